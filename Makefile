@@ -1,0 +1,76 @@
+# make demo | test | check | bench | sanitize | fuzz | clean
+# The first run makes .venv; later ones use it, and need no network. PYTHON=python3.12 chooses which.
+
+PYTHON  ?= python3
+VENV    := .venv
+BENCH   := .venv-bench
+BIN     := $(VENV)/bin
+PROFILE ?= dev
+FUZZ_SECONDS ?= 600
+ARGS    ?=
+
+.PHONY: demo test check lint types size bench sanitize fuzz clean
+.DEFAULT_GOAL := test
+
+# -- environments ------------------------------------------------------------------------------
+
+$(VENV)/.installed: pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+	  { echo "Linnet needs Python 3.11 or newer: make PYTHON=python3.12 …"; exit 1; }
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	@touch $@
+
+$(BENCH)/.installed: pyproject.toml benchmarks/peers.txt
+	test -x $(BENCH)/bin/python || $(PYTHON) -m venv $(BENCH)
+	$(BENCH)/bin/python -m pip install --quiet --disable-pip-version-check --editable '.[bench]'
+	@# A peer that does not install here is left out; the table then says why.
+	@grep -v '^#' benchmarks/peers.txt | while read -r peer; do \
+	  $(BENCH)/bin/python -m pip install --quiet --disable-pip-version-check --prefer-binary $$peer \
+	    || echo "skipped: $$peer does not install here"; \
+	done
+	@touch $@
+
+# -- what to run -------------------------------------------------------------------------------
+
+demo: $(VENV)/.installed
+	@$(BIN)/python examples/demo.py
+
+test: $(VENV)/.installed
+	$(BIN)/python -m pytest --hypothesis-profile=$(PROFILE) $(ARGS)
+
+check: lint types test
+
+lint: $(VENV)/.installed
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+types: $(VENV)/.installed
+	$(BIN)/mypy
+
+size: $(VENV)/.installed
+	@$(BIN)/python tools/size.py
+
+bench: $(BENCH)/.installed
+	$(BENCH)/bin/python -m benchmarks $(ARGS)
+
+# All kernels through the C back end, compiled with address and undefined-behaviour sanitizers.
+# Python itself is not, so their run-time libraries must be loaded before anything else.
+sanitize: $(VENV)/.installed
+	LINNET_BACKEND=c LINNET_SANITIZE=1 ASAN_OPTIONS=detect_leaks=0 \
+	UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 \
+	LD_PRELOAD="$$(cc -print-file-name=libasan.so) $$(cc -print-file-name=libubsan.so)" \
+	$(BIN)/python -m pytest --hypothesis-profile=$(PROFILE) tests/oracle $(ARGS)
+
+# The oracle tests, again and again with new seeds, until the time is up or one fails.
+fuzz: $(VENV)/.installed
+	@end=$$(( $$(date +%s) + $(FUZZ_SECONDS) )); rounds=0; \
+	while [ $$(date +%s) -lt $$end ]; do \
+	  $(BIN)/python -m pytest -q -x --no-header --hypothesis-profile=fuzz \
+	    --hypothesis-seed=$$(od -An -N4 -tu4 /dev/urandom | tr -d ' ') tests/oracle $(ARGS) || exit 1; \
+	  rounds=$$((rounds + 1)); \
+	done; echo "fuzz: $$rounds rounds in $(FUZZ_SECONDS) s, nothing found"
+
+clean:
+	rm -rf $(VENV) $(BENCH) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis benchmarks/.build
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +

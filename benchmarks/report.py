@@ -1,0 +1,120 @@
+"""The table that a run prints, and the JSON that it can leave behind."""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import subprocess
+from datetime import date
+from importlib import metadata
+from pathlib import Path
+
+from benchmarks.harness import Outcome
+
+HEAD = ("kernel", "data", "stored", "Linnet", "C", "vs C", "SciPy", "vs SciPy", "best other peer", "vs peer")
+WIDTHS = (26, 22, 7, 9, 9, 6, 9, 8, 19, 7)
+
+
+def heading() -> str:
+    """The names of the columns."""
+    return _line(HEAD)
+
+
+def row(outcome: Outcome) -> str:
+    """One case: times, and how many times as fast as each of the others Linnet is."""
+    times = {name: timing.best for name, timing in outcome.timings.items()}
+    peer = outcome.best_peer
+    cells = [
+        outcome.case.name,
+        outcome.case.data,
+        _count(outcome.case.stored),
+        _seconds(times.get("linnet")),
+        _seconds(times.get("c")),
+        _ratio(outcome.ratio("c"), outcome.case.bar),
+        _seconds(times.get("scipy")),
+        _ratio(outcome.ratio("scipy"), 1.0 if outcome.case.bar else None),
+        f"{peer} {_seconds(times[peer]).strip()}" if peer else "-",
+        _ratio(outcome.ratio(peer) if peer else None, None),
+    ]
+    return _line(cells)
+
+
+def _line(cells: list[str] | tuple[str, ...]) -> str:
+    texts = list(cells[:2]), list(cells[2:])
+    left = [text.ljust(width) for text, width in zip(texts[0], WIDTHS[:2], strict=True)]
+    right = [text.rjust(width) for text, width in zip(texts[1], WIDTHS[2:], strict=True)]
+    return " ".join([*left, *right]).rstrip()
+
+
+def _count(n: int) -> str:
+    for limit, unit in ((10**6, "M"), (10**3, "k")):
+        if n >= limit:
+            return f"{n / limit:.3g}{unit}"
+    return str(n)
+
+
+def _seconds(t: float | None) -> str:
+    if t is None:
+        return "-"
+    for limit, unit in ((1.0, "s "), (1e-3, "ms"), (1e-6, "us")):
+        if t >= limit:
+            return f"{t / limit:.3g} {unit}"
+    return f"{t * 1e9:.3g} ns"
+
+
+def _ratio(ratio: float | None, bar: float | None) -> str:
+    """A ratio; a star marks one below its bar."""
+    if ratio is None:
+        return "-"
+    return f"{ratio:.2f}{'*' if bar is not None and ratio < bar else ' '}"
+
+
+def machine() -> dict[str, str]:
+    """Where and with what a run was made."""
+    cpu = platform.processor() or platform.machine()
+    info = Path("/proc/cpuinfo")
+    if info.exists():
+        lines = (line for line in info.read_text().splitlines() if line.startswith("model name"))
+        cpu = next(lines, f":{cpu}").split(":", 1)[1].strip()
+    found = {
+        "date": date.today().isoformat(),
+        "cpu": f"{cpu}, {os.cpu_count()} cores",
+        "system": f"{platform.system()} {platform.machine()}, Python {platform.python_version()}",
+        "cc": _first_line(["cc", "--version"]),
+    }
+    packages = ("numpy", "llvmlite", "scipy", "sparse", "numba", "python-graphblas", "mkl")
+    for package in packages:
+        try:
+            found[package] = metadata.version(package)
+        except metadata.PackageNotFoundError:
+            found[package] = "not installed"
+    return found
+
+
+def _first_line(command: list[str]) -> str:
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, check=True)
+    except (OSError, subprocess.CalledProcessError):
+        return "not found"
+    return done.stdout.splitlines()[0]
+
+
+def save(path: Path, outcomes: list[Outcome], figures: list[dict[str, object]]) -> None:
+    """Write everything that was measured."""
+    cases = [
+        {
+            "kernel": outcome.case.name,
+            "data": outcome.case.data,
+            "stored": outcome.case.stored,
+            "bar": outcome.case.bar,
+            "seconds": {
+                side: {"min": t.best, "median": t.median, "rounds": len(t.samples)}
+                for side, t in outcome.timings.items()
+            },
+            "missing": outcome.missing,
+        }
+        for outcome in outcomes
+    ]
+    whole = {"machine": machine(), "cases": cases, "figures": figures}
+    path.write_text(json.dumps(whole, indent=1) + "\n", encoding="utf-8")

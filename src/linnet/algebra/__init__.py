@@ -1,0 +1,1 @@
+"""What functions mean: their types, their code, and the laws that simplification relies on."""

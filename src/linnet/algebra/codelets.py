@@ -1,0 +1,134 @@
+"""The functions that are too long for an expression, in restricted Python.
+
+Integer ones are called with arguments of 64 bits, and wrap around; the code that calls them narrows
+the result. None of them can trap: a division by zero has a defined result, NumPy's.
+"""
+
+from __future__ import annotations
+
+import math
+from types import FunctionType
+
+from linnet import imp
+from linnet.imp.codelets import instantiate
+from linnet.imp.rewrite import Tree, rewrite
+
+
+def floor_div(a: int, b: int) -> int:
+    """The quotient rounded down; 0 if b is 0, and the least number over -1 wraps around."""
+    if b == 0:
+        q = 0
+    elif b == -1:
+        q = -a
+    else:
+        q = a // b
+    return q
+
+
+def floor_mod(a: int, b: int) -> int:
+    """The remainder that has the sign of b; 0 if b is 0."""
+    if b == 0 or b == -1:
+        r = 0
+    else:
+        r = a % b
+    return r
+
+
+def float_floor_div(a: float, b: float) -> float:
+    """The quotient rounded down, as far as rounding lets it be exact."""
+    r = math.fmod(a, b)
+    q = (a - r) / b
+    if (r < 0 and b > 0) or (r > 0 and b < 0):
+        q = q - 1
+    d = math.fmod(q, 1.0)  # q is whole but for rounding
+    if d > 0.5:
+        q = q - d + 1
+    elif d <= -0.5:
+        q = q - d - 1
+    elif d != 0 and d == d:
+        q = q - d
+    if q == 0:
+        q = math.copysign(q, a / b)
+    if b == 0:
+        q = a / b
+    return q
+
+
+def float_floor_mod(a: float, b: float) -> float:
+    """The remainder that has the sign of b, even if it is zero."""
+    r = math.fmod(a, b)
+    if r == 0:
+        r = math.copysign(r, b)
+    elif (r < 0 and b > 0) or (r > 0 and b < 0):
+        r = r + b
+    return r
+
+
+def ipow(x: int, n: int, r: int) -> int:
+    """`r * x ** n` by repeated squaring, for n >= 0; r is a 1 of the right type."""
+    while n > 0:
+        if n & 1 == 1:
+            r = r * x
+        x = x * x
+        n = n >> 1
+    return r
+
+
+def gcd(a: int, b: int) -> int:
+    """The greatest common divisor of two unsigned numbers (Euclid)."""
+    while b != 0:
+        r = a % b
+        a = b
+        b = r
+    return a
+
+
+def lcm(a: int, b: int) -> int:
+    """The least common multiple of two unsigned numbers."""
+    x = a
+    y = b
+    while y != 0:
+        r = x % y
+        x = y
+        y = r
+    if x != 0:
+        x = a // x * b
+    return x
+
+
+def scale(x: float, n: float) -> float:
+    """`x * 2 ** n` for a whole number n, rounded once though the power may be out of range."""
+    if n > 1023:
+        x = x * math.exp2(1023)
+        n = min(n - 1023, 2046)
+        if n > 1023:
+            x = x * math.exp2(1023)
+            n = n - 1023
+    elif n < -1022:
+        x = x * math.exp2(-969)  # leaves 53 bits above the smallest, for the last step to round
+        n = max(n + 969, -1991)
+        if n < -1022:
+            x = x * math.exp2(-969)
+            n = n + 969
+    return x * math.exp2(n)
+
+
+CODELETS: dict[str, FunctionType] = {
+    f.__name__: f
+    for f in (floor_div, floor_mod, float_floor_div, float_floor_mod, ipow, gcd, lcm, scale)
+    if isinstance(f, FunctionType)
+}
+
+
+def resolve(code: imp.Expr, registry: dict[str, imp.Function]) -> imp.Expr:
+    """`code` with the codelets above compiled for their arguments' types, and registered."""
+
+    def rule(node: Tree) -> Tree | None:
+        match node:
+            case imp.Call(name, args, dtype) if name in CODELETS:
+                function = instantiate(CODELETS[name], tuple(a.dtype for a in args), registry)
+                return imp.Call(function.name, args, dtype)
+            case _:
+                return None
+
+    return rewrite(code, rule)

@@ -1,0 +1,152 @@
+"""What the functions mean on NumPy values: for constants, and for the reference interpreters.
+
+Arguments have the types that `algebra.types` asks for, as scalars or arrays. Where NumPy warns,
+raises or depends on the machine, these give what the compiled code gives.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import wraps
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from linnet.algebra.dtypes import Number, as_python, concrete, kind
+from linnet.algebra.function import Function
+from linnet.errors import DTypeError
+
+Array = NDArray[np.generic]
+Meaning = Callable[..., object]
+
+
+def apply(function: Function, values: tuple[Number, ...], dtypes: tuple[str, ...]) -> Number:
+    """The value of a call on constants; its dtype is `function.types(dtypes)[1]`."""
+    wanted, result = function.types(dtypes)
+    args = (_argument(*each) for each in zip(values, dtypes, wanted, strict=True))
+    value: Number = np.asarray(function.numpy(*args)).astype(concrete(result)).item()
+    return value
+
+
+def _argument(value: Number, dtype: str, wanted: str) -> object:
+    wanted = concrete(wanted)
+    if not dtype.startswith("weak_"):
+        return converter(wanted)(np.dtype(dtype).type(value))
+    # a Python number must fit the type of its company; for its truth any will do
+    return np.dtype(wanted).type(bool(value) if wanted == "bool" else as_python(value, wanted))
+
+
+def quiet(function: Meaning) -> Meaning:
+    """A function of NumPy that does not warn of overflow, NaN or division by zero."""
+
+    @wraps(function, assigned=("__name__", "__doc__"), updated=())
+    def call(*args: object) -> object:
+        with np.errstate(all="ignore"):
+            return function(*args)
+
+    return call
+
+
+def converter(dtype: str) -> Meaning:
+    """Conversion to a dtype. Floats too large for an integer become its limits, and NaN 0."""
+
+    def convert(value: ArrayLike) -> object:
+        x = np.asarray(value)
+        if x.dtype.kind == "c" and kind(dtype) not in "bc":
+            x = x.real
+        if x.dtype.kind == "f" and kind(dtype) in "iu":
+            return _saturate(x, dtype)[()]
+        return x.astype(dtype)[()]
+
+    return quiet(convert)
+
+
+def _saturate(x: Array, dtype: str) -> Array:
+    limits = np.iinfo(dtype)
+    # the power of two above the greatest integer is a float, unlike that integer
+    below, above = np.less(x, float(limits.min)), np.greater_equal(x, float(limits.max + 1))
+    inside = np.where(below | above | np.isnan(x), 0, x).astype(dtype)
+    return np.where(below, limits.min, np.where(above, limits.max, inside)).astype(dtype)
+
+
+@quiet
+def power(x: Array, n: Array) -> object:
+    """`x ** n`; of integers, a negative power is rounded toward zero."""
+    x, n = np.asarray(x), np.asarray(n)
+    below = np.less(n, 0) if x.dtype.kind == "i" else np.False_
+    if not below.any():
+        return np.power(x, n)
+    # an odd negative power of 0, 1, -1 is its first, an even one its second
+    base, exponent = np.asarray(reciprocal(x)), 2 - np.bitwise_and(n, 1)
+    return np.power(np.where(below, base, x), np.where(below, exponent, n))
+
+
+@quiet
+def reciprocal(x: Array) -> object:
+    """`1 / x`; of an integer rounded toward zero, and 0 for 0."""
+    x = np.asarray(x)
+    if x.dtype.kind not in "iu":
+        return np.reciprocal(x)
+    return np.where((x == 1) | (x == -1), x, 0).astype(x.dtype)[()]
+
+
+@quiet
+def sign(x: Array) -> object:
+    """-1, 0, 1 or NaN; of a complex number `z / |z|`."""
+    x = np.asarray(x)
+    if x.dtype.kind != "c":
+        return np.sign(x)
+    size = np.where(abs(x) == 0, np.ones_like(x.real), abs(x))
+    result = np.empty_like(x)
+    result.real, result.imag = x.real / size, x.imag / size
+    return result[()]
+
+
+def part(name: str) -> Meaning:
+    """The real or imaginary part."""
+
+    def take(x: Array) -> object:
+        return getattr(np.asarray(x), name)[()]
+
+    return take
+
+
+def rounded(x: Array) -> object:
+    """To the nearest whole number, halves to the even one."""
+    x = np.asarray(x)
+    return np.rint(x) if x.dtype.kind in "fc" else x[()]
+
+
+def clip(x: Array, low: Array, high: Array) -> object:
+    """`min(max(x, low), high)`."""
+    return np.minimum(np.maximum(x, low), high)
+
+
+def where(cond: Array, a: Array, b: Array) -> object:
+    """`a if cond else b`."""
+    return np.where(cond, a, b)[()]
+
+
+def first(a: Array, b: Array) -> object:
+    """`a`."""
+    return np.broadcast_arrays(a, b)[0][()]
+
+
+def last(a: Array, b: Array) -> object:
+    """`b`."""
+    return np.broadcast_arrays(a, b)[1][()]
+
+
+def choose(z: Number) -> Meaning:
+    """The first argument that is not z."""
+
+    def pick(a: Array, b: Array) -> object:
+        a = np.asarray(a)
+        if z != z and a.dtype.kind in "fc":
+            return np.where(a == a, a, b)[()]
+        try:
+            return np.where(a != as_python(z, str(a.dtype)), a, b)[()]
+        except DTypeError:  # no value of this type is z
+            return first(a, b)
+
+    return pick

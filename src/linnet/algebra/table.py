@@ -1,0 +1,297 @@
+"""The functions of the language: one row each, with its types, its code, its meaning, its laws.
+
+A law is given where it holds of the numbers that are meant: rounding, overflow and NaN aside. Names
+are those of the array API where it has one. `algebra.lookup` finds a function by operator or name.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+import numpy as np
+
+from linnet.algebra import complex as parts
+from linnet.algebra import division, emit, exact, types
+from linnet.algebra.dtypes import DTYPES, Number, as_python, concrete, highest, kind, lowest
+from linnet.algebra.exact import quiet
+from linnet.algebra.function import Constant, Function
+from linnet.errors import DTypeError
+
+# -- constants of laws ---------------------------------------------------------------------------
+
+
+def _always(value: Number, kinds: str = "biufc") -> Constant:
+    """The same number in every type of these kinds."""
+
+    def constant(dtype: str) -> Number | None:
+        return emit.constant(value, dtype).value if kind(dtype) in kinds else None
+
+    return constant
+
+
+def _ones(dtype: str) -> Number | None:
+    """All bits set."""
+    return {"b": True, "i": -1, "u": highest(dtype)}.get(kind(dtype))
+
+
+def _least(dtype: str) -> Number | None:
+    return None if kind(dtype) == "c" else lowest(dtype)
+
+
+def _greatest(dtype: str) -> Number | None:
+    return None if kind(dtype) == "c" else highest(dtype)
+
+
+_zero = _always(0)
+_one = _always(1)
+# On booleans addition is `or`, so that there is an annihilator.
+_true = _always(True, "b")
+
+
+# A table is read in rows:
+# fmt: off
+
+# -- arithmetic ----------------------------------------------------------------------------------
+
+add = Function(
+    "add", 2, types.alike("add", "biufc"), emit.infix("+"), quiet(np.add), "+",
+    commutative=True, associative=True, identity=_zero, annihilator=_true, repeat="times")
+subtract = Function(
+    "subtract", 2, types.alike("subtract", "iufc"), emit.infix("-"), quiet(np.subtract), "-",
+    right_identity=_zero, repeat="times")
+multiply = Function(
+    "multiply", 2, types.alike("multiply", "biufc"), emit.infix("*"), quiet(np.multiply), "*",
+    commutative=True, associative=True, identity=_one, annihilator=_zero, repeat="power")
+divide = Function(
+    "divide", 2, types.floating("divide", "fc"), emit.infix("/"), quiet(np.true_divide), "/",
+    right_identity=_one, left_annihilator=_zero, repeat="power")
+floor_divide = Function(
+    "floor_divide", 2, types.alike("floor_divide", "Biuf"), division.floor_div,
+    quiet(np.floor_divide), "//", right_identity=_always(1, "biu"), left_annihilator=_zero)
+remainder = Function(
+    "remainder", 2, types.alike("remainder", "Biuf"), division.floor_mod, quiet(np.remainder), "%",
+    left_annihilator=_zero)
+fmod = Function(
+    "fmod", 2, types.alike("fmod", "Biuf"), division.remainder, quiet(np.fmod), left_annihilator=_zero)
+power = Function(
+    "pow", 2, types.alike("pow", "Biufc"),
+    emit.by_kind(emit.called("pow"), parts.power, division.integer_power), exact.power, "**",
+    right_identity=_one, left_annihilator=_one)
+float_power = Function(
+    "float_power", 2, types.double, emit.by_kind(emit.called("pow"), parts.power),
+    quiet(np.float_power), right_identity=_one, left_annihilator=_one)
+negative = Function(
+    "negative", 1, types.alike("negative", "iufc"), emit.negative, quiet(np.negative), "-")
+positive = Function(
+    "positive", 1, types.alike("positive", "iufc"), emit.same, quiet(np.positive), "+")
+absolute = Function("abs", 1, types.part, emit.absolute, quiet(np.absolute))
+fabs = Function("fabs", 1, types.floating("fabs"), emit.absolute, quiet(np.fabs))
+sign = Function(
+    "sign", 1, types.alike("sign", "iufc"), emit.by_kind(emit.sign, parts.sign), exact.sign)
+square = Function("square", 1, types.alike("square", "Biufc"), emit.square, quiet(np.square))
+reciprocal = Function(
+    "reciprocal", 1, types.alike("reciprocal", "Biufc"), division.reciprocal, exact.reciprocal)
+gcd = Function(
+    "gcd", 2, types.alike("gcd", "iu"), division.magnitudes("gcd"), quiet(np.gcd),
+    commutative=True, associative=True, identity=_always(0, "u"), annihilator=_one, repeat="once")
+lcm = Function(
+    "lcm", 2, types.alike("lcm", "iu"), division.magnitudes("lcm"), quiet(np.lcm),
+    commutative=True, identity=_always(1, "u"), annihilator=_zero)
+
+# -- the smaller and the larger ------------------------------------------------------------------
+
+minimum = Function(
+    "minimum", 2, types.alike("minimum", "biuf"), emit.infix("min"), quiet(np.minimum),
+    commutative=True, associative=True, idempotent=True, identity=_greatest, annihilator=_least,
+    repeat="once")
+maximum = Function(
+    "maximum", 2, types.alike("maximum", "biuf"), emit.infix("max"), quiet(np.maximum),
+    commutative=True, associative=True, idempotent=True, identity=_least, annihilator=_greatest,
+    repeat="once")
+fmin = Function(
+    "fmin", 2, types.alike("fmin", "biuf"), emit.ignoring_nan("fmin", "min"), quiet(np.fmin),
+    commutative=True, associative=True, idempotent=True, identity=_greatest, annihilator=_least,
+    repeat="once")
+fmax = Function(
+    "fmax", 2, types.alike("fmax", "biuf"), emit.ignoring_nan("fmax", "max"), quiet(np.fmax),
+    commutative=True, associative=True, idempotent=True, identity=_least, annihilator=_greatest,
+    repeat="once")
+clip = Function("clip", 3, types.alike("clip", "biuf"), emit.clip, exact.clip)
+
+# -- truth values and bits -----------------------------------------------------------------------
+
+logical_and = Function(
+    "logical_and", 2, types.logical, emit.logical("and"), quiet(np.logical_and), "and",
+    commutative=True, associative=True, idempotent=True, identity=_true,
+    annihilator=_always(False), repeat="once")
+logical_or = Function(
+    "logical_or", 2, types.logical, emit.logical("or"), quiet(np.logical_or), "or",
+    commutative=True, associative=True, idempotent=True, identity=_always(False, "b"),
+    annihilator=_always(True), repeat="once")
+logical_xor = Function(
+    "logical_xor", 2, types.logical, emit.logical("!="), quiet(np.logical_xor),
+    commutative=True, associative=True, identity=_always(False, "b"))
+logical_not = Function(
+    "logical_not", 1, types.logical, emit.logical_not, quiet(np.logical_not), "not")
+bitwise_and = Function(
+    "bitwise_and", 2, types.alike("bitwise_and", "biu"), emit.infix("&"), quiet(np.bitwise_and),
+    "&", commutative=True, associative=True, idempotent=True, identity=_ones,
+    annihilator=_always(0, "biu"), repeat="once")
+bitwise_or = Function(
+    "bitwise_or", 2, types.alike("bitwise_or", "biu"), emit.infix("|"), quiet(np.bitwise_or),
+    "|", commutative=True, associative=True, idempotent=True, identity=_always(0, "biu"),
+    annihilator=_ones, repeat="once")
+bitwise_xor = Function(
+    "bitwise_xor", 2, types.alike("bitwise_xor", "biu"), emit.infix("^"), quiet(np.bitwise_xor),
+    "^", commutative=True, associative=True, identity=_always(0, "biu"))
+bitwise_invert = Function(
+    "bitwise_invert", 1, types.alike("bitwise_invert", "biu"), emit.invert, quiet(np.invert), "~")
+left_shift = Function(
+    "bitwise_left_shift", 2, types.alike("bitwise_left_shift", "Biu"), division.left_shift,
+    quiet(np.left_shift), "<<",
+    right_identity=_always(0, "biu"), left_annihilator=_always(0, "biu"))
+right_shift = Function(
+    "bitwise_right_shift", 2, types.alike("bitwise_right_shift", "Biu"), division.right_shift,
+    quiet(np.right_shift), ">>",
+    right_identity=_always(0, "biu"), left_annihilator=_always(0, "biu"))
+
+# -- comparisons ---------------------------------------------------------------------------------
+
+equal = Function(
+    "equal", 2, types.comparison("equal", "biufc"), emit.comparison("=="), quiet(np.equal), "==",
+    commutative=True)
+not_equal = Function(
+    "not_equal", 2, types.comparison("not_equal", "biufc"), emit.comparison("!="),
+    quiet(np.not_equal), "!=", commutative=True)
+less = Function(
+    "less", 2, types.comparison("less", "biuf"), emit.comparison("<"), quiet(np.less), "<")
+less_equal = Function(
+    "less_equal", 2, types.comparison("less_equal", "biuf"), emit.comparison("<="),
+    quiet(np.less_equal), "<=")
+greater = Function(
+    "greater", 2, types.comparison("greater", "biuf"), emit.comparison(">"), quiet(np.greater),
+    ">")
+greater_equal = Function(
+    "greater_equal", 2, types.comparison("greater_equal", "biuf"), emit.comparison(">="),
+    quiet(np.greater_equal), ">=")
+isnan = Function(
+    "isnan", 1, types.predicate("isnan", "biufc"), emit.test("isnan"), quiet(np.isnan))
+isinf = Function(
+    "isinf", 1, types.predicate("isinf", "biufc"), emit.test("isinf"), quiet(np.isinf))
+isfinite = Function(
+    "isfinite", 1, types.predicate("isfinite", "biufc"), emit.test("isfinite"), quiet(np.isfinite))
+signbit = Function(
+    "signbit", 1, types.predicate("signbit", "biuf"), emit.signbit, quiet(np.signbit))
+
+# -- roots, exponentials, angles -----------------------------------------------------------------
+
+
+def _elementary(name: str, numpy: exact.Meaning, of_parts: parts.OfParts | None = None) -> Function:
+    """A function of a float, and perhaps of a complex number."""
+    code = emit.called(name)
+    if of_parts is None:
+        return Function(name, 1, types.floating(name), code, quiet(numpy))
+    code = emit.by_kind(code, parts.of_parts(of_parts))
+    return Function(name, 1, types.floating(name, "fc"), code, quiet(numpy))
+
+
+sqrt = _elementary("sqrt", np.sqrt, parts.sqrt)
+cbrt = _elementary("cbrt", np.cbrt)
+exp = _elementary("exp", np.exp, parts.exp)
+exp2 = _elementary("exp2", np.exp2, parts.exp2)
+expm1 = _elementary("expm1", np.expm1)
+log = _elementary("log", np.log, parts.log)
+log2 = _elementary("log2", np.log2, parts.log2)
+log10 = _elementary("log10", np.log10, parts.log10)
+log1p = _elementary("log1p", np.log1p)
+sin = _elementary("sin", np.sin, parts.sin)
+cos = _elementary("cos", np.cos, parts.cos)
+tan = _elementary("tan", np.tan, parts.tan)
+asin = _elementary("asin", np.arcsin)
+acos = _elementary("acos", np.arccos)
+atan = _elementary("atan", np.arctan)
+sinh = _elementary("sinh", np.sinh, parts.sinh)
+cosh = _elementary("cosh", np.cosh, parts.cosh)
+tanh = _elementary("tanh", np.tanh, parts.tanh)
+asinh = _elementary("asinh", np.arcsinh)
+acosh = _elementary("acosh", np.arccosh)
+atanh = _elementary("atanh", np.arctanh)
+rint = _elementary("rint", np.rint, parts.rint)
+atan2 = Function("atan2", 2, types.floating("atan2"), emit.called("atan2"), quiet(np.arctan2))
+hypot = Function(
+    "hypot", 2, types.floating("hypot"), emit.called("hypot"), quiet(np.hypot),
+    commutative=True, associative=True)
+logaddexp = Function(
+    "logaddexp", 2, types.floating("logaddexp"), emit.logaddexp, quiet(np.logaddexp),
+    commutative=True, associative=True, identity=_always(float("-inf"), "f"))
+
+# -- parts of numbers ----------------------------------------------------------------------------
+
+floor = Function("floor", 1, types.alike("floor", "biuf"), emit.on_floats("floor"), np.floor)
+ceil = Function("ceil", 1, types.alike("ceil", "biuf"), emit.on_floats("ceil"), np.ceil)
+trunc = Function("trunc", 1, types.alike("trunc", "biuf"), emit.on_floats("trunc"), np.trunc)
+rounded = Function(
+    "round", 1, types.alike("round", "biufc"),
+    emit.by_kind(emit.on_floats("rint"), parts.of_parts(parts.rint)), exact.rounded)
+copysign = Function(
+    "copysign", 2, types.floating("copysign"), emit.called("copysign"), quiet(np.copysign),
+    idempotent=True, repeat="once")
+nextafter = Function(
+    "nextafter", 2, types.floating("nextafter"), emit.called("nextafter"), quiet(np.nextafter))
+ldexp = Function(
+    "ldexp", 2, types.scaling("ldexp"), emit.ldexp, quiet(np.ldexp),
+    right_identity=_zero, left_annihilator=_zero)
+heaviside = Function(
+    "heaviside", 2, types.floating("heaviside"), emit.heaviside, quiet(np.heaviside))
+real = Function("real", 1, types.part, emit.real, exact.part("real"))
+imag = Function("imag", 1, types.part, emit.imag, exact.part("imag"))
+conj = Function("conj", 1, types.alike("conj", "Biufc"), emit.conj, np.conjugate)
+
+# -- choices -------------------------------------------------------------------------------------
+
+where = Function("where", 3, types.choice, emit.where, exact.where)
+first = Function(
+    "first", 2, types.taken(0), emit.same, exact.first,
+    associative=True, idempotent=True, repeat="once")
+last = Function(
+    "last", 2, types.taken(1), emit.second, exact.last,
+    associative=True, idempotent=True, repeat="once")
+coalesce = Function(  # an access that may be missing is resolved before there is code
+    "coalesce", 2, types.alike("coalesce", "biufc"), emit.same, exact.first,
+    associative=True, idempotent=True, repeat="once")
+
+# fmt: on
+
+
+@lru_cache(maxsize=256, typed=True)
+def choose(z: Number) -> Function:
+    """The function that gives the first of its arguments that is not z."""
+
+    def identity(dtype: str) -> Number | None:
+        try:
+            return as_python(z, concrete(dtype))
+        except DTypeError:
+            return None
+
+    return Function(
+        f"choose({z!r})",
+        2,
+        types.alike("choose", "biufc"),
+        emit.choose(z),
+        exact.choose(z),
+        associative=True,
+        idempotent=True,
+        identity=identity,
+        repeat="once",
+    )
+
+
+def _conversion(dtype: str) -> Function:
+    name = f"astype_{dtype}"
+    return Function(name, 1, types.conversion(dtype), emit.conversion, exact.converter(dtype))
+
+
+astype = {dtype: _conversion(dtype) for dtype in DTYPES}
+
+_rows = [row for row in tuple(globals().values()) if isinstance(row, Function)]
+FUNCTIONS: dict[str, Function] = {row.name: row for row in (*_rows, *astype.values())}

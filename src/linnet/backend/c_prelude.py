@@ -1,0 +1,144 @@
+"""What a C file begins with: headers, type names, and small functions — only those it uses."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from linnet import imp
+from linnet.errors import InternalError
+
+TYPES = {
+    "bool": "bool",
+    "int8": "i8",
+    "int16": "i16",
+    "int32": "i32",
+    "int64": "i64",
+    "uint8": "u8",
+    "uint16": "u16",
+    "uint32": "u32",
+    "uint64": "u64",
+    "float32": "float",
+    "float64": "double",
+    "complex64": "float _Complex",
+    "complex128": "double _Complex",
+}
+SHORT = {**TYPES, "float32": "f32", "float64": "f64", "complex64": "c64", "complex128": "c128"}
+COMPLEX = {"real": "creal", "imag": "cimag", "conj": "conj", "abs": "cabs"}
+TESTS = frozenset({"isnan", "isinf", "isfinite", "signbit"})
+STATUS = {imp.OUT_OF_MEMORY: "OUT_OF_MEMORY", imp.OUT_OF_BOUNDS: "OUT_OF_BOUNDS", imp.OVERFLOW: "OVERFLOW"}
+
+_FUNCTIONS = {
+    "min": "static inline {T} {name}({T} a, {T} b) {{ return a < b{nan} ? a : b; }}",
+    "max": "static inline {T} {name}({T} a, {T} b) {{ return a > b{nan} ? a : b; }}",
+    "div": "static inline {T} {name}({T} a, {T} b) {{ return b == 0 ? 0 : {minus}a / b; }}",
+    "rem": "static inline {T} {name}({T} a, {T} b) {{ return b == 0{or_minus} ? 0 : a % b; }}",
+    "shl": "static inline {T} {name}({T} a, {T} b) {{ return (u64)b < {bits} ? a << b : 0; }}",
+    "shr": "static inline {T} {name}({T} a, {T} b) {{ return (u64)b < {bits} ? a >> b : {sign}; }}",
+    "abs": "static inline {T} {name}({T} a) {{ return a < 0 ? -a : a; }}",
+    "imag": "static inline {T} {name}({T} a) {{ return 0; }}",
+}
+_TO = """static inline {T} {name}(double x) {{
+  if (x != x) return 0;
+  return x <= {low} ? {MIN} : x >= {high} ? {MAX} : ({T})x;
+}}"""
+_QUOTIENT = """static inline {T} {name}({T} a, {T} b) {{
+  {R} ar = creal{f}(a), ai = cimag{f}(a), br = creal{f}(b), bi = cimag{f}(b);
+  bool wide = fabs{f}(br) >= fabs{f}(bi);
+  {R} large = wide ? br : bi, small = wide ? bi : br, p = wide ? ar : ai, q = wide ? ai : ar;
+  {R} ratio = large == 0 ? 0 : small / large, d = large == 0 ? 0 : large + small * ratio;
+  {R} imag = q - p * ratio;
+  return CMPLX{F}((p + q * ratio) / d, (wide ? imag : -imag) / d);
+}}"""
+_TEST = "static inline bool {name}({T} x) {{ return {body}; }}"
+_GROW = """// A growable buffer has three slots: address, capacity, length. Its memory is always in its slot.
+static __attribute__((noinline, cold)) int enlarge(i64 *slot, i64 count, i64 size) {
+  i64 most = INT64_MAX / size, wish = 2 * slot[1] > count ? 2 * slot[1] : count;
+  if (count > most) return 1;
+  wish = wish < 16 ? 16 : wish > most ? most : wish;
+  void *memory = realloc((void *)slot[0], wish * size);
+  if (!memory) memory = realloc((void *)slot[0], (wish = count) * size);
+  if (!memory) return 1;
+  slot[0] = (i64)memory;
+  slot[1] = wish;
+  return 0;
+}
+#define grow(buffer, slot, count) \\
+  ((count) > (slot)[1] && (enlarge(slot, count, sizeof *(buffer)) || ((buffer) = (void *)(slot)[0], 0)))"""
+
+
+@dataclass(slots=True)
+class Needs:
+    """What a file has turned out to need, collected while it is printed."""
+
+    types: set[str] = field(default_factory=set)
+    headers: set[str] = field(default_factory=set)
+    functions: dict[str, str] = field(default_factory=dict)
+    statuses: set[int] = field(default_factory=set)
+    grow: bool = False
+
+    def function(self, operation: str, dtype: str) -> str:
+        """The name of a function of the prelude, which is added."""
+        name = f"{operation}_{SHORT[dtype]}"
+        if operation in ("min", "max") and dtype == "int64":
+            name = operation
+        if name not in self.functions:
+            self.types.add(dtype)
+            self.functions[name] = self._define(operation, name, dtype)
+        return name
+
+    def _define(self, operation: str, name: str, dtype: str) -> str:
+        c, kind = TYPES[dtype], dtype[0]
+        part, f = ("float", "f") if dtype == "complex64" else ("double", "")
+        if operation == "quotient":
+            self.headers |= {"complex.h", "math.h"}
+            self.types.add("bool")
+            return _QUOTIENT.format(T=c, name=name, R=part, f=f, F=f.upper())
+        if operation in TESTS:
+            return self._test(operation, name, dtype)
+        bits = int(dtype.lstrip("uint")) if kind in "iu" else 0
+        if operation == "to":
+            low, high = (f"-0x1p{bits - 1}", f"0x1p{bits - 1}") if kind == "i" else ("0", f"0x1p{bits}")
+            limit = f"{'U' if kind == 'u' else ''}INT{bits}"
+            least = f"{limit}_MIN" if kind == "i" else "0"
+            return _TO.format(T=c, name=name, low=low, high=high, MIN=least, MAX=f"{limit}_MAX")
+        if operation in ("shl", "shr"):
+            self.types.add("uint64")
+        if operation not in _FUNCTIONS:
+            raise InternalError(f"the C back end has no {operation} of {dtype}")
+        return _FUNCTIONS[operation].format(
+            T=c,
+            name=name,
+            bits=bits,
+            nan=" || a != a" if kind == "f" else "",
+            minus="b == -1 ? -a : " if kind == "i" else "",
+            or_minus=" || b == -1" if kind == "i" else "",
+            sign="a < 0 ? -1 : 0" if kind == "i" else "0",
+        )
+
+    def _test(self, operation: str, name: str, dtype: str) -> str:
+        self.types.add("bool")
+        if dtype[0] != "c":
+            return _TEST.format(T=TYPES[dtype], name=name, body=int(operation == "isfinite"))
+        self.headers |= {"complex.h", "math.h"}
+        join = "&&" if operation == "isfinite" else "||"
+        body = f"{operation}(creal(x)) {join} {operation}(cimag(x))"
+        return _TEST.format(T=TYPES[dtype], name=name, body=body)
+
+    def text(self) -> str:
+        """The prelude."""
+        lines = ["#include <stdint.h>"]
+        headers = set(self.headers)
+        headers |= {"stdlib.h"} if self.grow else set()
+        headers |= {"stdbool.h"} if "bool" in self.types else set()
+        lines += [f"#include <{name}>" for name in sorted(headers)]
+        if "complex.h" in headers:
+            lines.append("#undef I")
+        integers = [d for d in TYPES if d[0] in "iu" and (d in self.types or d == "int64")]
+        lines += ["", " ".join(f"typedef {d}_t {TYPES[d]};" for d in integers)]
+        if self.statuses or self.grow:
+            kinds = self.statuses | ({imp.OUT_OF_MEMORY} if self.grow else set())
+            lines.append(f"enum {{ {', '.join(f'{STATUS[k]} = {k}' for k in sorted(kinds))} }};")
+        lines += list(self.functions.values())
+        if self.grow:
+            lines.append(_GROW)
+        return "\n".join(lines)

@@ -1,0 +1,197 @@
+"""The disk cache: bytes by key, in a private folder of the user, shared by processes and threads.
+
+An entry is a file whose name is the hash of its key. It is written under another name and renamed,
+so that readers see all of it or nothing; it begins with a checksum over key and contents, so that a
+damaged entry is a miss. Files of other users, and links, are never read.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+import stat
+import tempfile
+import time
+import warnings
+from dataclasses import dataclass
+from pathlib import Path
+
+from linnet.errors import CacheError
+from linnet.options import Options, default_cache_dir
+
+_MAGIC = b"linnet1\n"
+_SUFFIX, _UNFINISHED = ".kernel", ".part"
+_DAY = 86400.0
+_warned: set[str] = set()
+
+
+@dataclass(frozen=True, slots=True)
+class Info:
+    """What a cache holds."""
+
+    directory: Path
+    entries: int
+    bytes: int
+    limit: int
+
+
+@dataclass(frozen=True, slots=True)
+class Cache:
+    """A folder of entries, of at most `limit` bytes."""
+
+    directory: Path
+    limit: int
+
+    @staticmethod
+    def open(options: Options) -> Cache | None:
+        """The cache that the options ask for; None if there is none to be had."""
+        if not options.cache:
+            return None
+        if options.cache_dir is not None:
+            directory = Path(os.path.realpath(Path(options.cache_dir).expanduser()))
+            if problem := _problem(directory):
+                raise CacheError(
+                    f"the cache directory {directory} {problem}",
+                    why="compiled code is loaded from it, so nobody else may write there",
+                    hint="set LINNET_CACHE_DIR to a folder of your own, or chmod 700 this one",
+                )
+            return Cache(directory, options.cache_limit)
+        try:
+            directory = default_cache_dir()
+        except RuntimeError:  # no home folder
+            return _without("there is no home folder")
+        if problem := _problem(directory):
+            return _without(f"the folder {directory} {problem}")
+        return Cache(directory, options.cache_limit)
+
+    def load(self, key: str) -> bytes | None:
+        """What was stored under `key`, or None; a damaged entry is removed."""
+        path = self._path(key)
+        try:
+            fd = os.open(path, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0))
+        except OSError:
+            return None
+        with open(fd, "rb") as file:
+            status = os.fstat(fd)
+            if not stat.S_ISREG(status.st_mode) or _foreign(status):
+                return None
+            try:
+                text = file.read()
+            except OSError:
+                return None
+        data = text[len(_MAGIC) + 32 :]
+        if text[: len(_MAGIC) + 32] != _MAGIC + _checksum(key, data):
+            with contextlib.suppress(OSError):
+                path.unlink()
+            return None
+        if time.time() - status.st_mtime > _DAY:  # used lately: do not evict it soon
+            with contextlib.suppress(OSError):
+                os.utime(path)
+        return data
+
+    def store(self, key: str, data: bytes) -> None:
+        """Keep `data` under `key`. A folder that cannot be written to is not an error."""
+        try:
+            fd, name = tempfile.mkstemp(suffix=_UNFINISHED, dir=self.directory)
+        except OSError as error:
+            _warn(f"the folder {self.directory} cannot be written to ({error.strerror})")
+            return
+        try:
+            with open(fd, "wb") as file:
+                file.write(_MAGIC + _checksum(key, data) + data)
+            os.replace(name, self._path(key))
+        except OSError as error:
+            with contextlib.suppress(OSError):
+                os.unlink(name)
+            _warn(f"nothing can be kept in {self.directory} ({error.strerror})")
+            return
+        except BaseException:  # an interrupt: leave nothing behind
+            with contextlib.suppress(OSError):
+                os.unlink(name)
+            raise
+        self._evict()
+
+    def info(self) -> Info:
+        """How much is stored."""
+        files = self._files()
+        return Info(self.directory, len(files), sum(size for _, size, _ in files), self.limit)
+
+    def clear(self) -> int:
+        """Remove all entries; return how many there were."""
+        files = self._files()
+        for _, _, path in files:
+            with contextlib.suppress(OSError):
+                os.unlink(path)
+        return len(files)
+
+    def _path(self, key: str) -> Path:
+        return self.directory / (hashlib.sha256(key.encode()).hexdigest() + _SUFFIX)
+
+    def _files(self, suffix: str = _SUFFIX) -> list[tuple[float, int, str]]:
+        """Time, size and path of the entries, oldest first."""
+        found = []
+        with contextlib.suppress(OSError), os.scandir(self.directory) as entries:
+            for entry in entries:
+                with contextlib.suppress(OSError):
+                    if entry.name.endswith(suffix) and entry.is_file(follow_symlinks=False):
+                        status = entry.stat(follow_symlinks=False)
+                        found.append((status.st_mtime, status.st_size, entry.path))
+        return sorted(found)
+
+    def _evict(self) -> None:
+        """Remove the oldest entries beyond the limit, and what interrupted writers left."""
+        files = self._files()
+        excess = sum(size for _, size, _ in files) - self.limit
+        abandoned = [f for f in self._files(_UNFINISHED) if time.time() - f[0] > _DAY]
+        for _, size, path in abandoned + files:
+            old = path.endswith(_UNFINISHED)
+            if not old and excess <= 0:
+                return
+            with contextlib.suppress(OSError):
+                os.unlink(path)
+            excess -= 0 if old else size
+
+
+def _checksum(key: str, data: bytes) -> bytes:
+    return hashlib.sha256(key.encode() + b"\0" + data).digest()
+
+
+def _foreign(status: os.stat_result) -> bool:
+    """Whether somebody else could have written this."""
+    if not hasattr(os, "geteuid"):
+        return False
+    return status.st_uid != os.geteuid() or bool(status.st_mode & 0o022)
+
+
+def _problem(directory: Path) -> str:
+    """Make the folder if need be; say why it cannot be used, if it cannot."""
+    try:
+        directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+        status = directory.lstat()
+    except OSError as error:
+        return f"cannot be made ({error.strerror})"
+    if not stat.S_ISDIR(status.st_mode):
+        return "is not a folder"
+    if not hasattr(os, "geteuid"):
+        return ""
+    if status.st_uid != os.geteuid():
+        return "belongs to another user"
+    if status.st_mode & 0o022:
+        return "can be written to by others"
+    return ""
+
+
+def _without(reason: str) -> None:
+    _warn(reason)
+
+
+def _warn(reason: str) -> None:
+    """Say once that kernels are compiled anew in each process."""
+    if reason not in _warned:
+        _warned.add(reason)
+        warnings.warn(
+            f"Linnet keeps no compiled kernels: {reason}; set LINNET_CACHE_DIR to choose a folder",
+            RuntimeWarning,
+            stacklevel=4,
+        )

@@ -1,0 +1,64 @@
+"""Names that C and LLVM accept, made from the user's."""
+
+from __future__ import annotations
+
+import re
+
+from linnet import imp
+from linnet.imp.functions import COMPLEX, MATH, TESTS
+from linnet.names import RESERVED, Names
+
+_ODD = re.compile(r"[^A-Za-z0-9_]")
+# Limits that headers define, and functions of our prelude.
+_DEFINED = re.compile(r"U?INT[A-Z0-9_]*_(MAX|MIN|C)$|[A-Z]+_(MAX|MIN)$|[a-z]+_[iufc](8|16|32|64|128)$")
+# What else headers and prelude define as macros, or what we call.
+_WORDS = """CMPLX CMPLXF EXIT_FAILURE EXIT_SUCCESS HUGE_VAL HUGE_VALF HUGE_VALL MB_CUR_MAX OUT_OF_MEMORY
+    OUT_OF_BOUNDS OVERFLOW asm cabs cabsf cimag cimagf conj conjf complex creal crealf enlarge fmod
+    fpclassify grow isnormal math_errhandling size_t typeof int8_t int16_t int32_t int64_t uint8_t
+    uint16_t uint32_t uint64_t FP_NAN FP_INFINITE FP_ZERO FP_NORMAL FP_SUBNORMAL""".split()
+_TAKEN = (
+    RESERVED
+    | frozenset(_WORDS)
+    | {f"{name}{suffix}" for name in (*MATH, *TESTS, *COMPLEX) for suffix in ("", "f", "l")}
+)
+# Functions of the C library, which a function of ours must not be named like.
+_LIBRARY = """abort atexit atof atoi atol bsearch calloc carg ccos cexp clog cpow csin csqrt ctan div drand48
+    exit fdim frexp gamma getenv ilogb index j0 j1 jn labs ldexp ldiv llabs lldiv llrint llround logb lrint
+    lround memchr memcmp memmove mblen modf nan nanf nexttoward qsort rand random remove rindex scalbn
+    scalbln signgam srand srandom strlen strtod strtof strtol strtoll strtoul system y0 y1 yn""".split()
+_TAKEN_BY_FUNCTIONS = _TAKEN | frozenset(_LIBRARY)
+
+
+def identifier(name: str) -> str:
+    """`name` with every character that is not a letter, a digit or `_` replaced by its number."""
+    if name.isascii() and name.isidentifier():
+        return name
+    text = _ODD.sub(lambda found: f"_{ord(found[0]):x}_", name)
+    return text if text[:1].isalpha() else f"v{text}"
+
+
+def symbol(kernel: imp.Kernel) -> str:
+    """The name under which a kernel is found in the compiled code."""
+    name = identifier(kernel.name)
+    return f"{name}_kernel" if name in _TAKEN_BY_FUNCTIONS or _DEFINED.match(name) or name.startswith("_") else name
+
+
+class Identifiers:
+    """The C names of one function's variables and buffers, each given when it is first met."""
+
+    def __init__(self, taken: frozenset[str] = frozenset(), functions: bool = False) -> None:
+        self._names = Names((_TAKEN_BY_FUNCTIONS if functions else _TAKEN) | taken)
+        self._given: dict[str, str] = {}
+
+    def __getitem__(self, name: str) -> str:
+        given = self._given.get(name)
+        if given is None:
+            text = identifier(name)
+            if text.startswith("_") or _DEFINED.match(text):
+                text = f"v{text}"
+            given = self._given[name] = self._names.fresh(text)
+        return given
+
+    def extra(self, hint: str) -> str:
+        """A name for something that has none in the program."""
+        return self._names.fresh(hint)

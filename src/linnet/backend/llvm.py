@@ -1,0 +1,399 @@
+"""Kernels as LLVM IR text: statements and functions. Expressions are in `llvm_values`.
+
+The text is written directly, which is several times faster than building it as objects. Variables
+that are never assigned are plain values; the others live in stack slots, which LLVM promotes.
+Each buffer has a type of its own in LLVM's type-based alias analysis, since buffers never overlap.
+"""
+
+from __future__ import annotations
+
+from typing import assert_never
+
+from linnet import imp
+from linnet.backend.identifiers import identifier, symbol
+from linnet.backend.llvm_values import (
+    BYTES,
+    PARTS,
+    REDUCTION,
+    TYPES,
+    Module,
+    Pointer,
+    Value,
+    Writer,
+    addresses,
+    binary,
+    call,
+    choose,
+    evaluate,
+    integer,
+    result_type,
+    store,
+)
+from linnet.backend.survey import Survey, survey
+
+_SMALL = 12  # statements of a codelet that is always inlined
+
+_GROW = """
+define internal i64 @grow(ptr %slot, i64 %count, i64 %size) #3 {
+  %cap.at = getelementptr inbounds i64, ptr %slot, i64 1
+  %cap = load i64, ptr %cap.at, align 8
+  %most = udiv i64 9223372036854775807, %size
+  %fits = icmp ule i64 %count, %most
+  br i1 %fits, label %try, label %fail
+try:
+  %old = load ptr, ptr %slot, align 8
+  %double = shl i64 %cap, 1
+  %more = call i64 @llvm.smax.i64(i64 %double, i64 %count)
+  %some = call i64 @llvm.smax.i64(i64 %more, i64 16)
+  %wish = call i64 @llvm.umin.i64(i64 %some, i64 %most)
+  %wish.bytes = mul i64 %wish, %size
+  %new = call ptr @realloc(ptr %old, i64 %wish.bytes)
+  %got = icmp ne ptr %new, null
+  br i1 %got, label %done, label %again
+again:
+  %bytes = mul i64 %count, %size
+  %last = call ptr @realloc(ptr %old, i64 %bytes)
+  %got.last = icmp ne ptr %last, null
+  br i1 %got.last, label %done, label %fail
+done:
+  %p = phi ptr [ %new, %try ], [ %last, %again ]
+  %n = phi i64 [ %wish, %try ], [ %count, %again ]
+  store ptr %p, ptr %slot, align 8
+  store i64 %n, ptr %cap.at, align 8
+  ret i64 0
+fail:
+  ret i64 1
+}
+"""
+_GROW_NEEDS = {
+    "@llvm.smax.i64": "declare i64 @llvm.smax.i64(i64, i64)",
+    "@llvm.umin.i64": "declare i64 @llvm.umin.i64(i64, i64)",
+    "@realloc": "declare ptr @realloc(ptr, i64) #4",
+}
+_ATTRIBUTES = """
+attributes #0 = { nounwind }
+attributes #1 = { nounwind alwaysinline }
+attributes #2 = { nounwind willreturn memory(none) }
+attributes #3 = { nounwind noinline cold }
+attributes #4 = { nounwind }
+"""
+
+
+def render(kernel: imp.Kernel) -> str:
+    """The kernel and its codelets as one LLVM module."""
+    module = Module(codelets={f.name: f for f in kernel.codelets})
+    facts = survey(kernel)
+    parts = [_kernel(kernel, module, facts)]
+    parts += [_codelet(f, module) for f in kernel.codelets]
+    if facts.grown:
+        parts.append(_GROW)
+        module.declarations |= _GROW_NEEDS
+    parts += module.declarations.values()
+    parts.append(_ATTRIBUTES)
+    parts += [f"!{k} = {text}" for k, text in enumerate(module.metadata)]
+    return "\n".join(parts) + "\n"
+
+
+def _kernel(kernel: imp.Kernel, module: Module, facts: Survey) -> str:
+    w = Writer(module)
+    _bind_arguments(w, kernel, facts)
+    _block(w, kernel.body, _Scope(facts))
+    if w.open:
+        w.do("ret i64 0")
+    head = f"define i64 @{symbol(kernel)}(ptr noalias %args) #0 {{"
+    return "\n".join([head, "entry:", *w.entry, *w.lines, "}"])
+
+
+def _bind_arguments(w: Writer, kernel: imp.Kernel, facts: Survey) -> None:
+    """Load what is used from the argument block."""
+    root = w.module.node('!{!"linnet"}')
+    constant = w.module.node("!{}")
+
+    def tag(name: str) -> str:
+        kind = w.module.node(f'!{{!"{name}", {root}, i64 0}}')
+        return f", !tbaa {w.module.node(f'!{{{kind}, {kind}, i64 0}}')}"
+
+    in_block, invariant = tag("args"), f", !invariant.load {constant}"
+    slot = 0
+    for argument in kernel.arguments:
+        for dim in argument.dims:
+            if dim.name in facts.read and dim.name not in w.values:
+                w.values[dim.name] = (_argument(w, slot, "i64", in_block),)
+            slot += 1
+        for buffer in argument.buffers:
+            if buffer.name in facts.buffers:
+                note = tag(identifier(buffer.name))
+                written = buffer.name in facts.written or buffer.growable
+                at = _argument(w, slot, "ptr", in_block)
+                if buffer.name in facts.grown:
+                    at = _growable(w, buffer, at, slot, in_block)
+                p = Pointer(at, buffer.name in facts.grown, note if written else note + invariant, note)
+                w.buffers[buffer.name] = p
+            facts.slots[buffer.name] = slot
+            slot += 3
+
+
+def _argument(w: Writer, slot: int, ty: str, note: str) -> str:
+    at = w.emit(f"getelementptr inbounds i64, ptr %args, i64 {slot}")
+    return w.emit(f"load {ty}, ptr {at}, align 8{note}")
+
+
+def _growable(w: Writer, buffer: imp.Buffer, at: str, slot: int, note: str) -> str:
+    """Slots for the address and the capacity of a buffer that will be grown."""
+    name = f"%{identifier(buffer.name)}"
+    w.entry += [f"  {name}.at = alloca ptr", f"  {name}.cap = alloca i64"]
+    w.do(f"store ptr {at}, ptr {name}.at")
+    w.do(f"store i64 {_argument(w, slot + 1, 'i64', note)}, ptr {name}.cap")
+    return f"{name}.at"
+
+
+def _codelet(function: imp.Function, module: Module) -> str:
+    w = Writer(module)
+    facts = survey(function)
+    params = []
+    for p in function.params:
+        name = f"%p.{identifier(p.name)}"
+        if isinstance(p, imp.Buffer):
+            params.append(f"ptr noalias {name}")
+            w.buffers[p.name] = Pointer(name)
+            continue
+        parts = (name, f"{name}.im") if p.dtype in PARTS else (name,)
+        params += [f"{TYPES[p.dtype]} {part}" for part in parts]
+        if p.name in facts.assigned:
+            _introduce(w, p, parts)
+        else:
+            w.values[p.name] = parts
+    s = _Scope(facts, result=function.dtype)
+    _block(w, function.body, s)
+    if w.open:
+        _return(w, None if function.dtype is None else imp.Const(0, function.dtype), s)
+    small = facts.statements <= _SMALL and function.name not in facts.called
+    head = f"define internal {result_type(function.dtype)} @codelet.{function.name}"
+    head += f"({', '.join(params)}) #{1 if small else 0} {{"
+    return "\n".join([head, "entry:", *w.entry, *w.lines, "}"])
+
+
+# -- statements ----------------------------------------------------------------------------------
+
+
+class _Scope:
+    """Where a statement stands: in which function, in which loop."""
+
+    __slots__ = ("facts", "leave", "result")
+
+    def __init__(self, facts: Survey, result: str | None = imp.INT, leave: str = "") -> None:
+        self.facts, self.result, self.leave = facts, result, leave
+
+    def inside(self, leave: str) -> _Scope:
+        """The body of a loop that `break` leaves to the block `leave`."""
+        return _Scope(self.facts, self.result, leave)
+
+
+def _block(w: Writer, block: imp.Block, s: _Scope) -> None:
+    for stmt in block.stmts:
+        if not w.open:
+            return  # nothing is reached after break or return
+        _statement(w, stmt, s)
+
+
+def _statement(w: Writer, stmt: imp.Stmt, s: _Scope) -> None:
+    match stmt:
+        case imp.Let(var, value):
+            parts = evaluate(w, value)
+            if var.name in s.facts.assigned:
+                _introduce(w, var, parts)
+            else:
+                w.values[var.name] = parts
+        case imp.Assign(var, value):
+            _assign(w, var, evaluate(w, value))
+        case imp.Accumulate():
+            _accumulate(w, stmt)
+        case imp.Store(buffer, index, value):
+            store(w, buffer, integer(w, index), evaluate(w, value))
+        case imp.If():
+            _if(w, stmt, s)
+        case imp.For():
+            _for(w, stmt, s)
+        case imp.While():
+            _while(w, stmt, s)
+        case imp.Block():
+            _block(w, stmt, s)
+        case imp.Comment():
+            pass
+        case imp.Grow(buffer, count):
+            _grow(w, buffer, integer(w, count), s)
+        case imp.SetLength(buffer, count):
+            slot = s.facts.slots[buffer.name] + 2
+            at = w.emit(f"getelementptr inbounds i64, ptr %args, i64 {slot}")
+            w.do(f"store i64 {integer(w, count)}, ptr {at}, align 8")
+        case imp.Break():
+            w.jump(s.leave)
+        case imp.Return(value):
+            _return(w, value, s)
+        case imp.Do(e):
+            call(w, e)
+        case imp.Fill():
+            _fill(w, stmt)
+        case _:
+            assert_never(stmt)
+
+
+def _introduce(w: Writer, var: imp.Var, value: Value) -> None:
+    """A stack slot for a variable that will be assigned; one per name, however often introduced."""
+    w.values.pop(var.name, None)
+    if var.name not in w.slots:
+        names = [f"%{identifier(var.name)}.{k}" for k, _ in enumerate(value)]
+        w.entry += [f"  {name} = alloca {TYPES[var.dtype]}" for name in names]
+        w.slots[var.name] = tuple(names)
+    _assign(w, var, value)
+
+
+def _assign(w: Writer, var: imp.Var, value: Value) -> None:
+    for slot, part in zip(w.slots[var.name], value, strict=True):
+        w.do(f"store {TYPES[var.dtype]} {part}, ptr {slot}")
+
+
+def _accumulate(w: Writer, stmt: imp.Accumulate) -> None:
+    """A reduction: the only place where floats may be summed in another order."""
+    var, flags = stmt.var, REDUCTION if stmt.var.dtype[0] in "fc" else ""
+    match stmt.value:
+        case imp.Binary("*", a, b, dtype) if flags and stmt.op in "+-":
+            value = binary(w, "*", evaluate(w, a), evaluate(w, b), dtype, "contract ")
+        case e:
+            value = evaluate(w, e)
+    _assign(w, var, binary(w, stmt.op, evaluate(w, var), value, var.dtype, flags))
+
+
+def _if(w: Writer, stmt: imp.If, s: _Scope) -> None:
+    yes, no, done = w.label("then"), w.label("else"), w.label("end")
+    choose(w, stmt.cond, yes, no if stmt.orelse.stmts else done)
+    w.start(yes)
+    _block(w, stmt.then, s)
+    reached = w.open or not stmt.orelse.stmts
+    w.jump(done)
+    if stmt.orelse.stmts:
+        w.start(no)
+        _block(w, stmt.orelse, s)
+        reached = reached or w.open
+        w.jump(done)
+    if reached:
+        w.start(done)
+
+
+def _for(w: Writer, stmt: imp.For, s: _Scope) -> None:
+    """A counted loop; the bound is read once, before it."""
+    start, stop = integer(w, stmt.start), integer(w, stmt.stop)
+    before = w.block
+    head, body, step, leave = (w.label(h) for h in ("for", "body", "step", "end"))
+    var = f"%{identifier(stmt.var.name)}.{head}"
+    w.jump(head)
+    w.start(head)
+    w.lines.append(f"  {var} = phi i64 [ {start}, %{before} ], [ {var}.next, %{step} ]")
+    w.branch(w.emit(f"icmp slt i64 {var}, {stop}"), body, leave)
+    w.start(body)
+    w.values[stmt.var.name] = (var,)
+    _block(w, stmt.body, s.inside(leave))
+    w.jump(step)
+    w.start(step)
+    w.lines.append(f"  {var}.next = add nsw i64 {var}, 1")
+    w.jump(head)
+    w.start(leave)
+
+
+def _while(w: Writer, stmt: imp.While, s: _Scope) -> None:
+    head, body, leave = (w.label(h) for h in ("while", "body", "end"))
+    w.jump(head)
+    w.start(head)
+    choose(w, stmt.cond, body, leave)
+    w.start(body)
+    _block(w, stmt.body, s.inside(leave))
+    w.jump(head)
+    w.start(leave)
+
+
+def _return(w: Writer, value: imp.Expr | None, s: _Scope) -> None:
+    ty = result_type(s.result)
+    if value is None:
+        w.do("ret void" if s.result is None else f"ret {ty} 0")
+    else:
+        parts = evaluate(w, value)
+        result = parts[0]
+        if len(parts) == 2:
+            part = TYPES[value.dtype]
+            half = w.emit(f"insertvalue {ty} undef, {part} {parts[0]}, 0")
+            result = w.emit(f"insertvalue {ty} {half}, {part} {parts[1]}, 1")
+        w.do(f"ret {ty} {result}")
+    w.open = False
+
+
+# -- memory --------------------------------------------------------------------------------------
+
+
+def _grow(w: Writer, buffer: imp.Buffer, count: str, s: _Scope) -> None:
+    """Compare with the capacity here; enlarge out of line, straight into the argument block."""
+    slot, name = s.facts.slots[buffer.name], f"%{identifier(buffer.name)}"
+    short, failed, done, fits = (w.label(h) for h in ("short", "failed", "grown", "fits"))
+    capacity = w.emit(f"load i64, ptr {name}.cap")
+    w.branch(w.emit(f"icmp sgt i64 {count}, {capacity}"), short, fits, _unlikely(w))
+    w.start(short)
+    at = w.emit(f"getelementptr inbounds i64, ptr %args, i64 {slot}")
+    size = BYTES[TYPES[buffer.dtype]] * (2 if buffer.dtype in PARTS else 1)
+    status = w.emit(f"call i64 @grow(ptr {at}, i64 {count}, i64 {size})")
+    w.branch(w.emit(f"icmp eq i64 {status}, 0"), done, failed)
+    w.start(failed)
+    w.do(f"ret i64 {imp.OUT_OF_MEMORY}")
+    w.start(done)
+    w.do(f"store ptr {w.emit(f'load ptr, ptr {at}, align 8')}, ptr {name}.at")
+    after = w.emit(f"getelementptr inbounds i64, ptr {at}, i64 1")
+    w.do(f"store i64 {w.emit(f'load i64, ptr {after}, align 8')}, ptr {name}.cap")
+    w.jump(fits)
+    w.start(fits)
+
+
+def _unlikely(w: Writer) -> str:
+    text = '!{!"branch_weights", i32 1, i32 2000}'
+    if text not in w.module.metadata:
+        w.module.node(text)
+    return f", !prof !{w.module.metadata.index(text)}"
+
+
+def _fill(w: Writer, stmt: imp.Fill) -> None:
+    """Set a range: bytes that are all alike with memset, anything else with a loop."""
+    buffer, ty = stmt.buffer, TYPES[stmt.buffer.dtype]
+    start, stop = integer(w, stmt.start), integer(w, stmt.stop)
+    value = evaluate(w, stmt.value)
+    byte = _one_byte(w, value, ty)
+    if byte is None:
+        _fill_loop(w, buffer, start, stop, value)
+        return
+    count = w.intrinsic("smax", "i64", w.emit(f"sub i64 {stop}, {start}"), "0")
+    size = w.emit(f"mul nuw nsw i64 {count}, {BYTES[ty] * len(value)}")
+    at = addresses(w, buffer, start)[0]
+    memset = "@llvm.memset.p0.i64"
+    w.module.declarations[memset] = f"declare void {memset}(ptr, i8, i64, i1)"
+    note = w.buffers[buffer.name].store
+    w.do(f"call void {memset}(ptr align {BYTES[ty]} {at}, i8 {byte}, i64 {size}, i1 false){note}")
+
+
+def _one_byte(w: Writer, value: Value, ty: str) -> str | None:
+    if ty == "i1":
+        return w.emit(f"zext i1 {value[0]} to i8")
+    if ty == "i8":
+        return value[0]
+    if all(part in ("0", "0x0000000000000000") for part in value):
+        return "0"
+    return "-1" if value == ("-1",) else None
+
+
+def _fill_loop(w: Writer, buffer: imp.Buffer, start: str, stop: str, value: Value) -> None:
+    head, body, leave = (w.label(h) for h in ("fill", "body", "end"))
+    before = w.block
+    w.jump(head)
+    w.start(head)
+    w.lines.append(f"  %{head}.k = phi i64 [ {start}, %{before} ], [ %{head}.next, %{body} ]")
+    w.branch(w.emit(f"icmp slt i64 %{head}.k, {stop}"), body, leave)
+    w.start(body)
+    store(w, buffer, f"%{head}.k", value)
+    w.lines.append(f"  %{head}.next = add nsw i64 %{head}.k, 1")
+    w.jump(head)
+    w.start(leave)

@@ -1,0 +1,97 @@
+"""From LLVM IR text to machine code, in process, through llvmlite.
+
+llvmlite is imported on first use: it takes longer to import than a kernel takes to load, and a
+process that finds all its kernels in the disk cache never needs it.
+"""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import dataclass
+from functools import cache
+from types import ModuleType
+
+from linnet.errors import BuildError, InternalError
+
+_lock = threading.RLock()  # LLVM's objects are used by one thread at a time
+SPEED_LEVEL = 2
+
+
+@dataclass(frozen=True, slots=True)
+class _Target:
+    binding: ModuleType
+    machine: object
+    triple: str
+    layout: str
+
+
+@cache
+def _target() -> _Target:
+    """The machine we are on, as LLVM knows it."""
+    import llvmlite.binding as llvm  # noqa: PLC0415
+
+    llvm.initialize_native_target()
+    llvm.initialize_native_asmprinter()
+    triple = llvm.get_process_triple()
+    machine = llvm.Target.from_triple(triple).create_target_machine(
+        cpu=llvm.get_host_cpu_name(),
+        features=llvm.get_host_cpu_features().flatten(),
+        opt=2,
+        reloc="pic",
+        codemodel="small",
+    )
+    return _Target(llvm, machine, triple, str(machine.target_data))
+
+
+def compile(text: str) -> bytes:
+    """Compile a module for this machine; return the object file."""
+    with _lock:
+        target = _target()
+        module = _optimized(text, target)
+        result: bytes = target.machine.emit_object(module)  # type: ignore[attr-defined]
+        return result
+
+
+def assembly(text: str) -> str:
+    """The same as text, for reading."""
+    with _lock:
+        target = _target()
+        result: str = target.machine.emit_assembly(_optimized(text, target))  # type: ignore[attr-defined]
+        return result
+
+
+def _optimized(text: str, target: _Target) -> object:
+    llvm = target.binding
+    try:
+        module = llvm.parse_assembly(text, context=llvm.create_context())
+    except RuntimeError as error:
+        raise BuildError("LLVM refuses the generated code", source=text, output=str(error)) from None
+    module.triple, module.data_layout = target.triple, target.layout
+    tuning = llvm.create_pipeline_tuning_options(SPEED_LEVEL)
+    tuning.loop_vectorization = tuning.slp_vectorization = True
+    tuning.loop_interleaving = tuning.loop_unrolling = True
+    builder = llvm.create_pass_builder(target.machine, tuning)
+    builder.getModulePassManager().run(module, builder)
+    return module
+
+
+def load(code: bytes, symbol: str) -> tuple[int, object]:
+    """Link an object file with LLVM's own loader; the address, and what must be kept alive."""
+    with _lock:
+        target = _target()
+        llvm = target.binding
+        empty = llvm.parse_assembly("", context=llvm.create_context())
+        empty.triple, empty.data_layout = target.triple, target.layout
+        engine = llvm.create_mcjit_compiler(empty, _fresh_machine(target))
+        engine.add_object_file(llvm.ObjectFileRef.from_data(code))
+        engine.finalize_object()
+        address: int = engine.get_function_address(symbol)
+    if not address:
+        raise InternalError(f"the compiled code has no function {symbol}")
+    return address, engine
+
+
+def _fresh_machine(target: _Target) -> object:
+    """An engine owns its machine, so each needs its own."""
+    llvm = target.binding
+    return llvm.Target.from_triple(target.triple).create_target_machine(reloc="pic", codemodel="small")

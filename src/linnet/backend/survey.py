@@ -1,0 +1,132 @@
+"""What a function uses, found in one walk before it is written: variables, buffers, calls."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import assert_never
+
+from linnet import imp
+
+
+@dataclass(slots=True)
+class Survey:
+    """The names that occur in a function, by what happens to them."""
+
+    read: set[str] = field(default_factory=set)  # variables
+    assigned: set[str] = field(default_factory=set)  # variables changed after `Let`
+    buffers: set[str] = field(default_factory=set)
+    written: set[str] = field(default_factory=set)  # buffers stored to, or handed to a codelet
+    grown: set[str] = field(default_factory=set)
+    called: set[str] = field(default_factory=set)
+    introduced: list[str] = field(default_factory=list)  # variables, in order
+    statements: int = 0
+    slots: dict[str, int] = field(default_factory=dict)  # buffer: its slot in the argument block
+
+
+def survey(function: imp.Kernel | imp.Function) -> Survey:
+    """Walk a kernel or a codelet once."""
+    facts = Survey()
+    _stmt(function.body, facts)
+    return facts
+
+
+def reads(e: imp.Expr) -> Survey:
+    """What an expression reads."""
+    facts = Survey()
+    _expr(e, facts)
+    return facts
+
+
+def returns(block: imp.Block) -> bool:
+    """Whether every way through a block ends in a return."""
+    match block.stmts[-1] if block.stmts else None:
+        case imp.Return():
+            return True
+        case imp.If(_, then, orelse):
+            return returns(then) and returns(orelse)
+        case imp.Block() as inner:
+            return returns(inner)
+        case _:
+            return False
+
+
+def _stmt(stmt: imp.Stmt, s: Survey) -> None:
+    s.statements += 1
+    match stmt:
+        case imp.Block(stmts):
+            s.statements -= 1
+            for inner in stmts:
+                _stmt(inner, s)
+        case imp.Let(var, value):
+            s.introduced.append(var.name)
+            _expr(value, s)
+        case imp.Assign(var, value) | imp.Accumulate(var, _, value):
+            s.assigned.add(var.name)
+            _expr(value, s)
+        case imp.Store(buffer, index, value):
+            s.written.add(buffer.name)
+            s.buffers.add(buffer.name)
+            _expr(index, s)
+            _expr(value, s)
+        case imp.For(var, start, stop, body):
+            s.introduced.append(var.name)
+            _expr(start, s)
+            _expr(stop, s)
+            _stmt(body, s)
+        case imp.While(cond, body):
+            _expr(cond, s)
+            _stmt(body, s)
+        case imp.If(cond, then, orelse):
+            _expr(cond, s)
+            _stmt(then, s)
+            _stmt(orelse, s)
+        case imp.Grow(buffer, count):
+            s.grown.add(buffer.name)
+            s.buffers.add(buffer.name)
+            _expr(count, s)
+        case imp.SetLength(_, count):
+            _expr(count, s)
+        case imp.Fill(buffer, start, stop, value):
+            s.written.add(buffer.name)
+            s.buffers.add(buffer.name)
+            for e in (start, stop, value):
+                _expr(e, s)
+        case imp.Do(call):
+            _expr(call, s)
+        case imp.Return(value):
+            if value is not None:
+                _expr(value, s)
+        case imp.Break() | imp.Comment():
+            pass
+        case _:
+            assert_never(stmt)
+
+
+def _expr(e: imp.Expr, s: Survey) -> None:
+    match e:
+        case imp.Var(name, _):
+            s.read.add(name)
+        case imp.Const():
+            pass
+        case imp.Load(buffer, index):
+            s.buffers.add(buffer.name)
+            _expr(index, s)
+        case imp.Binary(_, a, b, _):
+            _expr(a, s)
+            _expr(b, s)
+        case imp.Unary(_, x, _) | imp.Cast(x, _):
+            _expr(x, s)
+        case imp.Select(cond, a, b):
+            _expr(cond, s)
+            _expr(a, s)
+            _expr(b, s)
+        case imp.Call(function, args, _):
+            s.called.add(function)
+            for a in args:
+                if isinstance(a, imp.Address):
+                    s.buffers.add(a.buffer.name)
+                    s.written.add(a.buffer.name)
+                else:
+                    _expr(a, s)
+        case _:
+            assert_never(e)

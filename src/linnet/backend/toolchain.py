@@ -1,0 +1,123 @@
+"""The C compiler of the machine, where there is one: find it, run it, load what it makes."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import shlex
+import shutil
+import subprocess
+import tempfile
+from functools import cache
+from pathlib import Path
+
+from linnet.errors import BuildError, LinnetError
+from linnet.options import Options
+
+# Integers wrap; a reduction may be vectorized where a pragma says so; multiply and add may fuse.
+_ALWAYS = (
+    "-std=c11",
+    "-shared",
+    "-fPIC",
+    "-fwrapv",
+    "-fno-math-errno",
+    "-fno-trapping-math",
+    "-ffp-contract=fast",
+    "-fopenmp-simd",
+)
+_FAST = ("-O3", "-march=native")
+_SANITIZE = ("-O1", "-g", "-fno-omit-frame-pointer", "-fsanitize=address,undefined")
+_COMPLEX = "-fcx-limited-range"  # as NumPy multiplies; not known to all versions of clang
+
+
+def find(options: Options) -> tuple[str, ...]:
+    """The compiler's command: the one asked for, or the first of cc, gcc, clang."""
+    if options.compiler:
+        command = tuple(shlex.split(options.compiler))
+        found = shutil.which(command[0]) if command else None
+        if found:
+            return (found, *command[1:])
+        raise LinnetError(
+            f"there is no C compiler {options.compiler!r}",
+            why="the environment variable CC, or the option `compiler`, asks for it",
+            hint='name another one, or use the LLVM back end: config(backend="llvm")',
+        )
+    for name in ("cc", "gcc", "clang"):
+        if found := shutil.which(name):
+            return (found,)
+    raise LinnetError(
+        "there is no C compiler on this machine",
+        why="the C back end and the sanitizers run cc, gcc or clang",
+        hint='install one, or use the LLVM back end, which needs none: config(backend="llvm")',
+    )
+
+
+def available(options: Options) -> bool:
+    """Whether there is a compiler."""
+    try:
+        find(options)
+    except LinnetError:
+        return False
+    return True
+
+
+def flags(options: Options, text: str) -> tuple[str, ...]:
+    """The flags with which a source text is compiled."""
+    chosen = _ALWAYS + (_SANITIZE if options.sanitize else _FAST)
+    return (*chosen, _COMPLEX) if "_Complex" in text else chosen
+
+
+def describe(options: Options) -> str:
+    """The compiler and its flags, as part of a cache key."""
+    command = find(options)
+    return f"{_version(os.path.realpath(command[0]))} {command[1:]} {flags(options, '_Complex')}"
+
+
+@cache
+def _version(path: str) -> str:
+    # size and time instead of --version, which would start a process
+    status = os.stat(path)
+    return f"{path} {status.st_size} {status.st_mtime_ns}"
+
+
+def compile(text: str, options: Options) -> bytes:
+    """Compile C into a shared library; return its bytes."""
+    command = find(options)
+    with tempfile.TemporaryDirectory(prefix="linnet-") as folder:
+        source, library = Path(folder, "kernel.c"), Path(folder, "kernel.so")
+        source.write_text(text, encoding="utf-8")
+        output = _run((*command, *flags(options, text), str(source), "-o", str(library), "-lm"), folder)
+        if output is not None:
+            raise BuildError(f"the C compiler {command[0]} failed", source=text, output=output)
+        return library.read_bytes()
+
+
+def _run(command: tuple[str, ...], folder: str) -> str | None:
+    """Run a compiler; return what it printed if it failed."""
+    try:
+        done = subprocess.run(
+            command,
+            cwd=folder,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            env={**os.environ, "LC_ALL": "C"},
+            check=False,
+        )
+    except OSError as error:
+        return str(error)
+    return done.stdout.decode(errors="replace") if done.returncode else None
+
+
+def load(code: bytes, symbol: str) -> tuple[int, object]:
+    """Load a shared library; the address of its function, and what must be kept alive."""
+    with tempfile.TemporaryDirectory(prefix="linnet-") as folder:
+        path = Path(folder, "kernel.so")
+        path.write_bytes(code)
+        try:
+            library = ctypes.CDLL(str(path))
+            address = ctypes.cast(getattr(library, symbol), ctypes.c_void_p).value
+        except (OSError, AttributeError) as error:
+            raise BuildError("a compiled kernel cannot be loaded", output=str(error)) from None
+    assert address is not None
+    return address, library

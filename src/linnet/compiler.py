@@ -1,0 +1,63 @@
+"""The whole compiler on one screen: from a loop program and the formats of its tensors to a kernel."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from linnet import imp, loops
+from linnet.formats.format import Format
+def simplify_code(k):
+    return k
+from linnet.lower.program import Lowered, lower
+from linnet.lower.storage import Bound
+from linnet.normalize.concordance import concordize
+from linnet.normalize.dimensions import infer_dimensions
+from linnet.normalize.dtypes import infer_dtypes
+from linnet.normalize.lifecycles import insert_lifecycles, updated_params
+from linnet.normalize.scopes import name_scopes
+from linnet.normalize.shape_checks import Check
+from linnet.normalize.workspaces import insert_workspaces
+from linnet.stages import stage
+
+Formats = dict[str, Format]
+Arrays = dict[str, tuple[str, ...]]
+"""The dtypes of each tensor's arrays, outermost level first."""
+
+
+@dataclass(frozen=True, slots=True)
+class Normalized:
+    """A program in which nothing is left unsaid, and what must hold when it is called."""
+
+    program: loops.Program
+    formats: Formats
+    checks: tuple[Check, ...]
+    warnings: tuple[str, ...]
+
+
+def normalize(program: loops.Program, formats: Formats) -> Normalized:
+    """Say what the user left unsaid. Every line takes a program and returns a new one."""
+    formats = formats | dict(program.temporaries)
+    program = stage("scopes", name_scopes(program))
+    ndims = {name: format.ndim for name, format in formats.items()}
+    program, checks = infer_dimensions(program, ndims)
+    program = stage("dimensions", program)
+    formats = infer_dtypes(program, formats)
+    program, formats = insert_workspaces(program, formats)
+    program = stage("workspaces", program)
+    # after workspaces: what they copy is in order, and only the rest is made so
+    program, warnings = concordize(program, formats)
+    program = stage("concordance", program)
+    program = stage("lifecycles", insert_lifecycles(program))
+    return Normalized(program, formats, checks, warnings)
+
+
+def generate(normalized: Normalized, arrays: Arrays) -> Lowered:
+    """Lower a normalized program to imperative code."""
+    program, formats = normalized.program, normalized.formats
+    updated = {*updated_params(program), *(name for name, _ in program.temporaries)}
+    bound = {
+        name: Bound(formats[name], arrays[name], name in updated)
+        for name in (*program.params, *(name for name, _ in program.temporaries))
+    }
+    lowered = lower(program, bound)
+    return replace(lowered, kernel=stage("code", simplify_code(lowered.kernel)))

@@ -1,0 +1,141 @@
+"""What goes wrong, said to the user: what, where in their code, why, and what to try.
+
+Every error Linnet raises derives from `LinnetError`. An error carries data; its text is laid out
+in one place (`__str__`), so that all messages look alike.
+"""
+
+from __future__ import annotations
+
+import linecache
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+_PACKAGE = str(Path(__file__).parent)
+
+
+@dataclass(frozen=True, slots=True)
+class Location:
+    """A place in the user's source: `column` and `end_column` are zero-based, end exclusive."""
+
+    file: str
+    line: int
+    column: int = 0
+    end_column: int = 0
+    text: str = ""
+
+    @staticmethod
+    def of_caller() -> Location | None:
+        """The innermost frame outside the package, or None."""
+        frame = sys._getframe(1)
+        while frame is not None and frame.f_code.co_filename.startswith(_PACKAGE):
+            frame = frame.f_back  # type: ignore[assignment]
+        if frame is None:
+            return None
+        file, line = frame.f_code.co_filename, frame.f_lineno
+        return Location(file, line, text=linecache.getline(file, line).rstrip())
+
+    def __str__(self) -> str:
+        head = f'  File "{self.file}", line {self.line}'
+        text = self.text or linecache.getline(self.file, self.line).rstrip()
+        if not text:
+            return head
+        indent = len(text) - len(text.lstrip())
+        head += f"\n    {text.lstrip()}"
+        width = self.end_column - self.column
+        if width > 0 and self.column >= indent:
+            head += f"\n    {' ' * (self.column - indent)}{'^' * width}"
+        return head
+
+
+class LinnetError(Exception):
+    """The base of all errors of Linnet: a message, and where known a place, a reason, a remedy."""
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        at: Location | None = None,
+        why: str | None = None,
+        hint: str | None = None,
+    ) -> None:
+        super().__init__(message)
+        self.message = message
+        self.at = at
+        self.why = why
+        self.hint = hint
+
+    def __str__(self) -> str:
+        parts = [self.message]
+        if self.at is not None:
+            parts.append(str(self.at))
+        if self.why:
+            parts.append(f"why:  {self.why}")
+        if self.hint:
+            parts.append(f"try:  {self.hint}")
+        return "\n".join(parts)
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return _rebuild, (type(self), self.message, self.at, self.why, self.hint)
+
+
+def _rebuild(
+    cls: type[LinnetError], message: str, at: Location | None, why: str | None, hint: str | None
+) -> LinnetError:
+    return cls(message, at=at, why=why, hint=hint)
+
+
+class ShapeError(LinnetError, ValueError):
+    """Dimensions disagree, or a shape is not one."""
+
+
+class DTypeError(LinnetError, TypeError):
+    """A value type that Linnet does not hold, or that does not fit here."""
+
+
+class FormatError(LinnetError, ValueError):
+    """A format that cannot hold or do what is asked of it, or arrays that do not form one."""
+
+
+class KernelSyntaxError(LinnetError, SyntaxError):
+    """Python that is outside the loop language."""
+
+    def __str__(self) -> str:  # SyntaxError has a layout of its own; ours says more
+        return LinnetError.__str__(self)
+
+
+class LifecycleError(LinnetError):
+    """A tensor read and written in one scope, used before it is declared, and the like."""
+
+
+class ArgumentError(LinnetError, TypeError):
+    """A kernel called with the wrong number or kind of arguments."""
+
+
+class IndexBoundsError(LinnetError, IndexError):
+    """An index computed at run time that leaves its dimension."""
+
+
+class OutOfMemoryError(LinnetError, MemoryError):
+    """A result or temporary that could not be allocated; operands are untouched."""
+
+
+class BuildError(LinnetError):
+    """A compiler that failed; keeps the source and what the compiler printed."""
+
+    def __init__(self, message: str, *, source: str = "", output: str = "", **where: object) -> None:
+        super().__init__(message, why=output.strip() or None)
+        self.source = source
+        self.output = output
+
+
+class CacheError(LinnetError, OSError):
+    """A kernel cache directory that cannot be trusted."""
+
+
+class InternalError(LinnetError):
+    """A bug in Linnet: please report it with the text of this message."""
+
+
+class DiscordanceWarning(UserWarning):
+    """An access that goes against the order in which its tensor is stored, and what that costs."""

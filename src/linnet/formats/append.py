@@ -1,0 +1,114 @@
+"""What sequentially written levels share: fibers are written in order, each in one go.
+
+The count of stored entries is a variable of the kernel. Where the loops visit every fiber once, in
+order, the end of a fiber is stored when it is done (`ptr[p + 1] = q`). Elsewhere some fibers may be
+skipped, and a cursor `f` follows: pointers below `f` are final, and catch up when a fiber is opened.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+from linnet import imp
+from linnet.formats.level import Inner
+from linnet.formats.looplets import Lookup, Reserve, Thunk
+
+if TYPE_CHECKING:
+    from linnet.formats.fiber import Fiber, Storage
+    from linnet.imp.build import Builder
+
+DIRECT = "direct"
+
+
+@dataclass(frozen=True)
+class Appended(Inner):
+    """A level whose fibers are appended one after the other, with pointers `ptr`."""
+
+    sequential: ClassVar[bool] = True
+    thawable: ClassVar[bool] = False
+
+    def count(self, storage: Storage, level: int) -> imp.Var:
+        """The number of entries stored so far."""
+        return imp.Var(f"{storage.prefix(level)}_n")
+
+    def variables(self, storage: Storage, level: int) -> tuple[imp.Var, ...]:
+        return (self.count(storage, level), _cursor(storage, level))
+
+    def declare(self, b: Builder, storage: Storage, level: int) -> None:
+        ptr = storage.buffers[level]["ptr"]
+        b.emit(
+            imp.Assign(self.count(storage, level), imp.ZERO),
+            imp.Assign(_cursor(storage, level), imp.ZERO),
+            imp.Grow(ptr, imp.ONE),
+            imp.Store(ptr, imp.ZERO, imp.Const(0, ptr.dtype)),
+        )
+
+    def reserve(self, b: Builder, storage: Storage, level: int, stop: imp.Expr) -> None:
+        b.emit(imp.Grow(storage.buffers[level]["ptr"], stop + 1))
+
+    def appended(
+        self, b: Builder, fiber: Fiber, q: imp.Var, append: tuple[imp.Stmt, ...], arrays: list[imp.Buffer]
+    ) -> Lookup:
+        """The subfiber at `q`, kept by `append` if something is written to it."""
+        storage, level = fiber.storage, fiber.level
+        dirty, visits = b.var(f"{storage.name}_dirty", imp.BOOL), b.var("visits")
+        keep = imp.If(dirty, imp.Block(append), imp.EMPTY)
+        unsure = fiber.child(q, dirty=dirty, fresh=True)
+        with b.collect() as reserve:
+            b.emit(*(imp.Grow(array, q + visits) for array in arrays))
+            storage.below(level).reserve(b, storage, level + 1, q + visits)
+        return Lookup(
+            Thunk((imp.Let(dirty, imp.FALSE),), unsure, (keep,)),
+            Reserve(visits, tuple(reserve)),
+            sure=Thunk((), fiber.child(q, fresh=True), append),
+        )
+
+
+def open_fiber(b: Builder, fiber: Fiber, q: imp.Var) -> tuple[imp.Stmt, ...]:
+    """Before a fiber is written."""
+    if fiber.fresh:
+        fiber.storage.notes[fiber.level] = DIRECT
+        stmts: tuple[imp.Stmt, ...] = ()
+    else:
+        stmts = (_catch_up(fiber.storage, fiber.level, q, fiber.pos),)
+    if fiber.dirty is not None:
+        start = _start(fiber)
+        stmts += (imp.Let(start, q),)
+    return stmts
+
+
+def close_fiber(b: Builder, fiber: Fiber, q: imp.Var) -> tuple[imp.Stmt, ...]:
+    """After a fiber is written: its end, and word to the parent if it is not empty."""
+    ptr = fiber.buffer("ptr")
+    stmts: tuple[imp.Stmt, ...] = ()
+    if fiber.fresh:
+        stmts += (imp.Store(ptr, fiber.pos + 1, imp.cast(q, ptr.dtype)),)
+    if fiber.dirty is not None:
+        wrote = imp.Assign(fiber.dirty, fiber.dirty | (q > _start(fiber)))
+        stmts += (wrote,)
+    return stmts
+
+
+def finish_pointers(
+    b: Builder, storage: Storage, level: int, q: imp.Var, count: imp.Expr
+) -> None:
+    """The pointers of fibers that were not visited, when all is written."""
+    if storage.notes.get(level) != DIRECT:
+        b.emit(_catch_up(storage, level, q, count))
+    b.emit(imp.SetLength(storage.buffers[level]["ptr"], count + 1))
+
+
+def _cursor(storage: Storage, level: int) -> imp.Var:
+    return imp.Var(f"{storage.prefix(level)}_f")
+
+
+def _start(fiber: Fiber) -> imp.Var:
+    return imp.Var(f"{fiber.prefix}_start")
+
+
+def _catch_up(storage: Storage, level: int, q: imp.Var, pos: imp.Expr) -> imp.Stmt:
+    """`while (f <= pos) ptr[f++] = q`."""
+    f, ptr = _cursor(storage, level), storage.buffers[level]["ptr"]
+    body = (imp.Store(ptr, f, imp.cast(q, ptr.dtype)), imp.Assign(f, f + 1))
+    return imp.While(f <= pos, imp.Block(body))

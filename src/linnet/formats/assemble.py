@@ -1,0 +1,57 @@
+"""Tensors from arrays, or from coordinates, that are known to be right; and back."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from linnet.errors import LinnetError, OutOfMemoryError
+from linnet.formats.buffers import Buffer
+from linnet.formats.format import Format
+from linnet.formats.packing import pack_levels, unpack_levels
+from linnet.formats.tensor import Tensor
+
+
+def wrap(format: Format, shape: tuple[int, ...], arrays: Iterable[NDArray[Any]]) -> Tensor:
+    """A tensor of arrays in the order of its levels, whose memory it shares."""
+    return Tensor(format, shape, tuple(Buffer.borrow(array) for array in arrays))
+
+
+def pack(
+    coordinates: Sequence[NDArray[Any]],
+    values: NDArray[Any],
+    shape: tuple[int, ...],
+    format: Format,
+) -> Tensor:
+    """A tensor from coordinates (by mode) that are unique and sorted in the format's order.
+
+    Nothing is checked. The format has a dtype, which is that of the values, and a fill value.
+    """
+    if not format.leaf.arrays:  # a pattern: only what is true is stored
+        coordinates, values = [idx[values] for idx in coordinates], values[values]
+    elif not coordinates and len(values) == 0:
+        values = np.full(1, format.fill_value, format.dtype)
+    with enough_memory():
+        levels = pack_levels(coordinates, values, shape, format)
+    named = zip(format.levels, levels, strict=True)
+    return wrap(format, shape, [arrays[a.name] for level, arrays in named for a in level.arrays])
+
+
+def unpack(tensor: Tensor) -> tuple[list[NDArray[Any]], NDArray[Any]]:
+    """Coordinates (by mode) and values of everything that is stored, in the format's order."""
+    contents = tensor.contents()
+    return unpack_levels(contents.levels(), contents.shape, contents.format)
+
+
+class enough_memory:
+    """A block in which NumPy's complaint about memory becomes ours."""
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, kind: object, error: BaseException | None, traceback: object) -> None:
+        if isinstance(error, MemoryError) and not isinstance(error, LinnetError):
+            raise OutOfMemoryError(str(error) or "out of memory") from None

@@ -1,0 +1,203 @@
+"""`Buffer`: one array of a tensor in memory, borrowed from NumPy or native and grown by kernels.
+
+A borrowed buffer is never written to. A native one was allocated by a kernel with the C library's
+`malloc`, is freed with its last user, and may be handed to the next kernel that writes to the same
+tensor, unless somebody has been shown it.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import sys
+import threading
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from linnet.errors import InternalError, OutOfMemoryError
+
+_SLACK = 4096  # bytes: less than a page is not worth giving back
+
+
+class _Guard:
+    """One lock for all hand-overs of memory; re-entrant, since a garbage collection may need it."""
+
+    def __init__(self) -> None:
+        self.renew()
+        if hasattr(os, "register_at_fork"):
+            os.register_at_fork(after_in_child=self.renew)
+
+    def renew(self) -> None:
+        """A lock that nobody holds; the one that another thread held when we forked is lost."""
+        self.lock = threading.RLock()
+
+
+GUARD = _Guard()
+
+
+def _library() -> ctypes.CDLL:
+    """The C library that the kernels of this process allocate from."""
+    library = ctypes.CDLL("ucrtbase" if sys.platform == "win32" else None)
+    library.malloc.restype = library.realloc.restype = ctypes.c_void_p
+    library.malloc.argtypes = [ctypes.c_size_t]
+    library.realloc.argtypes = [ctypes.c_void_p, ctypes.c_size_t]
+    library.free.restype = None
+    library.free.argtypes = [ctypes.c_void_p]
+    return library
+
+
+_C = _library()
+
+
+class Memory:
+    """A block from `malloc`, freed with this object; NumPy arrays over it keep it alive."""
+
+    __slots__ = ("_free", "address", "nbytes")
+
+    def __init__(self, address: int, nbytes: int) -> None:
+        self.address = address
+        self.nbytes = nbytes
+        self._free = _C.free  # kept: at exit, modules are cleared before the last objects die
+
+    def __del__(self) -> None:
+        if self.address:
+            self._free(self.address)
+
+    @staticmethod
+    def allocate(nbytes: int) -> Memory:
+        """A new block, of at least one byte."""
+        address = _C.malloc(max(1, nbytes)) if nbytes <= sys.maxsize else None
+        if not address:
+            raise OutOfMemoryError(f"could not allocate {nbytes} bytes")
+        return Memory(address, nbytes)
+
+    def trim(self, nbytes: int) -> None:
+        """Give back what lies beyond `nbytes`, if that is more than a quarter of the block."""
+        unused = self.nbytes - nbytes
+        if unused * 4 > self.nbytes and unused >= _SLACK:
+            address = _C.realloc(self.address, max(1, nbytes))
+            if address:  # otherwise the block is as it was
+                self.address, self.nbytes = address, nbytes
+
+
+class _View:
+    """What NumPy needs to know to make an array over a block."""
+
+    __slots__ = ("__array_interface__", "memory")
+
+    def __init__(self, memory: Memory, dtype: np.dtype[Any], length: int) -> None:
+        self.memory = memory
+        self.__array_interface__ = {
+            "data": (memory.address, True),
+            "shape": (length,),
+            "typestr": dtype.str,
+            "version": 3,
+        }
+
+
+class Buffer:
+    """A one-dimensional array: `length` elements in use out of `capacity`.
+
+    `exported` says that somebody other than the tensor may hold this memory. It is never unset.
+    """
+
+    __slots__ = ("_array", "_memory", "address", "capacity", "dtype", "exported", "length")
+
+    def __init__(self, dtype: np.dtype[Any], length: int, capacity: int, address: int) -> None:
+        self.dtype = dtype
+        self.length = length
+        self.capacity = capacity
+        self.address = address
+        self.exported = False
+        self._memory: Memory | None = None
+        self._array: NDArray[Any] | None = None
+
+    @classmethod
+    def borrow(cls, array: NDArray[Any]) -> Buffer:
+        """The memory of a contiguous NumPy array, which is kept alive and not written to."""
+        if array.ndim != 1 or not (array.flags.c_contiguous and array.dtype.isnative):
+            raise InternalError(f"not a plain array: {array.ndim}-d {array.dtype}")
+        view = array.view(np.ndarray)
+        view.flags.writeable = False
+        self = cls(array.dtype, len(array), len(array), view.__array_interface__["data"][0])
+        self._array = view
+        self.exported = True
+        return self
+
+    @classmethod
+    def native(cls, address: int, capacity: int, length: int, dtype: object) -> Buffer:
+        """Take over a block that a kernel allocated (or nothing: address 0); trims it."""
+        kind = np.dtype(dtype)  # type: ignore[call-overload]
+        if not 0 <= length <= capacity or (capacity and not address):
+            raise InternalError(f"a kernel returned {length} elements in a block of {capacity}")
+        self = cls(kind, length, capacity, address)
+        if address:
+            memory = Memory(address, capacity * kind.itemsize)
+            memory.trim(length * kind.itemsize)
+            self._memory, self.address = memory, memory.address
+            self.capacity = memory.nbytes // kind.itemsize
+        return self
+
+    @property
+    def nbytes(self) -> int:
+        """The size of what is in use."""
+        return int(self.length * self.dtype.itemsize)
+
+    @property
+    def array(self) -> NDArray[Any]:
+        """A read-only NumPy array over this memory, without a copy."""
+        if self._array is None:
+            with GUARD.lock:
+                self.exported = True
+                if self._memory is None or self.length == 0:
+                    view = np.empty(0, self.dtype)
+                else:
+                    view = np.asarray(_View(self._memory, self.dtype, self.length))
+                self._array = view
+        return self._array
+
+    def detach(self) -> tuple[int, int]:
+        """Give up the memory: its address and its size in bytes, or (0, 0) if it may not be reused.
+
+        The caller owns the block from here on; the buffer is empty.
+        """
+        with GUARD.lock:
+            memory = self._memory
+            if self.exported or memory is None:
+                return 0, 0
+            self._memory = None
+            self._array = np.empty(0, self.dtype)
+            taken = memory.address, memory.nbytes
+            self.address = self.capacity = self.length = memory.address = 0
+            return taken
+
+    def copy(self) -> Buffer:
+        """The same elements in memory of its own."""
+        return Buffer.borrow(self.array.copy())
+
+    def __copy__(self) -> Buffer:
+        return self.copy()
+
+    def __deepcopy__(self, memo: dict[int, object]) -> Buffer:
+        return self.copy()
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return Buffer.borrow, (self.array,)
+
+    def __len__(self) -> int:
+        return self.length
+
+    def __repr__(self) -> str:
+        owner = "borrowed" if self._memory is None else "native"
+        return f"Buffer({self.dtype}, {self.length} of {self.capacity}, {owner})"
+
+
+def allocate(dtype: object, length: int) -> Buffer:
+    """A native buffer of `length` elements, not initialized."""
+    kind = np.dtype(dtype)  # type: ignore[call-overload]
+    memory = Memory.allocate(length * kind.itemsize)
+    self = Buffer(kind, length, length, memory.address)
+    self._memory = memory
+    return self

@@ -1,0 +1,129 @@
+"""Coordinates in any order, with duplicates: sorted, and combined by a function."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from linnet.algebra.function import Function
+from linnet.errors import ArgumentError, DTypeError, ShapeError
+from linnet.formats.validate import LARGEST, check_range, first_unsorted
+
+Ints: TypeAlias = NDArray[Any]
+Combine: TypeAlias = Function | Callable[[Any, Any], Any]
+
+
+def as_indices(array: object, name: str) -> Ints:
+    """Integers given by the user, as contiguous int32 or int64; copied only if they must be."""
+    refuse_masked(array, name)
+    found = np.asarray(array)
+    if found.ndim != 1:
+        raise ShapeError(f"{name} has {found.ndim} dimensions, and must have one")
+    if found.size == 0 and found.dtype.kind in "iuf":
+        return np.empty(0, found.dtype if found.dtype in (np.int32, np.int64) else np.int64)
+    if found.dtype.kind not in "iu":
+        raise DTypeError(f"{name} has dtype {found.dtype}, and coordinates are integers")
+    wide = found.dtype.itemsize > 4 or found.dtype == np.uint32
+    if found.dtype == np.uint64 and found.max() > LARGEST:
+        q = int((found > LARGEST).argmax())
+        raise ShapeError(f"{name}[{q}] is {found[q]}, more than 63 bits hold")
+    return np.ascontiguousarray(found, np.int64 if wide else np.int32)
+
+
+def refuse_masked(array: object, name: str) -> None:
+    """A masked array has elements without a value, which nothing here stands for."""
+    if isinstance(array, np.ndarray) and hasattr(array, "mask") and hasattr(array, "filled"):
+        raise ArgumentError(
+            f"{name} is a masked array", hint="give the masked elements a value: .filled(value)"
+        )
+
+
+def as_coordinates(coords: object, shape: tuple[int, ...]) -> list[Ints]:
+    """One array of coordinates for every dimension, each in range and all of one length."""
+    refuse_masked(coords, "coords")
+    ndim = len(shape)
+    if ndim == 1 and isinstance(coords, (np.ndarray, Sequence)) and _is_flat(coords):
+        coords = (coords,)
+    if not isinstance(coords, (np.ndarray, Sequence)) or isinstance(coords, str):
+        raise ArgumentError(f"coords is one array per dimension, not {type(coords).__name__}")
+    if len(coords) != ndim:
+        raise ShapeError(
+            f"coords has {len(coords)} rows, and the shape {shape} has {ndim} dimensions",
+            hint="coords[m] is the array of coordinates along dimension m",
+        )
+    arrays = [as_indices(row, f"coords[{mode}]") for mode, row in enumerate(coords)]
+    for mode, row in enumerate(arrays):
+        if len(row) != len(arrays[0]):
+            raise ShapeError(f"coords[{mode}] has {len(row)} elements, coords[0] {len(arrays[0])}")
+        check_range(row, shape[mode], f"coords[{mode}]")
+    return arrays
+
+
+def _is_flat(coords: np.ndarray[Any, Any] | Sequence[Any]) -> bool:
+    """A plain list of numbers."""
+    if isinstance(coords, np.ndarray):
+        return coords.ndim == 1
+    return len(coords) > 0 and np.ndim(coords[0]) == 0
+
+
+def sort_unique(
+    coordinates: Sequence[Ints], dims: Sequence[int], values: NDArray[Any], op: Combine
+) -> tuple[list[Ints], NDArray[Any]]:
+    """Coordinates (outermost first), sorted; the values of equal ones are folded in given order."""
+    if not coordinates:
+        coordinates, dims = [np.zeros(len(values), np.int32)], [1]
+        return [], sort_unique(coordinates, dims, values, op)[1]
+    bounds = np.array([0, len(values)])
+    if first_unsorted(bounds, coordinates) is None:
+        return list(coordinates), values
+    order = _sorting(coordinates, dims)
+    coordinates, values = [idx[order] for idx in coordinates], values[order]
+    new = np.zeros(len(values), bool)
+    new[0] = True
+    for idx in coordinates:
+        new[1:] |= idx[1:] != idx[:-1]
+    if new.all():
+        return coordinates, values
+    first = np.flatnonzero(new)
+    return [idx[first] for idx in coordinates], _combine(values, first, op)
+
+
+def _sorting(coordinates: Sequence[Ints], dims: Sequence[int]) -> Ints:
+    """A stable permutation that sorts; by one key where all coordinates fit into 64 bits."""
+    if math.prod(dims) > LARGEST:
+        return np.lexsort(tuple(reversed(coordinates)))
+    key = coordinates[0].astype(np.int64)
+    for idx, dim in zip(coordinates[1:], dims[1:], strict=True):
+        key *= dim
+        key += idx
+    return np.argsort(key, kind="stable")
+
+
+def _combine(values: NDArray[Any], first: Ints, op: Combine) -> NDArray[Any]:
+    """Fold each group of values, which begin at `first`, from the left, in their own dtype."""
+    function = op.numpy if isinstance(op, Function) else op
+    if isinstance(function, np.ufunc) and _keeps_type(function, values.dtype):
+        return function.reduceat(values, first, dtype=values.dtype)
+    if not callable(function):
+        raise ArgumentError(f"op combines two values, and {op!r} is not a function")
+    # Round k folds in the k-th further value of the groups that have one: linear work in all.
+    length = np.diff(np.append(first, len(values)))
+    result, k = values[first], 1
+    groups = np.flatnonzero(length > 1)
+    while len(groups):
+        folded = np.asarray(function(result[groups], values[first[groups] + k]))
+        if not np.can_cast(folded.dtype, values.dtype, "same_kind"):
+            raise DTypeError(f"{op!r} of two {values.dtype} values gives {folded.dtype}")
+        result[groups] = folded
+        k += 1
+        groups = groups[length[groups] > k]
+    return result
+
+
+def _keeps_type(function: np.ufunc, dtype: np.dtype[Any]) -> bool:
+    """Whether a ufunc has a loop from two values of a type to the same type."""
+    return f"{dtype.char}{dtype.char}->{dtype.char}" in function.types

@@ -1,0 +1,50 @@
+"""`Dense`: every index has a subfiber, at position `p * n + i`. Nothing is stored."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+from linnet.formats.level import Inner
+from linnet.formats.looplets import Looplet, Lookup
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from linnet import imp
+    from linnet.formats.fiber import Fiber, Storage
+    from linnet.imp.build import Builder
+
+
+@dataclass(frozen=True)
+class Dense(Inner):
+    """`fiber(p)[i] -> child(p * n + i)`."""
+
+    full: ClassVar[bool] = True
+
+    def unfurl(self, b: Builder, fiber: Fiber, index: imp.Var, protocol: str) -> Looplet:
+        return Lookup(fiber.child(fiber.pos * fiber.dim + index))
+
+    def update(self, b: Builder, fiber: Fiber, index: imp.Var) -> Looplet:
+        pos = fiber.pos * fiber.dim + index
+        return Lookup(fiber.child(pos, dirty=fiber.dirty, fresh=fiber.fresh))
+
+    def reserve(self, b: Builder, storage: Storage, level: int, stop: imp.Expr) -> None:
+        storage.below(level).reserve(b, storage, level + 1, stop * storage.dim(level))
+
+    def initialize(
+        self, b: Builder, storage: Storage, level: int, start: imp.Expr, stop: imp.Expr
+    ) -> None:
+        n = storage.dim(level)
+        storage.below(level).initialize(b, storage, level + 1, start * n, stop * n)
+
+    def freeze(self, b: Builder, storage: Storage, level: int, count: imp.Expr) -> None:
+        storage.below(level).freeze(b, storage, level + 1, count * storage.dim(level))
+
+    def thaw(self, b: Builder, storage: Storage, level: int, count: imp.Expr) -> None:
+        storage.below(level).thaw(b, storage, level + 1, count * storage.dim(level))
+
+    def validate(
+        self, arrays: dict[str, np.ndarray], count: int, dims: tuple[int, ...], label: str
+    ) -> int:
+        return count * dims[0]

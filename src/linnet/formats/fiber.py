@@ -1,0 +1,92 @@
+"""`Storage`, `Fiber`, `Register`: a tensor, one fiber of it, one value of it, in generated code."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from linnet import imp
+from linnet.formats.format import Format
+from linnet.formats.level import Level
+
+
+@dataclass(frozen=True, slots=True)
+class Storage:
+    """A tensor in generated code: its format, and the variables and buffers that hold it.
+
+    `dims[m]` is the size of mode m; `buffers[k]` maps the buffer names of storage level k to
+    buffers (the leaf's come last). `init` is the value that unwritten elements have. `notes` is what
+    a level wants to remember from writing a tensor to finishing it.
+    """
+
+    name: str
+    format: Format
+    dims: tuple[imp.Expr, ...]
+    init: imp.Expr
+    buffers: tuple[dict[str, imp.Buffer], ...] = field(compare=False, hash=False, repr=False)
+    prefixes: tuple[str, ...] = field(compare=False, hash=False, repr=False)
+    notes: dict[int, str] = field(compare=False, hash=False, repr=False, default_factory=dict)
+
+    def dim(self, level: int, sub: int = 0) -> imp.Expr:
+        """The size of the dimension that part `sub` of a level stores."""
+        return self.dims[self.format.modes_of(level)[sub]]
+
+    def prefix(self, level: int) -> str:
+        """How the names of a level's variables begin."""
+        return self.prefixes[level]
+
+    def below(self, level: int) -> Level:
+        """The level under this one."""
+        return self.format.levels[level + 1]
+
+
+@dataclass(frozen=True, slots=True)
+class Fiber:
+    """The fiber at `pos` of storage level `level`; what an access has left to walk.
+
+    `sub` and `state` belong to levels that store several dimensions at once: how many have been
+    walked, and what the level must remember of it. In update mode, `dirty` is the flag to set when
+    something is written below, and `fresh` says that the storage of this fiber has not been initialized.
+    """
+
+    storage: Storage
+    level: int
+    pos: imp.Expr
+    sub: int = 0
+    state: tuple[imp.Expr, ...] = ()
+    dirty: imp.Var | None = None
+    fresh: bool = False
+
+    @property
+    def dim(self) -> imp.Expr:
+        """The size of the dimension that is walked next."""
+        return self.storage.dim(self.level, self.sub)
+
+    @property
+    def kind(self) -> Level:
+        """The level that this is a fiber of."""
+        return self.storage.format.levels[self.level]
+
+    @property
+    def prefix(self) -> str:
+        """How the names of variables for this fiber begin."""
+        return self.storage.prefix(self.level)
+
+    def buffer(self, name: str) -> imp.Buffer:
+        """A buffer of this fiber's level."""
+        return self.storage.buffers[self.level][name]
+
+    def child(self, pos: imp.Expr, dirty: imp.Var | None = None, fresh: bool = False) -> Fiber:
+        """The fiber at `pos` of the next level."""
+        return Fiber(self.storage, self.level + 1, pos, dirty=dirty, fresh=fresh)
+
+
+@dataclass(frozen=True, slots=True)
+class Register:
+    """One value of a tensor, kept in a variable while a loop updates it.
+
+    `dirty` is the flag to set when it is written.
+    """
+
+    storage: Storage
+    var: imp.Var
+    dirty: imp.Var | None = None

@@ -1,0 +1,115 @@
+"""`Format`: how a tensor is stored — levels, the order of modes, fill value and dtype — as a value.
+
+A format is static and hashable; shapes are not part of it. Dtype and fill value may be left open
+(None), and then follow from the data.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from functools import cached_property, lru_cache
+
+from linnet.algebra.dtypes import Number, as_python, canonical
+from linnet.errors import FormatError
+from linnet.formats.level import Level
+
+
+@dataclass(frozen=True)
+class Format:
+    """Storage levels, outermost first, over a leaf.
+
+    `order[k]` is the mode (the position among the indices of an access) that the k-th stored
+    dimension holds: CSC is `(1, 0)`.
+    """
+
+    levels: tuple[Level, ...]
+    order: tuple[int, ...]
+    name: str | None = None
+
+    def __post_init__(self) -> None:
+        stored = sum(level.width for level in self.levels if not level.leaf)
+        if not self.levels or not self.levels[-1].leaf or any(l.leaf for l in self.levels[:-1]):
+            raise FormatError("a format is a stack of levels over one leaf, such as Element(0.0)")
+        if sorted(self.order) != list(range(stored)):
+            raise FormatError(
+                f"the mode order {self.order} is not a permutation of {stored} dimensions",
+                why="the levels of this format store that many",
+            )
+
+    def __eq__(self, other: object) -> bool:
+        if self is other:
+            return True
+        return isinstance(other, Format) and self._key == other._key
+
+    def __hash__(self) -> int:
+        return self._hash
+
+    @cached_property
+    def _key(self) -> tuple[object, ...]:
+        # repr tells -0.0 from 0.0 and makes NaN equal to itself
+        return (self.levels[:-1], self.order, type(self.leaf), repr(self.fill_value), self.dtype)
+
+    @cached_property
+    def _hash(self) -> int:
+        return hash(self._key)
+
+    @property
+    def leaf(self) -> Level:
+        """The level of values."""
+        return self.levels[-1]
+
+    @cached_property
+    def ndim(self) -> int:
+        """The number of dimensions."""
+        return len(self.order)
+
+    @property
+    def dtype(self) -> str | None:
+        """The type of the values, or None while it is open."""
+        return getattr(self.leaf, "dtype", None)
+
+    @property
+    def fill_value(self) -> Number | None:
+        """What is read where nothing is stored, or None while it is open."""
+        return getattr(self.leaf, "fill", None)
+
+    @cached_property
+    def _modes(self) -> tuple[tuple[int, ...], ...]:
+        modes, k = [], 0
+        for level in self.levels:
+            width = 0 if level.leaf else level.width
+            modes.append(self.order[k : k + width])
+            k += width
+        return tuple(modes)
+
+    def modes_of(self, level: int) -> tuple[int, ...]:
+        """The modes that a level stores."""
+        return self._modes[level]
+
+    def with_fill(self, fill: Number) -> Format:
+        """The same format with another fill value."""
+        return self._with_leaf(fill=fill)
+
+    def with_dtype(self, dtype: object) -> Format:
+        """The same format with another dtype; the fill value is converted."""
+        return self._with_leaf(dtype=canonical(dtype))
+
+    def _with_leaf(self, **changes: object) -> Format:
+        return Format((*self.levels[:-1], self.leaf.with_(**changes)), self.order, self.name)  # type: ignore[attr-defined]
+
+    def with_order(self, *order: int) -> Format:
+        """The same levels storing the modes in another order."""
+        return Format(self.levels, order, None)
+
+    def __repr__(self) -> str:
+        return self.name or self.describe()
+
+    def describe(self) -> str:
+        """The levels in full: `Dense(SparseList(Element(0.0)))`."""
+        text = repr(self.leaf)
+        for level in reversed(self.levels[:-1]):
+            text = level.label(text)  # type: ignore[attr-defined]
+        if self.order != tuple(range(self.ndim)):
+            text += f", order={self.order}"
+        return text

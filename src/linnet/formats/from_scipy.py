@@ -1,0 +1,132 @@
+"""SciPy sparse arrays and matrices as tensors, without a copy where the layout is ours.
+
+The SciPy object is only looked at: its methods that sort or sum in place are not called.
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from linnet.algebra.dtypes import canonical
+from linnet.errors import FormatError
+from linnet.formats.assemble import pack, wrap
+from linnet.formats.coordinates import as_indices, sort_unique
+from linnet.formats.format import Format
+from linnet.formats.from_numpy import cast, contiguous
+from linnet.formats.named import COO, CSC, CSF, CSR, override, settle
+from linnet.formats.tensor import Tensor
+from linnet.formats.validate import check_length, check_pointers, check_range, first_unsorted
+
+
+def is_scipy_sparse(obj: object) -> bool:
+    """Whether this is a sparse array or matrix; SciPy is not imported to find out."""
+    scipy_sparse = sys.modules.get("scipy.sparse")
+    return scipy_sparse is not None and bool(scipy_sparse.issparse(obj))
+
+
+def from_scipy(obj: Any, dtype: str | None, fill: object, copy: bool | None) -> Tensor:
+    """A tensor in the format nearest to SciPy's; what is not stored reads as `fill` (default 0)."""
+    match obj.format:
+        case "csr" | "csc":
+            return _from_compressed(obj, dtype, fill, copy)
+        case "coo":
+            return _from_coo(obj, COO(obj.ndim), dtype, fill, copy)
+    if copy is False:
+        raise FormatError(f"a {obj.format} matrix cannot be used without a copy")
+    if obj.format == "bsr":  # its blocks are a layout of four dimensions
+        _check_blocks(obj)
+    # A coordinate format takes what SciPy finds, and its layout is chosen for walking.
+    wanted = COO(obj.ndim) if obj.format == "dok" or obj.ndim != 2 else CSR
+    return _from_coo(obj.tocoo(), wanted, dtype, fill, copy)
+
+
+def _from_compressed(obj: Any, dtype: str | None, fill: object, copy: bool | None) -> Tensor:
+    """CSR and CSC, and CSR of one dimension."""
+    by_row = obj.format == "csr"
+    format = CSF(1) if len(obj.shape) == 1 else CSR if by_row else CSC
+    outer, inner = (1, *obj.shape)[-2:] if by_row else obj.shape[::-1]
+    ptr, idx = as_indices(obj.indptr, "indptr"), as_indices(obj.indices, "indices")
+    stored = int(ptr[-1]) if len(ptr) else 0
+    fiber = "row" if by_row else "column"
+    check_pointers(ptr, outer, stored, "indptr", fiber=fiber)
+    # SciPy allows room at the end of its arrays.
+    idx, values = _head(idx, stored, "indices"), _head(obj.data, stored, "data")
+    check_range(idx, inner, "indices")
+    values, format = _typed(values, format, dtype, fill)
+    shape = tuple(map(int, obj.shape))
+    if first_unsorted(ptr, (idx,)) is None:
+        return wrap(format, shape, _owned((ptr, idx, values), copy))
+    outer_idx = np.repeat(np.arange(outer), np.diff(ptr))
+    coordinates = [outer_idx, idx][-len(shape) :]
+    return _sorted_copy(format, shape, coordinates, values, copy)
+
+
+def _from_coo(
+    obj: Any, format: Format, dtype: str | None, fill: object, copy: bool | None
+) -> Tensor:
+    """COO of any number of dimensions; duplicates are summed, as SciPy means them."""
+    shape = tuple(map(int, obj.shape))
+    given = obj.coords if hasattr(obj, "coords") else (obj.row, obj.col)
+    coordinates = [as_indices(idx, f"coords[{mode}]") for mode, idx in enumerate(given)]
+    for mode, idx in enumerate(coordinates):
+        check_length(idx, len(obj.data), f"coords[{mode}]")
+        check_range(idx, shape[mode], f"coords[{mode}]")
+    values, format = _typed(obj.data, format, dtype, fill)
+    ptr = np.array([0, len(values)], np.int64 if len(values) > 2**31 - 1 else np.int32)
+    if format.levels[:-1] == COO(len(shape)).levels[:-1] and not first_unsorted(ptr, coordinates):
+        return wrap(format, shape, _owned((ptr, *coordinates, values), copy))
+    return _sorted_copy(format, shape, coordinates, values, copy)
+
+
+def _typed(
+    values: NDArray[Any], format: Format, dtype: str | None, fill: object
+) -> tuple[NDArray[Any], Format]:
+    """The values in the dtype asked for, and the format with dtype and fill value."""
+    held = canonical(values.dtype)
+    format = settle(override(format, dtype, fill), held)
+    assert format.dtype is not None
+    return contiguous(cast(values, format.dtype), None), format
+
+
+def _owned(arrays: tuple[NDArray[Any], ...], copy: bool | None) -> list[NDArray[Any]]:
+    return [array.copy() if copy else array for array in arrays]
+
+
+def _sorted_copy(
+    format: Format,
+    shape: tuple[int, ...],
+    coordinates: list[NDArray[Any]],
+    values: NDArray[Any],
+    copy: bool | None,
+) -> Tensor:
+    """A tensor of coordinates (outermost first) in any order, duplicates summed."""
+    if copy is False:
+        raise FormatError(
+            "the indices of this SciPy array are not sorted, and it cannot be used without a copy",
+            hint="call its sort_indices() or sum_duplicates() first",
+        )
+    dims = [shape[mode] for mode in format.order]
+    coordinates, values = sort_unique(coordinates, dims, values, np.add)
+    by_mode = [coordinates[format.order.index(mode)] for mode in range(len(shape))]
+    return pack(by_mode, values, shape, format)
+
+
+def _head(array: NDArray[Any], count: int, name: str) -> NDArray[Any]:
+    """The first `count` elements."""
+    if len(array) < count:
+        raise FormatError(f"{name} has {len(array)} elements, and indptr calls for {count}")
+    return array[:count]
+
+
+def _check_blocks(obj: Any) -> None:
+    """SciPy trusts what it is given when it converts blocks."""
+    rows, columns = (n // b for n, b in zip(obj.shape, obj.blocksize, strict=True))
+    ptr, idx = as_indices(obj.indptr, "indptr"), as_indices(obj.indices, "indices")
+    stored = int(ptr[-1]) if len(ptr) else 0
+    check_pointers(ptr, rows, stored, "indptr", fiber="block row")
+    _head(obj.data, stored, "data")
+    check_range(_head(idx, stored, "indices"), columns, "indices")

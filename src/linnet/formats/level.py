@@ -1,0 +1,114 @@
+"""`Level`: what one storage level can do. Each level is one file beside this one.
+
+A level stores one dimension (some store several) of many fibers at once. A fiber is told by its
+position; the position of a subfiber in the child level is what walking a fiber yields. The five
+functions of FINCH Table 3 appear here as methods that return looplets or emit code:
+
+    reading   unfurl(fiber, index)        -> looplet over subfibers
+    writing   declare()                   forget all fibers
+              reserve(stop)               room for the fibers at positions < stop
+              initialize(start, stop)     make those fibers empty
+              update(fiber, index)        -> looplet over subfibers to be written
+              freeze(count), thaw(count)  `count` fibers have been written and may now be read, or back
+
+In code, "the level" is a pair of a `Storage` and a level number.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from linnet import imp
+    from linnet.formats.fiber import Fiber, Storage
+    from linnet.formats.looplets import Looplet
+    from linnet.imp.build import Builder
+
+
+@dataclass(frozen=True, slots=True)
+class Array:
+    """A buffer that a level keeps: its name, and what its elements are.
+
+    Roles: "position" and "coordinate" (int32 or int64, each array its own), "flag" (bool),
+    "table" (int64), "value" (the leaf's dtype).
+    """
+
+    name: str
+    role: str
+
+
+@dataclass(frozen=True)
+class Level:
+    """A storage level. Subclasses say what they keep and how it is walked and written."""
+
+    arrays: ClassVar[tuple[Array, ...]] = ()
+    width: ClassVar[int] = 1  # dimensions stored (SparseCOO sets its own)
+    leaf: ClassVar[bool] = False
+    located: ClassVar[bool] = False  # can be read at any index without a search ("follow")
+    thawable: ClassVar[bool] = True  # can be updated again after it was read
+    full: ClassVar[bool] = False  # every index of a fiber has a subfiber, as in Dense
+    selective: ClassVar[bool] = False  # a leaf that stores only some of the values written to it
+    sequential: ClassVar[bool] = False  # written in order, each fiber in one go
+
+    # -- reading ---------------------------------------------------------------------------------
+
+    def unfurl(self, b: Builder, fiber: Fiber, index: imp.Var, protocol: str) -> Looplet:
+        """The subfibers along `index`."""
+        raise NotImplementedError
+
+    # -- writing ---------------------------------------------------------------------------------
+
+    def variables(self, storage: Storage, level: int) -> tuple[imp.Var, ...]:
+        """Variables that live as long as the kernel and start at zero."""
+        return ()
+
+    def declare(self, b: Builder, storage: Storage, level: int) -> None:
+        """Forget all fibers."""
+
+    def reserve(self, b: Builder, storage: Storage, level: int, stop: imp.Expr) -> None:
+        """Make room for the fibers at positions below `stop`."""
+        raise NotImplementedError
+
+    def initialize(
+        self, b: Builder, storage: Storage, level: int, start: imp.Expr, stop: imp.Expr
+    ) -> None:
+        """Make the fibers from `start` to `stop` empty (all fill)."""
+
+    def update(self, b: Builder, fiber: Fiber, index: imp.Var) -> Looplet:
+        """The subfibers along `index`, for writing."""
+        raise NotImplementedError
+
+    def freeze(self, b: Builder, storage: Storage, level: int, count: imp.Expr) -> None:
+        """Finish `count` fibers, and the levels below."""
+        raise NotImplementedError
+
+    def thaw(self, b: Builder, storage: Storage, level: int, count: imp.Expr) -> None:
+        """Allow `count` fibers, and the levels below, to be updated again."""
+        raise NotImplementedError
+
+    # -- checking and showing what is stored (arrays in memory, no code) -------------------------
+
+    def validate(self, arrays: dict[str, np.ndarray], count: int, dims: tuple[int, ...], label: str) -> int:
+        """Check the arrays of `count` fibers; return the number of child fibers.
+
+        Raises FormatError naming `label`, the array and the first offending position. Nothing that
+        passes can make a kernel read or write out of bounds.
+        """
+        raise NotImplementedError
+
+
+@dataclass(frozen=True)
+class Inner(Level):
+    """A level above another."""
+
+    child: Level
+
+    def label(self, child: str) -> str:
+        """How the level prints, around its child."""
+        return f"{type(self).__name__}({child})"
+
+    def __repr__(self) -> str:
+        return self.label(repr(self.child))

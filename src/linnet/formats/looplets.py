@@ -1,0 +1,133 @@
+"""Looplets: the shape of a fiber along one loop (FINCH Table 2), as plain data.
+
+    looplet = Run(body) | Lookup(body) | Spike(tail) | Sequence(phases) | Switch(cond, head, tail)
+            | Thunk(preamble, body, epilogue) | Stepper(…) | Jumper(stepper)
+
+The index variable of the loop is known when a fiber is unfurled, so bodies are expressions of it and
+not functions. A payload is what an access becomes when its index is known: `FILL`, or a subfiber,
+possibly inside a `Thunk` that prepares it. Coordinates of chunks are inclusive (`last`), loop
+extents exclusive.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from linnet import imp
+from linnet.formats.fiber import Fiber
+
+
+@dataclass(frozen=True, slots=True)
+class Fill:
+    """Nothing is stored here: the value is the tensor's fill."""
+
+
+FILL = Fill()
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """One payload for the whole region."""
+
+    body: Payload
+
+
+@dataclass(frozen=True, slots=True)
+class Reserve:
+    """Code that makes room ahead of a loop for as many entries as `visits` says."""
+
+    visits: imp.Var
+    code: tuple[imp.Stmt, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Lookup:
+    """A payload for every index, computed from the loop's index variable.
+
+    When writing, `sure` is the payload to use where something is certain to be written.
+    """
+
+    body: Payload
+    reserve: Reserve | None = None
+    sure: Payload | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Spike:
+    """The fill value, then one payload at the last index of the region."""
+
+    tail: Payload
+
+
+@dataclass(frozen=True, slots=True)
+class Phase:
+    """A part of a sequence that ends before `stop` (None: where the loop ends)."""
+
+    stop: imp.Expr | None
+    body: Looplet
+
+
+@dataclass(frozen=True, slots=True)
+class Sequence:
+    """Looplets one after the other."""
+
+    phases: tuple[Phase, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Switch:
+    """One looplet or the other, decided before the loop; or, as a payload, at one index."""
+
+    cond: imp.Expr
+    head: Looplet | Payload
+    tail: Looplet | Payload
+
+
+@dataclass(frozen=True, slots=True)
+class Thunk:
+    """Code around a looplet or payload: variables it needs, and what to do when it is done."""
+
+    preamble: tuple[imp.Stmt, ...]
+    body: Looplet | Payload
+    epilogue: tuple[imp.Stmt, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Seek:
+    """The position of the first chunk, from the current one on, whose last index is >= `target`."""
+
+    target: imp.Var
+    position: imp.Expr
+
+
+@dataclass(frozen=True, slots=True)
+class Stepper:
+    """Chunks at positions `begin <= pos < end`, in order of their last index.
+
+    `pos` is introduced by the loop; `last` is the last index of the chunk at `pos` and `chunk` its
+    looplet. `setup` is run once after `pos` is set; `next` moves to the following chunk (None:
+    `pos += 1`). A stepper that `covers` its dimension has no index outside its chunks; another is
+    followed by fill.
+    """
+
+    pos: imp.Var
+    begin: imp.Expr
+    end: imp.Expr
+    last: imp.Expr
+    chunk: Looplet
+    seek: Seek
+    setup: tuple[imp.Stmt, ...] = ()
+    next: tuple[imp.Stmt, ...] | None = None
+    covers: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Jumper:
+    """A stepper that would rather be led: it seeks to where others are (galloping)."""
+
+    stepper: Stepper
+
+
+Payload: TypeAlias = Fill | Fiber | Thunk | Switch
+Looplet: TypeAlias = Run | Lookup | Spike | Sequence | Switch | Thunk | Stepper | Jumper

@@ -1,0 +1,160 @@
+"""Formats with names (CSR, COO …), and every way in which a user may say a format."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import lru_cache
+
+from linnet.algebra.dtypes import Number, as_python
+from linnet.errors import FormatError
+from linnet.formats.dense import Dense
+from linnet.formats.element import Element, Pattern
+from linnet.formats.format import Format
+from linnet.formats.level import Inner, Level
+from linnet.formats.sparse_coo import SparseCOO
+from linnet.formats.sparse_list import SparseList
+
+_OPEN = Element()
+
+
+def stack(tree: Level, order: tuple[int, ...] | None = None, name: str | None = None) -> Format:
+    """The format that a nest of levels describes: `stack(Dense(SparseList(Element(0.0))))`."""
+    levels: list[Level] = []
+    while isinstance(tree, Inner):
+        # What is below a level is the next level's affair: two formats with the same levels over
+        # different leaves share the upper ones.
+        levels.append(replace(tree, child=_OPEN))
+        tree = tree.child
+    levels.append(tree)
+    ndim = sum(level.width for level in levels)
+    return Format(tuple(levels), tuple(range(ndim)) if order is None else order, name)
+
+
+SCALAR = stack(Element(), name="Scalar")
+CSR = stack(Dense(SparseList(Element())), name="CSR")
+CSC = stack(Dense(SparseList(Element())), (1, 0), "CSC")
+DCSR = stack(SparseList(SparseList(Element())), name="DCSR")
+DCSC = stack(SparseList(SparseList(Element())), (1, 0), "DCSC")
+
+
+@dataclass(frozen=True)
+class Family:
+    """Formats alike for every number of dimensions: `CSF(3)`, or `CSF` where the data tell."""
+
+    name: str
+    wrap: Callable[[int, Level], Level]
+    leaf: Element | Pattern = _OPEN
+
+    def __call__(self, ndim: int) -> Format:
+        """The member with this many dimensions."""
+        if not isinstance(ndim, int) or isinstance(ndim, bool) or ndim < 0:
+            raise FormatError(f"{self.name} takes a number of dimensions, not {ndim!r}")
+        if ndim == 0:
+            return stack(self.leaf, name=SCALAR.name)
+        return stack(self.wrap(ndim, self.leaf), name=f"{self.name}({ndim})")
+
+    def with_fill(self, fill: Number) -> Family:
+        """The same formats with another fill value."""
+        return replace(self, leaf=self.leaf.with_(fill=fill))
+
+    def with_dtype(self, dtype: object) -> Family:
+        """The same formats with another dtype."""
+        return replace(self, leaf=self.leaf.with_(dtype=dtype))
+
+    def __repr__(self) -> str:
+        return self.name
+
+
+def _nest(level: Callable[[Level], Level]) -> Callable[[int, Level], Level]:
+    """Wrap a leaf in as many of these levels as there are dimensions."""
+
+    def wrap(ndim: int, tree: Level) -> Level:
+        for _ in range(ndim):
+            tree = level(tree)
+        return tree
+
+    return wrap
+
+
+COO = Family("COO", SparseCOO)
+CSF = Family("CSF", _nest(SparseList))
+DENSE = Family("DENSE", _nest(Dense))
+
+FormatLike = Format | Level | Family | str
+NAMES: dict[str, Format | Family] = {
+    "scalar": SCALAR, "csr": CSR, "csc": CSC, "dcsr": DCSR, "dcsc": DCSC,
+    "coo": COO, "csf": CSF, "dense": DENSE,
+}  # fmt: skip
+
+
+def as_format(format: FormatLike, ndim: int | None = None) -> Format:
+    """A format said in any way, for `ndim` dimensions where that is known."""
+    found = _find(format, ndim)
+    if ndim is not None and found.ndim != ndim:
+        raise FormatError(
+            f"the format {found!r} stores {found.ndim} dimensions, and the data has {ndim}",
+            hint="COO, CSF and DENSE take any number of dimensions",
+        )
+    return found
+
+
+def _find(format: FormatLike, ndim: int | None) -> Format:
+    match format:
+        case Format():
+            return format
+        case Level():
+            return stack(format)
+        case Family() if ndim is not None:
+            return format(ndim)
+        case Family():
+            raise FormatError(
+                f"{format} is a family of formats, and nothing tells the number of dimensions here",
+                hint=f"say it: {format}(2)",
+            )
+        case str() if format.lower() in NAMES:
+            return _find(NAMES[format.lower()], ndim)
+    raise FormatError(
+        f"{format!r} is not a format",
+        hint=f"a level such as Dense(SparseList(Element(0.0))), or one of {_listed()}",
+    )
+
+
+def _listed() -> str:
+    return ", ".join(repr(known) for known in NAMES.values())
+
+
+def settle(format: Format, dtype: str, fill: object = None) -> Format:
+    """The format with dtype and fill value fixed: its own where it has them, else these, else 0."""
+    if format.dtype is None:
+        format = format.with_dtype(dtype)
+    if format.fill_value is None:
+        assert format.dtype is not None
+        format = format.with_fill(as_python(0 if fill is None else fill, format.dtype))
+    return format
+
+
+def override(format: Format, dtype: str | None, fill: object = None) -> Format:
+    """The format with a dtype and a fill value that the user gave, where they did."""
+    if dtype is not None:
+        format = format.with_dtype(dtype)
+    if fill is not None:
+        known = format.dtype
+        format = format.with_fill(as_python(fill, known) if known else fill)  # type: ignore[arg-type]
+    return format
+
+
+@lru_cache(maxsize=256)
+def recognize(format: Format) -> Format:
+    """The same format, under its name if it has one."""
+    n = format.ndim
+    for known in (*(f for f in NAMES.values() if isinstance(f, Format)), DENSE(n), COO(n), CSF(n)):
+        if (known.levels[:-1], known.order) == (format.levels[:-1], format.order):
+            return Format(format.levels, format.order, known.name)
+    return Format(format.levels, format.order)
+
+
+def permute(format: Format, axes: tuple[int, ...]) -> Format:
+    """The format of a tensor whose mode m is mode `axes[m]` of a tensor in this one."""
+    place = {old: new for new, old in enumerate(axes)}
+    return recognize(Format(format.levels, tuple(place[mode] for mode in format.order)))

@@ -1,0 +1,151 @@
+"""`SparseByteMap`: a flag per index and a list of those that are set: random insertion, dense memory."""
+
+from __future__ import annotations
+
+from collections.abc import MutableSequence, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+from linnet import imp
+from linnet.formats.level import Array, Inner
+from linnet.formats.looplets import FILL, Looplet, Lookup, Seek, Spike, Stepper, Switch, Thunk
+from linnet.formats.validate import check_flags, check_pointers, check_sorted
+
+Ints = Sequence[int]
+Target = MutableSequence[int]
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from linnet.formats.fiber import Fiber, Storage
+    from linnet.imp.build import Builder
+
+
+@dataclass(frozen=True)
+class SparseByteMap(Inner):
+    """`fiber(p)[i] -> child(p * n + i)` where `tbl[p * n + i]`; `idx[ptr[p]:ptr[p + 1]]` lists those i.
+
+    While it is written, `key` lists the positions that are set, in the order of their insertion, so
+    that declaring it anew takes time in proportion to what was stored and not to its size.
+    """
+
+    arrays: ClassVar[tuple[Array, ...]] = (
+        Array("ptr", "position"),
+        Array("idx", "coordinate"),
+        Array("tbl", "flag"),
+        Array("key", "table"),
+    )
+
+    located: ClassVar[bool] = True
+
+    # -- reading ---------------------------------------------------------------------------------
+
+    def unfurl(self, b: Builder, fiber: Fiber, index: imp.Var, protocol: str) -> Looplet:
+        ptr, idx = fiber.buffer("ptr"), fiber.buffer("idx")
+        base = fiber.pos * fiber.dim
+        if protocol == "follow":
+            stored = fiber.buffer("tbl")[base + index]
+            return Lookup(Switch(stored, fiber.child(base + index), FILL))
+        q, target = b.var(f"{fiber.prefix}_q"), b.var("target")
+        begin, end = imp.widen(ptr[fiber.pos]), imp.widen(ptr[fiber.pos + 1])
+        child = fiber.child(base + imp.widen(idx[q]))
+        seek = Seek(target, b.call("search", idx, q, end, target))
+        return Stepper(q, begin, end, imp.widen(idx[q]), Spike(child), seek)
+
+    # -- writing ---------------------------------------------------------------------------------
+
+    def variables(self, storage: Storage, level: int) -> tuple[imp.Var, ...]:
+        return (_count(storage, level), _ready(storage, level))
+
+    def declare(self, b: Builder, storage: Storage, level: int) -> None:
+        arrays, t = storage.buffers[level], b.var("t")
+        clear = imp.Store(arrays["tbl"], arrays["key"][t], imp.FALSE)
+        b.emit(
+            imp.For(t, imp.ZERO, _count(storage, level), imp.Block((clear,))),
+            imp.Assign(_count(storage, level), imp.ZERO),
+        )
+
+    def reserve(self, b: Builder, storage: Storage, level: int, stop: imp.Expr) -> None:
+        arrays, ready = storage.buffers[level], _ready(storage, level)
+        with b.collect() as grow:
+            size = b.let(f"{storage.prefix(level)}_size", stop * storage.dim(level))
+            b.emit(imp.Grow(arrays["ptr"], stop + 1))
+            b.emit(*(imp.Grow(arrays[name], size) for name in ("tbl", "key", "idx")))
+            b.emit(imp.Fill(arrays["tbl"], ready, size, imp.FALSE), imp.Assign(ready, size))
+            storage.below(level).reserve(b, storage, level + 1, size)
+        b.emit(imp.If(ready < stop * storage.dim(level), imp.Block(tuple(grow)), imp.EMPTY))
+
+    def update(self, b: Builder, fiber: Fiber, index: imp.Var) -> Looplet:
+        storage, level = fiber.storage, fiber.level
+        tbl = fiber.buffer("tbl")
+        k, dirty = b.var(f"{fiber.prefix}_k"), b.var(f"{storage.name}_dirty", imp.BOOL)
+        with b.collect() as empty:
+            storage.below(level).initialize(b, storage, level + 1, k, k + 1)
+        told = () if fiber.dirty is None else (imp.Assign(fiber.dirty, imp.TRUE),)
+        mark = (*_mark(fiber, k), *told)
+        here = imp.Let(k, fiber.pos * fiber.dim + index)
+        first = imp.If(~tbl[k], imp.Block(tuple(empty)), imp.EMPTY)
+        keep = imp.If(dirty & ~tbl[k], imp.Block(mark), imp.EMPTY)
+        begin = imp.If(~tbl[k], imp.Block((*mark, *empty)), imp.EMPTY)
+        return Lookup(
+            Thunk((here, imp.Let(dirty, imp.FALSE), first), fiber.child(k, dirty=dirty), (keep,)),
+            sure=Thunk((here, begin), fiber.child(k)),
+        )
+
+    def freeze(self, b: Builder, storage: Storage, level: int, count: imp.Expr) -> None:
+        arrays, n, m = storage.buffers[level], storage.dim(level), _count(storage, level)
+        ptr, idx, tbl, key = (arrays[name] for name in ("ptr", "idx", "tbl", "key"))
+        sweep = imp.Do(b.call("sweep", tbl, imp.ZERO, count * n, key, imp.ZERO))
+        sort = imp.Do(b.call("sort", key, imp.ZERO, m))
+        crowded = m * 16 > count * n
+        b.emit(imp.If(crowded, imp.Block((sweep,)), imp.Block((sort,))))
+        b.emit(imp.Do(b.call(split_keys, key, m, n, count, ptr, idx)))
+        b.emit(imp.SetLength(ptr, count + 1), imp.SetLength(idx, m), imp.SetLength(key, m))
+        b.emit(imp.SetLength(tbl, count * n))
+        storage.below(level).freeze(b, storage, level + 1, count * n)
+
+    def thaw(self, b: Builder, storage: Storage, level: int, count: imp.Expr) -> None:
+        ptr, n = storage.buffers[level]["ptr"], storage.dim(level)
+        b.emit(imp.Assign(_count(storage, level), imp.widen(ptr[count])))
+        b.emit(imp.Assign(_ready(storage, level), count * n))
+        storage.below(level).thaw(b, storage, level + 1, count * n)
+
+    def validate(
+        self, arrays: dict[str, np.ndarray], count: int, dims: tuple[int, ...], label: str
+    ) -> int:
+        check_pointers(arrays["ptr"], count, len(arrays["idx"]), f"{label}.ptr")
+        check_sorted(arrays["ptr"], arrays["idx"], dims[0], f"{label}.idx")
+        check_flags(arrays, count, dims[0], label)
+        return count * dims[0]
+
+
+def _count(storage: Storage, level: int) -> imp.Var:
+    """How many positions are set."""
+    return imp.Var(f"{storage.prefix(level)}_n")
+
+
+def _ready(storage: Storage, level: int) -> imp.Var:
+    """How many flags have been cleared since the kernel began."""
+    return imp.Var(f"{storage.prefix(level)}_ready")
+
+
+def _mark(fiber: Fiber, k: imp.Var) -> tuple[imp.Stmt, ...]:
+    """Set the flag of position k and list it."""
+    m = _count(fiber.storage, fiber.level)
+    return (
+        imp.Store(fiber.buffer("tbl"), k, imp.TRUE),
+        imp.Store(fiber.buffer("key"), m, k),
+        imp.Assign(m, m + 1),
+    )
+
+
+def split_keys(key: Ints, m: int, n: int, count: int, ptr: Target, idx: Target) -> None:
+    """A codelet: sorted positions p * n + i become the indices i of fibers p."""
+    q = 0
+    for p in range(count):
+        ptr[p] = q
+        base = p * n
+        while q < m and key[q] < base + n:
+            idx[q] = key[q] - base
+            q += 1
+    ptr[count] = q

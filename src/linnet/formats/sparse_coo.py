@@ -1,0 +1,99 @@
+"""`SparseCOO(n)`: n dimensions at once, as sorted tuples of coordinates."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from linnet import imp
+from linnet.errors import FormatError
+from linnet.formats.append import Appended, close_fiber, finish_pointers, open_fiber
+from linnet.formats.fiber import Fiber
+from linnet.formats.level import Array, Level
+from linnet.formats.looplets import Jumper, Looplet, Lookup, Seek, Spike, Stepper, Thunk
+from linnet.formats.validate import check_pointers, check_sorted_coordinates
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from linnet.formats.fiber import Storage
+    from linnet.imp.build import Builder
+
+
+@dataclass(frozen=True, init=False)
+class SparseCOO(Appended):
+    """Entry q of fiber p, `ptr[p] <= q < ptr[p + 1]`, has the coordinates `idx0[q], idx1[q], …`.
+
+    Walking one dimension narrows the range of entries to those that share its coordinate.
+    """
+
+    n: int
+
+    def __init__(self, n: int, child: Level) -> None:
+        if not isinstance(n, int) or n < 1:
+            raise FormatError(f"SparseCOO stores at least one dimension, not {n!r}")
+        object.__setattr__(self, "n", n)
+        object.__setattr__(self, "child", child)
+
+    @property
+    def width(self) -> int:  # type: ignore[override]
+        return self.n
+
+    @property
+    def arrays(self) -> tuple[Array, ...]:  # type: ignore[override]
+        coordinates = (Array(f"idx{k}", "coordinate") for k in range(self.n))
+        return (Array("ptr", "position"), *coordinates)
+
+    def label(self, child: str) -> str:
+        return f"SparseCOO({self.n}, {child})"
+
+    def unfurl(self, b: Builder, fiber: Fiber, index: imp.Var, protocol: str) -> Looplet:
+        ptr, idx = fiber.buffer("ptr"), fiber.buffer(f"idx{fiber.sub}")
+        begin, end = fiber.state or (imp.widen(ptr[fiber.pos]), imp.widen(ptr[fiber.pos + 1]))
+        q, target = b.var(f"{fiber.prefix}_q"), b.var("target")
+        codelet = "gallop" if protocol == "gallop" else "search"
+        seek = Seek(target, b.call(codelet, idx, q, end, target))
+        last = imp.widen(idx[q])
+        if fiber.sub == self.n - 1:
+            stepper = Stepper(q, begin, end, last, Spike(fiber.child(q)), seek)
+        else:
+            stop = b.var(f"{fiber.prefix}_stop")
+            inner = Fiber(fiber.storage, fiber.level, fiber.pos, fiber.sub + 1, (q, stop))
+            alike = b.call("run_end", idx, q, end)
+            stepper = Stepper(
+                q, begin, end, last, Spike(inner), seek,
+                setup=(imp.Let(stop, alike),),
+                next=(imp.Assign(q, stop), imp.Assign(stop, alike)),
+            )  # fmt: skip
+        return Jumper(stepper) if protocol == "gallop" else stepper
+
+    def update(self, b: Builder, fiber: Fiber, index: imp.Var) -> Looplet:
+        storage, level = fiber.storage, fiber.level
+        q, state = self.count(storage, level), (*fiber.state, index)
+        if fiber.sub < self.n - 1:
+            inner = Fiber(storage, level, fiber.pos, fiber.sub + 1, state)
+            looplet: Looplet = Lookup(inner)
+        else:
+            arrays = [fiber.buffer(f"idx{k}") for k in range(self.n)]
+            stores = [
+                imp.Store(a, q, imp.cast(i, a.dtype)) for a, i in zip(arrays, state, strict=True)
+            ]
+            looplet = self.appended(b, fiber, q, (*stores, imp.Assign(q, q + 1)), arrays)
+        if fiber.sub == 0:
+            return Thunk(open_fiber(b, fiber, q), looplet, close_fiber(b, fiber, q))
+        return looplet
+
+    def freeze(self, b: Builder, storage: Storage, level: int, count: imp.Expr) -> None:
+        q = self.count(storage, level)
+        finish_pointers(b, storage, level, q, count)
+        buffers = storage.buffers[level]
+        b.emit(*(imp.SetLength(buffers[f"idx{k}"], q) for k in range(self.n)))
+        storage.below(level).freeze(b, storage, level + 1, q)
+
+    def validate(
+        self, arrays: dict[str, np.ndarray], count: int, dims: tuple[int, ...], label: str
+    ) -> int:
+        coordinates = [arrays[f"idx{k}"] for k in range(self.n)]
+        stored = check_pointers(arrays["ptr"], count, len(coordinates[0]), f"{label}.ptr")
+        check_sorted_coordinates(arrays["ptr"], coordinates, dims, label)
+        return stored

@@ -1,0 +1,459 @@
+"""`Tensor`: a format, a shape, and the buffers that hold the data.
+
+A tensor's contents are one immutable object, replaced as a whole when a kernel writes to the
+tensor. A kernel that reads pins the contents: one that writes to the same tensor meanwhile, in
+another thread or in the same call, then takes new memory instead of reusing theirs.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from functools import lru_cache
+from types import MappingProxyType
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from linnet.algebra.dtypes import Number
+from linnet.errors import ArgumentError, FormatError, LifecycleError, ShapeError
+from linnet.formats import show
+from linnet.formats.buffers import GUARD, Buffer
+from linnet.formats.format import Format
+from linnet.formats.named import DENSE, FormatLike, as_format, permute, settle
+from linnet.formats.packing import Arrays, unpack_levels
+from linnet.formats.to_scipy import to_scipy
+
+
+class Signature:
+    """What a kernel is specialized to: a format, and the dtype of every array of every level.
+
+    Equal signatures are one object, so comparing and hashing them is comparing addresses.
+    """
+
+    __slots__ = ("__weakref__", "dtypes", "format")
+    _known: ClassVar[dict[tuple[Format, tuple[tuple[str, ...], ...]], Signature]] = {}
+
+    format: Format
+    dtypes: tuple[tuple[str, ...], ...]
+
+    @classmethod
+    def of(cls, format: Format, dtypes: tuple[tuple[str, ...], ...]) -> Signature:
+        """The one signature with this content."""
+        known = cls._known.get((format, dtypes))
+        if known is None:
+            known = cls()
+            known.format, known.dtypes = format, dtypes
+            known = cls._known.setdefault((format, dtypes), known)
+        return known
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return Signature.of, (self.format, self.dtypes)
+
+    def __copy__(self) -> Signature:
+        return self
+
+    def __deepcopy__(self, memo: dict[int, object]) -> Signature:
+        return self
+
+    def __repr__(self) -> str:
+        return f"Signature({self.format.describe()}, {self.dtypes})"
+
+
+@lru_cache(maxsize=1024)
+def buffer_names(format: Format) -> tuple[str, ...]:
+    """The names of a format's arrays, outermost level first.
+
+    CSR has `ptr1 idx1 val`, for its level 1 and its values; COO(2) has `ptr0 idx0_0 idx0_1 val`.
+    """
+    names = []
+    for k, level in enumerate(format.levels):
+        for array in level.arrays:
+            stem = array.name.rstrip("0123456789")
+            part = array.name[len(stem) :]
+            names.append(stem if level.leaf else f"{stem}{k}_{part}" if part else f"{stem}{k}")
+    return tuple(names)
+
+
+class Contents:
+    """What a tensor holds: immutable, but for being taken by a kernel that writes."""
+
+    __slots__ = ("_nnz", "_pins", "_signature", "_slots", "_taken", "buffers", "format", "shape")
+
+    def __init__(self, format: Format, shape: tuple[int, ...], buffers: tuple[Buffer, ...]) -> None:
+        self.format = format
+        self.shape = shape
+        self.buffers = buffers
+        self._pins = 0
+        self._taken = False
+        self._slots: tuple[int, ...] | None = None
+        self._signature: Signature | None = None
+        self._nnz: int | None = None
+
+    @property
+    def slots(self) -> tuple[int, ...]:
+        """The tensor's part of a kernel's argument block: dimensions, then every buffer's three."""
+        if self._slots is None:
+            slots = list(self.shape)
+            for buffer in self.buffers:
+                slots += (buffer.address, buffer.capacity, buffer.length)
+            self._slots = tuple(slots)
+        return self._slots
+
+    @property
+    def signature(self) -> Signature:
+        """What a kernel that reads this is specialized to."""
+        if self._signature is None:
+            dtypes = iter([str(buffer.dtype) for buffer in self.buffers])
+            by_level = (tuple(next(dtypes) for _ in level.arrays) for level in self.format.levels)
+            self._signature = Signature.of(self.format, tuple(by_level))
+        return self._signature
+
+    def arrays(self) -> tuple[NDArray[Any], ...]:
+        """Read-only views of all buffers; no kernel will write to this memory any more."""
+        with GUARD.lock:
+            if self._taken:
+                raise LifecycleError("the tensor is being written by a kernel")
+            return tuple(buffer.array for buffer in self.buffers)
+
+    def levels(self) -> list[Arrays]:
+        """The arrays of every level, by the names that the level gives them."""
+        arrays = iter(self.arrays())
+        return [
+            {array.name: next(arrays) for array in level.arrays} for level in self.format.levels
+        ]
+
+    @property
+    def nnz(self) -> int:
+        """How many values are stored."""
+        if self._nnz is None:
+            self._nnz = _count_stored(self)
+        return self._nnz
+
+    def unpin(self) -> None:
+        """The kernel that read this is done."""
+        with GUARD.lock:
+            self._pins -= 1
+
+    def take(self) -> list[tuple[int, int]] | None:
+        """Hand over the memory of every buffer (address, bytes); None while somebody reads it."""
+        with GUARD.lock:
+            if self._pins or self._taken:
+                return None
+            self._taken = True
+            return [buffer.detach() for buffer in self.buffers]
+
+
+class Tensor:
+    """An array of any number of dimensions, stored in any format."""
+
+    __slots__ = ("__weakref__", "_contents", "_given")
+    __array_priority__ = 1000.0  # NumPy arrays leave binary operators to us
+
+    def __init__(
+        self, format: Format, shape: tuple[int, ...] | None, buffers: tuple[Buffer, ...] = ()
+    ) -> None:
+        """Of parts that are known to fit; `shape` None makes a tensor that is not declared yet."""
+        self._given = format
+        self._contents = None if shape is None else Contents(format, shape, buffers)
+
+    # -- what kernels use ------------------------------------------------------------------------
+
+    def contents(self) -> Contents:
+        """What the tensor holds now."""
+        contents = self._contents
+        if contents is None:
+            raise _not_declared(self)
+        return contents
+
+    def pin(self) -> Contents:
+        """The contents, for a kernel that reads them until it calls `unpin` on what it got."""
+        with GUARD.lock:
+            contents = self._contents
+            if contents is None:
+                raise _not_declared(self)
+            contents._pins += 1
+            return contents
+
+    def take(self, dtypes: tuple[str, ...]) -> list[int]:
+        """Memory for a kernel that writes arrays of these dtypes: address, capacity, 0 for each.
+
+        The tensor is not declared from here until `_rebind`. Memory that others may see stays
+        theirs, and then the kernel begins with none (0, 0, 0).
+        """
+        with GUARD.lock:
+            contents, self._contents = self._contents, None
+            memory = None if contents is None else contents.take()
+        if memory is None or len(memory) != len(dtypes):
+            _give_back(memory)
+            return [0, 0, 0] * len(dtypes)
+        slots: list[int] = []
+        for (address, nbytes), dtype in zip(memory, dtypes, strict=True):
+            slots += (address, nbytes // _itemsize(dtype), 0)
+        return slots
+
+    def _rebind(self, format: Format, shape: tuple[int, ...], buffers: tuple[Buffer, ...]) -> None:
+        """What a kernel has written becomes the contents."""
+        self._contents = Contents(format, shape, buffers)
+
+    @property
+    def output_format(self) -> Format:
+        """The format as it was asked for; dtype and fill value may be open."""
+        return self._given
+
+    @property
+    def slots(self) -> tuple[int, ...]:
+        """Dimensions, then address, capacity and length of every buffer."""
+        return self.contents().slots
+
+    @property
+    def signature(self) -> Signature:
+        """What a kernel that reads this tensor is specialized to."""
+        return self.contents().signature
+
+    # -- what it is ------------------------------------------------------------------------------
+
+    @property
+    def format(self) -> Format:
+        """How the tensor is stored."""
+        contents = self._contents
+        return self._given if contents is None else contents.format
+
+    @property
+    def shape(self) -> tuple[int, ...] | None:
+        """The size of every dimension; None for a tensor that is not declared yet."""
+        contents = self._contents
+        return None if contents is None else contents.shape
+
+    @property
+    def ndim(self) -> int:
+        """The number of dimensions."""
+        return self.format.ndim
+
+    @property
+    def size(self) -> int:
+        """The number of elements, stored or not."""
+        return math.prod(self.contents().shape)
+
+    @property
+    def dtype(self) -> np.dtype[Any] | None:
+        """The type of the values; None while it is open."""
+        dtype = self.format.dtype
+        return None if dtype is None else np.dtype(dtype)
+
+    @property
+    def fill_value(self) -> Number | None:
+        """What is read where nothing is stored; None while it is open."""
+        return self.format.fill_value
+
+    @property
+    def nnz(self) -> int:
+        """How many values are stored; one that equals the fill value counts too."""
+        return self.contents().nnz
+
+    @property
+    def nbytes(self) -> int:
+        """The memory that the tensor's arrays take."""
+        return sum(buffer.nbytes for buffer in self.contents().buffers)
+
+    @property
+    def buffers(self) -> Mapping[str, NDArray[Any]]:
+        """The arrays that hold the tensor, read-only and without a copy: `ptr1`, `idx1`, `val` …"""
+        contents = self.contents()
+        named = zip(buffer_names(contents.format), contents.arrays(), strict=True)
+        return MappingProxyType(dict(named))
+
+    def __len__(self) -> int:
+        shape = self.contents().shape
+        if not shape:
+            raise ArgumentError("a tensor without dimensions has no length")
+        return shape[0]
+
+    def __repr__(self) -> str:
+        return show.one_line(self)
+
+    def __str__(self) -> str:
+        return show.with_values(self)
+
+    # -- the same tensor otherwise ---------------------------------------------------------------
+
+    @property
+    def T(self) -> Tensor:
+        """The transpose: dimensions in reverse, without a copy."""
+        return self.permute(tuple(reversed(range(self.ndim))))
+
+    def permute(self, axes: tuple[int, ...]) -> Tensor:
+        """The tensor whose dimension m is dimension `axes[m]` of this one, without a copy."""
+        if sorted(axes) != list(range(self.ndim)):
+            raise ShapeError(f"{axes} is not an order of {self.ndim} dimensions")
+        contents = self.contents()
+        shape = tuple(contents.shape[axis] for axis in axes)
+        contents.arrays()  # shared from here on
+        return Tensor(permute(contents.format, axes), shape, contents.buffers)
+
+    def to(self, format: FormatLike) -> Tensor:
+        """The same values in another format; the tensor itself if it has that format."""
+        contents = self.contents()
+        dtype = contents.format.dtype
+        assert dtype is not None
+        found = settle(as_format(format, self.ndim), dtype, contents.format.fill_value)
+        if found == contents.format:
+            return self
+        return _converted(self, found)
+
+    def copy(self) -> Tensor:
+        """The same tensor in memory of its own."""
+        contents = self.contents()
+        buffers = tuple(Buffer.borrow(array.copy()) for array in contents.arrays())
+        return Tensor(contents.format, contents.shape, buffers)
+
+    def to_numpy(self, *, copy: bool | None = None) -> NDArray[Any]:
+        """A NumPy array of the values: of a dense tensor a read-only view, else a new array."""
+        contents = self.contents()
+        if not _is_dense(contents.format):
+            return self.to(DENSE(self.ndim)).to_numpy(copy=copy)
+        stored = tuple(contents.shape[mode] for mode in contents.format.order)
+        array = contents.arrays()[0].reshape(stored)
+        array = array.transpose(tuple(np.argsort(contents.format.order)))
+        return array.copy(order="K") if copy else array
+
+    def to_scipy(self, kind: str | None = None, *, copy: bool | None = None) -> Any:
+        """A SciPy sparse array: `kind` is csr, csc, coo …; a `csr_matrix` if that is asked for."""
+        return to_scipy(self, kind, bool(copy))
+
+    def __array__(self, dtype: object = None, copy: bool | None = None) -> NDArray[Any]:
+        if not _is_dense(self.contents().format):
+            raise FormatError(
+                f"NumPy asked for a dense array of {self!r}",
+                why="a sparse tensor is not made dense unless you say so",
+                hint="call .to_numpy()",
+            )
+        array = self.to_numpy(copy=copy)
+        return array if dtype is None else array.astype(dtype, copy=bool(copy))  # type: ignore[call-overload]
+
+    # -- a single value --------------------------------------------------------------------------
+
+    def item(self) -> Number:
+        """The value of a tensor with one element, as a Python number."""
+        if self.size != 1:
+            raise ShapeError(f"item() wants one element, and the tensor has {self.size}")
+        number: Number = self.to_numpy().item()
+        return number
+
+    def __float__(self) -> float:
+        return float(_only(self))  # type: ignore[arg-type]
+
+    def __int__(self) -> int:
+        return int(_only(self))  # type: ignore[arg-type]
+
+    def __index__(self) -> int:
+        value = _only(self)
+        if not isinstance(value, int) or isinstance(value, bool):
+            raise ArgumentError(f"a tensor of dtype {self.dtype} is not an index")
+        return value
+
+    def __complex__(self) -> complex:
+        return complex(_only(self))
+
+    def __bool__(self) -> bool:
+        return bool(_only(self))
+
+    # -- copies and pickles ------------------------------------------------------------------------
+
+    def __copy__(self) -> Tensor:
+        return (
+            self.permute(tuple(range(self.ndim))) if self._contents else Tensor(self._given, None)
+        )
+
+    def __deepcopy__(self, memo: dict[int, object]) -> Tensor:
+        return self.copy() if self._contents else Tensor(self._given, None)
+
+    def __reduce__(self) -> tuple[object, ...]:
+        contents = self._contents
+        parts = _format_parts(self.format)
+        if contents is None:
+            return _restore, (*parts, None, ())
+        return _restore, (*parts, contents.shape, contents.arrays())
+
+
+def _converted(tensor: Tensor, format: Format) -> Tensor:
+    """A conversion is a loop program, compiled by what comes after this file."""
+    from linnet.formats.convert import convert
+
+    return convert(tensor, format)
+
+
+def empty_tensor(format: FormatLike) -> Tensor:
+    """A tensor that is not declared yet: an output for a kernel to fill.
+
+    >>> C = ln.empty_tensor(ln.CSR)
+    """
+    return Tensor(as_format(format), None)
+
+
+def _restore(
+    levels: tuple[Any, ...],
+    order: tuple[int, ...],
+    name: str | None,
+    shape: tuple[int, ...] | None,
+    arrays: tuple[NDArray[Any], ...],
+) -> Tensor:
+    format = Format(levels, order, name)
+    return Tensor(format, shape, tuple(Buffer.borrow(array) for array in arrays))
+
+
+def _format_parts(format: Format) -> tuple[object, ...]:
+    # A format remembers its hash, which is another one in another process.
+    return format.levels, format.order, format.name
+
+
+def _is_dense(format: Format) -> bool:
+    """Every element is stored, in the order of the format."""
+    return all(level.full for level in format.levels[:-1]) and len(format.leaf.arrays) == 1
+
+
+def _only(tensor: Tensor) -> Number:
+    """The value of a tensor without dimensions."""
+    if tensor.ndim != 0:
+        raise ArgumentError(
+            f"a tensor of shape {tensor.shape} is not a single number",
+            hint="only a tensor without dimensions is; .item() takes one that has one element",
+        )
+    return tensor.item()
+
+
+def _count_stored(contents: Contents) -> int:
+    """How many values the levels store."""
+    format = contents.format
+    roles = [array.role for level in format.levels for array in level.arrays]
+    if "flag" in roles:  # what is flagged must be looked at
+        return len(unpack_levels(contents.levels(), contents.shape, format)[1])
+    count, k = 1, 0
+    for number, level in enumerate(format.levels[:-1]):
+        roles = [array.role for array in level.arrays]
+        if "coordinate" in roles:
+            count = contents.buffers[k + roles.index("coordinate")].length
+        else:
+            count *= contents.shape[format.modes_of(number)[0]]
+        k += len(level.arrays)
+    return count
+
+
+@lru_cache(maxsize=64)
+def _itemsize(dtype: str) -> int:
+    return np.dtype(dtype).itemsize
+
+
+def _give_back(memory: list[tuple[int, int]] | None) -> None:
+    """Free blocks that the next kernel has no use for."""
+    for address, nbytes in memory or ():
+        Buffer.native(address, nbytes, nbytes, np.uint8)
+
+
+def _not_declared(tensor: Tensor) -> LifecycleError:
+    return LifecycleError(
+        f"this tensor has no contents yet (format {tensor._given!r})",
+        why="it gets its shape and its values from a kernel that writes to it, and none has",
+        hint="pass it as the output of a kernel first",
+    )

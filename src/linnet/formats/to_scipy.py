@@ -1,0 +1,77 @@
+"""A tensor as a SciPy sparse array, without a copy where SciPy has the same layout."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from linnet.errors import ArgumentError, FormatError, LinnetError
+from linnet.formats.named import COO, CSC, CSR
+
+if TYPE_CHECKING:
+    from linnet.formats.tensor import Tensor
+
+_KINDS = ("csr", "csc", "coo", "bsr", "dia", "lil", "dok")
+
+
+def to_scipy(tensor: Tensor, kind: str | None = None, copy: bool = False) -> Any:
+    """`kind` is csr, csc, coo, bsr, dia, lil or dok, perhaps followed by `_array` or `_matrix`.
+
+    The arrays are read-only views of the tensor's own, unless `copy` is set.
+    """
+    if tensor.fill_value != 0:
+        raise FormatError(
+            f"SciPy reads 0 where nothing is stored, and the fill value is {tensor.fill_value!r}",
+            hint="convert to a format with fill value 0 first: .to(format.with_fill(0))",
+        )
+    name, _, suffix = (kind or _natural(tensor)).partition("_")
+    if name not in _KINDS or suffix not in ("", "array", "matrix"):
+        raise ArgumentError(
+            f"SciPy has no sparse kind {kind!r}", hint=f"one of {', '.join(_KINDS)}"
+        )
+    suffix = suffix or "array"
+    stored = name if name in ("csr", "csc") and tensor.ndim == 2 else "coo"
+    make = getattr(_scipy_sparse(), f"{stored}_{suffix}")
+    parts = _coo(tensor, copy) if stored == "coo" else _compressed(tensor, stored, copy)
+    try:
+        result = make(parts, shape=tensor.shape)
+    except (ValueError, TypeError) as refused:
+        raise FormatError(f"SciPy cannot hold {tensor!r}", why=str(refused)) from None
+    result.has_canonical_format = True
+    return result if stored == name else result.asformat(name)
+
+
+def _natural(tensor: Tensor) -> str:
+    """The kind that needs no conversion, or else the usual one."""
+    if tensor.ndim != 2 or tensor.format.levels[:-1] == COO(2).levels[:-1]:
+        return "coo"
+    return "csc" if tensor.format.order == (1, 0) else "csr"
+
+
+def _compressed(tensor: Tensor, kind: str, copy: bool) -> tuple[NDArray[Any], ...]:
+    """Values, indices and pointers of CSR or CSC."""
+    arrays = tensor.to(CSR if kind == "csr" else CSC).buffers
+    return tuple(_own(arrays[name], copy) for name in ("val", "idx1", "ptr1"))
+
+
+def _coo(tensor: Tensor, copy: bool) -> tuple[NDArray[Any], tuple[NDArray[Any], ...]]:
+    """Values and coordinates."""
+    if tensor.ndim == 0:
+        raise FormatError("SciPy has no sparse arrays without dimensions", hint="use .item()")
+    arrays = tensor.to(COO(tensor.ndim)).buffers
+    coordinates = (arrays[f"idx0_{mode}"] for mode in range(tensor.ndim))
+    return _own(arrays["val"], copy), tuple(_own(idx, copy) for idx in coordinates)
+
+
+def _own(array: NDArray[Any], copy: bool) -> NDArray[Any]:
+    return np.array(array) if copy else array
+
+
+def _scipy_sparse() -> Any:
+    try:
+        import scipy.sparse
+    except ImportError:
+        raise LinnetError("SciPy is not installed", hint="pip install scipy") from None
+    return scipy.sparse

@@ -1,0 +1,1 @@
+"""The user's doors: Python text and objects become loop programs."""

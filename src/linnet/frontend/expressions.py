@@ -1,0 +1,397 @@
+"""Python expressions as expressions of the loop language."""
+
+from __future__ import annotations
+
+import ast
+from functools import cache
+
+import numpy as np
+
+from linnet import loops
+from linnet.algebra.dtypes import DTYPES, Number, canonical
+from linnet.algebra.function import Function
+from linnet.algebra.lookup import lookup
+from linnet.frontend import words
+from linnet.frontend.refusals import refusal, refused_index
+from linnet.frontend.scope import Scope
+
+PERMISSIVE = "permissive"  # the protocol of `A[~i]`: nothing is there beyond the bounds
+
+_OPERATORS: dict[type[ast.AST], object] = {
+    ast.Add: np.add,
+    ast.Sub: np.subtract,
+    ast.Mult: np.multiply,
+    ast.Div: np.true_divide,
+    ast.FloorDiv: np.floor_divide,
+    ast.Mod: np.remainder,
+    ast.Pow: np.power,
+    ast.BitOr: np.bitwise_or,
+    ast.BitAnd: np.bitwise_and,
+    ast.BitXor: np.bitwise_xor,
+    ast.LShift: np.left_shift,
+    ast.RShift: np.right_shift,
+    ast.Eq: np.equal,
+    ast.NotEq: np.not_equal,
+    ast.Lt: np.less,
+    ast.LtE: np.less_equal,
+    ast.Gt: np.greater,
+    ast.GtE: np.greater_equal,
+    ast.And: np.logical_and,
+    ast.Or: np.logical_or,
+    ast.Not: np.logical_not,
+    ast.USub: np.negative,
+    ast.UAdd: np.positive,
+    ast.Invert: np.invert,
+}
+
+
+def expression(node: ast.expr, scope: Scope) -> loops.Expr:
+    """A value: anything but an assignment, a declaration or an index."""
+    match node:
+        case ast.Name():
+            return _name(node, scope)
+        case ast.Constant():
+            return _constant(node, scope)
+        case ast.Subscript():
+            return _subscript(node, scope)
+        case ast.BinOp(left, op, right):
+            literal = _complex_literal(node)
+            return literal or _apply(operator(op, node, scope), (left, right), scope)
+        case ast.UnaryOp(op, operand):
+            return _unary(operator(op, node, scope), expression(operand, scope), op)
+        case ast.Compare():
+            return _comparison(node, scope)
+        case ast.BoolOp(op, values):
+            return _fold(operator(op, node, scope), [expression(v, scope) for v in values])
+        case ast.IfExp(test, body, orelse):
+            return _apply(_known(np.where), (test, body, orelse), scope)
+        case ast.Call():
+            return _call(node, scope)
+        case ast.Attribute():
+            return _attribute(node, scope)
+        case _:
+            message, hint = refusal(node)
+            raise scope.error(node, message, hint=hint)
+
+
+def operator(op: ast.AST, node: ast.AST, scope: Scope) -> Function:
+    """The function of a Python operator."""
+    if type(op) not in _OPERATORS:
+        message, hint = refusal(op)
+        raise scope.error(node, message, hint=hint)
+    return _known(_OPERATORS[type(op)])
+
+
+def access(node: ast.Subscript, tensor: str, scope: Scope) -> loops.Access:
+    """`tensor[i, j]`, read or assigned to."""
+    parts = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
+    indices = [_index(part, scope) for part in parts]
+    protocols = tuple(p for _, p in indices) if any(p for _, p in indices) else ()
+    scope.use(tensor, len(indices), node)
+    at = scope.source.location(node)
+    return loops.Access(tensor, tuple(i for i, _ in indices), protocols, at)
+
+
+def not_a_tensor(node: ast.Subscript, scope: Scope) -> Exception:
+    """The error for an access to something that is no tensor of the kernel."""
+    match node.value:
+        case ast.Subscript():
+            return scope.error(node, "a tensor is indexed once", hint="write A[i, j], not A[i][j]")
+        case ast.Name(name) if (known := scope.find(name)) is not None:
+            what = "a loop index" if known.kind == "index" else "a value"
+            return scope.error(node, f"`{name}` is {what} and takes no indices")
+        case ast.Name(name) if not scope.is_static(node.value):
+            return scope.undefined(name, node.value)
+        case ast.Name(name):
+            scope.static(node.value)  # or it is not defined at all
+            hint = "pass it to the kernel as a parameter"
+            return scope.error(node, f"`{name}` is not a parameter of the kernel", hint=hint)
+        case _:
+            text = ast.unparse(node.value)
+            hint = "a kernel indexes its parameters and temporaries, by name"
+            return scope.error(node, f"`{text}` is not a tensor", hint=hint)
+
+
+def literal(value: object) -> loops.Literal | None:
+    """A Python or NumPy number as a literal; None for anything else."""
+    if isinstance(value, np.generic):
+        if str(value.dtype) not in DTYPES:
+            return None
+        number: Number = value.item()
+        return loops.Literal(number, canonical(value.dtype))
+    match value:
+        case bool():
+            return loops.Literal(value)
+        case int():
+            return loops.Literal(int(value))  # an IntEnum is a number, too
+        case float():
+            return loops.Literal(float(value))
+        case complex():
+            return loops.Literal(complex(value))
+        case _:
+            return None
+
+
+# -- names and constants ---------------------------------------------------------------------------
+
+
+def _name(node: ast.Name, scope: Scope) -> loops.Expr:
+    known = scope.find(node.id)
+    if known is None and scope.is_static(node):
+        return _static_value(node, scope)
+    if known is None:
+        raise scope.undefined(node.id, node)
+    match known.kind:
+        case "index":
+            return loops.Index(known.name)
+        case "let":
+            return loops.Name(known.name)
+        case _:
+            scope.use(known.name, 0, node)
+            return loops.Access(known.name, (), (), scope.source.location(node))
+
+
+def _constant(node: ast.Constant, scope: Scope) -> loops.Expr:
+    found = literal(node.value)
+    if found is None:
+        what = "a string" if isinstance(node.value, str | bytes) else repr(node.value)
+        what = "`...`" if node.value is ... else what
+        raise scope.error(node, f"{what} is not a value", hint="a kernel computes with numbers")
+    return _checked(found, node, scope)
+
+
+def _checked(value: loops.Literal, node: ast.AST, scope: Scope) -> loops.Literal:
+    if type(value.value) is int and not -(2**63) <= value.value < 2**64:
+        raise scope.error(
+            node, "this integer does not fit 64 bits", hint="write it as a float, such as 1e20"
+        )
+    return value
+
+
+def _static_value(node: ast.expr, scope: Scope) -> loops.Literal:
+    """A number of the Python around the kernel."""
+    value = scope.static(node)
+    found = literal(value)
+    if found is not None:
+        return _checked(found, node, scope)
+    text = ast.unparse(node)
+    if hasattr(value, "shape") or isinstance(value, list | tuple | dict | set):
+        hint = "pass it to the kernel as a parameter"
+        raise scope.error(node, f"`{text}` is not a parameter of the kernel", hint=hint)
+    what = "a function" if callable(value) else f"a {type(value).__name__}"
+    hint = f"call it: `{text}(…)`" if callable(value) else "a kernel computes with numbers"
+    raise scope.error(node, f"`{text}` is {what}, not a value", hint=hint)
+
+
+def _attribute(node: ast.Attribute, scope: Scope) -> loops.Expr:
+    if scope.is_static(node):
+        return _static_value(node, scope)
+    text = ast.unparse(node)
+    hint = f"write `{text}[0]`, the size of one dimension" if node.attr == "shape" else None
+    raise scope.error(node, f"`{text}` is not a value", hint=hint or _function_hint(node.attr))
+
+
+def _function_hint(name: str) -> str:
+    known = isinstance(getattr(np, name, None), np.ufunc)
+    return f"call the function: `np.{name}(…)`" if known else "a kernel computes with numbers"
+
+
+# -- accesses --------------------------------------------------------------------------------------
+
+
+def _subscript(node: ast.Subscript, scope: Scope) -> loops.Expr:
+    match node.value:
+        case ast.Name() if (tensor := scope.tensor(node.value)) is not None:
+            return access(node, tensor, scope)
+        case ast.Attribute(ast.Name() as owner, "shape") if (t := scope.tensor(owner)) is not None:
+            return _dimension(node, t, scope)
+    if not scope.is_static(node) or hasattr(scope.static(node.value), "shape"):
+        raise not_a_tensor(node, scope)
+    return _static_value(node, scope)
+
+
+def _dimension(node: ast.Subscript, tensor: str, scope: Scope) -> loops.Dimension:
+    match node.slice:
+        case ast.Constant(int(mode)) if not isinstance(mode, bool):
+            return loops.Dimension(tensor, mode)
+        case _:
+            hint = f"write `{tensor}.shape[0]`, `{tensor}.shape[1]`, …"
+            raise scope.error(node, "the dimension must be a number", hint=hint)
+
+
+def _index(node: ast.expr, scope: Scope) -> tuple[loops.Expr, str]:
+    """An index and its protocol."""
+    match node:
+        case ast.UnaryOp(ast.Invert(), operand):
+            return _plain_index(operand, scope), PERMISSIVE
+        case ast.Call(func, [operand], []) if (word := _protocol(func, scope)) is not None:
+            return _plain_index(operand, scope), word
+        case _:
+            return _plain_index(node, scope), ""
+
+
+def _protocol(func: ast.expr, scope: Scope) -> str | None:
+    found = scope.static(func) if scope.is_static(func) else None
+    return next((w.__name__ for w in words.PROTOCOLS if w is found), None)
+
+
+def _plain_index(node: ast.expr, scope: Scope) -> loops.Expr:
+    match node:
+        case ast.Slice() | ast.Tuple() | ast.List():
+            message, hint = refused_index(node)
+            raise scope.error(node, message, hint=hint)
+        case ast.Constant(value) if type(value) is not int:
+            message, hint = refused_index(node)
+            raise scope.error(node, message, hint=hint)
+        case ast.Call(func, _, _) if (word := _protocol(func, scope)) is not None:
+            raise scope.error(node, f"ln.{word} stands around a whole index, and takes one index")
+    found = expression(node, scope)
+    match found:
+        case loops.Literal(int(value)) if type(value) is int and value < 0:
+            raise scope.error(
+                node,
+                "a negative index does not count from the end",
+                hint="count from the start: `A[A.shape[0] - 1]` is the last one",
+            )
+        case loops.Literal(value) if type(value) is not int:
+            raise scope.error(node, f"{value} cannot be an index", hint="an index is an integer")
+        case _:
+            return found
+
+
+# -- operators and calls ---------------------------------------------------------------------------
+
+
+@cache
+def _known(operation: object) -> Function:
+    function = lookup(operation)
+    assert function is not None, operation
+    return function
+
+
+def _apply(function: Function, args: tuple[ast.expr, ...], scope: Scope) -> loops.Expr:
+    return loops.Call(function, tuple([expression(a, scope) for a in args]))
+
+
+def _fold(function: Function, args: list[loops.Expr]) -> loops.Expr:
+    """`f(f(a, b), c)`"""
+    result = args[0]
+    for arg in args[1:]:
+        result = loops.Call(function, (result, arg))
+    return result
+
+
+def _unary(function: Function, operand: loops.Expr, op: ast.unaryop) -> loops.Expr:
+    """A sign belongs to its number."""
+    if isinstance(operand, loops.Literal) and type(operand.value) is not bool:
+        if isinstance(op, ast.USub) and operand.dtype is None:
+            return loops.Literal(-operand.value)
+        if isinstance(op, ast.UAdd):
+            return operand
+    return loops.Call(function, (operand,))
+
+
+def _complex_literal(node: ast.BinOp) -> loops.Literal | None:
+    """`1 + 2j` is one number."""
+    match node:
+        case ast.BinOp(ast.Constant(int() | float() as real), op, ast.Constant(complex(imag=imag))):
+            if isinstance(op, ast.Add):
+                return loops.Literal(complex(real, imag))
+            if isinstance(op, ast.Sub):
+                return loops.Literal(complex(real, -imag))
+    return None
+
+
+def _comparison(node: ast.Compare, scope: Scope) -> loops.Expr:
+    """`a < b < c` is `a < b and b < c`."""
+    values = [expression(v, scope) for v in (node.left, *node.comparators)]
+    tests: list[loops.Expr] = []
+    for op, a, b in zip(node.ops, values, values[1:], strict=False):
+        tests.append(loops.Call(operator(op, node, scope), (a, b)))
+    return _fold(_known(np.logical_and), tests)
+
+
+def _call(node: ast.Call, scope: Scope) -> loops.Expr:
+    if not scope.is_static(node.func):
+        raise _not_a_function(node, scope)
+    callee, function = scope.function(node.func)
+    for extra in (*node.keywords, *(a for a in node.args if isinstance(a, ast.Starred))):
+        text = ast.unparse(node.func)
+        raise scope.error(extra, f"`{text}` takes plain arguments here", hint="write them in order")
+    number = _number_call(node, callee, scope)
+    if number is not None:
+        return number
+    if function is None:
+        raise _unknown_function(node, callee, scope)
+    args = [expression(a, scope) for a in node.args]
+    if len(args) > 2 and (callee is min or callee is max or function.name == "coalesce"):
+        return _fold(function, args)
+    if function.arity >= 0 and len(args) != function.arity:
+        raise _wrong_arity(node, callee, function, scope)
+    return loops.Call(function, tuple(args))
+
+
+def _number_call(node: ast.Call, callee: object, scope: Scope) -> loops.Literal | None:
+    """`np.float32(0.5)`, `float("inf")`: a number written as a call."""
+    if callee is words.fill and len(node.args) == 1:
+        value = expression(node.args[0], scope)
+        if isinstance(value, loops.Literal):
+            return loops.Literal(value.value, value.dtype, structural=True)
+    if not isinstance(callee, type) or not issubclass(callee, int | float | complex | np.generic):
+        return None
+    if not all(_is_number_text(a) for a in node.args):
+        return None
+    found = literal(scope.static(node))
+    return found and _checked(found, node, scope)
+
+
+def _is_number_text(node: ast.expr) -> bool:
+    match node:
+        case ast.Constant() | ast.Name("inf" | "nan"):
+            return True
+        case ast.UnaryOp(ast.USub() | ast.UAdd(), operand):
+            return _is_number_text(operand)
+        case ast.Call(ast.Name("complex"), parts, []):
+            return all(_is_number_text(p) for p in parts)
+        case _:
+            return False
+
+
+def _not_a_function(node: ast.Call, scope: Scope) -> Exception:
+    """The error for calling something of the kernel's own."""
+    text = ast.unparse(node.func)
+    if isinstance(node.func, ast.Attribute):
+        hint = _function_hint(node.func.attr)
+        return scope.error(node, f"the method `{text}` cannot be called in a kernel", hint=hint)
+    if isinstance(node.func, ast.Name) and scope.find(node.func.id) is None:
+        return scope.undefined(node.func.id, node.func)
+    return scope.error(node, f"`{text}` is not a function")
+
+
+def _unknown_function(node: ast.Call, callee: object, scope: Scope) -> Exception:
+    """The error for a Python function that is none to Linnet."""
+    text = ast.unparse(node.func)
+    if any(callee is word for word in words.STATEMENTS) or is_scalar(callee):
+        return scope.error(
+            node,
+            f"`{text}` makes no value",
+            hint="give it a line of its own" if callee is not words.temp else f"`w = {text}(…)`",
+        )
+    hint = "define it under @ln.function, or use the functions of math, NumPy and ln"
+    if callee is len:
+        hint = "write `A.shape[0]`, the size of one dimension"
+    elif callee is sum or callee is np.sum:
+        hint = "write the sum as a loop: `s[()] += …`"
+    return scope.error(node, f"`{text}` is not a function that a kernel can call", hint=hint)
+
+
+def _wrong_arity(node: ast.Call, callee: object, function: Function, scope: Scope) -> Exception:
+    text, n = ast.unparse(node.func), function.arity
+    counted = "1 argument" if n == 1 else f"{n} arguments"
+    return scope.error(node, f"`{text}` takes {counted}, not {len(node.args)}")
+
+
+def is_scalar(callee: object) -> bool:
+    """Whether a Python object is `ln.scalar`, which makes a zero-dimensional temporary."""
+    module = getattr(callee, "__module__", None) or ""
+    return getattr(callee, "__name__", None) == "scalar" and module.partition(".")[0] == "linnet"

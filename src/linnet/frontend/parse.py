@@ -1,0 +1,250 @@
+"""A Python function as a loop program: the front end of `@ln.kernel`.
+
+Whatever is outside the language is refused here and in the files that this one uses, at the user's
+line, when the kernel is defined. What is said here is made complete by `normalize`.
+"""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import types
+from collections.abc import Mapping, Sequence
+
+from linnet import loops
+from linnet.errors import Location
+from linnet.frontend import words
+from linnet.frontend.assignments import assign, is_dots, lets, update
+from linnet.frontend.expressions import expression, operator
+from linnet.frontend.refusals import refusal, refused_loop
+from linnet.frontend.scope import Scope, outer_names
+from linnet.frontend.source import Source, read
+from linnet.loops.rewrite import block
+
+
+def parse(function: types.FunctionType) -> loops.Program:
+    """The loop program that a Python function describes."""
+    function = inspect.unwrap(function)
+    tree, source = read(function)
+    return parse_tree(tree, source, outer_names(function))
+
+
+def parse_tree(tree: ast.FunctionDef, source: Source, outer: Mapping[str, object]) -> loops.Program:
+    """The loop program of a function's syntax tree; `outer` are the Python names it sees."""
+    scope = Scope(source, _local_names(tree), outer)
+    try:
+        params = _parameters(tree, scope)
+        stmts, results = _results(tree.body, scope)
+        body = _block(stmts, scope)
+        returned = tuple([_result(node, scope) for node in results])
+    except RecursionError:
+        raise scope.error(
+            tree, f"`{tree.name}` is nested too deeply", hint="split long expressions into lines"
+        ) from None
+    at = source.location(tree)
+    return loops.Program(tree.name, params, scope.temporaries(), body, returned, at)
+
+
+# -- the function ----------------------------------------------------------------------------------
+
+
+def _local_names(tree: ast.FunctionDef) -> frozenset[str]:
+    """All names that the function binds anywhere, as in Python."""
+    args = tree.args
+    given = [*args.posonlyargs, *args.args, *args.kwonlyargs, args.vararg, args.kwarg]
+    names = {a.arg for a in given if a is not None}
+    for node in (n for stmt in tree.body for n in ast.walk(stmt)):
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            names.add(node.id)
+    return frozenset(names)
+
+
+def _parameters(tree: ast.FunctionDef, scope: Scope) -> tuple[str, ...]:
+    args = tree.args
+    for odd in (args.vararg, args.kwarg, *args.kwonlyargs):
+        if odd is not None:
+            raise scope.error(
+                odd,
+                f"`{odd.arg}` is not a plain parameter",
+                hint="name each tensor: `def kernel(C, A, B):`",
+            )
+    for default in (*args.defaults, *(d for d in args.kw_defaults if d is not None)):
+        raise scope.error(
+            default,
+            "a parameter of a kernel has no default",
+            hint="use a number of the surrounding code in the body instead",
+        )
+    given = [*args.posonlyargs, *args.args]
+    return tuple([scope.bind("parameter", a.arg, a) for a in given])
+
+
+def _results(body: list[ast.stmt], scope: Scope) -> tuple[list[ast.stmt], list[ast.expr]]:
+    """The statements before the final return, and what it returns."""
+    if not isinstance(body[-1], ast.Return):
+        return body, []
+    match body[-1].value:
+        case None | ast.Constant(None):
+            return body[:-1], []
+        case ast.Tuple(items):
+            return body[:-1], items
+        case item:
+            return body[:-1], [item]
+
+
+def _result(node: ast.expr, scope: Scope) -> str:
+    tensor = scope.tensor(node) if isinstance(node, ast.Name) else None
+    if tensor is not None:
+        return tensor
+    if isinstance(node, ast.Name) and scope.find(node.id) is None:
+        raise scope.undefined(node.id, node)
+    raise scope.error(
+        node,
+        f"`{ast.unparse(node)}` cannot be returned",
+        why="a kernel returns tensors: parameters and temporaries, by name",
+        hint="assign it to a tensor, `s[()] = …`, and return that: `return s`",
+    )
+
+
+# -- statements ------------------------------------------------------------------------------------
+
+
+def _block(stmts: Sequence[ast.stmt], scope: Scope) -> loops.Stmt:
+    """Statements in order; a let holds for those after it."""
+    done: list[loops.Stmt] = []
+    for k, stmt in enumerate(stmts):
+        given = lets(stmt, scope)
+        if given is not None:
+            rest = _block(stmts[k + 1 :], scope)
+            for name, value in reversed(given):
+                rest = loops.Let(name, value, rest, scope.source.location(stmt))
+            return block([*done, rest])
+        done.append(_statement(stmt, scope))
+    return block(done)
+
+
+def _inner(stmts: list[ast.stmt], scope: Scope) -> loops.Stmt:
+    """A block with names of its own."""
+    with scope.block():
+        return _block(stmts, scope)
+
+
+def _statement(node: ast.stmt, scope: Scope) -> loops.Stmt:
+    """Any statement but a let."""
+    match node:
+        case ast.For():
+            return _loop(node, scope)
+        case ast.If(test, body, orelse):
+            cond = expression(test, scope)
+            at = scope.source.location(test)
+            return loops.If(cond, _inner(body, scope), _inner(orelse, scope), at)
+        case ast.Assign([target], value):
+            return assign(node, target, value, scope)
+        case ast.AugAssign(target, op, value):
+            return update(node, target, operator(op, node, scope), value, scope)
+        case ast.Expr(value):
+            return _bare(node, value, scope)
+        case ast.Pass():
+            return loops.NOTHING
+        case ast.Assign():
+            raise scope.error(node, "one assignment at a time", hint="write two lines")
+        case ast.Return():
+            hint = "return at the end of the kernel; put what follows under `if`"
+            raise scope.error(node, "a kernel returns once, at its end", hint=hint)
+        case _:
+            message, hint_or_none = refusal(node)
+            raise scope.error(node, message, hint=hint_or_none)
+
+
+def _bare(node: ast.Expr, value: ast.expr, scope: Scope) -> loops.Stmt:
+    """An expression as a statement: text, `...`, or a call that steers a life cycle."""
+    match value:
+        case ast.Constant(text) if isinstance(text, str) or text is ...:
+            return loops.NOTHING
+        case ast.Call(func, [ast.Name() as name, *rest], []) if scope.is_static(func):
+            steered = _life_cycle(node, scope.static(func), name, rest, scope)
+            if steered is not None:
+                return steered
+    expression(value, scope)  # refuses what is not even an expression, with its own message
+    raise scope.error(
+        node, "this computes a value and drops it", hint="store it: `y[i] = …` or `d = …`"
+    )
+
+
+def _life_cycle(
+    node: ast.Expr, word: object, name: ast.Name, rest: list[ast.expr], scope: Scope
+) -> loops.Stmt | None:
+    """`ln.freeze(w)`, `ln.thaw(w)`, `ln.declare(w, 0, (n, m))`."""
+    tensor, at = scope.tensor(name), scope.source.location(node)
+    if tensor is None:
+        return None
+    if word is words.freeze and not rest:
+        return loops.Freeze(tensor, at)
+    if word is words.thaw and not rest:
+        return loops.Thaw(tensor, at)
+    match rest:
+        case [init, ast.Tuple(sizes)] if word is words.declare:
+            value = expression(init, scope)
+            dims = tuple([expression(size, scope) for size in sizes])
+            return loops.Declare(tensor, value, dims, at)
+    return None
+
+
+# -- loops -----------------------------------------------------------------------------------------
+
+
+def _loop(node: ast.For, scope: Scope) -> loops.Stmt:
+    if node.orelse:
+        raise scope.error(node.orelse[0], "a loop has no else", hint="write it after the loop")
+    at = _heading(node, scope)
+    extent = _extent(node, scope)
+    with scope.block():
+        indices = [scope.bind("index", n.id, n) for n in _index_names(node, scope)]
+        body = _inner(node.body, scope)
+    for index in reversed(indices):
+        body = loops.Loop(index, extent, body, at)
+    return body
+
+
+def _heading(node: ast.For, scope: Scope) -> Location:
+    """The place of `for i in …`, without the body."""
+    start, stop = scope.source.location(node), scope.source.location(node.iter)
+    if start.line != stop.line:
+        return start
+    return Location(start.file, start.line, start.column, stop.end_column, start.text)
+
+
+def _index_names(node: ast.For, scope: Scope) -> list[ast.Name]:
+    several = isinstance(node.target, ast.Tuple | ast.List)
+    items = node.target.elts if isinstance(node.target, ast.Tuple | ast.List) else [node.target]
+    names = [item for item in items if isinstance(item, ast.Name)]
+    if not names or len(names) < len(items):
+        raise scope.error(node.target, "a loop index is a name", hint="`for i, j in ...:`")
+    if several and not is_dots(node.iter):
+        hint = "`for i in range(n):` and below it `for j in range(m):`"
+        raise scope.error(node.target, "a range has one index", hint=hint)
+    return names
+
+
+def _extent(node: ast.For, scope: Scope) -> loops.Extent | None:
+    match node.iter:
+        case ast.Constant(value) if value is ...:
+            return None
+        case ast.Call(func, args, []) if scope.is_static(func) and scope.static(func) is range:
+            return _range(node.iter, args, scope)
+        case iterable:
+            message, hint = refused_loop(iterable)
+            raise scope.error(iterable, message, hint=hint)
+
+
+def _range(node: ast.expr, args: list[ast.expr], scope: Scope) -> loops.Extent:
+    match args:
+        case [stop]:
+            return loops.Extent(loops.Literal(0), expression(stop, scope))
+        case [start, stop] | [start, stop, ast.Constant(1)]:
+            return loops.Extent(expression(start, scope), expression(stop, scope))
+        case [_, _, step]:
+            text = ast.unparse(step)
+            hint = f"count by one and multiply: `for k in range(n):` and `start + {text} * k`"
+            raise scope.error(step, "a range counts up by one", hint=hint)
+        case _:
+            raise scope.error(node, "range takes a start and a stop", hint="`range(a, b)`")

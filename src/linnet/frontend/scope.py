@@ -1,0 +1,209 @@
+"""What a name means at a place in a kernel, and the errors that show the place.
+
+A name of the kernel is a parameter, a temporary, a loop index or a let; it lives until the end of
+its block. Any other name belongs to the Python around the kernel and is looked up once, when the
+kernel is defined.
+"""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import difflib
+import types
+from collections import ChainMap
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+
+from linnet.algebra.function import Function
+from linnet.algebra.lookup import lookup
+from linnet.errors import KernelSyntaxError, LinnetError, Location
+from linnet.formats.format import Format
+from linnet.formats.named import Family, as_format
+from linnet.frontend.source import Source
+from linnet.names import Names
+
+
+@dataclass(frozen=True, slots=True)
+class Binding:
+    """What a name of the kernel stands for: `kind` is parameter, temporary, index or let.
+
+    `name` is its name in the program, where all temporaries are told apart.
+    """
+
+    kind: str
+    name: str
+    at: Location
+
+    @property
+    def is_tensor(self) -> bool:
+        """Whether it takes indices."""
+        return self.kind in ("parameter", "temporary")
+
+
+class Scope:
+    """The names of a kernel while it is read, and the Python names around it."""
+
+    def __init__(
+        self, source: Source, local_names: frozenset[str], outer: Mapping[str, object]
+    ) -> None:
+        self.source = source
+        self._outer = outer
+        self._local_names = local_names
+        self._blocks: list[dict[str, Binding]] = [{}]
+        self._names = Names(local_names)
+        self._indexed: dict[str, tuple[int, Location]] = {}
+        self._formats: dict[str, Format | Family] = {}
+
+    # -- names of the kernel -------------------------------------------------------------------
+
+    @contextmanager
+    def block(self) -> Iterator[None]:
+        """Names bound inside are forgotten afterwards."""
+        self._blocks.append({})
+        try:
+            yield
+        finally:
+            self._blocks.pop()
+
+    def find(self, name: str) -> Binding | None:
+        """What a name of the kernel stands for here."""
+        for names in reversed(self._blocks):
+            if name in names:
+                return names[name]
+        return None
+
+    def bind(self, kind: str, name: str, node: ast.AST) -> str:
+        """Give a new name a meaning until the end of the block; refuses one that has a meaning."""
+        known = self.find(name)
+        if known is not None:
+            raise self._rebound(known, name, node)
+        self._blocks[-1][name] = Binding(kind, name, self.source.location(node))
+        return name
+
+    def bind_temporary(self, name: str, format: Format | Family, node: ast.AST) -> str:
+        """Give a name to a new temporary; two blocks may use one name for two temporaries."""
+        self.bind("temporary", name, node)
+        unique = self._names.fresh(name) if name in self._formats else name
+        at = self.source.location(node)
+        self._blocks[-1][name] = Binding("temporary", unique, at)
+        self._formats[unique] = format
+        if isinstance(format, Format):
+            self._indexed[unique] = (format.ndim, at)
+        return unique
+
+    def temporaries(self) -> tuple[tuple[str, Format], ...]:
+        """All temporaries, in the order in which they were made."""
+        ndims = {name: count for name, (count, _) in self._indexed.items()}
+        return tuple((t, as_format(format, ndims.get(t))) for t, format in self._formats.items())
+
+    def tensor(self, name: ast.Name) -> str | None:
+        """The tensor that a name stands for here, or None."""
+        known = self.find(name.id)
+        return known.name if known is not None and known.is_tensor else None
+
+    def use(self, tensor: str, count: int, node: ast.AST) -> None:
+        """Check an access: a tensor has as many indices everywhere."""
+        here = self.source.location(node)
+        first, there = self._indexed.setdefault(tensor, (count, here))
+        if first != count:
+            raise KernelSyntaxError(
+                f"`{tensor}` has {_indices(count)} here and {_indices(first)} in line {there.line}",
+                at=here,
+                hint="give a tensor one index per dimension, everywhere; `s[()]` has none",
+            )
+
+    # -- Python names around the kernel --------------------------------------------------------
+
+    def is_static(self, node: ast.expr) -> bool:
+        """Whether no name of the kernel is in an expression."""
+        names = (n.id for n in ast.walk(node) if isinstance(n, ast.Name))
+        return self._local_names.isdisjoint(names)
+
+    def static(self, node: ast.expr) -> object:
+        """The Python object that a static expression has when the kernel is defined."""
+        match node:
+            case ast.Name(name):
+                return self._python(name, node)
+            case ast.Attribute(ast.Name(), attribute):
+                base = self.static(node.value)
+                return self._evaluated(node, lambda: getattr(base, attribute))
+        return self._evaluated(node, lambda: self._run(node))
+
+    def function(self, node: ast.expr) -> tuple[object, Function | None]:
+        """The Python object that is called, and the function that it is to Linnet, if any."""
+        found = self.static(node)
+        return found, lookup(found) if callable(found) or isinstance(found, Function) else None
+
+    def _python(self, name: str, node: ast.AST) -> object:
+        if name in self._outer:
+            return self._outer[name]
+        raise self.undefined(name, node)
+
+    def _run(self, node: ast.expr) -> object:
+        code = compile(ast.Expression(node), self.source.file, "eval")
+        return eval(code, dict(self._outer))
+
+    def _evaluated(self, node: ast.AST, make: Callable[[], object]) -> object:
+        try:
+            return make()
+        except LinnetError as error:
+            error.at = error.at or self.source.location(node)
+            raise
+        except Exception as error:
+            raise self.error(
+                node,
+                f"`{ast.unparse(node)}` cannot be evaluated when the kernel is defined",
+                why=f"{type(error).__name__}: {error}",
+            ) from error
+
+    # -- errors --------------------------------------------------------------------------------
+
+    def error(
+        self, node: ast.AST, message: str, *, why: str | None = None, hint: str | None = None
+    ) -> KernelSyntaxError:
+        """An error at a node."""
+        return KernelSyntaxError(message, at=self.source.location(node), why=why, hint=hint)
+
+    def undefined(self, name: str, node: ast.AST) -> KernelSyntaxError:
+        """The error for a name without meaning."""
+        if name in self._local_names:
+            return self.error(
+                node,
+                f"`{name}` has no value here",
+                why="a name lives from its assignment or loop to the end of that block",
+                hint=f"assign to `{name}` in this block or around it, before this line; to carry a "
+                "value out of a block, use `s = ln.scalar(0.0)` and `s[()] = …`",
+            )
+        known = [n for names in self._blocks for n in names]
+        close = difflib.get_close_matches(name, known, n=1)
+        hint = f"did you mean `{close[0]}`?" if close else "pass it as a parameter"
+        return self.error(node, f"`{name}` is not defined", hint=hint)
+
+    def _rebound(self, known: Binding, name: str, node: ast.AST) -> KernelSyntaxError:
+        what = {"let": "a value", "index": "a loop index"}.get(known.kind, f"a {known.kind}")
+        hint = {
+            "let": "give the new value another name; a sum is kept in `s = ln.scalar(0.0)`, "
+            "`s[()] += …`",
+            "index": "give it another name",
+        }.get(known.kind, f"`{name}[...] = 0` declares it, `{name}[i] = …` assigns to it")
+        return self.error(
+            node,
+            f"`{name}` is already {what}, from line {known.at.line}",
+            why="a name keeps its meaning until the end of its block",
+            hint=hint,
+        )
+
+
+def outer_names(function: types.FunctionType) -> Mapping[str, object]:
+    """The Python names that a function sees: closure, globals, builtins."""
+    enclosing: dict[str, object] = {}
+    for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
+        with suppress(ValueError):  # a cell that has no value yet
+            enclosing[name] = cell.cell_contents
+    return ChainMap(enclosing, function.__globals__, vars(builtins))
+
+
+def _indices(count: int) -> str:
+    return {0: "no index", 1: "1 index"}.get(count, f"{count} indices")

@@ -1,0 +1,103 @@
+"""Where the user's text is: from a function to its syntax tree, from a tree node to its place."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import linecache
+import types
+from dataclasses import dataclass
+
+from linnet.errors import KernelSyntaxError, Location
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Lines of a file; `shift` is what to add to a tree's line numbers to count within the file."""
+
+    file: str
+    lines: tuple[str, ...]
+    shift: int
+
+    def location(self, node: ast.AST) -> Location:
+        """The place of a node; of one that goes over several lines, the first of them."""
+        line = getattr(node, "lineno", 1)
+        number = line + self.shift
+        text = self.lines[number - 1].rstrip("\r\n") if 0 < number <= len(self.lines) else ""
+        start = _characters(text, getattr(node, "col_offset", 0))
+        if getattr(node, "end_lineno", line) == line:
+            stop = _characters(text, getattr(node, "end_col_offset", 0))
+        else:
+            stop = len(text.rstrip())
+        return Location(self.file, number, start, stop, text.rstrip())
+
+
+def read(function: types.FunctionType) -> tuple[ast.FunctionDef, Source]:
+    """The syntax tree of a function, and its source."""
+    code = function.__code__
+    if function.__name__ == "<lambda>":
+        raise KernelSyntaxError(
+            "a kernel is a function, not a lambda",
+            at=Location(code.co_filename, code.co_firstlineno),
+            hint="write it with def",
+        )
+    lines = _lines(function)
+    first = code.co_firstlineno - 1
+    try:
+        text = "".join(inspect.getblock(lines[first:]))
+        # an indented function is parsed below an `if`, so that its columns stay as they are
+        indented = text[:1].isspace()
+        tree = ast.parse(f"if 1:\n{text}" if indented else text)
+    except (SyntaxError, IndentationError, ValueError):
+        raise _stale(function) from None
+    source = Source(code.co_filename, tuple(lines), first - 1 if indented else first)
+    found = tree.body[0] if tree.body else None
+    if isinstance(found, ast.If) and indented:
+        found = found.body[0]
+    return _the_def(found, function, source), source
+
+
+def _the_def(
+    node: ast.stmt | None, function: types.FunctionType, source: Source
+) -> ast.FunctionDef:
+    """The definition that was found, if it is the function that was asked for."""
+    if isinstance(node, ast.AsyncFunctionDef):
+        raise KernelSyntaxError(
+            "a kernel cannot be async", at=source.location(node), hint="write it with plain def"
+        )
+    if not isinstance(node, ast.FunctionDef) or node.name != function.__code__.co_name:
+        raise _stale(function)
+    return node
+
+
+def _lines(function: types.FunctionType) -> list[str]:
+    """The lines of the file, notebook cell or example that defines a function."""
+    file = function.__code__.co_filename
+    linecache.checkcache(file)
+    lines = linecache.getlines(file, function.__globals__)
+    if lines:
+        return lines
+    try:
+        return inspect.findsource(function)[0]
+    except (OSError, TypeError, IndexError):
+        raise KernelSyntaxError(
+            f"the source of `{function.__name__}` is not available",
+            at=Location(file, function.__code__.co_firstlineno),
+            why="a kernel is compiled from its text, and code made by exec or eval has none",
+            hint="define the kernel in a file or a notebook cell",
+        ) from None
+
+
+def _stale(function: types.FunctionType) -> KernelSyntaxError:
+    code = function.__code__
+    return KernelSyntaxError(
+        f"the source of `{function.__name__}` cannot be found in its file",
+        at=Location(code.co_filename, code.co_firstlineno),
+        why="the file has changed since it was imported, or the function was not defined by def",
+        hint="run the program again, or reload the module",
+    )
+
+
+def _characters(text: str, offset: int) -> int:
+    """A tree's offsets count bytes of UTF-8; places count characters."""
+    return offset if text.isascii() else len(text.encode()[:offset].decode(errors="ignore"))

@@ -1,0 +1,65 @@
+"""The words of the kernel language that are not functions of values.
+
+They mean something inside a kernel, where the front end reads them and never calls them.
+"""
+
+from __future__ import annotations
+
+from typing import NoReturn
+
+from linnet.errors import KernelSyntaxError, Location
+
+
+def temp(format: object, order: tuple[int, ...] | None = None) -> NoReturn:
+    """`w = ln.temp(format)`: a temporary tensor, to be declared by `w[...] = 0`.
+
+    `order` says which mode each level stores, where it is not the first to the last.
+    """
+    _outside("temp")
+
+
+def gallop(index: object) -> NoReturn:
+    """`A[ln.gallop(j)]`: let the structure of A lead the loop over j."""
+    _outside("gallop")
+
+
+def walk(index: object) -> NoReturn:
+    """`A[ln.walk(j)]`: go through what A stores along j, in order."""
+    _outside("walk")
+
+
+def follow(index: object) -> NoReturn:
+    """`A[ln.follow(j)]`: look A up at each j, whatever its structure."""
+    _outside("follow")
+
+
+def declare(tensor: object, init: object, dims: object) -> NoReturn:
+    """`ln.declare(w, 0, (n, m))`: `w[...] = 0`, with the dimensions given."""
+    _outside("declare")
+
+
+def freeze(tensor: object) -> NoReturn:
+    """`ln.freeze(w)`: the updates of w end, and it may be read."""
+    _outside("freeze")
+
+
+def thaw(tensor: object) -> NoReturn:
+    """`ln.thaw(w)`: the reads of w end, and it may be updated."""
+    _outside("thaw")
+
+
+def fill(value: object) -> NoReturn:
+    """`ln.fill(0.0)`: the value at places where nothing is stored, as printed programs show it."""
+    _outside("fill")
+
+
+def _outside(word: str) -> NoReturn:
+    raise KernelSyntaxError(
+        f"ln.{word} is part of the kernel language and means nothing outside a kernel",
+        at=Location.of_caller(),
+        hint="use it in a function under @ln.kernel",
+    )
+
+
+PROTOCOLS = (gallop, walk, follow)
+STATEMENTS = (temp, declare, freeze, thaw)

@@ -1,0 +1,55 @@
+"""`Builder`: collects the statements of a kernel while it is being lowered."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from linnet import imp
+from linnet.imp.codelets import instantiate
+from linnet.names import Names
+
+
+class Builder:
+    """A growing block of code, fresh names, and the codelets that the code calls."""
+
+    def __init__(self, names: Names | None = None) -> None:
+        self.names = names or Names()
+        self.codelets: dict[str, imp.Function] = {}
+        self._stmts: list[imp.Stmt] = []
+
+    def emit(self, *stmts: imp.Stmt) -> None:
+        """Append statements."""
+        self._stmts.extend(stmts)
+
+    def let(self, hint: str, value: imp.Expr | int, dtype: str = imp.INT) -> imp.Var:
+        """Introduce a variable with a fresh name like `hint`."""
+        value = imp.wrap(value)
+        if dtype == imp.INT:
+            value = imp.widen(value)
+        var = imp.Var(self.names.fresh(hint), value.dtype)
+        self.emit(imp.Let(var, value))
+        return var
+
+    def var(self, hint: str, dtype: str = imp.INT) -> imp.Var:
+        """A fresh variable that is not introduced yet."""
+        return imp.Var(self.names.fresh(hint), dtype)
+
+    @contextmanager
+    def collect(self) -> Iterator[list[imp.Stmt]]:
+        """Collect what is emitted inside into a list of its own."""
+        outer, self._stmts = self._stmts, []
+        try:
+            yield self._stmts
+        finally:
+            self._stmts = outer
+
+    def call(
+        self, codelet: str, *args: imp.Expr | imp.Buffer | int, dtypes: tuple[str, ...] = ()
+    ) -> imp.Call:
+        """A call of a codelet, compiled for the types of these arguments (or for `dtypes`)."""
+        given = tuple(
+            imp.Address(a) if isinstance(a, imp.Buffer) else imp.widen(imp.wrap(a)) for a in args
+        )
+        function = instantiate(codelet, dtypes or tuple(a.dtype for a in given), self.codelets)
+        return imp.Call(function.name, given, function.dtype or "void")

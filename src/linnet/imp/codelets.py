@@ -1,0 +1,44 @@
+"""The routines that kernels call, by name: written as ordinary Python, compiled on demand.
+
+A codelet is translated for the types of its arguments, so that it is written once for all widths
+of index arrays and all back ends. Arrays are passed whole, with the bounds of the part that is
+meant: from `lo` up to, but not including, `hi`.
+"""
+
+from __future__ import annotations
+
+from types import FunctionType
+
+from linnet import imp
+from linnet.errors import InternalError
+from linnet.imp.grouping import group_by_position, prefix_sum, sort_groups, sweep
+from linnet.imp.hashing import hash_find, hash_rehash
+from linnet.imp.searching import gallop, run_end, search
+from linnet.imp.sorting import sort, sort_pairs
+from linnet.imp.translate import translate
+
+_ALL: tuple[object, ...] = (
+    search,
+    gallop,
+    run_end,
+    sort,
+    sort_pairs,
+    sweep,
+    prefix_sum,
+    group_by_position,
+    sort_groups,
+    hash_find,
+    hash_rehash,
+)
+CODELETS = {codelet.__name__: codelet for codelet in _ALL if isinstance(codelet, FunctionType)}
+
+
+def instantiate(
+    codelet: str | FunctionType, dtypes: tuple[str, ...], registry: dict[str, imp.Function]
+) -> imp.Function:
+    """The codelet for arguments of these types; it is registered, after all that it calls."""
+    if not isinstance(codelet, str):
+        return translate(codelet, dtypes, registry)
+    if codelet not in CODELETS:
+        raise InternalError(f"there is no codelet `{codelet}`")
+    return translate(CODELETS[codelet], dtypes, registry)

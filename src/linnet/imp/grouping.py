@@ -1,0 +1,64 @@
+"""Turning entries in any order into sorted fibers: counts, groups, sweeps. Codelets."""
+
+from __future__ import annotations
+
+from collections.abc import MutableSequence, Sequence
+
+from linnet.imp.sorting import sort_pairs
+
+Ints = Sequence[int]
+Target = MutableSequence[int]
+
+
+def prefix_sum(ptr: Target, n: int) -> None:
+    """Turn the counts ptr[1:n + 1] into ends; ptr[0] is where the first group starts."""
+    total = ptr[0]
+    for p in range(1, n + 1):
+        total += ptr[p]
+        ptr[p] = total
+
+
+def group_by_position(parent: Ints, count: int, ptr: Target, n: int, order: Target) -> None:
+    """List the entries 0 … count-1 by their parent, in the order in which they came.
+
+    Those of parent p, of n, are order[ptr[p]:ptr[p + 1]].
+    """
+    for p in range(n + 1):
+        ptr[p] = 0
+    for entry in range(count):
+        ptr[parent[entry]] += 1
+    end = 0
+    for p in range(n + 1):
+        end += ptr[p]
+        ptr[p] = end
+    for k in range(count):  # from the last to the first, ends move down to become starts
+        entry = count - 1 - k
+        at = ptr[parent[entry]] - 1
+        ptr[parent[entry]] = at
+        order[at] = entry
+
+
+def sort_groups(ptr: Ints, n: int, coord: Ints, idx: Target, order: Target) -> None:
+    """Sort each group of `order` by the coordinates of its entries, which are written to `idx`."""
+    for p in range(n):
+        lo, hi = ptr[p], ptr[p + 1]
+        for q in range(lo, hi):
+            idx[q] = coord[order[q]]
+        sort_pairs(idx, order, lo, hi)
+
+
+def sweep(tbl: Sequence[bool], base: int, n: int, idx: Target, out: int) -> int:
+    """Write the i < n with tbl[base + i] to idx[out:], in order; return where they end."""
+    i = 0
+    while i < n and not tbl[base + i]:
+        i += 1
+    if i == n:
+        return out
+    last = i  # without branches: write the latest one found, again and again, to its place
+    idx[out] = last
+    for k in range(i + 1, n):
+        found = tbl[base + k]
+        last = k if found else last
+        out += found
+        idx[out] = last
+    return out + 1

@@ -1,0 +1,349 @@
+"""The meaning of imperative IR: runs a kernel over NumPy arrays, one node at a time.
+
+Slow and strict: every access is checked, a growable buffer has exactly the room that was asked
+for, and memory that was never written holds odd values. What compiled code does differently is a
+bug in a back end; what is refused here is a bug in what made the kernel.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TypeAlias, assert_never
+
+import numpy as np
+
+from linnet import imp
+from linnet.errors import InternalError
+from linnet.imp.functions import MATH, TESTS
+
+Array: TypeAlias = np.ndarray
+# Integers are Python's, wrapped to their type; floats and complex numbers are NumPy scalars.
+Scalar: TypeAlias = bool | int | np.floating | np.complexfloating
+Operand: TypeAlias = tuple[Sequence[int], Mapping[str, Array]]
+
+_MOST_BYTES = 1 << 40  # memory beyond this there is not
+
+
+class _Break(Exception):
+    """Leaves a loop."""
+
+
+class _Return(Exception):
+    """Leaves a function."""
+
+    def __init__(self, value: Scalar | None) -> None:
+        self.value = value
+
+
+@dataclass(slots=True)
+class _Frame:
+    """One call: its variables and buffers, and the functions it may call."""
+
+    codelets: Mapping[str, imp.Function]
+    values: dict[str, Scalar] = field(default_factory=dict)
+    arrays: dict[str, Array] = field(default_factory=dict)
+    lengths: dict[str, int] = field(default_factory=dict)
+
+
+def run(kernel: imp.Kernel, arguments: Mapping[str, Operand]) -> tuple[int, dict[str, Array]]:
+    """Run a kernel; return its status and its buffers as they are afterwards.
+
+    `arguments` gives each argument's dimensions and its arrays by buffer name; a growable buffer
+    may be left out, and is empty then. Given arrays are written in place while they are not grown.
+    """
+    frame = _Frame({f.name: f for f in kernel.codelets})
+    for argument in kernel.arguments:
+        dims, arrays = arguments.get(argument.name, ((), {}))
+        if len(dims) != len(argument.dims):
+            raise InternalError(f"{argument.name} has {len(argument.dims)} dimensions")
+        frame.values |= {d.name: int(n) for d, n in zip(argument.dims, dims, strict=True)}
+        for buffer in argument.buffers:
+            array = arrays.get(buffer.name, np.empty(0, buffer.dtype))
+            if array.dtype != buffer.dtype:
+                raise InternalError(f"{buffer.name} holds {buffer.dtype}, not {array.dtype}")
+            frame.arrays[buffer.name] = array
+    status = _call_body(frame, kernel.body)
+    for name, length in frame.lengths.items():
+        frame.arrays[name] = frame.arrays[name][:length]
+    return int(status or 0), frame.arrays  # type: ignore[arg-type]
+
+
+def _call_body(frame: _Frame, body: imp.Block) -> Scalar | None:
+    with np.errstate(all="ignore"):
+        try:
+            _block(frame, body)
+        except _Return as result:
+            return result.value
+    return None
+
+
+# -- statements ----------------------------------------------------------------------------------
+
+
+def _block(f: _Frame, block: imp.Block) -> None:
+    for stmt in block.stmts:
+        _statement(f, stmt)
+
+
+def _statement(f: _Frame, stmt: imp.Stmt) -> None:
+    match stmt:
+        case imp.Let(var, value) | imp.Assign(var, value):
+            f.values[var.name] = _expr(f, value)
+        case imp.Accumulate(var, op, value):
+            old, new = f.values[var.name], _expr(f, value)
+            f.values[var.name] = operate(op, old, new, var.dtype)
+        case imp.Store(buffer, index, value):
+            array, at = _place(f, buffer, _int(f, index))
+            array[at] = _expr(f, value)
+        case imp.For(var, start, stop, body):
+            _loop(f, var.name, _int(f, start), _int(f, stop), body)
+        case imp.While(cond, body):
+            try:
+                while _expr(f, cond):
+                    _block(f, body)
+            except _Break:
+                pass
+        case imp.If(cond, then, orelse):
+            _block(f, then if _expr(f, cond) else orelse)
+        case imp.Block():
+            _block(f, stmt)
+        case imp.Fill(buffer, start, stop, value):
+            first, end = _int(f, start), _int(f, stop)
+            if first < end:
+                _place(f, buffer, first)
+                _place(f, buffer, end - 1)
+                f.arrays[buffer.name][first:end] = _expr(f, value)
+        case imp.Grow(buffer, count):
+            _grow(f, buffer, _int(f, count))
+        case imp.SetLength(buffer, count):
+            length = _int(f, count)
+            if length:
+                _place(f, buffer, length - 1)
+            f.lengths[buffer.name] = length
+        case imp.Do(call):
+            _call(f, call)
+        case imp.Break():
+            raise _Break
+        case imp.Return(value):
+            raise _Return(None if value is None else _expr(f, value))
+        case imp.Comment():
+            pass
+        case _:
+            assert_never(stmt)
+
+
+def _loop(f: _Frame, var: str, start: int, stop: int, body: imp.Block) -> None:
+    try:
+        for k in range(start, stop):
+            f.values[var] = k
+            _block(f, body)
+    except _Break:
+        pass
+
+
+def _grow(f: _Frame, buffer: imp.Buffer, count: int) -> None:
+    old = f.arrays[buffer.name]
+    if count <= len(old):
+        return
+    if count * old.itemsize > _MOST_BYTES:
+        raise _Return(imp.OUT_OF_MEMORY)
+    new = np.frombuffer(b"\xa5" * (count * old.itemsize), buffer.dtype).copy()
+    new[: len(old)] = old
+    f.arrays[buffer.name] = new
+
+
+def _place(f: _Frame, buffer: imp.Buffer, at: int) -> tuple[Array, int]:
+    array = f.arrays.get(buffer.name)
+    if array is None:
+        raise InternalError(f"there is no buffer {buffer.name}")
+    if not 0 <= at < len(array):
+        raise InternalError(f"{buffer.name}[{at}] is out of bounds: it has {len(array)} elements")
+    return array, at
+
+
+# -- expressions ---------------------------------------------------------------------------------
+
+
+def _int(f: _Frame, e: imp.Expr) -> int:
+    return int(_expr(f, e))  # type: ignore[arg-type]
+
+
+def _expr(f: _Frame, e: imp.Expr) -> Scalar:
+    match e:
+        case imp.Var(name, _):
+            if name not in f.values:
+                raise InternalError(f"the variable {name} has no value")
+            return f.values[name]
+        case imp.Const(value, dtype):
+            return convert(value, dtype)
+        case imp.Load(buffer, index):
+            array, at = _place(f, buffer, _int(f, index))
+            return convert(array[at], buffer.dtype)
+        case imp.Binary("and", a, b, _):
+            return bool(_expr(f, a)) and bool(_expr(f, b))
+        case imp.Binary("or", a, b, _):
+            return bool(_expr(f, a)) or bool(_expr(f, b))
+        case imp.Binary(op, a, b, _):
+            return operate(op, _expr(f, a), _expr(f, b), a.dtype)
+        case imp.Unary(op, x, dtype):
+            return _unary(op, _expr(f, x), dtype)
+        case imp.Select(cond, a, b):
+            yes, no = _expr(f, a), _expr(f, b)  # both sides may be evaluated, so both must be safe
+            return yes if _expr(f, cond) else no
+        case imp.Cast(x, dtype):
+            return convert(_expr(f, x), dtype)
+        case imp.Call():
+            result = _call(f, e)
+            assert result is not None
+            return result
+        case _:
+            assert_never(e)
+
+
+def _call(f: _Frame, e: imp.Call) -> Scalar | None:
+    function = f.codelets.get(e.function)
+    if function is None:
+        args = [_expr(f, a) for a in e.args if not isinstance(a, imp.Address)]
+        return _mathematics(e, args)
+    inner = _Frame(f.codelets)
+    for p, a in zip(function.params, e.args, strict=True):
+        if isinstance(a, imp.Address):
+            inner.arrays[p.name] = f.arrays[a.buffer.name]
+        else:
+            inner.values[p.name] = _expr(f, a)
+    return _call_body(inner, function.body)
+
+
+def _mathematics(e: imp.Call, args: list[Scalar]) -> Scalar:
+    match e.function:
+        case "complex":
+            return convert(complex(float(args[0].real), float(args[1].real)), e.dtype)
+        case "real":
+            return convert(args[0].real, e.dtype)
+        case "imag":
+            return convert(args[0].imag, e.dtype)
+        case "conj":
+            return convert(np.conj(args[0]), e.dtype)
+        case "abs":
+            return convert(abs(args[0]), e.dtype)
+        case name if name in TESTS:
+            part = args[0]
+            if name == "signbit" and isinstance(part, int):
+                return False
+            return bool(TESTS[name](part))
+        case name if name in MATH:
+            return convert(MATH[name].meaning(*args), e.dtype)
+    raise InternalError(f"there is no function {e.function}")
+
+
+# -- operators -----------------------------------------------------------------------------------
+
+
+def convert(value: object, dtype: str) -> Scalar:
+    """A number as a value of a type: integers wrap, floats saturate on becoming integers."""
+    match dtype[0]:
+        case "b":
+            return bool(value)
+        case "i" | "u":
+            bits = int(dtype.lstrip("uint"))
+            low, high = (-(1 << bits - 1), (1 << bits - 1) - 1) if dtype[0] == "i" else (0, (1 << bits) - 1)
+            if isinstance(value, (complex, np.complexfloating)):
+                value = value.real
+            if isinstance(value, (float, np.floating)):
+                if math.isnan(value):
+                    return 0
+                return low if value <= low else high if value >= high else int(value)
+            whole = int(value)  # type: ignore[call-overload]
+            return whole if low <= whole <= high else (whole - low) % (1 << bits) + low
+        case "f":
+            if isinstance(value, (complex, np.complexfloating)):
+                value = value.real
+            return np.dtype(dtype).type(value)  # type: ignore[no-any-return]
+        case _:
+            return np.dtype(dtype).type(value)  # type: ignore[no-any-return]
+
+
+def operate(op: str, a: Scalar, b: Scalar, dtype: str) -> Scalar:
+    """`a op b` for operands of one type."""
+    match op:
+        case "==":
+            return bool(a == b)
+        case "!=":
+            return bool(a != b)
+        case "<":
+            return bool(a < b)  # type: ignore[operator]
+        case "<=":
+            return bool(a <= b)  # type: ignore[operator]
+        case ">":
+            return bool(a > b)  # type: ignore[operator]
+        case ">=":
+            return bool(a >= b)  # type: ignore[operator]
+        case "and":
+            return bool(a) and bool(b)
+        case "or":
+            return bool(a) or bool(b)
+        case "min" | "max":
+            return _extreme(op, a, b, dtype)
+    if dtype == "bool":
+        return bool(_BITS[{"+": "|", "*": "&"}.get(op, op)](bool(a), bool(b)))
+    if isinstance(a, int) and isinstance(b, int):
+        return convert(_integer(op, a, b, dtype), dtype)
+    return convert(_float(op, a, b), dtype)
+
+
+_BITS = {"&": lambda a, b: a & b, "|": lambda a, b: a | b, "^": lambda a, b: a ^ b}
+
+
+def _extreme(op: str, a: Scalar, b: Scalar, dtype: str) -> Scalar:
+    if dtype[0] == "f":
+        return convert((np.minimum if op == "min" else np.maximum)(a, b), dtype)  # NaN wins
+    return min(a, b) if op == "min" else max(a, b)  # type: ignore[type-var]
+
+
+def _integer(op: str, a: int, b: int, dtype: str) -> int:
+    match op:
+        case "+":
+            return a + b
+        case "-":
+            return a - b
+        case "*":
+            return a * b
+        case "div":
+            return 0 if b == 0 else abs(a) // abs(b) * (1 if (a < 0) == (b < 0) else -1)
+        case "rem":
+            return 0 if b == 0 else int(math.copysign(1, a)) * (abs(a) % abs(b))
+        case "<<" | ">>":
+            if 0 <= b < int(dtype.lstrip("uint")):
+                return a << b if op == "<<" else a >> b
+            return -1 if op == ">>" and a < 0 else 0
+        case "&" | "|" | "^":
+            return int(_BITS[op](a, b))
+    raise InternalError(f"there is no {op} of {dtype}")
+
+
+def _float(op: str, a: Scalar, b: Scalar) -> object:
+    match op:
+        case "+":
+            return a + b
+        case "-":
+            return a - b
+        case "*":
+            return a * b
+        case "/":
+            return np.divide(a, b)
+        case "rem":
+            return np.fmod(a, b)  # type: ignore[call-overload]
+    raise InternalError(f"there is no {op} of floats")
+
+
+def _unary(op: str, x: Scalar, dtype: str) -> Scalar:
+    match op:
+        case "not":
+            return not x
+        case "~":
+            return not x if dtype == "bool" else convert(~x, dtype)  # type: ignore[operator]
+        case "-":
+            return convert(-x, dtype)
+    raise InternalError(f"there is no unary {op}")

@@ -1,0 +1,39 @@
+"""Searches in sorted coordinates. Codelets: ordinary Python, compiled on demand."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+Ints = Sequence[int]
+
+
+def search(idx: Ints, lo: int, hi: int, target: int) -> int:
+    """The first q in [lo, hi) with idx[q] >= target, else hi."""
+    if lo >= hi or idx[lo] >= target:
+        return lo
+    size = hi - lo  # idx[lo] < target throughout, and idx[lo + size] >= target if it exists
+    while size > 1:
+        half = size >> 1
+        lo = lo + half if idx[lo + half] < target else lo
+        size -= half
+    return lo + 1
+
+
+def gallop(idx: Ints, lo: int, hi: int, target: int) -> int:
+    """The same as `search`, fast when the place is near `lo`: doubling steps, then bisection."""
+    if lo >= hi or idx[lo] >= target:
+        return lo
+    step = 1
+    while lo + step < hi and idx[lo + step] < target:
+        lo += step
+        step += step
+    return search(idx, lo + 1, min(lo + step, hi), target)
+
+
+def run_end(idx: Ints, p: int, end: int) -> int:
+    """The first q > p with q == end or idx[q] != idx[p]."""
+    first = idx[p]
+    q = p + 1
+    while q < end and idx[q] == first:
+        q += 1
+    return q

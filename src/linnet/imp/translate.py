@@ -1,0 +1,419 @@
+"""Restricted Python to the imperative IR: the codelets, and whatever else is written as functions.
+
+A function is translated once for each combination of argument types (`"int64"`, `"int32*"` for a
+buffer). Types of locals are found by translating until they no longer change. The text means what
+Python means by it, except that integers have 64 bits; what is outside the language is refused.
+"""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass, field, replace
+from types import FunctionType
+from weakref import WeakKeyDictionary
+
+from linnet import imp
+from linnet.imp.arithmetic import coerce, concrete, join
+from linnet.imp.expressions import (
+    Callee,
+    Frame,
+    buffer_of,
+    translate_call,
+    translate_expr,
+    translate_index,
+    translate_test,
+    zero,
+)
+from linnet.imp.rewrite import rewrite, walk
+from linnet.imp.scopes import HEAD, Place, Scopes, find_scopes
+from linnet.imp.source import source_of
+
+Types = tuple[str, ...]
+Module = tuple[imp.Function, ...]  # a function, last, after all that it calls
+Key = tuple[FunctionType, Types]
+
+_translated: WeakKeyDictionary[FunctionType, dict[Types, Module]] = WeakKeyDictionary()
+_LETTER = {"int": "i", "uint": "u", "float": "f", "complex": "c", "bool": "b"}
+_RESULT = ""  # among the types of variables, that of the value returned
+_MAX_ROUNDS = 20
+
+
+def translate(
+    function: FunctionType, argument_types: Types, codelets: dict[str, imp.Function]
+) -> imp.Function:
+    """The function for arguments of these types; it is put in `codelets`, after all that it calls.
+
+    One whose name is taken by a different function gets another.
+    """
+    renamed: dict[str, str] = {}
+    for found in _module(function, argument_types, ()):
+        admitted = _rename(found, renamed)
+        number = 1
+        while codelets.get(admitted.name, admitted) != admitted:
+            number += 1
+            renamed[found.name] = f"{found.name}_{number}"
+            admitted = _rename(found, renamed)
+        codelets.setdefault(admitted.name, admitted)
+    return admitted
+
+
+def _rename(function: imp.Function, names: dict[str, str]) -> imp.Function:
+    """The function under other names, its own and those that it calls."""
+    if not names:
+        return function
+
+    def rule(node: object) -> imp.Call | None:
+        if isinstance(node, imp.Call) and node.function in names:
+            return replace(node, function=names[node.function])
+        return None
+
+    name = names.get(function.name, function.name)
+    return replace(function, name=name, body=rewrite(function.body, rule))
+
+
+def _module(function: FunctionType, types: Types, active: tuple[Key, ...]) -> Module:
+    """The function and what it calls, callees first; translated once."""
+    known = _translated.setdefault(function, {})
+    if types not in known:
+        known[types] = _translate(function, types, active)
+    return known[types]
+
+
+@dataclass(slots=True)
+class _Work:
+    """One round of translating a function.
+
+    The first round takes every literal to be of 64 bits, which nearly always is right. If a
+    variable turns out to hold other values too, rounds follow in which literals are weak, until no
+    type changes.
+    """
+
+    frame: Frame
+    scopes: Scopes
+    weak: bool
+    settled: bool = True
+    assumed: dict[str, str] = field(
+        default_factory=dict
+    )  # types of variables not yet given a value
+
+
+def _translate(function: FunctionType, types: Types, active: tuple[Key, ...]) -> Module:
+    source, key = source_of(function), (function, types)
+    scopes, name = find_scopes(source.definition), _specialized_name(function.__name__, types)
+    found: dict[str, str] = {}  # the types of variables
+    callees: dict[str, imp.Function] = {}
+
+    def callee(other: FunctionType, given: Types) -> Callee:
+        if (other, given) == key:
+            return name, found.get(_RESULT)
+        if (other, given) in active:
+            raise TypeError(f"`{function.__name__}` and `{other.__name__}` call each other")
+        result = _module(other, given, (*active, key))
+        callees.update({f.name: f for f in result})
+        return result[-1].name, result[-1].dtype
+
+    for number in range(_MAX_ROUNDS):
+        callees.clear()
+        work = _Work(Frame(source, function, callee, found), scopes, weak=number > 0)
+        params, body = _function(work, types)
+        if work.settled:
+            break
+        found = {v: concrete(dtype) for v, dtype in found.items() if number > 0}
+    result = found.get(_RESULT)
+    if result and not _always_returns(body):
+        raise work.frame.refusal(source.definition, f"`{function.__name__}` may return no value")
+    return (*callees.values(), imp.Function(name, params, body, result))
+
+
+def _specialized_name(name: str, types: Types) -> str:
+    """`search` for ("int32*", "int64", …) is `search_i32`: 64-bit numbers go without saying."""
+    suffix = ""
+    for dtype in types:
+        if dtype != imp.INT:
+            word = dtype.rstrip("*0123456789")
+            suffix += f"_{_LETTER[word]}{dtype[len(word) :].rstrip('*')}"
+    return name.lstrip("_") + (suffix or "_i64")
+
+
+def _function(work: _Work, types: Types) -> tuple[tuple[imp.Var | imp.Buffer, ...], imp.Block]:
+    """One round: the parameters, and the body with the types known so far."""
+    frame = work.frame
+    params: list[imp.Var | imp.Buffer] = []
+    for name, dtype in zip(_parameters(frame, types), types, strict=True):
+        if dtype.endswith("*"):
+            params.append(imp.Buffer(frame.names.fresh(name), dtype[:-1]))
+        else:
+            params.append(imp.Var(frame.names.fresh(name), dtype))
+            frame.types[params[-1].name] = dtype
+        frame.env[name] = params[-1]
+    start: list[imp.Stmt] = []
+    for name in sorted(frame.env.keys() & (work.scopes.assigned | work.scopes.counters)):
+        param = frame.env[name]  # only a variable that was introduced can be assigned: copy it
+        if isinstance(param, imp.Var):
+            copy = frame.names.fresh(name)
+            dtype = frame.types[copy] = join(param.dtype, frame.types.get(copy, param.dtype))
+            frame.env[name] = imp.Var(copy, dtype)
+            start.append(imp.Let(imp.Var(copy, dtype), coerce(param, dtype)))
+    body = _block(work, frame.source.definition.body)
+    return tuple(params), imp.Block((*start, *body.stmts))
+
+
+def _parameters(frame: Frame, types: Types) -> list[str]:
+    definition = frame.source.definition
+    args = definition.args
+    if args.vararg or args.kwarg or args.kwonlyargs or args.posonlyargs or args.defaults:
+        raise frame.refusal(definition, "parameters are plain names, without defaults")
+    if len(args.args) != len(types):
+        raise frame.refusal(
+            definition, f"{len(args.args)} arguments are expected, and {len(types)} given"
+        )
+    return [a.arg for a in args.args]
+
+
+def _block(work: _Work, body: list[ast.stmt], before: tuple[imp.Stmt, ...] = ()) -> imp.Block:
+    """The statements of a block; what it introduces is forgotten after it."""
+    frame = work.frame
+    env = dict(frame.env)
+    with frame.collect() as out:
+        out += before
+        for number, stmt in enumerate(body):
+            place = (id(body), number)
+            for name in work.scopes.zeros.get(place, ()):
+                variable = frame.names.fresh(name)
+                dtype = concrete(frame.types.get(variable, imp.INT))
+                work.assumed[variable] = dtype
+                frame.env[name] = imp.Var(variable, dtype)
+                out.append(imp.Let(imp.Var(variable, dtype), zero(dtype)))
+            _statement(work, stmt, place)
+    frame.env = env
+    return imp.Block(tuple(out))
+
+
+def _statement(work: _Work, stmt: ast.stmt, place: Place) -> None:
+    frame = work.frame
+    match stmt:
+        case ast.Assign(targets=targets, value=value):
+            for target in targets:
+                _assign(work, target, value, place)
+        case ast.AugAssign():
+            _augment(work, stmt, place)
+        case ast.If(test=test, body=body, orelse=orelse):
+            cond = translate_test(frame, test)
+            frame.out.append(imp.If(cond, _block(work, body), _block(work, orelse)))
+        case ast.While(test=test, body=body, orelse=[]):
+            with frame.collect(lazy=True):
+                cond = translate_test(frame, test)
+            frame.out.append(imp.While(cond, _block(work, body)))
+        case ast.For(orelse=[]):
+            _for(work, stmt)
+        case ast.Return(value=value):
+            _return(work, stmt, value)
+        case ast.Break():
+            frame.out.append(imp.Break())
+        case ast.Expr(value=ast.Call() as call):
+            frame.out.append(imp.Do(translate_call(frame, call)))
+        case ast.Expr(value=ast.Constant()) | ast.Pass():
+            pass
+        case ast.Continue():
+            raise frame.refusal(
+                stmt, "`continue` cannot be compiled", "put the rest of the body in an `if`"
+            )
+        case _:
+            word = type(stmt).__name__.lower()
+            raise frame.refusal(stmt, f"a statement of this kind ({word}) cannot be compiled")
+
+
+def _assign(work: _Work, target: ast.expr, value: ast.expr, place: Place) -> None:
+    match target, value:
+        case ast.Tuple(elts=targets), ast.Tuple(elts=values) if len(targets) == len(values):
+            _assign_all(work, targets, values, place)
+        case ast.Tuple(), _:
+            raise work.frame.refusal(target, "several names are given as many values, side by side")
+        case _:
+            _give(work, target, translate_expr(work.frame, value), place)
+
+
+def _assign_all(work: _Work, targets: list[ast.expr], nodes: list[ast.expr], place: Place) -> None:
+    """`a, b = x, y`: a value that an earlier assignment would spoil is kept aside first."""
+    frame = work.frame
+    values = [translate_expr(frame, node) for node in nodes]
+    spoilt = set[str]()
+    for number, target in enumerate(targets):
+        if any(_name_read(n) in spoilt for n in walk(values[number])):
+            values[number] = frame.temporary(values[number])
+        spoilt.add(_name_given(frame, target))
+    for target, value in zip(targets, values, strict=True):
+        _give(work, target, value, place)
+
+
+def _name_read(node: object) -> str:
+    """The variable that a node reads, or "[]" for memory; a call may read what it is given."""
+    if isinstance(node, imp.Var):
+        return node.name
+    return "[]" if isinstance(node, imp.Load | imp.Call) else ""
+
+
+def _name_given(frame: Frame, target: ast.expr) -> str:
+    found = frame.env.get(target.id) if isinstance(target, ast.Name) else None
+    if isinstance(target, ast.Subscript):
+        return "[]"
+    return found.name if found is not None else "?"
+
+
+def _give(work: _Work, target: ast.expr, value: imp.Expr, place: Place) -> None:
+    """Give a variable or an element its value."""
+    frame = work.frame
+    match target:
+        case ast.Subscript(value=array, slice=index):
+            buffer, at = buffer_of(frame, array), translate_index(frame, index)
+            frame.out.append(imp.Store(buffer, at, _fitted(frame, target, value, buffer.dtype)))
+        case ast.Name(id=name):
+            new = name in work.scopes.lets.get(place, ())
+            found = frame.env.get(name)
+            if isinstance(found, imp.Buffer):
+                raise frame.refusal(
+                    target, f"`{name}` is an array and cannot be given another value"
+                )
+            variable = frame.names.fresh(name) if new or found is None else found.name
+            dtype = _hold(work, target, variable, value.dtype)
+            var = frame.env[name] = imp.Var(variable, dtype)
+            make = imp.Let if new or found is None else imp.Assign
+            frame.out.append(make(var, _fitted(frame, target, value, concrete(dtype))))
+        case _:
+            raise frame.refusal(target, "only names and elements of arrays are given values")
+
+
+def _hold(work: _Work, node: ast.AST, variable: str, dtype: str) -> str:
+    """The type of a variable that, it now appears, holds values of this type too."""
+    before = work.frame.types.get(variable)
+    new = dtype if work.weak else concrete(dtype)
+    try:
+        dtype = join(before, new) if before else new
+    except TypeError as error:
+        raise work.frame.refusal(node, str(error)) from None
+    work.settled &= dtype == (before or work.assumed.get(variable, concrete(dtype)))
+    work.frame.types[variable] = dtype
+    return dtype
+
+
+def _fitted(frame: Frame, node: ast.AST, value: imp.Expr, dtype: str) -> imp.Expr:
+    try:
+        return coerce(value, dtype)
+    except TypeError as error:
+        raise frame.refusal(node, str(error)) from None
+
+
+def _augment(work: _Work, stmt: ast.AugAssign, place: Place) -> None:
+    """`x += e`, `array[i] += e`."""
+    load = ast.copy_location(_as_read(stmt.target), stmt.target)
+    value = ast.copy_location(ast.BinOp(load, stmt.op, stmt.value), stmt)
+    _give(work, stmt.target, translate_expr(work.frame, value), place)
+
+
+def _as_read(target: ast.expr) -> ast.expr:
+    match target:
+        case ast.Name(id=name):
+            return ast.Name(name, ast.Load())
+        case ast.Subscript(value=value, slice=index):
+            return ast.Subscript(value, index, ast.Load())
+        case _:
+            return target
+
+
+def _return(work: _Work, stmt: ast.Return, value: ast.expr | None) -> None:
+    frame = work.frame
+    if value is None:
+        frame.out.append(imp.Return(None))
+        return
+    result = translate_expr(frame, value)
+    dtype = concrete(_hold(work, stmt, _RESULT, result.dtype))
+    frame.out.append(imp.Return(_fitted(frame, stmt, result, dtype)))
+
+
+def _for(work: _Work, stmt: ast.For) -> None:
+    """`for i in range(…)`; the limit is evaluated once, and `i` can be used like any variable."""
+    frame = work.frame
+    match stmt.target, stmt.iter:
+        case ast.Name(id=name), ast.Call(func=ast.Name(id="range"), args=args, keywords=[]):
+            limits = [translate_index(frame, arg) for arg in args]
+        case _:
+            raise frame.refusal(
+                stmt.iter, "a loop runs over a `range`", "for i in range(start, stop):"
+            )
+    start, stop = (imp.ZERO, limits[0]) if len(limits) == 1 else (limits[0], limits[1])
+    if len(limits) == 3 and limits[2] != imp.ONE:
+        _for_step(work, stmt, start, stop, limits[2])
+        return
+    if _may_change(work, args[-1], stop):
+        stop = frame.temporary(stop)
+    head = (id(stmt.body), HEAD)
+    own = name in work.scopes.lets.get(head, ()) and name not in work.scopes.assigned
+    counter = imp.Var(frame.names.fresh(name if own else f"{name}_next"))
+    frame.types[counter.name] = imp.INT
+    env = dict(frame.env)
+    with frame.collect() as first:
+        if own:
+            frame.env[name] = counter
+        else:
+            _give(work, stmt.target, counter, head)
+    body = _block(work, stmt.body, tuple(first))
+    frame.env = env
+    frame.out.append(imp.For(counter, start, stop, body))
+
+
+def _for_step(work: _Work, stmt: ast.For, start: imp.Expr, stop: imp.Expr, step: imp.Expr) -> None:
+    """A range with a step: a `while` whose counter moves on first, so that any body will do."""
+    frame = work.frame
+    if not isinstance(step, imp.Const) or not step.value:
+        raise frame.refusal(
+            stmt.iter, "the step of a range is a number other than zero, known in advance"
+        )
+    stop = frame.temporary(stop)
+    counter = frame.temporary(start)
+    frame.types[counter.name] = imp.INT
+    env = dict(frame.env)
+    with frame.collect() as first:
+        _give(work, stmt.target, counter, (id(stmt.body), HEAD))
+        frame.out.append(imp.Assign(counter, counter + step))
+    body = _block(work, stmt.body, tuple(first))
+    frame.env = env
+    goes_on = counter < stop if int(step.value.real) > 0 else counter > stop
+    frame.out.append(imp.While(goes_on, body))
+
+
+def _may_change(work: _Work, node: ast.expr, value: imp.Expr) -> bool:
+    """Could a statement change what this expression gives?"""
+    names = {n.id for n in ast.walk(node) if isinstance(n, ast.Name)}
+    reads_memory = any(isinstance(n, imp.Load | imp.Call) for n in walk(value))
+    return reads_memory or not names.isdisjoint(work.scopes.assigned | work.scopes.counters)
+
+
+def _always_returns(block: imp.Block) -> bool:
+    """Does control never reach the end of the block?"""
+    for stmt in block.stmts:
+        match stmt:
+            case imp.Return():
+                return True
+            case imp.If(then=then, orelse=orelse):
+                if _always_returns(then) and _always_returns(orelse):
+                    return True
+            case imp.While(cond=imp.Const(value=True), body=body):
+                if not _breaks(body):
+                    return True
+            case _:
+                pass
+    return False
+
+
+def _breaks(block: imp.Block) -> bool:
+    """Does a statement of the block leave the loop that the block is the body of?"""
+    for stmt in block.stmts:
+        match stmt:
+            case imp.Break():
+                return True
+            case imp.If(then=then, orelse=orelse):
+                if _breaks(then) or _breaks(orelse):
+                    return True
+            case _:
+                pass
+    return False

@@ -1,0 +1,191 @@
+"""The loop language: in what order things are computed, whatever the formats.
+
+    expr = Literal(value, dtype) | Index(name) | Name(name) | Access(tensor, indices)
+         | Call(function, args) | Dimension(tensor, mode) | Value(code)
+    stmt = Loop(index, extent, body) | If(cond, then, orelse) | Let(name, value, body)
+         | Assign(target, op, value) | Declare(tensor, init, dims) | Freeze(tensor) | Thaw(tensor)
+         | Block(stmts)
+
+A program prints as the Python it was written in. `Value` and an access to a `Fiber` appear only
+while a program is being lowered: they stand for what is already code.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+from linnet import imp
+from linnet.algebra.function import Function
+from linnet.errors import Location
+from linnet.formats.fiber import Fiber, Register
+from linnet.formats.format import Format
+
+
+@dataclass(frozen=True, slots=True)
+class Literal:
+    """A constant. `dtype` is None for a Python number, which takes the type of its company.
+
+    A structural literal is the fill value at places where nothing is stored: it takes no part in
+    arithmetic (0 times anything is 0), while a number that the user wrote follows IEEE.
+    """
+
+    value: bool | int | float | complex
+    dtype: str | None = None
+    structural: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Index:
+    """A loop index."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Name:
+    """A value that `Let` has named."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Access:
+    """`tensor[indices]`. `protocols` say how each index wants to be walked ("" for the default)."""
+
+    tensor: str | Fiber | Register
+    indices: tuple[Expr, ...]
+    protocols: tuple[str, ...] = ()
+    at: Location | None = field(default=None, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A function of values."""
+
+    function: Function
+    args: tuple[Expr, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Value:
+    """An expression that is already code (only while lowering)."""
+
+    code: imp.Expr
+
+
+@dataclass(frozen=True, slots=True)
+class Dimension:
+    """The size of a tensor's mode (in extents and declarations, once dimensions are known)."""
+
+    tensor: str
+    mode: int
+
+
+Expr: TypeAlias = Literal | Index | Name | Access | Call | Dimension | Value
+
+
+@dataclass(frozen=True, slots=True)
+class Extent:
+    """The half-open range `start <= i < stop`."""
+
+    start: Expr
+    stop: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class Loop:
+    """`for index in extent: body`; no extent means the dimension that the accesses imply."""
+
+    index: str
+    extent: Extent | None
+    body: Stmt
+    at: Location | None = field(default=None, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class If:
+    """`if cond: then else: orelse`."""
+
+    cond: Expr
+    then: Stmt
+    orelse: Stmt
+    at: Location | None = field(default=None, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Let:
+    """`name = value`, for the statements in `body`."""
+
+    name: str
+    value: Expr
+    body: Stmt
+    at: Location | None = field(default=None, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Assign:
+    """`target = value`, or with a function `op` the update `target = op(target, value)`."""
+
+    target: Access
+    op: Function | None
+    value: Expr
+    at: Location | None = field(default=None, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Declare:
+    """`tensor[...] = init`: forget the contents and begin anew. Afterwards it may be updated.
+
+    `dims` are the tensor's dimensions, one expression per mode, once they are known
+    (`normalize.dimensions`); None before.
+    """
+
+    tensor: str
+    init: Expr
+    dims: tuple[Expr, ...] | None = None
+    at: Location | None = field(default=None, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Freeze:
+    """End of updates: afterwards the tensor may be read."""
+
+    tensor: str
+    at: Location | None = field(default=None, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Thaw:
+    """End of reads: afterwards the tensor may be updated, keeping its contents."""
+
+    tensor: str
+    at: Location | None = field(default=None, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """Statements in order. `Block(())` does nothing."""
+
+    stmts: tuple[Stmt, ...] = ()
+
+
+Stmt: TypeAlias = Loop | If | Let | Assign | Declare | Freeze | Thaw | Block
+Node: TypeAlias = Expr | Stmt | Extent
+
+NOTHING = Block(())
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """A kernel: its parameters (tensor names, in call order), its temporaries, its body, its results.
+
+    A temporary's format is known when the program is written; a parameter's when it is called.
+    """
+
+    name: str
+    params: tuple[str, ...]
+    temporaries: tuple[tuple[str, Format], ...]
+    body: Stmt
+    results: tuple[str, ...]
+    at: Location | None = field(default=None, compare=False)

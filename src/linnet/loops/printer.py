@@ -1,0 +1,253 @@
+"""Loop programs as text: the language of `@ln.kernel`, which `frontend.text` reads back."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import assert_never
+
+from linnet.algebra.function import Function
+from linnet.algebra.table import FUNCTIONS
+from linnet.loops.nodes import (
+    NOTHING,
+    Access,
+    Assign,
+    Block,
+    Call,
+    Declare,
+    Dimension,
+    Expr,
+    Extent,
+    Freeze,
+    If,
+    Index,
+    Let,
+    Literal,
+    Loop,
+    Name,
+    Program,
+    Stmt,
+    Thaw,
+    Value,
+)
+from linnet.loops.rewrite import walk
+
+_UPDATES = frozenset("+ - * / // % ** | & ^ << >>".split())
+# How tightly operators bind, in Python.
+_CHOICE, _NOT, _UNARY, _POWER, _ATOM = 0, 3, 11, 12, 13
+_BINARY = {"or": 1, "and": 2, "|": 5, "^": 6, "&": 7, "<<": 8, ">>": 8, "+": 9, "-": 9}
+_BINARY |= dict.fromkeys(("==", "!=", "<", "<=", ">", ">="), 4)
+_BINARY |= dict.fromkeys(("*", "/", "//", "%"), 10)
+_COMPARISON = 4
+_SHORT = {"minimum": "min", "maximum": "max", "abs": "abs"}
+
+
+def show(node: Program | Stmt | Expr) -> str:
+    """A program, a statement or an expression as Python."""
+    match node:
+        case Program():
+            return _Printer(_names(node)).program(node)
+        case Loop() | If() | Let() | Assign() | Declare() | Freeze() | Thaw() | Block():
+            return "\n".join(_Printer().lines(node))
+        case _:
+            return _Printer().expr(node)
+
+
+def _names(program: Program) -> frozenset[str]:
+    """Names that mean something else than a function in a program."""
+    bound = {n.index if isinstance(n, Loop) else n.name
+             for n in walk(program.body) if isinstance(n, Loop | Let)}  # fmt: skip
+    return frozenset({*program.params, *(t for t, _ in program.temporaries), *bound})
+
+
+@dataclass(frozen=True, slots=True)
+class _Printer:
+    """Prints; `taken` are names by which functions cannot be called."""
+
+    taken: frozenset[str] = frozenset()
+
+    # -- programs and statements -----------------------------------------------------------------
+
+    def program(self, program: Program) -> str:
+        """The whole function. Temporaries are made at its beginning."""
+        lines = [f"def {program.name}({', '.join(program.params)}):"]
+        made = [f"{name} = ln.temp({_qualified(f.describe())})" for name, f in program.temporaries]
+        body = [*made, *self.lines(program.body)]
+        if program.results:
+            body.append(f"return {', '.join(program.results)}")
+        if len(body) > 1 and body[-2] == "pass":
+            del body[-2]
+        return "\n".join(lines + _indented(body))
+
+    def lines(self, stmt: Stmt) -> list[str]:
+        """The lines of a block."""
+        return list(self._lines(stmt)) or ["pass"]
+
+    def _lines(self, stmt: Stmt) -> Iterator[str]:
+        match stmt:
+            case Assign():
+                yield self._assign(stmt)
+            case Block(stmts):
+                for s in stmts:
+                    yield from self._lines(s)
+            case Loop():
+                yield from self._loop(stmt)
+            case If():
+                yield from self._branch(stmt, "if")
+            case Let(name, value, body):
+                yield f"{name} = {self.expr(value)}"
+                yield from self._lines(body)
+            case Declare(tensor, init, None):
+                yield f"{tensor}[...] = {self.expr(init)}"
+            case Declare(tensor, init, dims):
+                yield f"ln.declare({tensor}, {self.expr(init)}, {self._tuple(dims or ())})"
+            case Freeze(tensor):
+                yield f"ln.freeze({tensor})"
+            case Thaw(tensor):
+                yield f"ln.thaw({tensor})"
+            case _:
+                assert_never(stmt)
+
+    def _assign(self, stmt: Assign) -> str:
+        target, op = self.expr(stmt.target), stmt.op
+        if op is None:
+            return f"{target} = {self.expr(stmt.value)}"
+        if op.arity == 2 and op.symbol in _UPDATES:
+            return f"{target} {op.symbol}= {self.expr(stmt.value)}"
+        return f"{target} = {self.expr(Call(op, (stmt.target, stmt.value)))}"
+
+    def _loop(self, stmt: Loop) -> Iterator[str]:
+        indices, body = [stmt.index], stmt.body
+        while stmt.extent is None and isinstance(body, Loop) and body.extent is None:
+            indices.append(body.index)
+            body = body.body
+        yield f"for {', '.join(indices)} in {self._extent(stmt.extent)}:"
+        yield from _indented(self.lines(body))
+
+    def _extent(self, extent: Extent | None) -> str:
+        match extent:
+            case None:
+                return "..."
+            case Extent(Literal(0, None, False) as start, stop) if type(start.value) is int:
+                return f"range({self.expr(stop)})"
+            case Extent(start, stop):
+                return f"range({self.expr(start)}, {self.expr(stop)})"
+
+    def _branch(self, stmt: If, word: str) -> Iterator[str]:
+        yield f"{word} {self.expr(stmt.cond)}:"
+        yield from _indented(self.lines(stmt.then))
+        if isinstance(stmt.orelse, If):
+            yield from self._branch(stmt.orelse, "elif")
+        elif stmt.orelse != NOTHING:
+            yield "else:"
+            yield from _indented(self.lines(stmt.orelse))
+
+    def _tuple(self, exprs: tuple[Expr, ...]) -> str:
+        inner = ", ".join(self.expr(e) for e in exprs)
+        return f"({inner},)" if len(exprs) == 1 else f"({inner})"
+
+    # -- expressions -----------------------------------------------------------------------------
+
+    def expr(self, expr: Expr, binding: int = _CHOICE) -> str:
+        """An expression, in parentheses if it binds less tightly than is asked for."""
+        text, tightness = self._expr(expr)
+        return f"({text})" if tightness < binding else text
+
+    def _expr(self, expr: Expr) -> tuple[str, int]:
+        match expr:
+            case Index(name) | Name(name):
+                return name, _ATOM
+            case Access():
+                return self._access(expr), _ATOM
+            case Literal():
+                text = _literal(expr)
+                return text, _UNARY if text.startswith("-") else _ATOM
+            case Call(function, args):
+                return self._call(function, args)
+            case Dimension(tensor, mode):
+                return f"{tensor}.shape[{mode}]", _ATOM
+            case Value(code):
+                return f"<{code}>", _ATOM
+            case _:
+                assert_never(expr)
+
+    def _access(self, access: Access) -> str:
+        tensor = access.tensor if isinstance(access.tensor, str) else access.tensor.storage.name
+        protocols = access.protocols or ("",) * len(access.indices)
+        parts = [self._index(*each) for each in zip(access.indices, protocols, strict=True)]
+        return f"{tensor}[{', '.join(parts) or '()'}]"
+
+    def _index(self, index: Expr, protocol: str) -> str:
+        if protocol == "permissive":
+            return f"~{self.expr(index, _UNARY)}"
+        if protocol:
+            return f"ln.{protocol}({self.expr(index)})"
+        if isinstance(index, Call) and index.function.symbol == "~":
+            return self._named(index.function, index.args)
+        return self.expr(index)
+
+    def _call(self, function: Function, args: tuple[Expr, ...]) -> tuple[str, int]:
+        symbol = function.symbol
+        if function.name == "where":
+            cond, yes, no = args
+            parts = self.expr(yes, 1), self.expr(cond, 1), self.expr(no)
+            return "{} if {} else {}".format(*parts), _CHOICE
+        if not symbol or _reads_as_literal(function, args):
+            return self._named(function, args), _ATOM
+        if len(args) == 1:
+            sign, tightness = ("not ", _NOT) if symbol == "not" else (symbol, _UNARY)
+            return sign + self.expr(args[0], tightness), tightness
+        return self._infix(symbol, *args)
+
+    def _infix(self, symbol: str, a: Expr, b: Expr) -> tuple[str, int]:
+        if symbol == "**":
+            return f"{self.expr(a, _ATOM)} ** {self.expr(b, _UNARY)}", _POWER
+        tightness = _BINARY[symbol]
+        left = tightness + 1 if tightness == _COMPARISON else tightness
+        return f"{self.expr(a, left)} {symbol} {self.expr(b, tightness + 1)}", tightness
+
+    def _named(self, function: Function, args: tuple[Expr, ...]) -> str:
+        name = function.name
+        short = _SHORT.get(name, name)
+        if FUNCTIONS.get(name) is function or name.startswith("choose("):
+            name = f"ln.{name}" if short not in _SHORT.values() or short in self.taken else short
+        return f"{name}({', '.join(self.expr(a) for a in args)})"
+
+
+def _indented(lines: list[str]) -> list[str]:
+    return [f"    {line}" for line in lines]
+
+
+def _qualified(description: str) -> str:
+    """`Dense(Element(0.0))` as a user writes it: `ln.Dense(ln.Element(0.0))`."""
+    return "".join(
+        f"ln.{part}" if part[:1].isupper() else part
+        for part in description.replace("(", "(\0").replace(", ", ", \0").split("\0")
+    )
+
+
+def _reads_as_literal(function: Function, args: tuple[Expr, ...]) -> bool:
+    """Whether a call of an operator would be read back as a number: `-1`, `1 + 2j`."""
+    if not all(isinstance(a, Literal) and a.dtype is None for a in args):
+        return False
+    if len(args) == 1:
+        return function.symbol in ("-", "+")
+    return isinstance(args[1], Literal) and isinstance(args[1].value, complex)
+
+
+def _literal(literal: Literal) -> str:
+    text = _number(literal.value)
+    if literal.dtype is not None:
+        name = "bool_" if literal.dtype == "bool" else literal.dtype
+        text = f"np.{name}({text})"
+    return f"ln.fill({text})" if literal.structural else text
+
+
+def _number(value: complex) -> str:
+    """A number that Python reads back to the last bit; `inf` and `nan` are names."""
+    if not isinstance(value, complex):
+        return repr(value)
+    if value.real == 0 and math.copysign(1, value.real) > 0 and 0 <= value.imag < math.inf:
+        return repr(value)
+    return f"complex({value.real!r}, {value.imag!r})"

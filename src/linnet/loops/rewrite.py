@@ -1,0 +1,231 @@
+"""Walking and rebuilding loop programs: every pass is written with these few functions.
+
+Nothing is copied that does not change: a rewrite that changes nothing returns the same object.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import replace
+from typing import TypeAlias, assert_never
+
+from linnet.loops.nodes import (
+    NOTHING,
+    Access,
+    Assign,
+    Block,
+    Call,
+    Declare,
+    Dimension,
+    Expr,
+    Extent,
+    Freeze,
+    If,
+    Index,
+    Let,
+    Literal,
+    Loop,
+    Name,
+    Node,
+    Program,
+    Stmt,
+    Thaw,
+    Value,
+)
+
+ExprRule: TypeAlias = Callable[[Expr], Expr | None]
+"""A new expression, or None to leave it as it is."""
+StmtRule: TypeAlias = Callable[[Stmt], Stmt | None]
+"""A new statement, or None to leave it as it is."""
+
+
+# -- walking ---------------------------------------------------------------------------------------
+
+
+def children(node: Node) -> tuple[Node, ...]:
+    """The nodes directly below, in the order in which they are evaluated."""
+    match node:
+        case Literal() | Index() | Name() | Dimension() | Value() | Freeze() | Thaw():
+            return ()
+        case Access(_, indices):
+            return indices
+        case Call(_, args):
+            return args
+        case Assign(target, _, value):
+            return (value, target)
+        case Block(stmts):
+            return stmts
+        case Loop(_, extent, body):
+            return (body,) if extent is None else (extent, body)
+        case Extent(start, stop):
+            return (start, stop)
+        case If(cond, then, orelse):
+            return (cond, then, orelse)
+        case Let(_, value, body):
+            return (value, body)
+        case Declare(_, init, dims):
+            return (init, *(dims or ()))
+        case _:
+            assert_never(node)
+
+
+def walk(node: Node) -> Iterator[Node]:
+    """The node and all nodes below it, parents first, in program order."""
+    stack = [node]
+    while stack:
+        node = stack.pop()
+        yield node
+        stack.extend(reversed(children(node)))
+
+
+def accesses(node: Node) -> Iterator[tuple[Access, bool]]:
+    """All accesses in program order, each with whether it is the target of an assignment."""
+    stack = [(node, False)]
+    while stack:
+        node, is_target = stack.pop()
+        if type(node) is Access:
+            yield node, is_target
+        # an assignment evaluates its target last
+        last = type(node) is Assign
+        for child in reversed(children(node)):
+            stack.append((child, last))
+            last = False
+
+
+# -- rebuilding ------------------------------------------------------------------------------------
+
+
+def block(stmts: Iterable[Stmt]) -> Stmt:
+    """Statements in order: nested blocks are spliced in, a single statement stands for itself."""
+    flat: list[Stmt] = []
+    for stmt in stmts:
+        if type(stmt) is Block:
+            flat.extend(stmt.stmts)
+        else:
+            flat.append(stmt)
+    if len(flat) == 1:
+        return flat[0]
+    return Block(tuple(flat)) if flat else NOTHING
+
+
+def map_args(expr: Expr, f: Callable[[Expr], Expr]) -> Expr:
+    """Apply `f` to the expressions directly below an expression."""
+    match expr:
+        case Access(tensor, indices, protocols, at):
+            changed = _map(f, indices)
+            return expr if changed is indices else Access(tensor, changed, protocols, at)
+        case Call(function, args):
+            changed = _map(f, args)
+            return expr if changed is args else Call(function, changed)
+        case _:
+            return expr
+
+
+def map_exprs(stmt: Stmt, f: Callable[[Expr], Expr]) -> Stmt:
+    """Apply `f` to the expressions of one statement, not to those of the statements below it.
+
+    The target of an assignment stays an access: `f` sees its indices only.
+    """
+    match stmt:
+        case Assign(target, op, value, at):
+            where, what = map_args(target, f), f(value)
+            if where is target and what is value:
+                return stmt
+            assert type(where) is Access
+            return Assign(where, op, what, at)
+        case Loop(index, extent, body, at) if extent is not None:
+            changed = _map_extent(extent, f)
+            return stmt if changed is extent else Loop(index, changed, body, at)
+        case If(cond, then, orelse, at):
+            test = f(cond)
+            return stmt if test is cond else If(test, then, orelse, at)
+        case Let(name, value, body, at):
+            what = f(value)
+            return stmt if what is value else Let(name, what, body, at)
+        case Declare(tensor, init, dims, at):
+            what, sizes = f(init), _map(f, dims) if dims else dims
+            return stmt if what is init and sizes is dims else Declare(tensor, what, sizes, at)
+        case _:
+            return stmt
+
+
+def map_stmts(stmt: Stmt, f: Callable[[Stmt], Stmt]) -> Stmt:
+    """Apply `f` to the statements directly below a statement."""
+    match stmt:
+        case Block(stmts):
+            changed = tuple([f(s) for s in stmts])
+            return stmt if _same(changed, stmts) else block(changed)
+        case Loop(index, extent, body, at):
+            inner = f(body)
+            return stmt if inner is body else Loop(index, extent, inner, at)
+        case If(cond, then, orelse, at):
+            yes, no = f(then), f(orelse)
+            return stmt if yes is then and no is orelse else If(cond, yes, no, at)
+        case Let(name, value, body, at):
+            inner = f(body)
+            return stmt if inner is body else Let(name, value, inner, at)
+        case _:
+            return stmt
+
+
+def rewrite_expr(expr: Expr, rule: ExprRule) -> Expr:
+    """Apply `rule` to an expression and all below it, the innermost first."""
+    if type(expr) is Call or type(expr) is Access:
+        expr = map_args(expr, lambda e: rewrite_expr(e, rule))
+    changed = rule(expr)
+    return expr if changed is None else changed
+
+
+def rewrite_stmt(
+    stmt: Stmt, on_stmt: StmtRule | None = None, on_expr: ExprRule | None = None
+) -> Stmt:
+    """Apply rules to a statement and all below it, the innermost first.
+
+    `on_expr` is applied to all expressions but the targets of assignments themselves.
+    """
+    if on_expr is not None:
+        rule = on_expr
+        stmt = map_exprs(stmt, lambda e: rewrite_expr(e, rule))
+    stmt = map_stmts(stmt, lambda s: rewrite_stmt(s, on_stmt, on_expr))
+    changed = None if on_stmt is None else on_stmt(stmt)
+    return stmt if changed is None else changed
+
+
+def rewrite_program(
+    program: Program, on_stmt: StmtRule | None = None, on_expr: ExprRule | None = None
+) -> Program:
+    """Apply rules to the body of a program."""
+    body = rewrite_stmt(program.body, on_stmt, on_expr)
+    return program if body is program.body else replace(program, body=body)
+
+
+def substitute_expr(expr: Expr, values: Mapping[str, Expr]) -> Expr:
+    """Replace loop indices and let names by values."""
+    return rewrite_expr(expr, lambda e: _value_of(e, values))
+
+
+def substitute(stmt: Stmt, values: Mapping[str, Expr]) -> Stmt:
+    """Replace loop indices and let names by values.
+
+    Needs: names are unique (`normalize.scopes`), so that nothing below binds one of them again.
+    """
+    return rewrite_stmt(stmt, on_expr=lambda e: _value_of(e, values))
+
+
+def _value_of(expr: Expr, values: Mapping[str, Expr]) -> Expr | None:
+    return values.get(expr.name) if type(expr) is Index or type(expr) is Name else None
+
+
+def _map_extent(extent: Extent, f: Callable[[Expr], Expr]) -> Extent:
+    start, stop = f(extent.start), f(extent.stop)
+    same = start is extent.start and stop is extent.stop
+    return extent if same else Extent(start, stop)
+
+
+def _map(f: Callable[[Expr], Expr], exprs: tuple[Expr, ...]) -> tuple[Expr, ...]:
+    changed = tuple([f(e) for e in exprs])
+    return exprs if _same(changed, exprs) else changed
+
+
+def _same(a: tuple[object, ...], b: tuple[object, ...]) -> bool:
+    return len(a) == len(b) and all(x is y for x, y in zip(a, b, strict=True))

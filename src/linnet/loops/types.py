@@ -1,0 +1,39 @@
+"""The dtype of an expression of the loop language."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import assert_never
+
+from linnet.algebra.dtypes import weak_dtype
+from linnet.formats.fiber import Fiber, Register
+from linnet.loops.nodes import Access, Call, Dimension, Expr, Index, Literal, Name, Value
+
+Types = Mapping[str, str]
+"""The dtypes of tensors and of let names."""
+
+
+def dtype_of(expr: Expr, types: Types) -> str:
+    """The type of a value; weak for Python numbers and what is computed from them alone."""
+    match expr:
+        case Literal(value, None):
+            return weak_dtype(value)
+        case Literal(_, dtype):
+            assert dtype is not None
+            return dtype
+        case Index() | Dimension():
+            return "int64"
+        case Name(name):
+            return types[name]
+        case Access(Fiber(storage) | Register(storage)):
+            assert storage.format.dtype is not None
+            return storage.format.dtype
+        case Access(tensor):
+            assert isinstance(tensor, str)
+            return types[tensor]
+        case Call(function, args):
+            return function.types(tuple([dtype_of(a, types) for a in args]))[1]
+        case Value(code):
+            return code.dtype
+        case _:
+            assert_never(expr)

@@ -1,0 +1,290 @@
+"""Walking several sparse fibers together: merge loops, their cases and their tails.
+
+With steppers a, b, c there is a loop while all of them last, then loops for what is left when one or
+two have run out: the points of the merge lattice, in order. In each loop the least coordinate is
+taken, and a case says which fibers are stored there. Cases and loops in which the body vanishes are
+not written: that is what makes a product an intersection and a sum a union.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from itertools import combinations
+
+from linnet import imp, loops
+from linnet.formats.looplets import FILL, Jumper, Looplet, Run, Spike, Stepper, Switch
+from linnet.imp.rewrite import substitute
+from linnet.lower.context import Context, Cursor, cursors_of, resolve
+from linnet.lower.region import Region, as_value, lower_at, lower_region, reserve
+
+
+@dataclass(frozen=True, slots=True)
+class Walk:
+    """A stepper under way: its fiber, and the variables that hold its end and its next coordinate."""
+
+    cursor: Cursor
+    stepper: Stepper
+    end: imp.Expr
+    last: imp.Var
+
+    @property
+    def more(self) -> imp.Expr:
+        """Whether anything is left."""
+        return self.stepper.pos < self.end
+
+    @property
+    def spike(self) -> bool:
+        """Whether chunks are single indices."""
+        return isinstance(self.stepper.chunk, Spike)
+
+
+def locate(ctx: Context, r: Region) -> None:
+    """At one index: search each stepper, and tell what is stored from what is not."""
+    cursor, s = next((c, _stepper(x)) for c, x in r.looplets.items() if isinstance(x, Stepper | Jumper))
+    ctx.b.emit(imp.Let(s.pos, s.begin))
+    ctx.b.emit(imp.Assign(s.pos, substitute(s.seek.position, {s.seek.target.name: r.index})))
+    ctx.b.emit(*s.setup)
+    if isinstance(s.chunk, Spike):
+        stored = (s.pos < s.end) & imp.eq(s.last, r.index)
+        found: Looplet = Switch(stored, Run(s.chunk.tail), Run(FILL))
+    else:
+        found = s.chunk if s.covers else Switch(s.pos < s.end, s.chunk, Run(FILL))
+    lower_region(ctx, r.with_looplet(cursor, found))
+
+
+def _stepper(looplet: Looplet) -> Stepper:
+    if isinstance(looplet, Jumper):
+        return looplet.stepper
+    assert isinstance(looplet, Stepper)
+    return looplet
+
+
+def coiterate(ctx: Context, r: Region) -> None:
+    """Walk all steppers of a region together."""
+    found = {c: _stepper(x) for c, x in r.looplets.items() if isinstance(x, Stepper | Jumper)}
+    gap = at_fill(ctx, r, list(found))
+    idle = gap.body == loops.NOTHING
+    if len(found) == 1 and idle and all(isinstance(s.chunk, Spike) for s in found.values()):
+        ((cursor, stepper),) = found.items()
+        walk_alone(ctx, r, cursor, stepper)
+        return
+    walks = [open_walk(ctx, r, c, s) for c, s in found.items()]
+    if idle:
+        reserve(ctx, r, _total(walks))
+    else:
+        reserve(ctx, r, imp.maximum(r.hi - r.lo, 0))
+    jumps = any(isinstance(r.looplets[c], Jumper) for c in found)
+    if jumps and all(at_fill(ctx, r, [c]).body == loops.NOTHING for c in found):
+        leapfrog(ctx, r, walks)
+        return
+    merge(ctx, r, walks, gap, idle)
+
+
+def _total(walks: list[Walk]) -> imp.Expr:
+    total: imp.Expr = imp.ZERO
+    for w in walks:
+        total = total + (w.end - w.stepper.pos)
+    return total
+
+
+def at_fill(ctx: Context, r: Region, cursors: list[Cursor]) -> Region:
+    """The region where nothing is stored in these fibers."""
+    fills = {c: as_value(c, FILL) for c in cursors}
+    body = ctx.simplify(resolve(r.body, r.index.name, fills))
+    alive = set(cursors_of(body, r.index.name))
+    return replace(r, body=body, looplets={c: x for c, x in r.looplets.items() if c in alive})
+
+
+def bounds(ctx: Context, r: Region, cursor: Cursor, s: Stepper) -> tuple[imp.Expr, imp.Expr]:
+    """The positions of a stepper within the region: a search at each end that is not the fiber's own."""
+    begin, end = s.begin, s.end
+    if r.lo != imp.ZERO:
+        begin = ctx.b.let(f"{s.pos.name}_begin", begin)
+        seek = substitute(s.seek.position, {s.pos.name: begin, s.seek.target.name: r.lo})
+        begin = ctx.b.let(f"{s.pos.name}_lo", seek)
+    if r.hi != cursor.fiber.dim and isinstance(s.chunk, Spike):
+        begin = begin if isinstance(begin, imp.Var) else ctx.b.let(f"{s.pos.name}_lo", begin)
+        seek = substitute(s.seek.position, {s.pos.name: begin, s.seek.target.name: r.hi})
+        end = ctx.b.let(f"{s.pos.name}_hi", seek)
+    return begin, end
+
+
+def walk_alone(ctx: Context, r: Region, cursor: Cursor, s: Stepper) -> None:
+    """One fiber drives the loop, and nothing happens between its entries: a loop over positions."""
+    begin, end = bounds(ctx, r, cursor, s)
+    reserve(ctx, r, end - begin)
+    assert isinstance(s.chunk, Spike)
+    at = r.with_looplet(cursor, Run(s.chunk.tail))
+    body = ctx.collect(lambda: lower_at(ctx, at, s.last))
+    if s.next is None and not s.setup:
+        ctx.b.emit(imp.For(s.pos, begin, end, body))
+        return
+    ctx.b.emit(imp.Let(s.pos, begin), *s.setup)
+    ctx.b.emit(imp.While(s.pos < end, imp.Block((*body.stmts, *_advance(s)))))
+
+
+def open_walk(ctx: Context, r: Region, cursor: Cursor, s: Stepper) -> Walk:
+    """Introduce the position, the end and the coordinate of a stepper."""
+    begin, end = bounds(ctx, r, cursor, s)
+    ctx.b.emit(imp.Let(s.pos, begin))
+    end = end if isinstance(end, imp.Var) else ctx.b.let(f"{s.pos.name}_end", end)
+    ctx.b.emit(*s.setup)
+    return Walk(cursor, s, end, ctx.b.var(f"{cursor.fiber.storage.name}_{r.index.name}"))
+
+
+def _advance(s: Stepper) -> tuple[imp.Stmt, ...]:
+    return (imp.Assign(s.pos, s.pos + 1),) if s.next is None else s.next
+
+
+def merge(ctx: Context, r: Region, walks: list[Walk], gap: Region, idle: bool) -> None:
+    """The loops of the lattice, from all fibers to single ones; then what is behind the last entry."""
+    start = r.lo
+    if not idle or not all(w.spike for w in walks):
+        start = ctx.b.var(f"{r.index.name}_start")
+        ctx.b.emit(imp.Let(start, r.lo))
+    for alive in _subsets(walks):
+        rest = at_fill(ctx, r, [w.cursor for w in walks if w not in alive])
+        if all(w.cursor in rest.looplets for w in alive):
+            merge_loop(ctx, rest, alive, start, idle)
+    if not idle and not any(w.stepper.covers for w in walks):
+        lower_region(ctx, replace(gap, lo=start))
+
+
+def _subsets(walks: list[Walk]) -> Iterator[list[Walk]]:
+    """Fibers that may be left, the largest sets first; those that cover a dimension always are."""
+    for size in range(len(walks), 0, -1):
+        for alive in combinations(walks, size):
+            if all(w in alive for w in walks if w.stepper.covers):
+                yield list(alive)
+
+
+def merge_loop(ctx: Context, r: Region, walks: list[Walk], start: imp.Expr, idle: bool) -> None:
+    """`while` all of these fibers last."""
+    conds = [w.more for w in walks if not w.stepper.covers] or [start < r.hi]
+    cond = conds[0]
+    for more in conds[1:]:
+        cond = cond & more
+
+    def lower() -> None:
+        for w in walks:
+            ctx.b.emit(imp.Let(w.last, w.stepper.last))
+        last = _least(ctx, r, walks)
+        chunks = {w.cursor: w.stepper.chunk for w in walks if not w.spike}
+        spikes = [w for w in walks if w.spike]
+        if not idle or chunks:
+            before = at_fill(ctx, r, [w.cursor for w in spikes])
+            stop = last if spikes else last + 1
+            looplets = {**before.looplets, **{c: x for c, x in chunks.items() if c in before.looplets}}
+            lower_region(ctx, replace(before, lo=start, hi=stop, looplets=looplets))
+        if spikes:
+            ctx.b.emit(imp.Let(r.index, last))
+            ctx.b.emit(*cases(ctx, replace(r, looplets={**r.looplets, **chunks}), walks, last).stmts)
+        for w in walks:
+            ctx.b.emit(*_step(w, walks, last))
+        if isinstance(start, imp.Var) and start != r.lo:
+            ctx.b.emit(imp.Assign(start, last + 1))
+
+    ctx.b.emit(imp.While(cond, ctx.collect(lower)))
+
+
+def _least(ctx: Context, r: Region, walks: list[Walk]) -> imp.Expr:
+    """The least of the coordinates that come next."""
+    last: imp.Expr = walks[0].last
+    for w in walks[1:]:
+        last = imp.minimum(last, w.last)
+    if any(not w.spike for w in walks):
+        last = imp.minimum(last, r.hi - 1)
+    return last if isinstance(last, imp.Var) else ctx.b.let(f"{r.index.name}_next", last)
+
+
+def _here(w: Walk, walks: list[Walk], last: imp.Expr) -> imp.Expr:
+    """Whether a fiber's next entry is at the least coordinate."""
+    if len(walks) == 1 and w.spike:
+        return imp.TRUE
+    if len(walks) == 2 and all(v.spike for v in walks):
+        other = walks[0] if w is walks[1] else walks[1]
+        return w.last <= other.last
+    return imp.eq(w.last, last)
+
+
+def _step(w: Walk, walks: list[Walk], last: imp.Expr) -> tuple[imp.Stmt, ...]:
+    """Move on, if the least coordinate was this fiber's."""
+    here, s = _here(w, walks, last), w.stepper
+    if here == imp.TRUE:
+        return _advance(s)
+    if s.next is None:
+        return (imp.Assign(s.pos, s.pos + imp.Cast(here, imp.INT)),)
+    return (imp.If(here, imp.Block(s.next), imp.EMPTY),)
+
+
+def cases(ctx: Context, r: Region, walks: list[Walk], last: imp.Expr) -> imp.Block:
+    """What to do at the least coordinate, by which fibers are stored there; largest sets first."""
+    spikes = [w for w in walks if w.spike]
+    least = 1 if len(spikes) == len(walks) else 0  # a run may end where no spike is
+    subsets = [list(s) for n in range(len(spikes), least - 1, -1) for s in combinations(spikes, n)]
+    chain = imp.EMPTY
+    for stored in reversed(subsets):
+        block = lower_case(ctx, r, spikes, stored)
+        if block == imp.EMPTY and chain == imp.EMPTY:
+            continue  # nothing from here on: no need to tell these cases apart
+        cond = imp.TRUE if stored is subsets[-1] else _stored(stored, walks, last)
+        chain = block if cond == imp.TRUE else imp.Block((imp.If(cond, block, chain),))
+    return chain
+
+
+def _stored(stored: list[Walk], walks: list[Walk], last: imp.Expr) -> imp.Expr:
+    """Whether all of these fibers have an entry at the least coordinate."""
+    if len(walks) == 1:
+        return imp.TRUE
+    if len(walks) == 2 and all(w.spike for w in walks):
+        a, b = walks[0].last, walks[1].last
+        if len(stored) == 2:
+            return imp.eq(a, b)
+        return a < b if stored[0] is walks[0] else b < a
+    cond = imp.eq(stored[0].last, last)
+    for w in stored[1:]:
+        cond = cond & imp.eq(w.last, last)
+    return cond
+
+
+def lower_case(ctx: Context, r: Region, spikes: list[Walk], stored: list[Walk]) -> imp.Block:
+    """The body where exactly these fibers are stored."""
+    looplets = dict(r.looplets)
+    for w in spikes:
+        if w.cursor in looplets:
+            chunk = w.stepper.chunk
+            assert isinstance(chunk, Spike)
+            looplets[w.cursor] = Run(chunk.tail if w in stored else FILL)
+    return ctx.collect(lambda: lower_at(ctx, replace(r, looplets=looplets), r.index))
+
+
+def leapfrog(ctx: Context, r: Region, walks: list[Walk]) -> None:
+    """An intersection in which the fiber that is behind seeks the coordinate of the one ahead."""
+    cond = walks[0].more
+    for w in walks[1:]:
+        cond = cond & w.more
+
+    def lower() -> None:
+        ahead: imp.Expr = imp.widen(walks[0].stepper.last)
+        for w in walks[1:]:
+            ahead = imp.maximum(ahead, w.stepper.last)
+        ctx.b.emit(imp.Let(r.index, ahead))
+        for w in walks:
+            s = w.stepper
+            seek = substitute(s.seek.position, {s.seek.target.name: r.index})
+            move = imp.Block((imp.Assign(s.pos, seek), *_again(s)))
+            ctx.b.emit(imp.If(s.last < r.index, move, imp.EMPTY))
+        met = cond
+        for w in walks:
+            met = met & imp.eq(w.stepper.last, r.index)
+        block = lower_case(ctx, r, walks, walks)
+        steps = tuple(stmt for w in walks for stmt in _advance(w.stepper))
+        ctx.b.emit(imp.If(met, imp.Block((*block.stmts, *steps)), imp.EMPTY))
+
+    ctx.b.emit(imp.While(cond, ctx.collect(lower)))
+
+
+def _again(s: Stepper) -> tuple[imp.Stmt, ...]:
+    """What was set up for a position, set up again."""
+    return tuple(imp.Assign(stmt.var, stmt.value) for stmt in s.setup if isinstance(stmt, imp.Let))

@@ -1,0 +1,159 @@
+"""What lowering carries along, and the questions that several of its files ask of a loop body."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field, replace
+
+from linnet import imp, loops
+from linnet.errors import Location
+from linnet.formats.fiber import Fiber, Register, Storage
+from linnet.imp.build import Builder
+from linnet.loops.rewrite import accesses, rewrite_stmt
+from linnet.normalize.simplify import Facts, simplify
+
+
+@dataclass(frozen=True, slots=True)
+class Site:
+    """A check made while a kernel runs: what to say if it fails. Numbered by its place in a list."""
+
+    message: str
+    at: Location | None
+
+
+@dataclass(slots=True)
+class Context:
+    """The code so far, the tensors, what is known of them, and the loops that are open."""
+
+    b: Builder
+    storages: dict[str, Storage]
+    facts: Facts
+    dims: dict[tuple[str, int], imp.Expr]
+    registers: dict[str, imp.Var] = field(default_factory=dict)
+    sites: list[Site] = field(default_factory=list)
+    indices: list[str] = field(default_factory=list)
+
+    def simplify(self, stmt: loops.Stmt) -> loops.Stmt:
+        """`stmt` without what the laws make needless."""
+        return simplify(stmt, self.facts)
+
+    def collect(self, lower: Callable[[], None]) -> imp.Block:
+        """The code that `lower` emits, as a block of its own."""
+        with self.b.collect() as stmts:
+            lower()
+        return imp.Block(tuple(stmts))
+
+
+@dataclass(frozen=True, slots=True)
+class Cursor:
+    """A fiber that a loop walks, for reading or for writing. All accesses to it share one walk."""
+
+    fiber: Fiber
+    update: bool
+    protocol: str = ""
+
+
+def cursors_of(body: loops.Stmt, index: str) -> list[Cursor]:
+    """The fibers whose next index is `index`, in program order."""
+    here = loops.Index(index)
+    found: dict[Cursor, None] = {}
+    for access, is_target in accesses(body):
+        if isinstance(access.tensor, Fiber) and access.indices[:1] == (here,):
+            found[Cursor(access.tensor, is_target, _protocol(access))] = None
+    return list(found)
+
+
+def _protocol(access: loops.Access) -> str:
+    return access.protocols[0] if access.protocols else ""
+
+
+def resolve(
+    body: loops.Stmt, index: str, payloads: dict[Cursor, Fiber | loops.Literal]
+) -> loops.Stmt:
+    """Replace the accesses that a loop walks by what they are at its index."""
+    here = loops.Index(index)
+
+    def found(access: loops.Access, update: bool) -> loops.Expr | None:
+        if not isinstance(access.tensor, Fiber) or access.indices[:1] != (here,):
+            return None
+        payload = payloads.get(Cursor(access.tensor, update, _protocol(access)))
+        if payload is None or isinstance(payload, loops.Literal):
+            return payload
+        return replace(
+            access, tensor=payload, indices=access.indices[1:], protocols=access.protocols[1:]
+        )
+
+    return replace_accesses(body, found)
+
+
+def replace_accesses(
+    body: loops.Stmt, change: Callable[[loops.Access, bool], loops.Expr | None]
+) -> loops.Stmt:
+    """Replace accesses; `change` is told whether an access is the target of an assignment."""
+
+    def on_expr(e: loops.Expr) -> loops.Expr | None:
+        return change(e, False) if isinstance(e, loops.Access) else None
+
+    def on_stmt(s: loops.Stmt) -> loops.Stmt | None:
+        if not isinstance(s, loops.Assign):
+            return None
+        target = change(s.target, True)
+        if target is None:
+            return None
+        assert isinstance(target, loops.Access)
+        return loops.Assign(target, s.op, s.value, s.at)
+
+    return rewrite_stmt(body, on_stmt, on_expr)
+
+
+def targets(body: loops.Stmt) -> list[loops.Access]:
+    """The accesses that are written."""
+    return [access for access, is_target in accesses(body) if is_target]
+
+
+def storage_of(access: loops.Access) -> Storage | None:
+    """The tensor of an access that is being lowered."""
+    return access.tensor.storage if isinstance(access.tensor, Fiber | Register) else None
+
+
+def surely_writes(body: loops.Stmt, storage: Storage) -> bool:
+    """Whether running `body` always writes something to the tensor."""
+    match body:
+        case loops.Assign(target):
+            return storage_of(target) == storage and not storage.format.leaf.selective
+        case loops.Let(_, _, inner):
+            return surely_writes(inner, storage)
+        case loops.If(_, then, orelse):
+            return surely_writes(then, storage) and surely_writes(orelse, storage)
+        case loops.Block(stmts):
+            return any(surely_writes(s, storage) for s in stmts)
+        case _:
+            return False
+
+
+def settle(body: loops.Stmt, fibers: Iterable[Fiber]) -> loops.Stmt:
+    """Say that these fibers have been initialized."""
+    fresh = set(fibers)
+
+    def change(access: loops.Access, update: bool) -> loops.Expr | None:
+        if update and access.tensor in fresh:
+            assert isinstance(access.tensor, Fiber)
+            return replace(access, tensor=replace(access.tensor, fresh=False))
+        return None
+
+    return replace_accesses(body, change) if fresh else body
+
+
+def fresh_targets(body: loops.Stmt) -> list[Fiber]:
+    """The fibers written in `body` that have not been initialized."""
+    found = {t.tensor: None for t in targets(body) if isinstance(t.tensor, Fiber) and t.tensor.fresh}
+    return list(found)  # type: ignore[arg-type]
+
+
+def initialize(ctx: Context, body: loops.Stmt, fibers: Iterable[Fiber]) -> loops.Stmt:
+    """Initialize fibers now, since what follows may not visit all of them."""
+    fibers = list(fibers)
+    for fiber in fibers:
+        storage, level = fiber.storage, fiber.level
+        fiber.kind.initialize(ctx.b, storage, level, fiber.pos, fiber.pos + 1)
+    return settle(body, fibers)

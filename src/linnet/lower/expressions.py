@@ -1,0 +1,67 @@
+"""Expressions of the loop language as code."""
+
+from __future__ import annotations
+
+from typing import assert_never
+
+from linnet import imp, loops
+from linnet.algebra.dtypes import as_python, concrete
+from linnet.errors import InternalError
+from linnet.formats.fiber import Fiber, Register
+from linnet.loops.types import dtype_of
+from linnet.lower.context import Context
+
+
+def lower_expr(ctx: Context, expr: loops.Expr, dtype: str | None = None) -> imp.Expr:
+    """The code of an expression, converted to `dtype` if one is given."""
+    match expr:
+        case loops.Literal(value):
+            want = dtype or concrete(dtype_of(expr, ctx.facts.types))
+            return imp.Const(as_python(value, want), want)
+        case loops.Value(code):
+            found = code
+        case loops.Index(name):
+            found = imp.Var(name)
+        case loops.Name(name):
+            found = imp.Var(name, concrete(ctx.facts.types[name]))
+        case loops.Dimension(tensor, mode):
+            found = ctx.dims[tensor, mode]
+        case loops.Access(Fiber() as fiber, ()):
+            found = fiber.kind.read(fiber)  # type: ignore[attr-defined]
+        case loops.Access(Register(_, var)):
+            found = var
+        case loops.Access():
+            raise InternalError(f"an access was not resolved: {expr}")
+        case loops.Call():
+            found = _lower_call(ctx, expr)
+        case _:
+            assert_never(expr)
+    return found if dtype is None else convert(found, dtype)
+
+
+def _lower_call(ctx: Context, call: loops.Call) -> imp.Expr:
+    given = tuple([dtype_of(a, ctx.facts.types) for a in call.args])
+    wanted, result = call.function.types(given)
+    args = tuple(
+        [lower_expr(ctx, a, concrete(t)) for a, t in zip(call.args, wanted, strict=True)]
+    )
+    return call.function.emit(args, concrete(result))
+
+
+def convert(x: imp.Expr, dtype: str) -> imp.Expr:
+    """`x` as a value of another type."""
+    if x.dtype == dtype:
+        return x
+    if isinstance(x, imp.Const):
+        return imp.Const(as_python(x.value, dtype), dtype)
+    return imp.Cast(x, dtype)
+
+
+def lower_update(ctx: Context, old: imp.Expr, stmt: loops.Assign, dtype: str) -> imp.Expr:
+    """The new value of a target whose value is `old`."""
+    if stmt.op is None:
+        return lower_expr(ctx, stmt.value, dtype)
+    wanted, result = stmt.op.types((dtype, dtype_of(stmt.value, ctx.facts.types)))
+    value = lower_expr(ctx, stmt.value, concrete(wanted[1]))
+    new = stmt.op.emit((convert(old, concrete(wanted[0])), value), concrete(result))
+    return convert(new, dtype)

@@ -1,0 +1,165 @@
+"""A loop statement: its extent, what is kept in registers around it, and the fibers it walks."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from linnet import imp, loops
+from linnet.formats.fiber import Fiber, Register
+from linnet.formats.looplets import Looplet, Lookup
+from linnet.loops.rewrite import accesses
+from linnet.lower.context import (
+    Context,
+    Cursor,
+    Site,
+    cursors_of,
+    fresh_targets,
+    initialize,
+    replace_accesses,
+    storage_of,
+    targets,
+)
+from linnet.lower.expressions import lower_expr
+from linnet.lower.region import LowerStmt, Region, lower_region
+
+
+def lower_loop(ctx: Context, loop: loops.Loop, lower_stmt: LowerStmt) -> None:
+    """Emit a loop."""
+    assert loop.extent is not None
+    index, point = imp.Var(loop.index), is_point(loop.extent)
+    lo = lower_expr(ctx, loop.extent.start, imp.INT)
+    if point:
+        ctx.b.emit(imp.Let(index, lo))
+        lo, hi = index, index + 1
+        body, kept = loop.body, []
+    else:
+        lo = _simple(ctx, lo, f"{loop.index}_start")
+        hi = _simple(ctx, lower_expr(ctx, loop.extent.stop, imp.INT), f"{loop.index}_end")
+        body, kept = keep_in_registers(ctx, loop.body)
+    looplets: dict[Cursor, Looplet] = {}
+    cursors = cursors_of(body, loop.index)
+    check_extent(ctx, loop, lo, hi, cursors)
+    for c in cursors:
+        if not c.update:
+            looplets[c] = c.fiber.kind.unfurl(ctx.b, c.fiber, index, c.protocol)
+    body = settle_fresh(ctx, body, loop.index, lo, hi, looplets, point)
+    for c in cursors_of(body, loop.index):
+        if c.update:
+            looplets[c] = c.fiber.kind.update(ctx.b, c.fiber, index)
+    lower_region(ctx, Region(index, lo, hi, looplets, body, lower_stmt, point))
+    for fiber, register in kept:
+        write_back(ctx, fiber, register)
+
+
+def is_point(extent: loops.Extent) -> bool:
+    """Whether an extent is one index: `range(e, e + 1)`."""
+    match extent.stop:
+        case loops.Call(function, (start, loops.Literal(1))) if function.name == "add":
+            return start == extent.start
+    return False
+
+
+def _simple(ctx: Context, x: imp.Expr, name: str) -> imp.Expr:
+    return x if isinstance(x, imp.Const | imp.Var) else ctx.b.let(name, x)
+
+
+def check_extent(
+    ctx: Context, loop: loops.Loop, lo: imp.Expr, hi: imp.Expr, cursors: list[Cursor]
+) -> None:
+    """Refuse at run time indices that leave a dimension, where that is not known beforehand."""
+    assert loop.extent is not None
+    match loop.extent:
+        case loops.Extent(loops.Literal(), loops.Dimension() | loops.Literal()):
+            return  # checked when the kernel is called
+        case loops.Extent(loops.Index()) if is_point(loop.extent):
+            return  # an index that another loop has kept within this dimension
+    for dim in dict.fromkeys(c.fiber.dim for c in cursors):
+        message = f"an index in the loop over `{loop.index}` leaves its dimension"
+        ctx.sites.append(Site(message, loop.at))
+        status = imp.Const(imp.OUT_OF_BOUNDS | (len(ctx.sites) - 1) << 8, imp.INT)
+        outside = (lo < hi) & ((lo < 0) | (hi > dim))
+        ctx.b.emit(imp.If(outside, imp.Block((imp.Return(status),)), imp.EMPTY))
+
+
+def settle_fresh(
+    ctx: Context,
+    body: loops.Stmt,
+    index: str,
+    lo: imp.Expr,
+    hi: imp.Expr,
+    looplets: dict[Cursor, Looplet],
+    point: bool,
+) -> loops.Stmt:
+    """Initialize now the fibers that the loop may not visit exactly once in every place.
+
+    A loop that visits every index of a full level leaves that to the visits.
+    """
+    walked = {c.fiber for c in cursors_of(body, index) if c.update}
+    plain = not point and all(isinstance(x, Lookup) for x in looplets.values())
+
+    def visits_all(fiber: Fiber) -> bool:
+        others = {t.tensor for t in targets(body) if storage_of(t) == fiber.storage} - {fiber}
+        if fiber not in walked or others:
+            return False
+        if fiber.kind.full:
+            return plain and lo == imp.ZERO and hi == fiber.dim
+        return fiber.kind.sequential
+
+    return initialize(ctx, body, [f for f in fresh_targets(body) if not visits_all(f)])
+
+
+def keep_in_registers(
+    ctx: Context, body: loops.Stmt
+) -> tuple[loops.Stmt, list[tuple[Fiber, Register]]]:
+    """Values that a loop reads or updates at one place are kept in variables around it."""
+    values: dict[Fiber, loops.Expr] = {}
+    for access, is_target in accesses(body):
+        fiber = access.tensor
+        if not is_target and isinstance(fiber, Fiber) and not access.indices:
+            if fiber not in values:
+                values[fiber] = loops.Value(_load(ctx, fiber))
+    kept = [(fiber, _open(ctx, fiber)) for fiber in _sole_targets(body)]
+    registers = dict(kept)
+
+    def change(access: loops.Access, update: bool) -> loops.Expr | None:
+        if access.indices or not isinstance(access.tensor, Fiber):
+            return None
+        if not update:
+            return values.get(access.tensor)
+        register = registers.get(access.tensor)
+        return None if register is None else replace(access, tensor=register)
+
+    return replace_accesses(body, change), kept
+
+
+def _sole_targets(body: loops.Stmt) -> list[Fiber]:
+    """Leaves that are written, where no other element of the same tensor is."""
+    found: dict[str, set[object]] = {}
+    for access in targets(body):
+        if isinstance(access.tensor, Fiber):
+            found.setdefault(access.tensor.storage.name, set()).add((access.tensor, access.indices))
+    sole = [next(iter(places)) for places in found.values() if len(places) == 1]
+    return [fiber for fiber, indices in sole if not indices]  # type: ignore[misc]
+
+
+def _hint(ctx: Context, fiber: Fiber) -> str:
+    """`y_i`: a value of y at the index of the loop around."""
+    return "_".join([fiber.storage.name, *ctx.indices[-1:]])
+
+
+def _load(ctx: Context, fiber: Fiber) -> imp.Expr:
+    value = fiber.kind.read(fiber)  # type: ignore[attr-defined]
+    return value if isinstance(value, imp.Const) else ctx.b.let(_hint(ctx, fiber), value, value.dtype)
+
+
+def _open(ctx: Context, fiber: Fiber) -> Register:
+    storage = fiber.storage
+    value = storage.init if fiber.fresh else fiber.kind.read(fiber)  # type: ignore[attr-defined]
+    var = ctx.b.let(_hint(ctx, fiber), value, value.dtype)
+    dirty = None if fiber.kind.selective else fiber.dirty
+    return Register(storage, var, dirty)
+
+
+def write_back(ctx: Context, fiber: Fiber, register: Register) -> None:
+    """Store what a register holds."""
+    fiber.kind.write(ctx.b, fiber, register.var)  # type: ignore[attr-defined]

@@ -1,0 +1,291 @@
+"""Statements, one case each; and a whole program, from its tensors to a kernel."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import assert_never
+
+from linnet import imp, loops
+from linnet.algebra.dtypes import as_python
+from linnet.formats.fiber import Fiber, Register, Storage
+from linnet.imp.build import Builder
+from linnet.loops.rewrite import walk
+from linnet.lower.context import (
+    Context,
+    Site,
+    fresh_targets,
+    initialize,
+    replace_accesses,
+    settle,
+)
+from linnet.lower.expressions import lower_expr, lower_update
+from linnet.lower.loop import lower_loop
+from linnet.lower.storage import Bound, make_storages
+from linnet.names import Names
+from linnet.normalize.simplify import facts_of, same
+
+
+@dataclass(frozen=True, slots=True)
+class Lowered:
+    """A kernel, and what to say when one of its run-time checks fails."""
+
+    kernel: imp.Kernel
+    sites: tuple[Site, ...]
+
+
+def lower(program: loops.Program, bound: dict[str, Bound]) -> Lowered:
+    """Specialize a normalized program to the formats of its tensors.
+
+    Needs: names unique, dimensions known, accesses concordant, life cycles inserted.
+    """
+    b = Builder(Names(_names_in(program)))
+    facts = facts_of(program, {name: tensor.dtype for name, tensor in bound.items()})
+    storages, dims, arguments = make_storages(b, program, bound)
+    ctx = Context(b, storages, facts, dims)
+    with b.collect() as stmts:
+        _introduce_variables(ctx, program, bound)
+        lower_stmt(ctx, ctx.simplify(_bind_operands(ctx, program, bound)))
+        b.emit(imp.Return(imp.Const(imp.OK, imp.INT)))
+    body = imp.Block(tuple(stmts))
+    kernel = imp.Kernel(program.name, arguments, body, tuple(b.codelets.values()))
+    return Lowered(kernel, tuple(ctx.sites))
+
+
+def _names_in(program: loops.Program) -> set[str]:
+    """Names that the user has taken."""
+    taken: set[str] = set()
+    for node in walk(program.body):
+        match node:
+            case loops.Loop(index):
+                taken.add(index)
+            case loops.Let(name):
+                taken.add(name)
+    return taken
+
+
+def _register_storage(name: str, tensor: Bound) -> Storage:
+    """What a register has of a tensor: a name, a type, an initial value."""
+    fill = tensor.format.fill_value
+    assert fill is not None
+    return Storage(name, tensor.format, (), imp.Const(fill, tensor.dtype), (), ())
+
+
+def _introduce_variables(ctx: Context, program: loops.Program, bound: dict[str, Bound]) -> None:
+    """Variables that live as long as the kernel."""
+    for name, tensor in bound.items():
+        storage = ctx.storages.get(name)
+        if storage is None:
+            init = as_python(tensor.format.fill_value, tensor.dtype)
+            ctx.registers[name] = ctx.b.let(name, imp.Const(init, tensor.dtype), tensor.dtype)
+        elif tensor.updated:
+            for k, level in enumerate(tensor.format.levels):
+                for var in level.variables(storage, k):
+                    ctx.b.emit(imp.Let(var, imp.Const(0, var.dtype)))
+
+
+def _bind_operands(ctx: Context, program: loops.Program, bound: dict[str, Bound]) -> loops.Stmt:
+    """Accesses to operands become accesses to their root fibers, and scalars registers."""
+    declared = {n.tensor for n in walk(program.body) if isinstance(n, loops.Declare)}
+    thawed = {n.tensor for n in walk(program.body) if isinstance(n, loops.Thaw)}
+
+    def change(access: loops.Access, update: bool) -> loops.Expr | None:
+        name = access.tensor
+        if not isinstance(name, str):
+            return None
+        if name in ctx.registers:
+            storage = _register_storage(name, bound[name])
+            return replace(access, tensor=Register(storage, ctx.registers[name]))
+        if update or name in declared or name in thawed:
+            return None
+        return at_root(ctx, access, fresh=False)
+
+    body = replace_accesses(program.body, change)
+    changing = [n for n in program.params if n in declared or n in thawed]
+    stmts = list(body.stmts) if isinstance(body, loops.Block) else [body]
+    for name in changing:
+        stmts = bind(ctx, stmts, name, update=False, fresh=False)
+    return loops.Block(tuple(stmts))
+
+
+def at_root(ctx: Context, access: loops.Access, fresh: bool) -> loops.Access:
+    """An access by name as an access to the tensor's root fiber, its indices in storage order."""
+    assert isinstance(access.tensor, str)
+    storage = ctx.storages[access.tensor]
+    order = storage.format.order
+    protocols = tuple(access.protocols[m] for m in order) if access.protocols else ()
+    root = Fiber(storage, 0, imp.ZERO, fresh=fresh)
+    indices = tuple(access.indices[m] for m in order)
+    return replace(access, tensor=root, indices=indices, protocols=protocols)
+
+
+def bind(
+    ctx: Context, stmts: list[loops.Stmt], name: str, *, update: bool, fresh: bool
+) -> list[loops.Stmt]:
+    """Bind the accesses to a tensor, until its mode changes."""
+
+    def change(access: loops.Access, is_target: bool) -> loops.Expr | None:
+        if access.tensor == name and is_target == update:
+            return at_root(ctx, access, fresh)
+        return None
+
+    return _until(stmts, name, change)[0]
+
+
+def _until(
+    stmts: list[loops.Stmt], name: str, change: Callable[[loops.Access, bool], loops.Expr | None]
+) -> tuple[list[loops.Stmt], bool]:
+    """Replace accesses in statements up to the one that changes the tensor's mode."""
+    done: list[loops.Stmt] = []
+    for k, stmt in enumerate(stmts):
+        match stmt:
+            case loops.Declare(tensor) | loops.Freeze(tensor) | loops.Thaw(tensor) if tensor == name:
+                return done + stmts[k:], True
+            case loops.Let(n, value, body, at):
+                inner = list(body.stmts) if isinstance(body, loops.Block) else [body]
+                inner, over = _until(inner, name, change)
+                probe = replace_accesses(loops.Let(n, value, loops.NOTHING, at), change)
+                assert isinstance(probe, loops.Let)
+                done.append(loops.Let(n, probe.value, loops.Block(tuple(inner)), at))
+                if over:
+                    return done + stmts[k + 1 :], True
+            case _:
+                done.append(replace_accesses(stmt, change))
+    return done, False
+
+
+# -- statements --------------------------------------------------------------------------------------
+
+
+def lower_stmt(ctx: Context, stmt: loops.Stmt) -> None:
+    """Emit the code of a statement that has been simplified."""
+    match stmt:
+        case loops.Loop():
+            lower_loop(ctx, stmt, lower_stmt)
+        case loops.Assign():
+            lower_assign(ctx, stmt)
+        case loops.If():
+            lower_if(ctx, stmt)
+        case loops.Block(stmts):
+            lower_block(ctx, list(stmts))
+        case loops.Let() | loops.Declare() | loops.Freeze() | loops.Thaw():
+            lower_block(ctx, [stmt])
+        case _:
+            assert_never(stmt)
+
+
+def lower_block(ctx: Context, stmts: list[loops.Stmt]) -> None:
+    """Statements in order. What follows knows which fibers have been initialized by then."""
+    unwritten: set[str] = set()
+    while stmts:
+        stmt, stmts = stmts[0], stmts[1:]
+        match stmt:
+            case loops.Declare(tensor):
+                stmts = lower_declare(ctx, stmt, stmts)
+                unwritten.add(tensor)
+            case loops.Freeze(tensor):
+                stmts = lower_freeze(ctx, tensor, stmts, tensor in unwritten)
+            case loops.Thaw(tensor):
+                stmts = lower_thaw(ctx, tensor, stmts)
+            case loops.Let(name, value, body):
+                var = imp.Var(name, lower_expr(ctx, value).dtype)
+                ctx.facts.types[name] = var.dtype
+                ctx.b.emit(imp.Let(var, lower_expr(ctx, value)))
+                inner = list(body.stmts) if isinstance(body, loops.Block) else [body]
+                stmts = inner + stmts
+            case _:
+                fresh = fresh_targets(stmt)
+                lower_stmt(ctx, stmt)
+                unwritten -= {fiber.storage.name for fiber in fresh}
+                stmts = [settle(s, fresh) for s in stmts]
+
+
+def lower_declare(
+    ctx: Context, stmt: loops.Declare, rest: list[loops.Stmt]
+) -> list[loops.Stmt]:
+    """Begin a tensor anew; its storage is initialized later, where it is first visited."""
+    name = stmt.tensor
+    if name in ctx.registers:
+        var = ctx.registers[name]
+        ctx.b.emit(imp.Assign(var, lower_expr(ctx, stmt.init, var.dtype)))
+        return rest
+    assert stmt.dims is not None
+    storage = ctx.storages[name]
+    dims = tuple(lower_expr(ctx, d, imp.INT) for d in stmt.dims)
+    init = lower_expr(ctx, stmt.init, storage.format.dtype)
+    storage = replace(storage, dims=dims, init=init, notes={})
+    ctx.storages[name] = storage
+    levels = storage.format.levels
+    for k, level in enumerate(levels):
+        level.declare(ctx.b, storage, k)
+    levels[0].reserve(ctx.b, storage, 0, imp.ONE)
+    return bind(ctx, rest, name, update=True, fresh=True)
+
+
+def lower_freeze(
+    ctx: Context, name: str, rest: list[loops.Stmt], unwritten: bool
+) -> list[loops.Stmt]:
+    """Finish a tensor, so that it can be read."""
+    if name in ctx.registers:
+        return rest
+    storage = ctx.storages[name]
+    root = storage.format.levels[0]
+    if unwritten:
+        root.initialize(ctx.b, storage, 0, imp.ZERO, imp.ONE)
+    root.freeze(ctx.b, storage, 0, imp.ONE)
+    return bind(ctx, rest, name, update=False, fresh=False)
+
+
+def lower_thaw(ctx: Context, name: str, rest: list[loops.Stmt]) -> list[loops.Stmt]:
+    """Let a tensor be updated again, keeping what it holds."""
+    if name in ctx.registers:
+        return rest
+    storage = ctx.storages[name]
+    storage.format.levels[0].thaw(ctx.b, storage, 0, imp.ONE)
+    return bind(ctx, rest, name, update=True, fresh=False)
+
+
+def lower_if(ctx: Context, stmt: loops.If) -> None:
+    """A condition that could not be decided while compiling."""
+    whole = initialize(ctx, stmt, fresh_targets(stmt))
+    assert isinstance(whole, loops.If)
+    cond = lower_expr(ctx, whole.cond, imp.BOOL)
+    then = ctx.collect(lambda: lower_stmt(ctx, whole.then))
+    orelse = ctx.collect(lambda: lower_stmt(ctx, whole.orelse))
+    ctx.b.emit(imp.If(cond, then, orelse))
+
+
+_ACCUMULATED = {"add": "+", "mul": "*", "minimum": "min", "maximum": "max"}
+
+
+def lower_assign(ctx: Context, stmt: loops.Assign) -> None:
+    """Write one value: to a register, or to memory."""
+    target = stmt.target.tensor
+    match target:
+        case Register(storage, var, dirty):
+            op = _ACCUMULATED.get(stmt.op.name) if stmt.op is not None else None
+            value = lower_expr(ctx, stmt.value)
+            if op is not None and value.dtype == var.dtype and var.dtype != imp.BOOL:
+                ctx.b.emit(imp.Accumulate(var, op, value))
+            else:
+                ctx.b.emit(imp.Assign(var, lower_update(ctx, var, stmt, var.dtype)))
+        case Fiber(storage, dirty=dirty):
+            leaf, dtype = target.kind, storage.format.dtype
+            assert dtype is not None
+            old = storage.init if target.fresh else leaf.read(target)  # type: ignore[attr-defined]
+            if target.fresh and _starts_anew(stmt, storage.init, dtype):
+                stmt = replace(stmt, op=None)
+            leaf.write(ctx.b, target, lower_update(ctx, old, stmt, dtype))  # type: ignore[attr-defined]
+            if leaf.selective:
+                return
+        case _:
+            raise AssertionError(stmt)
+    if dirty is not None:
+        ctx.b.emit(imp.Assign(dirty, imp.TRUE))
+
+
+def _starts_anew(stmt: loops.Assign, init: imp.Expr, dtype: str) -> bool:
+    """Whether the first update of an element is the value itself: `0 + x`."""
+    if stmt.op is None or not isinstance(init, imp.Const):
+        return False
+    return same(init.value, stmt.op.identity(dtype))

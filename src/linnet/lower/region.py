@@ -1,0 +1,206 @@
+"""One loop: unfurl the fibers that it walks, then lower their looplets, rule by rule.
+
+A region is a stretch of a loop over which every walked fiber is described by one looplet. Rules are
+tried in the order of FINCH Fig. 15 — Thunk, Switch, Sequence, Run and Simplify, Stepper and Jumper,
+Spike, Lookup — and each takes a region apart until only code is left.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import TypeVar
+
+from linnet import imp, loops
+from linnet.formats.fiber import Fiber
+from linnet.formats.looplets import (
+    FILL,
+    Fill,
+    Jumper,
+    Looplet,
+    Lookup,
+    Payload,
+    Run,
+    Sequence,
+    Spike,
+    Stepper,
+    Switch,
+    Thunk,
+)
+from linnet.lower.context import Context, Cursor, cursors_of, resolve, surely_writes
+from linnet.lower.repeat import lower_repeated
+
+LowerStmt = Callable[[Context, loops.Stmt], None]
+L = TypeVar("L", Thunk, Switch, Sequence, Spike)
+
+
+@dataclass(frozen=True, slots=True)
+class Region:
+    """`for index in lo … hi: body`, with what is known of the fibers that it walks.
+
+    In a `point` region the index variable is already set, and is the only index.
+    """
+
+    index: imp.Var
+    lo: imp.Expr
+    hi: imp.Expr
+    looplets: dict[Cursor, Looplet]
+    body: loops.Stmt
+    lower_stmt: LowerStmt
+    point: bool = False
+
+    def with_looplet(self, cursor: Cursor, looplet: object) -> Region:
+        """The region with another looplet for one fiber."""
+        return replace(self, looplets={**self.looplets, cursor: looplet})  # type: ignore[dict-item]
+
+    def find(self, kind: type[L]) -> tuple[Cursor, L] | None:
+        """The first fiber described by a looplet of this kind."""
+        for cursor, looplet in self.looplets.items():
+            if isinstance(looplet, kind):
+                return cursor, looplet
+        return None
+
+
+def lower_region(ctx: Context, r: Region) -> None:
+    """Apply the first rule that fits."""
+    from linnet.lower.coiterate import coiterate, locate
+
+    if found := r.find(Thunk):
+        lower_thunk(ctx, r, *found)
+    elif switch := r.find(Switch):
+        lower_switch(ctx, r, *switch)
+    elif sequence := r.find(Sequence):
+        lower_sequence(ctx, r, *sequence)
+    else:
+        r = lower_runs(ctx, r)
+        if r.body == loops.NOTHING:
+            return
+        steps = any(isinstance(x, Stepper | Jumper) for x in r.looplets.values())
+        if steps and r.point:
+            locate(ctx, r)
+        elif steps:
+            coiterate(ctx, r)
+        elif spike := r.find(Spike):
+            lower_spike(ctx, r, *spike)
+        else:
+            lower_lookups(ctx, r)
+
+
+def lower_thunk(ctx: Context, r: Region, cursor: Cursor, thunk: Thunk) -> None:
+    """Code before and after the region."""
+    ctx.b.emit(*thunk.preamble)
+    lower_region(ctx, r.with_looplet(cursor, thunk.body))
+    ctx.b.emit(*thunk.epilogue)
+
+
+def lower_switch(ctx: Context, r: Region, cursor: Cursor, switch: Switch) -> None:
+    """Two versions of the region."""
+    head = ctx.collect(lambda: lower_region(ctx, r.with_looplet(cursor, switch.head)))
+    tail = ctx.collect(lambda: lower_region(ctx, r.with_looplet(cursor, switch.tail)))
+    ctx.b.emit(imp.If(switch.cond, head, tail))
+
+
+def lower_sequence(ctx: Context, r: Region, cursor: Cursor, sequence: Sequence) -> None:
+    """A region for each phase, clipped to the loop."""
+    lo = r.lo
+    for phase in sequence.phases:
+        stop = r.hi if phase.stop is None else imp.minimum(r.hi, imp.maximum(lo, phase.stop))
+        hi = ctx.b.let(f"{r.index.name}_stop", stop) if phase.stop is not None else r.hi
+        lower_region(ctx, replace(r.with_looplet(cursor, phase.body), lo=lo, hi=hi))
+        lo = hi
+
+
+def lower_runs(ctx: Context, r: Region) -> Region:
+    """Constant regions become their values; then simplify, and forget fibers that no longer matter."""
+    runs = {
+        c: as_value(c, x.body)
+        for c, x in r.looplets.items()
+        if isinstance(x, Run) and isinstance(x.body, Fill | Fiber)
+    }
+    body = ctx.simplify(resolve(r.body, r.index.name, runs) if runs else r.body)
+    alive = set(cursors_of(body, r.index.name))
+    return replace(r, body=body, looplets={c: x for c, x in r.looplets.items() if c in alive})
+
+
+def as_value(cursor: Cursor, payload: Fill | Fiber) -> Fiber | loops.Literal:
+    """What an access becomes: a subfiber, or the fill value where nothing is stored."""
+    if isinstance(payload, Fiber):
+        return payload
+    format = cursor.fiber.storage.format
+    assert format.fill_value is not None
+    return loops.Literal(format.fill_value, format.dtype, structural=True)
+
+
+def lower_spike(ctx: Context, r: Region, cursor: Cursor, spike: Spike) -> None:
+    """Fill, then one value at the last index."""
+    last = ctx.b.let(r.index.name, r.hi - 1)
+    lower_region(ctx, replace(r.with_looplet(cursor, Run(FILL)), hi=last))
+    point = replace(r.with_looplet(cursor, Run(spike.tail)), index=r.index, lo=last, hi=r.hi)
+    nonempty = ctx.collect(lambda: lower_at(ctx, point, last))
+    ctx.b.emit(imp.If(r.lo < r.hi, nonempty, imp.EMPTY))
+
+
+def lower_at(ctx: Context, r: Region, where: imp.Expr) -> None:
+    """The region at one index."""
+    if where != r.index:
+        ctx.b.emit(imp.Let(r.index, where))
+    lower_region(ctx, replace(r, lo=r.index, hi=r.index + 1, point=True))
+
+
+def lower_lookups(ctx: Context, r: Region) -> None:
+    """Only random access is left: a plain loop, or a single index."""
+    if r.point:
+        lower_point(ctx, r)
+        return
+    if not r.looplets and lower_repeated(ctx, r.body, r.index, r.lo, r.hi, r.lower_stmt):
+        return
+    reserve(ctx, r, imp.maximum(r.hi - r.lo, 0))
+    body = ctx.collect(lambda: lower_point(ctx, r))
+    ctx.b.emit(imp.For(r.index, r.lo, r.hi, body))
+
+
+def reserve(ctx: Context, r: Region, visits: imp.Expr) -> None:
+    """Make room in the results for as many entries as the coming loop may write."""
+    for looplet in r.looplets.values():
+        if isinstance(looplet, Lookup) and looplet.reserve is not None:
+            ctx.b.emit(imp.Let(looplet.reserve.visits, visits), *looplet.reserve.code)
+
+
+def lower_point(ctx: Context, r: Region) -> None:
+    """The body at one index, which is set: what is read first, then what is written."""
+    payloads: dict[Cursor, Payload] = {}
+    for cursor, looplet in r.looplets.items():
+        assert isinstance(looplet, Lookup | Run)
+        payloads[cursor] = looplet.body
+        if isinstance(looplet.body, Switch) and not cursor.update:
+            lower_switch(ctx, replace(r, point=True), cursor, _as_runs(looplet.body))
+            return
+    reads = {c: as_value(c, p) for c, p in payloads.items() if not c.update and isinstance(p, Fill | Fiber)}
+    body = ctx.simplify(resolve(r.body, r.index.name, reads))
+    epilogues: list[tuple[imp.Stmt, ...]] = []
+    writes: dict[Cursor, Fiber | loops.Literal] = {}
+    for cursor in cursors_of(body, r.index.name):
+        payload = _chosen(r.looplets[cursor], body, cursor)
+        if isinstance(payload, Thunk):
+            ctx.b.emit(*payload.preamble)
+            epilogues.append(payload.epilogue)
+            payload = payload.body  # type: ignore[assignment]
+        assert isinstance(payload, Fiber)
+        writes[cursor] = payload
+    ctx.indices.append(r.index.name)
+    r.lower_stmt(ctx, resolve(body, r.index.name, writes))
+    ctx.indices.pop()
+    for epilogue in reversed(epilogues):
+        ctx.b.emit(*epilogue)
+
+
+def _as_runs(switch: Switch) -> Switch:
+    return Switch(switch.cond, Run(switch.head), Run(switch.tail))  # type: ignore[arg-type]
+
+
+def _chosen(looplet: Looplet, body: loops.Stmt, cursor: Cursor) -> Payload:
+    """The payload for writing: cheaper where something is certain to be written."""
+    assert isinstance(looplet, Lookup)
+    if looplet.sure is not None and surely_writes(body, cursor.fiber.storage):
+        return looplet.sure
+    return looplet.body

@@ -1,0 +1,91 @@
+"""The tensors of a program as the kernel sees them: argument slots, buffers, names."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from linnet import imp, loops
+from linnet.formats.fiber import Storage
+from linnet.formats.format import Format
+from linnet.imp.build import Builder
+from linnet.loops.rewrite import walk
+
+
+@dataclass(frozen=True, slots=True)
+class Bound:
+    """A tensor's format, with dtype and fill value known, and the dtype of each of its arrays.
+
+    `updated` tensors belong to the kernel, which may enlarge their buffers.
+    """
+
+    format: Format
+    dtypes: tuple[str, ...]
+    updated: bool = False
+
+    @property
+    def dtype(self) -> str:
+        """The type of the values."""
+        assert self.format.dtype is not None
+        return self.format.dtype
+
+
+def make_storages(
+    b: Builder, program: loops.Program, bound: dict[str, Bound]
+) -> tuple[dict[str, Storage], dict[tuple[str, int], imp.Expr], tuple[imp.Argument, ...]]:
+    """Storages by name, the variables that hold dimensions, and the kernel's arguments."""
+    sizes = _size_names(program)
+    storages: dict[str, Storage] = {}
+    dims: dict[tuple[str, int], imp.Expr] = {}
+    arguments = []
+    for name, tensor in bound.items():
+        if is_register(program, name, tensor.format):
+            continue
+        modes = range(tensor.format.ndim)
+        own = tuple(imp.Var(b.names.fresh(sizes.get((name, m), f"{name}_n{m}"))) for m in modes)
+        dims.update({(name, m): var for m, var in zip(modes, own, strict=True)})
+        buffers, prefixes = _buffers(b, name, tensor)
+        storages[name] = Storage(name, tensor.format, own, _init(tensor.format), buffers, prefixes)
+        flat = tuple(buffer for level in buffers for buffer in level.values())
+        arguments.append(imp.Argument(name, own, flat))
+    return storages, dims, tuple(arguments)
+
+
+def is_register(program: loops.Program, name: str, format: Format) -> bool:
+    """Whether a tensor is one value that never leaves the kernel."""
+    return format.ndim == 0 and name not in program.params
+
+
+def _init(format: Format) -> imp.Expr:
+    assert format.fill_value is not None
+    assert format.dtype is not None
+    return imp.Const(format.fill_value, format.dtype)
+
+
+def _size_names(program: loops.Program) -> dict[tuple[str, int], str]:
+    """Dimensions are called after the loops that run over them: `n_i`."""
+    names: dict[tuple[str, int], str] = {}
+    for node in walk(program.body):
+        match node:
+            case loops.Loop(index, loops.Extent(_, loops.Dimension(tensor, mode))):
+                names.setdefault((tensor, mode), f"n_{index}")
+    return names
+
+
+def _buffers(
+    b: Builder, name: str, tensor: Bound
+) -> tuple[tuple[dict[str, imp.Buffer], ...], tuple[str, ...]]:
+    """The buffers of each level. Levels are numbered only where their arrays would clash."""
+    levels = tensor.format.levels
+    several = sum(bool(level.arrays) for level in levels[:-1]) > 1
+    dtypes = iter(tensor.dtypes)
+    buffers, prefixes = [], []
+    for k, level in enumerate(levels):
+        prefix = f"{name}{k + 1}" if several and not level.leaf else name
+        prefixes.append(prefix)
+        buffers.append(
+            {
+                a.name: imp.Buffer(b.names.fresh(f"{prefix}_{a.name}"), next(dtypes), tensor.updated)
+                for a in level.arrays
+            }
+        )
+    return tuple(buffers), tuple(prefixes)

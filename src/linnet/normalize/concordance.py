@@ -1,0 +1,138 @@
+"""Concordance: every access walks its tensor in the order in which it is stored (FINCH §5.4).
+
+A read that goes against that order, or whose index is computed, is made concordant by a loop over a
+single index, `for k in range(e, e + 1)`, which searches. A write that a format cannot take out of order
+goes through a temporary that can (normalize.workspaces). Comes after dimensions, before life cycles.
+"""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass, field, replace
+
+from linnet import loops
+from linnet.algebra.table import add
+from linnet.errors import DiscordanceWarning
+from linnet.formats.format import Format
+from linnet.formats.level import Level
+from linnet.loops.printer import show
+from linnet.loops.rewrite import map_exprs, map_stmts, rewrite_expr, walk
+from linnet.names import Names
+
+Formats = dict[str, Format]
+
+
+@dataclass(slots=True)
+class _Nest:
+    """The loops around a statement, outermost first, and the single-index loops to be added.
+
+    `wanted[d]` are the loops to be put inside the first d loops: around the next one, or around the
+    statement itself. `lets` says at which depth names are bound.
+    """
+
+    formats: Formats
+    names: Names
+    warnings: list[str] = field(default_factory=list)
+    path: list[str] = field(default_factory=list)
+    wanted: list[list[loops.Loop]] = field(default_factory=list)
+    lets: dict[str, int] = field(default_factory=dict)
+
+
+def concordize(program: loops.Program, formats: Formats) -> tuple[loops.Program, tuple[str, ...]]:
+    """Insert the loops that make every access concordant; also returns what to warn of.
+
+    Needs: unique names, writes that their formats can take. Gives: the indices of an access, in
+    storage order, are bound by loops that are nested in that order.
+    """
+    taken = {n.index for n in walk(program.body) if isinstance(n, loops.Loop)}
+    taken |= {n.name for n in walk(program.body) if isinstance(n, loops.Let)}
+    state = _Nest(formats, Names(taken))
+    body = _statement(state, program.body)
+    return replace(program, body=body), tuple(dict.fromkeys(state.warnings))
+
+
+def _statement(s: _Nest, stmt: loops.Stmt) -> loops.Stmt:
+    """A statement, with the loops that its accesses want around it."""
+    if isinstance(stmt, loops.Block):
+        return map_stmts(stmt, lambda inner: _statement(s, inner))
+    s.wanted.append([])
+    changed = map_exprs(stmt, lambda e: rewrite_expr(e, lambda x: _access(s, x)))
+    match changed:
+        case loops.Assign():
+            target = _access(s, changed.target, update=True)
+            changed = changed if target is None else replace(changed, target=target)
+        case loops.Loop(index):
+            s.path.append(index)
+            changed = map_stmts(changed, lambda inner: _statement(s, inner))
+            s.path.pop()
+        case loops.Let(name):
+            s.lets[name] = len(s.path)
+    mine = s.wanted.pop()
+    if not isinstance(changed, loops.Loop):
+        changed = map_stmts(changed, lambda inner: _statement(s, inner))
+    return _wrap(changed, mine)
+
+
+def _wrap(stmt: loops.Stmt, points: list[loops.Loop]) -> loops.Stmt:
+    for loop in reversed(points):
+        stmt = replace(loop, body=stmt)
+    return stmt
+
+
+def _access(s: _Nest, expr: loops.Expr, update: bool = False) -> loops.Access | None:
+    """Give every index that is not bound in storage order a loop of its own."""
+    if not isinstance(expr, loops.Access) or not isinstance(expr.tensor, str):
+        return None
+    format = s.formats[expr.tensor]
+    indices, protocols = list(expr.indices), list(expr.protocols or ("",) * len(expr.indices))
+    depth, changed = 0, False
+    for level_number, level in enumerate(format.levels):
+        for mode in format.modes_of(level_number):
+            index = indices[mode]
+            if isinstance(index, loops.Index) and index.name in s.path:
+                at = s.path.index(index.name) + 1
+                if at > depth:
+                    depth = at
+                    continue
+            depth = max(depth, _bound_at(s, index))
+            name = s.names.fresh(index.name if isinstance(index, loops.Index) else "at")
+            extent = loops.Extent(index, loops.Call(add, (index, loops.Literal(1))))
+            s.wanted[depth].append(loops.Loop(name, extent, loops.NOTHING, expr.at))
+            _tell(s, expr, index, level, update)
+            indices[mode], changed = loops.Index(name), True
+            protocols[mode] = "follow"
+    if not changed:
+        return None
+    return replace(expr, indices=tuple(indices), protocols=tuple(protocols))
+
+
+def _bound_at(s: _Nest, index: loops.Expr) -> int:
+    """The depth from which on an index expression is known."""
+    depth = 0
+    for node in walk(index):
+        match node:
+            case loops.Index(name) if name in s.path:
+                depth = max(depth, s.path.index(name) + 1)
+            case loops.Name(name):
+                depth = max(depth, s.lets[name])
+            case loops.Index() | loops.Access():
+                return len(s.path)
+    return depth
+
+
+def _tell(s: _Nest, access: loops.Access, index: loops.Expr, level: Level, update: bool) -> None:
+    """Warn where a plain index makes the compiler search instead of walk."""
+    if update or level.full or level.located or not isinstance(index, loops.Index):
+        return
+    where = f" (line {access.at.line})" if access.at is not None else ""
+    s.warnings.append(
+        f"{show(access)}{where} goes against the order in which {access.tensor} is stored: "
+        f"`{index.name}` is bound too early, so every access searches instead of walking. "
+        f"Reorder the loops, or store {access.tensor} with another order of modes."
+    )
+
+
+def warn(messages: tuple[str, ...]) -> None:
+    """Tell the user once per place what a discordant access costs."""
+    for message in messages:
+        warnings.warn(message, DiscordanceWarning, stacklevel=4)

@@ -1,0 +1,397 @@
+"""How far does every loop run, and how large is every declared tensor? (FINCH §4, §5.3)
+
+One walk over the program finds what must be one size: an index, the modes that it runs over, and
+the modes of declared tensors that it fills. What is said of a size (`sizes`) is a dimension of an
+argument, the end of an explicit range, or given by the user. All that is said must agree when the
+kernel is called (`shape_checks`), and one of it becomes the extent or the dimension.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+
+from linnet.algebra.dtypes import kind
+from linnet.algebra.table import maximum
+from linnet.errors import DTypeError, InternalError, Location, ShapeError
+from linnet.loops.nodes import (
+    Access,
+    Assign,
+    Block,
+    Call,
+    Declare,
+    Dimension,
+    Expr,
+    Extent,
+    Freeze,
+    If,
+    Index,
+    Let,
+    Literal,
+    Loop,
+    Name,
+    Program,
+    Stmt,
+    Thaw,
+)
+from linnet.loops.printer import show
+from linnet.loops.rewrite import map_args, map_stmts, rewrite_expr, rewrite_stmt, walk
+from linnet.loops.types import dtype_of
+from linnet.normalize.lifecycles import outside_its_block, undeclared
+from linnet.normalize.shape_checks import Check, Use
+from linnet.normalize.shapes import Shape, Shapes, unwritten
+from linnet.normalize.sizes import Place, Question, Sizes, Source
+
+PERMISSIVE = "permissive"  # the protocol of `A[~i]`, which may run beyond the dimension
+
+
+def infer_dimensions(
+    program: Program, ndims: Mapping[str, int]
+) -> tuple[Program, tuple[Check, ...]]:
+    """Say how far every loop runs and how large every declared tensor is.
+
+    Needs: `ndims`, the number of dimensions of every parameter and temporary.
+    Gives: every loop has an extent and every declaration its dimensions, in terms of the dimensions
+    of parameters; those of a parameter that is declared anew stand only where they are also its
+    current ones. The checks say what must hold of the arguments' shapes. Indices that are computed,
+    and ranges that depend on values, are not in them: they are checked while the kernel runs.
+    """
+    dimensions = _Dimensions(program, ndims)
+    body = dimensions.statement(program.body)
+    dimensions.shapes.settle_all()
+    body = rewrite_stmt(body, on_expr=dimensions.sizes.answer)
+    return replace(program, body=body), tuple(_worth_making(dimensions.checks()))
+
+
+@dataclass(frozen=True, slots=True)
+class _Running:
+    """A loop: its stamp, its size if it has no extent, and where it stands."""
+
+    stamp: int
+    size: int
+    extent: Extent | None
+    place: Place
+
+
+class _Dimensions:
+    """The shapes of all tensors and the meaning of all names, at the statement being visited."""
+
+    def __init__(self, program: Program, ndims: Mapping[str, int]) -> None:
+        self.sizes = Sizes()
+        self._at: Location | None = program.at
+        self._ndims = ndims
+        self._params = frozenset(program.params)
+        self._declared = {s.tensor for s in walk(program.body) if isinstance(s, Declare)}
+        self.shapes = Shapes(self.sizes, self._params)
+        self._current = {p: self.shapes.argument(p, self._rank(p)) for p in program.params}
+        self._ended: set[str] = set()  # temporaries whose block has ended
+        self._stamps: dict[Index | Name | str, int] = {}
+        self._count = 0
+        self._loops: dict[int, _Running] = {}  # by stamp
+        self._ranges: list[tuple[Extent, Shape, Use]] = []
+        self._not_negative: list[tuple[Expr, Use]] = []
+
+    # -- statements --------------------------------------------------------------------------------
+
+    def statement(self, stmt: Stmt) -> Stmt:
+        """Find the sizes in a statement. Those that are not known yet stand as questions."""
+        match stmt:
+            case Block():
+                return map_stmts(stmt, self.statement)
+            case Freeze() | Thaw():
+                return stmt
+        self._at = stmt.at or self._at
+        match stmt:
+            case Assign(target, op, value, at):
+                value, where = self._read(value), map_args(target, self._read)
+                assert isinstance(where, Access)
+                self._meet(target, update=True)
+                self._stamp(str(target.tensor))
+                return Assign(where, op, value, at)
+            case Loop():
+                return self._loop(stmt)
+            case If():
+                return self._if(stmt)
+            case Let(name, value, body, at):
+                value = self._read(value)
+                outer = self._bind(Name(name))
+                body = self.statement(body)
+                self._unbind(Name(name), outer)
+                return Let(name, value, body, at)
+            case Declare():
+                return self._declare(stmt)
+
+    def _loop(self, stmt: Loop) -> Loop:
+        at, extent, place = self._at, None, self._here()
+        if stmt.extent is not None:
+            extent = Extent(self._bound(stmt.extent.start), self._bound(stmt.extent.stop))
+        before = dict(self._current)
+        heads = self._enter(stmt.body)
+        outer = self._bind(Index(stmt.index))
+        loop = _Running(self._count, self.sizes.new(), extent, place)
+        self._loops[loop.stamp] = loop
+        body = self.statement(stmt.body)
+        self._unbind(Index(stmt.index), outer)
+        for tensor, head in heads.items():
+            self.shapes.join(head, self._current[tensor])
+        self._leave(before | heads)
+        if extent is None:
+            extent = Extent(Literal(0), self.sizes.ask(_about_loop(stmt.index, loop, at)))
+        return Loop(stmt.index, extent, body, stmt.at)
+
+    def _enter(self, body: Stmt) -> dict[str, Shape]:
+        """At the head of a loop, what it writes has come from before it or from its last round."""
+        heads: dict[str, Shape] = {}
+        for node in walk(body):
+            match node:
+                case Assign(target):
+                    self._stamp(str(target.tensor))
+                case Declare(tensor):
+                    self._stamp(tensor)
+                    if tensor in self._current and tensor not in heads:
+                        heads[tensor] = self.shapes.both(self._current[tensor])
+        self._current |= heads
+        return heads
+
+    def _if(self, stmt: If) -> If:
+        cond, before = self._read(stmt.cond), dict(self._current)
+        then = self.statement(stmt.then)
+        after, self._current = self._current, dict(before)
+        orelse = self.statement(stmt.orelse)
+        for tensor in before:
+            one, two = after[tensor], self._current[tensor]
+            before[tensor] = one if one is two else self.shapes.both(one, two)
+        self._current |= after
+        self._leave(before)
+        return If(cond, then, orelse, stmt.at)
+
+    def _leave(self, outside: dict[str, Shape]) -> None:
+        """At the end of a block, the temporaries that it has declared are gone."""
+        self._ended |= self._current.keys() - outside.keys()
+        self._current = outside
+
+    def _declare(self, stmt: Declare) -> Declare:
+        tensor, at, init = stmt.tensor, self._at, self._read(stmt.init)
+        dims = None if stmt.dims is None else tuple([self._bound(d) for d in stmt.dims])
+        place, previous = self._here(), self._current.get(tensor)
+        shape = self.shapes.declared(tensor, self._rank(tensor), place, at, previous)
+        self._current[tensor] = shape
+        self._stamp(tensor)
+        if dims is None:
+            asked = [_about_mode(tensor, m, s, place, at) for m, s in enumerate(shape.sizes)]
+            return Declare(tensor, init, tuple([self.sizes.ask(q) for q in asked]), stmt.at)
+        shape.settled = True
+        if len(dims) != len(shape.sizes):
+            raise self._wrong_rank("the declaration", len(dims), tensor, "size", at)
+        for mode, (size, dim) in enumerate(zip(shape.sizes, dims, strict=True)):
+            use = unwritten(tensor, mode, at)
+            self.sizes.say(size, Source(dim, use, 0, place))
+            self._not_negative.append((dim, use))
+        return Declare(tensor, init, dims, stmt.at)
+
+    # -- accesses ----------------------------------------------------------------------------------
+
+    def _read(self, expr: Expr) -> Expr:
+        """Meet the accesses of an expression."""
+        return rewrite_expr(expr, self._read_one)
+
+    def _bound(self, expr: Expr) -> Expr:
+        """Read an end of a range, or a size: an integer, as far as that can be seen here."""
+        if all(isinstance(e, Literal | Index | Dimension | Call) for e in walk(expr)):
+            dtype = dtype_of(expr, {})
+            if kind(dtype) not in "iu":
+                raise DTypeError(
+                    f"{show(expr)} is not an integer",
+                    at=self._at,
+                    hint="the ends of a range, and sizes, are integers: divide with //",
+                )
+        return self._read(expr)
+
+    def _read_one(self, expr: Expr) -> Expr | None:
+        match expr:
+            case Access():
+                self._meet(expr, update=False)
+            case Dimension(tensor, mode):
+                return self._dimension(tensor, mode)
+        return None
+
+    def _dimension(self, tensor: str, mode: int) -> Expr | None:
+        """`w.shape[0]`: of a tensor that the program declares, what it is at this place."""
+        rank = self._rank(tensor)
+        if not 0 <= mode < rank:
+            what = f"{tensor}.shape[{mode}] does not exist"
+            raise ShapeError(f"{what}: {tensor} has {_count(rank, 'dimension')}", at=self._at)
+        if tensor not in self._declared:
+            return None
+        shape = self._shape_of(tensor, self._at)
+        self.shapes.settle(shape)
+        return self.sizes.ask(_about_mode(tensor, mode, shape.sizes[mode], self._here(), self._at))
+
+    def _meet(self, access: Access, update: bool) -> None:
+        """The plain indices of an access run over its modes."""
+        tensor, at = str(access.tensor), access.at or self._at
+        if len(access.indices) != self._rank(tensor):
+            count = len(access.indices)
+            raise self._wrong_rank(show(access), count, tensor, "index", at)
+        shape = self._shape_of(tensor, at)
+        if not update:
+            self.shapes.settle(shape)
+        for mode, index in enumerate(access.indices):
+            protocol = access.protocols[mode] if access.protocols else ""
+            if type(index) is Index and protocol != PERMISSIVE:
+                self._run(shape, Use(index.name, access, mode, at), update)
+
+    def _run(self, shape: Shape, use: Use, update: bool) -> None:
+        """An index runs over a mode of a tensor."""
+        stamp = self._stamps.get(Index(use.index), 0)
+        if stamp not in self._loops:
+            raise InternalError(f"`{use.index}` is not the index of a loop here", at=use.at)
+        loop, size = self._loops[stamp], shape.sizes[use.mode]
+        if loop.extent is None:
+            self.sizes.join(loop.size, size)
+            shape.filled.add(use.mode)
+            if use.mode in shape.own:
+                own = Dimension(shape.tensor, use.mode)
+                self.sizes.say(size, Source(own, use, stamp, loop.place))
+            return
+        self._ranges.append((loop.extent, shape, use))
+        self._not_negative.append((loop.extent.start, use))
+        if update and shape.open:
+            stop = self._size_to(loop.extent.stop, loop.place)
+            shape.stops.append((use.mode, Source(stop, use, stamp, loop.place)))
+
+    def _size_to(self, stop: Expr, place: Place) -> Expr:
+        """The size of what a range up to `stop` fills: no less than 0."""
+        match stop:
+            case Literal(value):
+                return Literal(max(int(value), 0))  # type: ignore[arg-type]
+            case Dimension():
+                return stop
+            case Index():
+                extent = self._loops[place.stamps[stop]].extent
+                if extent is None or _is_zero(extent.start):
+                    return stop
+        return Call(maximum, (stop, Literal(0)))
+
+    def _shape_of(self, tensor: str, at: Location | None) -> Shape:
+        """The shape of a tensor that is used here."""
+        if tensor not in self._current:
+            outside = tensor in self._ended
+            raise outside_its_block(tensor, at) if outside else undeclared(tensor, at)
+        shape = self._current[tensor]
+        self.shapes.use(shape)
+        return shape
+
+    # -- names, ranks and checks -------------------------------------------------------------------
+
+    def _stamp(self, name: Index | Name | str) -> None:
+        """The name means something new from here on, or the tensor has other contents."""
+        self._count += 1
+        self._stamps[name] = self._count
+
+    def _bind(self, name: Index | Name) -> int:
+        """Give a name a new meaning; what it meant before (0: nothing)."""
+        outer = self._stamps.get(name, 0)
+        self._stamp(name)
+        return outer
+
+    def _unbind(self, name: Index | Name, outer: int) -> None:
+        self._stamps[name] = outer
+
+    def _here(self) -> Place:
+        shapes = self._current.items()
+        anew = {t: s.sizes for t, s in shapes if t in self._declared and t in self._params}
+        return Place(dict(self._stamps), anew)
+
+    def _rank(self, tensor: str) -> int:
+        if tensor not in self._ndims:
+            raise InternalError(f"the number of dimensions of {tensor} is not known", at=self._at)
+        return self._ndims[tensor]
+
+    def _wrong_rank(
+        self, what: str, count: int, tensor: str, unit: str, at: Location | None
+    ) -> ShapeError:
+        rank = self._rank(tensor)
+        hint = f"give {tensor} {_count(rank, unit)}"
+        if rank == 0:
+            hint = f"{tensor} is a scalar: write {tensor}[()]"
+        message = f"{what} has {_count(count, unit)} but {tensor} has {_count(rank, 'dimension')}"
+        return ShapeError(message, at=at, hint=hint)
+
+    def checks(self) -> Iterator[Check]:
+        """What must hold of the arguments' shapes."""
+        yield from self.sizes.checks()
+        for bound, use in self._not_negative:
+            if (least := self.sizes.constant(bound)) is not None:
+                yield Check(Literal(0), least, "<=", use, use)
+        for extent, shape, use in self._ranges:
+            stop = self.sizes.constant(extent.stop)
+            size: Expr | None = Dimension(shape.tensor, use.mode)
+            if use.mode not in shape.own:
+                size = self.sizes.constant_size(shape.sizes[use.mode])
+            if stop is None or _is_zero(stop):
+                continue
+            if size is not None:
+                yield Check(stop, size, "<=", use, use)
+            elif isinstance(extent.stop, Literal | Dimension):  # not checked while the kernel runs
+                raise _cannot_be_compared(use)
+
+
+def _worth_making(checks: Iterator[Check]) -> Iterator[Check]:
+    """Drop the checks that always hold, and refuse what never does."""
+    seen: set[tuple[Expr, Expr, str]] = set()
+    for check in checks:
+        key = (check.a, check.b, check.relation)
+        if check.a == check.b or key in seen:
+            continue
+        seen.add(key)
+        match check:
+            case Check(Literal(), Literal()):
+                if not check.holds({}):
+                    raise check.explain({})
+            case Check(_, Dimension(), "<=") if _is_zero(check.a):
+                pass
+            case _:
+                yield check
+
+
+def _cannot_be_compared(use: Use) -> ShapeError:
+    return ShapeError(
+        f"cannot tell before the kernel runs whether `{use.index}` stays within {show(use.access)}",
+        at=use.at,
+        why=f"{use.access.tensor} has the size of a range that is computed in the kernel",
+        hint=f"give `{use.index}` that range here, too",
+    )
+
+
+def _is_zero(expr: Expr) -> bool:
+    return isinstance(expr, Literal) and expr.value == 0
+
+
+def _about_loop(index: str, loop: _Running, at: Location | None) -> Question:
+    return Question(
+        loop.size,
+        loop.stamp,
+        loop.place,
+        f"how far `{index}` runs",
+        f"no tensor whose size is known has `{index}` alone as an index",
+        f"say it with a range: for {index} in range(n)",
+        at,
+    )
+
+
+def _about_mode(tensor: str, mode: int, size: int, place: Place, at: Location | None) -> Question:
+    return Question(
+        size,
+        0,
+        place,
+        f"the size of mode {mode} of {tensor}",
+        f"no index whose extent is known stands alone in that mode where {tensor} is written",
+        f"write to {tensor} in a loop with a range: for i in range(n)",
+        at,
+    )
+
+
+def _count(n: int, unit: str) -> str:
+    """`1 index`, `2 indices`"""
+    return f"1 {unit}" if n == 1 else f"{n} {'indices' if unit == 'index' else unit + 's'}"

@@ -1,0 +1,71 @@
+"""Dtypes and fill values that were left open: from what the program writes into a tensor."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from linnet import loops
+from linnet.algebra.dtypes import concrete, promote
+from linnet.errors import FormatError, LinnetError
+from linnet.formats.format import Format
+from linnet.loops.rewrite import walk
+from linnet.loops.types import dtype_of
+
+
+def infer_dtypes(program: loops.Program, formats: Mapping[str, Format]) -> dict[str, Format]:
+    """Formats in which every tensor that the program declares has a dtype and a fill value.
+
+    The fill value of a declared tensor is what it is declared with; an open dtype is that in which
+    all values written to it meet. Statements are read in order, so what is read is known by then.
+    """
+    known = {name: f.dtype for name, f in formats.items() if f.dtype is not None}
+    types: dict[str, str] = dict(known)
+    inits: dict[str, loops.Declare] = {}
+    for _ in range(2):  # a value may come from a tensor that is written further down, in a loop
+        for node in walk(program.body):
+            match node:
+                case loops.Declare(tensor):
+                    inits[tensor] = node
+                    if tensor not in known:
+                        _meet(types, tensor, dtype_of(node.init, types))
+                case loops.Let(name, value):
+                    types[name] = dtype_of(value, types)
+                case loops.Assign(target) if target.tensor not in known:
+                    assert isinstance(target.tensor, str)
+                    _meet(types, target.tensor, _value_dtype(node, types))
+    result = dict(formats)
+    for name, format in formats.items():
+        if name in inits:
+            result[name] = _declared(format, inits[name], concrete(types[name]))
+    return result
+
+
+def _value_dtype(stmt: loops.Assign, types: dict[str, str]) -> str:
+    assert isinstance(stmt.target.tensor, str)
+    value = dtype_of(stmt.value, types)
+    if stmt.op is None:
+        return value
+    return stmt.op.types((types.get(stmt.target.tensor, value), value))[1]
+
+
+def _meet(types: dict[str, str], name: str, dtype: str) -> None:
+    types[name] = promote(types[name], dtype) if name in types else dtype
+
+
+def _declared(format: Format, declare: loops.Declare, dtype: str) -> Format:
+    """The format with the values of its declaration."""
+    if format.dtype is None:
+        format = format.with_dtype(dtype)
+    if isinstance(declare.init, loops.Literal):
+        try:
+            return format.with_fill(declare.init.value)
+        except LinnetError as error:
+            raise type(error)(error.message, at=declare.at, why=error.why, hint=error.hint) from None
+    if not all(level.full for level in format.levels[:-1]):
+        raise FormatError(
+            f"`{declare.tensor}` is declared with a value that is not a constant",
+            at=declare.at,
+            why="the fill value of a sparse tensor is part of its format",
+            hint="declare it with a number, or store it dense",
+        )
+    return format if format.fill_value is not None else format.with_fill(0)

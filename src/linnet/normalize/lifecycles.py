@@ -1,0 +1,279 @@
+"""When is a tensor read and when is it updated? Inserts `Freeze` and `Thaw` (FINCH §5.5).
+
+A tensor changes between the two modes only in the block that declares it, between the statements of
+that block; a parameter that is never declared, in the outermost block. Loops and the branches of an
+`if` open blocks; a `Let` does not: what follows it in the user's text is still the same block.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import TypeAlias, assert_never
+
+from linnet.errors import LifecycleError, Location
+from linnet.loops.nodes import (
+    Assign,
+    Block,
+    Declare,
+    Expr,
+    Freeze,
+    If,
+    Let,
+    Loop,
+    Program,
+    Stmt,
+    Thaw,
+)
+from linnet.loops.rewrite import accesses, block, walk
+
+READ, UPDATE, DECLARE = "read", "update", "declare"
+
+Uses: TypeAlias = dict[tuple[str, str], Location | None]
+"""What a statement does to tensors that it does not declare itself: the first place where it reads,
+updates or declares (in an inner block) each of them, in program order."""
+
+
+def insert_lifecycles(program: Program) -> Program:
+    """Say where tensors are frozen and thawed, and which parameters are results.
+
+    Gives: every tensor is read only after `Freeze` (or as it came) and updated only after `Declare`
+    or `Thaw`; `results` names what the kernel returns.
+
+        y[...] = 0                     y[...] = 0
+        for i in ...: y[i] = x[i]      for i in ...: y[i] = x[i]
+        for i in ...: x[i] += y[i]     freeze(y); thaw(x)
+                                       for i in ...: x[i] += y[i]
+                                       freeze(x)
+    """
+    modes = dict.fromkeys(program.params, READ)
+    body = _Blocks(modes).block(program.body, dict.fromkeys(program.params))
+    return replace(program, body=body, results=_results(program))
+
+
+def updated_params(program: Program) -> tuple[str, ...]:
+    """The parameters that the program updates or declares, in the order of the parameters."""
+    written = {
+        node.target.tensor if isinstance(node, Assign) else node.tensor
+        for node in walk(program.body)
+        if isinstance(node, Assign | Declare)
+    }
+    return tuple([p for p in program.params if p in written])
+
+
+@dataclass(slots=True)
+class _Blocks:
+    """The mode of every tensor that may be used at the statement being visited."""
+
+    modes: dict[str, str]
+    ended: set[str] = field(default_factory=set)  # temporaries whose block has ended
+    known: dict[int, Uses] = field(default_factory=dict)  # of loops and ifs, by identity
+
+    def block(self, stmt: Stmt, owned: dict[str, Location | None]) -> Stmt:
+        """One block. `owned` are the tensors that it may freeze and thaw, and where it got them."""
+        outside = frozenset(self.modes)
+        stmts = self.statements(stmt, owned)
+        for tensor, at in owned.items():
+            if self.modes[tensor] == UPDATE:
+                stmts.append(Freeze(tensor, at))
+                self.modes[tensor] = READ
+            if tensor not in outside:
+                del self.modes[tensor]
+                self.ended.add(tensor)
+        return block(stmts)
+
+    def statements(self, stmt: Stmt, owned: dict[str, Location | None]) -> list[Stmt]:
+        """The statements of a block, each after the freezes and thaws that it needs."""
+        match stmt:
+            case Block(stmts):
+                return [new for s in stmts for new in self.statements(s, owned)]
+            case Freeze() | Thaw():
+                return self._explicit(stmt, owned)
+            case Let(name, value, body, at):
+                before = self._prepare(stmt, _reads(value, at))
+                return [*before, Let(name, value, block(self.statements(body, owned)), at)]
+        before = self._prepare(stmt, self._uses(stmt))
+        match stmt:
+            case Assign():
+                return [*before, stmt]
+            case Loop(index, extent, body, at):
+                return [*before, Loop(index, extent, self.block(body, {}), at)]
+            case If(cond, then, orelse, at):
+                return [*before, If(cond, self.block(then, {}), self.block(orelse, {}), at)]
+            case Declare(tensor, _, _, at):
+                self.modes[tensor] = UPDATE
+                owned[tensor] = at
+                return [*before, stmt]
+            case _:
+                assert_never(stmt)
+
+    def _explicit(self, stmt: Freeze | Thaw, owned: dict[str, Location | None]) -> list[Stmt]:
+        """A freeze or thaw that the program has already; one that changes nothing is dropped."""
+        tensor, mode = stmt.tensor, READ if isinstance(stmt, Freeze) else UPDATE
+        if tensor not in owned:
+            known = tensor in self.modes or tensor in self.ended
+            raise outside_its_block(tensor, stmt.at) if known else undeclared(tensor, stmt.at)
+        if self.modes[tensor] == mode:
+            return []
+        self.modes[tensor] = mode
+        return [stmt]
+
+    def _prepare(self, stmt: Stmt, uses: Uses) -> list[Stmt]:
+        """The freezes and thaws that a statement needs before it."""
+        before: list[Stmt] = []
+        for (tensor, kind), at in uses.items():
+            self._check(stmt, uses, tensor, kind)
+            mode = self.modes.get(tensor)
+            # a tensor is declared in read mode: its level may rely on what `freeze` left behind
+            if kind == UPDATE and mode == READ:
+                before.append(Thaw(tensor, at))
+                self.modes[tensor] = UPDATE
+            elif kind != UPDATE and mode == UPDATE:
+                before.append(Freeze(tensor, at))
+                self.modes[tensor] = READ
+        return before
+
+    def _check(self, stmt: Stmt, uses: Uses, tensor: str, kind: str) -> None:
+        """Refuse what has no mode, or would need two at once."""
+        if tensor not in self.modes and kind != DECLARE:
+            outside = tensor in self.ended or next(k for t, k in uses if t == tensor) == DECLARE
+            at = uses[tensor, kind]
+            raise outside_its_block(tensor, at) if outside else undeclared(tensor, at)
+        if kind == UPDATE or (tensor, UPDATE) not in uses:
+            return
+        if kind == READ:
+            raise _read_and_written(tensor, stmt, uses)
+        raise outside_its_block(tensor, uses[tensor, UPDATE])
+
+    def _uses(self, stmt: Stmt) -> Uses:
+        """What a statement does to the tensors of the blocks around it."""
+        match stmt:
+            case Assign(target, _, value, at):
+                uses = _reads(value, at)
+                for index in target.indices:
+                    uses.update(_reads(index, at))
+                uses[str(target.tensor), UPDATE] = target.at or at
+                return uses
+            case Declare(tensor, init, dims, at):
+                uses = _reads(init, at)
+                for size in dims or ():
+                    uses.update(_reads(size, at))
+                if (tensor, READ) in uses:
+                    raise _read_and_written(tensor, stmt, uses)
+                return {**uses, (tensor, DECLARE): at}
+            case Loop() | If():
+                if id(stmt) not in self.known:
+                    self.known[id(stmt)] = self._uses_below(stmt)
+                return self.known[id(stmt)]
+            case _:
+                return {}
+
+    def _uses_below(self, stmt: Loop | If) -> Uses:
+        """What a loop or an `if` reads itself, and what its blocks do."""
+        match stmt:
+            case If(cond, then, orelse, at):
+                uses = _reads(cond, at)
+                self._collect(then, set(), uses)
+                self._collect(orelse, set(), uses)
+            case Loop(_, extent, body, at):
+                uses = _reads(extent.start, at) | _reads(extent.stop, at) if extent else {}
+                self._collect(body, set(), uses)
+        return uses
+
+    def _collect(self, stmt: Stmt, own: set[str], uses: Uses) -> None:
+        """Add what a block does to others' tensors; `own` are those it has declared so far."""
+        match stmt:
+            case Block(stmts):
+                for s in stmts:
+                    self._collect(s, own, uses)
+                return
+            case Let(_, value, body, at):
+                found, rest = _reads(value, at), body
+            case _:
+                found, rest = self._uses(stmt), Block()
+        for (tensor, kind), at in found.items():
+            if tensor not in own:
+                uses.setdefault((tensor, kind), at)
+        if isinstance(stmt, Declare):
+            own.add(stmt.tensor)
+        self._collect(rest, own, uses)
+
+
+def _reads(expr: Expr, at: Location | None) -> Uses:
+    """The tensors that an expression reads."""
+    uses: Uses = {}
+    for access, _ in accesses(expr):
+        uses.setdefault((str(access.tensor), READ), access.at or at)
+    return uses
+
+
+# -- results ---------------------------------------------------------------------------------------
+
+
+def _results(program: Program) -> tuple[str, ...]:
+    """What the kernel returns: what it says, or else every parameter that it writes."""
+    written = updated_params(program)
+    if not written:
+        raise LifecycleError(
+            f"{program.name} writes to none of its arguments",
+            at=program.at,
+            why="a kernel returns its results in arguments",
+            hint="give it an output, and write to that: y[...] = 0, then y[i] = …",
+        )
+    for name in program.results:
+        if name not in written:
+            raise _not_a_result(program, name)
+    return program.results or written
+
+
+def _not_a_result(program: Program, name: str) -> LifecycleError:
+    what, hint = "never written", f"return only what {program.name} writes, or write to {name}"
+    if name not in program.params:
+        what, hint = "not an argument", f"make {name} an argument of {program.name}"
+    return LifecycleError(
+        f"{name} is returned but is {what}",
+        at=program.at,
+        why="a kernel returns those of its arguments that it has written to",
+        hint=hint,
+    )
+
+
+# -- refusals --------------------------------------------------------------------------------------
+
+
+def undeclared(tensor: str, at: Location | None) -> LifecycleError:
+    """A temporary that is used too early."""
+    return LifecycleError(
+        f"{tensor} is used before it is declared",
+        at=at,
+        why="a temporary has neither size nor contents until it is declared",
+        hint=f"write {tensor}[...] = 0 before this statement",
+    )
+
+
+def outside_its_block(tensor: str, at: Location | None) -> LifecycleError:
+    """A tensor that is used where its declaration does not reach."""
+    return LifecycleError(
+        f"{tensor} is used outside the block that declares it",
+        at=at,
+        why="a declaration in a loop or an `if` holds to the end of that block",
+        hint=f"move {tensor}[...] = … out to the block of this statement, before it",
+    )
+
+
+def _read_and_written(tensor: str, stmt: Stmt, uses: Uses) -> LifecycleError:
+    """A tensor that one statement both reads and updates or declares."""
+    at = [place for (name, _), place in uses.items() if name == tensor][-1]
+    match stmt:
+        case Loop(index):
+            where = f"the loop over `{index}`"
+        case If():
+            where = "one `if`"
+        case _:
+            where, at = "one statement", uses[tensor, READ]
+    return LifecycleError(
+        f"{tensor} is read and written in {where}",
+        at=at,
+        why="between reading and writing a tensor is frozen or thawed, in the block it belongs to",
+        hint=f"write to a temporary here and copy it to {tensor} afterwards; to combine with what "
+        f"an element holds, update it: {tensor}[…] += …, {tensor}[…] = min({tensor}[…], …)",
+    )

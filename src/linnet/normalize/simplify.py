@@ -1,0 +1,311 @@
+"""Simplification: what the laws of functions and the places where nothing is stored make needless.
+
+This is where sparsity becomes absent code. As looplets are lowered, accesses turn into fill values;
+the rules below then remove calls, updates, loops and blocks. Comes after every rewrite of a loop body.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from linnet import loops
+from linnet.algebra.dtypes import Number, as_python, concrete, kind
+from linnet.algebra.function import Function
+from linnet.errors import DTypeError
+from linnet.formats.fiber import Fiber, Register
+from linnet.loops.rewrite import accesses, block, map_args, substitute, walk
+from linnet.loops.types import dtype_of
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """What is known of a tensor that is updated.
+
+    `init` is the value it is declared with (None: unknown), `ops` the functions that update it, and
+    `once` says that no element is written twice.
+    """
+
+    dtype: str
+    init: Number | None
+    ops: frozenset[Function | None]
+    once: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """What is known of all tensors, and the types of names."""
+
+    tensors: Mapping[str, Fact]
+    types: dict[str, str]
+
+
+def facts_of(program: loops.Program, types: dict[str, str]) -> Facts:
+    """Read off the program what simplification may rely on. Needs: dimensions and life cycles."""
+    found: dict[str, Fact] = {}
+    inits: dict[str, set[str]] = {}
+    for node in walk(program.body):
+        if isinstance(node, loops.Declare):
+            value = node.init.value if isinstance(node.init, loops.Literal) else None
+            inits.setdefault(node.tensor, set()).add(repr(value))
+    writes = list(_writes(program.body, {}, ()))
+    thawed = {n.tensor for n in walk(program.body) if isinstance(n, loops.Thaw)}
+    names = {w.target.tensor for w, _ in writes}
+    for name in names:
+        assert isinstance(name, str)
+        mine = [(w, inner) for w, inner in writes if w.target.tensor == name]
+        declared = inits.get(name, set())
+        known = len(declared) == 1 and name not in thawed
+        once = known and len(mine) == 1 and _injective(mine[0][0].target, mine[0][1])
+        init = _init_value(program.body, name, types[name]) if known else None
+        found[name] = Fact(types[name], init, frozenset(w.op for w, _ in mine), once)
+    return Facts(found, types)
+
+
+def _init_value(body: loops.Stmt, name: str, dtype: str) -> Number | None:
+    for node in walk(body):
+        if isinstance(node, loops.Declare) and node.tensor == name:
+            if isinstance(node.init, loops.Literal):
+                return as_python(node.init.value, dtype)
+            return None
+    return None
+
+
+def _writes(
+    stmt: loops.Stmt, scope: dict[str, tuple[str, ...]], path: tuple[str, ...]
+) -> Iterable[tuple[loops.Assign, tuple[str, ...]]]:
+    """Assignments, each with the loops between its target's declaration and itself."""
+    match stmt:
+        case loops.Assign(target):
+            yield stmt, path[len(scope.get(str(target.tensor), ())) :]
+        case loops.Loop(index, _, body):
+            yield from _writes(body, scope, (*path, index))
+        case loops.Let(_, _, body):
+            yield from _writes(body, scope, path)
+        case loops.If(_, then, orelse):
+            yield from _writes(then, scope, path)
+            yield from _writes(orelse, scope, path)
+        case loops.Block(stmts):
+            scope = dict(scope)
+            for s in stmts:
+                if isinstance(s, loops.Declare):
+                    scope[s.tensor] = path
+                yield from _writes(s, scope, path)
+        case _:
+            return
+
+
+def _injective(target: loops.Access, path: tuple[str, ...]) -> bool:
+    """Whether different iterations of the loops write different elements."""
+    plain = {i.name for i in target.indices if isinstance(i, loops.Index)}
+    return all(index in plain for index in path)
+
+
+# -- rules -----------------------------------------------------------------------------------------
+
+
+def simplify(stmt: loops.Stmt, facts: Facts) -> loops.Stmt:
+    """Apply all laws, from the inside out. `Block(())` is left where nothing remains to be done."""
+    match stmt:
+        case loops.Assign(target, op, value, at):
+            where = map_args(target, lambda e: simplify_expr(e, facts))
+            what = simplify_expr(value, facts)
+            assert isinstance(where, loops.Access)
+            changed = loops.Assign(where, op, what, at)
+            return loops.NOTHING if _is_idle(changed, facts) else changed
+        case loops.Loop(index, extent, body, at):
+            inner = simplify(body, facts)
+            if inner == loops.NOTHING:
+                return loops.NOTHING
+            return stmt if inner is body else loops.Loop(index, extent, inner, at)
+        case loops.If():
+            return _simplify_if(stmt, facts)
+        case loops.Let():
+            return _simplify_let(stmt, facts)
+        case loops.Block(stmts):
+            return _without_unwritten(block([simplify(s, facts) for s in stmts]), facts)
+        case _:
+            return stmt
+
+
+def _simplify_if(stmt: loops.If, facts: Facts) -> loops.Stmt:
+    cond = simplify_expr(stmt.cond, facts)
+    if isinstance(cond, loops.Literal):
+        return simplify(stmt.then if cond.value else stmt.orelse, facts)
+    then, orelse = simplify(stmt.then, facts), simplify(stmt.orelse, facts)
+    if then == loops.NOTHING and orelse == loops.NOTHING:
+        return loops.NOTHING
+    return loops.If(cond, then, orelse, stmt.at)
+
+
+def _simplify_let(stmt: loops.Let, facts: Facts) -> loops.Stmt:
+    value = simplify_expr(stmt.value, facts)
+    if isinstance(value, loops.Literal):
+        return simplify(substitute(stmt.body, {stmt.name: value}), facts)
+    facts.types[stmt.name] = dtype_of(value, facts.types)
+    body = simplify(stmt.body, facts)
+    if not any(isinstance(n, loops.Name) and n.name == stmt.name for n in walk(body)):
+        return body
+    return loops.Let(stmt.name, value, body, stmt.at)
+
+
+def _without_unwritten(stmt: loops.Stmt, facts: Facts) -> loops.Stmt:
+    """A tensor that is declared here and not written is its initial value wherever it is read."""
+    if not isinstance(stmt, loops.Block):
+        return stmt
+    declared = [s.tensor for s in stmt.stmts if isinstance(s, loops.Declare)]
+    written = {a.tensor for a, is_target in accesses(stmt) if is_target}
+    written |= {a.tensor.storage.name for a, t in accesses(stmt) if t and not isinstance(a.tensor, str)}
+    for name in declared:
+        fact = facts.tensors.get(name)
+        reads = any(a.tensor == name for a, is_target in accesses(stmt) if not is_target)
+        if name not in written and reads and fact is not None and fact.init is not None:
+            fill = loops.Literal(fact.init, fact.dtype, structural=True)
+            stmt = simplify(replace_reads(stmt, {name: fill}), facts)
+            assert isinstance(stmt, loops.Stmt)
+            if not isinstance(stmt, loops.Block):
+                return stmt
+    return stmt
+
+
+def replace_reads(stmt: loops.Stmt, values: Mapping[str, loops.Expr]) -> loops.Stmt:
+    """Replace what is read from tensors, whatever the indices."""
+    from linnet.loops.rewrite import rewrite_stmt
+
+    def rule(e: loops.Expr) -> loops.Expr | None:
+        if isinstance(e, loops.Access) and isinstance(e.tensor, str):
+            return values.get(e.tensor)
+        return None
+
+    return rewrite_stmt(stmt, on_expr=rule)
+
+
+def _is_idle(stmt: loops.Assign, facts: Facts) -> bool:
+    """Whether an update leaves its target as it is."""
+    if not isinstance(stmt.value, loops.Literal):
+        return False
+    tensor = stmt.target.tensor
+    name = tensor.storage.name if isinstance(tensor, Fiber | Register) else tensor
+    fact, value, op = facts.tensors[name], stmt.value.value, stmt.op
+    if op is None:
+        return fact.once and fact.init is not None and identical(value, fact.init)
+    if op.idempotent and fact.init is not None and fact.ops == {op} and same(value, fact.init):
+        return True
+    # An update converts: adding 0.5 to an integer, or 0 to a boolean, is judged in the common type.
+    meet = op.types((fact.dtype, dtype_of(stmt.value, facts.types)))
+    if meet[1] != fact.dtype:
+        return False
+    return any(same(value, e(meet[0][1])) for e in (op.identity, op.right_identity))
+
+
+def simplify_expr(expr: loops.Expr, facts: Facts) -> loops.Expr:
+    """Fold constants and apply the laws of functions, from the inside out."""
+    match expr:
+        case loops.Access():
+            return map_args(expr, lambda e: simplify_expr(e, facts))
+        case loops.Call():
+            expr = map_args(expr, lambda e: simplify_expr(e, facts))
+            assert isinstance(expr, loops.Call)
+            for law in (fold, annihilate, choose_branch, drop_identity, merge_equals):
+                changed = law(expr, facts)
+                if changed is not None:
+                    return changed
+            return expr
+        case _:
+            return expr
+
+
+def fold(call: loops.Call, facts: Facts) -> loops.Expr | None:
+    """A function of constants is a constant."""
+    literals = [a for a in call.args if isinstance(a, loops.Literal)]
+    if len(literals) < len(call.args):
+        return None
+    given, result = call.function.types(tuple([dtype_of(a, facts.types) for a in literals]))
+    values = [as_dtype(a.value, t) for a, t in zip(literals, given, strict=True)]
+    value = call.function.numpy(*values)
+    structural = any(a.structural for a in literals)
+    weak = result.startswith("weak_")
+    number = as_python(value, concrete(result))
+    return loops.Literal(number, None if weak else result, structural)
+
+
+def as_dtype(value: Number, dtype: str) -> object:
+    """A NumPy scalar, for functions that depend on the width of their arguments."""
+    import numpy as np
+
+    return np.dtype(concrete(dtype)).type(value)
+
+
+def annihilate(call: loops.Call, facts: Facts) -> loops.Expr | None:
+    """`x * 0 -> 0`, where the 0 is a place with nothing stored, or no NaN can be lost."""
+    function = call.function
+    for k, arg in enumerate(call.args):
+        if not isinstance(arg, loops.Literal):
+            continue
+        given, result = function.types(tuple([dtype_of(a, facts.types) for a in call.args]))
+        laws = [function.annihilator] + ([function.left_annihilator] if k == 0 else [])
+        exact = kind(given[k]) in "biu"
+        if (arg.structural or exact) and any(same(arg.value, law(given[k])) for law in laws):
+            zero = as_python(arg.value, concrete(result))
+            return loops.Literal(zero, concrete(result), arg.structural)
+    return None
+
+
+def choose_branch(call: loops.Call, facts: Facts) -> loops.Expr | None:
+    """`where(True, x, y) -> x`, if that has the type of the whole."""
+    if call.function.name != "where" or not isinstance(call.args[0], loops.Literal):
+        return None
+    chosen = call.args[1] if call.args[0].value else call.args[2]
+    return _typed(chosen, dtype_of(call, facts.types), facts)
+
+
+def drop_identity(call: loops.Call, facts: Facts) -> loops.Expr | None:
+    """`x + 0 -> x`, if x has the type of the sum."""
+    function = call.function
+    if len(call.args) != 2:
+        return None
+    given, result = function.types(tuple([dtype_of(a, facts.types) for a in call.args]))
+    left, right = call.args
+    if isinstance(right, loops.Literal):
+        laws = (function.identity(given[1]), function.right_identity(given[1]))
+        if any(same(right.value, e) for e in laws):
+            return _typed(left, result, facts)
+    if isinstance(left, loops.Literal) and same(left.value, function.identity(given[0])):
+        return _typed(right, result, facts)
+    return None
+
+
+def merge_equals(call: loops.Call, facts: Facts) -> loops.Expr | None:
+    """`min(x, x) -> x`."""
+    if not call.function.idempotent or len(call.args) != 2 or call.args[0] != call.args[1]:
+        return None
+    return _typed(call.args[0], dtype_of(call, facts.types), facts)
+
+
+def _typed(expr: loops.Expr, dtype: str, facts: Facts) -> loops.Expr | None:
+    """`expr`, if it can stand where a value of type `dtype` is wanted."""
+    found = dtype_of(expr, facts.types)
+    if found == dtype:
+        return expr
+    if isinstance(expr, loops.Literal):
+        try:
+            value = as_python(expr.value, concrete(dtype))
+        except DTypeError:
+            return None
+        return loops.Literal(value, concrete(dtype), expr.structural)
+    return None
+
+
+def same(a: Number, b: Number | None) -> bool:
+    """Whether two numbers are equal, NaN included; 0.0 and -0.0 are."""
+    return b is not None and (a == b or (a != a and b != b))
+
+
+def identical(a: Number, b: Number) -> bool:
+    """Whether two numbers are the same to the last bit; 0.0 and -0.0 are not."""
+    if not same(a, b):
+        return False
+    if isinstance(a, complex) or isinstance(b, complex):
+        return repr(complex(a)) == repr(complex(b))
+    return a != a or math.copysign(1, a) == math.copysign(1, b)

@@ -1,0 +1,156 @@
+"""Settings: one frozen `Options`, and `config(...)` to change it.
+
+Environment variables are read here and nowhere else. A plain call of `config` sets the options of
+the whole process; `with config(...):` sets them for the block, in this thread or task only.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from contextvars import ContextVar, Token
+from dataclasses import dataclass, replace
+from pathlib import Path
+from types import TracebackType
+
+from linnet.errors import LinnetError
+
+BACKENDS = ("llvm", "c")
+_FALSE = ("", "0", "false", "no", "off")
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """How kernels are compiled, kept and run.
+
+    `check` verifies the program after every stage. `sanitize` compiles with a C compiler's address
+    and undefined-behaviour sanitizers. `cache_dir` is None for the user's cache folder.
+    """
+
+    backend: str = "llvm"
+    check: bool = False
+    sanitize: bool = False
+    cache: bool = True
+    cache_dir: str | None = None
+    cache_limit: int = 256 << 20
+    compiler: str | None = None
+    threads: int = 1
+
+    def __post_init__(self) -> None:
+        if self.backend not in BACKENDS:
+            raise LinnetError(f"there is no back end {self.backend!r}", hint=f"one of {BACKENDS}")
+        if self.threads < 1:
+            raise LinnetError(f"{self.threads} is not a number of threads", hint="1 or more")
+
+    @property
+    def target(self) -> str:
+        """The back end in use; only C compilers have sanitizers."""
+        return "c" if self.sanitize else self.backend
+
+
+def from_environment() -> Options:
+    """The options that the environment asks for."""
+    env = os.environ
+    return Options(
+        backend=env.get("LINNET_BACKEND", "llvm"),
+        check=_flag("LINNET_CHECK", False),
+        sanitize=_flag("LINNET_SANITIZE", False),
+        cache=_flag("LINNET_CACHE", True),
+        cache_dir=env.get("LINNET_CACHE_DIR") or None,
+        compiler=env.get("CC") or None,
+        threads=_count("LINNET_THREADS", 1),
+    )
+
+
+def _flag(name: str, default: bool) -> bool:
+    value = os.environ.get(name)
+    return default if value is None else value.strip().lower() not in _FALSE
+
+
+def _count(name: str, default: int) -> int:
+    value = os.environ.get(name, str(default))
+    if not value.strip().isdigit():
+        raise LinnetError(f"{name} is {value!r}", why="it must be a whole number")
+    return int(value)
+
+
+def default_cache_dir() -> Path:
+    """The folder in which the system wants a user's caches, and in it ours."""
+    if sys.platform == "darwin":
+        return Path.home() / "Library" / "Caches" / "linnet"
+    if sys.platform == "win32":
+        return Path(os.environ.get("LOCALAPPDATA") or Path.home()) / "linnet" / "cache"
+    base = os.environ.get("XDG_CACHE_HOME") or ""
+    return (Path(base) if os.path.isabs(base) else Path.home() / ".cache") / "linnet"
+
+
+_process: Options | None = None
+_context: ContextVar[Options | None] = ContextVar("linnet_options", default=None)
+
+
+def current() -> Options:
+    """The options in force here."""
+    return _context.get() or _process or _initial()
+
+
+def _initial() -> Options:
+    global _process  # noqa: PLW0603
+    _process = from_environment()
+    return _process
+
+
+class config:  # noqa: N801
+    """Change options: `config(backend="c")` from now on, `with config(backend="c"):` in a block."""
+
+    def __init__(
+        self,
+        *,
+        backend: str | None = None,
+        check: bool | None = None,
+        sanitize: bool | None = None,
+        cache: bool | None = None,
+        cache_dir: str | os.PathLike[str] | None = None,
+        cache_limit: int | None = None,
+        compiler: str | None = None,
+        threads: int | None = None,
+    ) -> None:
+        given = {
+            "backend": backend,
+            "check": check,
+            "sanitize": sanitize,
+            "cache": cache,
+            "cache_dir": None if cache_dir is None else os.fspath(cache_dir),
+            "cache_limit": cache_limit,
+            "compiler": compiler,
+            "threads": threads,
+        }
+        self._before = current()
+        self._after = replace(
+            self._before, **{name: value for name, value in given.items() if value is not None}
+        )
+        self._token: Token[Options | None] | None = None
+        _install(self._after)
+
+    def __enter__(self) -> Options:
+        # the call itself has set the options; narrow them to this block
+        _install(self._before)
+        self._token = _context.set(self._after)
+        return self._after
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        assert self._token is not None
+        _context.reset(self._token)
+
+
+def _install(options: Options) -> None:
+    """Set the options of the innermost block, or of the process where there is none."""
+    global _process  # noqa: PLW0603
+    if _context.get() is None:
+        _process = options
+    else:
+        _context.set(options)

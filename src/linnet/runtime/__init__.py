@@ -1,0 +1,1 @@
+"""Calling kernels: binding arguments, checking them, running machine code, taking over results."""

@@ -1,0 +1,55 @@
+"""What all tests share: a kernel cache of their own, golden files, hypothesis profiles."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+GOLDEN = Path(__file__).parent / "golden"
+
+# Set before anything imports linnet, and inherited by the processes that tests start.
+_CACHE = tempfile.mkdtemp(prefix="linnet-tests-")
+os.environ["LINNET_CACHE_DIR"] = _CACHE
+
+# Compiling a kernel takes longer than hypothesis expects of an example.
+_PATIENT = {
+    "deadline": None,
+    "suppress_health_check": [HealthCheck.too_slow, HealthCheck.data_too_large],
+}
+settings.register_profile("dev", max_examples=30, **_PATIENT)
+settings.register_profile("ci", max_examples=60, derandomize=True, print_blob=True, **_PATIENT)
+settings.register_profile("fuzz", max_examples=1000, print_blob=True, **_PATIENT)
+settings.load_profile("dev")
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--update-golden", action="store_true", help="rewrite golden files with what is printed now"
+    )
+
+
+def pytest_unconfigure() -> None:
+    shutil.rmtree(_CACHE, ignore_errors=True)
+
+
+@pytest.fixture
+def golden(request: pytest.FixtureRequest) -> Callable[[str, str], None]:
+    """`golden("spmv.c", text)` compares text with tests/golden/spmv.c."""
+
+    def check(name: str, text: str) -> None:
+        path = GOLDEN / name
+        text = text.rstrip("\n") + "\n"
+        if request.config.getoption("--update-golden"):
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text, encoding="utf-8")
+        elif not path.exists():
+            pytest.fail(f"no golden file {name}: run pytest --update-golden and read what it wrote")
+        assert text == path.read_text(encoding="utf-8")
+
+    return check

@@ -1,0 +1,205 @@
+"""The codelets, compiled, do what NumPy does."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from linnet import imp
+from linnet.errors import InternalError
+from linnet.imp.build import Builder
+from linnet.imp.codelets import CODELETS, instantiate
+
+WIDTHS = ("int32", "int64")
+SIZES = (0, 1, 2, 3, 7, 16, 17, 40, 129, 1000, 20_000)
+
+
+def inputs(n: int, dtype: str, seed: int = 0) -> dict[str, np.ndarray]:
+    """Keys in the orders that break sorts."""
+    rng = np.random.default_rng(seed)
+    limits = np.iinfo(dtype)
+    ramp = np.arange(n, dtype=dtype)
+    half = ramp[: n // 2]
+    return {
+        "random": rng.integers(limits.min, limits.max, n, dtype, endpoint=True),
+        "few": rng.integers(0, 4, n, dtype),
+        "equal": np.full(n, 7, dtype),
+        "sorted": ramp.copy(),
+        "backwards": ramp[::-1].copy(),
+        "organ pipe": np.concatenate([half, ramp[: n - n // 2][::-1]]),
+        "runs": np.concatenate([np.sort(a) for a in np.array_split(rng.permutation(ramp), 8)]),
+        "one out of place": np.concatenate([ramp[1:], ramp[:1]]),
+    }
+
+
+@pytest.mark.parametrize("name", ["search", "gallop"])
+@pytest.mark.parametrize("dtype", WIDTHS)
+def test_search(compiled, name, dtype):
+    find = compiled(name, f"{dtype}*", "int64", "int64", "int64")
+    rng = np.random.default_rng(1)
+    for n in (0, 1, 2, 5, 31, 32, 33, 1000):
+        idx = np.sort(rng.integers(0, 3 * n + 1, n, dtype))
+        for _ in range(30):
+            lo, hi = sorted(rng.integers(0, n + 1, 2))
+            target = int(rng.integers(-1, 3 * n + 3))
+            expected = lo + np.searchsorted(idx[lo:hi], target)
+            assert find(idx, lo, hi, target) == expected
+
+
+@pytest.mark.parametrize("name", ["search", "gallop"])
+def test_search_does_not_read_past_the_end(name):
+    """As Python, on lists that end where the part to search ends."""
+    find = CODELETS[name]
+    for n in range(20):
+        idx = list(range(0, 2 * n, 2))
+        for target in range(-1, 2 * n + 2):
+            assert find(idx, 0, n, target) == np.searchsorted(idx, target)
+
+
+@pytest.mark.parametrize("dtype", WIDTHS)
+def test_run_end(compiled, dtype):
+    end_of = compiled("run_end", f"{dtype}*", "int64", "int64")
+    idx = np.array([3, 3, 3, 5, 7, 7], dtype)
+    assert [end_of(idx, p, 6) for p in range(6)] == [3, 3, 3, 4, 6, 6]
+    assert end_of(idx, 0, 2) == 2
+
+
+@pytest.mark.parametrize("n", SIZES)
+@pytest.mark.parametrize("dtype", WIDTHS)
+def test_sort(compiled, dtype, n):
+    sort = compiled("sort", f"{dtype}*", "int64", "int64")
+    for label, keys in inputs(n + 6, dtype).items():
+        expected = keys.copy()
+        expected[3 : n + 3].sort()
+        sort(keys, 3, n + 3)
+        np.testing.assert_array_equal(keys, expected, label)
+
+
+@pytest.mark.parametrize("n", SIZES)
+@pytest.mark.parametrize("dtype", WIDTHS)
+def test_sort_pairs(compiled, dtype, n):
+    sort = compiled("sort_pairs", f"{dtype}*", "int64*", "int64", "int64")
+    for label, keys in inputs(n + 6, dtype).items():
+        before, payload = keys.copy(), np.arange(n + 6)
+        sort(keys, payload, 3, n + 3)
+        expected = before.copy()
+        expected[3 : n + 3].sort()
+        np.testing.assert_array_equal(keys, expected, label)
+        np.testing.assert_array_equal(before[payload], keys, label)
+        np.testing.assert_array_equal(np.sort(payload), np.arange(n + 6), label)
+
+
+@pytest.mark.parametrize("name", ["sort", "sort_pairs"])
+def test_sorts_fall_back_on_a_heap(compiled, name):
+    """Quicksort whose depth is spent."""
+    inner = CODELETS[name].__globals__[f"_quick{name}"]
+    payloads = ("int64*",) if name == "sort_pairs" else ()
+    sort = compiled(inner, "int32*", *payloads, "int64", "int64", "int64")
+    for n in (17, 18, 1000):
+        for label, keys in inputs(n, "int32").items():
+            expected, given = np.sort(keys), keys.copy()
+            payload = np.arange(n)
+            sort(keys, *([payload] if payloads else []), 0, n, 0)
+            np.testing.assert_array_equal(keys, expected, label)
+            if payloads:
+                np.testing.assert_array_equal(given[payload], keys, label)
+
+
+@pytest.mark.parametrize("dtype", WIDTHS)
+@pytest.mark.parametrize("density", [0, 0.01, 0.5, 1])
+def test_sweep(compiled, dtype, density):
+    sweep = compiled("sweep", "bool*", "int64", "int64", f"{dtype}*", "int64")
+    rng = np.random.default_rng(2)
+    for n in (0, 1, 2, 100):
+        tbl = rng.random(3 * n) < density
+        expected = np.flatnonzero(tbl[n : 2 * n])
+        idx = np.full(5 + len(expected), -1, dtype)  # not one element more than is needed
+        assert sweep(tbl, n, n, idx, 5) == 5 + len(expected)
+        np.testing.assert_array_equal(idx, [-1] * 5 + list(expected))
+
+
+@pytest.mark.parametrize("dtype", WIDTHS)
+def test_prefix_sum(compiled, dtype):
+    ptr = np.array([0, 3, 0, 2, 5, 9], dtype)
+    compiled("prefix_sum", f"{dtype}*", "int64")(ptr, 4)
+    assert ptr.tolist() == [0, 3, 3, 5, 10, 9]
+
+
+@pytest.mark.parametrize("dtype", WIDTHS)
+def test_hash_table(compiled, dtype):
+    """Insert, find again, grow: against a dictionary."""
+    find = compiled("hash_find", "int64*", "int64", "int64*", f"{dtype}*", "int64", "int64")
+    rehash = compiled("hash_rehash", "int64*", "int64", "int64*", f"{dtype}*", "int64")
+    rng = np.random.default_rng(3)
+    parent, coord = np.zeros(600, "int64"), np.zeros(600, dtype)
+    table, known = np.zeros(8, "int64"), dict[tuple[int, int], int]()
+    for p, i in rng.integers(0, 20, (900, 2)):
+        slot = find(table, len(table) - 1, parent, coord, p, i)
+        entry = known.setdefault((p, i), len(known))
+        if table[slot] == 0:
+            assert entry == len(known) - 1
+            parent[entry], coord[entry] = p, i
+            table[slot] = entry + 1
+        assert table[slot] == entry + 1
+        if 2 * len(known) > len(table):
+            table = np.full(2 * len(table), 77)
+            rehash(table, len(table), parent, coord, len(known))
+            assert np.count_nonzero(table) == len(known)
+    for (p, i), entry in known.items():
+        assert table[find(table, len(table) - 1, parent, coord, p, i)] == entry + 1
+
+
+def test_hash_scatters_neighbours(compiled):
+    """Rows, columns, strides of powers of two: few entries are far from where they belong."""
+    find = compiled("hash_find", "int64*", "int64", "int64*", "int64*", "int64", "int64")
+    k = np.arange(1000)
+    for parent, coord in [(k, 0 * k), (0 * k, k), (k // 32, k % 32), (0 * k, k << 12), (k << 20, k)]:
+        table = np.zeros(2048, "int64")
+        empty = np.zeros(2048, "int64")
+        far = 0
+        for entry in range(1000):
+            home = find(empty, 2047, parent, coord, parent[entry], coord[entry])
+            slot = find(table, 2047, parent, coord, parent[entry], coord[entry])
+            far = max(far, (slot - home) % 2048)
+            table[slot] = entry + 1
+        assert far < 64
+
+
+@pytest.mark.parametrize("dtype", WIDTHS)
+def test_groups(compiled, dtype):
+    group = compiled("group_by_position", "int64*", "int64", f"{dtype}*", "int64", "int64*")
+    sort = compiled("sort_groups", f"{dtype}*", "int64", f"{dtype}*", f"{dtype}*", "int64*")
+    rng = np.random.default_rng(4)
+    for n, count in [(0, 0), (1, 0), (1, 5), (5, 1), (30, 200), (3, 2000)]:
+        cells = rng.permutation(n * 1000)[:count]
+        parent, coord = cells // 1000, (cells % 1000).astype(dtype)
+        ptr, idx, order = np.full(n + 1, 9, dtype), np.zeros(count, dtype), np.zeros(count, "int64")
+        group(parent, count, ptr, n, order)
+        np.testing.assert_array_equal(order, np.argsort(parent, kind="stable"))
+        np.testing.assert_array_equal(ptr, np.searchsorted(np.sort(parent), np.arange(n + 1)))
+        sort(ptr, n, coord, idx, order)
+        np.testing.assert_array_equal(order, np.argsort(cells))
+        np.testing.assert_array_equal(idx, coord[order])
+
+
+def test_callees_come_first():
+    registry: dict[str, imp.Function] = {}
+    result = instantiate("gallop", ("int32*", "int64", "int64", "int64"), registry)
+    assert list(registry) == ["search_i32", "gallop_i32"]
+    assert registry["gallop_i32"] is result
+    assert instantiate("gallop", ("int32*", "int64", "int64", "int64"), registry) is result
+    assert len(registry) == 2
+
+
+def test_builder_calls_with_wide_integers():
+    b = Builder()
+    idx = imp.Buffer("A_idx", "int32")
+    call = b.call("search", idx, 0, imp.Var("n"), idx[0])
+    assert call.function == "search_i32"
+    assert call.args[-1] == imp.Cast(idx[0], "int64")
+    assert list(b.codelets) == ["search_i32"]
+
+
+def test_unknown_codelet():
+    with pytest.raises(InternalError, match="no codelet `serch`"):
+        instantiate("serch", ("int32*",), {})

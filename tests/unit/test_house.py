@@ -1,0 +1,109 @@
+"""The house is in order: what the rules of CONTRIBUTING.md say about files, packaging and pages."""
+
+from __future__ import annotations
+
+import ast
+import os
+import re
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+from tools import size
+
+ROOT = Path(__file__).parent.parent.parent
+SOURCE = ROOT / "src" / "linnet"
+MODULES = sorted(SOURCE.rglob("*.py"))
+PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
+
+
+def name(path: Path) -> str:
+    return path.relative_to(ROOT).as_posix()
+
+
+@pytest.mark.parametrize("path", MODULES, ids=name)
+def test_module_says_which_question_it_answers(path: Path):
+    text = path.read_text(encoding="utf-8")
+    assert ast.get_docstring(ast.parse(text)), "a file opens with 1 to 6 lines on what it is about"
+    assert not re.search(r"\b(TODO|FIXME|XXX)\b", text)
+    assert not re.search(r"\b(utils?|helpers?|common|misc)\b", path.stem)
+
+
+@pytest.mark.parametrize("path", MODULES, ids=name)
+def test_environment_is_read_in_one_place(path: Path):
+    if path.stem != "options":
+        assert not re.search(r"os\.(environ|getenv)", path.read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize("path", [*PAGES, *MODULES], ids=name)
+def test_no_path_of_one_machine(path: Path):
+    text = path.read_text(encoding="utf-8")
+    assert not re.search(r"(?<![\w.])/(work|root|home)/", text)
+
+
+def test_dependencies_are_numpy_and_llvmlite():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    names = {re.split(r"[<>=\[ ]", requirement)[0] for requirement in project["dependencies"]}
+    assert names == {"numpy", "llvmlite"}
+    assert project["requires-python"] == ">=3.11"
+
+
+def test_import_is_light():
+    """Neither the code generator nor an optional package is loaded before it is needed."""
+    heavy = "{'llvmlite', 'scipy', 'numba', 'ctypes.util', 'multiprocessing', 'asyncio'}"
+    code = f"import sys, linnet; print(sorted({heavy} & set(sys.modules)))"
+    path = os.pathsep.join([str(ROOT / "src"), os.environ.get("PYTHONPATH", "")])
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        env=os.environ | {"PYTHONPATH": path},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout.strip() == "[]"
+
+
+@pytest.mark.parametrize("path", PAGES, ids=name)
+def test_links_between_pages_lead_somewhere(path: Path):
+    for link in re.findall(r"\]\(([^)#\s]+)[^)]*\)", path.read_text(encoding="utf-8")):
+        if "://" not in link:
+            assert (path.parent / link).exists(), f"{name(path)} links to {link}"
+
+
+@pytest.mark.parametrize("path", PAGES, ids=name)
+def test_commands_on_pages_exist(path: Path):
+    targets = set(re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text("utf-8"), re.MULTILINE))
+    for command in re.findall(r"`make ([a-z]+)", path.read_text(encoding="utf-8")):
+        assert command in targets, f"{name(path)} mentions `make {command}`"
+
+
+def test_ci_runs_the_tests():
+    script = ROOT / ".ci" / "run"
+    assert os.access(script, os.X_OK)
+    assert "make test" in script.read_text(encoding="utf-8")
+
+
+def test_size_table_counts_every_file():
+    last = next(row for row in size.report().splitlines() if row.startswith("total"))
+    assert int(last.split()[1]) == len(MODULES)
+
+
+def test_golden_notices_a_difference(passing_golden):
+    check, path = passing_golden
+    path.write_text("a\n", encoding="utf-8")
+    check(path.name, "a")
+    with pytest.raises(AssertionError):
+        check(path.name, "b")
+
+
+@pytest.fixture
+def passing_golden(golden, request):
+    """The golden fixture with a file that exists only for this test."""
+    if request.config.getoption("--update-golden"):
+        pytest.skip("golden files are being rewritten")
+    path = ROOT / "tests" / "golden" / f"house-{os.getpid()}.txt"
+    path.parent.mkdir(exist_ok=True)
+    yield golden, path
+    path.unlink()
