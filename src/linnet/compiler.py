@@ -5,7 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from linnet import imp, loops
+from linnet.algebra.codelets import resolve
 from linnet.formats.format import Format
+from linnet.imp.rewrite import walk
 def simplify_code(k):
     return k
 from linnet.lower.program import Lowered, lower
@@ -59,5 +61,24 @@ def generate(normalized: Normalized, arrays: Arrays) -> Lowered:
         name: Bound(formats[name], arrays[name], name in updated)
         for name in (*program.params, *(name for name, _ in program.temporaries))
     }
-    lowered = lower(program, bound)
-    return replace(lowered, kernel=stage("code", simplify_code(lowered.kernel)))
+    lowered = lower(program, bound, normalized.checks)
+    kernel = prune_codelets(add_codelets(simplify_code(lowered.kernel)))
+    return replace(lowered, kernel=stage("code", kernel))
+
+
+def add_codelets(kernel: imp.Kernel) -> imp.Kernel:
+    """Compile the codelets that functions of the table are made of, where they are called."""
+    registry = {f.name: f for f in kernel.codelets}
+    body = resolve(kernel.body, registry)
+    return replace(kernel, body=body, codelets=tuple(registry.values()))
+
+
+def prune_codelets(kernel: imp.Kernel) -> imp.Kernel:
+    """Drop the codelets that are not called, now that the code is simple."""
+    called = {n.function for n in walk(kernel.body) if isinstance(n, imp.Call)}
+    kept = []
+    for function in reversed(kernel.codelets):  # callers come after what they call
+        if function.name in called:
+            called |= {n.function for n in walk(function.body) if isinstance(n, imp.Call)}
+            kept.append(function)
+    return replace(kernel, codelets=tuple(reversed(kept)))

@@ -1,7 +1,7 @@
 """The functions that are too long for an expression, in restricted Python.
 
 Integer ones are called with arguments of 64 bits, and wrap around; the code that calls them narrows
-the result. None of them can trap: a division by zero has a defined result, NumPy's.
+the result. Compiled, an integer divided by zero is 0.
 """
 
 from __future__ import annotations
@@ -15,23 +15,13 @@ from linnet.imp.rewrite import Tree, rewrite
 
 
 def floor_div(a: int, b: int) -> int:
-    """The quotient rounded down; 0 if b is 0, and the least number over -1 wraps around."""
-    if b == 0:
-        q = 0
-    elif b == -1:
-        q = -a
-    else:
-        q = a // b
-    return q
+    """The quotient rounded down."""
+    return a // b
 
 
 def floor_mod(a: int, b: int) -> int:
-    """The remainder that has the sign of b; 0 if b is 0."""
-    if b == 0 or b == -1:
-        r = 0
-    else:
-        r = a % b
-    return r
+    """The remainder that has the sign of b."""
+    return a % b
 
 
 def float_floor_div(a: float, b: float) -> float:

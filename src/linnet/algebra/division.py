@@ -1,12 +1,13 @@
-"""The code of division, powers and shifts, where C leaves results undefined and machines trap.
+"""The code of division and powers of integers, rounded as Python rounds.
 
-Every result is defined here: what NumPy gives, and where NumPy raises, the quotient rounded toward
-zero. A divisor that is known makes the code short, as in index arithmetic.
+The operators of the IR are total: division by zero gives 0, and what does not fit wraps around. A
+divisor that is known makes the code short, as in index arithmetic. Where NumPy raises an error (a
+negative power of an integer), the result is the true one rounded toward zero.
 """
 
 from __future__ import annotations
 
-from linnet.algebra.dtypes import bits, kind
+from linnet.algebra.dtypes import kind
 from linnet.algebra.emit import Args, absolute, cast, constant, widen
 from linnet.algebra.function import Emit
 from linnet.imp import BOOL, Binary, Call, Cast, Const, Expr, Select, Unary
@@ -21,9 +22,7 @@ def floor_div(args: Args, dtype: str) -> Expr:
         case _, Const(int(value)):
             return _div_by(a, value, dtype)
         case "u", _:
-            zero, one = constant(0, dtype), constant(1, dtype)
-            quotient = Binary("div", a, Binary("max", b, one, dtype), dtype)
-            return Select(Binary("==", b, zero, BOOL), zero, quotient)
+            return Binary("div", a, b, dtype)
         case _:
             return _wide("floor_div", args, dtype)
 
@@ -37,7 +36,7 @@ def floor_mod(args: Args, dtype: str) -> Expr:
         case _, Const(int(value)):
             return _mod_by(a, value, dtype)
         case "u", _:
-            return Binary("rem", a, Binary("max", b, constant(1, dtype), dtype), dtype)
+            return Binary("rem", a, b, dtype)
         case _:
             return _wide("floor_mod", args, dtype)
 
@@ -73,15 +72,9 @@ def _odd_sign(a: Expr, b: int, dtype: str) -> Expr:
 
 
 def remainder(args: Args, dtype: str) -> Expr:
-    """C's remainder, with the sign of a; of integers, 0 if b is 0."""
+    """C's remainder, with the sign of a."""
     a, b = args
-    if kind(dtype) == "f":
-        return Call("fmod", args, dtype)
-    one = constant(1, dtype)
-    odd = Binary("==", b, constant(0, dtype), BOOL)
-    if kind(dtype) == "i":  # the least number over -1 traps
-        odd = Binary("or", odd, Binary("==", b, constant(-1, dtype), BOOL), BOOL)
-    return Binary("rem", a, Select(odd, one, b), dtype)
+    return Call("fmod", args, dtype) if kind(dtype) == "f" else Binary("rem", a, b, dtype)
 
 
 def reciprocal(args: Args, dtype: str) -> Expr:
@@ -131,31 +124,3 @@ def magnitudes(codelet: str) -> Emit:
         return cast(Call(codelet, args if dtype == "uint64" else sizes, "uint64"), dtype)
 
     return emit
-
-
-def left_shift(args: Args, dtype: str) -> Expr:
-    """`a << b`; 0 if b is not between 0 and the width."""
-    a, b = args
-    width = bits(dtype)
-    if isinstance(b, Const):
-        fits = 0 <= b.value < width  # type: ignore[operator]
-        return Binary("<<", a, b, dtype) if fits else constant(0, dtype)
-    unsigned = f"uint{width}"
-    inside = Binary("<", cast(b, unsigned), constant(width, unsigned), BOOL)
-    shifted = Binary("<<", a, Binary("&", b, constant(width - 1, dtype), dtype), dtype)
-    return Select(inside, shifted, constant(0, dtype))
-
-
-def right_shift(args: Args, dtype: str) -> Expr:
-    """`a >> b`; all bits are the sign's if b is not between 0 and the width."""
-    a, b = args
-    width = bits(dtype)
-    if isinstance(b, Const) and 0 <= b.value < width:  # type: ignore[operator]
-        return Binary(">>", a, b, dtype)
-    if kind(dtype) == "u":
-        shifted = Binary(">>", a, Binary("&", b, constant(width - 1, dtype), dtype), dtype)
-        inside = Binary("<", b, constant(width, dtype), BOOL)
-        return Select(inside, shifted, constant(0, dtype))
-    unsigned = f"uint{width}"
-    most = Binary("min", Cast(b, unsigned), constant(width - 1, unsigned), unsigned)
-    return Binary(">>", a, Cast(most, dtype), dtype)

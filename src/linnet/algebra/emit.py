@@ -1,8 +1,9 @@
 """The code of each function: from expressions for its arguments to one for its result.
 
-Arguments already have the types that `algebra.types` asks for. Integers wrap around. No code made
-here can trap or is undefined, whatever the values: both sides of a `Select` may be evaluated. What
-needs a loop or a local variable is a call of a codelet (`algebra.codelets`).
+Arguments already have the types that `algebra.types` asks for. The operators of the IR are total:
+integers wrap around, division by zero gives 0, a shift by the width or more leaves only zeros or
+sign bits, and floats saturate on becoming integers, all as in NumPy. What needs a loop or a local
+variable is a call of a codelet (`algebra.codelets`).
 """
 
 from __future__ import annotations

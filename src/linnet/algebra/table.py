@@ -72,7 +72,8 @@ remainder = Function(
     "remainder", 2, types.alike("remainder", "Biuf"), division.floor_mod, quiet(np.remainder), "%",
     left_annihilator=_zero)
 fmod = Function(
-    "fmod", 2, types.alike("fmod", "Biuf"), division.remainder, quiet(np.fmod), left_annihilator=_zero)
+    "fmod", 2, types.alike("fmod", "Biuf"), division.remainder, quiet(np.fmod),
+    left_annihilator=_zero)
 power = Function(
     "pow", 2, types.alike("pow", "Biufc"),
     emit.by_kind(emit.called("pow"), parts.power, division.integer_power), exact.power, "**",
@@ -147,11 +148,11 @@ bitwise_xor = Function(
 bitwise_invert = Function(
     "bitwise_invert", 1, types.alike("bitwise_invert", "biu"), emit.invert, quiet(np.invert), "~")
 left_shift = Function(
-    "bitwise_left_shift", 2, types.alike("bitwise_left_shift", "Biu"), division.left_shift,
+    "bitwise_left_shift", 2, types.alike("bitwise_left_shift", "Biu"), emit.infix("<<"),
     quiet(np.left_shift), "<<",
     right_identity=_always(0, "biu"), left_annihilator=_always(0, "biu"))
 right_shift = Function(
-    "bitwise_right_shift", 2, types.alike("bitwise_right_shift", "Biu"), division.right_shift,
+    "bitwise_right_shift", 2, types.alike("bitwise_right_shift", "Biu"), emit.infix(">>"),
     quiet(np.right_shift), ">>",
     right_identity=_always(0, "biu"), left_annihilator=_always(0, "biu"))
 

@@ -81,18 +81,19 @@ def _version(path: str) -> str:
 
 
 def compile(text: str, options: Options) -> bytes:
-    """Compile C into a shared library; return its bytes."""
+    """Compile C into a shared library; return its bytes. Flags given with the compiler win."""
     command = find(options)
     with tempfile.TemporaryDirectory(prefix="linnet-") as folder:
         source, library = Path(folder, "kernel.c"), Path(folder, "kernel.so")
         source.write_text(text, encoding="utf-8")
-        output = _run((*command, *flags(options, text), str(source), "-o", str(library), "-lm"), folder)
+        arguments = [*flags(options, text), *command[1:], str(source), "-o", str(library), "-lm"]
+        output = _run([command[0], *arguments], folder)
         if output is not None:
             raise BuildError(f"the C compiler {command[0]} failed", source=text, output=output)
         return library.read_bytes()
 
 
-def _run(command: tuple[str, ...], folder: str) -> str | None:
+def _run(command: list[str], folder: str) -> str | None:
     """Run a compiler; return what it printed if it failed."""
     try:
         done = subprocess.run(

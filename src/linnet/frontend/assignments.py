@@ -45,7 +45,7 @@ def _unpacked(
         case ast.Tuple(values) | ast.List(values) if len(values) == len(names):
             return list(zip(names, values, strict=True))
         case _:
-            message = f"{len(names)} names need {len(names)} values"
+            message = "each of these names needs a value of its own"
             raise scope.error(node, message, hint="`a, b = x[i], y[i]`")
 
 

@@ -192,7 +192,7 @@ def _attribute(node: ast.Attribute, scope: Scope) -> loops.Expr:
 
 
 def _function_hint(name: str) -> str:
-    known = isinstance(getattr(np, name, None), np.ufunc)
+    known = isinstance(vars(np).get(name), np.ufunc)
     return f"call the function: `np.{name}(…)`" if known else "a kernel computes with numbers"
 
 

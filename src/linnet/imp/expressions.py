@@ -60,6 +60,7 @@ class Frame:
     names: Names = field(default_factory=Names)
     env: dict[str, imp.Var | imp.Buffer] = field(default_factory=dict)
     out: list[imp.Stmt] = field(default_factory=list)
+    given: set[str] = field(default_factory=set)  # variables that surely have a value here
     lazy: bool = False  # inside what is not always evaluated, so nothing can be emitted before it
 
     def refusal(self, node: ast.AST, message: str, hint: str | None = None) -> KernelSyntaxError:
@@ -80,6 +81,7 @@ class Frame:
         """A new variable that holds `value`."""
         var = imp.Var(self.names.fresh("t"), concrete(value.dtype))
         self.out.append(imp.Let(var, coerce(value, var.dtype)))
+        self.given.add(var.name)
         return var
 
 
@@ -178,8 +180,12 @@ def _expr(frame: Frame, node: ast.expr) -> imp.Expr:
 def _name(frame: Frame, node: ast.expr, name: str) -> imp.Expr:
     match frame.env.get(name):
         case imp.Var(name=inner):
-            if inner not in frame.types:
-                raise frame.refusal(node, f"`{name}` is read before it is given a value")
+            if inner not in frame.given:
+                raise frame.refusal(
+                    node,
+                    f"`{name}` may be read before it is given a value",
+                    f"begin with `{name} = 0`, say, outside of loops and conditions",
+                )
             return imp.Var(inner, frame.types[inner])
         case imp.Buffer():
             raise frame.refusal(node, f"`{name}` is an array; index it or pass it on")
@@ -207,7 +213,7 @@ def _static(frame: Frame, node: ast.expr) -> object:
             if hasattr(builtins, name) and name not in frame.env:
                 return getattr(builtins, name)
             if name in code.co_varnames:
-                raise frame.refusal(node, f"`{name}` is read before it is given a value")
+                raise frame.refusal(node, f"`{name}` may be read before it is given a value")
             raise frame.refusal(node, f"the name `{name}` is not known here")
         case ast.Attribute(value=value, attr=attr):
             owner = _static(frame, value)

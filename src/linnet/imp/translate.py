@@ -145,6 +145,7 @@ def _function(work: _Work, types: Types) -> tuple[tuple[imp.Var | imp.Buffer, ..
         else:
             params.append(imp.Var(frame.names.fresh(name), dtype))
             frame.types[params[-1].name] = dtype
+            frame.given.add(params[-1].name)
         frame.env[name] = params[-1]
     start: list[imp.Stmt] = []
     for name in sorted(frame.env.keys() & (work.scopes.assigned | work.scopes.counters)):
@@ -153,6 +154,7 @@ def _function(work: _Work, types: Types) -> tuple[tuple[imp.Var | imp.Buffer, ..
             copy = frame.names.fresh(name)
             dtype = frame.types[copy] = join(param.dtype, frame.types.get(copy, param.dtype))
             frame.env[name] = imp.Var(copy, dtype)
+            frame.given.add(copy)
             start.append(imp.Let(imp.Var(copy, dtype), coerce(param, dtype)))
     body = _block(work, frame.source.definition.body)
     return tuple(params), imp.Block((*start, *body.stmts))
@@ -198,12 +200,11 @@ def _statement(work: _Work, stmt: ast.stmt, place: Place) -> None:
         case ast.AugAssign():
             _augment(work, stmt, place)
         case ast.If(test=test, body=body, orelse=orelse):
-            cond = translate_test(frame, test)
-            frame.out.append(imp.If(cond, _block(work, body), _block(work, orelse)))
+            _if(work, translate_test(frame, test), body, orelse)
         case ast.While(test=test, body=body, orelse=[]):
             with frame.collect(lazy=True):
                 cond = translate_test(frame, test)
-            frame.out.append(imp.While(cond, _block(work, body)))
+            frame.out.append(imp.While(cond, _loop_body(work, body)))
         case ast.For(orelse=[]):
             _for(work, stmt)
         case ast.Return(value=value):
@@ -221,6 +222,28 @@ def _statement(work: _Work, stmt: ast.stmt, place: Place) -> None:
         case _:
             word = type(stmt).__name__.lower()
             raise frame.refusal(stmt, f"a statement of this kind ({word}) cannot be compiled")
+
+
+def _if(work: _Work, cond: imp.Expr, body: list[ast.stmt], orelse: list[ast.stmt]) -> None:
+    """A branch; what surely has a value after it has got one on every way that leads there."""
+    frame = work.frame
+    before, after = frame.given, list[set[str]]()
+    blocks = []
+    for branch in (body, orelse):
+        frame.given = set(before)
+        blocks.append(_block(work, branch))
+        if not _never_ends(blocks[-1]):
+            after.append(frame.given)
+    frame.given = set.intersection(*after) if after else before
+    frame.out.append(imp.If(cond, blocks[0], blocks[1]))
+
+
+def _loop_body(work: _Work, body: list[ast.stmt], first: tuple[imp.Stmt, ...] = ()) -> imp.Block:
+    """The body of a loop, which may be run not even once."""
+    before = set(work.frame.given)
+    block = _block(work, body, first)
+    work.frame.given = before
+    return block
 
 
 def _assign(work: _Work, target: ast.expr, value: ast.expr, place: Place) -> None:
@@ -277,6 +300,7 @@ def _give(work: _Work, target: ast.expr, value: imp.Expr, place: Place) -> None:
             variable = frame.names.fresh(name) if new or found is None else found.name
             dtype = _hold(work, target, variable, value.dtype)
             var = frame.env[name] = imp.Var(variable, dtype)
+            frame.given.add(variable)
             make = imp.Let if new or found is None else imp.Assign
             frame.out.append(make(var, _fitted(frame, target, value, concrete(dtype))))
         case _:
@@ -334,7 +358,10 @@ def _for(work: _Work, stmt: ast.For) -> None:
     """`for i in range(…)`; the limit is evaluated once, and `i` can be used like any variable."""
     frame = work.frame
     match stmt.target, stmt.iter:
-        case ast.Name(id=name), ast.Call(func=ast.Name(id="range"), args=args, keywords=[]):
+        case (
+            ast.Name(id=name),
+            ast.Call(func=ast.Name(id="range"), args=[_] | [_, _] | [_, _, _] as args, keywords=[]),
+        ):
             limits = [translate_index(frame, arg) for arg in args]
         case _:
             raise frame.refusal(
@@ -344,20 +371,21 @@ def _for(work: _Work, stmt: ast.For) -> None:
     if len(limits) == 3 and limits[2] != imp.ONE:
         _for_step(work, stmt, start, stop, limits[2])
         return
-    if _may_change(work, args[-1], stop):
+    if _may_change(work, args[0] if len(args) == 1 else args[1], stop):
         stop = frame.temporary(stop)
     head = (id(stmt.body), HEAD)
-    own = name in work.scopes.lets.get(head, ()) and name not in work.scopes.assigned
+    own = name in work.scopes.lets.get(head, ()) and not _assigns(stmt.body, name)
     counter = imp.Var(frame.names.fresh(name if own else f"{name}_next"))
     frame.types[counter.name] = imp.INT
-    env = dict(frame.env)
+    env, given = dict(frame.env), set(frame.given)
+    frame.given.add(counter.name)
     with frame.collect() as first:
         if own:
             frame.env[name] = counter
         else:
             _give(work, stmt.target, counter, head)
-    body = _block(work, stmt.body, tuple(first))
-    frame.env = env
+    body = _loop_body(work, stmt.body, tuple(first))
+    frame.env, frame.given = env, given
     frame.out.append(imp.For(counter, start, stop, body))
 
 
@@ -371,14 +399,22 @@ def _for_step(work: _Work, stmt: ast.For, start: imp.Expr, stop: imp.Expr, step:
     stop = frame.temporary(stop)
     counter = frame.temporary(start)
     frame.types[counter.name] = imp.INT
-    env = dict(frame.env)
+    env, given = dict(frame.env), set(frame.given)
     with frame.collect() as first:
         _give(work, stmt.target, counter, (id(stmt.body), HEAD))
         frame.out.append(imp.Assign(counter, counter + step))
-    body = _block(work, stmt.body, tuple(first))
-    frame.env = env
+    body = _loop_body(work, stmt.body, tuple(first))
+    frame.env, frame.given = env, given
     goes_on = counter < stop if int(step.value.real) > 0 else counter > stop
     frame.out.append(imp.While(goes_on, body))
+
+
+def _assigns(body: list[ast.stmt], name: str) -> bool:
+    return any(
+        isinstance(n, ast.Name) and n.id == name and isinstance(n.ctx, ast.Store)
+        for stmt in body
+        for n in ast.walk(stmt)
+    )
 
 
 def _may_change(work: _Work, node: ast.expr, value: imp.Expr) -> bool:
@@ -386,6 +422,13 @@ def _may_change(work: _Work, node: ast.expr, value: imp.Expr) -> bool:
     names = {n.id for n in ast.walk(node) if isinstance(n, ast.Name)}
     reads_memory = any(isinstance(n, imp.Load | imp.Call) for n in walk(value))
     return reads_memory or not names.isdisjoint(work.scopes.assigned | work.scopes.counters)
+
+
+def _never_ends(block: imp.Block) -> bool:
+    """Does control never reach the end of the block, and so what follows it?"""
+    return any(
+        isinstance(stmt, imp.Break) or _always_returns(imp.Block((stmt,))) for stmt in block.stmts
+    )
 
 
 def _always_returns(block: imp.Block) -> bool:

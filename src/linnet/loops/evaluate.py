@@ -1,8 +1,8 @@
 """Values and functions of values, for the reference interpreter: closures made once, run often.
 
 A value is a NumPy scalar, or a Python number where it is a loop index or a literal. Where a tensor
-stores nothing the value is `Structural`: an annihilator among such values decides a call, whatever the
-other arguments are. Outside the bounds of `A[~i]` it is `MISSING`.
+stores nothing the value is `Structural`: it takes no part in arithmetic, and 0 times anything is
+0, NaN included. Outside the bounds of `A[~i]` it is `MISSING`.
 """
 
 from __future__ import annotations

@@ -124,7 +124,7 @@ class _Cell:
     def declare(self, shape: tuple[int, ...], init: object) -> None:
         """Begin anew."""
         self.stored = np.zeros(shape, np.bool_) if self.sparse else None
-        self.values = np.full(shape, init, self.values.dtype)  # type: ignore[call-overload]
+        self.values = np.full(shape, init, self.values.dtype)
 
     def is_stored(self, place: tuple[int, ...]) -> bool:
         """Whether an element is stored."""
@@ -285,7 +285,7 @@ class _Compiler:
         code = self.expr(expr)
         if kind(code.dtype) not in "iu":
             raise DTypeError(f"an index is an integer, not {concrete(code.dtype)}", at=at)
-        return lambda env: int(_present(code.run(env), at))  # type: ignore[call-overload, no-any-return]
+        return lambda env: int(_present(code.run(env), at))  # type: ignore[call-overload]
 
 
 def _in_order(parts: list[Do]) -> Do:
@@ -315,7 +315,7 @@ def _let(name: str, value: Run, body: Do) -> Do:
 
 
 def _store(cell: _Cell, place: Place, value: Code, at: Location | None) -> Do:
-    """`target = value`. Writing what nothing stored means, where nothing is stored, stores nothing."""
+    """`target = value`. Where nothing is stored, writing what that means stores nothing."""
     convert = conversion(value, str(cell.values.dtype))
 
     def store(env: Env) -> None:

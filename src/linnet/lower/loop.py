@@ -21,12 +21,13 @@ from linnet.lower.context import (
 )
 from linnet.lower.expressions import lower_expr
 from linnet.lower.region import LowerStmt, Region, lower_region
+from linnet.normalize.simplify import point_of
 
 
 def lower_loop(ctx: Context, loop: loops.Loop, lower_stmt: LowerStmt) -> None:
     """Emit a loop."""
     assert loop.extent is not None
-    index, point = imp.Var(loop.index), is_point(loop.extent)
+    index, point = imp.Var(loop.index), point_of(loop.extent) is not None
     lo = lower_expr(ctx, loop.extent.start, imp.INT)
     if point:
         ctx.b.emit(imp.Let(index, lo))
@@ -51,14 +52,6 @@ def lower_loop(ctx: Context, loop: loops.Loop, lower_stmt: LowerStmt) -> None:
         write_back(ctx, fiber, register)
 
 
-def is_point(extent: loops.Extent) -> bool:
-    """Whether an extent is one index: `range(e, e + 1)`."""
-    match extent.stop:
-        case loops.Call(function, (start, loops.Literal(1))) if function.name == "add":
-            return start == extent.start
-    return False
-
-
 def _simple(ctx: Context, x: imp.Expr, name: str) -> imp.Expr:
     return x if isinstance(x, imp.Const | imp.Var) else ctx.b.let(name, x)
 
@@ -71,7 +64,7 @@ def check_extent(
     match loop.extent:
         case loops.Extent(loops.Literal(), loops.Dimension() | loops.Literal()):
             return  # checked when the kernel is called
-        case loops.Extent(loops.Index()) if is_point(loop.extent):
+        case loops.Extent(loops.Index()) if point_of(loop.extent) is not None:
             return  # an index that another loop has kept within this dimension
     for dim in dict.fromkeys(c.fiber.dim for c in cursors):
         message = f"an index in the loop over `{loop.index}` leaves its dimension"

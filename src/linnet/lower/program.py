@@ -10,6 +10,7 @@ from linnet import imp, loops
 from linnet.algebra.dtypes import as_python
 from linnet.formats.fiber import Fiber, Register, Storage
 from linnet.imp.build import Builder
+from linnet.imp.rewrite import rewrite
 from linnet.loops.rewrite import walk
 from linnet.lower.context import (
     Context,
@@ -21,8 +22,9 @@ from linnet.lower.context import (
 )
 from linnet.lower.expressions import lower_expr, lower_update
 from linnet.lower.loop import lower_loop
-from linnet.lower.storage import Bound, make_storages
+from linnet.lower.storage import Bound, equal_modes, make_storages
 from linnet.names import Names
+from linnet.normalize.shape_checks import Check
 from linnet.normalize.simplify import facts_of, same
 
 
@@ -34,22 +36,36 @@ class Lowered:
     sites: tuple[Site, ...]
 
 
-def lower(program: loops.Program, bound: dict[str, Bound]) -> Lowered:
+def lower(program: loops.Program, bound: dict[str, Bound], checks: tuple[Check, ...]) -> Lowered:
     """Specialize a normalized program to the formats of its tensors.
 
-    Needs: names unique, dimensions known, accesses concordant, life cycles inserted.
+    Needs: names unique, dimensions known, accesses concordant, life cycles inserted; `checks` hold
+    whenever the kernel is called.
     """
     b = Builder(Names(_names_in(program)))
     facts = facts_of(program, {name: tensor.dtype for name, tensor in bound.items()})
-    storages, dims, arguments = make_storages(b, program, bound)
+    storages, dims, arguments = make_storages(b, program, bound, equal_modes(checks))
     ctx = Context(b, storages, facts, dims)
     with b.collect() as stmts:
         _introduce_variables(ctx, program, bound)
         lower_stmt(ctx, ctx.simplify(_bind_operands(ctx, program, bound)))
         b.emit(imp.Return(imp.Const(imp.OK, imp.INT)))
     body = imp.Block(tuple(stmts))
+    body = _without_lengths(body, {name for name, _ in program.temporaries}, arguments)
     kernel = imp.Kernel(program.name, arguments, body, tuple(b.codelets.values()))
     return Lowered(kernel, tuple(ctx.sites))
+
+
+def _without_lengths(
+    body: imp.Block, names: set[str], arguments: tuple[imp.Argument, ...]
+) -> imp.Block:
+    """Nobody asks how much of a temporary was in use."""
+    mine = {buffer for a in arguments if a.name in names for buffer in a.buffers}
+
+    def rule(node: imp.Node) -> imp.Node | None:
+        return imp.EMPTY if isinstance(node, imp.SetLength) and node.buffer in mine else None
+
+    return rewrite(body, rule)
 
 
 def _names_in(program: loops.Program) -> set[str]:

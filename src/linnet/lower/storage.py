@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
 
 from linnet import imp, loops
 from linnet.formats.fiber import Storage
 from linnet.formats.format import Format
 from linnet.imp.build import Builder
 from linnet.loops.rewrite import walk
+from linnet.normalize.shape_checks import Check
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,11 +31,19 @@ class Bound:
         return self.format.dtype
 
 
+Mode = tuple[str, int]
+"""A tensor and one of its dimensions."""
+
+
 def make_storages(
-    b: Builder, program: loops.Program, bound: dict[str, Bound]
-) -> tuple[dict[str, Storage], dict[tuple[str, int], imp.Expr], tuple[imp.Argument, ...]]:
-    """Storages by name, the variables that hold dimensions, and the kernel's arguments."""
-    sizes = _size_names(program)
+    b: Builder, program: loops.Program, bound: dict[str, Bound], equal: Mapping[Mode, Mode]
+) -> tuple[dict[str, Storage], dict[Mode, imp.Expr], tuple[imp.Argument, ...]]:
+    """Storages by name, the variables that hold dimensions, and the kernel's arguments.
+
+    Dimensions that are `equal` whenever the kernel is called are one variable, so that the code for
+    them can be compared.
+    """
+    sizes = _size_names(program, equal)
     storages: dict[str, Storage] = {}
     dims: dict[tuple[str, int], imp.Expr] = {}
     arguments = []
@@ -47,6 +57,10 @@ def make_storages(
         storages[name] = Storage(name, tensor.format, own, _init(tensor.format), buffers, prefixes)
         flat = tuple(buffer for level in buffers for buffer in level.values())
         arguments.append(imp.Argument(name, own, flat))
+    dims = {mode: dims[equal.get(mode, mode)] for mode in dims}
+    for name, storage in storages.items():
+        shared = tuple(dims[name, m] for m in range(storage.format.ndim))
+        storages[name] = replace(storage, dims=shared)
     return storages, dims, tuple(arguments)
 
 
@@ -61,14 +75,30 @@ def _init(format: Format) -> imp.Expr:
     return imp.Const(format.fill_value, format.dtype)
 
 
-def _size_names(program: loops.Program) -> dict[tuple[str, int], str]:
+def _size_names(program: loops.Program, equal: Mapping[Mode, Mode]) -> dict[Mode, str]:
     """Dimensions are called after the loops that run over them: `n_i`."""
-    names: dict[tuple[str, int], str] = {}
+    names: dict[Mode, str] = {}
     for node in walk(program.body):
         match node:
             case loops.Loop(index, loops.Extent(_, loops.Dimension(tensor, mode))):
-                names.setdefault((tensor, mode), f"n_{index}")
+                names.setdefault(equal.get((tensor, mode), (tensor, mode)), f"n_{index}")
     return names
+
+
+def equal_modes(checks: Iterable[Check]) -> dict[Mode, Mode]:
+    """For each dimension that is checked to equal others, the first of them."""
+    leader: dict[Mode, Mode] = {}
+
+    def find(mode: Mode) -> Mode:
+        while leader.get(mode, mode) != mode:
+            mode = leader[mode]
+        return mode
+
+    for check in checks:
+        match check.relation, check.a, check.b:
+            case "==", loops.Dimension(a, m), loops.Dimension(b, n):
+                leader[find((b, n))] = find((a, m))
+    return {mode: find(mode) for mode in leader}
 
 
 def _buffers(

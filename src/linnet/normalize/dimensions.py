@@ -130,6 +130,7 @@ class _Dimensions:
         outer = self._bind(Index(stmt.index))
         loop = _Running(self._count, self.sizes.new(), extent, place)
         self._loops[loop.stamp] = loop
+        self.sizes.fill(loop.size, loop.stamp)
         body = self.statement(stmt.body)
         self._unbind(Index(stmt.index), outer)
         for tensor, head in heads.items():
@@ -223,9 +224,13 @@ class _Dimensions:
             raise ShapeError(f"{what}: {tensor} has {_count(rank, 'dimension')}", at=self._at)
         if tensor not in self._declared:
             return None
-        shape = self._shape_of(tensor, self._at)
+        shape, here = self._shape_of(tensor, self._at), self._here()
         self.shapes.settle(shape)
-        return self.sizes.ask(_about_mode(tensor, mode, shape.sizes[mode], self._here(), self._at))
+        size = shape.sizes[mode]
+        if mode in shape.own:
+            own = Dimension(tensor, mode)
+            self.sizes.say(size, Source(own, unwritten(tensor, mode, self._at), 0, here))
+        return self.sizes.ask(_about_mode(tensor, mode, size, here, self._at))
 
     def _meet(self, access: Access, update: bool) -> None:
         """The plain indices of an access run over its modes."""
@@ -249,7 +254,9 @@ class _Dimensions:
         loop, size = self._loops[stamp], shape.sizes[use.mode]
         if loop.extent is None:
             self.sizes.join(loop.size, size)
-            shape.filled.add(use.mode)
+            if update:
+                self.sizes.fill(size, stamp)
+                shape.filled.add(use.mode)
             if use.mode in shape.own:
                 own = Dimension(shape.tensor, use.mode)
                 self.sizes.say(size, Source(own, use, stamp, loop.place))
@@ -371,7 +378,6 @@ def _is_zero(expr: Expr) -> bool:
 def _about_loop(index: str, loop: _Running, at: Location | None) -> Question:
     return Question(
         loop.size,
-        loop.stamp,
         loop.place,
         f"how far `{index}` runs",
         f"no tensor whose size is known has `{index}` alone as an index",
@@ -383,7 +389,6 @@ def _about_loop(index: str, loop: _Running, at: Location | None) -> Question:
 def _about_mode(tensor: str, mode: int, size: int, place: Place, at: Location | None) -> Question:
     return Question(
         size,
-        0,
         place,
         f"the size of mode {mode} of {tensor}",
         f"no index whose extent is known stands alone in that mode where {tensor} is written",

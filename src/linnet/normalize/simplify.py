@@ -10,12 +10,14 @@ import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
+import numpy as np
+
 from linnet import loops
 from linnet.algebra.dtypes import Number, as_python, concrete, kind
 from linnet.algebra.function import Function
 from linnet.errors import DTypeError
 from linnet.formats.fiber import Fiber, Register
-from linnet.loops.rewrite import accesses, block, map_args, substitute, walk
+from linnet.loops.rewrite import accesses, block, map_args, rewrite_stmt, substitute, walk
 from linnet.loops.types import dtype_of
 
 
@@ -79,8 +81,12 @@ def _writes(
     match stmt:
         case loops.Assign(target):
             yield stmt, path[len(scope.get(str(target.tensor), ())) :]
-        case loops.Loop(index, _, body):
-            yield from _writes(body, scope, (*path, index))
+        case loops.Loop(index, extent, body):
+            alias = point_of(extent)
+            if isinstance(alias, loops.Index):  # another name for an index that is bound
+                yield from _writes(substitute(body, {index: alias}), scope, path)
+            else:
+                yield from _writes(body, scope, path if alias is not None else (*path, index))
         case loops.Let(_, _, body):
             yield from _writes(body, scope, path)
         case loops.If(_, then, orelse):
@@ -94,6 +100,14 @@ def _writes(
                 yield from _writes(s, scope, path)
         case _:
             return
+
+
+def point_of(extent: loops.Extent | None) -> loops.Expr | None:
+    """The only index of an extent `range(e, e + 1)`, or None."""
+    match extent:
+        case loops.Extent(start, loops.Call(function, (again, loops.Literal(1)))):
+            return start if function.name == "add" and start == again else None
+    return None
 
 
 def _injective(target: loops.Access, path: tuple[str, ...]) -> bool:
@@ -171,8 +185,6 @@ def _without_unwritten(stmt: loops.Stmt, facts: Facts) -> loops.Stmt:
 
 def replace_reads(stmt: loops.Stmt, values: Mapping[str, loops.Expr]) -> loops.Stmt:
     """Replace what is read from tensors, whatever the indices."""
-    from linnet.loops.rewrite import rewrite_stmt
-
     def rule(e: loops.Expr) -> loops.Expr | None:
         if isinstance(e, loops.Access) and isinstance(e.tensor, str):
             return values.get(e.tensor)
@@ -190,7 +202,8 @@ def _is_idle(stmt: loops.Assign, facts: Facts) -> bool:
     fact, value, op = facts.tensors[name], stmt.value.value, stmt.op
     if op is None:
         return fact.once and fact.init is not None and identical(value, fact.init)
-    if op.idempotent and fact.init is not None and fact.ops == {op} and same(value, fact.init):
+    settled = op.idempotent and op.associative and op.commutative and fact.ops == {op}
+    if settled and fact.init is not None and same(value, fact.init):
         return True
     # An update converts: adding 0.5 to an integer, or 0 to a boolean, is judged in the common type.
     meet = op.types((fact.dtype, dtype_of(stmt.value, facts.types)))
@@ -232,8 +245,6 @@ def fold(call: loops.Call, facts: Facts) -> loops.Expr | None:
 
 def as_dtype(value: Number, dtype: str) -> object:
     """A NumPy scalar, for functions that depend on the width of their arguments."""
-    import numpy as np
-
     return np.dtype(concrete(dtype)).type(value)
 
 

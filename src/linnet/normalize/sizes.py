@@ -50,10 +50,9 @@ class Source:
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A size that is needed at a place, by a loop or not, and what to tell the user without it."""
+    """A size that is needed at a place, and what to tell the user if it cannot be found."""
 
     size: int
-    loop: int
     place: Place
     what: str
     why: str
@@ -67,6 +66,7 @@ class Sizes:
     def __init__(self) -> None:
         self._parent: list[int] = []
         self._sources: list[list[tuple[int, Source]]] = []
+        self._loops: dict[int, int] = {}
         self._questions: list[Question] = []
         self._said = 0
         self._busy: set[int] = set()
@@ -90,8 +90,15 @@ class Sizes:
             self._parent[b] = a
             self._sources[a] += self._sources[b]
 
+    def fill(self, size: int, loop: int) -> None:
+        """The size is that of a loop, or of what it writes: what is said for it reads best."""
+        self._loops.setdefault(size, loop)
+
     def say(self, size: int, source: Source) -> None:
         """The size is this."""
+        if type(source.expr) is Dimension and source.expr.tensor == _ASKED:
+            self.join(size, self._questions[source.expr.mode].size)
+            return
         self._said += 1
         self._sources[self.find(size)].append((self._said, source))
 
@@ -113,17 +120,14 @@ class Sizes:
         if type(expr) is not Dimension or expr.tensor != _ASKED:
             return None
         question = self._questions[expr.mode]
-        found = self.known(question.size, question.place, question.loop)
+        found = self.known(question.size, question.place)
         if found is None:
             raise self._unknown(question)
         return found
 
-    def known(self, size: int, here: Place, loop: int = 0) -> Expr | None:
-        """What a size is, said so that it is right at a place; None if that cannot be said.
-
-        What is said for the loop itself comes first: it reads best.
-        """
-        size = self.find(size)
+    def known(self, size: int, here: Place) -> Expr | None:
+        """What a size is, said so that it is right at a place; None if that cannot be said."""
+        loop, size = self._loops.get(size, 0), self.find(size)
         if size in self._busy:  # it is said in terms of itself
             return None
         self._busy.add(size)
@@ -210,6 +214,7 @@ class Sizes:
                 yield from self._agreement(self.sources(size))
 
     def _agreement(self, sources: list[Source]) -> Iterator[Check]:
+        sources.sort(key=lambda s: not s.use.index)  # an index says more than a declaration
         constants = [(s, c) for s in sources if (c := self.constant(s.expr)) is not None]
         if len(constants) < len(sources):
             self._refuse_what_cannot_be_compared(sources)

@@ -153,7 +153,13 @@ def test_hash_scatters_neighbours(compiled):
     """Rows, columns, strides of powers of two: few entries are far from where they belong."""
     find = compiled("hash_find", "int64*", "int64", "int64*", "int64*", "int64", "int64")
     k = np.arange(1000)
-    for parent, coord in [(k, 0 * k), (0 * k, k), (k // 32, k % 32), (0 * k, k << 12), (k << 20, k)]:
+    for parent, coord in [
+        (k, 0 * k),
+        (0 * k, k),
+        (k // 32, k % 32),
+        (0 * k, k << 12),
+        (k << 20, k),
+    ]:
         table = np.zeros(2048, "int64")
         empty = np.zeros(2048, "int64")
         far = 0

@@ -1,0 +1,55 @@
+"""Conversion between any two formats: a copy, compiled like any other loop program."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+from linnet import loops
+from linnet.formats.format import Format
+from linnet.formats.tensor import Tensor
+from linnet.runtime.kernel import Kernel
+
+
+@lru_cache(maxsize=1024)
+def copy_kernel(source: Format, target: Format) -> Kernel:
+    """`B[i, j, …] = A[i, j, …]`, walking A in the order in which it is stored.
+
+    What a dense tensor holds is compared with the fill value of a sparse result, so that only
+    what differs is stored; a sparse tensor's entries are all kept.
+    """
+    names = tuple(f"i{m}" for m in range(source.ndim))
+    indices = tuple(loops.Index(name) for name in names)
+    value: loops.Expr = loops.Access("A", indices)
+    body: loops.Stmt = loops.Assign(loops.Access("B", indices), None, value)
+    if _stores_all(source) and not _stores_all(target):
+        body = _where_not_fill(body, value, target)
+    for mode in reversed(source.order):
+        body = loops.Loop(names[mode], None, body)
+    fill = target.fill_value
+    assert fill is not None
+    declare = loops.Declare("B", loops.Literal(fill, target.dtype))
+    return Kernel(loops.Program("convert", ("B", "A"), (), loops.Block((declare, body)), ("B",)))
+
+
+def _stores_all(format: Format) -> bool:
+    return all(level.full for level in format.levels[:-1])
+
+
+def _where_not_fill(body: loops.Stmt, value: loops.Expr, target: Format) -> loops.Stmt:
+    """`if A[…] != fill: …`, where NaN is the same as NaN."""
+    from linnet.algebra.table import isnan, logical_not, not_equal
+
+    fill = target.fill_value
+    assert fill is not None
+    if fill != fill:
+        cond: loops.Expr = loops.Call(logical_not, (loops.Call(isnan, (value,)),))
+    else:
+        cond = loops.Call(not_equal, (value, loops.Literal(fill, target.dtype)))
+    return loops.If(cond, body, loops.NOTHING)
+
+
+def convert(tensor: Tensor, format: Format) -> Tensor:
+    """The tensor in another format, whose dtype and fill value are known."""
+    result = Tensor(format, None)
+    copy_kernel(tensor.contents().format, format)(result, tensor)
+    return result

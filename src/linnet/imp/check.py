@@ -1,0 +1,286 @@
+"""What imperative IR must satisfy: names known, types agreeing, loops and functions well formed.
+
+Run after every stage that makes or changes a kernel when `Options.check` is set. What it refuses is
+a bug in Linnet, never in the user's program.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import NoReturn, assert_never
+
+from linnet import imp
+from linnet.errors import InternalError
+from linnet.imp.functions import COMPLEX, MATH, TESTS
+
+_FIXED, _ASSIGNABLE = False, True
+_ANY_KIND = {"==": "biufc", "!=": "biufc", **dict.fromkeys(("<", "<=", ">", ">="), "biuf")}
+_KINDS = {
+    **_ANY_KIND,
+    "+": "biufc",
+    "-": "iufc",
+    "*": "biufc",
+    "/": "fc",
+    "div": "iu",
+    "rem": "iuf",
+    **dict.fromkeys(("&", "|", "^"), "biu"),
+    **dict.fromkeys(("<<", ">>"), "iu"),
+    **dict.fromkeys(("min", "max"), "biuf"),
+    **dict.fromkeys(("and", "or"), "b"),
+}
+_UNARY_KINDS = {"-": "iufc", "~": "biu", "not": "b"}
+_PARTS = {"complex64": "float32", "complex128": "float64"}
+
+
+@dataclass(slots=True)
+class _Scope:
+    """What is known at some point of a function."""
+
+    codelets: Mapping[str, imp.Function]
+    result: str | None
+    buffers: Mapping[str, imp.Buffer]
+    growing: bool  # whether buffers may be grown here
+    variables: dict[str, tuple[str, bool]] = field(default_factory=dict)
+    types: dict[str, str] = field(default_factory=dict)  # of every name, for good
+    in_loop: bool = False
+
+    def inner(self, in_loop: bool | None = None) -> _Scope:
+        """A block inside this one."""
+        loop = self.in_loop if in_loop is None else in_loop
+        return replace(self, variables=dict(self.variables), in_loop=loop)
+
+    def introduce(self, var: imp.Var, assignable: bool, node: imp.Stmt) -> None:
+        """A new variable."""
+        if var.name in self.variables:
+            _refuse(f"the variable {var.name} is introduced twice", node)
+        if self.types.setdefault(var.name, var.dtype) != var.dtype:
+            _refuse(f"the variable {var.name} has two types", node)
+        self.variables[var.name] = (var.dtype, assignable)
+
+
+def check(kernel: imp.Kernel) -> None:
+    """Raise InternalError, with the offending node, unless the kernel is well formed."""
+    codelets = {f.name: f for f in kernel.codelets}
+    buffers = _unique([b for a in kernel.arguments for b in a.buffers])
+    scope = _Scope(codelets, imp.INT, buffers, growing=True)
+    for argument in kernel.arguments:
+        for dim in argument.dims:
+            if dim.dtype != imp.INT:
+                _refuse(f"the dimension {dim.name} is not an int64", dim)
+            scope.variables[dim.name] = (dim.dtype, _FIXED)
+            scope.types[dim.name] = dim.dtype
+    _block(scope, kernel.body)
+    for function in kernel.codelets:
+        params = _unique([p for p in function.params if isinstance(p, imp.Buffer)])
+        inner = _Scope(codelets, function.dtype, params, growing=False)
+        for p in function.params:
+            if isinstance(p, imp.Var):
+                inner.variables[p.name] = (p.dtype, _ASSIGNABLE)
+                inner.types[p.name] = p.dtype
+        _block(inner, function.body)
+
+
+def _unique(buffers: list[imp.Buffer]) -> dict[str, imp.Buffer]:
+    known: dict[str, imp.Buffer] = {}
+    for buffer in buffers:
+        if buffer.name in known:
+            _refuse(f"there are two buffers {buffer.name}", buffer)
+        known[buffer.name] = buffer
+    return known
+
+
+def _refuse(problem: str, node: imp.Node) -> NoReturn:
+    raise InternalError(f"malformed imperative code: {problem}", why=f"in {node!r:.400}")
+
+
+# -- statements ----------------------------------------------------------------------------------
+
+
+def _block(s: _Scope, block: imp.Block) -> None:
+    for stmt in block.stmts:
+        _statement(s, stmt)
+
+
+def _statement(s: _Scope, stmt: imp.Stmt) -> None:
+    match stmt:
+        case imp.Let(var, value):
+            _typed(s, value, var.dtype, stmt)
+            s.introduce(var, _ASSIGNABLE, stmt)
+        case imp.Assign(var, value):
+            _assignable(s, var, stmt)
+            _typed(s, value, var.dtype, stmt)
+        case imp.Accumulate(var, op, value):
+            _assignable(s, var, stmt)
+            _typed(s, value, var.dtype, stmt)
+            if op in imp.COMPARISONS or var.dtype[0] not in _KINDS.get(op, ""):
+                _refuse(f"there is no reduction {op} of {var.dtype}", stmt)
+        case imp.Store(buffer, index, value):
+            _buffer(s, buffer, stmt)
+            _integer(s, index, stmt)
+            _typed(s, value, buffer.dtype, stmt)
+        case imp.For() | imp.While() | imp.If() | imp.Block():
+            _nested(s, stmt)
+        case imp.Fill(buffer, start, stop, value):
+            _buffer(s, buffer, stmt)
+            _integer(s, start, stmt)
+            _integer(s, stop, stmt)
+            _typed(s, value, buffer.dtype, stmt)
+        case imp.Grow(buffer, count) | imp.SetLength(buffer, count):
+            _buffer(s, buffer, stmt)
+            _integer(s, count, stmt)
+            if not buffer.growable or not s.growing:
+                _refuse(f"the buffer {buffer.name} cannot be grown here", stmt)
+        case imp.Break():
+            if not s.in_loop:
+                _refuse("break outside a loop", stmt)
+        case imp.Return(value):
+            _return(s, value, stmt)
+        case imp.Do(call):
+            if call.function not in s.codelets:
+                _refuse(f"there is no codelet {call.function}", stmt)
+            _call(s, call)
+        case imp.Comment():
+            pass
+        case _:
+            assert_never(stmt)
+
+
+def _nested(s: _Scope, stmt: imp.For | imp.While | imp.If | imp.Block) -> None:
+    match stmt:
+        case imp.For(var, start, stop, body):
+            _integer(s, start, stmt)
+            _integer(s, stop, stmt)
+            if var.dtype != imp.INT:
+                _refuse(f"the loop variable {var.name} is not an int64", stmt)
+            inner = s.inner(in_loop=True)
+            inner.introduce(var, _FIXED, stmt)
+            _block(inner, body)
+        case imp.While(cond, body):
+            _typed(s, cond, imp.BOOL, stmt)
+            _block(s.inner(in_loop=True), body)
+        case imp.If(cond, then, orelse):
+            _typed(s, cond, imp.BOOL, stmt)
+            _block(s.inner(), then)
+            _block(s.inner(), orelse)
+        case imp.Block():
+            _block(s.inner(), stmt)
+
+
+def _assignable(s: _Scope, var: imp.Var, stmt: imp.Stmt) -> None:
+    _expr(s, var)
+    if not s.variables[var.name][1]:
+        _refuse(f"{var.name} is not a variable that may be assigned", stmt)
+
+
+def _return(s: _Scope, value: imp.Expr | None, stmt: imp.Stmt) -> None:
+    if value is not None:
+        if s.result is None:
+            _refuse("a value is returned from a codelet that has none", stmt)
+        _typed(s, value, s.result, stmt)
+    elif s.result is not None and not s.growing:
+        _refuse("a codelet returns without its value", stmt)
+
+
+# -- expressions ---------------------------------------------------------------------------------
+
+
+def _typed(s: _Scope, e: imp.Expr, dtype: str, node: imp.Node) -> None:
+    _expr(s, e)
+    if e.dtype != dtype:
+        _refuse(f"{e.dtype} where {dtype} is wanted", node)
+
+
+def _integer(s: _Scope, e: imp.Expr, node: imp.Node) -> None:
+    _expr(s, e)
+    if e.dtype[0] not in "iu":
+        _refuse(f"{e.dtype} where an integer is wanted", node)
+
+
+def _buffer(s: _Scope, buffer: imp.Buffer, node: imp.Node) -> None:
+    if s.buffers.get(buffer.name) != buffer:
+        _refuse(f"the buffer {buffer.name} is unknown, or has another type", node)
+
+
+def _expr(s: _Scope, e: imp.Expr) -> None:
+    match e:
+        case imp.Var(name, dtype):
+            known = s.variables.get(name)
+            if known is None:
+                _refuse(f"the variable {name} is used before it is introduced", e)
+            if known[0] != dtype:
+                _refuse(f"the variable {name} is a {known[0]}", e)
+        case imp.Const(value, dtype):
+            _constant(value, dtype, e)
+        case imp.Load(buffer, index):
+            _buffer(s, buffer, e)
+            _integer(s, index, e)
+        case imp.Binary(op, a, b, dtype):
+            _expr(s, a)
+            _typed(s, b, a.dtype, e)
+            if a.dtype[0] not in _KINDS.get(op, ""):
+                _refuse(f"there is no {op} of {a.dtype}", e)
+            if dtype != (imp.BOOL if op in imp.COMPARISONS else a.dtype):
+                _refuse(f"{op} of {a.dtype} does not give {dtype}", e)
+        case imp.Unary(op, x, dtype):
+            _typed(s, x, dtype, e)
+            if dtype[0] not in _UNARY_KINDS.get(op, ""):
+                _refuse(f"there is no unary {op} of {dtype}", e)
+        case imp.Select(cond, a, b):
+            _typed(s, cond, imp.BOOL, e)
+            _expr(s, a)
+            _typed(s, b, a.dtype, e)
+        case imp.Cast(x, _):
+            _expr(s, x)
+        case imp.Call():
+            _call(s, e)
+        case _:
+            assert_never(e)
+
+
+def _constant(value: bool | int | float | complex, dtype: str, node: imp.Const) -> None:
+    kind = dtype[0]
+    wanted = {"b": (bool,), "i": (int,), "u": (int,), "f": (int, float), "c": (int, float, complex)}
+    if not isinstance(value, wanted[kind]) or (isinstance(value, bool) and kind != "b"):
+        _refuse(f"the constant {value!r} is not a {dtype}", node)
+    if kind in "iu":
+        bits = int(dtype.lstrip("uint"))
+        low = -(1 << bits - 1) if kind == "i" else 0
+        if not low <= int(value.real) < low + (1 << bits):
+            _refuse(f"the constant {value!r} does not fit {dtype}", node)
+
+
+def _call(s: _Scope, e: imp.Call) -> None:
+    for a in e.args:
+        if isinstance(a, imp.Address):
+            _buffer(s, a.buffer, e)
+        else:
+            _expr(s, a)
+    function = s.codelets.get(e.function)
+    if function is None:
+        _mathematics(e)
+        return
+    given = [a.dtype for a in e.args]
+    wanted = [f"{p.dtype}*" if isinstance(p, imp.Buffer) else p.dtype for p in function.params]
+    if given != wanted or e.dtype != (function.dtype or "void"):
+        _refuse(f"{e.function} takes {wanted} and gives {function.dtype}", e)
+
+
+def _mathematics(e: imp.Call) -> None:
+    name, kinds = e.function, {a.dtype for a in e.args}
+    first = e.args[0].dtype if e.args else ""
+    if name in MATH:
+        if len(e.args) != MATH[name].arity or len(kinds) != 1 or first[0] != "f" or e.dtype != first:
+            _refuse(f"{name} takes and gives floats of one type", e)
+    elif name in TESTS:
+        if len(e.args) != 1 or e.dtype != imp.BOOL:
+            _refuse(f"{name} takes one number and gives a bool", e)
+    elif name == "complex":
+        if len(e.args) != 2 or kinds != {_PARTS.get(e.dtype)}:
+            _refuse("complex takes two floats", e)
+    elif name in COMPLEX:
+        result = first if name == "conj" else _PARTS.get(first, first)
+        if len(e.args) != 1 or e.dtype != result:
+            _refuse(f"{name} of {first} gives {result}", e)
+    else:
+        _refuse(f"there is no function {name}", e)
