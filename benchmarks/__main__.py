@@ -61,12 +61,16 @@ def chosen(outcome_sides: str | None, ways: dict[str, object]) -> dict[str, obje
 def main() -> int:
     """Run the chosen benchmarks; fail if any side gave a wrong result or Linnet gave none."""
     options = arguments()
-    load = Load(("small",) if options.quick else tuple(options.sizes.split(",")), not options.no_real)
+    load = Load(
+        ("small",) if options.quick else tuple(options.sizes.split(",")), not options.no_real
+    )
     seconds = 0.1 if options.quick else 1.0
     for key, value in report.machine().items():
         print(f"{key}: {value}")
     names = options.names or (*FAMILIES, *FIGURES)
-    outcomes = [o for name in names if name in FAMILIES for o in family(name, load, seconds, options)]
+    outcomes = [
+        o for name in names if name in FAMILIES for o in family(name, load, seconds, options)
+    ]
     _remarks(outcomes)
     figures = [f for name in names if name in FIGURES for f in figure(name)]
     if options.json:
@@ -74,9 +78,7 @@ def main() -> int:
     return any("linnet" in o.missing or "WRONG" in str(o.missing) for o in outcomes)
 
 
-def family(
-    name: str, load: Load, seconds: float, options: argparse.Namespace
-) -> list[Outcome]:
+def family(name: str, load: Load, seconds: float, options: argparse.Namespace) -> list[Outcome]:
     """All cases of one kernel family."""
     print(f"\n{report.heading()}", flush=True)
     outcomes = []

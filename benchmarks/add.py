@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-import linnet as ln
 import scipy.sparse as sp
 
+import linnet as ln
 from benchmarks import data, native
 from benchmarks.harness import Case, Side
 from benchmarks.peers import peer

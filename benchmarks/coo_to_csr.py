@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-import linnet as ln
 import numpy as np
 import scipy.sparse as sp
 
+import linnet as ln
 from benchmarks import data, native
 from benchmarks.harness import Case, Side
 from benchmarks.peers import peer

@@ -42,7 +42,8 @@ class Case:
 
     A way is a function of `args` that prepares everything that is not timed and returns a Side.
     `expected` computes the reference; without it the reference is SciPy's result. `bar` is the
-    part of the speed of hand-written C that Linnet has to reach.
+    part of the speed of hand-written C that Linnet has to reach. `idiom` says that SciPy has no
+    such operation, and its side is what its users write instead, prepared outside the timing.
     """
 
     name: str
@@ -51,6 +52,7 @@ class Case:
     args: tuple[object, ...]
     ways: dict[str, Callable[..., Side]]
     bar: float | None = None
+    idiom: bool = False
     expected: Callable[[], object] | None = None
 
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-import linnet as ln
 import numpy as np
 import scipy.sparse as sp
 
+import linnet as ln
 from benchmarks import add, data, native
 from benchmarks.harness import Case, Side
 from benchmarks.peers import jit, peer
@@ -71,9 +71,7 @@ def linnet_dot(a: sp.csr_array, b: sp.csr_array) -> Side:
 
 
 def c_dot(a: sp.csr_array, b: sp.csr_array) -> Side:
-    return native.scalar(
-        "intersect", "dot", a.nnz, a.indices, a.data, b.nnz, b.indices, b.data
-    )
+    return native.scalar("intersect", "dot", a.nnz, a.indices, a.data, b.nnz, b.indices, b.data)
 
 
 def scipy_dot(a: sp.csr_array, b: sp.csr_array) -> Side:

@@ -12,7 +12,18 @@ from pathlib import Path
 
 from benchmarks.harness import Outcome
 
-HEAD = ("kernel", "data", "stored", "Linnet", "C", "vs C", "SciPy", "vs SciPy", "best other peer", "vs peer")
+HEAD = (
+    "kernel",
+    "data",
+    "stored",
+    "Linnet",
+    "C",
+    "vs C",
+    "SciPy",
+    "vs SciPy",
+    "best other peer",
+    "vs peer",
+)
 WIDTHS = (26, 22, 7, 9, 9, 6, 9, 8, 19, 7)
 
 
@@ -33,7 +44,7 @@ def row(outcome: Outcome) -> str:
         _seconds(times.get("c")),
         _ratio(outcome.ratio("c"), outcome.case.bar),
         _seconds(times.get("scipy")),
-        _ratio(outcome.ratio("scipy"), 1.0 if outcome.case.bar else None),
+        _ratio(outcome.ratio("scipy"), None if outcome.case.idiom else 1.0),
         f"{peer} {_seconds(times[peer]).strip()}" if peer else "-",
         _ratio(outcome.ratio(peer) if peer else None, None),
     ]

@@ -1,14 +1,21 @@
-// What the C functions of these benchmarks share: types, results that they allocate, a sort.
+// What the C functions of these benchmarks share: types, results that they allocate, a sort, and a
+// sum of rows.
+#define _GNU_SOURCE
 #include <math.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#if defined(__linux__)
+#include <sys/mman.h>
+#endif
 
 // Sums of a function so marked may be reassociated, and then vectorized, as Linnet's are.
 #if defined(__clang__)
 #define REASSOCIATE
 #pragma clang fp reassociate(on)
 #else
+// gcc would otherwise jam two rows into one loop and fetch the second with gathers.
+#pragma GCC optimize("no-loop-unroll-and-jam")
 #define REASSOCIATE \
     __attribute__((optimize("associative-math", "no-signed-zeros", "no-trapping-math")))
 #endif
@@ -30,15 +37,27 @@ void release(Arrays *a) {
     memset(a, 0, sizeof *a);
 }
 
-// Room for n elements; pages that are not written cost nothing.
+// Memory in large pages where there is much of it, as NumPy does: the first write to each of many
+// small pages would cost more than what is computed. Pages that are not written cost nothing.
+static inline void *allocate(i64 bytes) {
+#if defined(__linux__)
+    void *p = NULL;
+    if (bytes >= 1 << 22 && !posix_memalign(&p, 1 << 21, bytes)) {
+        madvise(p, bytes, MADV_HUGEPAGE);
+        return p;
+    }
+#endif
+    return malloc(bytes ? bytes : 1);
+}
+
 static inline i32 *new_ints(Arrays *a, int k, i64 n) {
     a->count[k] = n;
-    return a->ints[k] = malloc((n ? n : 1) * sizeof(i32));
+    return a->ints[k] = allocate(n * sizeof(i32));
 }
 
 static inline double *new_values(Arrays *a, i64 n) {
     a->stored = n;
-    return a->values = malloc((n ? n : 1) * sizeof(double));
+    return a->values = allocate(n * sizeof(double));
 }
 
 // Give back what was not needed.
@@ -75,5 +94,23 @@ static void sort_ints(i32 *a, i64 n) {
         i64 m = k;
         while (m > 0 && a[m - 1] > x) { a[m] = a[m - 1]; m--; }
         a[m] = x;
+    }
+}
+
+// y = sum of val[q] * X[idx[q]] over q, for rows of m values. Four rows at a time: y is loaded and
+// stored a quarter as often.
+static inline void sum_rows(i64 m, double *restrict y, i64 q, i64 end, const i32 *restrict idx,
+                            const double *restrict val, const double *restrict X) {
+    memset(y, 0, m * sizeof(double));
+    for (; q + 3 < end; q += 4) {
+        double a = val[q], b = val[q + 1], c = val[q + 2], d = val[q + 3];
+        const double *restrict s = X + idx[q] * m, *restrict t = X + idx[q + 1] * m;
+        const double *restrict u = X + idx[q + 2] * m, *restrict v = X + idx[q + 3] * m;
+        for (i64 k = 0; k < m; k++) y[k] += (a * s[k] + b * t[k]) + (c * u[k] + d * v[k]);
+    }
+    for (; q < end; q++) {
+        const double *restrict x = X + idx[q] * m;
+        double a = val[q];
+        for (i64 k = 0; k < m; k++) y[k] += a * x[k];
     }
 }

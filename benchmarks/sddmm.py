@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-import linnet as ln
 import numpy as np
 import scipy.sparse as sp
 
+import linnet as ln
 from benchmarks import data, native
 from benchmarks.harness import Case, Side
 from benchmarks.peers import jit
@@ -85,4 +85,4 @@ def cases(load: data.Load) -> Iterator[Case]:
 def _case(name: str, A: sp.csr_array) -> Case:
     rng = np.random.default_rng(6)
     U, V = rng.random((A.shape[0], RANK)), rng.random((A.shape[1], RANK))
-    return Case("sddmm rank 32", name, A.nnz, (A, U, V), WAYS, BAR)
+    return Case("sddmm rank 32", name, A.nnz, (A, U, V), WAYS, BAR, idiom=True)

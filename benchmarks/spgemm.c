@@ -42,7 +42,7 @@ i64 spgemm(i64 n, i64 m, const i32 *restrict A_ptr, const i32 *restrict A_idx,
             if (!(idx = result->ints[1]) || !(val = result->values)) return 1;
         }
         // Sorting takes about count * log(count) steps, sweeping one for each eight columns.
-        if (count * THRESHOLD > m) sweep(seen, m, list);
+        if (count * 64 > m) sweep(seen, m, list);
         else sort_ints(list, count);
         for (i64 t = 0; t < count; t++) {
             i64 j = list[t];

@@ -28,10 +28,14 @@ Arrays = dict[str, tuple[str, ...]]
 
 @dataclass(frozen=True, slots=True)
 class Normalized:
-    """A program in which nothing is left unsaid, and what must hold when it is called."""
+    """A program in which nothing is left unsaid, and what must hold when it is called.
+
+    `formats` are those in which tensors are written, `results` those in which they are handed out.
+    """
 
     program: loops.Program
     formats: Formats
+    results: Formats
     checks: tuple[Check, ...]
     warnings: tuple[str, ...]
 
@@ -43,14 +47,14 @@ def normalize(program: loops.Program, formats: Formats) -> Normalized:
     ndims = {name: format.ndim for name, format in formats.items()}
     program, checks = infer_dimensions(program, ndims)
     program = stage("dimensions", program)
-    formats = infer_dtypes(program, formats)
+    results = formats = infer_dtypes(program, formats)
     program, formats = insert_workspaces(program, formats)
     program = stage("workspaces", program)
     # after workspaces: what they copy is in order, and only the rest is made so
     program, warnings = concordize(program, formats)
     program = stage("concordance", program)
     program = stage("lifecycles", insert_lifecycles(program))
-    return Normalized(program, formats, checks, warnings)
+    return Normalized(program, formats, results, checks, warnings)
 
 
 def generate(normalized: Normalized, arrays: Arrays) -> Lowered:

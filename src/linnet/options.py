@@ -12,6 +12,7 @@ from contextvars import ContextVar, Token
 from dataclasses import dataclass, replace
 from pathlib import Path
 from types import TracebackType
+from typing import Any
 
 from linnet.errors import LinnetError
 
@@ -80,8 +81,8 @@ def default_cache_dir() -> Path:
         return Path.home() / "Library" / "Caches" / "linnet"
     if sys.platform == "win32":
         return Path(os.environ.get("LOCALAPPDATA") or Path.home()) / "linnet" / "cache"
-    base = os.environ.get("XDG_CACHE_HOME") or ""
-    return (Path(base) if os.path.isabs(base) else Path.home() / ".cache") / "linnet"
+    base = Path(os.environ.get("XDG_CACHE_HOME") or "")
+    return (base if base.is_absolute() else Path.home() / ".cache") / "linnet"
 
 
 _process: Options | None = None
@@ -94,12 +95,12 @@ def current() -> Options:
 
 
 def _initial() -> Options:
-    global _process  # noqa: PLW0603
+    global _process
     _process = from_environment()
     return _process
 
 
-class config:  # noqa: N801
+class config:
     """Change options: `config(backend="c")` from now on, `with config(backend="c"):` in a block."""
 
     def __init__(
@@ -114,7 +115,7 @@ class config:  # noqa: N801
         compiler: str | None = None,
         threads: int | None = None,
     ) -> None:
-        given = {
+        given: dict[str, Any] = {
             "backend": backend,
             "check": check,
             "sanitize": sanitize,
@@ -125,9 +126,8 @@ class config:  # noqa: N801
             "threads": threads,
         }
         self._before = current()
-        self._after = replace(
-            self._before, **{name: value for name, value in given.items() if value is not None}
-        )
+        changes = {name: value for name, value in given.items() if value is not None}
+        self._after = replace(self._before, **changes)
         self._token: Token[Options | None] | None = None
         _install(self._after)
 
@@ -149,7 +149,7 @@ class config:  # noqa: N801
 
 def _install(options: Options) -> None:
     """Set the options of the innermost block, or of the process where there is none."""
-    global _process  # noqa: PLW0603
+    global _process
     if _context.get() is None:
         _process = options
     else:

@@ -60,6 +60,8 @@ LINES = [
     ("y[i] = A[i, j] + A", "A", "`A` has no index here and 2 indices in line 4", "give a tensor one index per dimension, everywhere; `s[()]` has none"),
     ("y[i] = x.shape", "x.shape", "`x.shape` is not a value", "write `x.shape[0]`, the size of one dimension"),
     ("y[i] = x.shape[i]", "x.shape[i]", "the dimension must be a number", "write `x.shape[0]`, `x.shape[1]`, …"),
+    ("y[i] = x[i] + x.shape[1]", "x.shape[1]", "`x` has no dimension 1", None),
+    ("y[i] = -18446744073709551615", "-18446744073709551615", "this integer does not fit 64 bits", "write it as a float, such as 1e20"),
     ("y[i] = x.T", "x.T", "`x.T` is not a value", "a kernel computes with numbers"),
     ("y[i] = len(x)", "len(x)", "`len` is not a function that a kernel can call", "write `A.shape[0]`, the size of one dimension"),
     ("y[i] = table[i]", "table[i]", "`table` is not a parameter of the kernel", "pass it to the kernel as a parameter"),
@@ -241,7 +243,7 @@ def test_a_file_that_has_changed(tmp_path):
 
 def test_too_deep():
     with pytest.raises(KernelSyntaxError, match="`k` is nested too deeply"):
-        kernel(f"def k(y):\n    y[()] = {'-' * 900}y[()]" if False else "def k(y):\n    y[()] = " + " + ".join(["y"] * 3000))
+        kernel("def k(y):\n    y[()] = " + " + ".join(["y"] * 2000))
 
 
 def test_a_word_outside_a_kernel():

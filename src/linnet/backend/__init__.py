@@ -43,7 +43,7 @@ def build(
         code = toolchain.compile(c.render(kernel), options)
     else:
         code = machine.compile(llvm.render(kernel))
-    header = {"symbol": symbol(kernel), "meta": dict(meta or {})}
+    header: dict[str, object] = {"symbol": symbol(kernel), "meta": dict(meta or {})}
     call = _link(code, symbol(kernel), options)
     if cache is not None:
         cache.store(_full_key(key, options), _pack(header, code))
@@ -58,7 +58,8 @@ def load(key: str, options: Options) -> Compiled | None:
         return None
     header, code = _unpack(data)
     name, meta = header["symbol"], header["meta"]
-    assert isinstance(name, str) and isinstance(meta, dict)
+    assert isinstance(name, str)
+    assert isinstance(meta, dict)
     return Compiled(_link(code, name, options), meta, len(code), cached=True)
 
 

@@ -44,7 +44,7 @@ def _called_early(codelets: tuple[imp.Function, ...]) -> list[int]:
 def export(kernel: imp.Kernel) -> tuple[str, str]:
     """A stand-alone C file, and a header that says how to call it."""
     name = symbol(kernel)
-    note = f'// Compile with: cc -O3 -march=native -fwrapv -fopenmp-simd -c {name}.c\n#include "{name}.h"\n'
+    note = f"// Compile with: cc -O3 -march=native -fwrapv -fopenmp-simd -c {name}.c\n"
     guard = f"{name.upper()}_H"
     head = [
         f"#ifndef {guard}",
@@ -63,15 +63,15 @@ def export(kernel: imp.Kernel) -> tuple[str, str]:
         "#endif",
         "#endif",
     ]
-    return note + render(kernel), "\n".join(head) + "\n"
+    return f'{note}#include "{name}.h"\n{render(kernel)}', "\n".join(head) + "\n"
 
 
 def _layout(kernel: imp.Kernel) -> Iterator[str]:
     """What each slot of the argument block holds."""
-    yield "// Arguments are passed in an array of int64. A buffer takes three slots: its address, its"
-    yield "// capacity and its length, in elements. A growable one is enlarged with realloc, and may"
-    yield "// start as three zeros; afterwards its slots say where it is. The result is 0, or 1 if"
-    yield "// there was not enough memory."
+    yield "// Arguments are passed in an array of int64. A buffer takes three slots: its address,"
+    yield "// its capacity and its length, in elements. A growable one is enlarged with realloc,"
+    yield "// and may start as three zeros; afterwards its slots say where it is. The result is 0,"
+    yield "// or 1 if there was not enough memory."
     slot = 0
     for argument in kernel.arguments:
         for dim in argument.dims:
@@ -106,7 +106,8 @@ def _kernel(kernel: imp.Kernel, needs: Needs, codelets: dict[str, str]) -> str:
     _name_all(scope, facts)
     p = _Printer(scope, facts, [f"i64 {symbol(kernel)}(i64 *restrict args) {{"])
     slot = 0
-    dims, pointers = {}, []
+    dims: dict[str, str] = {}
+    pointers = []
     for argument in kernel.arguments:
         for dim in argument.dims:
             if dim.name in facts.read:
@@ -190,10 +191,11 @@ def _block(p: _Printer, block: imp.Block, depth: int) -> None:
 def _append(s: Scope, pair: list[imp.Stmt]) -> str:
     """`x[n] = e; n++` in one: `x[n++] = e`, where `e` does not speak of `n`."""
     match pair:
-        case [imp.Store(buffer, imp.Var() as n, value), imp.Assign(var, imp.Binary("+", a, b, _))] if (
-            var == n == a and b == imp.ONE and n.name not in reads(value).read
+        case [imp.Store(buffer, imp.Var() as n, value), imp.Assign(var, next_value)] if (
+            var == n and next_value == n + 1 and n.name not in reads(value).read
         ):
-            return f"{s.names[buffer.name]}[{s.names[n.name]}++] = {assigned(s, value, buffer.dtype)};"
+            text = assigned(s, value, buffer.dtype)
+            return f"{s.names[buffer.name]}[{s.names[n.name]}++] = {text};"
         case _:
             return ""
 
@@ -346,7 +348,8 @@ def _changed_by(e: imp.Expr, body: imp.Block) -> bool:
 def _body(p: _Printer, head: str, body: imp.Block, depth: int, unclosed: bool = False) -> None:
     """A statement's body, in braces only if it needs them."""
     stmts = list(_flat(body))
-    if len(stmts) == 1 and not isinstance(stmts[0], (imp.Let, imp.Comment, imp.Block)) and not unclosed:
+    single = len(stmts) == 1 and not isinstance(stmts[0], (imp.Let, imp.Comment, imp.Block))
+    if single and not unclosed:
         p.line(depth, head)
         _block(p, body, depth + 1)
         if not isinstance(stmts[0], (imp.For, imp.While, imp.If, imp.Fill, imp.Grow)):
@@ -363,7 +366,8 @@ def _body(p: _Printer, head: str, body: imp.Block, depth: int, unclosed: bool = 
 def _join(p: _Printer, depth: int, head: str) -> None:
     """Put a short body on the line of its head."""
     text = p.lines[-1].strip()
-    if p.lines[-2].strip() == head.strip() and 2 * depth + len(head) + len(text) < 72 and head[0] != "}":
+    fits = 2 * depth + len(head) + len(text) < 72 and head[0] != "}"
+    if fits and p.lines[-2].strip() == head:
         p.lines[-2:] = [f"{'  ' * depth}{head} {text}"]
 
 

@@ -25,7 +25,11 @@ TYPES = {
 SHORT = {**TYPES, "float32": "f32", "float64": "f64", "complex64": "c64", "complex128": "c128"}
 COMPLEX = {"real": "creal", "imag": "cimag", "conj": "conj", "abs": "cabs"}
 TESTS = frozenset({"isnan", "isinf", "isfinite", "signbit"})
-STATUS = {imp.OUT_OF_MEMORY: "OUT_OF_MEMORY", imp.OUT_OF_BOUNDS: "OUT_OF_BOUNDS", imp.OVERFLOW: "OVERFLOW"}
+STATUS = {
+    imp.OUT_OF_MEMORY: "OUT_OF_MEMORY",
+    imp.OUT_OF_BOUNDS: "OUT_OF_BOUNDS",
+    imp.OVERFLOW: "OVERFLOW",
+}
 
 _FUNCTIONS = {
     "min": "static inline {T} {name}({T} a, {T} b) {{ return a < b{nan} ? a : b; }}",
@@ -50,7 +54,7 @@ _QUOTIENT = """static inline {T} {name}({T} a, {T} b) {{
   return CMPLX{F}((p + q * ratio) / d, (wide ? imag : -imag) / d);
 }}"""
 _TEST = "static inline bool {name}({T} x) {{ return {body}; }}"
-_GROW = """// A growable buffer has three slots: address, capacity, length. Its memory is always in its slot.
+_GROW = """// A growable buffer has three slots: address, capacity, length. The address is always current.
 static __attribute__((noinline, cold)) int enlarge(i64 *slot, i64 count, i64 size) {
   i64 most = INT64_MAX / size, wish = 2 * slot[1] > count ? 2 * slot[1] : count;
   if (count > most) return 1;
@@ -63,7 +67,8 @@ static __attribute__((noinline, cold)) int enlarge(i64 *slot, i64 count, i64 siz
   return 0;
 }
 #define grow(buffer, slot, count) \\
-  ((count) > (slot)[1] && (enlarge(slot, count, sizeof *(buffer)) || ((buffer) = (void *)(slot)[0], 0)))"""
+  ((count) > (slot)[1] && \\
+   (enlarge(slot, count, sizeof *(buffer)) || ((buffer) = (void *)(slot)[0], 0)))"""
 
 
 @dataclass(slots=True)
@@ -97,7 +102,8 @@ class Needs:
             return self._test(operation, name, dtype)
         bits = int(dtype.lstrip("uint")) if kind in "iu" else 0
         if operation == "to":
-            low, high = (f"-0x1p{bits - 1}", f"0x1p{bits - 1}") if kind == "i" else ("0", f"0x1p{bits}")
+            high = f"0x1p{bits - 1}" if kind == "i" else f"0x1p{bits}"
+            low = f"-{high}" if kind == "i" else "0"
             limit = f"{'U' if kind == 'u' else ''}INT{bits}"
             least = f"{limit}_MIN" if kind == "i" else "0"
             return _TO.format(T=c, name=name, low=low, high=high, MIN=least, MAX=f"{limit}_MAX")

@@ -76,7 +76,7 @@ def assigned(s: Scope, e: imp.Expr, dtype: str) -> str:
         case imp.Const(value, kind) if kind[0] in "fc" and _whole(value):
             return str(int(value.real))
         case imp.Cast(x, kind) if kind == dtype and not _saturates(x.dtype, kind):
-            return assigned(s, x, x.dtype) if x.dtype not in _NARROW else plain(s, x)
+            return plain(s, x)
         case imp.Binary(op, a, b, kind) if kind == dtype and kind in _NARROW:
             return _operate(s, op, a, b).text
         case _:
@@ -90,7 +90,7 @@ def _whole(value: bool | int | float | complex) -> bool:
 
 def _saturates(source: str, target: str) -> bool:
     """Whether a conversion is more than C's own."""
-    return (source[0] == "f" and target[0] in "iu") or source[0] == "c"
+    return (source[0] in "fc" and target[0] in "iu") or (source[0] == "c" and target[0] != "c")
 
 
 def index(s: Scope, e: imp.Expr) -> str:
@@ -112,8 +112,9 @@ def expression(s: Scope, e: imp.Expr) -> Text:
         case imp.Load(buffer, at):
             return Text(f"{s.names[buffer.name]}[{index(s, at)}]", _PRIMARY, buffer.dtype)
         case imp.Binary(op, a, b, dtype):
-            text = _operate(s, op, a, b)
-            return _converted(s, text, dtype) if dtype in _NARROW and op not in ("min", "max") else text
+            result = _operate(s, op, a, b)
+            narrow = dtype in _NARROW and op not in ("min", "max")
+            return _converted(s, result, dtype) if narrow else result
         case imp.Cast(x, dtype):
             return _cast(s, x, dtype)
         case imp.Unary(op, x, dtype):
@@ -212,7 +213,7 @@ def _named_operation(op: str, b: imp.Expr, kind: str) -> str:
 def _uncast(e: imp.Expr) -> imp.Expr:
     """Without a widening of integers, which C does by itself beside a wide operand."""
     match e:
-        case imp.Cast(x, "int64") if x.dtype in ("int32", "int16", "int8", "bool", "uint16", "uint8", "uint32"):
+        case imp.Cast(x, "int64") if x.dtype[0] in "biu" and not x.dtype.endswith("64"):
             return x
         case _:
             return e
@@ -290,12 +291,13 @@ def _function(s: Scope, e: imp.Call) -> str:
         return f"{prelude.COMPLEX[name]}{suffix}"
     if name in ("real", "conj") or (name == "abs" and kind in "ub"):
         return ""  # the number itself
-    if name == "imag" or (name == "abs" and kind == "i") or (name in prelude.TESTS and kind not in "f"):
+    test = name in prelude.TESTS
+    if name == "imag" or (name == "abs" and kind == "i") or (test and kind != "f"):
         return s.needs.function(name, dtype)
     s.needs.headers.add("math.h")
     if name == "abs":
         return f"fabs{suffix}"
-    if name in prelude.TESTS:
+    if test:
         return name
     if name in MATH and kind == "f":
         return name + suffix

@@ -23,6 +23,8 @@ from linnet.options import Options, default_cache_dir
 _MAGIC = b"linnet1\n"
 _SUFFIX, _UNFINISHED = ".kernel", ".part"
 _DAY = 86400.0
+# not through links; and not in text mode, where there is one
+_READ_FLAGS = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
 _warned: set[str] = set()
 
 
@@ -60,19 +62,21 @@ class Cache:
         try:
             directory = default_cache_dir()
         except RuntimeError:  # no home folder
-            return _without("there is no home folder")
+            _warn("there is no home folder")
+            return None
         if problem := _problem(directory):
-            return _without(f"the folder {directory} {problem}")
+            _warn(f"the folder {directory} {problem}")
+            return None
         return Cache(directory, options.cache_limit)
 
     def load(self, key: str) -> bytes | None:
         """What was stored under `key`, or None; a damaged entry is removed."""
         path = self._path(key)
         try:
-            fd = os.open(path, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0))
+            fd = os.open(path, _READ_FLAGS)
         except OSError:
             return None
-        with open(fd, "rb") as file:
+        with os.fdopen(fd, "rb") as file:
             status = os.fstat(fd)
             if not stat.S_ISREG(status.st_mode) or _foreign(status):
                 return None
@@ -94,21 +98,22 @@ class Cache:
         """Keep `data` under `key`. A folder that cannot be written to is not an error."""
         try:
             fd, name = tempfile.mkstemp(suffix=_UNFINISHED, dir=self.directory)
+            unfinished = Path(name)
         except OSError as error:
             _warn(f"the folder {self.directory} cannot be written to ({error.strerror})")
             return
         try:
-            with open(fd, "wb") as file:
+            with os.fdopen(fd, "wb") as file:
                 file.write(_MAGIC + _checksum(key, data) + data)
-            os.replace(name, self._path(key))
+            unfinished.replace(self._path(key))
         except OSError as error:
             with contextlib.suppress(OSError):
-                os.unlink(name)
+                unfinished.unlink()
             _warn(f"nothing can be kept in {self.directory} ({error.strerror})")
             return
         except BaseException:  # an interrupt: leave nothing behind
             with contextlib.suppress(OSError):
-                os.unlink(name)
+                unfinished.unlink()
             raise
         self._evict()
 
@@ -122,7 +127,7 @@ class Cache:
         files = self._files()
         for _, _, path in files:
             with contextlib.suppress(OSError):
-                os.unlink(path)
+                Path(path).unlink()
         return len(files)
 
     def _path(self, key: str) -> Path:
@@ -149,7 +154,7 @@ class Cache:
             if not old and excess <= 0:
                 return
             with contextlib.suppress(OSError):
-                os.unlink(path)
+                Path(path).unlink()
             excess -= 0 if old else size
 
 
@@ -180,10 +185,6 @@ def _problem(directory: Path) -> str:
     if status.st_mode & 0o022:
         return "can be written to by others"
     return ""
-
-
-def _without(reason: str) -> None:
-    _warn(reason)
 
 
 def _warn(reason: str) -> None:

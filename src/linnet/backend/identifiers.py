@@ -10,22 +10,25 @@ from linnet.names import RESERVED, Names
 
 _ODD = re.compile(r"[^A-Za-z0-9_]")
 # Limits that headers define, and functions of our prelude.
-_DEFINED = re.compile(r"U?INT[A-Z0-9_]*_(MAX|MIN|C)$|[A-Z]+_(MAX|MIN)$|[a-z]+_[iufc](8|16|32|64|128)$")
+_DEFINED = re.compile(
+    r"U?INT[A-Z0-9_]*_(MAX|MIN|C)$|[A-Z]+_(MAX|MIN)$|[a-z]+_[iufc](8|16|32|64|128)$"
+)
 # What else headers and prelude define as macros, or what we call.
-_WORDS = """CMPLX CMPLXF EXIT_FAILURE EXIT_SUCCESS HUGE_VAL HUGE_VALF HUGE_VALL MB_CUR_MAX OUT_OF_MEMORY
-    OUT_OF_BOUNDS OVERFLOW asm cabs cabsf cimag cimagf conj conjf complex creal crealf enlarge fmod
-    fpclassify grow isnormal math_errhandling size_t typeof int8_t int16_t int32_t int64_t uint8_t
-    uint16_t uint32_t uint64_t FP_NAN FP_INFINITE FP_ZERO FP_NORMAL FP_SUBNORMAL""".split()
+_WORDS = """CMPLX CMPLXF EXIT_FAILURE EXIT_SUCCESS FP_INFINITE FP_NAN FP_NORMAL FP_SUBNORMAL FP_ZERO
+    HUGE_VAL HUGE_VALF HUGE_VALL MB_CUR_MAX OUT_OF_BOUNDS OUT_OF_MEMORY OVERFLOW asm cabs cabsf
+    cimag cimagf complex conj conjf creal crealf enlarge fpclassify grow int16_t int32_t int64_t
+    int8_t isnormal math_errhandling size_t typeof uint16_t uint32_t uint64_t uint8_t""".split()
 _TAKEN = (
     RESERVED
     | frozenset(_WORDS)
     | {f"{name}{suffix}" for name in (*MATH, *TESTS, *COMPLEX) for suffix in ("", "f", "l")}
 )
 # Functions of the C library, which a function of ours must not be named like.
-_LIBRARY = """abort atexit atof atoi atol bsearch calloc carg ccos cexp clog cpow csin csqrt ctan div drand48
-    exit fdim frexp gamma getenv ilogb index j0 j1 jn labs ldexp ldiv llabs lldiv llrint llround logb lrint
-    lround memchr memcmp memmove mblen modf nan nanf nexttoward qsort rand random remove rindex scalbn
-    scalbln signgam srand srandom strlen strtod strtof strtol strtoll strtoul system y0 y1 yn""".split()
+_LIBRARY = """abort atexit atof atoi atol bsearch calloc carg ccos cexp clog cpow csin csqrt ctan div
+    drand48 exit frexp gamma getenv ilogb index j0 j1 jn labs ldexp ldiv llabs lldiv llrint llround
+    logb lrint lround mblen memchr memcmp memmove modf nan nanf nexttoward qsort rand random remove
+    rindex scalbln scalbn signgam srand srandom strlen strtod strtof strtol strtoll strtoul system
+    y0 y1 yn""".split()
 _TAKEN_BY_FUNCTIONS = _TAKEN | frozenset(_LIBRARY)
 
 
@@ -40,7 +43,8 @@ def identifier(name: str) -> str:
 def symbol(kernel: imp.Kernel) -> str:
     """The name under which a kernel is found in the compiled code."""
     name = identifier(kernel.name)
-    return f"{name}_kernel" if name in _TAKEN_BY_FUNCTIONS or _DEFINED.match(name) or name.startswith("_") else name
+    taken = name in _TAKEN_BY_FUNCTIONS or _DEFINED.match(name) or name.startswith("_")
+    return f"{name}_kernel" if taken else name
 
 
 class Identifiers:

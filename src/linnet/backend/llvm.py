@@ -127,8 +127,8 @@ def _bind_arguments(w: Writer, kernel: imp.Kernel, facts: Survey) -> None:
                 at = _argument(w, slot, "ptr", in_block)
                 if buffer.name in facts.grown:
                     at = _growable(w, buffer, at, slot, in_block)
-                p = Pointer(at, buffer.name in facts.grown, note if written else note + invariant, note)
-                w.buffers[buffer.name] = p
+                on_load = note if written else note + invariant
+                w.buffers[buffer.name] = Pointer(at, buffer.name in facts.grown, on_load, note)
             facts.slots[buffer.name] = slot
             slot += 3
 
@@ -138,9 +138,13 @@ def _argument(w: Writer, slot: int, ty: str, note: str) -> str:
     return w.emit(f"load {ty}, ptr {at}, align 8{note}")
 
 
+def _buffer_slot(buffer: imp.Buffer, slot: int) -> str:
+    return f"%{identifier(buffer.name)}.{slot}"
+
+
 def _growable(w: Writer, buffer: imp.Buffer, at: str, slot: int, note: str) -> str:
     """Slots for the address and the capacity of a buffer that will be grown."""
-    name = f"%{identifier(buffer.name)}"
+    name = _buffer_slot(buffer, slot)
     w.entry += [f"  {name}.at = alloca ptr", f"  {name}.cap = alloca i64"]
     w.do(f"store ptr {at}, ptr {name}.at")
     w.do(f"store i64 {_argument(w, slot + 1, 'i64', note)}, ptr {name}.cap")
@@ -151,8 +155,8 @@ def _codelet(function: imp.Function, module: Module) -> str:
     w = Writer(module)
     facts = survey(function)
     params = []
-    for p in function.params:
-        name = f"%p.{identifier(p.name)}"
+    for k, p in enumerate(function.params):
+        name = f"%p{k}.{identifier(p.name)}"
         if isinstance(p, imp.Buffer):
             params.append(f"ptr noalias {name}")
             w.buffers[p.name] = Pointer(name)
@@ -242,7 +246,8 @@ def _introduce(w: Writer, var: imp.Var, value: Value) -> None:
     """A stack slot for a variable that will be assigned; one per name, however often introduced."""
     w.values.pop(var.name, None)
     if var.name not in w.slots:
-        names = [f"%{identifier(var.name)}.{k}" for k, _ in enumerate(value)]
+        unique = w.label(f"{identifier(var.name)}.")
+        names = [f"%{unique}.{part}" for part in ("re", "im")[: len(value)]]
         w.entry += [f"  {name} = alloca {TYPES[var.dtype]}" for name in names]
         w.slots[var.name] = tuple(names)
     _assign(w, var, value)
@@ -331,7 +336,8 @@ def _return(w: Writer, value: imp.Expr | None, s: _Scope) -> None:
 
 def _grow(w: Writer, buffer: imp.Buffer, count: str, s: _Scope) -> None:
     """Compare with the capacity here; enlarge out of line, straight into the argument block."""
-    slot, name = s.facts.slots[buffer.name], f"%{identifier(buffer.name)}"
+    slot = s.facts.slots[buffer.name]
+    name = _buffer_slot(buffer, slot)
     short, failed, done, fits = (w.label(h) for h in ("short", "failed", "grown", "fits"))
     capacity = w.emit(f"load i64, ptr {name}.cap")
     w.branch(w.emit(f"icmp sgt i64 {count}, {capacity}"), short, fits, _unlikely(w))

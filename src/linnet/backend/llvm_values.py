@@ -412,7 +412,10 @@ def _complex_divide(w: Writer, a: Value, b: Value, ty: str) -> Value:
 
     large, small = pick(br, bi), pick(bi, br)
     p, q = pick(ar, ai), pick(ai, ar)
-    zero, nothing = w.emit(f"fcmp oeq {ty} {large}, {_ZERO}"), f"select i1 %s, {ty} {_ZERO}, {ty} %s"
+    zero, nothing = (
+        w.emit(f"fcmp oeq {ty} {large}, {_ZERO}"),
+        f"select i1 %s, {ty} {_ZERO}, {ty} %s",
+    )
     # dividing by zero divides each part by zero: 0/0 must not spread through the ratio
     ratio = w.emit(nothing % (zero, w.emit(f"fdiv {ty} {small}, {large}")))
     d = w.emit(f"fadd {ty} {large}, {w.emit(f'fmul {ty} {small}, {ratio}')}")
@@ -432,7 +435,7 @@ def _unary(w: Writer, op: str, x: Value, dtype: str) -> Value:
             return (w.emit(f"sub {ty} 0, {x[0]}"),)
         case "~", "i" | "u":
             return (w.emit(f"xor {ty} {x[0]}, -1"),)
-        case ("~" | "not"), "b":
+        case (("~" | "not"), "b"):
             return (w.emit(f"xor i1 {x[0]}, true"),)
     raise InternalError(f"the LLVM back end has no unary {op} of {dtype}")
 

@@ -158,7 +158,7 @@ class _Linker:
             if s.kind == _REL:
                 raise Unsupported("relocations without addends")
             if s.kind == _RELA and s.info in self.places:
-                self._relocate(memory, base, s, self.places[s.info], self.sections[s.info].size)
+                self._relocate(memory, base, s)
         _protect(base, self.code_end, _READ | _EXECUTE)
         _protect(base + self.code_end, self.size - self.code_end, _READ)
         found = {
@@ -168,7 +168,8 @@ class _Linker:
         }
         return Image(memory, base, found)
 
-    def _relocate(self, memory: mmap.mmap, base: int, table: Section, place: int, size: int) -> None:
+    def _relocate(self, memory: mmap.mmap, base: int, table: Section) -> None:
+        place, size = self.places[table.info], self.sections[table.info].size
         for at in range(table.offset, table.offset + table.size, 24):
             offset, info, addend = struct.unpack_from("<QQq", self.code, at)
             kind, symbol = info & 0xFFFFFFFF, self.symbols[info >> 32]
@@ -178,7 +179,8 @@ class _Linker:
             value = self._target(symbol, kind, base) + addend
             if kind != _ABS64:
                 value -= base + place + offset
-            struct.pack_into("<Q" if kind == _ABS64 else "<q" if wide else "<i", memory, place + offset, value)
+            form = "<Q" if kind == _ABS64 else "<q" if wide else "<i"
+            struct.pack_into(form, memory, place + offset, value)
 
     def _target(self, symbol: Symbol, kind: int, base: int) -> int:
         """The address that a relocation wants to reach."""

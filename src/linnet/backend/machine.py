@@ -28,7 +28,7 @@ class _Target:
 @cache
 def _target() -> _Target:
     """The machine we are on, as LLVM knows it."""
-    import llvmlite.binding as llvm  # noqa: PLC0415
+    import llvmlite.binding as llvm
 
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()
@@ -56,7 +56,8 @@ def assembly(text: str) -> str:
     """The same as text, for reading."""
     with _lock:
         target = _target()
-        result: str = target.machine.emit_assembly(_optimized(text, target))  # type: ignore[attr-defined]
+        module = _optimized(text, target)
+        result: str = target.machine.emit_assembly(module)  # type: ignore[attr-defined]
         return result
 
 
@@ -65,7 +66,9 @@ def _optimized(text: str, target: _Target) -> object:
     try:
         module = llvm.parse_assembly(text, context=llvm.create_context())
     except RuntimeError as error:
-        raise BuildError("LLVM refuses the generated code", source=text, output=str(error)) from None
+        raise BuildError(
+            "LLVM refuses the generated code", source=text, output=str(error)
+        ) from None
     module.triple, module.data_layout = target.triple, target.layout
     tuning = llvm.create_pipeline_tuning_options(SPEED_LEVEL)
     tuning.loop_vectorization = tuning.slp_vectorization = True
@@ -94,4 +97,6 @@ def load(code: bytes, symbol: str) -> tuple[int, object]:
 def _fresh_machine(target: _Target) -> object:
     """An engine owns its machine, so each needs its own."""
     llvm = target.binding
-    return llvm.Target.from_triple(target.triple).create_target_machine(reloc="pic", codemodel="small")
+    kind = llvm.Target.from_triple(target.triple)
+    machine: object = kind.create_target_machine(reloc="pic", codemodel="small")
+    return machine

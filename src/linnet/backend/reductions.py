@@ -17,9 +17,9 @@ def vectorizable(loop: imp.For) -> list[tuple[str, list[str]]]:
         match stmt:
             case imp.Let(var, value) if _contiguous(value, loop.var.name, lets):
                 lets.add(var.name)
-            case imp.Accumulate(var, ("+" | "*") as op, value) if (
-                var.dtype[0] == "f" and _contiguous(value, loop.var.name, lets)
-            ):
+            case imp.Accumulate(var, ("+" | "*") as op, value) if var.dtype[
+                0
+            ] == "f" and _contiguous(value, loop.var.name, lets):
                 found.setdefault(op, []).append(var.name)
             case imp.Comment():
                 pass
@@ -52,7 +52,9 @@ def _steps(index: imp.Expr, var: str, lets: set[str]) -> bool:
         case imp.Const():
             return True
         case imp.Binary("+", a, b, _):
-            return _steps(a, var, lets) and _fixed(b, var, lets) or _fixed(a, var, lets) and _steps(b, var, lets)
+            if _fixed(b, var, lets):
+                return _steps(a, var, lets)
+            return _fixed(a, var, lets) and _steps(b, var, lets)
         case imp.Binary("-", a, b, _):
             return _steps(a, var, lets) and _fixed(b, var, lets)
         case _:

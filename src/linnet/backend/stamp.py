@@ -45,7 +45,7 @@ def _processor() -> str:
     """The machine's instruction set."""
     names = (b"vendor_id", b"cpu family", b"model", b"flags", b"Features", b"CPU part", b"isa")
     try:
-        with open("/proc/cpuinfo", "rb", buffering=0) as file:
+        with Path("/proc/cpuinfo").open("rb", buffering=0) as file:
             first = file.read(16384).split(b"\n\n")[0]  # the first of many alike
         lines = [line for line in first.splitlines() if line.startswith(names)]
         return _digest(b"\n".join(lines))

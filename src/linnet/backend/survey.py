@@ -122,11 +122,11 @@ def _expr(e: imp.Expr, s: Survey) -> None:
             _expr(b, s)
         case imp.Call(function, args, _):
             s.called.add(function)
-            for a in args:
-                if isinstance(a, imp.Address):
-                    s.buffers.add(a.buffer.name)
-                    s.written.add(a.buffer.name)
+            for arg in args:
+                if isinstance(arg, imp.Address):
+                    s.buffers.add(arg.buffer.name)
+                    s.written.add(arg.buffer.name)
                 else:
-                    _expr(a, s)
+                    _expr(arg, s)
         case _:
             assert_never(e)

@@ -76,7 +76,7 @@ def describe(options: Options) -> str:
 @cache
 def _version(path: str) -> str:
     # size and time instead of --version, which would start a process
-    status = os.stat(path)
+    status = Path(path).stat()
     return f"{path} {status.st_size} {status.st_mtime_ns}"
 
 

@@ -11,17 +11,13 @@ from numpy.typing import NDArray
 from linnet.algebra.dtypes import canonical
 from linnet.errors import DTypeError, FormatError, ShapeError
 from linnet.formats.assemble import enough_memory, pack, unpack, wrap
-from linnet.formats.coordinates import (
-    Combine,
-    as_coordinates,
-    as_indices,
-    refuse_masked,
-    sort_unique,
-)
+from linnet.formats.coordinates import Combine, as_coordinates, sort_unique
 from linnet.formats.format import Format
-from linnet.formats.from_numpy import as_numpy, cast, contiguous, from_numpy
+from linnet.formats.from_numpy import cast, contiguous, from_numpy
 from linnet.formats.from_scipy import from_scipy, is_scipy_sparse
+from linnet.formats.given import as_indices, as_numpy
 from linnet.formats.level import Level
+from linnet.formats.located import located
 from linnet.formats.named import COO, SCALAR, FormatLike, as_format, override, settle
 from linnet.formats.packing import Arrays, complete_level
 from linnet.formats.tensor import Tensor, buffer_names, empty_tensor
@@ -32,6 +28,7 @@ __all__ = ["asarray", "empty_tensor", "from_buffers", "pack", "scalar", "tensor"
 # -- from arrays ---------------------------------------------------------------------------------
 
 
+@located
 def asarray(
     obj: object,
     dtype: object = None,
@@ -83,6 +80,7 @@ def _from_tensor(
 # -- from coordinates ------------------------------------------------------------------------------
 
 
+@located
 def tensor(
     coords: object,
     values: object,
@@ -101,8 +99,7 @@ def tensor(
     """
     dims = check_shape(shape)
     coordinates = as_coordinates(coords, dims)
-    refuse_masked(values, "values")
-    given = as_numpy(values, None, None)
+    given = as_numpy(values, name="values")
     wanted = override(as_format(COO if format is None else format, len(dims)), None, fill_value)
     found = settle(wanted, canonical(given.dtype))
     assert found.dtype is not None
@@ -118,6 +115,7 @@ def tensor(
     return pack(by_mode, unique, dims, found)
 
 
+@located
 def scalar(value: object, dtype: object = None, fill_value: object = None) -> Tensor:
     """A tensor without dimensions, which holds one number.
 
@@ -132,6 +130,7 @@ def scalar(value: object, dtype: object = None, fill_value: object = None) -> Te
 # -- from raw buffers ------------------------------------------------------------------------------
 
 
+@located
 def from_buffers(format: FormatLike, shape: object, buffers: Mapping[str, object]) -> Tensor:
     """A tensor made of the arrays of its levels, named as in `Tensor.buffers`, which are checked.
 
@@ -177,8 +176,7 @@ def _as_role(level: Level, name: str, array: object, label: str) -> NDArray[Any]
     role = next(a.role for a in level.arrays if a.name == name)
     if role in ("position", "coordinate"):
         return as_indices(array, f"{label}.{name}")
-    refuse_masked(array, f"{label}.{name}")
-    found = np.asarray(array)
+    found = as_numpy(array, name=f"{label}.{name}")
     if found.ndim != 1:
         raise ShapeError(f"{label}.{name} has {found.ndim} dimensions, and must have one")
     wanted = {"flag": "bool", "table": "int64"}.get(role)

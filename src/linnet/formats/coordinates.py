@@ -11,35 +11,11 @@ from numpy.typing import NDArray
 
 from linnet.algebra.function import Function
 from linnet.errors import ArgumentError, DTypeError, ShapeError
+from linnet.formats.given import as_indices, refuse_masked
 from linnet.formats.validate import LARGEST, check_range, first_unsorted
 
 Ints: TypeAlias = NDArray[Any]
 Combine: TypeAlias = Function | Callable[[Any, Any], Any]
-
-
-def as_indices(array: object, name: str) -> Ints:
-    """Integers given by the user, as contiguous int32 or int64; copied only if they must be."""
-    refuse_masked(array, name)
-    found = np.asarray(array)
-    if found.ndim != 1:
-        raise ShapeError(f"{name} has {found.ndim} dimensions, and must have one")
-    if found.size == 0 and found.dtype.kind in "iuf":
-        return np.empty(0, found.dtype if found.dtype in (np.int32, np.int64) else np.int64)
-    if found.dtype.kind not in "iu":
-        raise DTypeError(f"{name} has dtype {found.dtype}, and coordinates are integers")
-    wide = found.dtype.itemsize > 4 or found.dtype == np.uint32
-    if found.dtype == np.uint64 and found.max() > LARGEST:
-        q = int((found > LARGEST).argmax())
-        raise ShapeError(f"{name}[{q}] is {found[q]}, more than 63 bits hold")
-    return np.ascontiguousarray(found, np.int64 if wide else np.int32)
-
-
-def refuse_masked(array: object, name: str) -> None:
-    """A masked array has elements without a value, which nothing here stands for."""
-    if isinstance(array, np.ndarray) and hasattr(array, "mask") and hasattr(array, "filled"):
-        raise ArgumentError(
-            f"{name} is a masked array", hint="give the masked elements a value: .filled(value)"
-        )
 
 
 def as_coordinates(coords: object, shape: tuple[int, ...]) -> list[Ints]:

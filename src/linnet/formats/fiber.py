@@ -14,8 +14,9 @@ class Storage:
     """A tensor in generated code: its format, and the variables and buffers that hold it.
 
     `dims[m]` is the size of mode m; `buffers[k]` maps the buffer names of storage level k to
-    buffers (the leaf's come last). `init` is the value that unwritten elements have. `notes` is what
-    a level wants to remember from writing a tensor to finishing it.
+    buffers (the leaf's come last). `init` is the value that unwritten elements have. `counts` says,
+    where that was counted, how many entries each fiber of a scattered level will have. `notes` is
+    what a level wants to remember from writing a tensor to finishing it.
     """
 
     name: str
@@ -24,6 +25,7 @@ class Storage:
     init: imp.Expr
     buffers: tuple[dict[str, imp.Buffer], ...] = field(compare=False, hash=False, repr=False)
     prefixes: tuple[str, ...] = field(compare=False, hash=False, repr=False)
+    counts: imp.Buffer | None = field(compare=False, hash=False, repr=False, default=None)
     notes: dict[int, str] = field(compare=False, hash=False, repr=False, default_factory=dict)
 
     def dim(self, level: int, sub: int = 0) -> imp.Expr:

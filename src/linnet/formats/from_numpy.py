@@ -1,4 +1,4 @@
-"""NumPy arrays, nested lists and numbers as tensors, without a copy where the layout allows."""
+"""NumPy arrays as tensors, without a copy where the layout allows."""
 
 from __future__ import annotations
 
@@ -8,32 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from linnet.algebra.dtypes import canonical
-from linnet.errors import DTypeError, FormatError, LinnetError, ShapeError
+from linnet.errors import DTypeError, FormatError
 from linnet.formats.assemble import enough_memory, pack, wrap
-from linnet.formats.coordinates import refuse_masked
 from linnet.formats.format import Format
 from linnet.formats.named import DENSE, FormatLike, as_format, override, recognize, settle
 from linnet.formats.tensor import Tensor
-
-
-def as_numpy(obj: object, dtype: str | None, copy: bool | None) -> NDArray[Any]:
-    """A NumPy array of what the user gave; nested lists are read as the dtype asked for."""
-    refuse_masked(obj, "the argument")
-    if isinstance(obj, np.ndarray):
-        return np.asarray(obj)
-    try:
-        if copy is False:
-            return np.array(obj, copy=False)
-        return np.asarray(obj, dtype) if isinstance(obj, (list, tuple)) else np.asarray(obj)
-    except LinnetError:
-        raise
-    except (ValueError, TypeError, OverflowError) as refused:
-        kind = type(obj).__name__
-        if copy is False:
-            raise FormatError(f"a {kind} cannot be used without a copy") from None
-        if "inhomogeneous" in str(refused):
-            raise ShapeError(f"the rows of this {kind} differ in length") from None
-        raise DTypeError(f"this {kind} does not hold numbers only", why=str(refused)) from None
 
 
 def from_numpy(

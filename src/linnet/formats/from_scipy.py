@@ -14,9 +14,10 @@ from numpy.typing import NDArray
 from linnet.algebra.dtypes import canonical
 from linnet.errors import FormatError
 from linnet.formats.assemble import pack, wrap
-from linnet.formats.coordinates import as_indices, sort_unique
+from linnet.formats.coordinates import sort_unique
 from linnet.formats.format import Format
 from linnet.formats.from_numpy import cast, contiguous
+from linnet.formats.given import as_indices
 from linnet.formats.named import COO, CSC, CSF, CSR, override, settle
 from linnet.formats.tensor import Tensor
 from linnet.formats.validate import check_length, check_pointers, check_range, first_unsorted

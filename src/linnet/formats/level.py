@@ -53,6 +53,11 @@ class Level:
     selective: ClassVar[bool] = False  # a leaf that stores only some of the values written to it
     sequential: ClassVar[bool] = False  # written in order, each fiber in one go
 
+    @property
+    def scattered(self) -> Level | None:
+        """The level as it is written in any order, once the entries of each fiber are counted."""
+        return None
+
     # -- reading ---------------------------------------------------------------------------------
 
     def unfurl(self, b: Builder, fiber: Fiber, index: imp.Var, protocol: str) -> Looplet:

@@ -148,6 +148,8 @@ def override(format: Format, dtype: str | None, fill: object = None) -> Format:
 def recognize(format: Format) -> Format:
     """The same format, under its name if it has one."""
     n = format.ndim
+    if not isinstance(format.leaf, Element):
+        return Format(format.levels, format.order)
     for known in (*(f for f in NAMES.values() if isinstance(f, Format)), DENSE(n), COO(n), CSF(n)):
         if (known.levels[:-1], known.order) == (format.levels[:-1], format.order):
             return Format(format.levels, format.order, known.name)

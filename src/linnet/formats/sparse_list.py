@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import MutableSequence, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 from linnet import imp
 from linnet.formats.append import Appended, close_fiber, finish_pointers, open_fiber
-from linnet.formats.level import Array
-from linnet.formats.looplets import Jumper, Looplet, Seek, Spike, Stepper, Thunk
+from linnet.formats.level import Array, Level
+from linnet.formats.looplets import Jumper, Looplet, Lookup, Seek, Spike, Stepper, Thunk
 from linnet.formats.validate import check_pointers, check_sorted
 
 if TYPE_CHECKING:
@@ -23,6 +24,10 @@ class SparseList(Appended):
     """`fiber(p) -> fill … child(q) | fill … child(q + 1) | … | fill`, `ptr[p] <= q < ptr[p + 1]`."""
 
     arrays: ClassVar[tuple[Array, ...]] = (Array("ptr", "position"), Array("idx", "coordinate"))
+
+    @property
+    def scattered(self) -> Level | None:
+        return ScatteredList(self.child)
 
     def unfurl(self, b: Builder, fiber: Fiber, index: imp.Var, protocol: str) -> Looplet:
         ptr, idx = fiber.buffer("ptr"), fiber.buffer("idx")
@@ -58,3 +63,65 @@ class SparseList(Appended):
         stored = check_pointers(arrays["ptr"], count, len(arrays["idx"]), f"{label}.ptr")
         check_sorted(arrays["ptr"], arrays["idx"], dims[0], f"{label}.idx")
         return stored
+
+
+@dataclass(frozen=True, repr=False)
+class ScatteredList(SparseList):
+    """A SparseList whose fibers are written at the same time, each in order: as in a transpose.
+
+    The entries of each fiber have been counted. While writing, `ptr[p + 1]` is where the next entry
+    of fiber p goes; when all is written, that is where the fiber ends.
+    """
+
+    sequential: ClassVar[bool] = False
+
+    @property
+    def scattered(self) -> Level | None:
+        return None
+
+    def variables(self, storage: Storage, level: int) -> tuple[imp.Var, ...]:
+        return (self.count(storage, level),)
+
+    def declare(self, b: Builder, storage: Storage, level: int) -> None:
+        pass
+
+    def reserve(self, b: Builder, storage: Storage, level: int, stop: imp.Expr) -> None:
+        counts, n = storage.counts, self.count(storage, level)
+        assert counts is not None
+        ptr, idx = storage.buffers[level]["ptr"], storage.buffers[level]["idx"]
+        b.emit(imp.Grow(ptr, stop + 1))
+        b.emit(imp.Assign(n, b.call(allot, counts, stop, ptr)))
+        # one more than counted: where an entry would begin that is then not written
+        b.emit(imp.Grow(idx, n + 1))
+        storage.below(level).reserve(b, storage, level + 1, n + 1)
+
+    def update(self, b: Builder, fiber: Fiber, index: imp.Var) -> Looplet:
+        ptr, idx, at = fiber.buffer("ptr"), fiber.buffer("idx"), fiber.pos + 1
+        q, dirty = b.var(f"{fiber.prefix}_q"), b.var(f"{fiber.storage.name}_dirty", imp.BOOL)
+        here = imp.Let(q, imp.widen(ptr[at]))
+        keep: tuple[imp.Stmt, ...] = (
+            imp.Store(idx, q, imp.cast(index, idx.dtype)),
+            imp.Store(ptr, at, imp.cast(q + 1, ptr.dtype)),
+        )
+        if fiber.dirty is not None:
+            keep = (*keep, imp.Assign(fiber.dirty, imp.TRUE))
+        begin, leave = imp.Let(dirty, imp.FALSE), imp.If(dirty, imp.Block(keep), imp.EMPTY)
+        return Lookup(
+            Thunk((here, begin), fiber.child(q, dirty=dirty, fresh=True), (leave,)),
+            sure=Thunk((here,), fiber.child(q, fresh=True), keep),
+        )
+
+    def freeze(self, b: Builder, storage: Storage, level: int, count: imp.Expr) -> None:
+        n, arrays = self.count(storage, level), storage.buffers[level]
+        b.emit(imp.SetLength(arrays["ptr"], count + 1), imp.SetLength(arrays["idx"], n))
+        storage.below(level).freeze(b, storage, level + 1, n)
+
+
+def allot(counts: Sequence[int], count: int, ptr: MutableSequence[int]) -> int:
+    """A codelet: where each fiber begins, one place further on than it will be read; all entries."""
+    total = 0
+    ptr[0] = 0
+    for p in range(count):
+        ptr[p + 1] = total
+        total += counts[p]
+    return total

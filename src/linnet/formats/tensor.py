@@ -17,10 +17,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from linnet.algebra.dtypes import Number
-from linnet.errors import ArgumentError, FormatError, LifecycleError, ShapeError
+from linnet.errors import ArgumentError, FormatError, LifecycleError, Location, ShapeError
 from linnet.formats import show
 from linnet.formats.buffers import GUARD, Buffer
 from linnet.formats.format import Format
+from linnet.formats.located import located
 from linnet.formats.named import DENSE, FormatLike, as_format, permute, settle
 from linnet.formats.packing import Arrays, unpack_levels
 from linnet.formats.to_scipy import to_scipy
@@ -264,6 +265,7 @@ class Tensor:
         named = zip(buffer_names(contents.format), contents.arrays(), strict=True)
         return MappingProxyType(dict(named))
 
+    @located
     def __len__(self) -> int:
         shape = self.contents().shape
         if not shape:
@@ -283,6 +285,7 @@ class Tensor:
         """The transpose: dimensions in reverse, without a copy."""
         return self.permute(tuple(reversed(range(self.ndim))))
 
+    @located
     def permute(self, axes: tuple[int, ...]) -> Tensor:
         """The tensor whose dimension m is dimension `axes[m]` of this one, without a copy."""
         if sorted(axes) != list(range(self.ndim)):
@@ -292,6 +295,7 @@ class Tensor:
         contents.arrays()  # shared from here on
         return Tensor(permute(contents.format, axes), shape, contents.buffers)
 
+    @located
     def to(self, format: FormatLike) -> Tensor:
         """The same values in another format; the tensor itself if it has that format."""
         contents = self.contents()
@@ -318,10 +322,12 @@ class Tensor:
         array = array.transpose(tuple(np.argsort(contents.format.order)))
         return array.copy(order="K") if copy else array
 
+    @located
     def to_scipy(self, kind: str | None = None, *, copy: bool | None = None) -> Any:
         """A SciPy sparse array: `kind` is csr, csc, coo …; a `csr_matrix` if that is asked for."""
         return to_scipy(self, kind, bool(copy))
 
+    @located
     def __array__(self, dtype: object = None, copy: bool | None = None) -> NDArray[Any]:
         if not _is_dense(self.contents().format):
             raise FormatError(
@@ -334,6 +340,7 @@ class Tensor:
 
     # -- a single value --------------------------------------------------------------------------
 
+    @located
     def item(self) -> Number:
         """The value of a tensor with one element, as a Python number."""
         if self.size != 1:
@@ -347,6 +354,7 @@ class Tensor:
     def __int__(self) -> int:
         return int(_only(self))  # type: ignore[arg-type]
 
+    @located
     def __index__(self) -> int:
         value = _only(self)
         if not isinstance(value, int) or isinstance(value, bool):
@@ -384,6 +392,7 @@ def _converted(tensor: Tensor, format: Format) -> Tensor:
     return convert(tensor, format)
 
 
+@located
 def empty_tensor(format: FormatLike) -> Tensor:
     """A tensor that is not declared yet: an output for a kernel to fill.
 
@@ -413,6 +422,7 @@ def _is_dense(format: Format) -> bool:
     return all(level.full for level in format.levels[:-1]) and len(format.leaf.arrays) == 1
 
 
+@located
 def _only(tensor: Tensor) -> Number:
     """The value of a tensor without dimensions."""
     if tensor.ndim != 0:
@@ -456,4 +466,5 @@ def _not_declared(tensor: Tensor) -> LifecycleError:
         f"this tensor has no contents yet (format {tensor._given!r})",
         why="it gets its shape and its values from a kernel that writes to it, and none has",
         hint="pass it as the output of a kernel first",
+        at=Location.of_caller(),
     )

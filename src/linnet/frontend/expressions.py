@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Sequence
 from functools import cache
 
 import numpy as np
@@ -58,7 +59,8 @@ def expression(node: ast.expr, scope: Scope) -> loops.Expr:
             literal = _complex_literal(node)
             return literal or _apply(operator(op, node, scope), (left, right), scope)
         case ast.UnaryOp(op, operand):
-            return _unary(operator(op, node, scope), expression(operand, scope), op)
+            found = _unary(operator(op, node, scope), expression(operand, scope), op)
+            return _checked(found, node, scope) if isinstance(found, loops.Literal) else found
         case ast.Compare():
             return _comparison(node, scope)
         case ast.BoolOp(op, values):
@@ -175,12 +177,16 @@ def _static_value(node: ast.expr, scope: Scope) -> loops.Literal:
     if found is not None:
         return _checked(found, node, scope)
     text = ast.unparse(node)
-    if hasattr(value, "shape") or isinstance(value, list | tuple | dict | set):
+    if _is_array(value) or isinstance(value, list | tuple | dict | set):
         hint = "pass it to the kernel as a parameter"
         raise scope.error(node, f"`{text}` is not a parameter of the kernel", hint=hint)
     what = "a function" if callable(value) else f"a {type(value).__name__}"
     hint = f"call it: `{text}(…)`" if callable(value) else "a kernel computes with numbers"
     raise scope.error(node, f"`{text}` is {what}, not a value", hint=hint)
+
+
+def _is_array(value: object) -> bool:
+    return hasattr(type(value), "shape") and not isinstance(value, np.generic)
 
 
 def _attribute(node: ast.Attribute, scope: Scope) -> loops.Expr:
@@ -205,7 +211,7 @@ def _subscript(node: ast.Subscript, scope: Scope) -> loops.Expr:
             return access(node, tensor, scope)
         case ast.Attribute(ast.Name() as owner, "shape") if (t := scope.tensor(owner)) is not None:
             return _dimension(node, t, scope)
-    if not scope.is_static(node) or hasattr(scope.static(node.value), "shape"):
+    if not scope.is_static(node) or _is_array(scope.static(node.value)):
         raise not_a_tensor(node, scope)
     return _static_value(node, scope)
 
@@ -213,6 +219,7 @@ def _subscript(node: ast.Subscript, scope: Scope) -> loops.Expr:
 def _dimension(node: ast.Subscript, tensor: str, scope: Scope) -> loops.Dimension:
     match node.slice:
         case ast.Constant(int(mode)) if not isinstance(mode, bool):
+            scope.use_dimension(tensor, mode, node)
             return loops.Dimension(tensor, mode)
         case _:
             hint = f"write `{tensor}.shape[0]`, `{tensor}.shape[1]`, …"
@@ -273,7 +280,7 @@ def _apply(function: Function, args: tuple[ast.expr, ...], scope: Scope) -> loop
     return loops.Call(function, tuple([expression(a, scope) for a in args]))
 
 
-def _fold(function: Function, args: list[loops.Expr]) -> loops.Expr:
+def _fold(function: Function, args: Sequence[loops.Expr]) -> loops.Expr:
     """`f(f(a, b), c)`"""
     result = args[0]
     for arg in args[1:]:
@@ -283,12 +290,13 @@ def _fold(function: Function, args: list[loops.Expr]) -> loops.Expr:
 
 def _unary(function: Function, operand: loops.Expr, op: ast.unaryop) -> loops.Expr:
     """A sign belongs to its number."""
-    if isinstance(operand, loops.Literal) and type(operand.value) is not bool:
-        if isinstance(op, ast.USub) and operand.dtype is None:
-            return loops.Literal(-operand.value)
-        if isinstance(op, ast.UAdd):
+    match operand, op:
+        case loops.Literal(value, None, False), ast.USub() if type(value) is not bool:
+            return loops.Literal(-value)
+        case loops.Literal(value, None, False), ast.UAdd() if type(value) is not bool:
             return operand
-    return loops.Call(function, (operand,))
+        case _:
+            return loops.Call(function, (operand,))
 
 
 def _complex_literal(node: ast.BinOp) -> loops.Literal | None:
@@ -304,10 +312,10 @@ def _complex_literal(node: ast.BinOp) -> loops.Literal | None:
 
 def _comparison(node: ast.Compare, scope: Scope) -> loops.Expr:
     """`a < b < c` is `a < b and b < c`."""
+    functions = [operator(op, node, scope) for op in node.ops]
     values = [expression(v, scope) for v in (node.left, *node.comparators)]
-    tests: list[loops.Expr] = []
-    for op, a, b in zip(node.ops, values, values[1:], strict=False):
-        tests.append(loops.Call(operator(op, node, scope), (a, b)))
+    pairs = zip(values, values[1:], strict=False)
+    tests = [loops.Call(f, pair) for f, pair in zip(functions, pairs, strict=True)]
     return _fold(_known(np.logical_and), tests)
 
 

@@ -36,6 +36,7 @@ def parse_tree(tree: ast.FunctionDef, source: Source, outer: Mapping[str, object
         params = _parameters(tree, scope)
         stmts, results = _results(tree.body, scope)
         body = _block(stmts, scope)
+        scope.check_dimensions()
         returned = tuple([_result(node, scope) for node in results])
     except RecursionError:
         raise scope.error(

@@ -55,6 +55,7 @@ class Scope:
         self._names = Names(local_names)
         self._indexed: dict[str, tuple[int, Location]] = {}
         self._formats: dict[str, Format | Family] = {}
+        self._dimensions: list[tuple[str, int, ast.AST]] = []
 
     # -- names of the kernel -------------------------------------------------------------------
 
@@ -113,6 +114,21 @@ class Scope:
                 at=here,
                 hint="give a tensor one index per dimension, everywhere; `s[()]` has none",
             )
+
+    def use_dimension(self, tensor: str, mode: int, node: ast.AST) -> None:
+        """Note `tensor.shape[mode]`, to be checked when all accesses are known."""
+        self._dimensions.append((tensor, mode, node))
+
+    def check_dimensions(self) -> None:
+        """Refuse a dimension that a tensor does not have."""
+        for tensor, mode, node in self._dimensions:
+            count, there = self._indexed.get(tensor, (mode + 1, None))
+            if there is not None and mode >= count:
+                raise self.error(
+                    node,
+                    f"`{tensor}` has no dimension {mode}",
+                    why=f"it has {_indices(count)} in line {there.line}",
+                )
 
     # -- Python names around the kernel --------------------------------------------------------
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from linnet import imp
-from linnet.imp.codelets import instantiate
+from linnet.imp.codelets import Codelet, instantiate
 from linnet.names import Names
 
 
@@ -45,7 +45,7 @@ class Builder:
             self._stmts = outer
 
     def call(
-        self, codelet: str, *args: imp.Expr | imp.Buffer | int, dtypes: tuple[str, ...] = ()
+        self, codelet: Codelet, *args: imp.Expr | imp.Buffer | int, dtypes: tuple[str, ...] = ()
     ) -> imp.Call:
         """A call of a codelet, compiled for the types of these arguments (or for `dtypes`)."""
         given = tuple(

@@ -270,7 +270,8 @@ def _mathematics(e: imp.Call) -> None:
     name, kinds = e.function, {a.dtype for a in e.args}
     first = e.args[0].dtype if e.args else ""
     if name in MATH:
-        if len(e.args) != MATH[name].arity or len(kinds) != 1 or first[0] != "f" or e.dtype != first:
+        alike = len(kinds) == 1 and first[0] == "f" and e.dtype == first
+        if len(e.args) != MATH[name].arity or not alike:
             _refuse(f"{name} takes and gives floats of one type", e)
     elif name in TESTS:
         if len(e.args) != 1 or e.dtype != imp.BOOL:

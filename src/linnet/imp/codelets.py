@@ -7,6 +7,7 @@ meant: from `lo` up to, but not including, `hi`.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from types import FunctionType
 
 from linnet import imp
@@ -33,12 +34,14 @@ _ALL: tuple[object, ...] = (
 CODELETS = {codelet.__name__: codelet for codelet in _ALL if isinstance(codelet, FunctionType)}
 
 
+Codelet = str | Callable[..., object]
+
+
 def instantiate(
-    codelet: str | FunctionType, dtypes: tuple[str, ...], registry: dict[str, imp.Function]
+    codelet: Codelet, dtypes: tuple[str, ...], registry: dict[str, imp.Function]
 ) -> imp.Function:
     """The codelet for arguments of these types; it is registered, after all that it calls."""
-    if not isinstance(codelet, str):
-        return translate(codelet, dtypes, registry)
-    if codelet not in CODELETS:
+    found = CODELETS.get(codelet) if isinstance(codelet, str) else codelet
+    if not isinstance(found, FunctionType):
         raise InternalError(f"there is no codelet `{codelet}`")
-    return translate(CODELETS[codelet], dtypes, registry)
+    return translate(found, dtypes, registry)

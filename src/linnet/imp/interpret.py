@@ -64,10 +64,11 @@ def run(kernel: imp.Kernel, arguments: Mapping[str, Operand]) -> tuple[int, dict
             if array.dtype != buffer.dtype:
                 raise InternalError(f"{buffer.name} holds {buffer.dtype}, not {array.dtype}")
             frame.arrays[buffer.name] = array
+            frame.lengths[buffer.name] = len(array)
     status = _call_body(frame, kernel.body)
     for name, length in frame.lengths.items():
         frame.arrays[name] = frame.arrays[name][:length]
-    return int(status or 0), frame.arrays  # type: ignore[arg-type]
+    return int(status or 0), frame.arrays
 
 
 def _call_body(frame: _Frame, body: imp.Block) -> Scalar | None:
@@ -167,7 +168,7 @@ def _place(f: _Frame, buffer: imp.Buffer, at: int) -> tuple[Array, int]:
 
 
 def _int(f: _Frame, e: imp.Expr) -> int:
-    return int(_expr(f, e))  # type: ignore[arg-type]
+    return int(_expr(f, e))
 
 
 def _expr(f: _Frame, e: imp.Expr) -> Scalar:
@@ -248,7 +249,8 @@ def convert(value: object, dtype: str) -> Scalar:
             return bool(value)
         case "i" | "u":
             bits = int(dtype.lstrip("uint"))
-            low, high = (-(1 << bits - 1), (1 << bits - 1) - 1) if dtype[0] == "i" else (0, (1 << bits) - 1)
+            low = -(1 << bits - 1) if dtype[0] == "i" else 0
+            high = low + (1 << bits) - 1
             if isinstance(value, (complex, np.complexfloating)):
                 value = value.real
             if isinstance(value, (float, np.floating)):
@@ -273,13 +275,13 @@ def operate(op: str, a: Scalar, b: Scalar, dtype: str) -> Scalar:
         case "!=":
             return bool(a != b)
         case "<":
-            return bool(a < b)  # type: ignore[operator]
+            return bool(a < b)
         case "<=":
-            return bool(a <= b)  # type: ignore[operator]
+            return bool(a <= b)
         case ">":
-            return bool(a > b)  # type: ignore[operator]
+            return bool(a > b)
         case ">=":
-            return bool(a >= b)  # type: ignore[operator]
+            return bool(a >= b)
         case "and":
             return bool(a) and bool(b)
         case "or":
@@ -299,7 +301,7 @@ _BITS = {"&": lambda a, b: a & b, "|": lambda a, b: a | b, "^": lambda a, b: a ^
 def _extreme(op: str, a: Scalar, b: Scalar, dtype: str) -> Scalar:
     if dtype[0] == "f":
         return convert((np.minimum if op == "min" else np.maximum)(a, b), dtype)  # NaN wins
-    return min(a, b) if op == "min" else max(a, b)  # type: ignore[type-var]
+    return min(a, b) if op == "min" else max(a, b)
 
 
 def _integer(op: str, a: int, b: int, dtype: str) -> int:
@@ -343,7 +345,7 @@ def _unary(op: str, x: Scalar, dtype: str) -> Scalar:
         case "not":
             return not x
         case "~":
-            return not x if dtype == "bool" else convert(~x, dtype)  # type: ignore[operator]
+            return not x if dtype == "bool" else convert(~x, dtype)
         case "-":
             return convert(-x, dtype)
     raise InternalError(f"there is no unary {op}")

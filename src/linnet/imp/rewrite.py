@@ -11,7 +11,7 @@ from typing import TypeVar, cast
 
 from linnet import imp
 
-Tree = imp.Expr | imp.Address | imp.Stmt
+Tree = imp.Node
 Rule = Callable[[Tree], Tree | None]
 T = TypeVar("T", bound=Tree)
 
@@ -19,6 +19,7 @@ T = TypeVar("T", bound=Tree)
 _CHILDREN: dict[type, tuple[str, ...]] = {
     imp.Const: (),
     imp.Var: (),
+    imp.Buffer: (),
     imp.Address: (),
     imp.Load: ("index",),
     imp.Unary: ("x",),

@@ -14,6 +14,7 @@ from weakref import WeakKeyDictionary
 
 from linnet import imp
 from linnet.imp.arithmetic import coerce, concrete, join
+from linnet.imp.effects import ends
 from linnet.imp.expressions import (
     Callee,
     Frame,
@@ -90,6 +91,7 @@ class _Work:
 
     frame: Frame
     scopes: Scopes
+    changed: set[str]  # parameters that must hold values of another type too
     weak: bool
     settled: bool = True
     assumed: dict[str, str] = field(
@@ -102,6 +104,7 @@ def _translate(function: FunctionType, types: Types, active: tuple[Key, ...]) ->
     scopes, name = find_scopes(source.definition), _specialized_name(function.__name__, types)
     found: dict[str, str] = {}  # the types of variables
     callees: dict[str, imp.Function] = {}
+    changed = set[str]()
 
     def callee(other: FunctionType, given: Types) -> Callee:
         if (other, given) == key:
@@ -114,13 +117,13 @@ def _translate(function: FunctionType, types: Types, active: tuple[Key, ...]) ->
 
     for number in range(_MAX_ROUNDS):
         callees.clear()
-        work = _Work(Frame(source, function, callee, found), scopes, weak=number > 0)
+        work = _Work(Frame(source, function, callee, found), scopes, changed, weak=number > 0)
         params, body = _function(work, types)
         if work.settled:
             break
         found = {v: concrete(dtype) for v, dtype in found.items() if number > 0}
     result = found.get(_RESULT)
-    if result and not _always_returns(body):
+    if result and not ends(body):
         raise work.frame.refusal(source.definition, f"`{function.__name__}` may return no value")
     return (*callees.values(), imp.Function(name, params, body, result))
 
@@ -148,16 +151,22 @@ def _function(work: _Work, types: Types) -> tuple[tuple[imp.Var | imp.Buffer, ..
             frame.given.add(params[-1].name)
         frame.env[name] = params[-1]
     start: list[imp.Stmt] = []
-    for name in sorted(frame.env.keys() & (work.scopes.assigned | work.scopes.counters)):
-        param = frame.env[name]  # only a variable that was introduced can be assigned: copy it
-        if isinstance(param, imp.Var):
-            copy = frame.names.fresh(name)
-            dtype = frame.types[copy] = join(param.dtype, frame.types.get(copy, param.dtype))
-            frame.env[name] = imp.Var(copy, dtype)
-            frame.given.add(copy)
-            start.append(imp.Let(imp.Var(copy, dtype), coerce(param, dtype)))
+    for param in params:
+        if param.name in work.changed and isinstance(param, imp.Var):
+            start.append(_copy(work, param))
     body = _block(work, frame.source.definition.body)
     return tuple(params), imp.Block((*start, *body.stmts))
+
+
+def _copy(work: _Work, param: imp.Var) -> imp.Let:
+    """A variable of a wider type in place of a parameter, which is later assigned such values."""
+    frame = work.frame
+    name = next(n for n, found in frame.env.items() if found == param)
+    variable = frame.names.fresh(name)
+    dtype = frame.types[variable] = concrete(frame.types.get(variable, param.dtype))
+    frame.env[name] = imp.Var(variable, dtype)
+    frame.given.add(variable)
+    return imp.Let(imp.Var(variable, dtype), coerce(param, dtype))
 
 
 def _parameters(frame: Frame, types: Types) -> list[str]:
@@ -232,7 +241,7 @@ def _if(work: _Work, cond: imp.Expr, body: list[ast.stmt], orelse: list[ast.stmt
     for branch in (body, orelse):
         frame.given = set(before)
         blocks.append(_block(work, branch))
-        if not _never_ends(blocks[-1]):
+        if not ends(blocks[-1]):
             after.append(frame.given)
     frame.given = set.intersection(*after) if after else before
     frame.out.append(imp.If(cond, blocks[0], blocks[1]))
@@ -315,7 +324,9 @@ def _hold(work: _Work, node: ast.AST, variable: str, dtype: str) -> str:
         dtype = join(before, new) if before else new
     except TypeError as error:
         raise work.frame.refusal(node, str(error)) from None
-    work.settled &= dtype == (before or work.assumed.get(variable, concrete(dtype)))
+    if dtype != (before or work.assumed.get(variable, concrete(dtype))):
+        work.settled = False
+        work.changed.add(variable)
     work.frame.types[variable] = dtype
     return dtype
 
@@ -422,41 +433,3 @@ def _may_change(work: _Work, node: ast.expr, value: imp.Expr) -> bool:
     names = {n.id for n in ast.walk(node) if isinstance(n, ast.Name)}
     reads_memory = any(isinstance(n, imp.Load | imp.Call) for n in walk(value))
     return reads_memory or not names.isdisjoint(work.scopes.assigned | work.scopes.counters)
-
-
-def _never_ends(block: imp.Block) -> bool:
-    """Does control never reach the end of the block, and so what follows it?"""
-    return any(
-        isinstance(stmt, imp.Break) or _always_returns(imp.Block((stmt,))) for stmt in block.stmts
-    )
-
-
-def _always_returns(block: imp.Block) -> bool:
-    """Does control never reach the end of the block?"""
-    for stmt in block.stmts:
-        match stmt:
-            case imp.Return():
-                return True
-            case imp.If(then=then, orelse=orelse):
-                if _always_returns(then) and _always_returns(orelse):
-                    return True
-            case imp.While(cond=imp.Const(value=True), body=body):
-                if not _breaks(body):
-                    return True
-            case _:
-                pass
-    return False
-
-
-def _breaks(block: imp.Block) -> bool:
-    """Does a statement of the block leave the loop that the block is the body of?"""
-    for stmt in block.stmts:
-        match stmt:
-            case imp.Break():
-                return True
-            case imp.If(then=then, orelse=orelse):
-                if _breaks(then) or _breaks(orelse):
-                    return True
-            case _:
-                pass
-    return False

@@ -138,13 +138,15 @@ class Declare:
     """`tensor[...] = init`: forget the contents and begin anew. Afterwards it may be updated.
 
     `dims` are the tensor's dimensions, one expression per mode, once they are known
-    (`normalize.dimensions`); None before.
+    (`normalize.dimensions`); None before. `counts` names a tensor that holds how many entries each
+    fiber will have, where that was counted (`normalize.workspaces`).
     """
 
     tensor: str
     init: Expr
     dims: tuple[Expr, ...] | None = None
     at: Location | None = field(default=None, compare=False)
+    counts: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

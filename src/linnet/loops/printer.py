@@ -229,7 +229,7 @@ def _qualified(description: str) -> str:
 
 def _reads_as_literal(function: Function, args: tuple[Expr, ...]) -> bool:
     """Whether a call of an operator would be read back as a number: `-1`, `1 + 2j`."""
-    if not all(isinstance(a, Literal) and a.dtype is None for a in args):
+    if not all(isinstance(a, Literal) and a.dtype is None and not a.structural for a in args):
         return False
     if len(args) == 1:
         return function.symbol in ("-", "+")

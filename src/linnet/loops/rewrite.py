@@ -142,9 +142,10 @@ def map_exprs(stmt: Stmt, f: Callable[[Expr], Expr]) -> Stmt:
         case Let(name, value, body, at):
             what = f(value)
             return stmt if what is value else Let(name, what, body, at)
-        case Declare(tensor, init, dims, at):
+        case Declare(_, init, dims):
             what, sizes = f(init), _map(f, dims) if dims else dims
-            return stmt if what is init and sizes is dims else Declare(tensor, what, sizes, at)
+            same = what is init and sizes is dims
+            return stmt if same else replace(stmt, init=what, dims=sizes)
         case _:
             return stmt
 

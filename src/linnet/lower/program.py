@@ -229,7 +229,8 @@ def lower_declare(
     storage = ctx.storages[name]
     dims = tuple(lower_expr(ctx, d, imp.INT) for d in stmt.dims)
     init = lower_expr(ctx, stmt.init, storage.format.dtype)
-    storage = replace(storage, dims=dims, init=init, notes={})
+    counts = ctx.storages[stmt.counts].buffers[-1]["val"] if stmt.counts is not None else None
+    storage = replace(storage, dims=dims, init=init, notes={}, counts=counts)
     ctx.storages[name] = storage
     levels = storage.format.levels
     for k, level in enumerate(levels):

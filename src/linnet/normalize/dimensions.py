@@ -38,7 +38,7 @@ from linnet.loops.printer import show
 from linnet.loops.rewrite import map_args, map_stmts, rewrite_expr, rewrite_stmt, walk
 from linnet.loops.types import dtype_of
 from linnet.normalize.lifecycles import outside_its_block, undeclared
-from linnet.normalize.shape_checks import Check, Use
+from linnet.normalize.shape_checks import Check, Use, is_zero, worth_making
 from linnet.normalize.shapes import Shape, Shapes, unwritten
 from linnet.normalize.sizes import Place, Question, Sizes, Source
 
@@ -60,7 +60,7 @@ def infer_dimensions(
     body = dimensions.statement(program.body)
     dimensions.shapes.settle_all()
     body = rewrite_stmt(body, on_expr=dimensions.sizes.answer)
-    return replace(program, body=body), tuple(_worth_making(dimensions.checks()))
+    return replace(program, body=body), tuple(worth_making(dimensions.checks()))
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,7 +180,7 @@ class _Dimensions:
         self._stamp(tensor)
         if dims is None:
             asked = [_about_mode(tensor, m, s, place, at) for m, s in enumerate(shape.sizes)]
-            return Declare(tensor, init, tuple([self.sizes.ask(q) for q in asked]), stmt.at)
+            return replace(stmt, init=init, dims=tuple([self.sizes.ask(q) for q in asked]))
         shape.settled = True
         if len(dims) != len(shape.sizes):
             raise self._wrong_rank("the declaration", len(dims), tensor, "size", at)
@@ -188,7 +188,7 @@ class _Dimensions:
             use = unwritten(tensor, mode, at)
             self.sizes.say(size, Source(dim, use, 0, place))
             self._not_negative.append((dim, use))
-        return Declare(tensor, init, dims, stmt.at)
+        return replace(stmt, init=init, dims=dims)
 
     # -- accesses ----------------------------------------------------------------------------------
 
@@ -276,7 +276,7 @@ class _Dimensions:
                 return stop
             case Index():
                 extent = self._loops[place.stamps[stop]].extent
-                if extent is None or _is_zero(extent.start):
+                if extent is None or is_zero(extent.start):
                     return stop
         return Call(maximum, (stop, Literal(0)))
 
@@ -336,30 +336,12 @@ class _Dimensions:
             size: Expr | None = Dimension(shape.tensor, use.mode)
             if use.mode not in shape.own:
                 size = self.sizes.constant_size(shape.sizes[use.mode])
-            if stop is None or _is_zero(stop):
+            if stop is None or is_zero(stop):
                 continue
             if size is not None:
                 yield Check(stop, size, "<=", use, use)
             elif isinstance(extent.stop, Literal | Dimension):  # not checked while the kernel runs
                 raise _cannot_be_compared(use)
-
-
-def _worth_making(checks: Iterator[Check]) -> Iterator[Check]:
-    """Drop the checks that always hold, and refuse what never does."""
-    seen: set[tuple[Expr, Expr, str]] = set()
-    for check in checks:
-        key = (check.a, check.b, check.relation)
-        if check.a == check.b or key in seen:
-            continue
-        seen.add(key)
-        match check:
-            case Check(Literal(), Literal()):
-                if not check.holds({}):
-                    raise check.explain({})
-            case Check(_, Dimension(), "<=") if _is_zero(check.a):
-                pass
-            case _:
-                yield check
 
 
 def _cannot_be_compared(use: Use) -> ShapeError:
@@ -369,10 +351,6 @@ def _cannot_be_compared(use: Use) -> ShapeError:
         why=f"{use.access.tensor} has the size of a range that is computed in the kernel",
         hint=f"give `{use.index}` that range here, too",
     )
-
-
-def _is_zero(expr: Expr) -> bool:
-    return isinstance(expr, Literal) and expr.value == 0
 
 
 def _about_loop(index: str, loop: _Running, at: Location | None) -> Question:

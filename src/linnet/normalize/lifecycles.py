@@ -71,15 +71,15 @@ class _Blocks:
     def block(self, stmt: Stmt, owned: dict[str, Location | None]) -> Stmt:
         """One block. `owned` are the tensors that it may freeze and thaw, and where it got them."""
         outside = frozenset(self.modes)
-        stmts = self.statements(stmt, owned)
+        stmts, last = self.statements(stmt, owned), []
         for tensor, at in owned.items():
             if self.modes[tensor] == UPDATE:
-                stmts.append(Freeze(tensor, at))
+                last.append(Freeze(tensor, at))
                 self.modes[tensor] = READ
             if tensor not in outside:
                 del self.modes[tensor]
                 self.ended.add(tensor)
-        return block(stmts)
+        return _then(block(stmts), last)
 
     def statements(self, stmt: Stmt, owned: dict[str, Location | None]) -> list[Stmt]:
         """The statements of a block, each after the freezes and thaws that it needs."""
@@ -99,9 +99,9 @@ class _Blocks:
                 return [*before, Loop(index, extent, self.block(body, {}), at)]
             case If(cond, then, orelse, at):
                 return [*before, If(cond, self.block(then, {}), self.block(orelse, {}), at)]
-            case Declare(tensor, _, _, at):
+            case Declare(tensor):
                 self.modes[tensor] = UPDATE
-                owned[tensor] = at
+                owned[tensor] = stmt.at
                 return [*before, stmt]
             case _:
                 assert_never(stmt)
@@ -153,13 +153,15 @@ class _Blocks:
                     uses.update(_reads(index, at))
                 uses[str(target.tensor), UPDATE] = target.at or at
                 return uses
-            case Declare(tensor, init, dims, at):
-                uses = _reads(init, at)
+            case Declare(tensor, init, dims):
+                uses = _reads(init, stmt.at)
                 for size in dims or ():
-                    uses.update(_reads(size, at))
+                    uses.update(_reads(size, stmt.at))
+                if stmt.counts is not None:
+                    uses[stmt.counts, READ] = stmt.at
                 if (tensor, READ) in uses:
                     raise _read_and_written(tensor, stmt, uses)
-                return {**uses, (tensor, DECLARE): at}
+                return {**uses, (tensor, DECLARE): stmt.at}
             case Loop() | If():
                 if id(stmt) not in self.known:
                     self.known[id(stmt)] = self._uses_below(stmt)
@@ -196,6 +198,17 @@ class _Blocks:
         if isinstance(stmt, Declare):
             own.add(stmt.tensor)
         self._collect(rest, own, uses)
+
+
+def _then(stmt: Stmt, last: list[Freeze]) -> Stmt:
+    """A block with more statements at its end: in the body of a let that it ends with."""
+    match stmt:
+        case Let(name, value, body, at) if last:
+            return Let(name, value, _then(body, last), at)
+        case Block((*first, Let() as let)) if last:
+            return block([*first, _then(let, last)])
+        case _:
+            return block([stmt, *last])
 
 
 def _reads(expr: Expr, at: Location | None) -> Uses:
@@ -262,14 +275,15 @@ def outside_its_block(tensor: str, at: Location | None) -> LifecycleError:
 
 def _read_and_written(tensor: str, stmt: Stmt, uses: Uses) -> LifecycleError:
     """A tensor that one statement both reads and updates or declares."""
-    at = [place for (name, _), place in uses.items() if name == tensor][-1]
+    read, last = uses[tensor, READ], [at for (name, _), at in uses.items() if name == tensor][-1]
+    at = read if read and last and read.line == last.line else last
     match stmt:
         case Loop(index):
             where = f"the loop over `{index}`"
         case If():
             where = "one `if`"
         case _:
-            where, at = "one statement", uses[tensor, READ]
+            where = "one statement"
     return LifecycleError(
         f"{tensor} is read and written in {where}",
         at=at,

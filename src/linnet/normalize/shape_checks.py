@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from operator import index
 from typing import SupportsIndex, cast
 
+from linnet.algebra.table import maximum
 from linnet.errors import InternalError, Location, ShapeError
 from linnet.loops.nodes import Access, Call, Dimension, Expr, Literal
 from linnet.loops.printer import show
@@ -49,9 +50,34 @@ class Check:
         a, b = evaluate(self.a, shapes), evaluate(self.b, shapes)
         if self.relation == "==":
             return _unequal(self.left, a, self.right, b)
-        if self.a == Literal(0):  # a stop of 0 is never checked: this is the lower bound
+        if is_zero(self.a):  # a stop of 0 is never checked: this is the lower bound
             return _too_low(self.right, b)
         return _too_high(self.right, a, b)
+
+
+def worth_making(checks: Iterable[Check]) -> Iterator[Check]:
+    """Drop the checks that always hold, and refuse what never does."""
+    seen: set[tuple[Expr, Expr, str]] = set()
+    for check in checks:
+        key = (check.a, check.b, check.relation)
+        if check.a == check.b or key in seen:
+            continue
+        seen.add(key)
+        match check:
+            case Check(Literal(), Literal()):
+                if not check.holds({}):
+                    raise check.explain({})
+            case Check(a, Dimension(), "<=") if is_zero(a):
+                pass
+            case Check(a, Call(function, (b, _)), "<=") if function is maximum and a == b:
+                pass
+            case _:
+                yield check
+
+
+def is_zero(expr: Expr) -> bool:
+    """Whether an expression is the number 0."""
+    return isinstance(expr, Literal) and expr.value == 0
 
 
 def evaluate(expr: Expr, shapes: Shapes) -> int:
@@ -76,7 +102,8 @@ def _unequal(left: Use, a: int, right: Use, b: int) -> ShapeError:
     else:
         why = "both are the size of the same dimension"
     again = _says(right, b, named=left.index != right.index)
-    return ShapeError(f"{_says(left, a)} but {again}", at=right.at or left.at, why=why)
+    at = right.at if right.index else left.at
+    return ShapeError(f"{_says(left, a)} but {again}", at=at, why=why)
 
 
 def _says(use: Use, size: int, named: bool = True) -> str:

@@ -10,10 +10,9 @@ import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-import numpy as np
-
 from linnet import loops
 from linnet.algebra.dtypes import Number, as_python, concrete, kind
+from linnet.algebra.exact import apply
 from linnet.algebra.function import Function
 from linnet.errors import DTypeError
 from linnet.formats.fiber import Fiber, Register
@@ -234,18 +233,11 @@ def fold(call: loops.Call, facts: Facts) -> loops.Expr | None:
     literals = [a for a in call.args if isinstance(a, loops.Literal)]
     if len(literals) < len(call.args):
         return None
-    given, result = call.function.types(tuple([dtype_of(a, facts.types) for a in literals]))
-    values = [as_dtype(a.value, t) for a, t in zip(literals, given, strict=True)]
-    value = call.function.numpy(*values)
+    dtypes = tuple([dtype_of(a, facts.types) for a in literals])
+    result = call.function.types(dtypes)[1]
+    value = apply(call.function, tuple(a.value for a in literals), dtypes)
     structural = any(a.structural for a in literals)
-    weak = result.startswith("weak_")
-    number = as_python(value, concrete(result))
-    return loops.Literal(number, None if weak else result, structural)
-
-
-def as_dtype(value: Number, dtype: str) -> object:
-    """A NumPy scalar, for functions that depend on the width of their arguments."""
-    return np.dtype(concrete(dtype)).type(value)
+    return loops.Literal(value, None if result.startswith("weak_") else result, structural)
 
 
 def annihilate(call: loops.Call, facts: Facts) -> loops.Expr | None:

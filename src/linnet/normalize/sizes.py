@@ -238,8 +238,11 @@ class Sizes:
             if self.moved(other, first.place) == first.expr:
                 continue
             one, two = show(first.use.access), show(other.use.access)
+            what = f"whether {one} and {two} have one size"
+            if one == two:
+                what = f"which size {one} has"
             raise ShapeError(
-                f"cannot tell before the kernel runs whether {one} and {two} have one size",
+                f"cannot tell before the kernel runs {what}",
                 at=other.use.at or first.use.at,
                 why="one of them has the size of a range that is computed in the kernel",
                 hint=f"give `{other.use.index or first.use.index}` that range here, too",

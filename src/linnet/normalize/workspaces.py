@@ -4,19 +4,27 @@ A sequential level is written in order, each fiber in one go: the loops around a
 last sequential level, must be exactly its indices in storage order. Where they are not, the dimensions
 from the first one that differs on are collected in a temporary inside the loops that agree,
 and copied in order when it is complete. Gustavson's algorithm is what comes out for a product by rows.
+
+Where every element is written at most once, as in a transpose, no temporary is needed: the loops are
+run twice, first to count the entries of each fiber, then to put each entry where it belongs.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
-from linnet import loops
+from linnet import imp, loops
+from linnet.algebra.dtypes import Number
+from linnet.algebra.function import Function
+from linnet.algebra.table import add
 from linnet.errors import FormatError
+from linnet.formats.element import Element
 from linnet.formats.format import Format
 from linnet.formats.sparse_bytemap import SparseByteMap
 from linnet.formats.sparse_hash import SparseHash
-from linnet.loops.rewrite import block, rewrite_stmt, walk
+from linnet.loops.rewrite import block, map_stmts, rewrite_stmt, substitute, walk
 from linnet.names import Names
+from linnet.normalize.simplify import identical
 
 Formats = dict[str, Format]
 
@@ -38,6 +46,8 @@ def insert_workspaces(
             temporaries = program.temporaries + tuple(insertion.made.items())
             program = replace(program, body=body, temporaries=temporaries)
             formats = formats | insertion.made
+        if insertion.scattered is not None:
+            formats = formats | {tensor: insertion.scattered}
     return program, formats
 
 
@@ -73,10 +83,8 @@ class _Insertion:
     tensor: str
     format: Format
     names: Names
-    made: dict[str, Format]
-
-    def __init__(self, tensor: str, format: Format, names: Names) -> None:
-        self.tensor, self.format, self.names, self.made = tensor, format, names, {}
+    made: dict[str, Format] = field(default_factory=dict)
+    scattered: Format | None = None
 
     def apply(self, stmt: loops.Stmt) -> loops.Stmt:
         """Rewrite the blocks that declare the tensor."""
@@ -84,17 +92,46 @@ class _Insertion:
             case loops.Block(stmts):
                 for k, s in enumerate(stmts):
                     if isinstance(s, loops.Declare) and s.tensor == self.tensor:
-                        head = [self.apply(x) for x in stmts[: k + 1]]
+                        head = [self.apply(x) for x in stmts[:k]]
                         return block([*head, *self.declared(s, list(stmts[k + 1 :]))])
                 return block([self.apply(s) for s in stmts])
             case loops.Loop() | loops.Let() | loops.If():
-                from linnet.loops.rewrite import map_stmts
-
                 return map_stmts(stmt, self.apply)
             case loops.Assign(target) if target.tensor == self.tensor:
                 raise _not_declared(stmt, self.tensor)
             case _:
                 return stmt
+
+    def scatter(
+        self, declare: loops.Declare, stmt: loops.Stmt, write: loops.Assign, path: tuple[str, ...]
+    ) -> list[loops.Stmt] | None:
+        """Count the entries of every fiber, then write them; None where that is not possible.
+
+        Needs: one update, which writes every element at most once, into one sequential level below
+        levels whose subfibers are all there.
+        """
+        indices = [write.target.indices[m] for m in self.format.order]
+        plain = [i.name for i in indices if isinstance(i, loops.Index)]
+        level = scattered_level(self.format)
+        alone = sum(isinstance(n, loops.Assign | loops.Declare) for n in walk(stmt)) == 1
+        if level is None or not alone or sorted(plain) != sorted(path) or len(plain) < len(indices):
+            return None
+        assert declare.dims is not None
+        assert self.format.fill_value is not None
+        self.scattered = replace_level(self.format, level)
+        name = self.names.fresh(f"{self.tensor}_count")
+        modes = self.format.order[:level]
+        leaf = Element(0, "int64")
+        self.made[name] = Format((*self.format.levels[:level], leaf), tuple(range(level)))
+        begin = loops.Declare(name, loops.Literal(0), tuple(declare.dims[m] for m in modes), declare.at)
+        counts = loops.Access(name, tuple(write.target.indices[m] for m in modes), at=write.target.at)
+        one = loops.Call(written(self.format.fill_value), (write.value,))
+
+        def count(s: loops.Stmt) -> loops.Stmt | None:
+            return loops.Assign(counts, add, one, s.at) if isinstance(s, loops.Assign) else None
+
+        first, second = rewrite_stmt(stmt, count), rename_loops(stmt, self.names)
+        return [begin, first, loops.Freeze(name), replace(declare, counts=name), second]
 
     def declared(self, declare: loops.Declare, rest: list[loops.Stmt]) -> list[loops.Stmt]:
         """What follows the declaration: updates, then (after the first read) anything."""
@@ -102,10 +139,14 @@ class _Insertion:
         agreed = min((self.agreement(w, path) for w, path in writes), default=self.format.ndim)
         agreed = min(agreed, _common([path for _, path in writes]))
         if not writes or agreed >= _last_sequential(self.format):
-            return rest
+            return [declare, *rest]
         last = max(k for k, s in enumerate(rest) if any(_paths(s, self.tensor, ())))
+        if len(writes) == 1 and last == 0:
+            counted = self.scatter(declare, rest[0], *writes[0])
+            if counted is not None:
+                return [*counted, *rest[1:]]
         done = self.collect(declare, block(rest[: last + 1]), agreed, ())
-        return [done, *rest[last + 1 :]]
+        return [declare, done, *rest[last + 1 :]]
 
     def agreement(self, write: loops.Assign, path: tuple[str, ...]) -> int:
         """How many loops are, from the outermost on, the indices in storage order."""
@@ -172,6 +213,50 @@ class _Insertion:
             copy = loops.Loop(index, loops.Extent(loops.Literal(0), dim), copy, declare.at)
         begin = loops.Declare(name, declare.init, dims, declare.at)
         return block([begin, rewrite_stmt(stmt, redirect), copy])
+
+
+def scattered_level(format: Format) -> int | None:
+    """The number of the only level that is written in order, if it can also be scattered to."""
+    full = 0
+    while format.levels[full].full:
+        full += 1
+    below = format.levels[full + 1 :]
+    if format.levels[full].scattered is None or any(level.sequential for level in below):
+        return None
+    return full
+
+
+def replace_level(format: Format, k: int) -> Format:
+    """The format with its k-th level scattered."""
+    level = format.levels[k].scattered
+    assert level is not None
+    return Format((*format.levels[:k], level, *format.levels[k + 1 :]), format.order)
+
+
+def written(init: Number) -> Function:
+    """A function that is 1 for what is written and 0 for the value that is there anyway."""
+    return Function(
+        "written",
+        1,
+        lambda dtypes: (dtypes, "int64"),
+        lambda args, dtype: imp.ONE,
+        lambda value: int(not identical(value.item(), init)),  # type: ignore[attr-defined]
+    )
+
+
+def rename_loops(stmt: loops.Stmt, names: Names) -> loops.Stmt:
+    """A copy of a statement whose loops and names are its own."""
+    match stmt:
+        case loops.Loop(index, extent, body, at):
+            new = names.fresh(index)
+            inner = rename_loops(substitute(body, {index: loops.Index(new)}), names)
+            return loops.Loop(new, extent, inner, at)
+        case loops.Let(name, value, body, at):
+            new = names.fresh(name)
+            inner = rename_loops(substitute(body, {name: loops.Name(new)}), names)
+            return loops.Let(new, value, inner, at)
+        case _:
+            return map_stmts(stmt, lambda s: rename_loops(s, names))
 
 
 def workspace_format(format: Format, ndim: int) -> Format:

@@ -5,23 +5,33 @@ from __future__ import annotations
 import hashlib
 import threading
 from collections.abc import Sequence
-from types import FunctionType
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from linnet import backend, loops
-from linnet.algebra.dtypes import canonical
+from linnet.algebra.dtypes import Number
 from linnet.backend import c as c_backend
 from linnet.compiler import Normalized, generate, normalize
 from linnet.errors import ArgumentError, Location
+from linnet.formats.assemble import unpack
 from linnet.formats.construct import asarray
 from linnet.formats.format import Format
 from linnet.formats.tensor import Tensor
+from linnet.loops.interpret import DenseTensor
+from linnet.loops.interpret import run as run_reference
 from linnet.loops.printer import show
 from linnet.loops.rewrite import accesses, walk
 from linnet.lower.context import Site
 from linnet.lower.program import Lowered
 from linnet.normalize.concordance import warn
+from linnet.normalize.dimensions import infer_dimensions
+from linnet.normalize.dtypes import infer_dtypes
+from linnet.normalize.scopes import name_scopes
 from linnet.options import current
 from linnet.runtime.call import Entry, Result, fast_check, size_of
+from linnet.testing import dense
 
 NARROW = 2**31
 
@@ -125,7 +135,14 @@ class Kernel:
             if name in temporaries:
                 dims = tuple(lambda shapes: 0 for _ in range(formats[name].ndim))
             results.append(
-                Result(positions.get(name), name, formats[name], arrays[name], dims, name in self._keeps)
+                Result(
+                    positions.get(name),
+                    name,
+                    normalized.results.get(name, formats[name]),
+                    arrays[name],
+                    dims,
+                    name in self._keeps,
+                )
             )
         places = {name: k for k, name in enumerate((*operands, *written, *temporaries))}
         fast = [fast_check(c, positions) for c in normalized.checks]
@@ -158,6 +175,35 @@ class Kernel:
         """The program as the compiler completed it, for these arguments."""
         tensors = [a if type(a) is Tensor else self._tensor(k, a) for k, a in enumerate(args)]
         return show(normalize(self.program, self._formats(tensors)).program)
+
+    def reference(self, *args: object) -> dict[str, NDArray[Any]]:
+        """What the program means for these arguments: every output, computed one element at a time.
+
+        Slow and simple; it shares nothing with the compiler. The tensors are left as they are.
+        """
+        tensors = [a if type(a) is Tensor else self._tensor(k, a) for k, a in enumerate(args)]
+        formats = self._formats(tensors) | dict(self.program.temporaries)
+        program = name_scopes(self.program)
+        program, checks = infer_dimensions(program, {n: f.ndim for n, f in formats.items()})
+        formats = infer_dtypes(program, formats)
+        arrays = {}
+        for name, tensor in zip(program.params, tensors, strict=True):
+            format = formats[name]
+            if name in self._outputs - self._keeps:
+                values = np.zeros((0,) * format.ndim, format.dtype)
+                arrays[name] = DenseTensor(values, _fill(format), format)
+            else:
+                arrays[name] = DenseTensor(dense(tensor), _fill(format), format, stored(tensor))
+        for name, _ in program.temporaries:
+            format = formats[name]
+            empty = np.zeros((0,) * format.ndim, format.dtype)
+            arrays[name] = DenseTensor(empty, _fill(format), format)
+        shapes = {name: arrays[name].values.shape for name in program.params}
+        for check in checks:
+            if not check.holds(shapes):
+                raise check.explain(shapes)
+        results = run_reference(program, arrays)
+        return {name: results[name].values for name in program.params if name in self._outputs}
 
     def __repr__(self) -> str:
         return f"<kernel {self.__name__}({', '.join(self.program.params)})>"
@@ -207,6 +253,18 @@ def _kept(program: loops.Program, name: str) -> bool:
         if isinstance(node, loops.Access) and node.tensor == name:
             return True
     return True
+
+
+def stored(tensor: Tensor) -> NDArray[np.bool_]:
+    """Which elements of a tensor are stored."""
+    mask = np.zeros(tensor.contents().shape, dtype=bool)
+    mask[tuple(unpack(tensor)[0])] = True
+    return mask
+
+
+def _fill(format: Format) -> Number:
+    assert format.fill_value is not None
+    return format.fill_value
 
 
 def _key(normalized: Normalized, arrays: dict[str, tuple[str, ...]]) -> str:

@@ -73,7 +73,10 @@ def execute(kernel: imp.Kernel, data: Data, way: str) -> tuple[int, dict[str, np
     if way == "interpret":
         check(kernel)
         operands = {
-            a.name: ([int(given[d.name]) for d in a.dims], {b.name: given[b.name] for b in a.buffers if b.name in given})
+            a.name: (
+                [int(given[d.name]) for d in a.dims],
+                {b.name: given[b.name] for b in a.buffers if b.name in given},
+            )
             for a in kernel.arguments
         }
         return interpret.run(kernel, operands)
@@ -91,5 +94,7 @@ def same(kernel: imp.Kernel, data: Data, exact: bool = True) -> dict[str, np.nda
         assert got_status == status, way
         for name, array in expected.items():
             compare = np.testing.assert_array_equal if exact else np.testing.assert_allclose
-            compare(got[name], array, err_msg=f"{name} by {way}", **({} if exact else {"rtol": 1e-6}))
+            compare(
+                got[name], array, err_msg=f"{name} by {way}", **({} if exact else {"rtol": 1e-6})
+            )
     return expected

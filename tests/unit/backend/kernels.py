@@ -61,21 +61,24 @@ def spmv(index: str = "int64", value: str = "float64") -> Kernel:
         For(q, widen(ptr[i]), widen(ptr[i + 1]), Block((Accumulate(y_i, "+", product),))),
         Store(y, i, y_i),
     ))  # fmt: skip
-    arguments = (Argument("y", (), (y,)), Argument("A", (n, m), (ptr, idx, val)), Argument("x", (), (x,)))
+    arguments = (
+        Argument("y", (), (y,)),
+        Argument("A", (n, m), (ptr, idx, val)),
+        Argument("x", (), (x,)),
+    )
     return Kernel("spmv", arguments, Block((For(i, ZERO, n, row),)))
 
 
-def dot(value: str = "float64", op: str = "+", factor: bool = True) -> Kernel:
-    """A reduction of contiguous memory."""
-    n, i, s = Var("n"), Var("i"), Var("s", value)
-    a, b, out = Buffer("a", value), Buffer("b", value), Buffer("out", value)
-    term = Binary("*", a[i], b[i], value) if factor else a[i]
-    body = Block((
-        Let(s, out[0]),
-        For(i, ZERO, n, Block((Accumulate(s, op, term),))),
-        Store(out, ZERO, s),
-    ))  # fmt: skip
-    return Kernel("dot", (Argument("x", (n,), (a, b, out)),), body)
+def reductions(value: str, ops: list[str]) -> Kernel:
+    """Reductions of contiguous memory, one after the other; `+` is a dot product."""
+    n, a, b, out = Var("n"), Buffer("a", value), Buffer("b", value), Buffer("out", value)
+    stmts: list[imp.Stmt] = []
+    for k, op in enumerate(ops):
+        i, s = Var(f"i{k}"), Var(f"s{k}", value)
+        term = Binary("*", a[i], b[i], value) if op == "+" else a[i]
+        loop = For(i, ZERO, n, Block((Accumulate(s, op, term),)))
+        stmts += [Let(s, out[k]), loop, Store(out, Const(k, "int64"), s)]
+    return Kernel("reduce", (Argument("x", (n,), (a, b, out)),), Block(tuple(stmts)))
 
 
 def union() -> Kernel:
@@ -106,7 +109,9 @@ def union() -> Kernel:
         SetLength(ci, c),
         SetLength(cv, c),
     ))  # fmt: skip
-    arguments = tuple(Argument(k, (), b) for k, b in (("c", (ci, cv)), ("a", (ap, ai, av)), ("b", (bp, bi, bv))))
+    arguments = tuple(
+        Argument(k, (), b) for k, b in (("c", (ci, cv)), ("a", (ap, ai, av)), ("b", (bp, bi, bv)))
+    )
     return Kernel("union", arguments, body)
 
 
@@ -125,13 +130,23 @@ def spgemm() -> Kernel:
     Cp, Ci = Buffer("C_ptr", "int64", True), Buffer("C_idx", "int64", True)
     Cv, wv = Buffer("C_val", "float64", True), Buffer("w_val", "float64", True)
     wt, wi = Buffer("w_tbl", "bool", True), Buffer("w_idx", "int64", True)
-    ni, nk, nj, i, p, q, k, j, n, c, t, jt = (Var(s) for s in "n_i n_k n_j i p q k j n c t jt".split())
+    ni, nk, nj, i, p, q, k, j, n, c, t, jt = (
+        Var(s) for s in "n_i n_k n_j i p q k j n c t jt".split()
+    )
     a = Var("a", "float64")
     term = Binary("*", a, Bv[q], "float64")
     first = Block((Store(wt, j, TRUE), Store(wi, n, j), Assign(n, n + 1), Store(wv, j, term)))
     later = Block((Store(wv, j, Binary("+", wv[j], term, "float64")),))
-    scatter = For(q, Bp[k], Bp[k + 1], Block((Let(j, Bi[q]), If(Unary("not", wt[j], "bool"), first, later))))
-    gather = (Let(jt, wi[t]), Store(Ci, c, jt), Store(Cv, c, wv[jt]), Assign(c, c + 1), Store(wt, jt, FALSE))
+    scatter = For(
+        q, Bp[k], Bp[k + 1], Block((Let(j, Bi[q]), If(Unary("not", wt[j], "bool"), first, later)))
+    )
+    gather = (
+        Let(jt, wi[t]),
+        Store(Ci, c, jt),
+        Store(Cv, c, wv[jt]),
+        Assign(c, c + 1),
+        Store(wt, jt, FALSE),
+    )
     row = Block((
         Let(n, ZERO),
         For(p, Ap[i], Ap[i + 1], Block((Let(k, Ai[p]), Let(a, Av[p]), scatter))),

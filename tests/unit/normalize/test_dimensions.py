@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
-
-import pytest
 
 from linnet import loops
 from linnet.formats.dense import Dense
@@ -13,6 +10,7 @@ from linnet.formats.element import Element
 from linnet.formats.named import stack
 from linnet.frontend import words as ln
 from linnet.frontend.parse import parse
+from linnet.loops.check import check_dimensions
 from linnet.loops.printer import show
 from linnet.normalize.dimensions import infer_dimensions
 from linnet.normalize.shape_checks import Check
@@ -22,11 +20,8 @@ VECTOR = stack(Dense(Element(0.0)))
 MATRIX = stack(Dense(Dense(Element(0.0))))
 
 
-def inferred(
-    kernel: Callable[..., object], ndims: str
-) -> tuple[loops.Program, tuple[Check, ...]]:
+def inferred(program: loops.Program, ndims: str) -> tuple[loops.Program, tuple[Check, ...]]:
     """`ndims` says how many dimensions the parameters have: "C2 A2 x1"."""
-    program = parse(kernel)
     ranks = {word[:-1]: int(word[-1]) for word in ndims.split()}
     ranks |= {name: format.ndim for name, format in program.temporaries}
     return infer_dimensions(program, ranks)
@@ -35,17 +30,31 @@ def inferred(
 def check(
     before: Callable[..., object], after: Callable[..., object], ndims: str, *checks: str
 ) -> None:
-    program, found = inferred(before, ndims)
+    program, found = inferred(parse(before), ndims)
     expected = parse(after)
     assert show(program.body) == show(expected.body)
     assert program.body == expected.body
+    check_dimensions(program)
     assert [f"{show(c.a)} {c.relation} {show(c.b)}" for c in found] == list(checks)
-    again, the_same = infer_dimensions(program, {
-        **{word[:-1]: int(word[-1]) for word in ndims.split()},
-        **{name: format.ndim for name, format in program.temporaries},
-    })  # fmt: skip
-    assert again.body == program.body, "what is known stays as it is"
-    assert {(c.a, c.b) for c in the_same if c.relation == "=="} <= {(c.a, c.b) for c in found}
+
+
+def test_what_is_known_stays_as_it_is():
+    def kernel(C, A, B, x):
+        w = ln.temp(VECTOR)
+        C[...] = 0
+        for i in ...:
+            w[...] = 0
+            for k, j in ...:
+                w[j] += A[i, k] * B[k, j]
+            for j in range(2, x.shape[0]):
+                C[i, j] = w[j]
+        x[...] = 0
+        for i in ...:
+            x[i] = C[i, 0]
+
+    once, _ = inferred(parse(kernel), "C2 A2 B2 x1")
+    twice, _ = inferred(once, "C2 A2 B2 x1")
+    assert twice == once
 
 
 # -- FINCH -----------------------------------------------------------------------------------------
@@ -388,7 +397,7 @@ def test_a_range_of_computed_size():
         for i in range(x.shape[0] - 2):
             y[i] = x[i + 2]
 
-    check(before, after, "y1 x1", "x.shape[0] - 2 <= max(x.shape[0] - 2, 0)")
+    check(before, after, "y1 x1")
 
 
 def test_a_scalar_as_the_end_of_a_range():
@@ -424,14 +433,14 @@ def test_a_scalar_that_changes_in_between_gives_no_size():
 def test_a_scalar_that_changes_in_a_loop_gives_no_size():
     def before(y, n):
         y[...] = 0
-        for t in range(3):
+        for _t in range(3):
             for i in range(n[()]):
                 y[i] = 1
             n[...] = 0
 
     def after(y, n):
         ln.declare(y, 0, (y.shape[0],))
-        for t in range(3):
+        for _t in range(3):
             for i in range(n[()]):
                 y[i] = 1
             ln.declare(n, 0, ())
@@ -526,14 +535,10 @@ def test_hand_written_csr():
             for p in range(ptr[i], ptr[i + 1]):
                 y[i] += val[p] * x[idx[p]]
 
-    check(
-        before, after, "y1 ptr1 idx1 val1 x1",
-        "ptr.shape[0] - 1 <= ptr.shape[0]",
-        "ptr.shape[0] - 1 <= max(ptr.shape[0] - 1, 0)",
-    )  # fmt: skip
+    check(before, after, "y1 ptr1 idx1 val1 x1", "ptr.shape[0] - 1 <= ptr.shape[0]")
 
 
-# -- sizes of declared tensors -----------------------------------------------------------------------
+# -- sizes of declared tensors ---------------------------------------------------------------------
 
 
 def test_a_result_that_only_fills_keeps_its_size():
@@ -629,10 +634,10 @@ def test_the_shape_of_a_declared_tensor_is_an_expression_too():
         for i in range(A.shape[1] - 1):
             y[i] = w[i + 1]
 
-    check(before, after, "y1 A2", "A.shape[1] - 1 <= max(A.shape[1] - 1, 0)")
+    check(before, after, "y1 A2")
 
 
-# -- declared anew -----------------------------------------------------------------------------------
+# -- declared anew ---------------------------------------------------------------------------------
 
 
 def test_a_result_that_is_read_first():
@@ -678,7 +683,7 @@ def test_a_result_that_is_read_first_and_changes_its_size():
 
 def test_power_iteration_keeps_the_size():
     def before(y, x, A):
-        for t in range(10):
+        for _t in range(10):
             y[...] = 0
             for i, j in ...:
                 y[i] += A[i, j] * x[j]
@@ -687,7 +692,7 @@ def test_power_iteration_keeps_the_size():
                 x[i] = y[i]
 
     def after(y, x, A):
-        for t in range(10):
+        for _t in range(10):
             ln.declare(y, 0, (A.shape[0],))
             for i in range(A.shape[0]):
                 for j in range(A.shape[1]):
@@ -828,7 +833,7 @@ def test_the_old_size_can_be_named_before():
     check(before, after, "x2")
 
 
-# -- checks ------------------------------------------------------------------------------------------
+# -- checks ----------------------------------------------------------------------------------------
 
 
 def test_checks_are_evaluated_on_shapes():
@@ -837,7 +842,7 @@ def test_checks_are_evaluated_on_shapes():
         for i, j, k in ...:
             C[i, j] += A[i, k] * B[k, j]
 
-    _, (agree,) = inferred(kernel, "C2 A2 B2")
+    _, (agree,) = inferred(parse(kernel), "C2 A2 B2")
     assert agree.holds({"A": (3, 4), "B": (4, 5), "C": (0, 0)})
     assert not agree.holds({"A": (3, 4), "B": (5, 4)})
 
@@ -847,7 +852,7 @@ def test_checks_with_arithmetic():
         for i in range(1, x.shape[0] - 1):
             y[i] += 1
 
-    _, (fits,) = inferred(kernel, "y1 x1")
+    _, (fits,) = inferred(parse(kernel), "y1 x1")
     assert fits.holds({"y": (4,), "x": (5,)})
     assert not fits.holds({"y": (4,), "x": (6,)})
 
@@ -860,27 +865,5 @@ def test_as_many_checks_as_needed_and_no_more():
         for i in ...:
             s[()] += a[i] * d[i] * c[i]
 
-    _, checks = inferred(kernel, "s0 a1 b1 c1 d1")
+    _, checks = inferred(parse(kernel), "s0 a1 b1 c1 d1")
     assert len(checks) == 3
-
-
-@pytest.mark.parametrize("depth", [40])
-def test_long_programs_take_time_in_proportion(depth: int):
-    add = parse(_tiny).body
-    assert isinstance(add, loops.Block)
-
-    def seconds(count: int) -> float:
-        program = loops.Program("f", ("y", "x"), (), loops.Block(add.stmts * count), ("y",))
-        start = time.perf_counter()
-        infer_dimensions(program, {"y": 1, "x": 1})
-        return time.perf_counter() - start
-
-    seconds(1)
-    # a factor of 10 in length, with much room for noise, is far from a factor of 100 in time
-    assert seconds(10 * depth) < 60 * seconds(depth) + 0.05
-
-
-def _tiny(y, x):
-    y[...] = 0
-    for i in ...:
-        y[i] += x[i]

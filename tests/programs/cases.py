@@ -1,0 +1,208 @@
+"""A program, its meaning in NumPy, and the check of one combination of formats.
+
+A combination is checked in one of three ways: `imp` runs the imperative code in its interpreter,
+which is strict about memory and costs milliseconds, so that many combinations fit; `llvm` and `c`
+run machine code on more data.
+"""
+
+from __future__ import annotations
+
+import random
+import warnings
+import zlib
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+import linnet as ln
+from linnet.errors import DiscordanceWarning
+from linnet.formats.construct import from_buffers
+from linnet.formats.format import Format
+from linnet.imp import interpret
+from linnet.testing import assert_equal
+from tests.programs.formats import cover, nest, of_ndim, patterned
+
+DTYPES = (
+    "float64", "int64", "float32", "complex128", "int32", "bool", "uint8", "complex64", "int8",
+    "uint32", "int16",
+)  # fmt: skip
+REAL = tuple(d for d in DTYPES if d[0] != "c")
+SIZES = {"i": 5, "j": 6, "k": 4, "l": 3, "m": 2}
+
+
+@dataclass(frozen=True)
+class Program:
+    """`kernel(result, *operands)`, the indices of each operand and of the result, and the answer."""
+
+    kernel: ln.Kernel
+    result: str
+    operands: tuple[str, ...]
+    meaning: Callable[..., np.ndarray]
+    dtypes: tuple[str, ...] = DTYPES
+    results: tuple[str, ...] = ()  # formats of the result, if not all
+
+    @property
+    def name(self) -> str:
+        return self.kernel.__name__
+
+    @property
+    def choices(self) -> list[Sequence[str]]:
+        results = self.results or of_ndim(len(self.result))
+        return [results, *(of_ndim(len(o)) for o in self.operands)]
+
+
+def program(result: str, *operands: str, **options: object) -> Callable[[ln.Kernel], Callable]:
+    """`program("i", "ij", "j")(kernel)(meaning)`: dimensions are named as in an einsum."""
+
+    def of(kernel: ln.Kernel) -> Callable[[Callable[..., np.ndarray]], Program]:
+        return lambda meaning: Program(kernel, result, operands, meaning, **options)  # type: ignore[arg-type]
+
+    return of
+
+
+@dataclass(frozen=True)
+class Case:
+    """One combination of formats and dtypes, and how it is run."""
+
+    program: Program
+    formats: tuple[str, ...]
+    dtypes: tuple[str, ...]
+    how: str
+
+    def __str__(self) -> str:
+        formats = ",".join(f.replace(" ", "~") or "scalar" for f in self.formats)
+        return f"{self.program.name}-{formats}-{','.join(self.dtypes)}-{self.how}"
+
+    @property
+    def seed(self) -> int:
+        return zlib.crc32(str(self).encode())
+
+    def check(self) -> None:
+        """Run on data of every kind, and compare with NumPy."""
+        kinds = ("some", "mixed") if self.how == "imp" else ("some", "empty", "full", "mixed", "none")
+        drawn = random.Random(self.seed)
+        for kind in kinds[drawn.randrange(2) :][:1] if self.how == "imp" else kinds:
+            self._check(kind, np.random.default_rng(self.seed))
+
+    def _check(self, kind: str, rng: np.random.Generator) -> None:
+        sizes = {i: 0 if kind == "none" and i in "jm" else n for i, n in SIZES.items()}
+        operands, arrays = [], []
+        for indices, letters, dtype in zip(
+            self.program.operands, self.formats[1:], self.dtypes, strict=True
+        ):
+            array = draw(tuple(sizes[i] for i in indices), dtype, kind, rng)
+            arrays.append(array)
+            operands.append(store(array, letters, kind, rng))
+        expected = np.asarray(self.program.meaning(*arrays))
+        for how in dict.fromkeys(("imp", self.how)):  # what would crash is refused first
+            result = self.run(how, operands, expected.shape)
+            assert_equal(result, expected)
+            revalidate(result)
+
+    def run(self, how: str, operands: list[ln.Tensor], shape: tuple[int, ...]) -> ln.Tensor:
+        """The result, in an output that holds nothing yet."""
+        result = ln.empty_tensor(nest(self.formats[0]))
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", DiscordanceWarning)
+            if how == "imp":
+                return interpreted(self.program.kernel, result, operands, shape)
+            with ln.config(backend=how):
+                self.program.kernel(result, *operands)
+        return result
+
+
+def draw(shape: tuple[int, ...], dtype: str, kind: str, rng: np.random.Generator) -> np.ndarray:
+    """Small whole numbers, so that every order of summation gives the same."""
+    values = rng.integers(1, 4, shape)
+    if dtype[0] in "fic":
+        values = values * rng.choice([-1, 1], shape)
+    array = values.astype(dtype)
+    if dtype[0] == "c":
+        array = array + np.asarray(1j * rng.integers(-3, 4, shape), dtype)
+    density = {"full": 1.0, "empty": 0.0}.get(kind, 0.4)
+    keep = rng.random(shape) < density
+    if kind == "mixed" and len(shape) > 1 and shape[0]:
+        keep[rng.integers(shape[0])] = False
+    return np.where(keep, array, np.zeros((), dtype))
+
+
+def store(array: np.ndarray, letters: str, kind: str, rng: np.random.Generator) -> ln.Tensor:
+    """The array in a format; with stored fill values and wide indices where the kind is mixed."""
+    format = nest(letters)
+    pattern = patterned(format) if array.dtype == bool and rng.random() < 0.7 else None
+    if pattern is not None:
+        return narrow_or_wide(ln.asarray(array, format=pattern), rng)
+    if kind != "mixed" or array.ndim == 0:
+        return narrow_or_wide(ln.asarray(array, format=format), rng)
+    places = (array != 0) | (rng.random(array.shape) < 0.2)
+    found = ln.tensor(np.nonzero(places), array[places], array.shape, format)
+    return narrow_or_wide(found, rng)
+
+
+def narrow_or_wide(tensor: ln.Tensor, rng: np.random.Generator) -> ln.Tensor:
+    """The same tensor with each index array as int32 or int64, by chance."""
+    buffers = {
+        name: b.astype(rng.choice(["int32", "int64"])) if name[:3] in ("ptr", "idx") else b
+        for name, b in tensor.buffers.items()
+    }
+    return from_buffers(tensor.format, tensor.shape, buffers)
+
+
+def revalidate(tensor: ln.Tensor) -> None:
+    """What a kernel has made is what the constructors would accept."""
+    from_buffers(tensor.format, tensor.shape, tensor.buffers)
+
+
+def interpreted(
+    kernel: ln.Kernel, result: ln.Tensor, operands: list[ln.Tensor], shape: tuple[int, ...]
+) -> ln.Tensor:
+    """Run the imperative code in its interpreter; the result is the kernel's first argument."""
+    code = kernel.lowered(result, *operands).kernel
+    given = dict(zip(kernel.program.params, [None, *operands], strict=True))
+    arguments = {}
+    for a in code.arguments:
+        tensor = given.get(a.name)
+        if tensor is not None:
+            held = zip((b.name for b in a.buffers), tensor.buffers.values(), strict=True)
+            arguments[a.name] = (tensor.shape, dict(held))
+        elif a.name == kernel.program.params[0]:
+            arguments[a.name] = (shape, {})
+        else:
+            arguments[a.name] = ((0,) * len(a.dims), {})
+    status, buffers = interpret.run(code, arguments)
+    assert status == 0
+    made = next(a for a in code.arguments if a.name == kernel.program.params[0])
+    return rebuilt(result.output_format, shape, [buffers[b.name] for b in made.buffers])
+
+
+def rebuilt(format: Format, shape: tuple[int, ...], arrays: list[np.ndarray]) -> ln.Tensor:
+    """A tensor of the arrays that a kernel has made."""
+    if format.dtype is None:
+        format = format.with_dtype(arrays[-1].dtype)
+    if format.fill_value is None:
+        format = format.with_fill(0)
+    names = [f"{a.name}{k}" for k, level in enumerate(format.levels) for a in level.arrays]
+    names[-1] = "val"
+    return from_buffers(format, shape, dict(zip(names, arrays, strict=True)))
+
+
+def cases(program: Program, extra: int = 20, llvm: int = 8, c: int = 2) -> list[Case]:
+    """A sample of all combinations: most in the interpreter, some as machine code."""
+    drawn = random.Random(program.name)
+    tuples = list(cover(program.choices, extra, program.name))
+    found = []
+    chosen = set(drawn.sample(range(len(tuples)), min(llvm + c, len(tuples))))
+    hows = iter(["llvm"] * llvm + ["c"] * c)
+    for k, formats in enumerate(tuples):
+        how = next(hows) if k in chosen else "imp"
+        found.append(Case(program, formats, _dtypes(program, k, drawn), how))
+    return found
+
+
+def _dtypes(program: Program, k: int, drawn: random.Random) -> tuple[str, ...]:
+    """One dtype for all operands; a different one for each in every fourth case."""
+    count = len(program.operands)
+    if k % 4 == 3:
+        return tuple(drawn.choice(program.dtypes) for _ in range(count))
+    return (program.dtypes[k % len(program.dtypes)],) * count

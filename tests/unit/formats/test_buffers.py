@@ -1,0 +1,283 @@
+"""Memory: borrowed or native, shown or reused, never both."""
+
+from __future__ import annotations
+
+import copy
+import gc
+import os
+import pickle
+import threading
+import weakref
+
+import numpy as np
+import pytest
+
+from linnet.errors import InternalError, LifecycleError, OutOfMemoryError
+from linnet.formats.buffers import GUARD, Buffer, Memory, allocate
+from linnet.formats.construct import asarray
+from linnet.formats.named import CSR, DENSE
+from linnet.formats.tensor import Tensor, empty_tensor
+
+
+def native(values, room: int = 0, dtype="float64") -> Buffer:
+    """A native buffer that holds values, as a kernel leaves it."""
+    block = allocate(dtype, len(values) + room)
+    address, nbytes = block.detach()
+    view = (np.ctypeslib.ctypes.c_char * nbytes).from_address(address)
+    np.frombuffer(view, dtype)[: len(values)] = values
+    return Buffer.native(address, nbytes // np.dtype(dtype).itemsize, len(values), dtype)
+
+
+def vector(values) -> Tensor:
+    """A dense vector in native memory."""
+    x = empty_tensor(DENSE(1))
+    x._rebind(DENSE(1).with_dtype("float64").with_fill(0.0), (len(values),), (native(values),))
+    return x
+
+
+def test_borrowed_memory_is_shared_and_read_only():
+    array = np.arange(5.0)
+    buffer = Buffer.borrow(array)
+    assert np.shares_memory(buffer.array, array)
+    assert not buffer.array.flags.writeable
+    assert array.flags.writeable
+    assert buffer.address == array.ctypes.data
+    assert (buffer.length, buffer.capacity, buffer.nbytes) == (5, 5, 40)
+    assert buffer.detach() == (0, 0)
+
+
+def test_borrowed_memory_is_kept_alive():
+    array = np.arange(1000.0)
+    buffer = Buffer.borrow(array)
+    del array
+    gc.collect()
+    assert buffer.array[999] == 999.0
+
+
+@pytest.mark.parametrize("array", [np.zeros((2, 2)), np.zeros(4)[::2], np.zeros(3, ">f8")])
+def test_only_plain_arrays_are_borrowed(array):
+    with pytest.raises(InternalError):
+        Buffer.borrow(array)
+
+
+def test_native_memory_is_seen_without_a_copy():
+    buffer = native([1.0, 2.0, 3.0])
+    assert not buffer.exported
+    view = buffer.array
+    assert view.ctypes.data == buffer.address
+    assert view.tolist() == [1.0, 2.0, 3.0]
+    assert not view.flags.writeable
+    assert buffer.exported
+    assert buffer.array is view
+
+
+def test_an_array_outlives_its_buffer():
+    buffer = native(np.arange(10_000.0))
+    view = buffer.array[5000:]
+    del buffer
+    gc.collect()
+    assert view[0] == 5000.0
+
+
+def test_native_memory_is_freed_with_its_last_user():
+    freed = []
+
+    class Watched(Memory):
+        __slots__ = ("__weakref__",)
+
+    block = allocate("int64", 100)
+    address, nbytes = block.detach()
+    buffer = Buffer("int64", 100, 100, address)
+    buffer.dtype = np.dtype("int64")
+    buffer._memory = Watched(address, nbytes)
+    weakref.finalize(buffer._memory, freed.append, True)
+    view = buffer.array
+    del buffer
+    assert not freed
+    del view
+    assert freed
+
+
+@pytest.mark.parametrize("dtype", ["bool", "int8", "uint64", "float32", "complex128"])
+def test_native_memory_of_any_dtype(dtype):
+    values = np.array([0, 1, 1]).astype(dtype)
+    assert native(values, dtype=dtype).array.dtype == dtype
+    assert (native(values, dtype=dtype).array == values).all()
+
+
+def test_nothing_is_a_buffer_too():
+    buffer = Buffer.native(0, 0, 0, "int32")
+    assert buffer.array.tolist() == []
+    assert buffer.array.dtype == np.int32
+    assert buffer.detach() == (0, 0)
+
+
+@pytest.mark.parametrize(("address", "capacity", "length"), [(0, 4, 2), (1, 2, 4), (1, 2, -1)])
+def test_a_kernel_that_lies_is_noticed(address, capacity, length):
+    with pytest.raises(InternalError):
+        Buffer.native(address, capacity, length, "int64")
+
+
+def test_detaching_empties():
+    buffer = native([1.0, 2.0])
+    address = buffer.address
+    taken, nbytes = buffer.detach()
+    assert (taken, nbytes) == (address, 16)
+    assert (buffer.address, buffer.length, buffer.detach()) == (0, 0, (0, 0))
+    Buffer.native(taken, 2, 2, "float64")  # frees it
+
+
+def test_what_was_shown_is_not_reused():
+    buffer = native([1.0, 2.0])
+    view = buffer.array
+    assert buffer.detach() == (0, 0)
+    assert view.tolist() == [1.0, 2.0]
+
+
+@pytest.mark.parametrize(("used", "kept"), [(10_000, 10_000), (8000, 10_000), (7000, 7000), (0, 0)])
+def test_trimming_gives_back_more_than_a_quarter(used, kept):
+    buffer = native(np.arange(float(used)), room=10_000 - used)
+    assert buffer.capacity == kept
+    assert buffer.array.tolist() == list(range(used))
+
+
+def test_a_small_block_is_left_alone():
+    assert native([1.0], room=99).capacity == 100
+
+
+def test_pickle_and_copy():
+    buffer = native([1.0, 2.0])
+    for again in (pickle.loads(pickle.dumps(buffer)), copy.copy(buffer), copy.deepcopy(buffer)):
+        assert again.array.tolist() == [1.0, 2.0]
+        assert again.address != buffer.address
+
+
+def test_too_much_memory():
+    with pytest.raises(OutOfMemoryError, match="could not allocate"):
+        Memory.allocate(2**62)
+    with pytest.raises(OutOfMemoryError, match="could not allocate"):
+        Memory.allocate(2**70)
+
+
+# -- tensors that kernels write to -----------------------------------------------------------------
+
+
+def test_a_kernel_reuses_the_memory_of_its_output():
+    x = vector([1.0, 2.0, 3.0, 4.0])
+    address = x.slots[1]
+    assert x.take(("float64",)) == [address, 4, 0]
+    assert x.shape is None
+    x._rebind(
+        DENSE(1).with_dtype("float64").with_fill(0.0),
+        (4,),
+        (Buffer.native(address, 4, 4, "float64"),),
+    )
+    assert x.to_numpy().tolist() == [1.0, 2.0, 3.0, 4.0]
+
+
+def test_capacity_is_counted_in_elements_of_the_new_dtype():
+    x = vector([1.0, 2.0, 3.0, 4.0])
+    address, capacity, length = x.take(("complex128",))
+    assert (capacity, length) == (2, 0)
+    Buffer.native(address, 4, 4, "float64")
+
+
+def test_memory_that_fits_no_more_is_freed():
+    x = vector([1.0, 2.0])
+    assert x.take(("int32", "int32", "float64")) == [0] * 9
+
+
+@pytest.mark.parametrize(
+    "show", [lambda x: x.buffers, lambda x: x.to_numpy(), lambda x: x.T, pickle.dumps, copy.copy]
+)
+def test_a_tensor_that_was_shown_is_not_overwritten(show):
+    x = vector([1.0, 2.0])
+    shown = show(x)
+    assert x.take(("float64",)) == [0, 0, 0]
+    assert shown is not None
+
+
+def test_borrowed_tensors_are_not_overwritten():
+    array = np.ones(3)
+    assert asarray(array).take(("float64",)) == [0, 0, 0]
+
+
+def test_a_tensor_that_is_read_is_not_overwritten():
+    """The same tensor as operand and as output, or read by another thread."""
+    x = vector([1.0, 2.0])
+    contents = x.pin()
+    assert x.take(("float64",)) == [0, 0, 0]
+    gc.collect()
+    assert contents.arrays()[0].tolist() == [1.0, 2.0]
+    contents.unpin()
+
+
+def test_reading_what_is_being_written():
+    x = vector([1.0, 2.0])
+    contents = x.contents()
+    address, capacity, _ = x.take(("float64",))
+    with pytest.raises(LifecycleError):
+        x.pin()
+    with pytest.raises(LifecycleError):
+        contents.arrays()
+    Buffer.native(address, capacity, 2, "float64")
+
+
+def test_many_threads_take_and_read():
+    """No block is handed out twice, and no reader sees memory that was taken."""
+    x, format = vector(np.zeros(64)), DENSE(1).with_dtype("float64").with_fill(0.0)
+    wrong = []
+
+    def write():
+        for k in range(300):
+            address, capacity, _ = x.take(("float64",))
+            buffer = Buffer.native(address, capacity, 64, "float64") if address else None
+            fresh = native(np.full(64, float(k)))
+            del buffer
+            x._rebind(format, (64,), (fresh,))
+
+    def read():
+        for _ in range(300):
+            try:
+                contents = x.pin()
+            except LifecycleError:
+                continue
+            if len(set(contents.arrays()[0].tolist())) != 1:
+                wrong.append(contents)
+            contents.unpin()
+
+    threads = [threading.Thread(target=job) for job in (write, read, write, read)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not wrong
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork")
+def test_a_fork_does_not_inherit_the_lock():
+    held, done = threading.Event(), threading.Event()
+
+    def hold():
+        with GUARD.lock:
+            held.set()
+            done.wait()
+
+    thread = threading.Thread(target=hold)
+    thread.start()
+    held.wait()
+    child = os.fork()
+    if child == 0:
+        os._exit(0 if GUARD.lock.acquire(timeout=5) else 1)
+    done.set()
+    thread.join()
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+
+
+def test_slots_are_dimensions_then_buffers():
+    A = asarray(np.eye(3), format=CSR)
+    arrays = list(A.buffers.values())
+    expected = [3, 3]
+    for array in arrays:
+        expected += [array.ctypes.data, len(array), len(array)]
+    assert list(A.slots) == expected

@@ -1,0 +1,144 @@
+"""Random loop programs, as values: legal in names and shapes, for laws of printing and rewriting."""
+
+from __future__ import annotations
+
+from hypothesis import strategies as st
+
+from linnet import loops
+from linnet.algebra.lookup import by_symbol
+from linnet.algebra.table import FUNCTIONS, choose
+from linnet.formats.dense import Dense
+from linnet.formats.element import Element
+from linnet.formats.named import CSC, stack
+from linnet.formats.sparse_list import SparseList
+from linnet.loops.rewrite import block
+
+TENSORS = {"y": 1, "A": 2, "x": 1, "s": 0, "w": 2, "v": 1}
+PARAMS = ("y", "A", "x", "s")
+TEMPORARIES = (
+    ("w", CSC.with_fill(0.5).with_dtype("float32")),
+    ("v", stack(SparseList(Element(float("inf"))))),
+)
+SAFE = [f for f in FUNCTIONS.values() if f.name not in ("where",)]
+UPDATES = [f for f in FUNCTIONS.values() if f.arity == 2] + [choose(0), choose(float("inf"))]
+
+numbers = st.one_of(
+    st.booleans(),
+    st.integers(-(2**63), 2**64 - 1),
+    st.floats(),
+    st.complex_numbers(allow_subnormal=False),
+)
+
+
+@st.composite
+def literals(draw) -> loops.Literal:
+    value = draw(numbers)
+    dtypes = {bool: "bool", int: "uint64" if value >= 2**63 else "int64"} if type(value) in (bool, int) else {float: "float64", complex: "complex128"}  # fmt: skip
+    dtype = draw(st.sampled_from([None, dtypes[type(value)]]))
+    return loops.Literal(value, dtype, draw(st.booleans()))
+
+
+@st.composite
+def exprs(draw, indices: tuple[str, ...], names: tuple[str, ...], depth: int) -> loops.Expr:
+    leaves = [literals(), st.builds(loops.Dimension, st.just("A"), st.integers(0, 1))]
+    if indices:
+        leaves.append(st.sampled_from(indices).map(loops.Index))
+    if names:
+        leaves.append(st.sampled_from(names).map(loops.Name))
+    if depth == 0:
+        return draw(st.one_of(leaves))
+    kind = draw(st.sampled_from(["leaf", "access", "operator", "call", "where"]))
+    inner = exprs(indices, names, depth - 1)
+    match kind:
+        case "access":
+            return draw(accesses(indices, names, depth - 1))
+        case "operator":
+            f = draw(st.sampled_from(list(by_symbol.values())))
+            return loops.Call(f, tuple(draw(inner) for _ in range(f.arity)))
+        case "call":
+            f = draw(st.sampled_from([*SAFE, choose(0)]))
+            return loops.Call(f, tuple(draw(inner) for _ in range(f.arity)))
+        case "where":
+            return loops.Call(FUNCTIONS["where"], (draw(inner), draw(inner), draw(inner)))
+        case _:
+            return draw(st.one_of(leaves))
+
+
+@st.composite
+def accesses(draw, indices: tuple[str, ...], names: tuple[str, ...], depth: int) -> loops.Access:
+    tensor = draw(st.sampled_from(sorted(TENSORS)))
+    found = tuple(draw(_index(indices, names, depth)) for _ in range(TENSORS[tensor]))
+    words = st.sampled_from(["", "", "gallop", "walk", "follow", "permissive"])
+    protocols = tuple(draw(words) for _ in found)
+    return loops.Access(tensor, found, protocols if any(protocols) else ())
+
+
+@st.composite
+def _index(draw, indices: tuple[str, ...], names: tuple[str, ...], depth: int) -> loops.Expr:
+    found = draw(exprs(indices, names, depth))
+    if isinstance(found, loops.Literal):  # the language refuses other numbers as indices
+        return loops.Literal(draw(st.integers(0, 5)))
+    return found
+
+
+@st.composite
+def stmts(draw, indices: tuple[str, ...], names: tuple[str, ...], depth: int) -> loops.Stmt:
+    kinds = ["assign", "declare", "freeze", "thaw", "nothing"]
+    if depth:
+        kinds += ["loop", "if", "block", "block", "let"] * 2
+    expr = exprs(indices, names, 2)
+    inner = stmts(indices, names, depth - 1) if depth else None
+    match draw(st.sampled_from(kinds)):
+        case "assign":
+            op = draw(st.sampled_from([None, *UPDATES]))
+            target, value = draw(accesses(indices, names, 1)), draw(expr)
+            if op is None and any(n == target for n in _calls(value)):
+                op = FUNCTIONS["subtract"]  # `y[i] = y[i] + 1` is written as an update
+            return loops.Assign(target, op, value)
+        case "declare":
+            tensor = draw(st.sampled_from(sorted(TENSORS)))
+            dims = st.tuples(*[exprs(indices, names, 1)] * TENSORS[tensor])
+            return loops.Declare(tensor, draw(expr), draw(st.none() | dims))
+        case "freeze":
+            return loops.Freeze(draw(st.sampled_from(sorted(TENSORS))))
+        case "thaw":
+            return loops.Thaw(draw(st.sampled_from(sorted(TENSORS))))
+        case "loop":
+            index = f"i{len(indices)}"
+            extent = draw(st.none() | st.builds(loops.Extent, expr, expr))
+            return loops.Loop(index, extent, draw(stmts((*indices, index), names, depth - 1)))
+        case "let":
+            name = f"d{len(names)}"
+            return loops.Let(name, draw(expr), draw(stmts(indices, (*names, name), depth - 1)))
+        case "if":
+            return loops.If(draw(expr), draw(inner), draw(inner))
+        case "block":
+            return _canonical(draw(st.lists(inner, max_size=3)))
+        case _:
+            return loops.NOTHING
+
+
+def _calls(expr: loops.Expr) -> list[loops.Expr]:
+    from linnet.loops.rewrite import walk
+
+    return [n for n in walk(expr)]  # noqa: C416
+
+
+def _canonical(parts: list[loops.Stmt]) -> loops.Stmt:
+    """A block in which a let ends the block: what follows it is in its body."""
+    flat = block(parts)
+    found = list(flat.stmts) if isinstance(flat, loops.Block) else [flat]
+    for k, part in enumerate(found[:-1]):
+        if isinstance(part, loops.Let):
+            return block(found[: k + 1])
+    return flat
+
+
+@st.composite
+def programs(draw) -> loops.Program:
+    body = draw(stmts((), (), 4))
+    results = draw(st.sampled_from([(), ("y",), ("y", "w")]))
+    return loops.Program("k", PARAMS, TEMPORARIES, body, results)
+
+
+_ = (Dense,)
