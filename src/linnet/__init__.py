@@ -14,7 +14,6 @@
 
 from linnet.algebra.function import Function
 from linnet.errors import LinnetError
-from linnet.explain import explain
 from linnet.formats.construct import asarray, from_buffers, scalar, tensor
 from linnet.formats.dense import Dense
 from linnet.formats.element import Element, Pattern
@@ -31,3 +30,12 @@ from linnet.options import config
 from linnet.runtime.kernel import Kernel
 
 __version__ = "0.1.0"
+
+
+def __getattr__(name: str) -> object:
+    """`explain` brings the whole compiler along: imported when it is first asked for."""
+    if name == "explain":
+        from linnet.explain import explain
+
+        return explain
+    raise AttributeError(f"module 'linnet' has no attribute {name!r}")

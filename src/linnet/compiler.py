@@ -8,8 +8,6 @@ from linnet import imp, loops
 from linnet.algebra.codelets import resolve
 from linnet.formats.format import Format
 from linnet.imp.rewrite import walk
-def simplify_code(k):
-    return k
 from linnet.lower.program import Lowered, lower
 from linnet.lower.storage import Bound
 from linnet.normalize.concordance import concordize
@@ -20,6 +18,10 @@ from linnet.normalize.scopes import name_scopes
 from linnet.normalize.shape_checks import Check
 from linnet.normalize.workspaces import insert_workspaces
 from linnet.stages import stage
+
+def simplify_code(k: imp.Kernel) -> imp.Kernel:
+    return k
+
 
 Formats = dict[str, Format]
 Arrays = dict[str, tuple[str, ...]]

@@ -1,15 +1,17 @@
 """Python outside the loop language: the place, the first line and the hint of every refusal."""
 
+# ruff: noqa: E501 (a case is a line)
+
 from __future__ import annotations
 
 import textwrap
 
 import numpy as np
 import pytest
+from tests.unit.frontend.kernels import define, kernel
 
 from linnet.errors import KernelSyntaxError, LinnetError
 from linnet.frontend.parse import parse
-from tests.unit.frontend.kernels import define, kernel
 
 # A line of a kernel over `y`, `A`, `x`, with a loop over i and j around it; the part that is marked;
 # the message; the hint.
@@ -159,13 +161,16 @@ def test_a_name_does_not_outlive_its_block():
                         d = x[i]
                     y[i] = d
         """)
-    assert str(caught.value) == textwrap.dedent(f"""\
+    assert (
+        str(caught.value)
+        == textwrap.dedent(f"""\
         `d` has no value here
           File "{caught.value.at.file}", line 5
             y[i] = d
                    ^
         why:  a name lives from its assignment or loop to the end of that block
-        try:  assign to `d` in this block or around it, before this line; to carry a value out of a block, use `s = ln.scalar(0.0)` and `s[()] = …`""")  # noqa: E501
+        try:  assign to `d` in this block or around it, before this line; to carry a value out of a block, use `s = ln.scalar(0.0)` and `s[()] = …`""")
+    )
 
 
 def test_a_global_with_the_name_of_a_local_is_not_seen():

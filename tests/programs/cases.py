@@ -19,6 +19,7 @@ import linnet as ln
 from linnet.errors import DiscordanceWarning
 from linnet.formats.construct import from_buffers
 from linnet.formats.format import Format
+from linnet.formats.tensor import buffer_names
 from linnet.imp import interpret
 from linnet.testing import assert_equal
 from tests.programs.formats import cover, nest, of_ndim, patterned
@@ -41,10 +42,12 @@ class Program:
     meaning: Callable[..., np.ndarray]
     dtypes: tuple[str, ...] = DTYPES
     results: tuple[str, ...] = ()  # formats of the result, if not all
+    label: str = ""
+    fill: object = 0  # what the result is declared with
 
     @property
     def name(self) -> str:
-        return self.kernel.__name__
+        return self.label or self.kernel.__name__
 
     @property
     def choices(self) -> list[Sequence[str]]:
@@ -106,7 +109,7 @@ class Case:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", DiscordanceWarning)
             if how == "imp":
-                return interpreted(self.program.kernel, result, operands, shape)
+                return interpreted(self.program.kernel, result, operands, shape, self.program.fill)
             with ln.config(backend=how):
                 self.program.kernel(result, *operands)
         return result
@@ -155,7 +158,11 @@ def revalidate(tensor: ln.Tensor) -> None:
 
 
 def interpreted(
-    kernel: ln.Kernel, result: ln.Tensor, operands: list[ln.Tensor], shape: tuple[int, ...]
+    kernel: ln.Kernel,
+    result: ln.Tensor,
+    operands: list[ln.Tensor],
+    shape: tuple[int, ...],
+    fill: object = 0,
 ) -> ln.Tensor:
     """Run the imperative code in its interpreter; the result is the kernel's first argument."""
     code = kernel.lowered(result, *operands).kernel
@@ -173,18 +180,13 @@ def interpreted(
     status, buffers = interpret.run(code, arguments)
     assert status == 0
     made = next(a for a in code.arguments if a.name == kernel.program.params[0])
-    return rebuilt(result.output_format, shape, [buffers[b.name] for b in made.buffers])
-
-
-def rebuilt(format: Format, shape: tuple[int, ...], arrays: list[np.ndarray]) -> ln.Tensor:
-    """A tensor of the arrays that a kernel has made."""
+    arrays = [buffers[b.name] for b in made.buffers]
+    format = result.output_format
     if format.dtype is None:
         format = format.with_dtype(arrays[-1].dtype)
     if format.fill_value is None:
-        format = format.with_fill(0)
-    names = [f"{a.name}{k}" for k, level in enumerate(format.levels) for a in level.arrays]
-    names[-1] = "val"
-    return from_buffers(format, shape, dict(zip(names, arrays, strict=True)))
+        format = format.with_fill(fill)  # type: ignore[arg-type]
+    return from_buffers(format, shape, dict(zip(buffer_names(format), arrays, strict=True)))
 
 
 def cases(program: Program, extra: int = 20, llvm: int = 8, c: int = 2) -> list[Case]:

@@ -12,3 +12,18 @@ def einsum(spec: str, *arrays: np.ndarray) -> np.ndarray:
     dtype = reduce(np.promote_types, [a.dtype for a in arrays])
     wide = np.dtype("int64") if dtype == bool else dtype
     return np.asarray(np.einsum(spec, *(a.astype(wide) for a in arrays)), wide)
+
+
+def added(*arrays: np.ndarray) -> np.ndarray:
+    """The sum into a tensor that was declared with the number 0."""
+    return widened(reduce(np.add, arrays))
+
+
+def multiplied(*arrays: np.ndarray) -> np.ndarray:
+    """The product, likewise."""
+    return widened(reduce(np.multiply, arrays))
+
+
+def widened(array: np.ndarray) -> np.ndarray:
+    """Truth values where numbers are: the dtype in which they meet the literal 0."""
+    return array.astype("int64") if array.dtype == bool else array

@@ -11,7 +11,17 @@ from typing import assert_never
 
 from linnet import imp
 from linnet.backend.c_prelude import SHORT, STATUS, TYPES, Needs
-from linnet.backend.c_values import Scope, Text, assigned, call, expression, index, negated, plain
+from linnet.backend.c_values import (
+    Scope,
+    Text,
+    assigned,
+    call,
+    expression,
+    index,
+    negated,
+    plain,
+    unwidened,
+)
 from linnet.backend.identifiers import Identifiers, identifier, symbol
 from linnet.backend.reductions import vectorizable
 from linnet.backend.survey import Survey, reads, returns, survey
@@ -327,7 +337,7 @@ def _return(s: Scope, value: imp.Expr | None, p: _Printer) -> str:
 def _for(p: _Printer, stmt: imp.For, depth: int) -> None:
     """A counted loop; a bound that its body could change is read before it."""
     s, var = p.scope, stmt.var
-    start, stop = assigned(s, stmt.start, var.dtype), expression(s, stmt.stop).at(11)
+    start, stop = assigned(s, stmt.start, var.dtype), expression(s, unwidened(stmt.stop)).at(11)
     name, before = s.names[var.name], ""
     if _changed_by(stmt.stop, stmt.body):
         end = s.names.extra(f"{name}_end")
@@ -407,7 +417,7 @@ def _open_ended(block: imp.Block) -> bool:
 def _fill(p: _Printer, stmt: imp.Fill, depth: int) -> None:
     s = p.scope
     k = s.names.extra("k")
-    start, stop = plain(s, stmt.start), expression(s, stmt.stop).at(11)
+    start, stop = plain(s, stmt.start), expression(s, unwidened(stmt.stop)).at(11)
     value = assigned(s, stmt.value, stmt.buffer.dtype)
     head = f"for (i64 {k} = {start}; {k} < {stop}; {k}++)"
     p.line(depth, f"{head} {s.names[stmt.buffer.name]}[{k}] = {value};")

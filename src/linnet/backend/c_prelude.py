@@ -54,7 +54,7 @@ _QUOTIENT = """static inline {T} {name}({T} a, {T} b) {{
   return CMPLX{F}((p + q * ratio) / d, (wide ? imag : -imag) / d);
 }}"""
 _TEST = "static inline bool {name}({T} x) {{ return {body}; }}"
-_GROW = """// A growable buffer has three slots: address, capacity, length. The address is always current.
+_GROW = """// A growable buffer has three slots, always up to date: address, capacity, length.
 static __attribute__((noinline, cold)) int enlarge(i64 *slot, i64 count, i64 size) {
   i64 most = INT64_MAX / size, wish = 2 * slot[1] > count ? 2 * slot[1] : count;
   if (count > most) return 1;

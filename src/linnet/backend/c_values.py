@@ -1,4 +1,4 @@
-"""Expressions as C text, without a parenthesis or a cast that C does not need.
+"""Expressions as C text, without a parenthesis or a cast that its readers do not need.
 
 Used by `c`, which prints the statements around them. Operations that C leaves undefined for some
 operands (division by zero, wide shifts, floats that do not fit an integer) are small functions in
@@ -31,6 +31,7 @@ _PRECEDENCE = {
     "and": 5,
     "or": 4,
 }
+_OBSCURE = frozenset({"&", "|", "^", "<<", ">>"})
 _SYMBOL = {"div": "/", "rem": "%", "and": "&&", "or": "||"}
 _OPPOSITE = {"==": "!=", "!=": "=="}
 _ORDERED = {"<": ">=", "<=": ">", ">": "<=", ">=": "<"}
@@ -182,7 +183,7 @@ def _operate(s: Scope, op: str, a: imp.Expr, b: imp.Expr) -> Text:
         return Text(f"{name}({plain(s, a)}, {plain(s, b)})", _PRIMARY, kind)
     if kind == "bool" and op in ("+", "*", "min", "max"):
         op = "|" if op in ("+", "max") else "&"
-    left, right = expression(s, _uncast(a)), expression(s, _uncast(b))
+    left, right = expression(s, unwidened(a)), expression(s, unwidened(b))
     result = imp.BOOL if op in imp.COMPARISONS or op in imp.LOGICAL else kind
     if kind in _WIDE and kind not in (left.dtype, right.dtype):
         left = _converted(s, left, kind)  # one side must have the type for both to get it
@@ -193,7 +194,13 @@ def _operate(s: Scope, op: str, a: imp.Expr, b: imp.Expr) -> Text:
     if op not in _PRECEDENCE:
         raise InternalError(f"the C back end has no {op} of {kind}")
     level = _PRECEDENCE[op]
-    return Text(f"{left.at(level)} {_SYMBOL.get(op, op)} {right.at(level + 1)}", level, result)
+    # nobody knows how tightly bits, shifts and comparisons bind, so their operands are enclosed
+    enclosed = {"or": _PRECEDENCE["and"] + 1}.get(op, _UNARY if op in _OBSCURE else level)
+    left_text = left.text if left.precedence == level else left.at(enclosed)
+    if op in imp.COMPARISONS and left.precedence == level:
+        left_text = f"({left.text})"
+    right_text = right.at(max(enclosed, level + 1))
+    return Text(f"{left_text} {_SYMBOL.get(op, op)} {right_text}", level, result)
 
 
 def _named_operation(op: str, b: imp.Expr, kind: str) -> str:
@@ -210,7 +217,7 @@ def _named_operation(op: str, b: imp.Expr, kind: str) -> str:
     return "quotient" if op == "/" and kind[0] == "c" else ""
 
 
-def _uncast(e: imp.Expr) -> imp.Expr:
+def unwidened(e: imp.Expr) -> imp.Expr:
     """Without a widening of integers, which C does by itself beside a wide operand."""
     match e:
         case imp.Cast(x, "int64") if x.dtype[0] in "biu" and not x.dtype.endswith("64"):

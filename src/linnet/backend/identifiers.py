@@ -24,11 +24,11 @@ _TAKEN = (
     | {f"{name}{suffix}" for name in (*MATH, *TESTS, *COMPLEX) for suffix in ("", "f", "l")}
 )
 # Functions of the C library, which a function of ours must not be named like.
-_LIBRARY = """abort atexit atof atoi atol bsearch calloc carg ccos cexp clog cpow csin csqrt ctan div
-    drand48 exit frexp gamma getenv ilogb index j0 j1 jn labs ldexp ldiv llabs lldiv llrint llround
-    logb lrint lround mblen memchr memcmp memmove modf nan nanf nexttoward qsort rand random remove
-    rindex scalbln scalbn signgam srand srandom strlen strtod strtof strtol strtoll strtoul system
-    y0 y1 yn""".split()
+_LIBRARY = """abort atexit atof atoi atol bsearch calloc carg ccos cexp clog cpow csin csqrt ctan
+    div drand48 exit frexp gamma getenv ilogb index j0 j1 jn labs ldexp ldiv llabs lldiv llrint
+    llround logb lrint lround mblen memchr memcmp memmove modf nan nanf nexttoward qsort rand random
+    remove rindex scalbln scalbn signgam srand srandom strlen strtod strtof strtol strtoll
+    strtoul system y0 y1 yn""".split()
 _TAKEN_BY_FUNCTIONS = _TAKEN | frozenset(_LIBRARY)
 
 

@@ -11,6 +11,8 @@ import ctypes
 import os
 import sys
 import threading
+from collections.abc import Callable
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -51,19 +53,22 @@ def _library() -> ctypes.CDLL:
 _C = _library()
 
 
+as_dtype: Callable[[str | np.dtype[Any]], np.dtype[Any]] = lru_cache(maxsize=64)(np.dtype)
+
+
 class Memory:
     """A block from `malloc`, freed with this object; NumPy arrays over it keep it alive."""
 
-    __slots__ = ("_free", "address", "nbytes")
+    __slots__ = ("address", "nbytes")
 
     def __init__(self, address: int, nbytes: int) -> None:
         self.address = address
         self.nbytes = nbytes
-        self._free = _C.free  # kept: at exit, modules are cleared before the last objects die
 
-    def __del__(self) -> None:
+    # `free` is an argument since, at exit, modules are cleared before the last objects die.
+    def __del__(self, free: Callable[[int], None] = _C.free) -> None:
         if self.address:
-            self._free(self.address)
+            free(self.address)
 
     @staticmethod
     def allocate(nbytes: int) -> Memory:
@@ -74,12 +79,10 @@ class Memory:
         return Memory(address, nbytes)
 
     def trim(self, nbytes: int) -> None:
-        """Give back what lies beyond `nbytes`, if that is more than a quarter of the block."""
-        unused = self.nbytes - nbytes
-        if unused * 4 > self.nbytes and unused >= _SLACK:
-            address = _C.realloc(self.address, max(1, nbytes))
-            if address:  # otherwise the block is as it was
-                self.address, self.nbytes = address, nbytes
+        """Give back what lies beyond `nbytes`."""
+        address = _C.realloc(self.address, max(1, nbytes))
+        if address:  # otherwise the block is as it was
+            self.address, self.nbytes = address, nbytes
 
 
 class _View:
@@ -127,17 +130,22 @@ class Buffer:
         return self
 
     @classmethod
-    def native(cls, address: int, capacity: int, length: int, dtype: object) -> Buffer:
-        """Take over a block that a kernel allocated (or nothing: address 0); trims it."""
-        kind = np.dtype(dtype)  # type: ignore[call-overload]
+    def native(cls, address: int, capacity: int, length: int, dtype: str) -> Buffer:
+        """Take over a block that a kernel allocated (or nothing: address 0).
+
+        If more than a quarter of it is not used, that part is given back.
+        """
+        kind = as_dtype(dtype)
         if not 0 <= length <= capacity or (capacity and not address):
             raise InternalError(f"a kernel returned {length} elements in a block of {capacity}")
         self = cls(kind, length, capacity, address)
         if address:
-            memory = Memory(address, capacity * kind.itemsize)
-            memory.trim(length * kind.itemsize)
-            self._memory, self.address = memory, memory.address
-            self.capacity = memory.nbytes // kind.itemsize
+            size = kind.itemsize
+            self._memory = memory = Memory(address, capacity * size)
+            unused = capacity - length
+            if unused * 4 > capacity and unused * size >= _SLACK:
+                memory.trim(length * size)
+                self.address, self.capacity = memory.address, memory.nbytes // size
         return self
 
     @property
@@ -168,7 +176,6 @@ class Buffer:
             if self.exported or memory is None:
                 return 0, 0
             self._memory = None
-            self._array = np.empty(0, self.dtype)
             taken = memory.address, memory.nbytes
             self.address = self.capacity = self.length = memory.address = 0
             return taken
@@ -194,9 +201,9 @@ class Buffer:
         return f"Buffer({self.dtype}, {self.length} of {self.capacity}, {owner})"
 
 
-def allocate(dtype: object, length: int) -> Buffer:
+def allocate(dtype: str | np.dtype[Any], length: int) -> Buffer:
     """A native buffer of `length` elements, not initialized."""
-    kind = np.dtype(dtype)  # type: ignore[call-overload]
+    kind = as_dtype(dtype)
     memory = Memory.allocate(length * kind.itemsize)
     self = Buffer(kind, length, length, memory.address)
     self._memory = memory

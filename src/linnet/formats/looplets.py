@@ -106,8 +106,8 @@ class Stepper:
     """Chunks at positions `begin <= pos < end`, in order of their last index.
 
     `pos` is introduced by the loop; `last` is the last index of the chunk at `pos` and `chunk` its
-    looplet. `setup` is run once after `pos` is set; `next` moves to the following chunk (None:
-    `pos += 1`). A stepper that `covers` its dimension has no index outside its chunks; another is
+    looplet. `setup` (introductions of variables) is run whenever `pos` has changed, also to `end`;
+    `next` moves to the following chunk (None: `pos += 1`). A stepper that `covers` its dimension has no index outside its chunks; another is
     followed by fill.
     """
 
@@ -117,7 +117,7 @@ class Stepper:
     last: imp.Expr
     chunk: Looplet
     seek: Seek
-    setup: tuple[imp.Stmt, ...] = ()
+    setup: tuple[imp.Let, ...] = ()
     next: tuple[imp.Stmt, ...] | None = None
     covers: bool = False
 

@@ -50,9 +50,8 @@ class Family:
         """The member with this many dimensions."""
         if not isinstance(ndim, int) or isinstance(ndim, bool) or ndim < 0:
             raise FormatError(f"{self.name} takes a number of dimensions, not {ndim!r}")
-        if ndim == 0:
-            return stack(self.leaf, name=SCALAR.name)
-        return stack(self.wrap(ndim, self.leaf), name=f"{self.name}({ndim})")
+        # Leaves that compare equal may differ (0.0 and -0.0), so only the open one is remembered.
+        return _open_member(self, ndim) if self.leaf is _OPEN else _member(self, ndim)
 
     def with_fill(self, fill: Number) -> Family:
         """The same formats with another fill value."""
@@ -64,6 +63,15 @@ class Family:
 
     def __repr__(self) -> str:
         return self.name
+
+
+def _member(family: Family, ndim: int) -> Format:
+    if ndim == 0:
+        return stack(family.leaf, name=SCALAR.name)
+    return stack(family.wrap(ndim, family.leaf), name=f"{family.name}({ndim})")
+
+
+_open_member = lru_cache(maxsize=256)(_member)
 
 
 def _nest(level: Callable[[Level], Level]) -> Callable[[int, Level], Level]:
@@ -127,11 +135,25 @@ def _listed() -> str:
 def settle(format: Format, dtype: str, fill: object = None) -> Format:
     """The format with dtype and fill value fixed: its own where it has them, else these, else 0."""
     if format.dtype is None:
-        format = format.with_dtype(dtype)
-    if format.fill_value is None:
-        assert format.dtype is not None
-        format = format.with_fill(as_python(0 if fill is None else fill, format.dtype))
-    return format
+        format = _with_dtype(format, format.name, dtype)
+    if format.fill_value is not None:
+        return format
+    if fill is None:
+        return _with_zero(format, format.name)
+    assert format.dtype is not None
+    return format.with_fill(as_python(fill, format.dtype))
+
+
+@lru_cache(maxsize=1024)
+def _with_dtype(format: Format, name: str | None, dtype: str) -> Format:
+    # Formats are equal whatever their names; the result keeps the name.
+    return format.with_dtype(dtype)
+
+
+@lru_cache(maxsize=1024)
+def _with_zero(format: Format, name: str | None) -> Format:
+    assert format.dtype is not None
+    return format.with_fill(as_python(0, format.dtype))
 
 
 def override(format: Format, dtype: str | None, fill: object = None) -> Format:

@@ -95,6 +95,7 @@ class SparseByteMap(Inner):
     def freeze(self, b: Builder, storage: Storage, level: int, count: imp.Expr) -> None:
         arrays, n, m = storage.buffers[level], storage.dim(level), _count(storage, level)
         ptr, idx, tbl, key = (arrays[name] for name in ("ptr", "idx", "tbl", "key"))
+        b.emit(imp.Grow(ptr, count + 1))
         sweep = imp.Do(b.call("sweep", tbl, imp.ZERO, count * n, key, imp.ZERO))
         sort = imp.Do(b.call("sort", key, imp.ZERO, m))
         crowded = m * 16 > count * n

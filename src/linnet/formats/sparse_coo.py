@@ -63,7 +63,7 @@ class SparseCOO(Appended):
             stepper = Stepper(
                 q, begin, end, last, Spike(inner), seek,
                 setup=(imp.Let(stop, alike),),
-                next=(imp.Assign(q, stop), imp.Assign(stop, alike)),
+                next=(imp.Assign(q, stop),),
             )  # fmt: skip
         return Jumper(stepper) if protocol == "gallop" else stepper
 

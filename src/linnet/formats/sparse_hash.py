@@ -85,7 +85,7 @@ class SparseHash(Inner):
     def freeze(self, b: Builder, storage: Storage, level: int, count: imp.Expr) -> None:
         arrays, m = storage.buffers[level], _count(storage, level)
         ptr, idx, sub = arrays["ptr"], arrays["idx"], arrays["sub"]
-        b.emit(imp.Grow(idx, m), imp.Grow(sub, m))
+        b.emit(imp.Grow(ptr, count + 1), imp.Grow(idx, m), imp.Grow(sub, m))
         b.emit(imp.Do(b.call("group_by_position", arrays["parent"], m, ptr, count, sub)))
         b.emit(imp.Do(b.call("sort_groups", ptr, count, arrays["coord"], idx, sub)))
         b.emit(imp.SetLength(ptr, count + 1), imp.SetLength(arrays["table"], _capacity(storage, level)))

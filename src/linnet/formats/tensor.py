@@ -1,17 +1,14 @@
 """`Tensor`: a format, a shape, and the buffers that hold the data.
 
-A tensor's contents are one immutable object, replaced as a whole when a kernel writes to the
-tensor. A kernel that reads pins the contents: one that writes to the same tensor meanwhile, in
-another thread or in the same call, then takes new memory instead of reusing theirs.
+To its users a tensor does not change. Only a kernel that writes to it gives it other contents.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from functools import lru_cache
 from types import MappingProxyType
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,131 +16,14 @@ from numpy.typing import NDArray
 from linnet.algebra.dtypes import Number
 from linnet.errors import ArgumentError, FormatError, LifecycleError, Location, ShapeError
 from linnet.formats import show
-from linnet.formats.buffers import GUARD, Buffer
+from linnet.formats.buffers import GUARD, Buffer, as_dtype
+from linnet.formats.contents import Contents, Signature, buffer_names
 from linnet.formats.format import Format
 from linnet.formats.located import located
 from linnet.formats.named import DENSE, FormatLike, as_format, permute, settle
-from linnet.formats.packing import Arrays, unpack_levels
 from linnet.formats.to_scipy import to_scipy
 
-
-class Signature:
-    """What a kernel is specialized to: a format, and the dtype of every array of every level.
-
-    Equal signatures are one object, so comparing and hashing them is comparing addresses.
-    """
-
-    __slots__ = ("__weakref__", "dtypes", "format")
-    _known: ClassVar[dict[tuple[Format, tuple[tuple[str, ...], ...]], Signature]] = {}
-
-    format: Format
-    dtypes: tuple[tuple[str, ...], ...]
-
-    @classmethod
-    def of(cls, format: Format, dtypes: tuple[tuple[str, ...], ...]) -> Signature:
-        """The one signature with this content."""
-        known = cls._known.get((format, dtypes))
-        if known is None:
-            known = cls()
-            known.format, known.dtypes = format, dtypes
-            known = cls._known.setdefault((format, dtypes), known)
-        return known
-
-    def __reduce__(self) -> tuple[object, ...]:
-        return Signature.of, (self.format, self.dtypes)
-
-    def __copy__(self) -> Signature:
-        return self
-
-    def __deepcopy__(self, memo: dict[int, object]) -> Signature:
-        return self
-
-    def __repr__(self) -> str:
-        return f"Signature({self.format.describe()}, {self.dtypes})"
-
-
-@lru_cache(maxsize=1024)
-def buffer_names(format: Format) -> tuple[str, ...]:
-    """The names of a format's arrays, outermost level first.
-
-    CSR has `ptr1 idx1 val`, for its level 1 and its values; COO(2) has `ptr0 idx0_0 idx0_1 val`.
-    """
-    names = []
-    for k, level in enumerate(format.levels):
-        for array in level.arrays:
-            stem = array.name.rstrip("0123456789")
-            part = array.name[len(stem) :]
-            names.append(stem if level.leaf else f"{stem}{k}_{part}" if part else f"{stem}{k}")
-    return tuple(names)
-
-
-class Contents:
-    """What a tensor holds: immutable, but for being taken by a kernel that writes."""
-
-    __slots__ = ("_nnz", "_pins", "_signature", "_slots", "_taken", "buffers", "format", "shape")
-
-    def __init__(self, format: Format, shape: tuple[int, ...], buffers: tuple[Buffer, ...]) -> None:
-        self.format = format
-        self.shape = shape
-        self.buffers = buffers
-        self._pins = 0
-        self._taken = False
-        self._slots: tuple[int, ...] | None = None
-        self._signature: Signature | None = None
-        self._nnz: int | None = None
-
-    @property
-    def slots(self) -> tuple[int, ...]:
-        """The tensor's part of a kernel's argument block: dimensions, then every buffer's three."""
-        if self._slots is None:
-            slots = list(self.shape)
-            for buffer in self.buffers:
-                slots += (buffer.address, buffer.capacity, buffer.length)
-            self._slots = tuple(slots)
-        return self._slots
-
-    @property
-    def signature(self) -> Signature:
-        """What a kernel that reads this is specialized to."""
-        if self._signature is None:
-            dtypes = iter([str(buffer.dtype) for buffer in self.buffers])
-            by_level = (tuple(next(dtypes) for _ in level.arrays) for level in self.format.levels)
-            self._signature = Signature.of(self.format, tuple(by_level))
-        return self._signature
-
-    def arrays(self) -> tuple[NDArray[Any], ...]:
-        """Read-only views of all buffers; no kernel will write to this memory any more."""
-        with GUARD.lock:
-            if self._taken:
-                raise LifecycleError("the tensor is being written by a kernel")
-            return tuple(buffer.array for buffer in self.buffers)
-
-    def levels(self) -> list[Arrays]:
-        """The arrays of every level, by the names that the level gives them."""
-        arrays = iter(self.arrays())
-        return [
-            {array.name: next(arrays) for array in level.arrays} for level in self.format.levels
-        ]
-
-    @property
-    def nnz(self) -> int:
-        """How many values are stored."""
-        if self._nnz is None:
-            self._nnz = _count_stored(self)
-        return self._nnz
-
-    def unpin(self) -> None:
-        """The kernel that read this is done."""
-        with GUARD.lock:
-            self._pins -= 1
-
-    def take(self) -> list[tuple[int, int]] | None:
-        """Hand over the memory of every buffer (address, bytes); None while somebody reads it."""
-        with GUARD.lock:
-            if self._pins or self._taken:
-                return None
-            self._taken = True
-            return [buffer.detach() for buffer in self.buffers]
+__all__ = ["Contents", "Signature", "Tensor", "buffer_names", "empty_tensor"]
 
 
 class Tensor:
@@ -174,8 +54,7 @@ class Tensor:
             contents = self._contents
             if contents is None:
                 raise _not_declared(self)
-            contents._pins += 1
-            return contents
+            return contents.pin()
 
     def take(self, dtypes: tuple[str, ...]) -> list[int]:
         """Memory for a kernel that writes arrays of these dtypes: address, capacity, 0 for each.
@@ -191,7 +70,7 @@ class Tensor:
             return [0, 0, 0] * len(dtypes)
         slots: list[int] = []
         for (address, nbytes), dtype in zip(memory, dtypes, strict=True):
-            slots += (address, nbytes // _itemsize(dtype), 0)
+            slots += (address, nbytes // as_dtype(dtype).itemsize, 0)
         return slots
 
     def _rebind(self, format: Format, shape: tuple[int, ...], buffers: tuple[Buffer, ...]) -> None:
@@ -317,9 +196,12 @@ class Tensor:
         contents = self.contents()
         if not _is_dense(contents.format):
             return self.to(DENSE(self.ndim)).to_numpy(copy=copy)
-        stored = tuple(contents.shape[mode] for mode in contents.format.order)
-        array = contents.arrays()[0].reshape(stored)
-        array = array.transpose(tuple(np.argsort(contents.format.order)))
+        array, order = contents.arrays()[0], contents.format.order
+        if len(order) > 1:
+            array = array.reshape([contents.shape[mode] for mode in order])
+            array = array.transpose([order.index(mode) for mode in range(len(order))])
+        elif not order:
+            array = array.reshape(())
         return array.copy(order="K") if copy else array
 
     @located
@@ -433,32 +315,10 @@ def _only(tensor: Tensor) -> Number:
     return tensor.item()
 
 
-def _count_stored(contents: Contents) -> int:
-    """How many values the levels store."""
-    format = contents.format
-    roles = [array.role for level in format.levels for array in level.arrays]
-    if "flag" in roles:  # what is flagged must be looked at
-        return len(unpack_levels(contents.levels(), contents.shape, format)[1])
-    count, k = 1, 0
-    for number, level in enumerate(format.levels[:-1]):
-        roles = [array.role for array in level.arrays]
-        if "coordinate" in roles:
-            count = contents.buffers[k + roles.index("coordinate")].length
-        else:
-            count *= contents.shape[format.modes_of(number)[0]]
-        k += len(level.arrays)
-    return count
-
-
-@lru_cache(maxsize=64)
-def _itemsize(dtype: str) -> int:
-    return np.dtype(dtype).itemsize
-
-
 def _give_back(memory: list[tuple[int, int]] | None) -> None:
     """Free blocks that the next kernel has no use for."""
     for address, nbytes in memory or ():
-        Buffer.native(address, nbytes, nbytes, np.uint8)
+        Buffer.native(address, nbytes, nbytes, "uint8")
 
 
 def _not_declared(tensor: Tensor) -> LifecycleError:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 from functools import cache
+from itertools import pairwise
 
 import numpy as np
 
@@ -314,8 +315,7 @@ def _comparison(node: ast.Compare, scope: Scope) -> loops.Expr:
     """`a < b < c` is `a < b and b < c`."""
     functions = [operator(op, node, scope) for op in node.ops]
     values = [expression(v, scope) for v in (node.left, *node.comparators)]
-    pairs = zip(values, values[1:], strict=False)
-    tests = [loops.Call(f, pair) for f, pair in zip(functions, pairs, strict=True)]
+    tests = [loops.Call(f, ab) for f, ab in zip(functions, pairwise(values), strict=True)]
     return _fold(_known(np.logical_and), tests)
 
 

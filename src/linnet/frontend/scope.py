@@ -165,7 +165,7 @@ class Scope:
         try:
             return make()
         except LinnetError as error:
-            error.at = error.at or self.source.location(node)
+            error.at = self.source.location(node)
             raise
         except Exception as error:
             raise self.error(

@@ -71,27 +71,25 @@ def _levels() -> dict[str, type[Level]]:
 
 def _as_function(stmts: list[ast.stmt]) -> ast.FunctionDef:
     """`def kernel(…)` around statements, returning what they assign to."""
-    temporaries = {
-        target.id
-        for stmt in stmts
-        for node in ast.walk(stmt)
-        if isinstance(node, ast.Assign)
-        for target in node.targets
-        if isinstance(target, ast.Name)
-    }
-    tensors, written = [], []
-    for node in (n for stmt in stmts for n in ast.walk(stmt)):
-        if isinstance(node, ast.Subscript) and isinstance(node.value, ast.Name):
-            name = node.value.id
-            if name not in temporaries:
-                tensors.append((node.lineno, node.col_offset, name))
-                if isinstance(node.ctx, ast.Store):
-                    written.append(ast.Name(name, ast.Load(), lineno=node.lineno, col_offset=0))
-    params = dict.fromkeys(name for _, _, name in sorted(tensors))
-    unique: list[ast.expr] = list({name.id: name for name in written}.values())
-    result = [ast.Return(ast.Tuple(unique, ast.Load()))] if unique else []
+    nodes = [node for stmt in stmts for node in ast.walk(stmt)]
+    own = {n.id for n in nodes if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
+    uses = [use for node in nodes for use in _use(node) if use[0].id not in own]
+    uses.sort(key=lambda use: (use[0].lineno, use[0].col_offset))
+    params = dict.fromkeys(name.id for name, _ in uses)
+    results: list[ast.expr] = list({name.id: name for name, written in uses if written}.values())
+    returned = [ast.Return(ast.Tuple(results, ast.Load()))] if results else []
     args = [ast.arg(name, lineno=1, col_offset=0) for name in params]
     arguments = ast.arguments([], args, None, [], [], None, [])
-    return ast.FunctionDef(
-        "kernel", arguments, [*stmts, *result], [], None, None, lineno=1, col_offset=0
-    )
+    body = [*stmts, *returned]
+    return ast.FunctionDef("kernel", arguments, body, [], None, None, lineno=1, col_offset=0)
+
+
+def _use(node: ast.AST) -> list[tuple[ast.Name, bool]]:
+    """The tensor that a node uses, and whether it is written."""
+    match node:
+        case ast.Subscript(ast.Name() as tensor, _, context):
+            return [(tensor, isinstance(context, ast.Store))]
+        case ast.Call(ast.Attribute(ast.Name("ln"), "declare"), [ast.Name() as tensor, *_]):
+            return [(tensor, True)]
+        case _:
+            return []

@@ -1,81 +1,109 @@
-"""What code changes and reads: the facts that passes over the imperative IR rest on."""
+"""What code reads and changes: the facts that passes over the imperative IR rest on."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 
 from linnet import imp
-from linnet.imp.rewrite import walk
+from linnet.imp.rewrite import children
 
 Written = Mapping[str, frozenset[int]]  # codelet: the numbers of the arguments it writes to
+_NONE: frozenset[str] = frozenset()
 
 
-def written_arguments(codelets: Iterable[imp.Function]) -> dict[str, frozenset[int]]:
-    """Which of their arguments codelets write to; callees come before their callers."""
-    found: dict[str, frozenset[int]] = {}
-    for function in codelets:
-        numbers = {p.name: k for k, p in enumerate(function.params) if isinstance(p, imp.Buffer)}
-        found[function.name] = now = frozenset()
-        while True:  # more than once only for one that calls itself
-            names = changed_buffers(function.body, found)
-            found[function.name] = frozenset(numbers[n] for n in names if n in numbers)
-            if found[function.name] == now:
-                break
-            now = found[function.name]
-    return found
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """The variables that a piece of code reads and assigns, the buffers it reads and changes."""
+
+    reads: frozenset[str] = _NONE
+    assigns: frozenset[str] = _NONE
+    loads: frozenset[str] = _NONE
+    changes: frozenset[str] = _NONE
 
 
-def changed_buffers(node: imp.Node, written: Written) -> set[str]:
-    """The buffers whose contents may change, or that may move, when this is run."""
-    found = set[str]()
-    for n in walk(node):
-        match n:
-            case imp.Store(buffer) | imp.Fill(buffer) | imp.Grow(buffer):
-                found.add(buffer.name)
-            case imp.Call(function, args):
-                numbers = written.get(function)
-                for k, a in enumerate(args):
-                    if isinstance(a, imp.Address) and (numbers is None or k in numbers):
-                        found.add(a.buffer.name)
-    return found
+_NOTHING = Summary()
 
 
-def has_effect(e: imp.Expr, written: Written) -> bool:
-    """Does evaluating this change memory? Only a call of a codelet can."""
-    return any(isinstance(n, imp.Call) and changed_buffers(n, written) for n in walk(e))
+class Effects:
+    """Summaries of code; each piece is looked at once."""
 
+    def __init__(self, codelets: Iterable[imp.Function]) -> None:
+        self._written: dict[str, frozenset[int]] = {}
+        self._known: dict[int, tuple[imp.Node, Summary]] = {}
+        for function in codelets:  # callees come before their callers
+            self._learn(function)
 
-def assigned_variables(node: imp.Node) -> set[str]:
-    """The variables that are introduced or given another value when this is run."""
-    found = set[str]()
-    for n in walk(node):
-        match n:
+    def of(self, node: imp.Node) -> Summary:
+        """What this reads and changes, all told."""
+        found = self._known.get(id(node))
+        if found is not None and found[0] is node:
+            return found[1]
+        summary = self._find(node)
+        self._known[id(node)] = node, summary
+        return summary
+
+    def _find(self, node: imp.Node) -> Summary:
+        below = [s for s in map(self.of, children(node)) if s is not _NOTHING]
+        match node:
+            case imp.Const() | imp.Break() | imp.Comment():
+                return _NOTHING
+            case imp.Var(name):
+                return Summary(reads=frozenset((name,)))
             case imp.Let(var) | imp.Assign(var) | imp.Accumulate(var) | imp.For(var):
-                found.add(var.name)
-    return found
+                below.append(Summary(assigns=frozenset((var.name,))))
+            case imp.Load(buffer) | imp.Address(buffer):
+                below.append(Summary(loads=frozenset((buffer.name,))))
+            case imp.Store(buffer) | imp.Fill(buffer) | imp.Grow(buffer):
+                below.append(Summary(changes=frozenset((buffer.name,))))
+            case imp.Call():
+                below.append(Summary(changes=self._changed(node)))
+        return _union(below)
+
+    def _changed(self, call: imp.Call) -> frozenset[str]:
+        """The buffers that a call may write to: any, if the codelet is not known."""
+        numbers = self._written.get(call.function)
+        return frozenset(
+            a.buffer.name
+            for k, a in enumerate(call.args)
+            if isinstance(a, imp.Address) and (numbers is None or k in numbers)
+        )
+
+    def _learn(self, function: imp.Function) -> None:
+        numbers = {p.name: k for k, p in enumerate(function.params) if isinstance(p, imp.Buffer)}
+        now = self._written[function.name] = frozenset()
+        while True:  # more than once only for one that calls itself
+            changes = self.of(function.body).changes
+            new = frozenset(numbers[name] for name in changes if name in numbers)
+            if new == now:
+                return
+            now = self._written[function.name] = new
+            self._known.clear()
 
 
-def read_variables(node: imp.Node) -> set[str]:
-    """The variables whose value is read somewhere in this."""
-    return {n.name for n in walk(node) if isinstance(n, imp.Var)}
-
-
-def read_buffers(node: imp.Node) -> set[str]:
-    """The buffers that are read somewhere in this, or passed on."""
-    return {n.buffer.name for n in walk(node) if isinstance(n, imp.Load | imp.Address)}
+def _union(parts: list[Summary]) -> Summary:
+    if len(parts) < 2:
+        return parts[0] if parts else _NOTHING
+    return Summary(
+        _NONE.union(*[s.reads for s in parts]),
+        _NONE.union(*[s.assigns for s in parts]),
+        _NONE.union(*[s.loads for s in parts]),
+        _NONE.union(*[s.changes for s in parts]),
+    )
 
 
 def ends(block: imp.Block) -> bool:
     """Does control never reach the end of this block?"""
-    return any(_leaves(stmt) for stmt in block.stmts)
+    return any(map(leaves, block.stmts))
 
 
-def _leaves(stmt: imp.Stmt) -> bool:
+def leaves(stmt: imp.Stmt) -> bool:
+    """Does control never go on to the next statement?"""
     match stmt:
         case imp.Return() | imp.Break():
             return True
         case imp.If(_, then, orelse):
-            return ends(then) and ends(orelse)
+            return bool(orelse.stmts) and ends(then) and ends(orelse)
         case imp.While(imp.Const(True), body):
             return not breaks(body)
         case imp.Block():

@@ -257,7 +257,7 @@ def convert(value: object, dtype: str) -> Scalar:
                 if math.isnan(value):
                     return 0
                 return low if value <= low else high if value >= high else int(value)
-            whole = int(value)  # type: ignore[call-overload]
+            whole: int = int(value)  # type: ignore[call-overload]
             return whole if low <= whole <= high else (whole - low) % (1 << bits) + low
         case "f":
             if isinstance(value, (complex, np.complexfloating)):
@@ -336,7 +336,7 @@ def _float(op: str, a: Scalar, b: Scalar) -> object:
         case "/":
             return np.divide(a, b)
         case "rem":
-            return np.fmod(a, b)  # type: ignore[call-overload]
+            return np.fmod(a, b)
     raise InternalError(f"there is no {op} of floats")
 
 
@@ -345,7 +345,7 @@ def _unary(op: str, x: Scalar, dtype: str) -> Scalar:
         case "not":
             return not x
         case "~":
-            return not x if dtype == "bool" else convert(~x, dtype)
+            return not x if dtype == "bool" else convert(~int(x), dtype)
         case "-":
             return convert(-x, dtype)
     raise InternalError(f"there is no unary {op}")

@@ -64,6 +64,20 @@ def walk(node: Tree) -> Iterator[Tree]:
         todo.extend(reversed(list(children(node))))
 
 
+def statements(block: imp.Block) -> Iterator[imp.Stmt]:
+    """All statements of a block and of the blocks inside it, in the order of the text."""
+    for stmt in block.stmts:
+        yield stmt
+        match stmt:
+            case imp.If(_, then, orelse):
+                yield from statements(then)
+                yield from statements(orelse)
+            case imp.For(body=body) | imp.While(body=body):
+                yield from statements(body)
+            case imp.Block():
+                yield from statements(stmt)
+
+
 def rebuild(node: T, change: Callable[[Tree], Tree]) -> T:
     """The node with each child changed; the same object if no child does."""
     names = _CHILDREN[type(node)]

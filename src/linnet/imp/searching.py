@@ -31,9 +31,8 @@ def gallop(idx: Ints, lo: int, hi: int, target: int) -> int:
 
 
 def run_end(idx: Ints, p: int, end: int) -> int:
-    """The first q > p with q == end or idx[q] != idx[p]."""
-    first = idx[p]
+    """The first q > p with q == end or idx[q] != idx[p]; the end itself if p is there already."""
     q = p + 1
-    while q < end and idx[q] == first:
+    while q < end and idx[q] == idx[p]:
         q += 1
-    return q
+    return min(q, end)

@@ -8,103 +8,318 @@ the same; its readers, and the time that LLVM takes, gain much.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
+import numpy as np
+
 from linnet import imp
 from linnet.imp.dead import remove_dead
-from linnet.imp.effects import (
-    Written,
-    assigned_variables,
-    breaks,
-    changed_buffers,
-    ends,
-    has_effect,
-    read_buffers,
-    read_variables,
-    written_arguments,
-)
+from linnet.imp.effects import Effects, breaks, ends, leaves
 from linnet.imp.fold import fold, negation, same
-from linnet.imp.rewrite import rebuild
+from linnet.imp.rewrite import rebuild, statements
 
 _ROUNDS = 3
+_INTRODUCE = (imp.Let, imp.For)
 
 Program = TypeVar("Program", imp.Block, imp.Kernel, imp.Function)
-Facts = dict[str, imp.Const | imp.Var]  # variables: the constant or the variable that they equal
 
 
 def simplify(program: Program, codelets: Iterable[imp.Function] = ()) -> Program:
-    """The same program, with what is known put in place.
+    """The same program, with what is known put in its place.
 
-    Needs: well-formed code; `codelets` are those that it calls, where it does not carry them along.
+    Needs: well-formed code. `codelets` are those that it calls, where it does not carry them along;
+    one that is not among them is taken to write to every buffer that it is given.
     """
+    if isinstance(program, imp.Block):
+        return _simplify(program, Effects(codelets))
     if isinstance(program, imp.Kernel):
-        written = written_arguments(program.codelets)
-        return replace(program, body=_simplify(program.body, written))
-    written = written_arguments(codelets)
-    if isinstance(program, imp.Function):
-        return replace(program, body=_simplify(program.body, written))
-    return _simplify(program, written)
+        codelets = program.codelets
+    body = _simplify(program.body, Effects(codelets))
+    return program if body is program.body else replace(program, body=body)
 
 
-def _simplify(body: imp.Block, written: Written) -> imp.Block:
-    for _ in range(_ROUNDS):
-        before = body
-        body = remove_dead(_Forward(written).block(body, {}), written)
-        if body == before:
-            break
+def _simplify(body: imp.Block, effects: Effects) -> imp.Block:
+    with np.errstate(all="ignore"):  # constants that overflow are left as they are
+        for _ in range(_ROUNDS):
+            before = body
+            body = remove_dead(_forwards(body, effects), effects)
+            if body is before:
+                break
     return body
 
 
 @dataclass(slots=True)
-class _Forward:
-    """The forward pass. Facts are changed in place as control moves on."""
+class _Pass:
+    """What the forward pass knows of the whole program."""
 
-    written: Written
-    _statements: dict[type, Callable[..., list[imp.Stmt]]] = field(init=False)
+    effects: Effects
+    ambiguous: frozenset[str]  # names that are introduced more than once
+    versions: dict[str, int] = field(default_factory=dict)  # how often a variable has changed
 
-    def __post_init__(self) -> None:
-        self._statements = {
-            imp.Let: self._give,
-            imp.Assign: self._give,
-            imp.Accumulate: self._accumulate,
-            imp.If: self._if,
-            imp.While: self._while,
-            imp.For: self._for,
-            imp.Fill: self._fill,
-            imp.Do: self._do,
+
+@dataclass(slots=True)
+class _Facts:
+    """What variables are known to equal at some point: constants, or other variables.
+
+    An equality with a variable holds for the version of that variable for which it was noted.
+    """
+
+    known: dict[str, tuple[imp.Const | imp.Var, int]]
+    versions: dict[str, int]
+
+    def copy(self) -> _Facts:
+        """The same facts, for one of several ways that control may take."""
+        return _Facts(dict(self.known), self.versions)
+
+    def note(self, var: imp.Var, value: imp.Expr) -> None:
+        """From here on the variable has this value."""
+        self.forget((var.name,))
+        if isinstance(value, imp.Const):
+            self.known[var.name] = value, 0
+        elif isinstance(value, imp.Var):
+            self.known[var.name] = value, self.versions.get(value.name, 0)
+
+    def forget(self, names: Iterable[str]) -> None:
+        """These variables change, or go out of scope."""
+        for name in names:
+            self.known.pop(name, None)
+            self.versions[name] = self.versions.get(name, 0) + 1
+
+    def value(self, e: imp.Expr) -> imp.Expr:
+        """The expression, as simple as the facts make it."""
+        kind = type(e)
+        if kind is imp.Const or kind is imp.Address:
+            return e
+        if isinstance(e, imp.Var):
+            found = self.known.get(e.name)
+            if found is None:
+                return e
+            value, version = found
+            current = isinstance(value, imp.Const) or self.versions.get(value.name, 0) == version
+            return value if current else e
+        return fold(rebuild(e, self.value))  # type: ignore[arg-type]
+
+    def assume(self, cond: imp.Expr, truth: bool) -> None:
+        """A condition was found to be true, or false."""
+        match cond:
+            case imp.Var():
+                self.known[cond.name] = imp.Const(truth, imp.BOOL), 0
+            case imp.Unary("not", x):
+                self.assume(x, not truth)
+            case imp.Binary("and" | "or" as op, a, b) if truth == (op == "and"):
+                self.assume(a, truth)
+                self.assume(b, truth)
+            case imp.Binary("==" | "!=" as op, imp.Var() as x, imp.Const() as value) if (
+                truth == (op == "==") and x.dtype[0] in "iu"
+            ):
+                self.known[x.name] = value, 0
+
+    def meet(self, ways: list[_Facts]) -> None:
+        """Keep what holds on each of the ways that lead here."""
+        first, *rest = ways or [_Facts({}, self.versions)]
+        self.known = {
+            name: fact
+            for name, fact in first.known.items()
+            if all(_agree(fact, other.known.get(name)) for other in rest)
         }
 
-    def block(self, block: imp.Block, facts: Facts) -> imp.Block:
-        """A block, whose variables are forgotten after it."""
-        out: list[imp.Stmt] = []
-        self._append(block, facts, out, set())
-        introduced = {stmt.var.name for stmt in out if isinstance(stmt, imp.Let)}
-        _forget(facts, introduced)
-        if len(out) == len(block.stmts) and all(a is b for a, b in zip(out, block.stmts, strict=True)):
-            return block
-        return imp.Block(tuple(out))
 
-    def _append(
-        self, block: imp.Block, facts: Facts, out: list[imp.Stmt], names: set[str]
-    ) -> None:
-        """Add the statements of a block; nested ones are opened up, unless a name would meet itself."""
-        for stmt in block.stmts:
-            if isinstance(stmt, imp.Block):
-                new = [stmt]
-            else:
-                rule = self._statements.get(type(stmt))
-                new = rule(stmt, facts) if rule else [rebuild(stmt, self._value_in(facts))]
-            for s in new:
-                inner = _introduced(s) if isinstance(s, imp.Block) else set()
-                if isinstance(s, imp.Block) and inner.isdisjoint(names):
-                    self._append(s, facts, out, names)
-                elif isinstance(s, imp.Block):
-                    out.append(self.block(s, facts))
-                else:
-                    if isinstance(s, imp.Let):
-                        names.add(s.var.name)
-                    self._merge(out, s)
-            if out and isinstance(out[-1], imp.Break | imp.Return):
-                return
+def _agree(a: tuple[imp.Const | imp.Var, int], b: tuple[imp.Const | imp.Var, int] | None) -> bool:
+    return a is b or (b is not None and a[1] == b[1] and same(a[0], b[0]))
+
+
+@dataclass(slots=True)
+class _Place:
+    """A block while it is rewritten: what holds at its end so far, and its statements so far."""
+
+    whole: _Pass
+    facts: _Facts
+    out: list[imp.Stmt] = field(default_factory=list)
+
+
+def _forwards(body: imp.Block, effects: Effects) -> imp.Block:
+    introduced = Counter(s.var.name for s in statements(body) if isinstance(s, _INTRODUCE))
+    ambiguous = frozenset(name for name, count in introduced.items() if count > 1)
+    whole = _Pass(effects, ambiguous)
+    return _inner(whole, body, _Facts({}, whole.versions))
+
+
+def _inner(whole: _Pass, block: imp.Block, facts: _Facts) -> imp.Block:
+    """A block of its own; what it introduces is forgotten after it."""
+    place = _Place(whole, facts)
+    _append(place, block)
+    facts.forget(stmt.var.name for stmt in place.out if isinstance(stmt, imp.Let))
+    if len(place.out) == len(block.stmts) and all(map(_is, place.out, block.stmts)):
+        return block
+    return imp.Block(tuple(place.out))
+
+
+def _is(a: object, b: object) -> bool:
+    return a is b
+
+
+def _append(place: _Place, block: imp.Block) -> None:
+    """Add the statements of a block, up to the first that control does not pass."""
+    for stmt in block.stmts:
+        before = len(place.out)
+        _statement(place, stmt)
+        if len(place.out) > before and leaves(place.out[-1]):
+            return
+
+
+def _statement(place: _Place, stmt: imp.Stmt) -> None:
+    facts = place.facts
+    match stmt:
+        case imp.Let(var, value) | imp.Assign(var, value):
+            _give(place, stmt, var, facts.value(value))
+        case imp.If():
+            _if(place, stmt)
+        case imp.For():
+            _for(place, stmt)
+        case imp.While():
+            _while(place, stmt)
+        case imp.Accumulate():
+            _accumulate(place, stmt)
+        case imp.Block():
+            _open(place, stmt)
+        case imp.Do(call):
+            call = rebuild(call, facts.value)  # type: ignore[arg-type]
+            if place.whole.effects.of(call).changes:
+                place.out.append(stmt if call is stmt.call else imp.Do(call))
+        case imp.Fill(_, start, stop, _) if _is_empty(facts.value(start), facts.value(stop)):
+            pass
+        case _:
+            place.out.append(rebuild(stmt, facts.value))  # type: ignore[arg-type]
+
+
+def _give(place: _Place, stmt: imp.Let | imp.Assign, var: imp.Var, value: imp.Expr) -> None:
+    """`x = e`, unless x is that already."""
+    facts = place.facts
+    if isinstance(stmt, imp.Assign):
+        old = facts.value(var)
+        if isinstance(value, imp.Const | imp.Var) and (same(old, value) or same(var, value)):
+            return
+    facts.note(var, value)
+    place.out.append(stmt if value is stmt.value else type(stmt)(var, value))
+
+
+def _accumulate(place: _Place, stmt: imp.Accumulate) -> None:
+    """`x op= e`; an integer whose value is known is given its next value."""
+    var, op, value = stmt.var, stmt.op, place.facts.value(stmt.value)
+    old = place.facts.value(var)
+    if var.dtype[0] in "biu":
+        if same(fold(imp.Binary(op, var, value, var.dtype)), var):
+            return
+        if isinstance(old, imp.Const):
+            new = fold(imp.Binary(op, old, value, var.dtype))
+            _give(place, imp.Assign(var, new), var, new)
+            return
+    place.facts.forget((var.name,))
+    place.out.append(stmt if value is stmt.value else imp.Accumulate(var, op, value))
+
+
+def _open(place: _Place, block: imp.Block) -> None:
+    """A block inside a block: its statements, unless one of its names would meet itself."""
+    names = {stmt.var.name for stmt in block.stmts if isinstance(stmt, imp.Let)}
+    if names.isdisjoint(place.whole.ambiguous):
+        _append(place, block)
+    else:
+        place.out.append(_inner(place.whole, block, place.facts))
+
+
+def _if(place: _Place, stmt: imp.If) -> None:
+    whole, facts = place.whole, place.facts
+    cond = facts.value(stmt.cond)
+    if isinstance(cond, imp.Const):
+        _open(place, stmt.then if cond.value else stmt.orelse)
+        return
+    yes, no = facts.copy(), facts.copy()
+    yes.assume(cond, True)
+    no.assume(cond, False)
+    then, orelse = _inner(whole, stmt.then, yes), _inner(whole, stmt.orelse, no)
+    facts.meet([f for block, f in ((then, yes), (orelse, no)) if not ends(block)])
+    if not whole.effects.of(cond).changes:
+        if then == orelse and repr(then) == repr(orelse):
+            place.out += then.stmts
+            return
+        if _is_blank(then):
+            cond, then, orelse = negation(cond), orelse, imp.EMPTY
+    if cond is not stmt.cond or then is not stmt.then or orelse is not stmt.orelse:
+        stmt = imp.If(cond, then, orelse)
+    _merge(place, stmt)
+
+
+def _merge(place: _Place, stmt: imp.If) -> None:
+    """Add a branch; one that follows another on the same condition, or its opposite, joins it."""
+    last = place.out[-1] if place.out else None
+    if isinstance(last, imp.If):
+        alike = same(last.cond, stmt.cond)
+        if (alike or same(negation(last.cond), stmt.cond)) and _undisturbed(place, last):
+            then, orelse = (stmt.then, stmt.orelse) if alike else (stmt.orelse, stmt.then)
+            joined = _joined(last.then, then), _joined(last.orelse, orelse)
+            place.out[-1] = imp.If(last.cond, *joined)
+            return
+    place.out.append(stmt)
+
+
+def _undisturbed(place: _Place, stmt: imp.If) -> bool:
+    """Would the condition still give what it gave, after the branch?"""
+    effects = place.whole.effects
+    cond, then, orelse = (effects.of(part) for part in (stmt.cond, stmt.then, stmt.orelse))
+    assigned = then.assigns | orelse.assigns
+    return (
+        not cond.changes
+        and cond.reads.isdisjoint(assigned)
+        and cond.loads.isdisjoint(then.changes | orelse.changes)
+        and place.whole.ambiguous.isdisjoint(assigned)
+    )
+
+
+def _joined(first: imp.Block, second: imp.Block) -> imp.Block:
+    if ends(first) or not second.stmts:
+        return first
+    return imp.Block((*first.stmts, *second.stmts)) if first.stmts else second
+
+
+def _for(place: _Place, stmt: imp.For) -> None:
+    facts, var = place.facts, stmt.var
+    start, stop = facts.value(stmt.start), facts.value(stmt.stop)
+    if _is_empty(start, stop):
+        return
+    once = fold(imp.Binary("-", stop, start, imp.INT)) == imp.ONE and start.dtype == imp.INT
+    if once and not breaks(stmt.body) and var.name not in place.whole.ambiguous:
+        _statement(place, imp.Let(var, start))
+        _open(place, stmt.body)
+        return
+    facts.forget(place.whole.effects.of(stmt).assigns)
+    body = _inner(place.whole, stmt.body, facts.copy())
+    if start is not stmt.start or stop is not stmt.stop or body is not stmt.body:
+        stmt = imp.For(var, start, stop, body)
+    place.out.append(stmt)
+
+
+def _while(place: _Place, stmt: imp.While) -> None:
+    facts = place.facts
+    if facts.value(stmt.cond) == imp.FALSE:
+        return
+    facts.forget(place.whole.effects.of(stmt).assigns)
+    cond, inside = facts.value(stmt.cond), facts.copy()
+    inside.assume(cond, True)
+    body = _inner(place.whole, stmt.body, inside)
+    if not breaks(body):
+        facts.assume(cond, False)
+    if cond is not stmt.cond or body is not stmt.body:
+        stmt = imp.While(cond, body)
+    place.out.append(stmt)
+
+
+def _is_empty(start: imp.Expr, stop: imp.Expr) -> bool:
+    """Is this range surely empty?"""
+    return fold(imp.Binary(">=", start, stop, imp.BOOL)) == imp.TRUE
+
+
+def _is_blank(block: imp.Block) -> bool:
+    return all(isinstance(stmt, imp.Comment) for stmt in block.stmts)

@@ -120,8 +120,8 @@ def walk_alone(ctx: Context, r: Region, cursor: Cursor, s: Stepper) -> None:
     if s.next is None and not s.setup:
         ctx.b.emit(imp.For(s.pos, begin, end, body))
         return
-    ctx.b.emit(imp.Let(s.pos, begin), *s.setup)
-    ctx.b.emit(imp.While(s.pos < end, imp.Block((*body.stmts, *_advance(s)))))
+    ctx.b.emit(imp.Let(s.pos, begin))
+    ctx.b.emit(imp.While(s.pos < end, imp.Block((*s.setup, *body.stmts, *_advance(s)))))
 
 
 def open_walk(ctx: Context, r: Region, cursor: Cursor, s: Stepper) -> Walk:
@@ -211,11 +211,12 @@ def _here(w: Walk, walks: list[Walk], last: imp.Expr) -> imp.Expr:
 def _step(w: Walk, walks: list[Walk], last: imp.Expr) -> tuple[imp.Stmt, ...]:
     """Move on, if the least coordinate was this fiber's."""
     here, s = _here(w, walks, last), w.stepper
+    step = (*_advance(s), *_again(s))
     if here == imp.TRUE:
-        return _advance(s)
-    if s.next is None:
+        return step
+    if s.next is None and not s.setup:
         return (imp.Assign(s.pos, s.pos + imp.Cast(here, imp.INT)),)
-    return (imp.If(here, imp.Block(s.next), imp.EMPTY),)
+    return (imp.If(here, imp.Block(step), imp.EMPTY),)
 
 
 def cases(ctx: Context, r: Region, walks: list[Walk], last: imp.Expr) -> imp.Block:
@@ -279,7 +280,7 @@ def leapfrog(ctx: Context, r: Region, walks: list[Walk]) -> None:
         for w in walks:
             met = met & imp.eq(w.stepper.last, r.index)
         block = lower_case(ctx, r, walks, walks)
-        steps = tuple(stmt for w in walks for stmt in _advance(w.stepper))
+        steps = tuple(t for w in walks for t in (*_advance(w.stepper), *_again(w.stepper)))
         ctx.b.emit(imp.If(met, imp.Block((*block.stmts, *steps)), imp.EMPTY))
 
     ctx.b.emit(imp.While(cond, ctx.collect(lower)))
@@ -287,4 +288,4 @@ def leapfrog(ctx: Context, r: Region, walks: list[Walk]) -> None:
 
 def _again(s: Stepper) -> tuple[imp.Stmt, ...]:
     """What was set up for a position, set up again."""
-    return tuple(imp.Assign(stmt.var, stmt.value) for stmt in s.setup if isinstance(stmt, imp.Let))
+    return tuple(imp.Assign(stmt.var, stmt.value) for stmt in s.setup)

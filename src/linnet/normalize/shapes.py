@@ -119,6 +119,9 @@ class Shapes:
             for mode, size in enumerate(shape.sizes):
                 if self._sizes.known(size, shape.place) is None:
                     self._end_with_range(shape, mode) or self._keep(shape, mode)
+                if not shape.used and shape.tensor not in self._params:  # any size will do
+                    use = unwritten(shape.tensor, mode, shape.at)
+                    self._sizes.say(size, Source(Literal(0), use, 0, shape.place))
 
     def _end_with_range(self, shape: Shape, mode: int) -> bool:
         """Explicit ranges give the size, if they mean the same at the declaration."""

@@ -216,14 +216,12 @@ class _Insertion:
 
 
 def scattered_level(format: Format) -> int | None:
-    """The number of the only level that is written in order, if it can also be scattered to."""
-    full = 0
-    while format.levels[full].full:
-        full += 1
-    below = format.levels[full + 1 :]
-    if format.levels[full].scattered is None or any(level.sequential for level in below):
+    """The number of the last level above the leaf, if it can be scattered to and all above is full."""
+    last = len(format.levels) - 2
+    above = format.levels[:last]
+    if not above or not all(level.full for level in above):
         return None
-    return full
+    return None if format.levels[last].scattered is None else last
 
 
 def replace_level(format: Format, k: int) -> Format:

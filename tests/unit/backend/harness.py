@@ -16,7 +16,7 @@ from linnet.options import Options
 
 WITHOUT_CACHE = Options(cache=False)
 # fused multiply-add would give other last digits than the interpreter
-C = Options(cache=False, backend="c", compiler="cc -ffp-contract=off -O1")
+C = Options(cache=False, backend="c", compiler="cc -ffp-contract=off -O0")
 has_cc = toolchain.available(Options())
 needs_cc = pytest.mark.skipif(not has_cc, reason="there is no C compiler")
 WAYS = ("llvm", "c", "interpret") if has_cc else ("llvm", "interpret")

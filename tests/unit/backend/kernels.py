@@ -156,7 +156,8 @@ def spgemm() -> Kernel:
         Store(Cp, i + 1, c),
     ))  # fmt: skip
     body = Block((
-        Let(c, ZERO), Grow(Cp, ni + 1), Store(Cp, ZERO, ZERO), Grow(wt, nj), Grow(wi, nj), Grow(wv, nj),
+        Let(c, ZERO), Grow(Cp, ni + 1), Store(Cp, ZERO, ZERO),
+        Grow(wt, nj), Grow(wi, nj), Grow(wv, nj),
         Fill(wt, ZERO, nj, FALSE),
         For(i, ZERO, ni, row),
         SetLength(Cp, ni + 1), SetLength(Ci, c), SetLength(Cv, c),

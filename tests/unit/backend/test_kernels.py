@@ -228,7 +228,8 @@ def test_grown_memory_keeps_its_contents(way):
 def test_out_of_memory_is_a_status_and_loses_nothing(way, count):
     x = Buffer("x", "float64", growable=True)
     body = Block((
-        Grow(x, Const(4, "int64")), Fill(x, ZERO, Const(4, "int64"), Const(1.5, "float64")), SetLength(x, Const(4, "int64")),
+        Let(k, Const(4, "int64")), Grow(x, k), Fill(x, ZERO, k, Const(1.5, "float64")),
+        SetLength(x, k),
         Grow(x, n), Store(x, ZERO, Const(0, "float64")),
     ))  # fmt: skip
     status, got = execute(Kernel("absurd", (Argument("x", (n,), (x,)),), body), {"n": count}, way)
@@ -253,6 +254,7 @@ def test_codelets_call_codelets():
     total = Function("total", (x, m), Block((
         Let(s, ZERO), For(i, ZERO, m, Block((Accumulate(s, "+", x[i]),))), Return(s),
     )), "int64")  # fmt: skip
+    five = Const(5, "int64")
     twice = Function(
         "twice", (x, m), Block((Return(Call("total", (Address(x), m), "int64") * 2),)), "int64"
     )
@@ -267,7 +269,7 @@ def test_codelets_call_codelets():
         Grow(y, n), Fill(y, ZERO, n, ONE),
         Do(Call("bump", (Address(y), n), "void")),
         SetLength(y, n),
-        Return(Call("twice", (Address(y), n), "int64") + Call("fact", (Const(5, "int64"),), "int64")),
+        Return(Call("twice", (Address(y), n), "int64") + Call("fact", (five,), "int64")),
     ))  # fmt: skip
     kernel = Kernel("nest", (Argument("y", (n,), (y,)),), body, (twice, total, bump, fact))
     got = same(kernel, {"n": 10})
@@ -444,6 +446,6 @@ class Maker:
 @pytest.mark.parametrize("seed", range(12))
 def test_random_programs(seed):
     maker = Maker(seed)
-    body = Block(tuple(maker.block(["n", "m"], 0, 4).stmts for _ in range(1))[0])
+    body = maker.block(["n", "m"], 0, 4)
     kernel = Kernel("random", (Argument("x", (Var("n"), Var("m")), (maker.x,)),), body)
     same(kernel, {"n": 3, "m": -2, "x": np.arange(8) * 5 - 7})

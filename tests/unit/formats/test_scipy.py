@@ -238,3 +238,22 @@ def test_scipy_is_not_imported():
         capture_output=True, text=True, check=True,
     )  # fmt: skip
     assert done.stdout.strip() == "False"
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("format", [CSR, CSC, COO, "dense", "dcsr"])
+def test_to_a_format_that_is_asked_for(kind, format):
+    A = asarray(make(kind), format=format)
+    assert_equal(A, ARRAY)
+    assert (asarray(make(kind), dtype="float32", format=format).to_numpy() == ARRAY).all()
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("format", [CSR, CSC, COO, "dense", "dcsr"])
+def test_from_any_format_to_any_kind(kind, format):
+    assert (asarray(ARRAY, format=format).to_scipy(kind).toarray() == ARRAY).all()
+
+
+def test_a_conversion_is_a_copy():
+    with pytest.raises(FormatError, match="without a copy"):
+        asarray(make("csr"), format=CSC, copy=False)

@@ -129,6 +129,13 @@ def test_to_its_own_format_is_the_tensor():
     assert A.to(A.format) is A
 
 
+@pytest.mark.parametrize("format", [CSR, CSC, COO, DCSR, SparseByteMap(Dense(Element()))])
+def test_to_numpy_of_a_sparse_tensor(format):
+    A = asarray(ARRAY, format=format)
+    assert (A.to_numpy() == ARRAY).all()
+    assert asarray([[0.0]], format=format).item() == 0.0
+
+
 def test_permutations_are_checked():
     with pytest.raises(ShapeError, match="not an order of 2 dimensions"):
         asarray(ARRAY).permute((0, 0))

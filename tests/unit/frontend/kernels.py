@@ -43,7 +43,9 @@ def define(text: str, **names: object) -> FunctionType:
     linecache.cache[file] = (len(text), None, text.splitlines(keepends=True), file)
     scope: dict[str, object] = dict(NAMES) | names
     exec(compile(text, file, "exec"), scope)
-    return next(f for f in scope.values() if isinstance(f, FunctionType) and f.__code__.co_filename == file)
+    return next(
+        f for f in scope.values() if isinstance(f, FunctionType) and f.__code__.co_filename == file
+    )
 
 
 def kernel(text: str, **names: object) -> loops.Program:

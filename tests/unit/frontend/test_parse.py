@@ -1,5 +1,7 @@
 """Python functions as loop programs."""
 
+# ruff: noqa: E501 (a case is a line)
+
 from __future__ import annotations
 
 import ast
@@ -10,9 +12,12 @@ import functools
 import inspect
 import sys
 import textwrap
+from collections.abc import Callable
+from pathlib import Path
 
 import numpy as np
 import pytest
+from tests.unit.frontend.kernels import define, kernel, ln
 
 from linnet import loops
 from linnet.algebra import table
@@ -21,10 +26,22 @@ from linnet.errors import LinnetError
 from linnet.formats.format import Format
 from linnet.frontend.parse import parse, parse_tree
 from linnet.frontend.source import Source
-from linnet.loops import Access, Assign, Call, Declare, Dimension, Extent, If, Index, Let, Literal
-from linnet.loops import Loop, Name
+from linnet.loops import (
+    Access,
+    Assign,
+    Call,
+    Declare,
+    Dimension,
+    Extent,
+    If,
+    Index,
+    Let,
+    Literal,
+    Loop,
+    Name,
+)
 from linnet.loops.printer import show
-from tests.unit.frontend.kernels import define, kernel, ln
+from linnet.loops.rewrite import walk
 
 i, j = Index("i"), Index("j")
 
@@ -78,7 +95,7 @@ def test_everything_has_its_place():
     program = parse(spmv)
     first = inspect.getsourcelines(spmv)[1]
     lines = {}
-    for node in loops_walk(program.body):
+    for node in walk(program.body):
         at = getattr(node, "at", None)
         if at is not None:
             assert at.file == __file__
@@ -91,12 +108,6 @@ def test_everything_has_its_place():
     assert program.at.line == first
 
 
-def loops_walk(stmt):
-    from linnet.loops.rewrite import walk
-
-    return walk(stmt)
-
-
 def test_nested_decorated_and_indented():
     def plain(f):
         return f
@@ -105,7 +116,7 @@ def test_nested_decorated_and_indented():
     @plain
     def inner(y):
         """Text
-at the margin."""
+        at the margin."""
         # a comment at the right place
         y[()] = 1  # and another
 
@@ -123,13 +134,18 @@ def test_wrapped_functions_are_found():
 
 
 def test_annotations_and_positional_only():
-    program = kernel("def k(y: object, /, x: 'Tensor') -> None:\n    y[()] = x[()]\n    return None")
+    program = kernel(
+        "def k(y: object, /, x: 'Tensor') -> None:\n    y[()] = x[()]\n    return None"
+    )
     assert program.params == ("y", "x")
     assert program.results == ()
 
 
 def test_several_results():
-    assert kernel("def k(a, b):\n    a[...] = 0\n    b[...] = 0\n    return a, b").results == ("a", "b")
+    assert kernel("def k(a, b):\n    a[...] = 0\n    b[...] = 0\n    return a, b").results == (
+        "a",
+        "b",
+    )
     assert kernel("def k(a):\n    a[...] = 0").results == ()
 
 
@@ -153,7 +169,9 @@ def test_doctest():
 
 
 def test_ranges():
-    assert body("for k in range(3): pass") == Loop("k", Extent(Literal(0), Literal(3)), loops.NOTHING)
+    assert body("for k in range(3): pass") == Loop(
+        "k", Extent(Literal(0), Literal(3)), loops.NOTHING
+    )
     assert body("for k in range(1, A.shape[1]): pass") == Loop(
         "k", Extent(Literal(1), Dimension("A", 1)), loops.NOTHING
     )
@@ -172,7 +190,9 @@ def test_conditions():
     assert body("if s: s[()] = 1") == If(s, one, loops.NOTHING)
     assert body("if s: s[()] = 1\nelse: pass") == body("if s: s[()] = 1")
     nested = If(Literal(False), one, one)
-    assert body("if s: pass\nelif False: s[()] = 1\nelse: s[()] = 1") == If(s, loops.NOTHING, nested)
+    assert body("if s: pass\nelif False: s[()] = 1\nelse: s[()] = 1") == If(
+        s, loops.NOTHING, nested
+    )
 
 
 def test_lets_hold_for_the_rest_of_the_block():
@@ -299,7 +319,7 @@ def test_a_closure_without_a_value_yet():
 
     with pytest.raises(LinnetError, match="`later` is not defined"):
         parse(k)
-    later = 3  # noqa: F841
+    later = 3
 
 
 def test_user_functions():
@@ -353,7 +373,9 @@ def test_update_by_function(text: str, op: Function, rest: str):
 
 
 def test_not_every_call_is_an_update():
-    assert update("y[i] = y[i] - x[i] - 2").op is None  # not associative; refused later, by its life cycle
+    assert (
+        update("y[i] = y[i] - x[i] - 2").op is None
+    )  # not associative; refused later, by its life cycle
     assert update("y[i] = y[i + 1] + x[i]").op is None
 
 
@@ -471,6 +493,14 @@ BODIES = [
 ]  # fmt: skip
 
 
+def outcome(read: Callable[[], loops.Program]) -> str:
+    """The program, or the error if that shows a place."""
+    try:
+        return show(read())
+    except LinnetError as error:
+        return str(error) if error.at is not None and error.at.text else ""
+
+
 @pytest.mark.parametrize("text", BODIES)
 def test_any_body_is_a_program_or_refused(text: str):
     source = WEIRD.format(text)
@@ -480,24 +510,14 @@ def test_any_body_is_a_program_or_refused(text: str):
         pytest.skip("not Python")
     if inspect.iscoroutinefunction(function) or isinstance(function, type):
         pytest.skip("not a function")
-    try:
-        program = parse(function)
-    except LinnetError as error:
-        assert error.at is not None
-        assert error.at.text
-        assert str(error)
-    else:
-        assert show(program)
+    assert outcome(lambda: parse(function))
 
 
 @pytest.mark.parametrize("module", ["ast", "typing", "asyncio.tasks", "statistics", "test_parse"])
 def test_any_function_is_a_program_or_refused(module: str):
     file = sys.modules[module].__file__ if module in sys.modules else __file__
-    text = open(file, encoding="utf-8").read()
+    text = Path(file).read_text(encoding="utf-8")
     source = Source(file, tuple(text.splitlines()), 0)
     for node in ast.walk(ast.parse(text)):
         if isinstance(node, ast.FunctionDef):
-            try:
-                parse_tree(node, source, vars(builtins))
-            except LinnetError as error:
-                assert error.at is not None
+            assert outcome(lambda n=node: parse_tree(n, source, vars(builtins)))

@@ -1,4 +1,4 @@
-"""Random loop programs, as values: legal in names and shapes, for laws of printing and rewriting."""
+"""Random loop programs, legal in names and shapes, for the laws of printing and rewriting."""
 
 from __future__ import annotations
 
@@ -7,11 +7,10 @@ from hypothesis import strategies as st
 from linnet import loops
 from linnet.algebra.lookup import by_symbol
 from linnet.algebra.table import FUNCTIONS, choose
-from linnet.formats.dense import Dense
 from linnet.formats.element import Element
 from linnet.formats.named import CSC, stack
 from linnet.formats.sparse_list import SparseList
-from linnet.loops.rewrite import block
+from linnet.loops.rewrite import block, walk
 
 TENSORS = {"y": 1, "A": 2, "x": 1, "s": 0, "w": 2, "v": 1}
 PARAMS = ("y", "A", "x", "s")
@@ -19,7 +18,7 @@ TEMPORARIES = (
     ("w", CSC.with_fill(0.5).with_dtype("float32")),
     ("v", stack(SparseList(Element(float("inf"))))),
 )
-SAFE = [f for f in FUNCTIONS.values() if f.name not in ("where",)]
+CALLED = [f for f in FUNCTIONS.values() if f.name != "where"]
 UPDATES = [f for f in FUNCTIONS.values() if f.arity == 2] + [choose(0), choose(float("inf"))]
 
 numbers = st.one_of(
@@ -33,7 +32,8 @@ numbers = st.one_of(
 @st.composite
 def literals(draw) -> loops.Literal:
     value = draw(numbers)
-    dtypes = {bool: "bool", int: "uint64" if value >= 2**63 else "int64"} if type(value) in (bool, int) else {float: "float64", complex: "complex128"}  # fmt: skip
+    wide = "uint64" if type(value) is int and value >= 2**63 else "int64"
+    dtypes = {bool: "bool", int: wide, float: "float64", complex: "complex128"}
     dtype = draw(st.sampled_from([None, dtypes[type(value)]]))
     return loops.Literal(value, dtype, draw(st.booleans()))
 
@@ -56,7 +56,7 @@ def exprs(draw, indices: tuple[str, ...], names: tuple[str, ...], depth: int) ->
             f = draw(st.sampled_from(list(by_symbol.values())))
             return loops.Call(f, tuple(draw(inner) for _ in range(f.arity)))
         case "call":
-            f = draw(st.sampled_from([*SAFE, choose(0)]))
+            f = draw(st.sampled_from([*CALLED, choose(0)]))
             return loops.Call(f, tuple(draw(inner) for _ in range(f.arity)))
         case "where":
             return loops.Call(FUNCTIONS["where"], (draw(inner), draw(inner), draw(inner)))
@@ -92,7 +92,7 @@ def stmts(draw, indices: tuple[str, ...], names: tuple[str, ...], depth: int) ->
         case "assign":
             op = draw(st.sampled_from([None, *UPDATES]))
             target, value = draw(accesses(indices, names, 1)), draw(expr)
-            if op is None and any(n == target for n in _calls(value)):
+            if op is None and target in walk(value):
                 op = FUNCTIONS["subtract"]  # `y[i] = y[i] + 1` is written as an update
             return loops.Assign(target, op, value)
         case "declare":
@@ -118,12 +118,6 @@ def stmts(draw, indices: tuple[str, ...], names: tuple[str, ...], depth: int) ->
             return loops.NOTHING
 
 
-def _calls(expr: loops.Expr) -> list[loops.Expr]:
-    from linnet.loops.rewrite import walk
-
-    return [n for n in walk(expr)]  # noqa: C416
-
-
 def _canonical(parts: list[loops.Stmt]) -> loops.Stmt:
     """A block in which a let ends the block: what follows it is in its body."""
     flat = block(parts)
@@ -139,6 +133,3 @@ def programs(draw) -> loops.Program:
     body = draw(stmts((), (), 4))
     results = draw(st.sampled_from([(), ("y",), ("y", "w")]))
     return loops.Program("k", PARAMS, TEMPORARIES, body, results)
-
-
-_ = (Dense,)

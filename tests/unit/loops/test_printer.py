@@ -7,13 +7,13 @@ import textwrap
 
 import pytest
 from hypothesis import given
+from tests.unit.loops.programs import programs
 
 from linnet.algebra.function import Function
 from linnet.algebra.table import FUNCTIONS, choose
 from linnet.frontend.text import parse_text
 from linnet.loops import Access, Assign, Call, Expr, Index, Literal, Program
 from linnet.loops.printer import show
-from tests.unit.loops.programs import programs
 
 
 @given(programs())

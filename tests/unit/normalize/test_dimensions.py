@@ -589,6 +589,22 @@ def test_a_size_that_is_kept_must_fit_where_it_is_read():
     check(before, after, "y1 z1 x1", "y.shape[0] == x.shape[0]")
 
 
+def test_a_temporary_that_nobody_uses_is_empty():
+    def before(y, x):
+        w = ln.temp(MATRIX)
+        w[...] = 0
+        for i in ...:
+            y[i] += x[i]
+
+    def after(y, x):
+        w = ln.temp(MATRIX)
+        ln.declare(w, 0, (0, 0))
+        for i in range(x.shape[0]):
+            y[i] += x[i]
+
+    check(before, after, "y1 x1", "x.shape[0] == y.shape[0]")
+
+
 def test_given_sizes_stay():
     def before(y, A):
         w = ln.temp(VECTOR)

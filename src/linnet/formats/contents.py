@@ -1,0 +1,162 @@
+"""`Contents`: what a tensor holds at a time, as the kernels that read it see it.
+
+Contents are immutable, and replaced as a whole when a kernel writes to the tensor. A kernel that
+reads pins them: one that writes to the same tensor meanwhile, in another thread or in the same
+call, then takes new memory instead of reusing theirs.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Any, ClassVar
+
+from numpy.typing import NDArray
+
+from linnet.errors import LifecycleError
+from linnet.formats.buffers import GUARD, Buffer
+from linnet.formats.format import Format
+from linnet.formats.packing import Arrays, unpack_levels
+
+
+_name = lru_cache(maxsize=64)(str)  # of a dtype, which takes NumPy microseconds
+
+
+class Signature:
+    """What a kernel is specialized to: a format, and the dtype of every array of every level.
+
+    Equal signatures are one object, so comparing and hashing them is comparing addresses.
+    """
+
+    __slots__ = ("__weakref__", "dtypes", "format")
+    _known: ClassVar[dict[tuple[Format, tuple[tuple[str, ...], ...]], Signature]] = {}
+
+    format: Format
+    dtypes: tuple[tuple[str, ...], ...]
+
+    @classmethod
+    def of(cls, format: Format, dtypes: tuple[tuple[str, ...], ...]) -> Signature:
+        """The one signature with this content."""
+        known = cls._known.get((format, dtypes))
+        if known is None:
+            known = cls()
+            known.format, known.dtypes = format, dtypes
+            known = cls._known.setdefault((format, dtypes), known)
+        return known
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return Signature.of, (self.format, self.dtypes)
+
+    def __copy__(self) -> Signature:
+        return self
+
+    def __deepcopy__(self, memo: dict[int, object]) -> Signature:
+        return self
+
+    def __repr__(self) -> str:
+        return f"Signature({self.format.describe()}, {self.dtypes})"
+
+
+@lru_cache(maxsize=1024)
+def buffer_names(format: Format) -> tuple[str, ...]:
+    """The names of a format's arrays, outermost level first.
+
+    CSR has `ptr1 idx1 val`, for its level 1 and its values; COO(2) has `ptr0 idx0_0 idx0_1 val`.
+    """
+    names = []
+    for k, level in enumerate(format.levels):
+        for array in level.arrays:
+            stem = array.name.rstrip("0123456789")
+            part = array.name[len(stem) :]
+            names.append(stem if level.leaf else f"{stem}{k}_{part}" if part else f"{stem}{k}")
+    return tuple(names)
+
+
+class Contents:
+    """What a tensor holds: immutable, but for being taken by a kernel that writes."""
+
+    __slots__ = ("_nnz", "_pins", "_signature", "_slots", "_taken", "buffers", "format", "shape")
+
+    def __init__(self, format: Format, shape: tuple[int, ...], buffers: tuple[Buffer, ...]) -> None:
+        self.format = format
+        self.shape = shape
+        self.buffers = buffers
+        self._pins = 0
+        self._taken = False
+        self._slots: tuple[int, ...] | None = None
+        self._signature: Signature | None = None
+        self._nnz: int | None = None
+
+    @property
+    def slots(self) -> tuple[int, ...]:
+        """The tensor's part of a kernel's argument block: dimensions, then every buffer's three."""
+        if self._slots is None:
+            slots = list(self.shape)
+            for buffer in self.buffers:
+                slots += (buffer.address, buffer.capacity, buffer.length)
+            self._slots = tuple(slots)
+        return self._slots
+
+    @property
+    def signature(self) -> Signature:
+        """What a kernel that reads this is specialized to."""
+        if self._signature is None:
+            dtypes = iter([_name(buffer.dtype) for buffer in self.buffers])
+            by_level = (tuple(next(dtypes) for _ in level.arrays) for level in self.format.levels)
+            self._signature = Signature.of(self.format, tuple(by_level))
+        return self._signature
+
+    def arrays(self) -> tuple[NDArray[Any], ...]:
+        """Read-only views of all buffers; no kernel will write to this memory any more."""
+        with GUARD.lock:
+            if self._taken:
+                raise LifecycleError("the tensor is being written by a kernel")
+            return tuple(buffer.array for buffer in self.buffers)
+
+    def levels(self) -> list[Arrays]:
+        """The arrays of every level, by the names that the level gives them."""
+        arrays = iter(self.arrays())
+        return [
+            {array.name: next(arrays) for array in level.arrays} for level in self.format.levels
+        ]
+
+    @property
+    def nnz(self) -> int:
+        """How many values are stored."""
+        if self._nnz is None:
+            self._nnz = _count_stored(self)
+        return self._nnz
+
+    def pin(self) -> Contents:
+        """A kernel begins to read this; `unpin` when it is done. Called with the guard held."""
+        self._pins += 1
+        return self
+
+    def unpin(self) -> None:
+        """The kernel that read this is done."""
+        with GUARD.lock:
+            self._pins -= 1
+
+    def take(self) -> list[tuple[int, int]] | None:
+        """Hand over the memory of every buffer (address, bytes); None while somebody reads it."""
+        with GUARD.lock:
+            if self._pins or self._taken:
+                return None
+            self._taken = True
+            return [buffer.detach() for buffer in self.buffers]
+
+
+def _count_stored(contents: Contents) -> int:
+    """How many values the levels store."""
+    format = contents.format
+    roles = [array.role for level in format.levels for array in level.arrays]
+    if "flag" in roles:  # what is flagged must be looked at
+        return len(unpack_levels(contents.levels(), contents.shape, format)[1])
+    count, k = 1, 0
+    for number, level in enumerate(format.levels[:-1]):
+        roles = [array.role for array in level.arrays]
+        if "coordinate" in roles:
+            count = contents.buffers[k + roles.index("coordinate")].length
+        else:
+            count *= contents.shape[format.modes_of(number)[0]]
+        k += len(level.arrays)
+    return count

@@ -1,0 +1,48 @@
+"""Random programs over random formats: compiled code does what the program means."""
+
+from __future__ import annotations
+
+from hypothesis import given, note
+from hypothesis import strategies as st
+
+import linnet as ln
+from linnet.runtime.kernel import Kernel
+from tests.oracle.check import check, script
+from tests.oracle.data import tensors
+from tests.oracle.programs import Case, Style, cases
+
+
+def arguments(data, case: Case) -> dict[str, ln.Tensor]:
+    sizes = {}
+    for d, n in case.least.items():
+        sizes[d] = data.draw(st.sampled_from([x for x in (2, 3, 1, 0, 4, 5) if x >= n]), label=d)
+    args = {}
+    for name in case.program.params:
+        if name in case.recipes:
+            recipe = case.recipes[name]
+            shape = tuple(sizes[d] for d in case.dims[name])
+            limit = sizes.get(recipe.limit, 1)
+            args[name] = data.draw(tensors(recipe, shape, limit))
+        else:
+            args[name] = ln.empty_tensor(case.outputs[name])
+    return args
+
+
+def run(data, style: Style) -> None:
+    case = data.draw(cases(style))
+    kernel = Kernel(case.program)
+    for _ in range(2):
+        args = arguments(data, case)
+        note(script(case.program, args))
+        c = data.draw(st.integers(0, 7)) == 7
+        check(kernel, args, c=c, imp=True)
+
+
+@given(st.data())
+def test_elementwise(data):
+    run(data, Style(temporaries=False, branches=False, computed=False, ranges=False, kept=False, statements=1))
+
+
+@given(st.data())
+def test_programs(data):
+    run(data, Style())

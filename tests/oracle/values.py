@@ -1,0 +1,130 @@
+"""Random expressions: what they are made of, their types, and how large their values can get.
+
+Floats stay small whole numbers, so that sums are exact in any order: an operation that could leave
+that range is not taken. Integers may wrap.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from hypothesis import strategies as st
+
+from linnet import loops
+from linnet.algebra import table
+from linnet.algebra.dtypes import DTYPES, Number, concrete, kind, weak_dtype
+from linnet.algebra.function import Function
+from linnet.errors import DTypeError
+
+EXACT = 2.0**23  # whole numbers up to here, and some beyond, are exact in a float32
+
+
+@dataclass(frozen=True)
+class Typed:
+    """An expression, its dtype, and the largest magnitude of its finite values."""
+
+    expr: loops.Expr
+    dtype: str
+    bound: float
+
+
+_ALIKE = {"minimum", "maximum", "where", "floor_divide", "remainder", "abs", "negative"}
+BINARY = (
+    *(table.multiply, table.add) * 3,
+    *(table.subtract, table.minimum, table.maximum) * 2,
+    *(table.logical_and, table.logical_or, table.logical_xor),
+    *(table.less, table.less_equal, table.equal, table.not_equal, table.greater),
+    *(table.bitwise_and, table.bitwise_or, table.bitwise_xor),
+    *(table.floor_divide, table.remainder, table.first, table.last, table.choose(0)),
+)
+UNARY = (
+    *(table.absolute, table.negative, table.logical_not, table.bitwise_invert, table.square),
+    *(table.sign, table.isnan, *table.astype.values()),
+)
+UPDATES = (
+    *(table.add,) * 4,
+    *(table.minimum, table.maximum, table.multiply) * 2,
+    *(table.logical_or, table.logical_and, table.subtract),
+    *(table.bitwise_and, table.bitwise_or, table.bitwise_xor, table.choose(0)),
+    *(table.first, table.last, table.fmin, table.fmax),
+)
+COMPARISONS = (
+    *(table.less, table.less_equal, table.equal, table.not_equal),
+    *(table.greater, table.greater_equal),
+)
+
+
+def call(function: Function, *args: Typed) -> Typed | None:
+    """A call, if these types have one and its values stay exact."""
+    try:
+        given, result = function.types(tuple(a.dtype for a in args))
+    except DTypeError:
+        return None
+    if function.name == "abs" and kind(given[0]) == "c":
+        return None  # a square root
+    if function in (table.floor_divide, table.remainder) and kind(result) not in "iu":
+        return None  # a division by zero tells 0.0 from -0.0
+    bounds = [converted(a, dtype) for a, dtype in zip(args, given, strict=True)]
+    if any(b is None for b in bounds):
+        return None
+    found = limited(_bound(function, [b for b in bounds if b is not None], result), result)
+    if found is None:
+        return None
+    return Typed(loops.Call(function, tuple(a.expr for a in args)), result, found)
+
+
+def converted(value: Typed, dtype: str) -> float | None:
+    """The bound of a value after conversion to a type; None if it would not be exact."""
+    if kind(dtype) == "u" and kind(value.dtype) not in "bu":
+        return _whole(dtype) if not value.dtype.startswith("weak_") else value.bound
+    return limited(value.bound, dtype)
+
+
+def limited(bound: float, dtype: str) -> float | None:
+    """The bound of a value of a type: integers wrap; None if a float would not be exact."""
+    match kind(dtype):
+        case "b":
+            return 1
+        case "i" | "u":
+            whole = _whole(dtype)
+            return bound if bound < whole else whole
+        case _:
+            return bound if bound <= EXACT else None
+
+
+def _whole(dtype: str) -> float:
+    return float(np.iinfo(concrete(dtype)).max) + 1
+
+
+def _bound(function: Function, bounds: list[float], result: str) -> float:
+    if kind(result) == "u" and function.name in ("subtract", "negative", "bitwise_invert"):
+        return _whole(result)
+    match function.name:
+        case "add" | "subtract":
+            return sum(bounds)
+        case "multiply":
+            return bounds[0] * bounds[1]
+        case "square":
+            return bounds[0] ** 2
+        case "bitwise_and" | "bitwise_or" | "bitwise_xor" | "bitwise_invert":
+            return _whole(result) if kind(result) in "iu" else 1
+        case _:
+            return max(*bounds, 1)
+
+
+def literals() -> st.SearchStrategy[Typed]:
+    """Constants: Python numbers, which take the type of their company, and numbers with a type."""
+    weak = st.sampled_from((1, 0, 2, 3, 1.0, 0.0, 2.0, -1.0, True, False, float("inf")))
+    typed = st.tuples(st.sampled_from((1, 0, 2)), st.sampled_from(DTYPES))
+    return st.one_of(weak.map(_weak), weak.map(_weak), typed.map(lambda t: _typed(*t)))
+
+
+def _weak(value: Number) -> Typed:
+    bound = 0.0 if value == float("inf") else abs(value)
+    return Typed(loops.Literal(value), weak_dtype(value), bound)
+
+
+def _typed(value: int, dtype: str) -> Typed:
+    held = np.dtype(dtype).type(value).item()
+    return Typed(loops.Literal(held, dtype), dtype, abs(held))

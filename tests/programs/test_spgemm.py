@@ -1,0 +1,114 @@
+"""Products of sparse matrices: by inner products, by rows (Gustavson), by outer products.
+
+FINCH Fig. 21, with the temporaries it names and with those that the compiler inserts.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import linnet as ln
+from tests.programs.cases import Case, cases, program
+from tests.programs.formats import APPENDED
+from tests.programs.meaning import einsum
+
+
+@ln.kernel
+def inner(C, A, B):
+    C[...] = 0
+    for i, j, k in ...:
+        C[i, j] += A[i, k] * B[k, j]
+
+
+@ln.kernel
+def rows(C, A, B):
+    C[...] = 0
+    for i, k, j in ...:
+        C[i, j] += A[i, k] * B[k, j]
+
+
+@ln.kernel
+def outer(C, A, B):
+    C[...] = 0
+    for k, i, j in ...:
+        C[i, j] += A[i, k] * B[k, j]
+
+
+@ln.kernel
+def gustavson_bytemap(C, A, B):
+    w = ln.temp(ln.SparseByteMap(ln.Element(0)))
+    C[...] = 0
+    for i in ...:
+        w[...] = 0
+        for k, j in ...:
+            w[j] += A[i, k] * B[k, j]
+        for j in ...:
+            C[i, j] = w[j]
+
+
+@ln.kernel
+def gustavson_hash(C, A, B):
+    w = ln.temp(ln.SparseHash(ln.Element(0)))
+    C[...] = 0
+    for i in ...:
+        w[...] = 0
+        for k, j in ...:
+            w[j] += A[i, k] * B[k, j]
+        for j in ...:
+            C[i, j] = w[j]
+
+
+@ln.kernel
+def gustavson_dense(C, A, B):
+    w = ln.temp(ln.Dense(ln.Element(0)))
+    C[...] = 0
+    for i in ...:
+        w[...] = 0
+        for k, j in ...:
+            w[j] += A[i, k] * B[k, j]
+        for j in ...:
+            C[i, j] = w[j]
+
+
+@ln.kernel
+def outer_hash(C, A, B):
+    w = ln.temp(ln.SparseHash(ln.SparseHash(ln.Element(0))))
+    w[...] = 0
+    for k, i, j in ...:
+        w[i, j] += A[i, k] * B[k, j]
+    C[...] = 0
+    for i, j in ...:
+        C[i, j] = w[i, j]
+
+
+@ln.kernel
+def outer_bytemap(C, A, B):
+    w = ln.temp(ln.SparseByteMap(ln.SparseByteMap(ln.Element(0))))
+    w[...] = 0
+    for k, i, j in ...:
+        w[i, j] += A[i, k] * B[k, j]
+    C[...] = 0
+    for i, j in ...:
+        C[i, j] = w[i, j]
+
+
+def product(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    return einsum("ij,jk->ik", a, b)
+
+
+PLAIN = [program("ik", "ij", "jk")(k)(product) for k in (inner, rows, outer)]
+TEMPORARIES = [
+    program("ik", "ij", "jk", results=tuple(APPENDED))(k)(product)
+    for k in (gustavson_bytemap, gustavson_hash, gustavson_dense, outer_hash, outer_bytemap)
+]
+
+
+@pytest.mark.parametrize("case", [c for p in PLAIN for c in cases(p, llvm=4)], ids=str)
+def test_without_temporaries(case: Case):
+    case.check()
+
+
+@pytest.mark.parametrize("case", [c for p in TEMPORARIES for c in cases(p, 10, llvm=4)], ids=str)
+def test_with_temporaries(case: Case):
+    case.check()

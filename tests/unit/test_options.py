@@ -1,0 +1,96 @@
+"""Options: from the environment, from `config`, for a block or for good."""
+
+import threading
+
+import pytest
+
+from linnet import options
+from linnet.errors import LinnetError
+from linnet.options import Options, config, current, default_cache_dir, from_environment
+
+
+@pytest.fixture(autouse=True)
+def untouched(monkeypatch):
+    monkeypatch.setattr(options, "_process", Options())
+
+
+def test_a_block_has_its_own():
+    with config(backend="c", check=True) as inside:
+        assert current() is inside
+        assert (current().backend, current().check) == ("c", True)
+        with config(backend="llvm"):
+            assert (current().backend, current().check) == ("llvm", True)
+        assert current().backend == "c"
+    assert current() == Options()
+
+
+def test_a_plain_call_is_for_good_and_for_all_threads():
+    config(backend="c")
+    seen = []
+    thread = threading.Thread(target=lambda: seen.append(current().backend))
+    thread.start()
+    thread.join()
+    assert (current().backend, seen) == ("c", ["c"])
+
+
+def test_other_threads_do_not_see_a_block():
+    seen = []
+    with config(backend="c"):
+        thread = threading.Thread(target=lambda: seen.append(current().backend))
+        thread.start()
+        thread.join()
+    assert seen == ["llvm"]
+
+
+def test_a_plain_call_in_a_block_ends_with_it():
+    with config(backend="c"):
+        config(check=True)
+        assert (current().backend, current().check) == ("c", True)
+    assert current() == Options()
+
+
+def test_blocks_end_with_errors():
+    with pytest.raises(ZeroDivisionError), config(threads=4):
+        raise ZeroDivisionError
+    assert current().threads == 1
+
+
+def test_the_environment(monkeypatch):
+    monkeypatch.setenv("LINNET_BACKEND", "c")
+    monkeypatch.setenv("LINNET_CHECK", "1")
+    monkeypatch.setenv("LINNET_SANITIZE", "no")
+    monkeypatch.setenv("LINNET_CACHE_DIR", "/somewhere")
+    monkeypatch.setenv("CC", "gcc -m64")
+    found = from_environment()
+    assert (found.backend, found.check, found.sanitize) == ("c", True, False)
+    assert (found.cache_dir, found.compiler) == ("/somewhere", "gcc -m64")
+    monkeypatch.setattr(options, "_process", None)
+    assert current() == found
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "message"),
+    [
+        ("LINNET_BACKEND", "fortran", "no back end 'fortran'"),
+        ("LINNET_THREADS", "many", "LINNET_THREADS is 'many'"),
+        ("LINNET_THREADS", "0", "0 is not a number of threads"),
+    ],
+)
+def test_a_wrong_environment_is_refused(monkeypatch, name, value, message):
+    monkeypatch.setenv(name, value)
+    with pytest.raises(LinnetError, match=message):
+        from_environment()
+
+
+def test_wrong_options_change_nothing():
+    with pytest.raises(LinnetError):
+        config(backend="fortran")
+    assert current() == Options()
+
+
+def test_the_default_folder(monkeypatch):
+    monkeypatch.setenv("XDG_CACHE_HOME", "/var/caches")
+    monkeypatch.setattr(options.sys, "platform", "linux")
+    assert str(default_cache_dir()) == "/var/caches/linnet"
+    monkeypatch.setenv("XDG_CACHE_HOME", "relative")
+    assert default_cache_dir().parts[-2:] == (".cache", "linnet")
