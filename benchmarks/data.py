@@ -25,7 +25,7 @@ FOLDER = Path(os.environ.get("LINNET_DATA", CHECKOUT.parent / "shared" / "data")
 
 @dataclass(frozen=True)
 class Load:
-    """How much to run: stored values to aim at, by the name of the size, and whether to use real data."""
+    """How much to run: names of sizes, and whether to use real data."""
 
     sizes: tuple[str, ...]
     real: bool = True

@@ -1,4 +1,4 @@
-"""MTTKRP: a sparse tensor (CSF, orders 3 to 5) times a dense matrix along every mode but the first."""
+"""MTTKRP: a sparse tensor (CSF, orders 3 to 5) times dense matrices along all modes but one."""
 
 from __future__ import annotations
 

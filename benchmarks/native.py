@@ -1,4 +1,4 @@
-"""C written by hand, beside each benchmark: compiled with `cc -O3 -march=native`, called by ctypes."""
+"""C written by hand, beside each benchmark: compiled when first needed, called through ctypes."""
 
 from __future__ import annotations
 

@@ -8,6 +8,7 @@ from linnet import imp, loops
 from linnet.algebra.codelets import resolve
 from linnet.formats.format import Format
 from linnet.imp.rewrite import walk
+from linnet.imp.simplify import simplify as simplify_code
 from linnet.lower.program import Lowered, lower
 from linnet.lower.storage import Bound
 from linnet.normalize.concordance import concordize
@@ -18,10 +19,6 @@ from linnet.normalize.scopes import name_scopes
 from linnet.normalize.shape_checks import Check
 from linnet.normalize.workspaces import insert_workspaces
 from linnet.stages import stage
-
-def simplify_code(k: imp.Kernel) -> imp.Kernel:
-    return k
-
 
 Formats = dict[str, Format]
 Arrays = dict[str, tuple[str, ...]]
@@ -45,10 +42,11 @@ class Normalized:
 def normalize(program: loops.Program, formats: Formats) -> Normalized:
     """Say what the user left unsaid. Every line takes a program and returns a new one."""
     formats = formats | dict(program.temporaries)
-    program = stage("scopes", name_scopes(program))
     ndims = {name: format.ndim for name, format in formats.items()}
+    # dimensions before scopes, so that errors speak of the user's names
     program, checks = infer_dimensions(program, ndims)
     program = stage("dimensions", program)
+    program = stage("scopes", name_scopes(program))
     results = formats = infer_dtypes(program, formats)
     program, formats = insert_workspaces(program, formats)
     program = stage("workspaces", program)

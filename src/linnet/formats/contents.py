@@ -17,7 +17,6 @@ from linnet.formats.buffers import GUARD, Buffer
 from linnet.formats.format import Format
 from linnet.formats.packing import Arrays, unpack_levels
 
-
 _name = lru_cache(maxsize=64)(str)  # of a dtype, which takes NumPy microseconds
 
 

@@ -6,6 +6,7 @@ from types import FunctionType
 
 from linnet.errors import ArgumentError
 from linnet.frontend.parse import parse
+from linnet.normalize.lifecycles import insert_lifecycles
 from linnet.runtime.kernel import Kernel
 
 
@@ -20,6 +21,8 @@ def kernel(function: FunctionType) -> Kernel:
     """
     if not isinstance(function, FunctionType):
         raise ArgumentError(f"@ln.kernel wants a function, not {function!r}")
-    made = Kernel(parse(function))
+    program = parse(function)
+    insert_lifecycles(program)  # what can be refused is refused here, at the user's line
+    made = Kernel(program)
     made.__doc__ = function.__doc__
     return made

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from linnet import imp
-from linnet.imp.rewrite import children
+from linnet.imp.rewrite import children, walk
 
-Written = Mapping[str, frozenset[int]]  # codelet: the numbers of the arguments it writes to
 _NONE: frozenset[str] = frozenset()
 
 
@@ -29,10 +28,9 @@ class Effects:
     """Summaries of code; each piece is looked at once."""
 
     def __init__(self, codelets: Iterable[imp.Function]) -> None:
-        self._written: dict[str, frozenset[int]] = {}
+        self._codelets = {function.name: function for function in codelets}
+        self._written: dict[str, frozenset[int]] = {}  # codelet: the arguments it writes to
         self._known: dict[int, tuple[imp.Node, Summary]] = {}
-        for function in codelets:  # callees come before their callers
-            self._learn(function)
 
     def of(self, node: imp.Node) -> Summary:
         """What this reads and changes, all told."""
@@ -61,24 +59,32 @@ class Effects:
         return _union(below)
 
     def _changed(self, call: imp.Call) -> frozenset[str]:
-        """The buffers that a call may write to: any, if the codelet is not known."""
-        numbers = self._written.get(call.function)
+        """The buffers that a call may write to."""
+        numbers = self._numbers(call.function)
         return frozenset(
             a.buffer.name
             for k, a in enumerate(call.args)
             if isinstance(a, imp.Address) and (numbers is None or k in numbers)
         )
 
-    def _learn(self, function: imp.Function) -> None:
-        numbers = {p.name: k for k, p in enumerate(function.params) if isinstance(p, imp.Buffer)}
-        now = self._written[function.name] = frozenset()
-        while True:  # more than once only for one that calls itself
-            changes = self.of(function.body).changes
-            new = frozenset(numbers[name] for name in changes if name in numbers)
-            if new == now:
-                return
-            now = self._written[function.name] = new
-            self._known.clear()
+    def _numbers(self, name: str) -> frozenset[int] | None:
+        """The numbers of the arguments that a codelet writes to; None if it is not known."""
+        if name not in self._written and name in self._codelets:
+            function = self._codelets[name]
+            self._written[name] = frozenset()  # what is passed on to itself is found by and by
+            while (found := self._written_by(function)) != self._written[name]:
+                self._written[name] = found
+        return self._written.get(name)
+
+    def _written_by(self, function: imp.Function) -> frozenset[int]:
+        names = set[str]()
+        for node in walk(function.body):
+            match node:
+                case imp.Store(buffer) | imp.Fill(buffer):
+                    names.add(buffer.name)
+                case imp.Call():
+                    names |= self._changed(node)
+        return frozenset(k for k, p in enumerate(function.params) if p.name in names)
 
 
 def _union(parts: list[Summary]) -> Summary:

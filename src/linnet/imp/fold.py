@@ -32,7 +32,8 @@ def fold(e: imp.Expr) -> imp.Expr:
         case imp.Unary("not", x):
             return negation(x)
         case imp.Unary(op, imp.Const(value), dtype) if dtype[0] in "iuf":
-            return _const(-value if op == "-" else ~int(value.real), dtype)
+            number = convert(value, dtype)
+            return _const(-number if op == "-" else ~int(number.real), dtype)
         case imp.Unary(op, imp.Unary(inner, x)) if op == inner:
             return x
         case imp.Cast():

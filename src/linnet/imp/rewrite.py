@@ -61,7 +61,12 @@ def walk(node: Tree) -> Iterator[Tree]:
     while todo:
         node = todo.pop()
         yield node
-        todo.extend(reversed(list(children(node))))
+        for name in reversed(_CHILDREN[type(node)]):
+            field = getattr(node, name)
+            if type(field) is tuple:
+                todo.extend(reversed(field))
+            elif field is not None:
+                todo.append(field)
 
 
 def statements(block: imp.Block) -> Iterator[imp.Stmt]:

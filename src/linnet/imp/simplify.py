@@ -23,6 +23,7 @@ from linnet.imp.rewrite import rebuild, statements
 
 _ROUNDS = 3
 _INTRODUCE = (imp.Let, imp.For)
+_ATOMS: tuple[type, ...] = (imp.Const, imp.Address)
 
 Program = TypeVar("Program", imp.Block, imp.Kernel, imp.Function)
 
@@ -90,8 +91,7 @@ class _Facts:
 
     def value(self, e: imp.Expr) -> imp.Expr:
         """The expression, as simple as the facts make it."""
-        kind = type(e)
-        if kind is imp.Const or kind is imp.Address:
+        if type(e) in _ATOMS:
             return e
         if isinstance(e, imp.Var):
             found = self.known.get(e.name)

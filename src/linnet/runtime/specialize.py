@@ -182,8 +182,9 @@ def completed(kernel: Kernel, tensors: Sequence[Tensor]) -> str:
 def reference(kernel: Kernel, tensors: Sequence[Tensor]) -> dict[str, NDArray[Any]]:
     """The outputs, by the dense reference interpreter."""
     formats = formats_of(kernel, tensors) | dict(kernel.program.temporaries)
-    program = name_scopes(kernel.program)
-    program, checks = infer_dimensions(program, {n: f.ndim for n, f in formats.items()})
+    ndims = {name: format.ndim for name, format in formats.items()}
+    program, checks = infer_dimensions(kernel.program, ndims)
+    program = name_scopes(program)
     formats = infer_dtypes(program, formats)
     fresh = kernel.outputs - kernel.kept
     arrays = {}
