@@ -100,6 +100,17 @@ class FormatError(LinnetError, ValueError):
 class KernelSyntaxError(LinnetError, SyntaxError):
     """Python that is outside the loop language."""
 
+    def __init__(
+        self,
+        message: str,
+        *,
+        at: Location | None = None,
+        why: str | None = None,
+        hint: str | None = None,
+    ) -> None:
+        super().__init__(message, at=at, why=why, hint=hint)
+        self.msg = LinnetError.__str__(self)  # what Python's traceback prints of a SyntaxError
+
     def __str__(self) -> str:  # SyntaxError has a layout of its own; ours says more
         return LinnetError.__str__(self)
 

@@ -22,6 +22,7 @@ from linnet.normalize.dtypes import infer_dtypes
 from linnet.normalize.scopes import name_scopes
 from linnet.options import Options
 from linnet.runtime.kernel import Kernel
+from linnet.runtime.specialize import formats_of
 from linnet.testing import dense, identical
 
 HAS_CC = toolchain.available(Options())
@@ -39,14 +40,15 @@ class Expected:
 def expectations(kernel: Kernel, args: Arguments) -> dict[str, Expected]:
     """The meaning of a program: every output, with the elements that an update reached."""
     tensors = [args[p] for p in kernel.program.params]
-    formats = kernel._formats(tensors) | dict(kernel.program.temporaries)
-    program = name_scopes(kernel.program)
-    program, checks = infer_dimensions(program, {n: f.ndim for n, f in formats.items()})
+    formats = formats_of(kernel, tensors) | dict(kernel.program.temporaries)
+    ndims = {name: format.ndim for name, format in formats.items()}
+    program, checks = infer_dimensions(kernel.program, ndims)
+    program = name_scopes(program)
     formats = infer_dtypes(program, formats)
     given = {}
     for name, format in formats.items():
         held = args.get(name)
-        if held is None or held.shape is None or name in kernel._outputs - kernel._keeps:
+        if held is None or held.shape is None or name in kernel.outputs - kernel.kept:
             empty = np.zeros((0,) * format.ndim, format.dtype)
             given[name] = DenseTensor(empty, format.fill_value, format)
         else:
@@ -55,7 +57,7 @@ def expectations(kernel: Kernel, args: Arguments) -> dict[str, Expected]:
     for check in checks:
         assert check.holds(shapes), check.explain(shapes)
     found = run_reference(program, given)
-    return {p: Expected(found[p].values, found[p].stored) for p in program.params if p in kernel._outputs}
+    return {p: Expected(found[p].values, found[p].stored) for p in program.params if p in kernel.outputs}
 
 
 def stored(tensor: ln.Tensor) -> NDArray[np.bool_]:
@@ -91,7 +93,7 @@ def run_imp(kernel: Kernel, args: Arguments, expected: dict[str, Expected]) -> A
     given = {}
     for argument in code.arguments:
         name, held = argument.name, args.get(argument.name)
-        if name in expected and name not in kernel._keeps:
+        if name in expected and name not in kernel.kept:
             given[name] = (expected[name].values.shape, {})
         elif held is None:
             given[name] = ((0,) * len(argument.dims), {})
@@ -130,7 +132,7 @@ def check(
         check_output(results[name], expected[name], name)
     second = fresh()
     for name in expected:
-        if name not in kernel._keeps:
+        if name not in kernel.kept:
             second[name] = results[name].copy() if name in results else second[name]
     call(kernel, second)
     for name in expected:

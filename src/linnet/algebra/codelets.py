@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from types import FunctionType
+from typing import TypeVar
 
 from linnet import imp
 from linnet.imp.codelets import instantiate
@@ -110,7 +111,10 @@ CODELETS: dict[str, FunctionType] = {
 }
 
 
-def resolve(code: imp.Expr, registry: dict[str, imp.Function]) -> imp.Expr:
+T = TypeVar("T", imp.Expr, imp.Block)
+
+
+def resolve(code: T, registry: dict[str, imp.Function]) -> T:
     """`code` with the codelets above compiled for their arguments' types, and registered."""
 
     def rule(node: Tree) -> Tree | None:

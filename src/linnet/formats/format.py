@@ -45,6 +45,9 @@ class Format:
     def __hash__(self) -> int:
         return self._hash
 
+    def __reduce__(self) -> tuple[object, ...]:
+        return Format, (self.levels, self.order, self.name)  # what is cached is this process's own
+
     @cached_property
     def _key(self) -> tuple[object, ...]:
         # repr tells -0.0 from 0.0 and makes NaN equal to itself

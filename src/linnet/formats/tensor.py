@@ -269,7 +269,7 @@ class Tensor:
 
 def _converted(tensor: Tensor, format: Format) -> Tensor:
     """A conversion is a loop program, compiled by what comes after this file."""
-    from linnet.formats.convert import convert
+    from linnet.runtime.convert import convert
 
     return convert(tensor, format)
 

@@ -382,8 +382,6 @@ def _for(work: _Work, stmt: ast.For) -> None:
     if len(limits) == 3 and limits[2] != imp.ONE:
         _for_step(work, stmt, start, stop, limits[2])
         return
-    if _may_change(work, args[0] if len(args) == 1 else args[1], stop):
-        stop = frame.temporary(stop)
     head = (id(stmt.body), HEAD)
     own = name in work.scopes.lets.get(head, ()) and not _assigns(stmt.body, name)
     counter = imp.Var(frame.names.fresh(name if own else f"{name}_next"))
@@ -426,10 +424,3 @@ def _assigns(body: list[ast.stmt], name: str) -> bool:
         for stmt in body
         for n in ast.walk(stmt)
     )
-
-
-def _may_change(work: _Work, node: ast.expr, value: imp.Expr) -> bool:
-    """Could a statement change what this expression gives?"""
-    names = {n.id for n in ast.walk(node) if isinstance(n, ast.Name)}
-    reads_memory = any(isinstance(n, imp.Load | imp.Call) for n in walk(value))
-    return reads_memory or not names.isdisjoint(work.scopes.assigned | work.scopes.counters)

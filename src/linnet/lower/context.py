@@ -147,7 +147,7 @@ def settle(body: loops.Stmt, fibers: Iterable[Fiber]) -> loops.Stmt:
 def fresh_targets(body: loops.Stmt) -> list[Fiber]:
     """The fibers written in `body` that have not been initialized."""
     found = {t.tensor: None for t in targets(body) if isinstance(t.tensor, Fiber) and t.tensor.fresh}
-    return list(found)  # type: ignore[arg-type]
+    return list(found)
 
 
 def initialize(ctx: Context, body: loops.Stmt, fibers: Iterable[Fiber]) -> loops.Stmt:

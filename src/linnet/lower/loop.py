@@ -28,11 +28,12 @@ def lower_loop(ctx: Context, loop: loops.Loop, lower_stmt: LowerStmt) -> None:
     """Emit a loop."""
     assert loop.extent is not None
     index, point = imp.Var(loop.index), point_of(loop.extent) is not None
+    kept: list[tuple[Fiber, Register]] = []
     lo = lower_expr(ctx, loop.extent.start, imp.INT)
     if point:
         ctx.b.emit(imp.Let(index, lo))
         lo, hi = index, index + 1
-        body, kept = loop.body, []
+        body = loop.body
     else:
         lo = _simple(ctx, lo, f"{loop.index}_start")
         hi = _simple(ctx, lower_expr(ctx, loop.extent.stop, imp.INT), f"{loop.index}_end")
@@ -127,12 +128,13 @@ def keep_in_registers(
 
 def _sole_targets(body: loops.Stmt) -> list[Fiber]:
     """Leaves that are written, where no other element of the same tensor is."""
-    found: dict[str, set[object]] = {}
+    found: dict[str, dict[tuple[Fiber, tuple[loops.Expr, ...]], None]] = {}
     for access in targets(body):
         if isinstance(access.tensor, Fiber):
-            found.setdefault(access.tensor.storage.name, set()).add((access.tensor, access.indices))
+            place = (access.tensor, access.indices)
+            found.setdefault(access.tensor.storage.name, {})[place] = None
     sole = [next(iter(places)) for places in found.values() if len(places) == 1]
-    return [fiber for fiber, indices in sole if not indices]  # type: ignore[misc]
+    return [fiber for fiber, indices in sole if not indices]
 
 
 def _hint(ctx: Context, fiber: Fiber) -> str:

@@ -118,10 +118,15 @@ def _bind_operands(ctx: Context, program: loops.Program, bound: dict[str, Bound]
 
     body = replace_accesses(program.body, change)
     changing = [n for n in program.params if n in declared or n in thawed]
-    stmts = list(body.stmts) if isinstance(body, loops.Block) else [body]
+    stmts = statements(body)
     for name in changing:
         stmts = bind(ctx, stmts, name, update=False, fresh=False)
     return loops.Block(tuple(stmts))
+
+
+def statements(body: loops.Stmt) -> list[loops.Stmt]:
+    """The statements of a block, or the one that stands for it."""
+    return list(body.stmts) if isinstance(body, loops.Block) else [body]
 
 
 def at_root(ctx: Context, access: loops.Access, fresh: bool) -> loops.Access:
@@ -158,7 +163,7 @@ def _until(
             case loops.Declare(tensor) | loops.Freeze(tensor) | loops.Thaw(tensor) if tensor == name:
                 return done + stmts[k:], True
             case loops.Let(n, value, body, at):
-                inner = list(body.stmts) if isinstance(body, loops.Block) else [body]
+                inner = statements(body)
                 inner, over = _until(inner, name, change)
                 probe = replace_accesses(loops.Let(n, value, loops.NOTHING, at), change)
                 assert isinstance(probe, loops.Let)
@@ -207,8 +212,7 @@ def lower_block(ctx: Context, stmts: list[loops.Stmt]) -> None:
                 var = imp.Var(name, lower_expr(ctx, value).dtype)
                 ctx.facts.types[name] = var.dtype
                 ctx.b.emit(imp.Let(var, lower_expr(ctx, value)))
-                inner = list(body.stmts) if isinstance(body, loops.Block) else [body]
-                stmts = inner + stmts
+                stmts = statements(body) + stmts
             case _:
                 fresh = fresh_targets(stmt)
                 lower_stmt(ctx, stmt)

@@ -39,6 +39,7 @@ def repeat(ctx: Context, stmt: loops.Stmt, times: imp.Expr) -> loops.Stmt | None
     if stmt.target.indices:
         return None
     dtype = stmt.target.tensor.storage.format.dtype
+    assert dtype is not None
     found = dtype_of(stmt.value, ctx.facts.types)
     match stmt.op.repeat if stmt.op is not None else "once":
         case "once":

@@ -18,10 +18,8 @@ from linnet.algebra.dtypes import Number
 from linnet.algebra.function import Function
 from linnet.algebra.table import add
 from linnet.errors import FormatError
-from linnet.formats.element import Element
 from linnet.formats.format import Format
-from linnet.formats.sparse_bytemap import SparseByteMap
-from linnet.formats.sparse_hash import SparseHash
+from linnet.formats.insertion import counts_format, workspace_format
 from linnet.loops.rewrite import block, map_stmts, rewrite_stmt, substitute, walk
 from linnet.names import Names
 from linnet.normalize.simplify import identical
@@ -121,8 +119,7 @@ class _Insertion:
         self.scattered = replace_level(self.format, level)
         name = self.names.fresh(f"{self.tensor}_count")
         modes = self.format.order[:level]
-        leaf = Element(0, "int64")
-        self.made[name] = Format((*self.format.levels[:level], leaf), tuple(range(level)))
+        self.made[name] = counts_format(self.format, level)
         begin = loops.Declare(name, loops.Literal(0), tuple(declare.dims[m] for m in modes), declare.at)
         counts = loops.Access(name, tuple(write.target.indices[m] for m in modes), at=write.target.at)
         one = loops.Call(written(self.format.fill_value), (write.value,))
@@ -238,7 +235,7 @@ def written(init: Number) -> Function:
         1,
         lambda dtypes: (dtypes, "int64"),
         lambda args, dtype: imp.ONE,
-        lambda value: int(not identical(value.item(), init)),  # type: ignore[attr-defined]
+        lambda value: int(not identical(value.item(), init)),  
     )
 
 
@@ -255,15 +252,6 @@ def rename_loops(stmt: loops.Stmt, names: Names) -> loops.Stmt:
             return loops.Let(new, value, inner, at)
         case _:
             return map_stmts(stmt, lambda s: rename_loops(s, names))
-
-
-def workspace_format(format: Format, ndim: int) -> Format:
-    """A format of random insertion with the values of another: dense memory for one dimension."""
-    leaf = format.leaf
-    if ndim == 1:
-        return Format((SparseByteMap(leaf), leaf), (0,))
-    levels = tuple(SparseHash(leaf) for _ in range(ndim))
-    return Format((*levels, leaf), tuple(range(ndim)))
 
 
 def _paths(

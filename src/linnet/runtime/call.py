@@ -5,12 +5,13 @@ A warm call does nothing but compare shapes, fill the argument block and jump: s
 
 from __future__ import annotations
 
+import ctypes
 from array import array
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from linnet import imp, loops
-from linnet.errors import IndexBoundsError, InternalError, Location, OutOfMemoryError, ShapeError
+from linnet.errors import IndexBoundsError, InternalError, OutOfMemoryError
 from linnet.formats.buffers import Buffer, allocate
 from linnet.formats.format import Format
 from linnet.formats.tensor import Contents, Tensor
@@ -109,22 +110,17 @@ class Entry:
         tensor = tensors[r.position]
         if not r.keeps:
             return tensor.take(r.dtypes)
-        slots: list[int] = []
-        for buffer in tensor.contents().buffers:
-            copy = allocate(buffer.dtype, buffer.length)
-            if buffer.length:
-                import ctypes
-
-                ctypes.memmove(copy.address, buffer.address, buffer.nbytes)
-            address, nbytes = copy.detach()
-            slots += (address, nbytes // buffer.dtype.itemsize, buffer.length)
-        return slots
+        contents = tensor.pin()
+        try:
+            return [slot for buffer in contents.buffers for slot in _copied(buffer)]
+        finally:
+            contents.unpin()
 
     def _finish(
         self,
         tensors: Sequence[Tensor],
         block: array[int],
-        shapes: list[Sequence[int]],
+        shapes: Sequence[Sequence[int]],
         lengths: list[int],
         status: int,
     ) -> None:
@@ -158,6 +154,15 @@ class Entry:
             site = self.sites[number]
             return IndexBoundsError(f"{site.message} in `{self.name}`", at=site.at)
         return InternalError(f"`{self.name}` returned the unknown status {status}")
+
+
+def _copied(buffer: Buffer) -> tuple[int, int, int]:
+    """A copy of a buffer that the kernel may change, so that the old contents outlive a failure."""
+    copy = allocate(buffer.dtype, buffer.length)
+    if buffer.length:
+        ctypes.memmove(copy.address, buffer.address, buffer.nbytes)
+    address, nbytes = copy.detach()
+    return address, nbytes // buffer.dtype.itemsize, buffer.length
 
 
 def _check_size(r: Result, shape: Sequence[int]) -> None:

@@ -1,7 +1,7 @@
 """`@ln.kernel`: a function in the loop language, compiled for the formats that it is called with.
 
-The compiler itself is imported when the first kernel is called (`runtime.specialize`): a program that
-only defines kernels does not wait for it.
+The compiler itself is imported when the first kernel is called (`runtime.specialize`): a program
+that only defines kernels does not wait for it.
 """
 
 from __future__ import annotations
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from linnet.lower.program import Lowered
-    from linnet.runtime import specialize
     from linnet.runtime.call import Entry
 
 NARROW = 2**31  # dimensions below this have coordinates of 32 bits
@@ -78,30 +77,33 @@ class Kernel:
         with self._lock:
             entry = self._entries.get(key)
             if entry is None:
-                entry = _compiler().specialize(self, tensors, wide)
-                self._entries[key] = entry
-        return entry
+                entry = self._entries[key] = _compiler().specialize(self, tensors, wide)
+            return entry
 
     # -- looking ---------------------------------------------------------------------------------
 
     def code(self, *args: object) -> str:
         """The C code that is run for these arguments."""
-        return _compiler().code(self, self.tensors(args))
+        text: str = _compiler().code(self, self.tensors(args))
+        return text
 
     def loops(self, *args: object) -> str:
         """The program as the compiler completed it, for these arguments."""
-        return _compiler().completed(self, self.tensors(args))
+        text: str = _compiler().completed(self, self.tensors(args))
+        return text
 
     def lowered(self, *args: object) -> Lowered:
         """The imperative code for these arguments."""
-        return _compiler().lowered(self, self.tensors(args))
+        lowered: Lowered = _compiler().lowered(self, self.tensors(args))
+        return lowered
 
     def reference(self, *args: object) -> dict[str, NDArray[Any]]:
         """What the program means for these arguments: every output, computed one element at a time.
 
         Slow and simple; it shares nothing with the compiler. The tensors are left as they are.
         """
-        return _compiler().reference(self, self.tensors(args))
+        results: dict[str, NDArray[Any]] = _compiler().reference(self, self.tensors(args))
+        return results
 
     def __repr__(self) -> str:
         return f"<kernel {self.__name__}({', '.join(self.program.params)})>"
@@ -127,7 +129,7 @@ class Kernel:
         )
 
 
-def _compiler() -> specialize:  # type: ignore[valid-type]
+def _compiler() -> Any:
     return import_module("linnet.runtime.specialize")
 
 

@@ -1,4 +1,4 @@
-"""From a kernel and the tensors it is called with to an `Entry`: compile, or load from the cache."""
+"""From a kernel and the tensors it is called with to an `Entry`: compiled, or from the cache."""
 
 from __future__ import annotations
 
@@ -125,7 +125,11 @@ def make_entry(
 
 
 def _results(
-    kernel: Kernel, normalized: Normalized, arrays: Arrays, written: list[str], temporaries: list[str]
+    kernel: Kernel,
+    normalized: Normalized,
+    arrays: Arrays,
+    written: list[str],
+    temporaries: list[str],
 ) -> list[Result]:
     program, formats = normalized.program, normalized.formats | normalized.results
     positions = {name: k for k, name in enumerate(program.params)}
@@ -160,7 +164,7 @@ def _unpack_site(packed: list[object]) -> Site:
     return Site(str(message), None if at is None else Location(*at))  # type: ignore[misc]
 
 
-# -- looking -----------------------------------------------------------------------------------------
+# -- looking ---------------------------------------------------------------------------------------
 
 
 def lowered(kernel: Kernel, tensors: Sequence[Tensor]) -> Lowered:

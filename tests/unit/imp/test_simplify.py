@@ -38,14 +38,14 @@ def store(value: imp.Expr | int, at: int = 0) -> imp.Store:
     return imp.Store(A, imp.wrap(at), imp.wrap(value))
 
 
-# -- expressions ------------------------------------------------------------------------------------
+# -- expressions ----------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
     ("before", "after"),
     [
         (X + 0, X),
-        (0 + X, X),
+        (imp.binary("+", 0, X), X),
         (X - 0, X),
         (X * 1, X),
         (1 * X, X),
@@ -134,7 +134,7 @@ def test_signed_zeros_stay_apart():
     assert isinstance(simplify(facts).stmts[-1].value, imp.Var)
 
 
-# -- statements -------------------------------------------------------------------------------------
+# -- statements -----------------------------------------------------------------------------------
 
 
 def test_constants_travel_along_straight_lines():
@@ -274,7 +274,7 @@ def test_the_same_object_if_there_is_nothing_to_do():
     assert simplify(program) is program
 
 
-# -- random programs --------------------------------------------------------------------------------
+# -- random programs ------------------------------------------------------------------------------
 
 WRITES = imp.Function(
     "bump",

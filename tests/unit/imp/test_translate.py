@@ -1,4 +1,6 @@
-"""Restricted Python means, compiled, what it means as Python; the rest is refused, with its place."""
+"""Restricted Python means, compiled, what it means as Python; the rest is refused."""
+
+# ruff: noqa: B007, F841, RET503, RET504 (the programs are odd on purpose)
 
 from __future__ import annotations
 
@@ -15,7 +17,7 @@ INT, FLOAT = "int64", "float64"
 SCALE = 3
 
 
-# -- programs: each is run as Python and compiled, on the same numbers ------------------------------
+# -- programs: each is run as Python and compiled, on the same numbers ----------------------------
 
 
 def gcd(x, y):
@@ -237,7 +239,7 @@ def test_literals_take_the_type_of_their_company():
     assert function.dtype == "float32"
 
 
-# -- arrays -----------------------------------------------------------------------------------------
+# -- arrays ---------------------------------------------------------------------------------------
 
 
 def histogram(keys, n, counts):
@@ -294,7 +296,7 @@ def test_elements_keep_their_width_and_sums_are_wide():
     assert result.value.dtype == function.dtype == INT
 
 
-# -- names ------------------------------------------------------------------------------------------
+# -- names ----------------------------------------------------------------------------------------
 
 
 def test_specialized_names():
@@ -334,7 +336,7 @@ def test_two_functions_of_one_name():
     assert "step_i64_2" in repr(result.body)
 
 
-# -- what is refused --------------------------------------------------------------------------------
+# -- what is refused ------------------------------------------------------------------------------
 
 
 def refuses_continue(a):
@@ -451,7 +453,7 @@ def refuses_step(a):
 
 
 @pytest.mark.parametrize(
-    "function, text, message",
+    ("function", "text", "message"),
     [
         (refuses_continue, "continue", "`continue` cannot be compiled"),
         (refuses_list, "[a]", "`[a]` is outside of what can be compiled"),

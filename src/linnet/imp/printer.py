@@ -1,0 +1,153 @@
+"""Imperative code as text, for debugging and for tests: one line per statement, much like Python.
+
+`x: int64 = e` introduces a variable and `x = e` assigns it; `x += e` is an accumulation, in any
+order. `a[i:j] = e` fills. A constant that is not an int64, a float64 or a bool is written as a
+conversion, `int32(5)`. The C back end prints the same code for the reader of generated code.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import assert_never
+
+from linnet import imp
+
+# How tightly operators bind, in Python.
+_CHOICE, _NOT, _UNARY, _ATOM = 0, 3, 11, 12
+_BINARY = {"or": 1, "and": 2, "|": 5, "^": 6, "&": 7, "<<": 8, ">>": 8, "+": 9, "-": 9, "*": 10}
+_BINARY |= {"/": 10} | dict.fromkeys(imp.COMPARISONS, 4)
+_PLAIN = ("int64", "float64", "bool")
+
+
+def show(node: imp.Kernel | imp.Function | imp.Node) -> str:
+    """The text of a kernel, a codelet, a statement or an expression."""
+    match node:
+        case imp.Kernel(name, arguments, body, codelets):
+            head = f"kernel {name}({', '.join(map(_argument, arguments))}):"
+            return "\n\n".join([*map(show, codelets), "\n".join([head, *_indented(body)])])
+        case imp.Function(name, params, body, dtype):
+            head = f"def {name}({', '.join(map(_parameter, params))}) -> {dtype}:"
+            return "\n".join([head, *_indented(body)])
+        case imp.Buffer():
+            return node.name
+        case imp.Address(buffer):
+            return f"&{buffer.name}"
+        case imp.Const() | imp.Var() | imp.Load() | imp.Unary() | imp.Binary():
+            return _expr(node)
+        case imp.Select() | imp.Cast() | imp.Call():
+            return _expr(node)
+        case _:
+            return "\n".join(_statement(node))
+
+
+def _argument(argument: imp.Argument) -> str:
+    dims = ", ".join(dim.name for dim in argument.dims)
+    return f"{argument.name}[{dims}]{{{', '.join(map(_parameter, argument.buffers))}}}"
+
+
+def _parameter(param: imp.Var | imp.Buffer) -> str:
+    if isinstance(param, imp.Var):
+        return f"{param.name}: {param.dtype}"
+    return f"{param.name}: {param.dtype}{'+' if param.growable else '*'}"
+
+
+def _indented(block: imp.Block) -> list[str]:
+    lines = [line for stmt in block.stmts for line in _statement(stmt)]
+    return [f"    {line}" for line in lines or ["pass"]]
+
+
+def _statement(stmt: imp.Stmt) -> Iterator[str]:
+    match stmt:
+        case imp.Let(var, value):
+            yield f"{var.name}: {var.dtype} = {_expr(value)}"
+        case imp.Assign(var, value):
+            yield f"{var.name} = {_expr(value)}"
+        case imp.Accumulate(var, op, value):
+            yield f"{var.name} {op}= {_expr(value)}"
+        case imp.Store(buffer, index, value):
+            yield f"{buffer.name}[{_expr(index)}] = {_expr(value)}"
+        case imp.Fill(buffer, start, stop, value):
+            yield f"{buffer.name}[{_expr(start)}:{_expr(stop)}] = {_expr(value)}"
+        case imp.For() | imp.While() | imp.If() | imp.Block():
+            yield from _nested(stmt)
+        case imp.Break():
+            yield "break"
+        case imp.Return(value):
+            yield "return" if value is None else f"return {_expr(value)}"
+        case imp.Do(call):
+            yield _expr(call)
+        case imp.Comment(text):
+            yield f"# {text}"
+        case imp.Grow(buffer, count):
+            yield f"grow({buffer.name}, {_expr(count)})"
+        case imp.SetLength(buffer, count):
+            yield f"length({buffer.name}, {_expr(count)})"
+        case _:
+            assert_never(stmt)
+
+
+def _nested(stmt: imp.For | imp.While | imp.If | imp.Block) -> Iterator[str]:
+    match stmt:
+        case imp.For(var, start, stop, body):
+            yield f"for {var.name} in range({_expr(start)}, {_expr(stop)}):"
+            yield from _indented(body)
+        case imp.While(cond, body):
+            yield f"while {_expr(cond)}:"
+            yield from _indented(body)
+        case imp.If(cond, then, orelse):
+            yield f"if {_expr(cond)}:"
+            yield from _indented(then)
+            match orelse.stmts:
+                case ():
+                    pass
+                case (imp.If() as other,):
+                    first, *rest = _nested(other)
+                    yield f"el{first}"
+                    yield from rest
+                case _:
+                    yield "else:"
+                    yield from _indented(orelse)
+        case imp.Block():
+            yield "block:"
+            yield from _indented(stmt)
+
+
+def _expr(e: imp.Expr | imp.Address, around: int = _CHOICE) -> str:
+    """The text of an expression, in parentheses if what is around it binds more tightly."""
+    text, binding = _bound(e)
+    return text if binding >= around else f"({text})"
+
+
+def _bound(e: imp.Expr | imp.Address) -> tuple[str, int]:
+    """The text of an expression, and how tightly its outermost operator binds."""
+    match e:
+        case imp.Const(value, dtype):
+            text = repr(value)
+            plain = dtype in _PLAIN
+            return (text if plain else f"{dtype}({text})"), (
+                _UNARY if plain and text.startswith("-") else _ATOM
+            )
+        case imp.Var(name):
+            return name, _ATOM
+        case imp.Load(buffer, index):
+            return f"{buffer.name}[{_expr(index)}]", _ATOM
+        case imp.Binary(op, a, b) if op in _BINARY:
+            binding = _BINARY[op]
+            left = binding + (op in imp.COMPARISONS)  # comparisons would be a chain
+            return f"{_expr(a, left)} {op} {_expr(b, binding + 1)}", binding
+        case imp.Binary(op, a, b):
+            return f"{op}({_expr(a)}, {_expr(b)})", _ATOM
+        case imp.Unary("not", x):
+            return f"not {_expr(x, _NOT)}", _NOT
+        case imp.Unary(op, x):
+            return f"{op}{_expr(x, _UNARY)}", _UNARY
+        case imp.Select(cond, a, b):
+            return f"{_expr(a, 1)} if {_expr(cond, 1)} else {_expr(b)}", _CHOICE
+        case imp.Cast(x, dtype):
+            return f"{dtype}({_expr(x)})", _ATOM
+        case imp.Call(function, args):
+            return f"{function}({', '.join(map(_expr, args))})", _ATOM
+        case imp.Address(buffer):
+            return f"&{buffer.name}", _ATOM
+        case _:
+            assert_never(e)
