@@ -71,7 +71,8 @@ def main() -> int:
     outcomes = [
         o for name in names if name in FAMILIES for o in family(name, load, seconds, options)
     ]
-    _remarks(outcomes)
+    if outcomes:
+        _remarks(outcomes)
     figures = [f for name in names if name in FIGURES for f in figure(name)]
     if options.json:
         report.save(options.json, outcomes, figures)
@@ -92,9 +93,10 @@ def family(name: str, load: Load, seconds: float, options: argparse.Namespace) -
 def figure(name: str) -> list[dict[str, object]]:
     """Single figures with a limit each: latency, memory."""
     print()
-    found = importlib.import_module(f"benchmarks.{name}").figures()
-    for one in found:
+    found = []
+    for one in importlib.import_module(f"benchmarks.{name}").figures():
         print(report.figure(one), flush=True)
+        found.append(one)
     return found
 
 

@@ -16,61 +16,30 @@ from benchmarks.ttv import interleaved
 
 BAR = 0.95
 RANK = 16
-ROW = ln.Dense(ln.Element(0.0))
 MATRIX = ln.Dense(ln.Dense(ln.Element(0.0)))
 
 
 @ln.kernel
 def mttkrp3(Y, A, B, C):
-    w = ln.temp(ROW)
     Y[...] = 0
-    for i, j in ...:
-        w[...] = 0
-        for k, r in ...:
-            w[r] += A[i, j, k] * C[k, r]
-        for r in ...:
-            Y[i, r] += w[r] * B[j, r]
+    for i, j, k, r in ...:
+        Y[i, r] += A[i, j, k] * B[j, r] * C[k, r]
     return Y
 
 
 @ln.kernel
 def mttkrp4(Y, A, B, C, D):
-    v = ln.temp(ROW)
-    w = ln.temp(ROW)
     Y[...] = 0
-    for i, j in ...:
-        v[...] = 0
-        for k in ...:
-            w[...] = 0
-            for l, r in ...:
-                w[r] += A[i, j, k, l] * D[l, r]
-            for r in ...:
-                v[r] += w[r] * C[k, r]
-        for r in ...:
-            Y[i, r] += v[r] * B[j, r]
+    for i, j, k, l, r in ...:
+        Y[i, r] += A[i, j, k, l] * B[j, r] * C[k, r] * D[l, r]
     return Y
 
 
 @ln.kernel
 def mttkrp5(Y, A, B, C, D, E):
-    u = ln.temp(ROW)
-    v = ln.temp(ROW)
-    w = ln.temp(ROW)
     Y[...] = 0
-    for i, j in ...:
-        u[...] = 0
-        for k in ...:
-            v[...] = 0
-            for l in ...:
-                w[...] = 0
-                for m, r in ...:
-                    w[r] += A[i, j, k, l, m] * E[m, r]
-                for r in ...:
-                    v[r] += w[r] * D[l, r]
-            for r in ...:
-                u[r] += v[r] * C[k, r]
-        for r in ...:
-            Y[i, r] += u[r] * B[j, r]
+    for i, j, k, l, m, r in ...:
+        Y[i, r] += A[i, j, k, l, m] * B[j, r] * C[k, r] * D[l, r] * E[m, r]
     return Y
 
 
@@ -86,7 +55,15 @@ def linnet(A: Coordinates, *factors: np.ndarray) -> Side:
 
 
 def c(A: Coordinates, *factors: np.ndarray) -> Side:
-    function, Y = f"mttkrp{len(A.shape)}", np.empty((A.shape[0], RANK))
+    return _native("mttkrp", A, factors)
+
+
+def c_factored(A: Coordinates, *factors: np.ndarray) -> Side:
+    return _native("factored", A, factors)
+
+
+def _native(name: str, A: Coordinates, factors: tuple[np.ndarray, ...]) -> Side:
+    function, Y = f"{name}{len(A.shape)}", np.empty((A.shape[0], RANK))
     return native.into("mttkrp", function, Y, *Y.shape, *interleaved(A), A.values, *factors)
 
 
@@ -126,7 +103,7 @@ def _loop(ptr0, ptr1, ptr2, idx0, idx1, idx2, val, B, C, Y, w):
     return Y
 
 
-WAYS = {"linnet": linnet, "c": c, "scipy": scipy_products}
+WAYS = {"linnet": linnet, "c": c, "c-factored": c_factored, "scipy": scipy_products}
 THREE = WAYS | {"numba": numba}
 
 

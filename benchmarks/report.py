@@ -81,6 +81,13 @@ def _ratio(ratio: float | None, bar: float | None) -> str:
     return f"{ratio:.2f}{'*' if bar is not None and ratio < bar else ' '}"
 
 
+def figure(one: dict[str, object]) -> str:
+    """One figure and its limit; a star marks one beyond it."""
+    value, limit = float(one["value"]), float(one["limit"])  # type: ignore[arg-type]
+    texts = [_seconds(v).strip() if one["unit"] == "s" else f"{v:.2f}" for v in (value, limit)]
+    return f"{one['name']:36} {texts[0]:>9}  (limit {texts[1]}){'*' if value > limit else ''}"
+
+
 def machine() -> dict[str, str]:
     """Where and with what a run was made."""
     cpu = platform.processor() or platform.machine()

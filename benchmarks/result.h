@@ -40,14 +40,12 @@ void release(Arrays *a) {
 // Memory in large pages where there is much of it, as NumPy does: the first write to each of many
 // small pages would cost more than what is computed. Pages that are not written cost nothing.
 static inline void *allocate(i64 bytes) {
+    char *p = malloc(bytes ? bytes : 1);
 #if defined(__linux__)
-    void *p = NULL;
-    if (bytes >= 1 << 22 && !posix_memalign(&p, 1 << 21, bytes)) {
-        madvise(p, bytes, MADV_HUGEPAGE);
-        return p;
-    }
+    i64 skip = 4096 - (uintptr_t)p % 4096;
+    if (p && bytes >= 1 << 22) madvise(p + skip, bytes - skip, MADV_HUGEPAGE);
 #endif
-    return malloc(bytes ? bytes : 1);
+    return p;
 }
 
 static inline i32 *new_ints(Arrays *a, int k, i64 n) {

@@ -42,7 +42,7 @@ def _values_of(Y: ln.Tensor, i: np.ndarray, j: np.ndarray) -> np.ndarray:
     """The dense rows of Y in storage order; those of a small tensor are looked up one by one."""
     if Y.size < 10**7:
         return Y.to_numpy()[i, j]
-    return np.asarray(Y.to(ln.CSF(3)).buffers[-1]["val"]).reshape(len(i), -1)
+    return np.asarray(Y.buffers["val"]).reshape(len(i), -1)
 
 
 def c(A: Coordinates, M: np.ndarray) -> Side:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,150 +11,188 @@ import numpy as np
 from numpy.typing import NDArray
 
 import linnet as ln
-from linnet import loops
+from linnet import imp, loops
 from linnet.backend import toolchain
+from linnet.compiler import generate, normalize
 from linnet.errors import DiscordanceWarning
-from linnet.formats.assemble import unpack
-from linnet.imp import interpret as imp_interpret
+from linnet.formats.assemble import unpack, wrap
+from linnet.formats.format import Format
+from linnet.imp.interpret import run as run_code
+from linnet.imp.rewrite import walk
 from linnet.loops.interpret import DenseTensor
-from linnet.loops.interpret import run as run_reference
+from linnet.loops.interpret import run as run_program
+from linnet.loops.printer import show
 from linnet.normalize.dimensions import infer_dimensions
 from linnet.normalize.dtypes import infer_dtypes
 from linnet.normalize.scopes import name_scopes
 from linnet.options import Options
 from linnet.runtime.kernel import Kernel
-from linnet.runtime.specialize import formats_of
+from linnet.runtime.specialize import arrays_of, formats_of
 from linnet.testing import dense, identical
 
 HAS_CC = toolchain.available(Options())
 Arguments = dict[str, ln.Tensor]
 
 
+# -- what a program means --------------------------------------------------------------------------
+
+
 @dataclass(frozen=True)
 class Expected:
-    """What an output should hold, and which of its elements may be stored (None: all)."""
+    """What an output should hold, and which of its elements an update reaches (None: all)."""
 
     values: NDArray[Any]
     stored: NDArray[np.bool_] | None
 
 
-def expectations(kernel: Kernel, args: Arguments) -> dict[str, Expected]:
-    """The meaning of a program: every output, with the elements that an update reached."""
-    tensors = [args[p] for p in kernel.program.params]
-    formats = formats_of(kernel, tensors) | dict(kernel.program.temporaries)
+def meaning(kernel: Kernel, args: Arguments) -> dict[str, Expected]:
+    """Every output, computed one element at a time."""
+    formats = formats_of(kernel, _in_order(kernel, args)) | dict(kernel.program.temporaries)
     ndims = {name: format.ndim for name, format in formats.items()}
     program, checks = infer_dimensions(kernel.program, ndims)
     program = name_scopes(program)
-    formats = infer_dtypes(program, formats)
     given = {}
-    for name, format in formats.items():
-        held = args.get(name)
-        if held is None or held.shape is None or name in kernel.outputs - kernel.kept:
-            empty = np.zeros((0,) * format.ndim, format.dtype)
-            given[name] = DenseTensor(empty, format.fill_value, format)
-        else:
+    for name, format in infer_dtypes(program, formats).items():
+        if name in args and name not in fresh_outputs(kernel):
+            held = args[name]
             given[name] = DenseTensor(dense(held), format.fill_value, format, stored(held))
+        else:
+            nothing = np.zeros((0,) * format.ndim, format.dtype)
+            given[name] = DenseTensor(nothing, format.fill_value, format)
     shapes = {name: given[name].values.shape for name in program.params}
     for check in checks:
         assert check.holds(shapes), check.explain(shapes)
-    found = run_reference(program, given)
-    return {p: Expected(found[p].values, found[p].stored) for p in program.params if p in kernel.outputs}
+    found = run_program(program, given)
+    outputs = [p for p in program.params if p in kernel.outputs]
+    return {name: Expected(found[name].values, found[name].stored) for name in outputs}
+
+
+def fresh_outputs(kernel: Kernel) -> frozenset[str]:
+    """Outputs whose contents before the call do not matter."""
+    return kernel.outputs - kernel.kept
 
 
 def stored(tensor: ln.Tensor) -> NDArray[np.bool_]:
     """Which elements are stored."""
-    mask = np.zeros(tensor.shape, bool)
+    mask = np.zeros(tensor.contents().shape, bool)
     mask[tuple(unpack(tensor)[0])] = True
     return mask
 
 
-def call(kernel: Kernel, args: Arguments, backend: str = "llvm") -> None:
-    """Run compiled code."""
-    with ln.config(backend=backend), warnings.catch_warnings():
-        warnings.simplefilter("ignore", DiscordanceWarning)
-        kernel(*[args[p] for p in kernel.program.params])
+def _in_order(kernel: Kernel, args: Arguments) -> list[ln.Tensor]:
+    return [args[p] for p in kernel.program.params]
+
+
+# -- ways of running it ----------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Subject:
+    """A program for arguments of certain formats, and its imperative code."""
+
+    kernel: Kernel
+    code: imp.Kernel
+    results: dict[str, Format]
+
+    @staticmethod
+    def of(program: loops.Program, args: Arguments) -> Subject:
+        """Lower a program."""
+        kernel = Kernel(program)
+        tensors = _in_order(kernel, args)
+        normalized = normalize(program, formats_of(kernel, tensors))
+        lowered = generate(normalized, arrays_of(kernel, normalized, tensors, wide=False))
+        return Subject(kernel, lowered.kernel, normalized.results)
+
+    @property
+    def size(self) -> int:
+        """How much code there is."""
+        return sum(1 for _ in walk(self.code.body))
+
+    def interpreted(self, args: Arguments, shapes: dict[str, tuple[int, ...]]) -> Arguments:
+        """The outputs by the interpreter of code, which refuses what would crash."""
+        given = {}
+        for a in self.code.arguments:
+            if a.name in fresh_outputs(self.kernel):
+                given[a.name] = (shapes[a.name], {})
+            elif a.name in args:
+                buffers = zip(a.buffers, args[a.name].buffers.values(), strict=True)
+                copies = {buffer.name: array.copy() for buffer, array in buffers}
+                given[a.name] = (shapes[a.name], copies)
+            else:
+                given[a.name] = ((0,) * len(a.dims), {})
+        status, arrays = run_code(self.code, given)
+        assert status == 0, f"the kernel returns {status}"
+        return {
+            a.name: wrap(self.results[a.name], shapes[a.name], [arrays[b.name] for b in a.buffers])
+            for a in self.code.arguments
+            if a.name in self.kernel.outputs
+        }
+
+    def compiled(self, args: Arguments, backend: str) -> Arguments:
+        """The outputs by machine code."""
+        given = {
+            n: t if n not in self.kernel.outputs else t.copy() if t.shape is not None
+            else ln.empty_tensor(t.format)
+            for n, t in args.items()
+        }  # fmt: skip
+        with ln.config(backend=backend), warnings.catch_warnings():
+            warnings.simplefilter("ignore", DiscordanceWarning)
+            self.kernel(*_in_order(self.kernel, given))
+        return {n: given[n] for n in self.kernel.outputs}
+
+
+# -- comparing -------------------------------------------------------------------------------------
+
+
+def check(subject: Subject, args: Arguments, ways: Iterable[str] = ("llvm", "c")) -> None:
+    """Run a program on arguments in every way, and compare.
+
+    `args` has all parameters; outputs that are declared hold nothing. The code is interpreted
+    before it is compiled, so that no code runs which would crash the process.
+    """
+    kernel = subject.kernel
+    expected = meaning(kernel, args)
+    before = {n: _bits(t) for n, t in args.items() if t.shape is not None}
+    shapes = {n: t.shape for n, t in args.items()}
+    shapes |= {n: e.values.shape for n, e in expected.items()}
+    found = subject.interpreted(args, shapes)
+    for name, output in found.items():
+        check_output(output, expected[name], name)
+    for way in ways:
+        first = subject.compiled(args, way)
+        _same(first, found, f"{way} and interpreted code")
+        held = {n: t for n, t in first.items() if n in fresh_outputs(kernel)}
+        _same(subject.compiled({**args, **held}, way), first, f"{way} called again")
+    for name, bits in before.items():
+        assert _bits(args[name]) == bits, f"{name} is an operand, and has changed"
 
 
 def check_output(got: ln.Tensor, expected: Expected, name: str) -> None:
     """The same values; stored only where an update reached; arrays that are valid."""
-    values = dense(got)
-    assert values.shape == expected.values.shape, (name, values.shape, expected.values.shape)
-    assert values.dtype == expected.values.dtype, (name, values.dtype, expected.values.dtype)
-    same = (values == expected.values) | ((values != values) & (expected.values != expected.values))
-    assert same.all(), f"{name} is\n{values}\nand should be\n{expected.values}"
-    if expected.stored is not None:
-        extra = stored(got) & ~expected.stored
-        assert not extra.any(), f"{name} stores {np.argwhere(extra).tolist()}, which nothing reaches"
     ln.from_buffers(got.format, got.shape, dict(got.buffers))
+    values, right = dense(got), expected.values
+    assert (values.shape, values.dtype) == (right.shape, right.dtype), name
+    same = (values == right) | ((values != values) & (right != right))
+    assert same.all(), f"{name} is\n{values}\nand should be\n{right}"
+    if expected.stored is not None:
+        extra = np.argwhere(stored(got) & ~expected.stored)
+        assert not len(extra), f"{name} stores {extra.tolist()}, which nothing reaches"
 
 
-def run_imp(kernel: Kernel, args: Arguments, expected: dict[str, Expected]) -> Arguments:
-    """The outputs of the imperative code, interpreted strictly: what would crash raises here."""
-    code = kernel.lowered(*[args[p] for p in kernel.program.params]).kernel
-    given = {}
-    for argument in code.arguments:
-        name, held = argument.name, args.get(argument.name)
-        if name in expected and name not in kernel.kept:
-            given[name] = (expected[name].values.shape, {})
-        elif held is None:
-            given[name] = ((0,) * len(argument.dims), {})
-        else:
-            names, arrays = [b.name for b in argument.buffers], held.buffers.values()
-            copies = {n: a.copy() for n, a in zip(names, arrays, strict=True)}
-            given[name] = (held.shape, copies)
-    status, arrays = imp_interpret.run(code, given)
-    assert status == 0, f"status {status}"
-    return {
-        a.name: [arrays[b.name] for b in a.buffers] for a in code.arguments if a.name in expected
-    }
-
-
-def check(
-    kernel: Kernel, args: Arguments, *, c: bool = False, imp: bool = False
-) -> None:
-    """Run a program on arguments in every way, and compare.
-
-    `args` has all parameters; outputs that are declared hold nothing.
-    """
-    expected = expectations(kernel, args)
-    before = {n: [a.copy() for a in t.buffers.values()] for n, t in args.items() if t.shape is not None}
-
-    def fresh() -> Arguments:
-        return {
-            n: (t.copy() if t.shape is not None else ln.empty_tensor(t.format)) if n in expected else t
-            for n, t in args.items()
-        }
-
-    interpreted = run_imp(kernel, args, expected) if imp else {}
-    first = fresh()
-    call(kernel, first)
-    results = {n: first[n] for n in expected}
+def _same(got: Arguments, expected: Arguments, what: str) -> None:
     for name in expected:
-        check_output(results[name], expected[name], name)
-    second = fresh()
-    for name in expected:
-        if name not in kernel.kept:
-            second[name] = results[name].copy() if name in results else second[name]
-    call(kernel, second)
-    for name in expected:
-        assert identical(second[name], first[name]), f"{name} differs when called again"
-    if c and HAS_CC:
-        third = fresh()
-        call(kernel, third, "c")
-        for name in expected:
-            assert identical(third[name], first[name]), f"{name} differs in C:\n{dense(third[name])}\n{dense(first[name])}"
-    for name, arrays in interpreted.items():
-        for old, (label, new) in zip(arrays, results[name].buffers.items(), strict=True):
-            assert old.tobytes() == new.tobytes(), f"{name}.{label} is {new}, interpreted {old}"
-    for name, arrays in before.items():
-        for old, new in zip(arrays, args[name].buffers.values(), strict=True):
-            assert old.tobytes() == new.tobytes(), f"{name} was changed"
+        a, b = got[name], expected[name]
+        if not identical(a, b):
+            arrays = [f"{n}: {x.tolist()}\n{y.tolist()}" for (n, x), y in zip(a.buffers.items(), b.buffers.values(), strict=True)]
+            raise AssertionError(f"{name} differs: {what}\n" + "\n".join(arrays))
 
 
-def script(program: loops.Program, args: Arguments) -> str:
-    """Python that does it again."""
-    from linnet.loops.printer import show
+def _bits(tensor: ln.Tensor) -> list[bytes]:
+    return [array.tobytes() for array in tensor.buffers.values()]
 
+
+def describe(program: loops.Program, args: Arguments) -> str:
+    """A program and its arguments, to be read."""
     lines = [show(program), ""]
     for name in program.params:
         t = args[name]

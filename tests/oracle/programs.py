@@ -135,7 +135,9 @@ class Author:
         made = [name for name in self.outputs if name != kept]
         params = tuple(self.draw(st.permutations([*self.outputs, *operands - {kept}])))
         temporaries = tuple(self.temporaries.items())
-        program = loops.Program("f", params, temporaries, body, tuple(self.outputs))
+        written = {n.target.tensor for n in walk(body) if isinstance(n, loops.Assign)}
+        results = tuple(n for n in self.outputs if n in written)
+        program = loops.Program("f", params, temporaries, body, results)
         outputs = {name: self.tensors[name].format for name in made}
         return Case(
             program, self.recipes, outputs, {p: self.tensors[p].dims for p in params}, self.least

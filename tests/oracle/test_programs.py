@@ -6,8 +6,7 @@ from hypothesis import given, note
 from hypothesis import strategies as st
 
 import linnet as ln
-from linnet.runtime.kernel import Kernel
-from tests.oracle.check import check, script
+from tests.oracle.check import HAS_CC, Subject, check, describe
 from tests.oracle.data import tensors
 from tests.oracle.programs import Case, Style, cases
 
@@ -28,14 +27,20 @@ def arguments(data, case: Case) -> dict[str, ln.Tensor]:
     return args
 
 
+LARGE = 800
+
+
 def run(data, style: Style) -> None:
     case = data.draw(cases(style))
-    kernel = Kernel(case.program)
+    subject = None
     for _ in range(2):
         args = arguments(data, case)
-        note(script(case.program, args))
-        c = data.draw(st.integers(0, 7)) == 7
-        check(kernel, args, c=c, imp=True)
+        ways = data.draw(st.sampled_from(((), (), ("llvm",), ("llvm", "c"))))
+        note(describe(case.program, args))
+        subject = subject or Subject.of(case.program, args)
+        if subject.size > LARGE:
+            ways = ()
+        check(subject, args, ways)
 
 
 @given(st.data())

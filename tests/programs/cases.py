@@ -14,22 +14,28 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import pytest
+from _pytest.mark import ParameterSet
 
 import linnet as ln
+from linnet.backend import toolchain
 from linnet.errors import DiscordanceWarning
 from linnet.formats.construct import from_buffers
 from linnet.formats.format import Format
 from linnet.formats.tensor import buffer_names
 from linnet.imp import interpret
+from linnet.options import current
 from linnet.testing import assert_equal
-from tests.programs.formats import cover, nest, of_ndim, patterned
+from tests.programs.formats import nest, of_ndim, one_at_a_time, patterned, spread
 
 DTYPES = (
     "float64", "int64", "float32", "complex128", "int32", "bool", "uint8", "complex64", "int8",
     "uint32", "int16",
 )  # fmt: skip
 REAL = tuple(d for d in DTYPES if d[0] != "c")
-SIZES = {"i": 5, "j": 6, "k": 4, "l": 3, "m": 2}
+KINDS = ("some", "mixed", "empty", "full", "none")  # of data; some have no elements at all
+QUICK, DEEP = 14, 60  # combinations of formats per program
+SIZES = {"i": 4, "j": 5, "k": 3, "l": 3, "m": 2, "n": 2}
 
 
 @dataclass(frozen=True)
@@ -83,9 +89,10 @@ class Case:
 
     def check(self) -> None:
         """Run on data of every kind, and compare with NumPy."""
-        kinds = ("some", "mixed") if self.how == "imp" else ("some", "empty", "full", "mixed", "none")
-        drawn = random.Random(self.seed)
-        for kind in kinds[drawn.randrange(2) :][:1] if self.how == "imp" else kinds:
+        if self.how == "c" and not toolchain.available(current()):
+            pytest.skip("there is no C compiler")
+        kinds = [random.Random(self.seed).choice(KINDS)] if self.how == "imp" else KINDS
+        for kind in kinds:
             self._check(kind, np.random.default_rng(self.seed))
 
     def _check(self, kind: str, rng: np.random.Generator) -> None:
@@ -98,7 +105,8 @@ class Case:
             arrays.append(array)
             operands.append(store(array, letters, kind, rng))
         expected = np.asarray(self.program.meaning(*arrays))
-        for how in dict.fromkeys(("imp", self.how)):  # what would crash is refused first
+        hows = ("imp", self.how) if kind == "some" else (self.how,)
+        for how in dict.fromkeys(hows):  # what would crash is refused by the interpreter
             result = self.run(how, operands, expected.shape)
             assert_equal(result, expected)
             revalidate(result)
@@ -189,22 +197,28 @@ def interpreted(
     return from_buffers(format, shape, dict(zip(buffer_names(format), arrays, strict=True)))
 
 
-def cases(program: Program, extra: int = 20, llvm: int = 8, c: int = 2) -> list[Case]:
-    """A sample of all combinations: most in the interpreter, some as machine code."""
-    drawn = random.Random(program.name)
-    tuples = list(cover(program.choices, extra, program.name))
+def cases(programs: Sequence[Program]) -> list[ParameterSet]:
+    """A sample of the combinations of formats: most in the interpreter, some as machine code.
+
+    The rest of a larger sample, with every format at every place, is marked slow.
+    """
     found = []
-    chosen = set(drawn.sample(range(len(tuples)), min(llvm + c, len(tuples))))
-    hows = iter(["llvm"] * llvm + ["c"] * c)
-    for k, formats in enumerate(tuples):
-        how = next(hows) if k in chosen else "imp"
-        found.append(Case(program, formats, _dtypes(program, k, drawn), how))
+    for n, program in enumerate(programs):
+        hows = ["llvm", "c" if n % 3 == 0 else "llvm"] + ["imp"] * QUICK
+        for k, formats in enumerate(spread(program.choices, QUICK, program.name)):
+            case = Case(program, formats, _dtypes(program, k), hows[k])
+            found.append(pytest.param(case, id=str(case)))
+        many = [*one_at_a_time(program.choices), *spread(program.choices, DEEP, "deep")]
+        for k, formats in enumerate(dict.fromkeys(many)):
+            how = ("imp", "llvm", "imp", "imp", "c")[k % 5]
+            case = Case(program, formats, _dtypes(program, k), how)
+            found.append(pytest.param(case, id=f"deep-{case}", marks=pytest.mark.slow))
     return found
 
 
-def _dtypes(program: Program, k: int, drawn: random.Random) -> tuple[str, ...]:
-    """One dtype for all operands; a different one for each in every fourth case."""
-    count = len(program.operands)
-    if k % 4 == 3:
-        return tuple(drawn.choice(program.dtypes) for _ in range(count))
-    return (program.dtypes[k % len(program.dtypes)],) * count
+def _dtypes(program: Program, k: int) -> tuple[str, ...]:
+    """One dtype for all operands; a different one for each in every third case."""
+    drawn = random.Random(f"{program.name} {k}")
+    if k % 3 == 2:
+        return tuple(drawn.choice(program.dtypes) for _ in program.operands)
+    return (drawn.choice(program.dtypes),) * len(program.operands)

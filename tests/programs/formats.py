@@ -60,20 +60,22 @@ def of_ndim(ndim: int) -> list[str]:
     return _BY_NDIM[ndim]
 
 
-def cover(choices: Sequence[Sequence[str]], extra: int, seed: str) -> Iterator[tuple[str, ...]]:
-    """Every choice at every place, with the usual ones elsewhere; then random tuples."""
-    usual = tuple(c[0] for c in choices)
-    seen = {usual}
-    yield usual
+def spread(choices: Sequence[Sequence[str]], count: int, seed: str) -> list[tuple[str, ...]]:
+    """Tuples in which every choice comes about equally often at every place, the usual one first."""
+    drawn = random.Random(seed)
+    columns = []
+    for options in choices:
+        column: list[str] = []
+        while len(column) < count:
+            column += drawn.sample(list(options), len(options))
+        columns.append(column[:count])
+    usual = tuple(options[0] for options in choices)
+    return list(dict.fromkeys([usual, *zip(*columns, strict=True)]))
+
+
+def one_at_a_time(choices: Sequence[Sequence[str]]) -> Iterator[tuple[str, ...]]:
+    """Every choice at every place, with the usual ones elsewhere."""
+    usual = tuple(options[0] for options in choices)
     for place, options in enumerate(choices):
         for option in options[1:]:
             yield (*usual[:place], option, *usual[place + 1 :])
-    drawn = random.Random(seed)
-    possible = 1
-    for options in choices:
-        possible *= len(options)
-    for _ in range(min(extra, possible)):
-        found = tuple(drawn.choice(list(options)) for options in choices)
-        if found not in seen:
-            seen.add(found)
-            yield found

@@ -97,6 +97,6 @@ PROGRAMS = [
 ]
 
 
-@pytest.mark.parametrize("case", [c for p in PROGRAMS for c in cases(p)], ids=str)
+@pytest.mark.parametrize("case", cases(PROGRAMS))
 def test_elementwise(case: Case):
     case.check()

@@ -61,6 +61,6 @@ PROGRAMS = [
 ]
 
 
-@pytest.mark.parametrize("case", [c for p in PROGRAMS for c in cases(p)], ids=str)
+@pytest.mark.parametrize("case", cases(PROGRAMS))
 def test_products(case: Case):
     case.check()

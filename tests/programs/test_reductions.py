@@ -82,8 +82,6 @@ def programs() -> list[Program]:
     return found
 
 
-@pytest.mark.parametrize(
-    "case", [c for p in programs() for c in cases(p, extra=8, llvm=4, c=1)], ids=str
-)
+@pytest.mark.parametrize("case", cases(programs()))
 def test_reductions(case: Case):
     case.check()

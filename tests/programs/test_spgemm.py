@@ -104,11 +104,11 @@ TEMPORARIES = [
 ]
 
 
-@pytest.mark.parametrize("case", [c for p in PLAIN for c in cases(p, llvm=4)], ids=str)
+@pytest.mark.parametrize("case", cases(PLAIN))
 def test_without_temporaries(case: Case):
     case.check()
 
 
-@pytest.mark.parametrize("case", [c for p in TEMPORARIES for c in cases(p, 10, llvm=4)], ids=str)
+@pytest.mark.parametrize("case", cases(TEMPORARIES))
 def test_with_temporaries(case: Case):
     case.check()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import os
 import re
+import runpy
 import subprocess
 import sys
 import tomllib
@@ -33,8 +34,9 @@ def test_module_says_which_question_it_answers(path: Path):
 
 @pytest.mark.parametrize("path", MODULES, ids=name)
 def test_environment_is_read_in_one_place(path: Path):
-    if path.stem != "options":
-        assert not re.search(r"os\.(environ|getenv)", path.read_text(encoding="utf-8"))
+    text = path.read_text(encoding="utf-8")
+    reads = re.search(r"os\.environ(\.get\b|\[)|os\.getenv", text)
+    assert path.stem == "options" or not reads
 
 
 @pytest.mark.parametrize("path", [*PAGES, *MODULES], ids=name)
@@ -107,3 +109,19 @@ def passing_golden(golden, request):
     path.parent.mkdir(exist_ok=True)
     yield golden, path
     path.unlink()
+
+
+def blocks(language: str) -> list[str]:
+    """The code blocks of the README."""
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    return re.findall(rf"```{language}\n(.*?)```", text, re.DOTALL)
+
+
+def test_readme_example_runs_and_makes_the_code_it_shows(tmp_path, capsys):
+    script = tmp_path / "example.py"
+    script.write_text(blocks("python")[0], encoding="utf-8")
+    runpy.run_path(str(script))
+    printed = [line.strip() for line in capsys.readouterr().out.splitlines()]
+    shown = [line.strip() for line in blocks("c")[0].splitlines()]
+    begin = printed.index(shown[0])
+    assert printed[begin : begin + len(shown)] == shown

@@ -42,7 +42,7 @@ def build(
     if options.target == "c":
         code = toolchain.compile(c.render(kernel), options)
     else:
-        code = machine.compile(llvm.render(kernel))
+        code = machine.compile(llvm.render(kernel, machine.has_masks()))
     header: dict[str, object] = {"symbol": symbol(kernel), "meta": dict(meta or {})}
     call = _link(code, symbol(kernel), options)
     if cache is not None:

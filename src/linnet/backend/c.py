@@ -23,7 +23,7 @@ from linnet.backend.c_values import (
     unwidened,
 )
 from linnet.backend.identifiers import Identifiers, identifier, symbol
-from linnet.backend.reductions import vectorizable
+from linnet.backend.reductions import is_short, reductions
 from linnet.backend.survey import Survey, reads, returns, survey
 
 _WIDTH = 96
@@ -342,8 +342,8 @@ def _for(p: _Printer, stmt: imp.For, depth: int) -> None:
     if _changed_by(stmt.stop, stmt.body):
         end = s.names.extra(f"{name}_end")
         before, stop = f", {end} = {assigned(s, stmt.stop, var.dtype)}", end
-    for op, names in vectorizable(stmt):
-        p.line(depth, f"#pragma omp simd reduction({op}:{', '.join(s.names[n] for n in names)})")
+    for op, vars in [] if is_short(stmt) else reductions(stmt):
+        p.line(depth, f"#pragma omp simd reduction({op}:{', '.join(plain(s, v) for v in vars)})")
     head = f"for ({s.type(var.dtype)} {name} = {start}{before}; {name} < {stop}; {name}++)"
     _body(p, head, stmt.body, depth)
 

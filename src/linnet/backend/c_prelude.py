@@ -54,7 +54,10 @@ _QUOTIENT = """static inline {T} {name}({T} a, {T} b) {{
   return CMPLX{F}((p + q * ratio) / d, (wide ? imag : -imag) / d);
 }}"""
 _TEST = "static inline bool {name}({T} x) {{ return {body}; }}"
-_GROW = """// A growable buffer has three slots, always up to date: address, capacity, length.
+_GROW = """#ifdef __linux__
+int madvise(void *, size_t, int);
+#endif
+// A growable buffer has three slots, always up to date: address, capacity, length.
 static __attribute__((noinline, cold)) int enlarge(i64 *slot, i64 count, i64 size) {
   i64 most = INT64_MAX / size, wish = 2 * slot[1] > count ? 2 * slot[1] : count;
   if (count > most) return 1;
@@ -62,6 +65,10 @@ static __attribute__((noinline, cold)) int enlarge(i64 *slot, i64 count, i64 siz
   void *memory = realloc((void *)slot[0], wish * size);
   if (!memory) memory = realloc((void *)slot[0], (wish = count) * size);
   if (!memory) return 1;
+#ifdef __linux__  // many small pages would take longer to get than to fill: ask for huge ones
+  i64 offset = (i64)memory & 4095;
+  if (wish * size >= 1 << 22) madvise((char *)memory - offset, wish * size + offset, 14);
+#endif
   slot[0] = (i64)memory;
   slot[1] = wish;
   return 0;

@@ -7,6 +7,7 @@ Each buffer has a type of its own in LLVM's type-based alias analysis, since buf
 
 from __future__ import annotations
 
+import sys
 from typing import assert_never
 
 from linnet import imp
@@ -29,6 +30,7 @@ from linnet.backend.llvm_values import (
     result_type,
     store,
 )
+from linnet.backend.reductions import is_short, reductions
 from linnet.backend.survey import Survey, survey
 
 _SMALL = 12  # statements of a codelet that is always inlined
@@ -60,10 +62,27 @@ done:
   %n = phi i64 [ %wish, %try ], [ %count, %again ]
   store ptr %p, ptr %slot, align 8
   store i64 %n, ptr %cap.at, align 8
+  ADVISE
   ret i64 0
 fail:
   ret i64 1
 }
+"""
+# As NumPy does for 4 MB or more: the first writes to many small pages would cost more than what is
+# computed. From the start of the first page, so that the block stays one mapping that can grow.
+_HUGE_PAGES = """
+  %size.now = mul i64 %n, %size
+  %large = icmp uge i64 %size.now, 4194304
+  br i1 %large, label %advise, label %end
+advise:
+  %at = ptrtoint ptr %p to i64
+  %offset = and i64 %at, 4095
+  %back = sub i64 0, %offset
+  %page = getelementptr i8, ptr %p, i64 %back
+  %span = add i64 %size.now, %offset
+  %ignored = call i32 @madvise(ptr %page, i64 %span, i32 14)
+  br label %end
+end:
 """
 _GROW_NEEDS = {
     "@llvm.smax.i64": "declare i64 @llvm.smax.i64(i64, i64)",
@@ -79,19 +98,28 @@ attributes #4 = { nounwind }
 """
 
 
-def render(kernel: imp.Kernel) -> str:
-    """The kernel and its codelets as one LLVM module."""
+def render(kernel: imp.Kernel, masks: bool = False) -> str:
+    """The kernel and its codelets as one LLVM module, for a machine with or without masks."""
     module = Module(codelets={f.name: f for f in kernel.codelets})
     facts = survey(kernel)
+    facts.masks = masks
     parts = [_kernel(kernel, module, facts)]
     parts += [_codelet(f, module) for f in kernel.codelets]
     if facts.grown:
-        parts.append(_GROW)
-        module.declarations |= _GROW_NEEDS
+        parts.append(_grow_function(module))
     parts += module.declarations.values()
     parts.append(_ATTRIBUTES)
     parts += [f"!{k} = {text}" for k, text in enumerate(module.metadata)]
     return "\n".join(parts) + "\n"
+
+
+def _grow_function(module: Module) -> str:
+    module.declarations |= _GROW_NEEDS
+    advise = ""
+    if sys.platform == "linux":
+        module.declarations["@madvise"] = "declare i32 @madvise(ptr, i64, i32) #4"
+        advise = _HUGE_PAGES.strip()
+    return _GROW.replace("ADVISE", advise)
 
 
 def _kernel(kernel: imp.Kernel, module: Module, facts: Survey) -> str:
@@ -301,8 +329,31 @@ def _for(w: Writer, stmt: imp.For, s: _Scope) -> None:
     w.jump(step)
     w.start(step)
     w.lines.append(f"  {var}.next = add nsw i64 {var}, 1")
-    w.jump(head)
+    w.jump(head, _advice(w, stmt, s.facts.masks))
     w.start(leave)
+
+
+def _advice(w: Writer, loop: imp.For, masks: bool) -> str:
+    """How LLVM shall vectorize a loop over a fiber; it takes all loops to be long.
+
+    Rows of a few entries spend their time around the vector loop, so that is kept small; where
+    vectors have masks, a sum of contiguous values needs no loop for the rest at all.
+    """
+    if not is_short(loop):
+        return ""
+    sums = reductions(loop)
+    wishes = ['!"llvm.loop.interleave.count", i32 1']
+    if masks and sums:
+        lanes = 32 // BYTES[TYPES[sums[0][1][0].dtype]]
+        wishes = [
+            f'!"llvm.loop.vectorize.width", i32 {lanes}',
+            '!"llvm.loop.interleave.count", i32 2',
+            '!"llvm.loop.vectorize.predicate.enable", i1 true',
+        ]
+    nodes = [w.module.node(f"!{{{wish}}}") for wish in wishes]
+    own = f"!{len(w.module.metadata)}"
+    w.module.node(f"distinct !{{{', '.join([own, *nodes])}}}")
+    return f", !llvm.loop {own}"
 
 
 def _while(w: Writer, stmt: imp.While, s: _Scope) -> None:

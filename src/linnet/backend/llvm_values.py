@@ -98,10 +98,10 @@ class Writer:
         self.lines.append(f"{label}:")
         self.block, self.open = label, True
 
-    def jump(self, label: str) -> None:
+    def jump(self, label: str, note: str = "") -> None:
         """End the block, unless it has ended already."""
         if self.open:
-            self.lines.append(f"  br label %{label}")
+            self.lines.append(f"  br label %{label}{note}")
             self.open = False
 
     def branch(self, cond: str, yes: str, no: str, note: str = "") -> None:

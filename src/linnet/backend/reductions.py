@@ -1,7 +1,7 @@
-"""Which loops of the C text may say `#pragma omp simd`: sums and products of contiguous floats.
+"""Which loops only reduce contiguous memory, and how long they are likely to be.
 
-C compilers do not reorder float additions by themselves. Integers, minima and maxima they vectorize
-unasked, or not at all; loops with indirect loads are left alone, since rows are short.
+Compilers vectorize for long loops. A loop over a dimension is one; a loop over the stored entries
+of a fiber, which starts anywhere, is mostly short, and what pays there is to do little around it.
 """
 
 from __future__ import annotations
@@ -9,23 +9,28 @@ from __future__ import annotations
 from linnet import imp
 
 
-def vectorizable(loop: imp.For) -> list[tuple[str, list[str]]]:
-    """The reductions of a loop that does nothing else: operators, each with its variables."""
-    found: dict[str, list[str]] = {}
+def is_short(loop: imp.For) -> bool:
+    """Whether a loop walks a fiber, and not a whole dimension."""
+    return not isinstance(loop.start, imp.Const)
+
+
+def reductions(loop: imp.For) -> list[tuple[str, list[imp.Var]]]:
+    """The float reductions of a loop that does nothing else: operators, each with variables."""
+    found: dict[str, list[imp.Var]] = {}
     lets: set[str] = set()
     for stmt in loop.body.stmts:
         match stmt:
             case imp.Let(var, value) if _contiguous(value, loop.var.name, lets):
                 lets.add(var.name)
-            case imp.Accumulate(var, ("+" | "*") as op, value) if var.dtype[
-                0
-            ] == "f" and _contiguous(value, loop.var.name, lets):
-                found.setdefault(op, []).append(var.name)
+            case imp.Accumulate(var, ("+" | "*") as op, value) if var.dtype.startswith("float"):
+                if not _contiguous(value, loop.var.name, lets):
+                    return []
+                found.setdefault(op, []).append(var)
             case imp.Comment():
                 pass
             case _:
                 return []
-    names = [name for group in found.values() for name in group]
+    names = [var.name for group in found.values() for var in group]
     return list(found.items()) if len(found) == 1 and len(set(names)) == len(names) else []
 
 

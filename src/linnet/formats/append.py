@@ -3,6 +3,8 @@
 The count of stored entries is a variable of the kernel. Where the loops visit every fiber once, in
 order, the end of a fiber is stored when it is done (`ptr[p + 1] = q`). Elsewhere some fibers may be
 skipped, and a cursor `f` follows: pointers below `f` are final, and catch up when a fiber is opened.
+Which of the two it is must be one decision for all places that write a level: if lowering finds
+that fibers are skipped, it begins again with that knowledge (`lower.program`).
 """
 
 from __future__ import annotations
@@ -53,28 +55,45 @@ class Appended(Inner):
         """The subfiber at `q`, kept by `append` if something is written to it."""
         storage, level = fiber.storage, fiber.level
         dirty, visits = b.var(f"{storage.name}_dirty", imp.BOOL), b.var("visits")
-        keep = imp.If(dirty, imp.Block(append), imp.EMPTY)
+        saved, restore = _cursors_below(b, fiber)
+        keep = imp.If(dirty, imp.Block(append), imp.Block(restore))
         unsure = fiber.child(q, dirty=dirty, fresh=True)
         with b.collect() as reserve:
             b.emit(*(imp.Grow(array, q + visits) for array in arrays))
             storage.below(level).reserve(b, storage, level + 1, q + visits)
         return Lookup(
-            Thunk((imp.Let(dirty, imp.FALSE),), unsure, (keep,)),
+            Thunk((imp.Let(dirty, imp.FALSE), *saved), unsure, (keep,)),
             Reserve(visits, tuple(reserve)),
             sure=Thunk((), fiber.child(q, fresh=True), append),
         )
 
 
+def _cursors_below(
+    b: Builder, fiber: Fiber
+) -> tuple[tuple[imp.Stmt, ...], tuple[imp.Stmt, ...]]:
+    """Where the levels below stand, and how to get back there: a fiber given up was not visited."""
+    saved, restore = [], []
+    for level in fiber.storage.skipping:
+        if level > fiber.level:
+            f = _cursor(fiber.storage, level)
+            before = b.var(f"{f.name}_before")
+            saved.append(imp.Let(before, f))
+            restore.append(imp.Assign(f, before))
+    return tuple(saved), tuple(restore)
+
+
 def open_fiber(b: Builder, fiber: Fiber, q: imp.Var) -> tuple[imp.Stmt, ...]:
     """Before a fiber is written."""
-    if fiber.fresh:
-        fiber.storage.notes[fiber.level] = DIRECT
-        stmts: tuple[imp.Stmt, ...] = ()
+    storage, level = fiber.storage, fiber.level
+    stmts: tuple[imp.Stmt, ...] = ()
+    if level in storage.skipping:
+        stmts = (_catch_up(storage, level, q, fiber.pos),)
+    elif fiber.fresh:
+        storage.notes[level] = DIRECT
     else:
-        stmts = (_catch_up(fiber.storage, fiber.level, q, fiber.pos),)
+        storage.found.add(level)
     if fiber.dirty is not None:
-        start = _start(fiber)
-        stmts += (imp.Let(start, q),)
+        stmts += (imp.Let(_start(fiber), q),)
     return stmts
 
 
@@ -82,7 +101,7 @@ def close_fiber(b: Builder, fiber: Fiber, q: imp.Var) -> tuple[imp.Stmt, ...]:
     """After a fiber is written: its end, and word to the parent if it is not empty."""
     ptr = fiber.buffer("ptr")
     stmts: tuple[imp.Stmt, ...] = ()
-    if fiber.fresh:
+    if fiber.level not in fiber.storage.skipping:
         stmts += (imp.Store(ptr, fiber.pos + 1, imp.cast(q, ptr.dtype)),)
     if fiber.dirty is not None:
         wrote = imp.Assign(fiber.dirty, fiber.dirty | (q > _start(fiber)))

@@ -15,8 +15,10 @@ class Storage:
 
     `dims[m]` is the size of mode m; `buffers[k]` maps the buffer names of storage level k to
     buffers (the leaf's come last). `init` is the value that unwritten elements have. `counts` says,
-    where that was counted, how many entries each fiber of a scattered level will have. `notes` is
-    what a level wants to remember from writing a tensor to finishing it.
+    where that was counted, how many entries each fiber of a scattered level will have. `skipping`
+    are the levels some of whose fibers are not visited where they are written, as far as is known;
+    `found` collects those for which that turns out while lowering, and `notes` what a level wants to
+    remember from writing a tensor to finishing it.
     """
 
     name: str
@@ -26,6 +28,8 @@ class Storage:
     buffers: tuple[dict[str, imp.Buffer], ...] = field(compare=False, hash=False, repr=False)
     prefixes: tuple[str, ...] = field(compare=False, hash=False, repr=False)
     counts: imp.Buffer | None = field(compare=False, hash=False, repr=False, default=None)
+    skipping: frozenset[int] = field(compare=False, hash=False, repr=False, default=frozenset())
+    found: set[int] = field(compare=False, hash=False, repr=False, default_factory=set)
     notes: dict[int, str] = field(compare=False, hash=False, repr=False, default_factory=dict)
 
     def dim(self, level: int, sub: int = 0) -> imp.Expr:

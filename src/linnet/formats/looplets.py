@@ -11,11 +11,12 @@ extents exclusive.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TypeAlias
+from dataclasses import dataclass, replace
+from typing import TypeAlias, assert_never
 
 from linnet import imp
 from linnet.formats.fiber import Fiber
+from linnet.imp.rewrite import substitute
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +119,7 @@ class Stepper:
     chunk: Looplet
     seek: Seek
     setup: tuple[imp.Let, ...] = ()
-    next: tuple[imp.Stmt, ...] | None = None
+    next: tuple[imp.Assign, ...] | None = None
     covers: bool = False
 
 
@@ -131,3 +132,68 @@ class Jumper:
 
 Payload: TypeAlias = Fill | Fiber | Thunk | Switch
 Looplet: TypeAlias = Run | Lookup | Spike | Sequence | Switch | Thunk | Stepper | Jumper
+
+
+Values = dict[str, imp.Expr]
+
+
+def with_variables(x: Looplet | Payload, values: Values) -> Looplet | Payload:
+    """The looplet with other expressions for some of its variables."""
+    match x:
+        case Fill():
+            return x
+        case Fiber():
+            pos = substitute(x.pos, values)
+            return replace(x, pos=pos, state=tuple(substitute(e, values) for e in x.state))
+        case Run(body) | Spike(body):
+            return type(x)(with_variables(body, values))  # type: ignore[arg-type]
+        case Lookup(body, room, sure):
+            inner = None if sure is None else with_variables(sure, values)
+            return Lookup(with_variables(body, values), room, inner)  # type: ignore[arg-type]
+        case Switch(cond, head, tail):
+            yes, no = with_variables(head, values), with_variables(tail, values)
+            return Switch(substitute(cond, values), yes, no)
+        case Thunk(preamble, body, epilogue):
+            before = tuple(substitute(s, values) for s in preamble)
+            after = tuple(substitute(s, values) for s in epilogue)
+            return Thunk(before, with_variables(body, values), after)
+        case Sequence(phases):
+            return Sequence(tuple(_phase(p, values) for p in phases))
+        case Jumper(stepper):
+            return Jumper(stepper_with(stepper, values))
+        case Stepper():
+            return stepper_with(x, values)
+        case _:
+            assert_never(x)
+
+
+def _phase(phase: Phase, values: Values) -> Phase:
+    stop = None if phase.stop is None else substitute(phase.stop, values)
+    return Phase(stop, with_variables(phase.body, values))  # type: ignore[arg-type]
+
+
+def stepper_with(s: Stepper, values: Values) -> Stepper:
+    """A stepper with other variables; those that it introduces itself are renamed where introduced."""
+
+    def new(var: imp.Var) -> imp.Var:
+        renamed = values.get(var.name, var)
+        assert isinstance(renamed, imp.Var)
+        return renamed
+
+    return Stepper(
+        new(s.pos),
+        substitute(s.begin, values),
+        substitute(s.end, values),
+        substitute(s.last, values),
+        with_variables(s.chunk, values),  # type: ignore[arg-type]
+        Seek(s.seek.target, substitute(s.seek.position, values)),
+        tuple(imp.Let(new(let.var), substitute(let.value, values)) for let in s.setup),
+        None if s.next is None else tuple(_assign(a, values) for a in s.next),
+        s.covers,
+    )
+
+
+def _assign(stmt: imp.Assign, values: Values) -> imp.Assign:
+    var = values.get(stmt.var.name, stmt.var)
+    assert isinstance(var, imp.Var)
+    return imp.Assign(var, substitute(stmt.value, values))

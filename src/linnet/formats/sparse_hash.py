@@ -70,16 +70,17 @@ class SparseHash(Inner):
             fiber.buffer("parent"), fiber.buffer("coord"), fiber.pos, index,
         )  # fmt: skip
         told = () if fiber.dirty is None else (imp.Assign(fiber.dirty, imp.TRUE),)
-        insert = imp.If(e < 0, imp.Block((*_insert(b, fiber, slot, e, index), *told)), imp.EMPTY)
+        insert = imp.If(e < 0, imp.Block(tuple(_insert(b, fiber, slot, e, index))), imp.EMPTY)
         enter = (_make_room(b, fiber), imp.Let(slot, found), imp.Let(e, table[slot] - 1), insert)
         # An entry that turns out not to be written is the last one, and can be taken back.
         before, dirty = b.var(f"{prefix}_before"), b.var(f"{storage.name}_dirty", imp.BOOL)
         forget = (imp.Store(table, slot, imp.ZERO), imp.Assign(m, before))
-        leave = imp.If(~dirty & (m > before), imp.Block(forget), imp.EMPTY)
+        undo = imp.If(m > before, imp.Block(forget), imp.EMPTY)
+        leave = imp.If(dirty, imp.Block(told), imp.Block((undo,)))
         begin = (imp.Let(before, m), imp.Let(dirty, imp.FALSE))
         return Lookup(
             Thunk((*begin, *enter), fiber.child(e, dirty=dirty), (leave,)),
-            sure=Thunk(enter, fiber.child(e)),
+            sure=Thunk((*enter, *told), fiber.child(e)),
         )
 
     def freeze(self, b: Builder, storage: Storage, level: int, count: imp.Expr) -> None:

@@ -12,7 +12,7 @@ from collections.abc import MutableSequence
 Ints = MutableSequence[int]
 
 _SMALL = 16  # up to this many keys are sorted by exchanges
-_LARGE = 128  # from this many keys on the pivot is the median of nine
+_HIGHEST = 2**63 - 1  # no key is greater
 
 
 def sort(keys: Ints, lo: int, hi: int) -> None:
@@ -26,15 +26,23 @@ def sort(keys: Ints, lo: int, hi: int) -> None:
 
 def _quicksort(keys: Ints, lo: int, hi: int, budget: int) -> None:
     """Sort; the budget shrinks by a quarter with each partition, and is spent if they are bad."""
+    limit, least = 0, False
     while hi - lo > _SMALL:
         if budget == 0:
             _heapsort(keys, lo, hi)
             return
         budget = (budget >> 1) + (budget >> 2)
-        pivot = _pivot(keys, lo, hi)
-        mid = _partition(keys, lo, hi, pivot)
-        if mid == lo:  # no key is less than the pivot: set aside those that equal it
-            lo = _partition(keys, lo, hi, pivot + 1)
+        if least:
+            limit += 1
+        else:
+            limit = _pivot(keys, lo, hi)
+        mid = _partition(keys, lo, hi, limit)
+        if least:
+            lo, least = mid, False
+        elif mid == lo:  # no key is less than the pivot: next, set aside those that equal it
+            if limit == _HIGHEST:
+                return
+            least = True
         elif mid - lo < hi - mid:
             _quicksort(keys, lo, mid, budget)
             lo = mid
@@ -48,7 +56,7 @@ def _pivot(keys: Ints, lo: int, hi: int) -> int:
     """A key that is likely near the median."""
     n = hi - lo
     q = lo + (n >> 4)  # nine places, so spread that a few sorted runs do not mislead
-    step = (n >> 3) - (n >> 6)
+    step = (7 * n) >> 6
     return _median(
         _median(keys[q], keys[q + step], keys[q + 2 * step]),
         _median(keys[q + 3 * step], keys[q + 4 * step], keys[q + 5 * step]),
@@ -125,15 +133,23 @@ def sort_pairs(keys: Ints, payload: Ints, lo: int, hi: int) -> None:
 
 
 def _quicksort_pairs(keys: Ints, payload: Ints, lo: int, hi: int, budget: int) -> None:
+    limit, least = 0, False
     while hi - lo > _SMALL:
         if budget == 0:
             _heapsort_pairs(keys, payload, lo, hi)
             return
         budget = (budget >> 1) + (budget >> 2)
-        pivot = _pivot(keys, lo, hi)
-        mid = _partition_pairs(keys, payload, lo, hi, pivot)
-        if mid == lo:
-            lo = _partition_pairs(keys, payload, lo, hi, pivot + 1)
+        if least:
+            limit += 1
+        else:
+            limit = _pivot(keys, lo, hi)
+        mid = _partition_pairs(keys, payload, lo, hi, limit)
+        if least:
+            lo, least = mid, False
+        elif mid == lo:
+            if limit == _HIGHEST:
+                return
+            least = True
         elif mid - lo < hi - mid:
             _quicksort_pairs(keys, payload, lo, mid, budget)
             lo = mid

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from itertools import combinations
 
 from linnet import imp, loops
-from linnet.formats.looplets import FILL, Jumper, Looplet, Run, Spike, Stepper, Switch
+from linnet.formats.looplets import FILL, Jumper, Looplet, Run, Spike, Stepper, Switch, stepper_with
 from linnet.imp.rewrite import substitute
 from linnet.lower.context import Context, Cursor, cursors_of, resolve
 from linnet.lower.region import Region, as_value, lower_at, lower_region, reserve
@@ -41,7 +41,9 @@ class Walk:
 
 def locate(ctx: Context, r: Region) -> None:
     """At one index: search each stepper, and tell what is stored from what is not."""
-    cursor, s = next((c, _stepper(x)) for c, x in r.looplets.items() if isinstance(x, Stepper | Jumper))
+    steppers = ((c, x) for c, x in r.looplets.items() if isinstance(x, Stepper | Jumper))
+    cursor, looplet = next(steppers)
+    s = _own(ctx, _stepper(looplet))
     ctx.b.emit(imp.Let(s.pos, s.begin))
     ctx.b.emit(imp.Assign(s.pos, substitute(s.seek.position, {s.seek.target.name: r.index})))
     ctx.b.emit(*s.setup)
@@ -53,6 +55,17 @@ def locate(ctx: Context, r: Region) -> None:
     lower_region(ctx, r.with_looplet(cursor, found))
 
 
+def _own(ctx: Context, s: Stepper) -> Stepper:
+    """The stepper with variables of its own, if it has been walked before in this block."""
+    if s.pos.name not in ctx.walked:
+        ctx.walked.add(s.pos.name)
+        return s
+    pos = ctx.b.var(s.pos.name)
+    new: dict[str, imp.Expr] = {s.pos.name: pos}
+    new |= {let.var.name: ctx.b.var(let.var.name, let.var.dtype) for let in s.setup}
+    return stepper_with(s, new)
+
+
 def _stepper(looplet: Looplet) -> Stepper:
     if isinstance(looplet, Jumper):
         return looplet.stepper
@@ -62,7 +75,8 @@ def _stepper(looplet: Looplet) -> Stepper:
 
 def coiterate(ctx: Context, r: Region) -> None:
     """Walk all steppers of a region together."""
-    found = {c: _stepper(x) for c, x in r.looplets.items() if isinstance(x, Stepper | Jumper)}
+    steps = {c: x for c, x in r.looplets.items() if isinstance(x, Stepper | Jumper)}
+    found = {c: _own(ctx, _stepper(x)) for c, x in steps.items()}
     gap = at_fill(ctx, r, list(found))
     idle = gap.body == loops.NOTHING
     if len(found) == 1 and idle and all(isinstance(s.chunk, Spike) for s in found.values()):

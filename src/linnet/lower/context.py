@@ -32,6 +32,7 @@ class Context:
     registers: dict[str, imp.Var] = field(default_factory=dict)
     sites: list[Site] = field(default_factory=list)
     indices: list[str] = field(default_factory=list)
+    walked: set[str] = field(default_factory=set)
 
     def simplify(self, stmt: loops.Stmt) -> loops.Stmt:
         """`stmt` without what the laws make needless."""

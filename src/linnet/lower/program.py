@@ -42,9 +42,26 @@ def lower(program: loops.Program, bound: dict[str, Bound], checks: tuple[Check, 
     Needs: names unique, dimensions known, accesses concordant, life cycles inserted; `checks` hold
     whenever the kernel is called.
     """
+    skipping: dict[str, frozenset[int]] = {}
+    while True:
+        lowered, found = _lower_knowing(program, bound, checks, skipping)
+        if all(levels <= skipping.get(name, frozenset()) for name, levels in found.items()):
+            return lowered
+        skipping = {name: levels | skipping.get(name, frozenset()) for name, levels in found.items()}
+
+
+def _lower_knowing(
+    program: loops.Program,
+    bound: dict[str, Bound],
+    checks: tuple[Check, ...],
+    skipping: dict[str, frozenset[int]],
+) -> tuple[Lowered, dict[str, frozenset[int]]]:
+    """Lower, given which levels of which results are written with gaps; also says which were."""
     b = Builder(Names(_names_in(program)))
     facts = facts_of(program, {name: tensor.dtype for name, tensor in bound.items()})
     storages, dims, arguments = make_storages(b, program, bound, equal_modes(checks))
+    for name, levels in skipping.items():
+        storages[name] = replace(storages[name], skipping=levels)
     ctx = Context(b, storages, facts, dims)
     with b.collect() as stmts:
         _introduce_variables(ctx, program, bound)
@@ -53,7 +70,8 @@ def lower(program: loops.Program, bound: dict[str, Bound], checks: tuple[Check, 
     body = imp.Block(tuple(stmts))
     body = _without_lengths(body, {name for name, _ in program.temporaries}, arguments)
     kernel = imp.Kernel(program.name, arguments, body, tuple(b.codelets.values()))
-    return Lowered(kernel, tuple(ctx.sites))
+    found = {name: frozenset(s.found) for name, s in ctx.storages.items()}
+    return Lowered(kernel, tuple(ctx.sites)), found
 
 
 def _without_lengths(

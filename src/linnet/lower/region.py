@@ -27,6 +27,7 @@ from linnet.formats.looplets import (
     Switch,
     Thunk,
 )
+from linnet.imp.rewrite import substitute
 from linnet.lower.context import Context, Cursor, cursors_of, resolve, surely_writes
 from linnet.lower.repeat import lower_repeated
 
@@ -163,7 +164,9 @@ def reserve(ctx: Context, r: Region, visits: imp.Expr) -> None:
     """Make room in the results for as many entries as the coming loop may write."""
     for looplet in r.looplets.values():
         if isinstance(looplet, Lookup) and looplet.reserve is not None:
-            ctx.b.emit(imp.Let(looplet.reserve.visits, visits), *looplet.reserve.code)
+            count = ctx.b.let("visits", visits)
+            room: dict[str, imp.Expr] = {looplet.reserve.visits.name: count}
+            ctx.b.emit(*(substitute(stmt, room) for stmt in looplet.reserve.code))
 
 
 def lower_point(ctx: Context, r: Region) -> None:

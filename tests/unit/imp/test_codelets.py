@@ -8,7 +8,9 @@ import pytest
 from linnet import imp
 from linnet.errors import InternalError
 from linnet.imp.build import Builder
+from linnet.imp.check import check
 from linnet.imp.codelets import CODELETS, instantiate
+from linnet.imp.simplify import simplify
 
 WIDTHS = ("int32", "int64")
 SIZES = (0, 1, 2, 3, 7, 16, 17, 40, 129, 1000, 20_000)
@@ -24,6 +26,8 @@ def inputs(n: int, dtype: str, seed: int = 0) -> dict[str, np.ndarray]:
         "random": rng.integers(limits.min, limits.max, n, dtype, endpoint=True),
         "few": rng.integers(0, 4, n, dtype),
         "equal": np.full(n, 7, dtype),
+        "highest": np.where(ramp == n // 2, 7, limits.max).astype(dtype),
+        "lowest": np.where(ramp == n // 2, 7, limits.min).astype(dtype),
         "sorted": ramp.copy(),
         "backwards": ramp[::-1].copy(),
         "organ pipe": np.concatenate([half, ramp[: n - n // 2][::-1]]),
@@ -46,14 +50,33 @@ def test_search(compiled, name, dtype):
             assert find(idx, lo, hi, target) == expected
 
 
+class Strict(list):
+    """A list that cannot be read or written outside of its bounds, not even from the end."""
+
+    def __getitem__(self, at):
+        assert at >= 0
+        return super().__getitem__(at)
+
+    def __setitem__(self, at, value):
+        assert at >= 0
+        super().__setitem__(at, value)
+
+
 @pytest.mark.parametrize("name", ["search", "gallop"])
-def test_search_does_not_read_past_the_end(name):
-    """As Python, on lists that end where the part to search ends."""
-    find = CODELETS[name]
+def test_search_stays_in_bounds(name):
     for n in range(20):
-        idx = list(range(0, 2 * n, 2))
+        idx = Strict(range(0, 2 * n, 2))
         for target in range(-1, 2 * n + 2):
-            assert find(idx, 0, n, target) == np.searchsorted(idx, target)
+            assert CODELETS[name](idx, 0, n, target) == np.searchsorted(idx, target)
+
+
+def test_sorts_stay_in_bounds():
+    for n in [*range(140), 1000]:
+        for keys in inputs(n, "int64").values():
+            alone, paired, payload = (Strict(keys.tolist()) for _ in range(3))
+            CODELETS["sort"](alone, 0, n)
+            CODELETS["sort_pairs"](paired, payload, 0, n)
+            assert alone == paired == payload == sorted(keys.tolist())
 
 
 @pytest.mark.parametrize("dtype", WIDTHS)
@@ -186,6 +209,34 @@ def test_groups(compiled, dtype):
         sort(ptr, n, coord, idx, order)
         np.testing.assert_array_equal(order, np.argsort(cells))
         np.testing.assert_array_equal(idx, coord[order])
+
+
+SIGNATURES = {
+    "search": "idx* n n n",
+    "gallop": "idx* n n n",
+    "run_end": "idx* n n",
+    "sort": "idx* n n",
+    "sort_pairs": "idx* int64* n n",
+    "sweep": "bool* n n idx* n",
+    "prefix_sum": "idx* n",
+    "group_by_position": "idx* n idx* n int64*",
+    "sort_groups": "idx* n idx* idx* int64*",
+    "hash_find": "int64* n int64* idx* n n",
+    "hash_rehash": "int64* n int64* idx* n",
+}
+
+
+@pytest.mark.parametrize("dtype", WIDTHS)
+@pytest.mark.parametrize("name", CODELETS)
+def test_codelets_are_well_formed(name, dtype):
+    words = SIGNATURES[name].replace("idx", dtype).split()
+    types = ["int64" if word == "n" else word for word in words]
+    registry: dict[str, imp.Function] = {}
+    instantiate(name, tuple(types), registry)
+    check(imp.Kernel("k", (), imp.EMPTY, tuple(registry.values())))
+    for function in registry.values():
+        simple = simplify(function, registry.values())
+        check(imp.Kernel("k", (), imp.EMPTY, tuple({**registry, function.name: simple}.values())))
 
 
 def test_callees_come_first():

@@ -110,7 +110,7 @@ def _bottom_up(e):
         F * number(0.0),  # NaN
         imp.eq(F, F),  # NaN
         F <= F,
-        ~(F < number(1.0)),
+        imp.Unary("not", imp.binary("<", F, number(1.0)), "bool"),
         number(1e308) * number(10.0),
         imp.Binary("/", number(1.0), number(0.0), "float64"),
         imp.Cast(imp.Cast(X, "int32"), "int64"),
