@@ -7,6 +7,9 @@ from dataclasses import dataclass, replace
 from linnet import imp, loops
 from linnet.algebra.codelets import resolve
 from linnet.formats.format import Format
+from linnet.imp.consecutive import Known
+from linnet.imp.fuse_ranges import fuse_ranges
+from linnet.imp.reserve_ahead import reserve_ahead
 from linnet.imp.rewrite import walk
 from linnet.imp.simplify import simplify as simplify_code
 from linnet.lower.program import Lowered, lower
@@ -66,8 +69,26 @@ def generate(normalized: Normalized, arrays: Arrays) -> Lowered:
         for name in (*program.params, *(name for name, _ in program.temporaries))
     }
     lowered = lower(program, bound, normalized.checks)
-    kernel = prune_codelets(add_codelets(simplify_code(lowered.kernel)))
+    kernel = improve(simplify_code(lowered.kernel), known_of(lowered.kernel, bound))
+    kernel = prune_codelets(add_codelets(kernel))
     return replace(lowered, kernel=stage("code", kernel))
+
+
+def improve(kernel: imp.Kernel, known: Known) -> imp.Kernel:
+    """Rearrange simplified code as an expert would."""
+    kernel = fuse_ranges(kernel, known)
+    return reserve_ahead(kernel, known)
+
+
+def known_of(kernel: imp.Kernel, bound: dict[str, Bound]) -> Known:
+    """Which variables are sizes, and which buffers hold pointers."""
+    sizes = {dim.name for argument in kernel.arguments for dim in argument.dims}
+    pointers = set[str]()
+    for argument in kernel.arguments:
+        levels = bound[argument.name].format.levels
+        roles = (array.name for level in levels for array in level.arrays)
+        pointers |= {b.name for b, role in zip(argument.buffers, roles, strict=True) if role == "ptr"}
+    return Known(frozenset(sizes), frozenset(pointers))
 
 
 def add_codelets(kernel: imp.Kernel) -> imp.Kernel:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import sys
 from contextvars import ContextVar, Token
-from dataclasses import dataclass, replace
+from dataclasses import astuple, dataclass, replace
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -96,7 +96,7 @@ def current() -> Options:
 
 def _initial() -> Options:
     global _process
-    _process = from_environment()
+    _process = _one(from_environment())
     return _process
 
 
@@ -127,7 +127,7 @@ class config:
         }
         self._before = current()
         changes = {name: value for name, value in given.items() if value is not None}
-        self._after = replace(self._before, **changes)
+        self._after = _one(replace(self._before, **changes))
         self._token: Token[Options | None] | None = None
         _install(self._after)
 
@@ -145,6 +145,14 @@ class config:
     ) -> None:
         assert self._token is not None
         _context.reset(self._token)
+
+
+_known: dict[tuple[object, ...], Options] = {}
+
+
+def _one(options: Options) -> Options:
+    """The one object for these options, so that asking for them again finds the same kernels."""
+    return _known.setdefault(astuple(options), options)
 
 
 def _install(options: Options) -> None:

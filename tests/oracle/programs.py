@@ -110,6 +110,7 @@ class Author:
     temporaries: dict[str, Format] = field(default_factory=dict)
     limits: dict[str, str] = field(default_factory=dict)  # index tensors: the dimension they index
     left: int = 0  # statements that may still be written
+    room: int = 0  # accesses to sparse tensors: what they need in code multiplies
 
     # -- choices ---------------------------------------------------------------------------------
 
@@ -248,6 +249,8 @@ class Author:
 
     def statement(self, scope: Scope, write: str | None = None, read: str | None = None) -> loops.Stmt:
         self.left -= 1
+        if not scope.loops:
+            self.room = 6
         wanted = self.tensors[write].dims if write else self.tensors[read].dims if read else ()
         running = [r.dim for r in scope.loops]
         missing = [d for d in wanted if d not in running]
@@ -344,7 +347,7 @@ class Author:
 
     def assign(self, scope: Scope, wanted: tuple[str | None, ...]) -> loops.Stmt:
         write, read = wanted if wanted else (None, None)
-        value = self.expression(scope, self.draw(st.integers(0, 3)), read)
+        value = self.expression(scope, self.choose((1, 0, 2, 2, 3)), read)
         target = self.target(scope, write)
         tensor = self.tensors[target.tensor]
         op = self.choose(UPDATES) if self.one_in(2) or not self.one_in(2) else None
@@ -446,8 +449,12 @@ class Author:
             return self.simple(scope)
         order = [read] if read else self.draw(st.permutations(names))
         for name in order:
+            cost = sum(not level.full for level in self.tensors[name].format.levels[:-1]) > 0
+            if cost > self.room and not read:
+                continue
             access = self.access(scope, self.tensors[name])
             if access is not None:
+                self.room -= cost
                 known = self.tensors[name]
                 return Typed(access, known.dtype, known.bound)
         return self.simple(scope)

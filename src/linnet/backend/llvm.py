@@ -90,7 +90,7 @@ _GROW_NEEDS = {
     "@realloc": "declare ptr @realloc(ptr, i64) #4",
 }
 _ATTRIBUTES = """
-attributes #0 = { nounwind }
+attributes #0 = { nounwind "prefer-vector-width"="256" }
 attributes #1 = { nounwind alwaysinline }
 attributes #2 = { nounwind willreturn memory(none) }
 attributes #3 = { nounwind noinline cold }
@@ -142,6 +142,7 @@ def _bind_arguments(w: Writer, kernel: imp.Kernel, facts: Survey) -> None:
         return f", !tbaa {w.module.node(f'!{{{kind}, {kind}, i64 0}}')}"
 
     in_block, invariant = tag("args"), f", !invariant.load {constant}"
+    facts.block_note = in_block
     slot = 0
     for argument in kernel.arguments:
         for dim in argument.dims:
@@ -154,7 +155,7 @@ def _bind_arguments(w: Writer, kernel: imp.Kernel, facts: Survey) -> None:
                 written = buffer.name in facts.written or buffer.growable
                 at = _argument(w, slot, "ptr", in_block)
                 if buffer.name in facts.grown:
-                    at = _growable(w, buffer, at, slot, in_block)
+                    at = _growable(w, buffer, at, slot)
                 on_load = note if written else note + invariant
                 w.buffers[buffer.name] = Pointer(at, buffer.name in facts.grown, on_load, note)
             facts.slots[buffer.name] = slot
@@ -170,13 +171,12 @@ def _buffer_slot(buffer: imp.Buffer, slot: int) -> str:
     return f"%{identifier(buffer.name)}.{slot}"
 
 
-def _growable(w: Writer, buffer: imp.Buffer, at: str, slot: int, note: str) -> str:
-    """Slots for the address and the capacity of a buffer that will be grown."""
+def _growable(w: Writer, buffer: imp.Buffer, at: str, slot: int) -> str:
+    """A variable for the address of a buffer that will be grown."""
     name = _buffer_slot(buffer, slot)
-    w.entry += [f"  {name}.at = alloca ptr", f"  {name}.cap = alloca i64"]
-    w.do(f"store ptr {at}, ptr {name}.at")
-    w.do(f"store i64 {_argument(w, slot + 1, 'i64', note)}, ptr {name}.cap")
-    return f"{name}.at"
+    w.entry.append(f"  {name} = alloca ptr")
+    w.do(f"store ptr {at}, ptr {name}")
+    return name
 
 
 def _codelet(function: imp.Function, module: Module) -> str:
@@ -257,7 +257,7 @@ def _statement(w: Writer, stmt: imp.Stmt, s: _Scope) -> None:
         case imp.SetLength(buffer, count):
             slot = s.facts.slots[buffer.name] + 2
             at = w.emit(f"getelementptr inbounds i64, ptr %args, i64 {slot}")
-            w.do(f"store i64 {integer(w, count)}, ptr {at}, align 8")
+            w.do(f"store i64 {integer(w, count)}, ptr {at}, align 8{s.facts.block_note}")
         case imp.Break():
             w.jump(s.leave)
         case imp.Return(value):
@@ -388,9 +388,8 @@ def _return(w: Writer, value: imp.Expr | None, s: _Scope) -> None:
 def _grow(w: Writer, buffer: imp.Buffer, count: str, s: _Scope) -> None:
     """Compare with the capacity here; enlarge out of line, straight into the argument block."""
     slot = s.facts.slots[buffer.name]
-    name = _buffer_slot(buffer, slot)
     short, failed, done, fits = (w.label(h) for h in ("short", "failed", "grown", "fits"))
-    capacity = w.emit(f"load i64, ptr {name}.cap")
+    capacity = _argument(w, slot + 1, "i64", s.facts.block_note)
     w.branch(w.emit(f"icmp sgt i64 {count}, {capacity}"), short, fits, _unlikely(w))
     w.start(short)
     at = w.emit(f"getelementptr inbounds i64, ptr %args, i64 {slot}")
@@ -400,9 +399,8 @@ def _grow(w: Writer, buffer: imp.Buffer, count: str, s: _Scope) -> None:
     w.start(failed)
     w.do(f"ret i64 {imp.OUT_OF_MEMORY}")
     w.start(done)
-    w.do(f"store ptr {w.emit(f'load ptr, ptr {at}, align 8')}, ptr {name}.at")
-    after = w.emit(f"getelementptr inbounds i64, ptr {at}, i64 1")
-    w.do(f"store i64 {w.emit(f'load i64, ptr {after}, align 8')}, ptr {name}.cap")
+    moved = w.emit(f"load ptr, ptr {at}, align 8{s.facts.block_note}")
+    w.do(f"store ptr {moved}, ptr {_buffer_slot(buffer, slot)}")
     w.jump(fits)
     w.start(fits)
 

@@ -180,6 +180,18 @@ class Buffer:
             self.address = self.capacity = self.length = memory.address = 0
             return taken
 
+    def lent(self) -> int:
+        """The address, for a kernel that may write there or move the block; 0 if it must not."""
+        return 0 if self.exported or self._memory is None else self.address
+
+    def forget(self) -> None:
+        """The memory that was lent is somebody else's now."""
+        if not self.exported and self._memory is not None:
+            self._memory.address = 0
+            self._memory = None
+            self._array = np.empty(0, self.dtype)
+            self.address = self.capacity = self.length = 0
+
     def copy(self) -> Buffer:
         """The same elements in memory of its own."""
         return Buffer.borrow(self.array.copy())

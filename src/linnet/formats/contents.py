@@ -7,6 +7,7 @@ call, then takes new memory instead of reusing theirs.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any, ClassVar
 
@@ -20,30 +21,37 @@ from linnet.formats.packing import Arrays, unpack_levels
 _name = lru_cache(maxsize=64)(str)  # of a dtype, which takes NumPy microseconds
 
 
+NARROW = 2**31  # dimensions below this have coordinates of 32 bits
+
+
 class Signature:
     """What a kernel is specialized to: a format, and the dtype of every array of every level.
 
-    Equal signatures are one object, so comparing and hashing them is comparing addresses.
+    Equal signatures are one object, so comparing and hashing them is comparing addresses. `wide`
+    says that a dimension needs coordinates of 64 bits, as those of results then do.
     """
 
-    __slots__ = ("__weakref__", "dtypes", "format")
-    _known: ClassVar[dict[tuple[Format, tuple[tuple[str, ...], ...]], Signature]] = {}
+    __slots__ = ("__weakref__", "dtypes", "format", "wide")
+    _known: ClassVar[dict[tuple[Format, tuple[tuple[str, ...], ...], bool], Signature]] = {}
 
     format: Format
     dtypes: tuple[tuple[str, ...], ...]
+    wide: bool
 
     @classmethod
-    def of(cls, format: Format, dtypes: tuple[tuple[str, ...], ...]) -> Signature:
-        """The one signature with this content."""
-        known = cls._known.get((format, dtypes))
+    def of(
+        cls, format: Format, dtypes: tuple[tuple[str, ...], ...] = (), wide: bool = False
+    ) -> Signature:
+        """The one signature with this content; without dtypes, that of a result yet to be written."""
+        known = cls._known.get((format, dtypes, wide))
         if known is None:
             known = cls()
-            known.format, known.dtypes = format, dtypes
-            known = cls._known.setdefault((format, dtypes), known)
+            known.format, known.dtypes, known.wide = format, dtypes, wide
+            known = cls._known.setdefault((format, dtypes, wide), known)
         return known
 
     def __reduce__(self) -> tuple[object, ...]:
-        return Signature.of, (self.format, self.dtypes)
+        return Signature.of, (self.format, self.dtypes, self.wide)
 
     def __copy__(self) -> Signature:
         return self
@@ -101,7 +109,8 @@ class Contents:
         if self._signature is None:
             dtypes = iter([_name(buffer.dtype) for buffer in self.buffers])
             by_level = (tuple(next(dtypes) for _ in level.arrays) for level in self.format.levels)
-            self._signature = Signature.of(self.format, tuple(by_level))
+            wide = any(n >= NARROW for n in self.shape)
+            self._signature = Signature.of(self.format, tuple(by_level), wide)
         return self._signature
 
     def arrays(self) -> tuple[NDArray[Any], ...]:
@@ -131,17 +140,42 @@ class Contents:
         return self
 
     def unpin(self) -> None:
-        """The kernel that read this is done."""
-        with GUARD.lock:
-            self._pins -= 1
+        """The kernel that read this is done. Called with the guard held."""
+        self._pins -= 1
 
-    def take(self) -> list[tuple[int, int]] | None:
-        """Hand over the memory of every buffer (address, bytes); None while somebody reads it."""
-        with GUARD.lock:
-            if self._pins or self._taken:
-                return None
-            self._taken = True
-            return [buffer.detach() for buffer in self.buffers]
+    def lend(self) -> list[int] | None:
+        """The memory of every buffer, for a kernel that writes: address, capacity, 0 for each.
+
+        A buffer that others may see is not lent (0, 0, 0); None while somebody reads the tensor.
+        Called with the guard held. What becomes of the memory must be told to `returned`.
+        """
+        if self._pins or self._taken:
+            return None
+        self._taken = True
+        slots: list[int] = []
+        for buffer in self.buffers:
+            lent = buffer.lent()
+            slots += (lent, buffer.capacity if lent else 0, 0)
+        return slots
+
+    def returned(self, block: Sequence[int], at: int) -> bool:
+        """What a kernel did with lent memory: whether all of it is as it was, lengths included.
+
+        Otherwise the addresses in the argument block are somebody else's from now on.
+        """
+        same = True
+        k = at
+        for buffer in self.buffers:
+            if block[k] != buffer.address or block[k + 2] != buffer.length or buffer.exported:
+                same = False
+                break
+            k += 3
+        if same:
+            self._taken = False
+            return True
+        for buffer in self.buffers:
+            buffer.forget()
+        return False
 
 
 def _count_stored(contents: Contents) -> int:

@@ -106,8 +106,9 @@ class SparseByteMap(Inner):
         storage.below(level).freeze(b, storage, level + 1, count * n)
 
     def thaw(self, b: Builder, storage: Storage, level: int, count: imp.Expr) -> None:
-        ptr, n = storage.buffers[level]["ptr"], storage.dim(level)
-        b.emit(imp.Assign(_count(storage, level), imp.widen(ptr[count])))
+        arrays, n = storage.buffers[level], storage.dim(level)
+        b.emit(*(imp.Grow(arrays[name], count * n) for name in ("key", "idx")))
+        b.emit(imp.Assign(_count(storage, level), imp.widen(arrays["ptr"][count])))
         b.emit(imp.Assign(_ready(storage, level), count * n))
         storage.below(level).thaw(b, storage, level + 1, count * n)
 

@@ -29,7 +29,7 @@ __all__ = ["Contents", "Signature", "Tensor", "buffer_names", "empty_tensor"]
 class Tensor:
     """An array of any number of dimensions, stored in any format."""
 
-    __slots__ = ("__weakref__", "_contents", "_given")
+    __slots__ = ("__weakref__", "_contents", "_given", "_output")
     __array_priority__ = 1000.0  # NumPy arrays leave binary operators to us
 
     def __init__(
@@ -37,6 +37,7 @@ class Tensor:
     ) -> None:
         """Of parts that are known to fit; `shape` None makes a tensor that is not declared yet."""
         self._given = format
+        self._output = Signature.of(format)
         self._contents = None if shape is None else Contents(format, shape, buffers)
 
     # -- what kernels use ------------------------------------------------------------------------
@@ -55,23 +56,6 @@ class Tensor:
             if contents is None:
                 raise _not_declared(self)
             return contents.pin()
-
-    def take(self, dtypes: tuple[str, ...]) -> list[int]:
-        """Memory for a kernel that writes arrays of these dtypes: address, capacity, 0 for each.
-
-        The tensor is not declared from here until `_rebind`. Memory that others may see stays
-        theirs, and then the kernel begins with none (0, 0, 0).
-        """
-        with GUARD.lock:
-            contents, self._contents = self._contents, None
-            memory = None if contents is None else contents.take()
-        if memory is None or len(memory) != len(dtypes):
-            _give_back(memory)
-            return [0, 0, 0] * len(dtypes)
-        slots: list[int] = []
-        for (address, nbytes), dtype in zip(memory, dtypes, strict=True):
-            slots += (address, nbytes // as_dtype(dtype).itemsize, 0)
-        return slots
 
     def _rebind(self, format: Format, shape: tuple[int, ...], buffers: tuple[Buffer, ...]) -> None:
         """What a kernel has written becomes the contents."""
@@ -313,12 +297,6 @@ def _only(tensor: Tensor) -> Number:
             hint="only a tensor without dimensions is; .item() takes one that has one element",
         )
     return tensor.item()
-
-
-def _give_back(memory: list[tuple[int, int]] | None) -> None:
-    """Free blocks that the next kernel has no use for."""
-    for address, nbytes in memory or ():
-        Buffer.native(address, nbytes, nbytes, "uint8")
 
 
 def _not_declared(tensor: Tensor) -> LifecycleError:

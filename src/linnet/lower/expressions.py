@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from typing import assert_never
 
+import numpy as np
+
 from linnet import imp, loops
 from linnet.algebra.dtypes import as_python, concrete
+from linnet.algebra.exact import converter
 from linnet.errors import InternalError
 from linnet.formats.fiber import Fiber, Register
 from linnet.loops.types import dtype_of
@@ -14,10 +17,13 @@ from linnet.lower.context import Context
 
 def lower_expr(ctx: Context, expr: loops.Expr, dtype: str | None = None) -> imp.Expr:
     """The code of an expression, converted to `dtype` if one is given."""
+    found: imp.Expr
     match expr:
+        case loops.Literal(value, None) if dtype is not None:
+            return imp.Const(as_python(value, dtype), dtype)  # a Python number must fit
         case loops.Literal(value):
-            want = dtype or concrete(dtype_of(expr, ctx.facts.types))
-            return imp.Const(as_python(value, want), want)
+            own = concrete(dtype_of(expr, ctx.facts.types))
+            found = imp.Const(as_python(value, own), own)
         case loops.Value(code):
             found = code
         case loops.Index(name):
@@ -49,11 +55,12 @@ def _lower_call(ctx: Context, call: loops.Call) -> imp.Expr:
 
 
 def convert(x: imp.Expr, dtype: str) -> imp.Expr:
-    """`x` as a value of another type."""
+    """`x` as a value of another type; a constant is converted as the code would."""
     if x.dtype == dtype:
         return x
     if isinstance(x, imp.Const):
-        return imp.Const(as_python(x.value, dtype), dtype)
+        value = converter(dtype)(np.dtype(x.dtype).type(x.value))
+        return imp.Const(value.item(), dtype)  # type: ignore[attr-defined]
     return imp.Cast(x, dtype)
 
 

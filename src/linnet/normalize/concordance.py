@@ -27,7 +27,8 @@ class _Nest:
     """The loops around a statement, outermost first, and the single-index loops to be added.
 
     `wanted[d]` are the loops to be put inside the first d loops: around the next one, or around the
-    statement itself. `lets` says at which depth names are bound.
+    statement itself. `known` says at which depth names are bound and tensors declared: loops
+    outside its declaration do not walk a tensor.
     """
 
     formats: Formats
@@ -35,7 +36,7 @@ class _Nest:
     warnings: list[str] = field(default_factory=list)
     path: list[str] = field(default_factory=list)
     wanted: list[list[loops.Loop]] = field(default_factory=list)
-    lets: dict[str, int] = field(default_factory=dict)
+    known: dict[str, int] = field(default_factory=dict)
 
 
 def concordize(program: loops.Program, formats: Formats) -> tuple[loops.Program, tuple[str, ...]]:
@@ -66,7 +67,9 @@ def _statement(s: _Nest, stmt: loops.Stmt) -> loops.Stmt:
             changed = map_stmts(changed, lambda inner: _statement(s, inner))
             s.path.pop()
         case loops.Let(name):
-            s.lets[name] = len(s.path)
+            s.known[name] = len(s.path)
+        case loops.Declare(tensor):
+            s.known[tensor] = len(s.path)
     mine = s.wanted.pop()
     if not isinstance(changed, loops.Loop):
         changed = map_stmts(changed, lambda inner: _statement(s, inner))
@@ -85,7 +88,7 @@ def _access(s: _Nest, expr: loops.Expr, update: bool = False) -> loops.Access | 
         return None
     format = s.formats[expr.tensor]
     indices, protocols = list(expr.indices), list(expr.protocols or ("",) * len(expr.indices))
-    depth, changed = 0, False
+    depth, changed = s.known.get(expr.tensor, 0), False
     for level_number, level in enumerate(format.levels):
         for mode in format.modes_of(level_number):
             index = indices[mode]
@@ -114,7 +117,7 @@ def _bound_at(s: _Nest, index: loops.Expr) -> int:
             case loops.Index(name) if name in s.path:
                 depth = max(depth, s.path.index(name) + 1)
             case loops.Name(name):
-                depth = max(depth, s.lets[name])
+                depth = max(depth, s.known[name])
             case loops.Index() | loops.Access():
                 return len(s.path)
     return depth

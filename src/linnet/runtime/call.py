@@ -9,12 +9,14 @@ import ctypes
 from array import array
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from math import prod
 
 from linnet import imp, loops
 from linnet.errors import IndexBoundsError, InternalError, OutOfMemoryError
-from linnet.formats.buffers import Buffer, allocate
+from linnet.formats.buffers import GUARD, Buffer, allocate
 from linnet.formats.format import Format
-from linnet.formats.tensor import Contents, Tensor
+from linnet.formats.contents import Contents
+from linnet.formats.tensor import Tensor
 from linnet.lower.context import Site
 from linnet.normalize.shape_checks import Check, evaluate
 
@@ -32,6 +34,11 @@ class Result:
     dtypes: tuple[str, ...]
     dims: tuple[Callable[[Shapes], int], ...] | None  # None: those it has
     keeps: bool = False  # what it held before is updated
+
+    @property
+    def dense(self) -> bool:
+        """Whether every element takes memory."""
+        return all(level.full for level in self.format.levels[:-1])
 
 
 def size_of(expr: loops.Expr, positions: dict[str, int]) -> Callable[[Shapes], int]:
@@ -64,33 +71,42 @@ class Entry:
 
     def run(self, tensors: Sequence[Tensor]) -> None:
         """Call the kernel; afterwards the output tensors hold the results."""
-        pinned = [tensors[p].pin() for p in self.operands]
+        pinned: list[Contents] = []
         try:
+            with GUARD.lock:
+                for p in self.operands:
+                    pinned.append(tensors[p].contents().pin())
             self._run(tensors, pinned)
         finally:
-            for contents in pinned:
-                contents.unpin()
+            with GUARD.lock:
+                for contents in pinned:
+                    contents.unpin()
 
     def _run(self, tensors: Sequence[Tensor], pinned: list[Contents]) -> None:
         shapes: list[tuple[int, ...]] = [()] * len(tensors)
         for p, contents in zip(self.operands, pinned, strict=True):
             shapes[p] = contents.shape
         for r in self.results:
-            if r.keeps or (r.position is not None and r.dims is None):
-                shapes[r.position] = tensors[r.position].contents().shape  # type: ignore[index]
+            if r.dims is None:
+                assert r.position is not None
+                shapes[r.position] = tensors[r.position].contents().shape
         self.check(shapes)
         parts: list[Sequence[int]] = [contents.slots for contents in pinned]
-        new_shapes = []
+        lent: list[Contents | None] = []
         for r in self.results:
-            shape = shapes[r.position] if r.dims is None else tuple([d(shapes) for d in r.dims])  # type: ignore[index]
-            new_shapes.append(shape)
-            parts.append([*shape, *self._memory(r, tensors, shape)])
+            parts.append(self._memory(r, tensors, shapes, lent))
         slots: list[int] = []
+        starts: list[int] = [0] * len(parts)
         for k in self.order:
+            starts[k] = len(slots)
             slots += parts[k]
         block = array("q", slots)
         status = self.call(block.buffer_info()[0])
-        self._finish(tensors, block, new_shapes, [len(part) for part in parts], status)
+        first = len(self.operands)
+        for k, r in enumerate(self.results):
+            self._take_over(r, tensors, block, starts[first + k], lent[k], status)
+        if status:
+            raise self._failure(status)
 
     def check(self, shapes: Shapes) -> None:
         """Refuse arguments whose dimensions do not fit together."""
@@ -102,46 +118,61 @@ class Entry:
             if not check.holds(named):
                 raise check.explain(named)
 
-    def _memory(self, r: Result, tensors: Sequence[Tensor], shape: Sequence[int]) -> list[int]:
-        """The buffers that the kernel starts with: a copy, memory to be reused, or none."""
-        if r.position is None:
-            return [0, 0, 0] * len(r.dtypes)
-        _check_size(r, shape)
-        tensor = tensors[r.position]
-        if not r.keeps:
-            return tensor.take(r.dtypes)
-        contents = tensor.pin()
-        try:
-            return [slot for buffer in contents.buffers for slot in _copied(buffer)]
-        finally:
-            contents.unpin()
-
-    def _finish(
+    def _memory(
         self,
+        r: Result,
+        tensors: Sequence[Tensor],
+        shapes: Sequence[Sequence[int]],
+        lent: list[Contents | None],
+    ) -> list[int]:
+        """A result's slots: dimensions; then a copy, memory to be reused, or none."""
+        if r.position is None:
+            lent.append(None)
+            return [0] * (r.format.ndim + 3 * len(r.dtypes))
+        tensor = tensors[r.position]
+        shape = shapes[r.position] if r.dims is None else [d(shapes) for d in r.dims]
+        if r.keeps:
+            lent.append(None)
+            contents = tensor.pin()
+            try:
+                return [*shape, *(slot for b in contents.buffers for slot in _copied(b))]
+            finally:
+                with GUARD.lock:
+                    contents.unpin()
+        if r.dense:
+            _check_size(r, shape)
+        with GUARD.lock:
+            old, tensor._contents = tensor._contents, None
+            memory = old.lend() if old is not None and old.format == r.format else None
+        if memory is None or len(memory) != 3 * len(r.dtypes):
+            lent.append(None)
+            return [*shape, *([0] * (3 * len(r.dtypes)))]
+        lent.append(old)
+        return [*shape, *memory]
+
+    def _take_over(
+        self,
+        r: Result,
         tensors: Sequence[Tensor],
         block: array[int],
-        shapes: Sequence[Sequence[int]],
-        lengths: list[int],
+        at: int,
+        old: Contents | None,
         status: int,
     ) -> None:
-        """Take over what the kernel has allocated; then say what went wrong, if anything did."""
-        starts, at = {}, 0
-        for k in self.order:
-            starts[k] = at
-            at += lengths[k]
-        first = len(self.operands)
-        for k, r in enumerate(self.results):
-            shape = shapes[k]
-            at = starts[first + k] + len(shape)
-            buffers = []
-            for dtype in r.dtypes:
-                address, capacity, length = block[at : at + 3]
-                buffers.append(Buffer.native(address, capacity, length if status == 0 else 0, dtype))
-                at += 3
-            if r.position is not None and status == 0:
-                tensors[r.position]._rebind(r.format, tuple(shape), tuple(buffers))
-        if status:
-            raise self._failure(status)
+        """What the kernel has allocated becomes the contents of the tensor, or is freed."""
+        ndim = r.format.ndim
+        shape = tuple(block[at : at + ndim])
+        at += ndim
+        if old is not None and old.returned(block, at) and status == 0 and old.shape == shape:
+            tensors[r.position]._contents = old  # type: ignore[index]
+            return
+        buffers = []
+        for dtype in r.dtypes:
+            address, capacity, length = block[at : at + 3]
+            buffers.append(Buffer.native(address, capacity, length if status == 0 else 0, dtype))
+            at += 3
+        if r.position is not None and status == 0:
+            tensors[r.position]._rebind(r.format, shape, tuple(buffers))
 
     def _failure(self, status: int) -> Exception:
         kind, number = status & 0xFF, status >> 8
@@ -167,11 +198,7 @@ def _copied(buffer: Buffer) -> tuple[int, int, int]:
 
 def _check_size(r: Result, shape: Sequence[int]) -> None:
     """A result that no memory can hold is refused before anything runs."""
-    count = 1
-    for k, level in enumerate(r.format.levels[:-1]):
-        if not level.full:
-            return
-        count *= shape[r.format.modes_of(k)[0]]
+    count = prod(shape)
     if count * 16 > LARGEST:
         raise OutOfMemoryError(
             f"the dense result `{r.name}` would have {count} elements",

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from linnet import loops
 from linnet.errors import ArgumentError, Location
 from linnet.formats.construct import asarray
+from linnet.formats.contents import Signature
 from linnet.formats.tensor import Tensor
 from linnet.loops.rewrite import accesses, walk
 from linnet.options import current
@@ -23,8 +24,6 @@ if TYPE_CHECKING:
 
     from linnet.lower.program import Lowered
     from linnet.runtime.call import Entry
-
-NARROW = 2**31  # dimensions below this have coordinates of 32 bits
 
 
 class Kernel:
@@ -44,13 +43,17 @@ class Kernel:
     def __call__(self, *args: object) -> Tensor | tuple[Tensor, ...] | None:
         """Run on tensors; outputs are updated in place, and returned if the program says so."""
         tensors = self.tensors(args)
-        key, wide = self._key(tensors)
-        entry = self._entries.get(key)
+        key: list[object] = [id(current())]  # equal options are one object, which is never freed
+        for fresh, tensor in zip(self._fresh, tensors, strict=True):
+            key.append(tensor._output if fresh else tensor.contents().signature)
+        entry = self._entries.get(tuple(key))
         if entry is None:
-            entry = self._specialize(key, tensors, wide)
+            entry = self._specialize(tuple(key), tensors)
         entry.run(tensors)
-        found = tuple([tensors[p] for p in entry.returned])
-        return found[0] if len(found) == 1 else found or None
+        found = entry.returned
+        if len(found) == 1:
+            return tensors[found[0]]
+        return tuple([tensors[p] for p in found]) or None
 
     def tensors(self, args: Sequence[object]) -> list[Tensor]:
         """The arguments as tensors."""
@@ -58,22 +61,8 @@ class Kernel:
             raise self._wrong_count(len(args))
         return [a if type(a) is Tensor else self._tensor(k, a) for k, a in enumerate(args)]
 
-    def _key(self, tensors: Sequence[Tensor]) -> tuple[tuple[object, ...], bool]:
-        """What machine code depends on: formats and widths of arrays, not shapes."""
-        wide = False
-        key: list[object] = [current()]
-        for fresh, tensor in zip(self._fresh, tensors, strict=True):
-            if fresh:
-                key.append(tensor.output_format)
-            else:
-                contents = tensor.contents()
-                key.append(contents.signature)
-                for n in contents.shape:
-                    wide = wide or n >= NARROW
-        key.append(wide)
-        return tuple(key), wide
-
-    def _specialize(self, key: tuple[object, ...], tensors: Sequence[Tensor], wide: bool) -> Entry:
+    def _specialize(self, key: tuple[object, ...], tensors: Sequence[Tensor]) -> Entry:
+        wide = any(isinstance(s, Signature) and s.wide for s in key)
         with self._lock:
             entry = self._entries.get(key)
             if entry is None:

@@ -1,0 +1,58 @@
+"""Ranges that follow one another: fiber i of a level is stored at `ptr[i] … ptr[i + 1]`.
+
+What holds of one fiber after the other holds of all at once: the ranges of the fibers lo … hi
+together are `ptr[lo] … ptr[hi]`. Pointers never decrease, which is checked when a tensor is made.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from linnet import imp
+from linnet.imp.fold import fold
+from linnet.imp.rewrite import rewrite, substitute
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What is known of a kernel's arguments: names of sizes (not negative) and pointer arrays."""
+
+    sizes: frozenset[str]
+    pointers: frozenset[str]
+
+    def ordered(self, start: imp.Expr, stop: imp.Expr) -> bool:
+        """Whether a range surely does not end before it begins."""
+        match start, stop:
+            case imp.Const(0), imp.Var(name):
+                return name in self.sizes
+            case imp.Cast(a, "int64"), imp.Cast(b, "int64"):
+                return self.ordered(a, b)
+            case imp.Load(buffer, a), imp.Load(other, b) if buffer == other:
+                return buffer.name in self.pointers and self.ordered(a, b)
+            case a, b if a.dtype == b.dtype == imp.INT:
+                difference = fold(b - a)
+                return isinstance(difference, imp.Const) and difference.value in (0, 1)
+        return False
+
+    def follow(self, start: imp.Expr, stop: imp.Expr, var: imp.Var) -> bool:
+        """Whether `start` is a pointer, and for the next value of `var` what `stop` is for this."""
+        return self._is_pointer(start, var) and at(start, var, var + 1) == stop
+
+    def _is_pointer(self, e: imp.Expr, var: imp.Var) -> bool:
+        match e:
+            case imp.Cast(x, "int64"):
+                return self._is_pointer(x, var)
+            case imp.Load(buffer, index):
+                found = index == var or self._is_pointer(index, var)
+                return found and buffer.name in self.pointers
+            case _:
+                return False
+
+
+def at(e: imp.Expr, var: imp.Var, value: imp.Expr) -> imp.Expr:
+    """The expression for another value of a variable."""
+    return rewrite(substitute(e, {var.name: value}), _fold)
+
+
+def _fold(node: imp.Node) -> imp.Node | None:
+    return fold(node) if isinstance(node, imp.Binary | imp.Cast) else None

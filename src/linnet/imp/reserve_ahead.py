@@ -1,0 +1,103 @@
+"""Makes room before a loop for what all of its iterations may write, where that can be told.
+
+A loop over rows that grows its result by `ptr[i + 1] - ptr[i]` in each needs, all in all, at most
+`ptr[n] - ptr[0]`. The tests inside stay: this only spares moving what was written to larger blocks.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from linnet import imp
+from linnet.imp.consecutive import Known, at
+from linnet.imp.effects import Effects
+from linnet.imp.rewrite import rebuild, substitute
+
+Lets = dict[str, imp.Expr]
+
+
+def reserve_ahead(kernel: imp.Kernel, known: Known) -> imp.Kernel:
+    """Grow buffers before the outermost loop for which it is known by how much.
+
+    Needs: simplified code.
+    """
+    body, grows = _Pass(known, Effects(kernel.codelets)).block(kernel.body)
+    assert not grows
+    return kernel if body is kernel.body else replace(kernel, body=body)
+
+
+class _Pass:
+    """Blocks from the inside out; what grows in a loop is offered to the loop around it."""
+
+    def __init__(self, known: Known, effects: Effects) -> None:
+        self.known, self.effects = known, effects
+
+    def block(self, block: imp.Block, loop: imp.For | None = None) -> tuple[imp.Block, list[imp.Grow]]:
+        """The block, and what can be grown before the loop that it is the body of."""
+        lets: Lets = {}
+        stmts: list[imp.Stmt] = []
+        lifted: list[imp.Grow] = []
+        for stmt in block.stmts:
+            new, grows = self._statement(stmt)
+            for grow in grows:
+                if loop is not None and (ahead := self._before(grow, loop, lets)):
+                    lifted.append(ahead)
+                elif grow is not stmt:
+                    stmts.append(grow)
+            stmts.append(new)
+            if isinstance(stmt, imp.Let):
+                lets[stmt.var.name] = substitute(stmt.value, lets)
+            else:
+                for name in self.effects.of(stmt).assigns & lets.keys():
+                    del lets[name]
+        changed = len(stmts) != len(block.stmts) or any(map(_differ, stmts, block.stmts))
+        return (imp.Block(tuple(stmts)) if changed else block), lifted
+
+    def _statement(self, stmt: imp.Stmt) -> tuple[imp.Stmt, list[imp.Grow]]:
+        match stmt:
+            case imp.Grow():
+                return stmt, [stmt]
+            case imp.For(var, start, stop, body):
+                new, grows = self.block(body, stmt)
+                return (stmt if new is body else imp.For(var, start, stop, new)), grows
+            case imp.While() | imp.If() | imp.Block():
+                return rebuild(stmt, self._inner), []
+            case _:
+                return stmt, []
+
+    def _inner(self, node: imp.Node) -> imp.Node:
+        return self.block(node)[0] if isinstance(node, imp.Block) else node
+
+    def _before(self, grow: imp.Grow, loop: imp.For, lets: Lets) -> imp.Grow | None:
+        """What to grow before a loop in place of growing in each iteration."""
+        count = substitute(grow.count, lets)
+        total = self._total(count, loop)
+        if total is None or total == count:
+            return None
+        inside = self.effects.of(loop)
+        here = self.effects.of(total)
+        local = {s.var.name for s in loop.body.stmts if isinstance(s, imp.Let)} | {loop.var.name}
+        if here.loads & inside.changes or here.reads & local:
+            return None
+        return imp.Grow(grow.buffer, total)
+
+    def _total(self, e: imp.Expr, loop: imp.For) -> imp.Expr | None:
+        """An amount after all iterations, if it is this after one: each range adds its length."""
+        match e:
+            case imp.Binary("-", stop, start) if self.known.follow(start, stop, loop.var):
+                if not self.known.ordered(loop.start, loop.stop):
+                    return None
+                return at(start, loop.var, loop.stop) - at(start, loop.var, loop.start)
+            case imp.Binary(("+" | "*" | "-" | "min") as op, a, b, dtype):
+                left, right = self._total(a, loop), self._total(b, loop)
+                if left is None or right is None:
+                    return None
+                if op == "min" and (left == a) != (right == b):
+                    return right if left == a else left
+                return imp.Binary(op, left, right, dtype)
+            case _:
+                return e
+
+
+def _differ(a: object, b: object) -> bool:
+    return a is not b
