@@ -78,9 +78,8 @@ KERNELS = {
 
 def linnet(what: str, how: str) -> Callable[..., Side]:
     def way(A: sp.csr_array) -> Side:
-        rows = np.repeat(np.arange(A.shape[0]), np.diff(A.indptr))
         fill = 0.0 if how == "sum" else -INF  # what is not stored takes no part
-        matrix = ln.tensor(np.stack([rows, A.indices]), A.data, A.shape, ln.CSR, fill_value=fill)
+        matrix = ln.asarray(A, fill_value=fill)
         if what == "total":
             y = ln.scalar(fill)
         else:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -64,7 +64,35 @@ def meaning(kernel: Kernel, args: Arguments) -> dict[str, Expected]:
         assert check.holds(shapes), check.explain(shapes)
     found = run_program(program, given)
     outputs = [p for p in program.params if p in kernel.outputs]
-    return {name: Expected(found[name].values, found[name].stored) for name in outputs}
+    reached = {name: found[name].stored for name in outputs if not _overwrites(program, name)}
+    return {name: Expected(found[name].values, reached.get(name)) for name in outputs}
+
+
+def _overwrites(program: loops.Program, name: str) -> bool:
+    """Whether elements may be written with `=` more than once, the fill value included."""
+    writes = list(_writes(program.body, name, ()))
+    plain = [w for w, _ in writes if w.op is None]
+    every = all(loops.Index(i) in w.target.indices for w, path in writes for i in path)
+    return bool(plain) and (len(writes) > 1 or not every)
+
+
+def _writes(
+    stmt: loops.Stmt, name: str, path: tuple[str, ...]
+) -> Iterator[tuple[loops.Assign, tuple[str, ...]]]:
+    """The updates of a tensor, and the loops around each."""
+    match stmt:
+        case loops.Assign(target) if target.tensor == name:
+            yield stmt, path
+        case loops.Loop(index, _, body):
+            yield from _writes(body, name, (*path, index))
+        case loops.Let(_, _, body):
+            yield from _writes(body, name, path)
+        case loops.If(_, then, orelse):
+            yield from _writes(then, name, path)
+            yield from _writes(orelse, name, path)
+        case loops.Block(stmts):
+            for s in stmts:
+                yield from _writes(s, name, path)
 
 
 def fresh_outputs(kernel: Kernel) -> frozenset[str]:

@@ -90,7 +90,7 @@ _GROW_NEEDS = {
     "@realloc": "declare ptr @realloc(ptr, i64) #4",
 }
 _ATTRIBUTES = """
-attributes #0 = { nounwind "prefer-vector-width"="256" }
+attributes #0 = { nounwind }
 attributes #1 = { nounwind alwaysinline }
 attributes #2 = { nounwind willreturn memory(none) }
 attributes #3 = { nounwind noinline cold }

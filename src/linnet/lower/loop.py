@@ -92,8 +92,10 @@ def settle_fresh(
     plain = not point and all(isinstance(x, Lookup) for x in looplets.values())
 
     def visits_all(fiber: Fiber) -> bool:
-        others = {t.tensor for t in targets(body) if storage_of(t) == fiber.storage} - {fiber}
-        if fiber not in walked or others:
+        here = [t for t in targets(body) if storage_of(t) == fiber.storage]
+        if fiber not in walked or any(
+            t.tensor != fiber or t.indices[:1] != (loops.Index(index),) for t in here
+        ):
             return False
         if fiber.kind.full:
             return plain and lo == imp.ZERO and hi == fiber.dim

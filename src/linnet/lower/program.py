@@ -11,7 +11,7 @@ from linnet.algebra.dtypes import as_python
 from linnet.formats.fiber import Fiber, Register, Storage
 from linnet.imp.build import Builder
 from linnet.imp.rewrite import rewrite
-from linnet.loops.rewrite import walk
+from linnet.loops.rewrite import block, children, map_stmts, walk
 from linnet.lower.context import (
     Context,
     Site,
@@ -158,6 +158,9 @@ def at_root(ctx: Context, access: loops.Access, fresh: bool) -> loops.Access:
     return replace(access, tensor=root, indices=indices, protocols=protocols)
 
 
+Change = Callable[[loops.Access, bool], loops.Expr | None]
+
+
 def bind(
     ctx: Context, stmts: list[loops.Stmt], name: str, *, update: bool, fresh: bool
 ) -> list[loops.Stmt]:
@@ -171,26 +174,36 @@ def bind(
     return _until(stmts, name, change)[0]
 
 
-def _until(
-    stmts: list[loops.Stmt], name: str, change: Callable[[loops.Access, bool], loops.Expr | None]
-) -> tuple[list[loops.Stmt], bool]:
-    """Replace accesses in statements up to the one that changes the tensor's mode."""
+def _until(stmts: list[loops.Stmt], name: str, change: Change) -> tuple[list[loops.Stmt], bool]:
+    """Replace accesses in statements up to the one that changes the tensor's mode, if one does."""
     done: list[loops.Stmt] = []
     for k, stmt in enumerate(stmts):
         match stmt:
             case loops.Declare(tensor) | loops.Freeze(tensor) | loops.Thaw(tensor) if tensor == name:
                 return done + stmts[k:], True
-            case loops.Let(n, value, body, at):
-                inner = statements(body)
-                inner, over = _until(inner, name, change)
-                probe = replace_accesses(loops.Let(n, value, loops.NOTHING, at), change)
-                assert isinstance(probe, loops.Let)
-                done.append(loops.Let(n, probe.value, loops.Block(tuple(inner)), at))
-                if over:
-                    return done + stmts[k + 1 :], True
-            case _:
-                done.append(replace_accesses(stmt, change))
+        bound, over = _bind_in(stmt, name, change)
+        done.append(bound)
+        if over:
+            return done + stmts[k + 1 :], True
     return done, False
+
+
+def _bind_in(stmt: loops.Stmt, name: str, change: Change) -> tuple[loops.Stmt, bool]:
+    """One statement; a tensor that is declared again inside is another matter from there on."""
+    if not isinstance(stmt, loops.Loop | loops.If | loops.Let):
+        return replace_accesses(stmt, change), False
+    over = False
+
+    def inside(body: loops.Stmt) -> loops.Stmt:
+        nonlocal over
+        stmts, ended = _until(statements(body), name, change)
+        over = over or (ended and isinstance(stmt, loops.Let))  # a name opens no scope of its own
+        return block(stmts)
+
+    own = map_stmts(stmt, lambda body: loops.NOTHING)
+    own = replace_accesses(own, change)
+    bodies = iter([inside(s) for s in children(stmt) if isinstance(s, loops.Stmt)])
+    return map_stmts(own, lambda body: next(bodies)), over
 
 
 # -- statements --------------------------------------------------------------------------------------
