@@ -7,35 +7,50 @@
         y[...] = 0
         for i, j in ...:
             y[i] += A[i, j] * x[j]
+        return y
 
-    y = ln.empty_tensor(ln.DENSE(1))
-    spmv(y, ln.asarray(A), x)
+    y = spmv(ln.empty_tensor(ln.DENSE(1)), A, x)
+
+A sparse tensor is never made dense unless a format or `.to_numpy()` says so. The functions that a
+kernel can call (`ln.minimum`, `ln.sqrt`, `ln.where` …) are rows of `linnet.algebra.table`.
 """
 
+from linnet import errors, testing
 from linnet.algebra.function import Function
+from linnet.algebra.lookup import by_name as _by_name
+from linnet.algebra.table import FUNCTIONS as _FUNCTIONS
+from linnet.algebra.table import choose
 from linnet.errors import LinnetError
+from linnet.explain import explain
 from linnet.formats.construct import asarray, from_buffers, scalar, tensor
 from linnet.formats.dense import Dense
 from linnet.formats.element import Element, Pattern
 from linnet.formats.format import Format
-from linnet.formats.named import COO, CSC, CSF, CSR, DCSC, DCSR, DENSE
+from linnet.formats.named import COO, CSC, CSF, CSR, DCSC, DCSR, DENSE, SCALAR
 from linnet.formats.sparse_bytemap import SparseByteMap
 from linnet.formats.sparse_coo import SparseCOO
 from linnet.formats.sparse_hash import SparseHash
 from linnet.formats.sparse_list import SparseList
 from linnet.formats.tensor import Tensor, empty_tensor
 from linnet.frontend.kernel import kernel
-from linnet.frontend.words import follow, gallop, temp, walk
+from linnet.frontend.words import declare, fill, follow, freeze, gallop, temp, thaw, walk
 from linnet.options import config
 from linnet.runtime.kernel import Kernel
 
 __version__ = "0.1.0"
 
 
-def __getattr__(name: str) -> object:
-    """`explain` brings the whole compiler along: imported when it is first asked for."""
-    if name == "explain":
-        from linnet.explain import explain
+_REDUCTIONS = ("min", "max")  # names that mean a reduction in an array library
 
-        return explain
+
+def __getattr__(name: str) -> Function:
+    """The functions of values, by any name under which the algebra knows them."""
+    if name in _by_name and name not in _REDUCTIONS:
+        return _by_name[name]
     raise AttributeError(f"module 'linnet' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    """The public names, those of functions included."""
+    functions = (name for name in _FUNCTIONS if not name.startswith("astype_"))
+    return sorted({*(name for name in globals() if not name.startswith("_")), *functions})

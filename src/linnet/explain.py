@@ -1,9 +1,14 @@
-"""`ln.explain`: what the compiler makes of a program, stage by stage."""
+"""`ln.explain`: what the compiler makes of a program, stage by stage.
+
+Loaded with the package, so that `ln.explain` is the function; the compiler is imported when asked.
+"""
 
 from __future__ import annotations
 
-from linnet import imp, loops
-from linnet.backend import c, llvm
+from importlib import import_module
+from typing import Any
+
+from linnet import loops
 from linnet.loops.printer import show
 from linnet.runtime.kernel import Kernel
 from linnet.stages import recorded
@@ -25,13 +30,21 @@ class Explanation:
 
 
 def explain(kernel: Kernel, *tensors: object) -> Explanation:
-    """Every stage from the program as written to LLVM: `print(ln.explain(spmv, y, A, x))`."""
+    """Every stage from the program as written to LLVM: `print(ln.explain(spmv, y, A, x))`.
+
+    The arguments are those of a call; nothing is run. `ln.explain(spmv, y, A, x)["code"]` is one
+    stage, and `.stages` all of them by name, in order.
+    """
     with recorded() as record:
         lowered = kernel.lowered(*tensors)
     stages = {"program": show(kernel.program)}
     for name, result in record.items():
         if isinstance(result, loops.Program):
             stages[name] = show(result)
-    stages["code"] = c.render(lowered.kernel)
-    stages["llvm"] = llvm.render(lowered.kernel)
+    stages["code"] = _backend("c").render(lowered.kernel)
+    stages["llvm"] = _backend("llvm").render(lowered.kernel)
     return Explanation(stages)
+
+
+def _backend(name: str) -> Any:
+    return import_module(f"linnet.backend.{name}")

@@ -506,7 +506,8 @@ class Author:
         for name, target in self.limits.items():
             if target == dim and deep and name in scope.reads:
                 where = [self.index(scope, d, deep - 1) for d in self.tensors[name].dims]
-                if None not in where:
+                if None not in where and self.room > 0:
+                    self.room -= 1
                     yield loops.Access(name, tuple(where))
 
 

@@ -22,10 +22,10 @@ class Dense(Inner):
 
     full: ClassVar[bool] = True
 
-    def unfurl(self, b: Builder, fiber: Fiber, index: imp.Var, protocol: str) -> Looplet:
+    def unfurl(self, b: Builder, fiber: Fiber, index: imp.Expr, protocol: str) -> Looplet:
         return Lookup(fiber.child(fiber.pos * fiber.dim + index))
 
-    def update(self, b: Builder, fiber: Fiber, index: imp.Var) -> Looplet:
+    def update(self, b: Builder, fiber: Fiber, index: imp.Expr) -> Looplet:
         pos = fiber.pos * fiber.dim + index
         return Lookup(fiber.child(pos, dirty=fiber.dirty, fresh=fiber.fresh))
 

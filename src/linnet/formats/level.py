@@ -60,7 +60,7 @@ class Level:
 
     # -- reading ---------------------------------------------------------------------------------
 
-    def unfurl(self, b: Builder, fiber: Fiber, index: imp.Var, protocol: str) -> Looplet:
+    def unfurl(self, b: Builder, fiber: Fiber, index: imp.Expr, protocol: str) -> Looplet:
         """The subfibers along `index`."""
         raise NotImplementedError
 
@@ -82,7 +82,7 @@ class Level:
     ) -> None:
         """Make the fibers from `start` to `stop` empty (all fill)."""
 
-    def update(self, b: Builder, fiber: Fiber, index: imp.Var) -> Looplet:
+    def update(self, b: Builder, fiber: Fiber, index: imp.Expr) -> Looplet:
         """The subfibers along `index`, for writing."""
         raise NotImplementedError
 

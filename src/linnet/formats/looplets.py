@@ -28,6 +28,20 @@ FILL = Fill()
 
 
 @dataclass(frozen=True, slots=True)
+class Truth:
+    """The value of a comparison of indices."""
+
+    value: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Missing:
+    """Beyond the bounds of the dimension: nothing is there, and to read it is an error."""
+
+    site: int  # which error, if it is one
+
+
+@dataclass(frozen=True, slots=True)
 class Run:
     """One payload for the whole region."""
 
@@ -130,7 +144,8 @@ class Jumper:
     stepper: Stepper
 
 
-Payload: TypeAlias = Fill | Fiber | Thunk | Switch
+Value: TypeAlias = Fill | Truth | Missing | Fiber
+Payload: TypeAlias = Value | Thunk | Switch
 Looplet: TypeAlias = Run | Lookup | Spike | Sequence | Switch | Thunk | Stepper | Jumper
 
 
@@ -140,7 +155,7 @@ Values = dict[str, imp.Expr]
 def with_variables(x: Looplet | Payload, values: Values) -> Looplet | Payload:
     """The looplet with other expressions for some of its variables."""
     match x:
-        case Fill():
+        case Fill() | Truth() | Missing():
             return x
         case Fiber():
             pos = substitute(x.pos, values)

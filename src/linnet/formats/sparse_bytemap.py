@@ -40,7 +40,7 @@ class SparseByteMap(Inner):
 
     # -- reading ---------------------------------------------------------------------------------
 
-    def unfurl(self, b: Builder, fiber: Fiber, index: imp.Var, protocol: str) -> Looplet:
+    def unfurl(self, b: Builder, fiber: Fiber, index: imp.Expr, protocol: str) -> Looplet:
         ptr, idx = fiber.buffer("ptr"), fiber.buffer("idx")
         base = fiber.pos * fiber.dim
         if protocol == "follow":
@@ -75,7 +75,7 @@ class SparseByteMap(Inner):
             storage.below(level).reserve(b, storage, level + 1, size)
         b.emit(imp.If(ready < stop * storage.dim(level), imp.Block(tuple(grow)), imp.EMPTY))
 
-    def update(self, b: Builder, fiber: Fiber, index: imp.Var) -> Looplet:
+    def update(self, b: Builder, fiber: Fiber, index: imp.Expr) -> Looplet:
         storage, level = fiber.storage, fiber.level
         tbl = fiber.buffer("tbl")
         k, dirty = b.var(f"{fiber.prefix}_k"), b.var(f"{storage.name}_dirty", imp.BOOL)

@@ -47,7 +47,7 @@ class SparseCOO(Appended):
     def label(self, child: str) -> str:
         return f"SparseCOO({self.n}, {child})"
 
-    def unfurl(self, b: Builder, fiber: Fiber, index: imp.Var, protocol: str) -> Looplet:
+    def unfurl(self, b: Builder, fiber: Fiber, index: imp.Expr, protocol: str) -> Looplet:
         ptr, idx = fiber.buffer("ptr"), fiber.buffer(f"idx{fiber.sub}")
         begin, end = fiber.state or (imp.widen(ptr[fiber.pos]), imp.widen(ptr[fiber.pos + 1]))
         q, target = b.var(f"{fiber.prefix}_q"), b.var("target")
@@ -67,7 +67,7 @@ class SparseCOO(Appended):
             )  # fmt: skip
         return Jumper(stepper) if protocol == "gallop" else stepper
 
-    def update(self, b: Builder, fiber: Fiber, index: imp.Var) -> Looplet:
+    def update(self, b: Builder, fiber: Fiber, index: imp.Expr) -> Looplet:
         storage, level = fiber.storage, fiber.level
         q, state = self.count(storage, level), (*fiber.state, index)
         if fiber.sub < self.n - 1:

@@ -36,7 +36,7 @@ class SparseHash(Inner):
 
     # -- reading ---------------------------------------------------------------------------------
 
-    def unfurl(self, b: Builder, fiber: Fiber, index: imp.Var, protocol: str) -> Looplet:
+    def unfurl(self, b: Builder, fiber: Fiber, index: imp.Expr, protocol: str) -> Looplet:
         ptr, idx, sub = fiber.buffer("ptr"), fiber.buffer("idx"), fiber.buffer("sub")
         q, target = b.var(f"{fiber.prefix}_q"), b.var("target")
         begin, end = imp.widen(ptr[fiber.pos]), imp.widen(ptr[fiber.pos + 1])
@@ -61,7 +61,7 @@ class SparseHash(Inner):
     def reserve(self, b: Builder, storage: Storage, level: int, stop: imp.Expr) -> None:
         b.emit(imp.Grow(storage.buffers[level]["ptr"], stop + 1))
 
-    def update(self, b: Builder, fiber: Fiber, index: imp.Var) -> Looplet:
+    def update(self, b: Builder, fiber: Fiber, index: imp.Expr) -> Looplet:
         storage, level, prefix = fiber.storage, fiber.level, fiber.prefix
         table, m = fiber.buffer("table"), _count(storage, level)
         slot, e = b.var(f"{prefix}_slot"), b.var(f"{prefix}_e")
@@ -136,7 +136,7 @@ def _make_room(b: Builder, fiber: Fiber) -> imp.Stmt:
 
 
 def _insert(
-    b: Builder, fiber: Fiber, slot: imp.Var, e: imp.Var, index: imp.Var
+    b: Builder, fiber: Fiber, slot: imp.Var, e: imp.Var, index: imp.Expr
 ) -> list[imp.Stmt]:
     """A new entry at the end, with an empty child."""
     storage, level = fiber.storage, fiber.level

@@ -29,7 +29,7 @@ class SparseList(Appended):
     def scattered(self) -> Level | None:
         return ScatteredList(self.child)
 
-    def unfurl(self, b: Builder, fiber: Fiber, index: imp.Var, protocol: str) -> Looplet:
+    def unfurl(self, b: Builder, fiber: Fiber, index: imp.Expr, protocol: str) -> Looplet:
         ptr, idx = fiber.buffer("ptr"), fiber.buffer("idx")
         q = b.var(f"{fiber.prefix}_q")
         begin, end = imp.widen(ptr[fiber.pos]), imp.widen(ptr[fiber.pos + 1])
@@ -45,7 +45,7 @@ class SparseList(Appended):
         )
         return Jumper(stepper) if protocol == "gallop" else stepper
 
-    def update(self, b: Builder, fiber: Fiber, index: imp.Var) -> Looplet:
+    def update(self, b: Builder, fiber: Fiber, index: imp.Expr) -> Looplet:
         idx, q = fiber.buffer("idx"), self.count(fiber.storage, fiber.level)
         append = (imp.Store(idx, q, imp.cast(index, idx.dtype)), imp.Assign(q, q + 1))
         body = self.appended(b, fiber, q, append, [idx])
@@ -95,7 +95,7 @@ class ScatteredList(SparseList):
         b.emit(imp.Grow(idx, n + 1))
         storage.below(level).reserve(b, storage, level + 1, n + 1)
 
-    def update(self, b: Builder, fiber: Fiber, index: imp.Var) -> Looplet:
+    def update(self, b: Builder, fiber: Fiber, index: imp.Expr) -> Looplet:
         ptr, idx, at = fiber.buffer("ptr"), fiber.buffer("idx"), fiber.pos + 1
         q, dirty = b.var(f"{fiber.prefix}_q"), b.var(f"{fiber.storage.name}_dirty", imp.BOOL)
         here = imp.Let(q, imp.widen(ptr[at]))

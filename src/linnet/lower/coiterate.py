@@ -10,13 +10,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import reduce
 from itertools import combinations
 
 from linnet import imp, loops
 from linnet.formats.looplets import FILL, Jumper, Looplet, Run, Spike, Stepper, Switch, stepper_with
 from linnet.imp.rewrite import substitute
-from linnet.lower.context import Context, Cursor, cursors_of, resolve
-from linnet.lower.region import Region, as_value, lower_at, lower_region, reserve
+from linnet.lower.context import Context, Cursor, as_value, cursors_of, resolve
+from linnet.lower.region import Region, lower_at, lower_region, reserve
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,22 +85,18 @@ def coiterate(ctx: Context, r: Region) -> None:
         walk_alone(ctx, r, cursor, stepper)
         return
     walks = [open_walk(ctx, r, c, s) for c, s in found.items()]
-    if idle:
-        reserve(ctx, r, _total(walks))
-    else:
-        reserve(ctx, r, imp.maximum(r.hi - r.lo, 0))
-    jumps = any(isinstance(r.looplets[c], Jumper) for c in found)
-    if jumps and all(at_fill(ctx, r, [c]).body == loops.NOTHING for c in found):
+    meets = all(at_fill(ctx, r, [c]).body == loops.NOTHING for c in found)
+    reserve(ctx, r, _visits(walks, meets) if idle else imp.maximum(r.hi - r.lo, 0))
+    if meets and any(isinstance(r.looplets[c], Jumper) for c in found):
         leapfrog(ctx, r, walks)
         return
     merge(ctx, r, walks, gap, idle)
 
 
-def _total(walks: list[Walk]) -> imp.Expr:
-    total: imp.Expr = imp.ZERO
-    for w in walks:
-        total = total + (w.end - w.stepper.pos)
-    return total
+def _visits(walks: list[Walk], meets: bool) -> imp.Expr:
+    """The most indices at which something is stored: in any of the fibers, or in all of them."""
+    lengths = [w.end - w.stepper.pos for w in walks]
+    return reduce(imp.minimum if meets else imp.Operators.__add__, lengths)
 
 
 def at_fill(ctx: Context, r: Region, cursors: list[Cursor]) -> Region:
@@ -117,7 +114,7 @@ def bounds(ctx: Context, r: Region, cursor: Cursor, s: Stepper) -> tuple[imp.Exp
         begin = ctx.b.let(f"{s.pos.name}_begin", begin)
         seek = substitute(s.seek.position, {s.pos.name: begin, s.seek.target.name: r.lo})
         begin = ctx.b.let(f"{s.pos.name}_lo", seek)
-    if r.hi != cursor.fiber.dim and isinstance(s.chunk, Spike):
+    if r.hi != ctx.dim(cursor) and isinstance(s.chunk, Spike):
         begin = begin if isinstance(begin, imp.Var) else ctx.b.let(f"{s.pos.name}_lo", begin)
         seek = substitute(s.seek.position, {s.pos.name: begin, s.seek.target.name: r.hi})
         end = ctx.b.let(f"{s.pos.name}_hi", seek)
@@ -174,7 +171,8 @@ def _subsets(walks: list[Walk]) -> Iterator[list[Walk]]:
 
 
 def merge_loop(ctx: Context, r: Region, walks: list[Walk], start: imp.Expr, idle: bool) -> None:
-    """`while` all of these fibers last."""
+    """`while` all of these fibers last; `for` the positions of the last one."""
+    counted = idle and len(walks) == 1 and _counts(walks[0])
     conds = [w.more for w in walks if not w.stepper.covers] or [start < r.hi]
     cond = conds[0]
     for more in conds[1:]:
@@ -191,15 +189,29 @@ def merge_loop(ctx: Context, r: Region, walks: list[Walk], start: imp.Expr, idle
             stop = last if spikes else last + 1
             looplets = {**before.looplets, **{c: x for c, x in chunks.items() if c in before.looplets}}
             lower_region(ctx, replace(before, lo=start, hi=stop, looplets=looplets))
+        moved = False
         if spikes:
-            ctx.b.emit(imp.Let(r.index, last))
-            ctx.b.emit(*cases(ctx, replace(r, looplets={**r.looplets, **chunks}), walks, last).stmts)
-        for w in walks:
-            ctx.b.emit(*_step(w, walks, last))
+            here = replace(r, looplets={**r.looplets, **chunks})
+            block, moved = cases(ctx, here, walks, last)
+            ctx.b.emit(*block.stmts)
+        if not moved and not counted:
+            for w in walks:
+                ctx.b.emit(*_step(w, walks, last))
         if isinstance(start, imp.Var) and start != r.lo:
             ctx.b.emit(imp.Assign(start, last + 1))
 
-    ctx.b.emit(imp.While(cond, ctx.collect(lower)))
+    body = ctx.collect(lower)
+    if counted:
+        (w,), pos = walks, ctx.b.var(walks[0].stepper.pos.name)
+        rest = substitute(body, {w.stepper.pos.name: pos})
+        ctx.b.emit(imp.For(pos, w.stepper.pos, w.end, rest))
+    else:
+        ctx.b.emit(imp.While(cond, body))
+
+
+def _counts(w: Walk) -> bool:
+    """Whether a fiber is walked by counting positions."""
+    return w.spike and w.stepper.next is None and not w.stepper.setup and not w.stepper.covers
 
 
 def _least(ctx: Context, r: Region, walks: list[Walk]) -> imp.Expr:
@@ -233,37 +245,61 @@ def _step(w: Walk, walks: list[Walk], last: imp.Expr) -> tuple[imp.Stmt, ...]:
     return (imp.If(here, imp.Block(step), imp.EMPTY),)
 
 
-def cases(ctx: Context, r: Region, walks: list[Walk], last: imp.Expr) -> imp.Block:
-    """What to do at the least coordinate, by which fibers are stored there; largest sets first."""
+def cases(
+    ctx: Context, r: Region, walks: list[Walk], last: imp.Expr
+) -> tuple[imp.Block, bool]:
+    """What to do at the least coordinate, by which fibers are stored there.
+
+    Where each case has something to do, it also moves its fibers on, and the second result is
+    true: processors foresee which case it will be, and need not wait for what was compared.
+    """
     spikes = [w for w in walks if w.spike]
-    least = 1 if len(spikes) == len(walks) else 0  # a run may end where no spike is
-    subsets = [list(s) for n in range(len(spikes), least - 1, -1) for s in combinations(spikes, n)]
-    chain = imp.EMPTY
-    for stored in reversed(subsets):
-        block = lower_case(ctx, r, spikes, stored)
-        if block == imp.EMPTY and chain == imp.EMPTY:
-            continue  # nothing from here on: no need to tell these cases apart
-        cond = imp.TRUE if stored is subsets[-1] else _stored(stored, walks, last)
-        chain = block if cond == imp.TRUE else imp.Block((imp.If(cond, block, chain),))
-    return chain
+    pure = len(spikes) == len(walks)
+    least = 1 if pure else 0  # a run may end where no spike is
+    subsets = [s for n in range(least, len(spikes) + 1) for s in combinations(spikes, n)]
+    found = {s: lower_case(ctx, r, spikes, s, last) for s in subsets}
+    moves = pure and len(spikes) > 1 and imp.EMPTY not in found.values()
+    if moves:
+        steps = {w: (*_advance(w.stepper), *_again(w.stepper)) for w in spikes}
+        for s, block in found.items():
+            found[s] = imp.Block((*block.stmts, *(t for w in s for t in steps[w])))
+    if pure and len(spikes) == 2:
+        a, b = spikes
+        smaller = choice(a.last < b.last, found[a,], found[b,])
+        return choice(imp.eq(a.last, b.last), found[a, b], smaller), moves
+    return decide(found, spikes, (), last), moves
 
 
-def _stored(stored: list[Walk], walks: list[Walk], last: imp.Expr) -> imp.Expr:
-    """Whether all of these fibers have an entry at the least coordinate."""
-    if len(walks) == 1:
-        return imp.TRUE
-    if len(walks) == 2 and all(w.spike for w in walks):
-        a, b = walks[0].last, walks[1].last
-        if len(stored) == 2:
-            return imp.eq(a, b)
-        return a < b if stored[0] is walks[0] else b < a
-    cond = imp.eq(stored[0].last, last)
-    for w in stored[1:]:
-        cond = cond & imp.eq(w.last, last)
-    return cond
+def decide(
+    found: dict[tuple[Walk, ...], imp.Block],
+    left: list[Walk],
+    stored: tuple[Walk, ...],
+    last: imp.Expr,
+) -> imp.Block:
+    """Ask one fiber after the other whether it is stored at the least coordinate."""
+    if not left:
+        return found[stored]
+    first, *rest = left
+    yes = decide(found, rest, (*stored, first), last)
+    if not rest and stored not in found:
+        return yes
+    return choice(imp.eq(first.last, last), yes, decide(found, rest, stored, last))
 
 
-def lower_case(ctx: Context, r: Region, spikes: list[Walk], stored: list[Walk]) -> imp.Block:
+def choice(cond: imp.Expr, then: imp.Block, orelse: imp.Block) -> imp.Block:
+    """A branch, unless there is nothing to choose."""
+    match then, orelse:
+        case imp.Block(()), imp.Block(()):
+            return imp.EMPTY
+        case imp.Block((imp.If(inner, block, imp.Block(())),)), imp.Block(()):
+            return imp.Block((imp.If(cond & inner, block, imp.EMPTY),))
+        case _:
+            return imp.Block((imp.If(cond, then, orelse),))
+
+
+def lower_case(
+    ctx: Context, r: Region, spikes: list[Walk], stored: tuple[Walk, ...], where: imp.Expr
+) -> imp.Block:
     """The body where exactly these fibers are stored."""
     looplets = dict(r.looplets)
     for w in spikes:
@@ -271,7 +307,9 @@ def lower_case(ctx: Context, r: Region, spikes: list[Walk], stored: list[Walk]) 
             chunk = w.stepper.chunk
             assert isinstance(chunk, Spike)
             looplets[w.cursor] = Run(chunk.tail if w in stored else FILL)
-    return ctx.collect(lambda: lower_at(ctx, replace(r, looplets=looplets), r.index))
+    if len(spikes) == 2 and stored and where != r.index:
+        where = stored[0].last
+    return ctx.collect(lambda: lower_at(ctx, replace(r, looplets=looplets), where))
 
 
 def leapfrog(ctx: Context, r: Region, walks: list[Walk]) -> None:
@@ -293,7 +331,7 @@ def leapfrog(ctx: Context, r: Region, walks: list[Walk]) -> None:
         met = cond
         for w in walks:
             met = met & imp.eq(w.stepper.last, r.index)
-        block = lower_case(ctx, r, walks, walks)
+        block = lower_case(ctx, r, walks, tuple(walks), r.index)
         steps = tuple(t for w in walks for t in (*_advance(w.stepper), *_again(w.stepper)))
         ctx.b.emit(imp.If(met, imp.Block((*block.stmts, *steps)), imp.EMPTY))
 

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from typing import assert_never
 
 from linnet import imp, loops
 from linnet.errors import Location
 from linnet.formats.fiber import Fiber, Register, Storage
+from linnet.formats.looplets import Fill, Missing, Truth, Value
 from linnet.imp.build import Builder
-from linnet.loops.rewrite import accesses, rewrite_stmt
-from linnet.normalize.simplify import Facts, simplify
+from linnet.loops.rewrite import accesses, rewrite_stmt, walk
+from linnet.normalize.affine import is_mask, is_shift
+from linnet.normalize.simplify import MISSING, Facts, simplify
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +36,12 @@ class Context:
     sites: list[Site] = field(default_factory=list)
     indices: list[str] = field(default_factory=list)
     walked: set[str] = field(default_factory=set)
+    shifts: dict[Cursor, imp.Expr] = field(default_factory=dict)
+
+    def dim(self, cursor: Cursor) -> imp.Expr:
+        """Where a fiber ends, as the loop that walks it counts."""
+        shift = self.shifts.get(cursor, imp.ZERO)
+        return cursor.fiber.dim if shift == imp.ZERO else cursor.fiber.dim - shift
 
     def simplify(self, stmt: loops.Stmt) -> loops.Stmt:
         """`stmt` without what the laws make needless."""
@@ -47,20 +56,45 @@ class Context:
 
 @dataclass(frozen=True, slots=True)
 class Cursor:
-    """A fiber that a loop walks, for reading or for writing. All accesses to it share one walk."""
+    """A fiber that a loop walks, for reading or for writing. All accesses to it share one walk.
+
+    `index` is the index as it was written, the loop's own or that plus something known before.
+    """
 
     fiber: Fiber
     update: bool
-    protocol: str = ""
+    protocol: str
+    index: loops.Expr
+    at: Location | None = field(default=None, compare=False)
+
+
+    @property
+    def plain(self) -> bool:
+        """Whether the index is the loop's own."""
+        return isinstance(self.index, loops.Index)
+
+
+@dataclass(frozen=True, slots=True)
+class Mask:
+    """A comparison of the loop's index with something known before the loop."""
+
+    call: loops.Call
+    update: bool = False
 
 
 def cursors_of(body: loops.Stmt, index: str) -> list[Cursor]:
-    """The fibers whose next index is `index`, in program order."""
-    here = loops.Index(index)
+    """What the loop over `index` walks, in program order: fibers, and comparisons of the index."""
     found: dict[Cursor, None] = {}
+    inner = {n.index for n in walk(body) if isinstance(n, loops.Loop)}
     for access, is_target in accesses(body):
-        if isinstance(access.tensor, Fiber) and access.indices[:1] == (here,):
-            found[Cursor(access.tensor, is_target, _protocol(access))] = None
+        if isinstance(access.tensor, Fiber) and access.indices:
+            head = access.indices[0]
+            if is_shift(head, index, inner):
+                cursor = Cursor(access.tensor, is_target, _protocol(access), head, access.at)
+                found[cursor] = None
+    for node in walk(body):
+        if isinstance(node, loops.Call) and is_mask(node, index, inner):
+            found[Mask(node)] = None  # type: ignore[index]
     return list(found)
 
 
@@ -68,23 +102,60 @@ def _protocol(access: loops.Access) -> str:
     return access.protocols[0] if access.protocols else ""
 
 
+def as_value(cursor: Cursor, payload: Value) -> Fiber | loops.Expr:
+    """What an access or a comparison becomes: a subfiber, or a value."""
+    match payload:
+        case Fiber():
+            return payload
+        case Truth(value):
+            return loops.Literal(value, "bool")
+        case Missing(site):
+            dtype = cursor.fiber.storage.format.dtype
+            assert dtype is not None
+            return loops.Value(imp.Call(MISSING, (imp.Const(site, imp.INT),), dtype))
+        case Fill():
+            format = cursor.fiber.storage.format
+            assert format.fill_value is not None
+            return loops.Literal(format.fill_value, format.dtype, structural=True)
+        case _:
+            assert_never(payload)
+
+
 def resolve(
-    body: loops.Stmt, index: str, payloads: dict[Cursor, Fiber | loops.Literal]
+    body: loops.Stmt, index: str, payloads: Mapping[Cursor, Fiber | loops.Expr]
 ) -> loops.Stmt:
-    """Replace the accesses that a loop walks by what they are at its index."""
-    here = loops.Index(index)
+    """Replace the accesses and comparisons that a loop walks by what they are at its index."""
+    masks = {c.call: v for c, v in payloads.items() if isinstance(c, Mask)}  # type: ignore[attr-defined]
+    if masks:
+        body = rewrite_stmt(
+            body,
+            on_expr=lambda e: masks.get(e) if isinstance(e, loops.Call) else None,  # type: ignore[arg-type,return-value]
+        )
+    if len(masks) == len(payloads):
+        return body
 
     def found(access: loops.Access, update: bool) -> loops.Expr | None:
-        if not isinstance(access.tensor, Fiber) or access.indices[:1] != (here,):
+        if not isinstance(access.tensor, Fiber) or not access.indices:
             return None
-        payload = payloads.get(Cursor(access.tensor, update, _protocol(access)))
-        if payload is None or isinstance(payload, loops.Literal):
+        cursor = Cursor(access.tensor, update, _protocol(access), access.indices[0])
+        payload = payloads.get(cursor)
+        if update and isinstance(payload, loops.Value):
+            return loops.Access(missing_target(cursor, payload), ())
+        if payload is None or not isinstance(payload, Fiber):
             return payload
         return replace(
             access, tensor=payload, indices=access.indices[1:], protocols=access.protocols[1:]
         )
 
     return replace_accesses(body, found)
+
+
+def missing_target(cursor: Cursor, missing: loops.Value) -> Register:
+    """A place beyond the bounds: writing to it is an error."""
+    assert isinstance(missing.code, imp.Call)
+    site = missing.code.args[0]
+    assert isinstance(site, imp.Const)
+    return Register(cursor.fiber.storage, imp.Var(f"{MISSING} {site.value}"))
 
 
 def replace_accesses(

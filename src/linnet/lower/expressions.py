@@ -24,6 +24,9 @@ def lower_expr(ctx: Context, expr: loops.Expr, dtype: str | None = None) -> imp.
         case loops.Literal(value):
             own = concrete(dtype_of(expr, ctx.facts.types))
             found = imp.Const(as_python(value, own), own)
+        case loops.Value(imp.Call("missing", (imp.Const(site),), own)):
+            ctx.b.emit(imp.Return(out_of_bounds(int(site))))  # type: ignore[arg-type]
+            found = imp.Const(as_python(0, own), own)
         case loops.Value(code):
             found = code
         case loops.Index(name):
@@ -43,6 +46,11 @@ def lower_expr(ctx: Context, expr: loops.Expr, dtype: str | None = None) -> imp.
         case _:
             assert_never(expr)
     return found if dtype is None else convert(found, dtype)
+
+
+def out_of_bounds(site: int) -> imp.Expr:
+    """The status that says which access left its dimension."""
+    return imp.Const(imp.OUT_OF_BOUNDS | site << 8, imp.INT)
 
 
 def _lower_call(ctx: Context, call: loops.Call) -> imp.Expr:

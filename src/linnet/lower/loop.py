@@ -11,7 +11,7 @@ from linnet.loops.rewrite import accesses
 from linnet.lower.context import (
     Context,
     Cursor,
-    Site,
+    Mask,
     cursors_of,
     fresh_targets,
     initialize,
@@ -21,6 +21,7 @@ from linnet.lower.context import (
 )
 from linnet.lower.expressions import lower_expr
 from linnet.lower.region import LowerStmt, Region, lower_region
+from linnet.lower.unfurl import PERMISSIVE, mask_looplet, unfurl
 from linnet.normalize.simplify import point_of
 
 
@@ -39,40 +40,38 @@ def lower_loop(ctx: Context, loop: loops.Loop, lower_stmt: LowerStmt) -> None:
         hi = _simple(ctx, lower_expr(ctx, loop.extent.stop, imp.INT), f"{loop.index}_end")
         body, kept = keep_in_registers(ctx, loop.body)
     looplets: dict[Cursor, Looplet] = {}
-    cursors = cursors_of(body, loop.index)
-    check_extent(ctx, loop, lo, hi, cursors)
-    for c in cursors:
-        if not c.update:
-            looplets[c] = c.fiber.kind.unfurl(ctx.b, c.fiber, index, c.protocol)
+    safe = stays_inside(loop.extent)
+    for c in cursors_of(body, loop.index):
+        if isinstance(c, Mask):
+            looplets[c] = mask_looplet(ctx, c, loop.index)
+        elif not c.update:
+            looplets[c] = unfurl(ctx, c, index, not (safe and c.plain) or _permissive(c), point)
     body = settle_fresh(ctx, body, loop.index, lo, hi, looplets, point)
     for c in cursors_of(body, loop.index):
         if c.update:
-            looplets[c] = c.fiber.kind.update(ctx.b, c.fiber, index)
+            looplets[c] = unfurl(ctx, c, index, not (safe and c.plain), point)
     lower_region(ctx, Region(index, lo, hi, looplets, body, lower_stmt, point))
     for fiber, register in kept:
         write_back(ctx, fiber, register)
+
+
+def _permissive(cursor: Cursor) -> bool:
+    return cursor.protocol == PERMISSIVE
 
 
 def _simple(ctx: Context, x: imp.Expr, name: str) -> imp.Expr:
     return x if isinstance(x, imp.Const | imp.Var) else ctx.b.let(name, x)
 
 
-def check_extent(
-    ctx: Context, loop: loops.Loop, lo: imp.Expr, hi: imp.Expr, cursors: list[Cursor]
-) -> None:
-    """Refuse at run time indices that leave a dimension, where that is not known beforehand."""
-    assert loop.extent is not None
-    match loop.extent:
+def stays_inside(extent: loops.Extent) -> bool:
+    """Whether the index is known to stay within the dimensions that it indexes."""
+    match extent:
         case loops.Extent(loops.Literal(), loops.Dimension() | loops.Literal()):
-            return  # checked when the kernel is called
-        case loops.Extent(loops.Index()) if point_of(loop.extent) is not None:
-            return  # an index that another loop has kept within this dimension
-    for dim in dict.fromkeys(c.fiber.dim for c in cursors):
-        message = f"an index in the loop over `{loop.index}` leaves its dimension"
-        ctx.sites.append(Site(message, loop.at))
-        status = imp.Const(imp.OUT_OF_BOUNDS | (len(ctx.sites) - 1) << 8, imp.INT)
-        outside = (lo < hi) & ((lo < 0) | (hi > dim))
-        ctx.b.emit(imp.If(outside, imp.Block((imp.Return(status),)), imp.EMPTY))
+            return True  # checked when the kernel is called
+        case loops.Extent(loops.Index()):
+            return point_of(extent) is not None  # kept within this dimension by another loop
+        case _:
+            return False
 
 
 def settle_fresh(

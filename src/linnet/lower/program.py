@@ -20,12 +20,12 @@ from linnet.lower.context import (
     replace_accesses,
     settle,
 )
-from linnet.lower.expressions import lower_expr, lower_update
+from linnet.lower.expressions import lower_expr, lower_update, out_of_bounds
 from linnet.lower.loop import lower_loop
 from linnet.lower.storage import Bound, equal_modes, make_storages
 from linnet.names import Names
 from linnet.normalize.shape_checks import Check
-from linnet.normalize.simplify import facts_of, same
+from linnet.normalize.simplify import MISSING, facts_of, is_missing, same
 
 
 @dataclass(frozen=True, slots=True)
@@ -299,6 +299,15 @@ def lower_thaw(ctx: Context, name: str, rest: list[loops.Stmt]) -> list[loops.St
 
 def lower_if(ctx: Context, stmt: loops.If) -> None:
     """A condition that could not be decided while compiling."""
+    match stmt.cond:
+        # what is beyond the bounds is an error only if it is looked at
+        case loops.Call(function, (a, b)) if any(map(is_missing, walk(b))):  # type: ignore[arg-type]
+            if function.name == "logical_and":
+                lower_if(ctx, replace(stmt, cond=a, then=replace(stmt, cond=b)))
+                return
+            if function.name == "logical_or":
+                lower_if(ctx, replace(stmt, cond=a, orelse=replace(stmt, cond=b)))
+                return
     whole = initialize(ctx, stmt, fresh_targets(stmt))
     assert isinstance(whole, loops.If)
     cond = lower_expr(ctx, whole.cond, imp.BOOL)
@@ -314,6 +323,9 @@ def lower_assign(ctx: Context, stmt: loops.Assign) -> None:
     """Write one value: to a register, or to memory."""
     target = stmt.target.tensor
     match target:
+        case Register(storage, imp.Var(name)) if name.startswith(MISSING):
+            ctx.b.emit(imp.Return(out_of_bounds(int(name.removeprefix(MISSING)))))
+            return
         case Register(storage, var, dirty):
             op = _ACCUMULATED.get(stmt.op.name) if stmt.op is not None else None
             value = lower_expr(ctx, stmt.value)

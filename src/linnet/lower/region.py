@@ -15,7 +15,6 @@ from linnet import imp, loops
 from linnet.formats.fiber import Fiber
 from linnet.formats.looplets import (
     FILL,
-    Fill,
     Jumper,
     Looplet,
     Lookup,
@@ -26,9 +25,17 @@ from linnet.formats.looplets import (
     Stepper,
     Switch,
     Thunk,
+    Value,
 )
 from linnet.imp.rewrite import substitute
-from linnet.lower.context import Context, Cursor, cursors_of, resolve, surely_writes
+from linnet.lower.context import (
+    Context,
+    Cursor,
+    as_value,
+    cursors_of,
+    resolve,
+    surely_writes,
+)
 from linnet.lower.repeat import lower_repeated
 
 LowerStmt = Callable[[Context, loops.Stmt], None]
@@ -116,20 +123,11 @@ def lower_runs(ctx: Context, r: Region) -> Region:
     runs = {
         c: as_value(c, x.body)
         for c, x in r.looplets.items()
-        if isinstance(x, Run) and isinstance(x.body, Fill | Fiber)
+        if isinstance(x, Run) and isinstance(x.body, Value)
     }
     body = ctx.simplify(resolve(r.body, r.index.name, runs) if runs else r.body)
     alive = set(cursors_of(body, r.index.name))
     return replace(r, body=body, looplets={c: x for c, x in r.looplets.items() if c in alive})
-
-
-def as_value(cursor: Cursor, payload: Fill | Fiber) -> Fiber | loops.Literal:
-    """What an access becomes: a subfiber, or the fill value where nothing is stored."""
-    if isinstance(payload, Fiber):
-        return payload
-    format = cursor.fiber.storage.format
-    assert format.fill_value is not None
-    return loops.Literal(format.fill_value, format.dtype, structural=True)
 
 
 def lower_spike(ctx: Context, r: Region, cursor: Cursor, spike: Spike) -> None:
@@ -178,7 +176,7 @@ def lower_point(ctx: Context, r: Region) -> None:
         if isinstance(looplet.body, Switch) and not cursor.update:
             lower_switch(ctx, replace(r, point=True), cursor, _as_runs(looplet.body))
             return
-    reads = {c: as_value(c, p) for c, p in payloads.items() if not c.update and isinstance(p, Fill | Fiber)}
+    reads = {c: as_value(c, p) for c, p in payloads.items() if not c.update and isinstance(p, Value)}
     body = ctx.simplify(resolve(r.body, r.index.name, reads))
     epilogues: list[tuple[imp.Stmt, ...]] = []
     writes: dict[Cursor, Fiber | loops.Literal] = {}

@@ -18,6 +18,7 @@ from linnet.formats.level import Level
 from linnet.loops.printer import show
 from linnet.loops.rewrite import map_exprs, map_stmts, rewrite_expr, walk
 from linnet.names import Names
+from linnet.normalize.affine import is_shift
 
 Formats = dict[str, Format]
 
@@ -92,21 +93,29 @@ def _access(s: _Nest, expr: loops.Expr, update: bool = False) -> loops.Access | 
     for level_number, level in enumerate(format.levels):
         for mode in format.modes_of(level_number):
             index = indices[mode]
-            if isinstance(index, loops.Index) and index.name in s.path:
-                at = s.path.index(index.name) + 1
-                if at > depth:
-                    depth = at
-                    continue
+            at = _walked_at(s, index)
+            if at > depth:
+                depth = at
+                continue
             depth = max(depth, _bound_at(s, index))
             name = s.names.fresh(index.name if isinstance(index, loops.Index) else "at")
             extent = loops.Extent(index, loops.Call(add, (index, loops.Literal(1))))
             s.wanted[depth].append(loops.Loop(name, extent, loops.NOTHING, expr.at))
             _tell(s, expr, index, level, update)
             indices[mode], changed = loops.Index(name), True
-            protocols[mode] = "follow"
+            protocols[mode] = protocols[mode] or "follow"
     if not changed:
         return None
     return replace(expr, indices=tuple(indices), protocols=tuple(protocols))
+
+
+def _walked_at(s: _Nest, index: loops.Expr) -> int:
+    """The depth of the loop that can walk along an index: its own, or plus what is known; or 0."""
+    inside = [n.name for n in walk(index) if isinstance(n, loops.Index)]
+    if not inside or not all(name in s.path for name in inside):
+        return 0
+    deepest = max(inside, key=s.path.index)
+    return s.path.index(deepest) + 1 if is_shift(index, deepest, set()) else 0
 
 
 def _bound_at(s: _Nest, index: loops.Expr) -> int:

@@ -219,7 +219,7 @@ def simplify_expr(expr: loops.Expr, facts: Facts) -> loops.Expr:
         case loops.Call():
             expr = map_args(expr, lambda e: simplify_expr(e, facts))
             assert isinstance(expr, loops.Call)
-            for law in (fold, annihilate, choose_branch, drop_identity, merge_equals):
+            for law in (fold, coalesce, annihilate, choose_branch, drop_identity, merge_equals):
                 changed = law(expr, facts)
                 if changed is not None:
                     return changed
@@ -238,6 +238,26 @@ def fold(call: loops.Call, facts: Facts) -> loops.Expr | None:
     value = apply(call.function, tuple(a.value for a in literals), dtypes)
     structural = any(a.structural for a in literals)
     return loops.Literal(value, None if result.startswith("weak_") else result, structural)
+
+
+MISSING = "missing"  # stands in code for a value beyond the bounds of its tensor
+
+
+def is_missing(expr: loops.Expr) -> bool:
+    """Whether an expression is a value beyond the bounds."""
+    return isinstance(expr, loops.Value) and getattr(expr.code, "function", None) == MISSING
+
+
+def coalesce(call: loops.Call, facts: Facts) -> loops.Expr | None:
+    """`coalesce(missing, x) -> x`, and `coalesce(x, y) -> x` once x is known to be there."""
+    if call.function.name != "coalesce":
+        return None
+    first, second = call.args
+    if is_missing(first):
+        return _typed(second, dtype_of(call, facts.types), facts)
+    if isinstance(first, loops.Literal):
+        return _typed(first, dtype_of(call, facts.types), facts)
+    return None
 
 
 def annihilate(call: loops.Call, facts: Facts) -> loops.Expr | None:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from math import prod
 
 from linnet import imp, loops
-from linnet.errors import IndexBoundsError, InternalError, OutOfMemoryError
+from linnet.errors import IndexBoundsError, InternalError, OutOfMemoryError, ShapeError
 from linnet.formats.buffers import GUARD, Buffer, allocate
 from linnet.formats.format import Format
 from linnet.formats.contents import Contents
@@ -34,6 +34,7 @@ class Result:
     dtypes: tuple[str, ...]
     dims: tuple[Callable[[Shapes], int], ...] | None  # None: those it has
     keeps: bool = False  # what it held before is updated
+    sized_by_itself: bool = False  # a dimension is that of what it held before
 
     @property
     def dense(self) -> bool:
@@ -87,9 +88,8 @@ class Entry:
         for p, contents in zip(self.operands, pinned, strict=True):
             shapes[p] = contents.shape
         for r in self.results:
-            if r.dims is None:
-                assert r.position is not None
-                shapes[r.position] = tensors[r.position].contents().shape
+            if r.position is not None and (r.dims is None or r.sized_by_itself):
+                shapes[r.position] = self._own_shape(r, tensors[r.position])
         self.check(shapes)
         parts: list[Sequence[int]] = [contents.slots for contents in pinned]
         lent: list[Contents | None] = []
@@ -107,6 +107,16 @@ class Entry:
             self._take_over(r, tensors, block, starts[first + k], lent[k], status)
         if status:
             raise self._failure(status)
+
+    def _own_shape(self, r: Result, tensor: Tensor) -> tuple[int, ...]:
+        """The shape that an output has already."""
+        if r.dims is not None and tensor.shape is None:
+            raise ShapeError(
+                f"the size of `{r.name}` is not known in `{self.name}`",
+                why="no loop over a plain index of an operand says how large it is",
+                hint="give the loop a range: `for i in range(n)`",
+            )
+        return tensor.contents().shape
 
     def check(self, shapes: Shapes) -> None:
         """Refuse arguments whose dimensions do not fit together."""

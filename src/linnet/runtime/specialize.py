@@ -141,8 +141,13 @@ def _results(
             stated = declares[name].dims
             assert stated is not None
             dims = tuple(size_of(d, positions) for d in stated)
+        own = any(
+            isinstance(d, loops.Dimension) and d.tensor == name
+            for other in declares.values()
+            for d in other.dims or ()
+        )
         keeps = name in kernel.kept
-        results.append(Result(positions[name], name, formats[name], arrays[name], dims, keeps))
+        results.append(Result(positions[name], name, formats[name], arrays[name], dims, keeps, own))
     for name in temporaries:
         dims = tuple(_zero for _ in range(formats[name].ndim))
         results.append(Result(None, name, formats[name], arrays[name], dims))
