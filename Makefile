@@ -6,6 +6,7 @@ VENV    := .venv
 BENCH   := .venv-bench
 BIN     := $(VENV)/bin
 PROFILE ?= dev
+JOBS    ?= auto
 FUZZ_SECONDS ?= 600
 ARGS    ?=
 
@@ -37,7 +38,7 @@ demo: $(VENV)/.installed
 	@$(BIN)/python examples/demo.py
 
 test: $(VENV)/.installed
-	$(BIN)/python -m pytest --hypothesis-profile=$(PROFILE) $(ARGS)
+	$(BIN)/python -m pytest -n $(JOBS) --hypothesis-profile=$(PROFILE) $(ARGS)
 
 check: lint types test
 
@@ -60,13 +61,13 @@ sanitize: $(VENV)/.installed
 	LINNET_BACKEND=c LINNET_SANITIZE=1 ASAN_OPTIONS=detect_leaks=0 \
 	UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 \
 	LD_PRELOAD="$$(cc -print-file-name=libasan.so) $$(cc -print-file-name=libubsan.so)" \
-	$(BIN)/python -m pytest --hypothesis-profile=$(PROFILE) tests/oracle $(ARGS)
+	$(BIN)/python -m pytest -n $(JOBS) --hypothesis-profile=$(PROFILE) tests/oracle $(ARGS)
 
 # The oracle tests, again and again with new seeds, until the time is up or one fails.
 fuzz: $(VENV)/.installed
 	@end=$$(( $$(date +%s) + $(FUZZ_SECONDS) )); rounds=0; \
 	while [ $$(date +%s) -lt $$end ]; do \
-	  $(BIN)/python -m pytest -q -x --no-header --hypothesis-profile=fuzz \
+	  $(BIN)/python -m pytest -q -x --no-header -n $(JOBS) --hypothesis-profile=fuzz \
 	    --hypothesis-seed=$$(od -An -N4 -tu4 /dev/urandom | tr -d ' ') tests/oracle $(ARGS) || exit 1; \
 	  rounds=$$((rounds + 1)); \
 	done; echo "fuzz: $$rounds rounds in $(FUZZ_SECONDS) s, nothing found"

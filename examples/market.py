@@ -1,4 +1,4 @@
-"""A reader of Matrix Market files, as small as it can be: coordinates, real or pattern, symmetric or not."""
+"""A small reader of Matrix Market files: coordinates, real or pattern, symmetric or not."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def read(path: Path, format: object = "csr") -> ln.Tensor:
     with gzip.open(path, "rt") if path.suffix == ".gz" else path.open() as file:
         _, _, layout, field, symmetry = file.readline().lower().split()
         if layout != "coordinate" or field not in ("real", "integer", "pattern"):
-            raise ValueError(f"{path.name} is a {field} {layout} matrix, which this reader does not know")
+            raise ValueError(f"{path.name}: this reader does not know {field} {layout} matrices")
         sizes = next(line for line in file if not line.startswith("%"))
         entries = np.loadtxt(file, ndmin=2)
     i, j = (entries[:, k].astype(int) - 1 for k in (0, 1))

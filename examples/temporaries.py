@@ -8,7 +8,6 @@ from __future__ import annotations
 import time
 from pathlib import Path
 
-import numpy as np
 from market import read
 
 import linnet as ln
@@ -29,7 +28,7 @@ def gustavson(C, A, B):
     return C
 
 
-# Outer products: C is a sum of matrices, so the temporary must be a whole matrix: a table of tables.
+# Outer products: C is a sum of matrices, so the temporary is a matrix, too: a table of tables.
 @ln.kernel
 def outer(C, A, B):
     w = ln.temp(ln.SparseHash(ln.SparseHash(ln.Element(0.0))))
@@ -66,15 +65,18 @@ def main() -> None:
     a = A.to_numpy()
     expected = a @ a
     columns = A.to(ln.CSC)
-    programs = {"gustavson": (A, A), "outer": (columns, A), "inner": (A, columns), "by_rows": (A, A)}
-    for name, operands in programs.items():
-        kernel = globals()[name]
+    for kernel, *operands in (
+        (gustavson, A, A),
+        (outer, columns, A),
+        (inner, A, columns),
+        (by_rows, A, A),
+    ):
         C = kernel(ln.empty_tensor(ln.CSR), *operands)
         start = time.perf_counter()
         kernel(C, *operands)
         spent = time.perf_counter() - start
         assert abs(C.to_numpy() - expected).max() <= 1e-12 * abs(expected).max()
-        print(f"{name:12}{spent * 1e3:9.1f} ms   {C!r}")
+        print(f"{kernel.__name__:12}{spent * 1e3:9.1f} ms   {C!r}")
 
     print("\nWhat the compiler made of by_rows:\n")
     print(by_rows.loops(ln.empty_tensor(ln.CSR), A, A))

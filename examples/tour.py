@@ -1,7 +1,7 @@
 """A tour of Linnet in a few seconds: `python examples/tour.py`.
 
-Reads a real matrix, runs a fused sparse kernel over it, checks the answer and the time against SciPy,
-and shows the code that ran.
+Reads a real matrix, runs a fused sparse kernel over it, compares the answer and the time with
+SciPy, and shows the code that ran.
 """
 
 from __future__ import annotations

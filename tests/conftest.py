@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import tempfile
 from collections.abc import Callable
@@ -13,8 +14,10 @@ from hypothesis import HealthCheck, settings
 
 GOLDEN = Path(__file__).parent / "golden"
 
-# Set before anything imports linnet, and inherited by the processes that tests start.
-_CACHE = tempfile.mkdtemp(prefix="linnet-tests-")
+# Set before anything imports linnet, and inherited by the processes that tests start. Tests that
+# run side by side (pytest-xdist) share the folder that the first process made.
+_WORKER = "PYTEST_XDIST_WORKER" in os.environ
+_CACHE = os.environ["LINNET_CACHE_DIR"] if _WORKER else tempfile.mkdtemp(prefix="linnet-tests-")
 os.environ["LINNET_CACHE_DIR"] = _CACHE
 
 # Compiling a kernel takes longer than hypothesis expects of an example.
@@ -34,8 +37,14 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     )
 
 
+def pytest_itemcollected(item: pytest.Item) -> None:
+    """A test has the same name in every process, also if it is named after an object's address."""
+    item._nodeid = re.sub(r" at 0x[0-9a-f]+", "", item._nodeid)
+
+
 def pytest_unconfigure() -> None:
-    shutil.rmtree(_CACHE, ignore_errors=True)
+    if not _WORKER:
+        shutil.rmtree(_CACHE, ignore_errors=True)
 
 
 @pytest.fixture

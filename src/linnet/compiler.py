@@ -14,7 +14,7 @@ from linnet.imp.rewrite import walk
 from linnet.imp.simplify import simplify as simplify_code
 from linnet.lower.program import Lowered, lower
 from linnet.lower.storage import Bound
-from linnet.normalize.concordance import concordize
+from linnet.normalize.concordance import Warned, concordize
 from linnet.normalize.dimensions import infer_dimensions
 from linnet.normalize.dtypes import infer_dtypes
 from linnet.normalize.lifecycles import insert_lifecycles, updated_params
@@ -39,7 +39,7 @@ class Normalized:
     formats: Formats
     results: Formats
     checks: tuple[Check, ...]
-    warnings: tuple[str, ...]
+    warnings: tuple[Warned, ...]
 
 
 def normalize(program: loops.Program, formats: Formats) -> Normalized:

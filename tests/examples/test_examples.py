@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-SCRIPTS = sorted(p.name for p in (ROOT / "examples").glob("*.py") if "__main__" in p.read_text("utf-8"))
+FILES = sorted((ROOT / "examples").glob("*.py"))
+SCRIPTS = [path.name for path in FILES if "__main__" in path.read_text("utf-8")]
 
 
 def run(script: str) -> str:
@@ -36,5 +37,5 @@ def test_runs_in_silence_but_for_what_it_prints(script):
     printed = run(script)
     assert printed
     if script == "tour.py":
-        for part in ("stored=83883", "SciPy by gathering, same answer", "i64 misfit(", "ln.declare(E"):
+        for part in ("stored=83883", "by gathering, same answer", "i64 misfit(", "ln.declare(E"):
             assert part in printed

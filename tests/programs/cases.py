@@ -16,17 +16,16 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 from _pytest.mark import ParameterSet
+from tests.programs.formats import nest, of_ndim, one_at_a_time, patterned, spread
 
 import linnet as ln
 from linnet.backend import toolchain
 from linnet.errors import DiscordanceWarning
 from linnet.formats.construct import from_buffers
-from linnet.formats.format import Format
 from linnet.formats.tensor import buffer_names
 from linnet.imp import interpret
 from linnet.options import current
 from linnet.testing import assert_equal
-from tests.programs.formats import nest, of_ndim, one_at_a_time, patterned, spread
 
 DTYPES = (
     "float64", "int64", "float32", "complex128", "int32", "bool", "uint8", "complex64", "int8",
@@ -40,7 +39,7 @@ SIZES = {"i": 4, "j": 5, "k": 3, "l": 3, "m": 2, "n": 2}
 
 @dataclass(frozen=True)
 class Program:
-    """`kernel(result, *operands)`, the indices of each operand and of the result, and the answer."""
+    """`kernel(result, *operands)`, the indices of the result and the operands, and the answer."""
 
     kernel: ln.Kernel
     result: str

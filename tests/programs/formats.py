@@ -1,4 +1,4 @@
-"""Which formats a program is tried in: all nests of levels, in all orders, and a sample of tuples."""
+"""Which formats a program is tried in: nests of levels, in many orders, and samples of tuples."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def of_ndim(ndim: int) -> list[str]:
 
 
 def spread(choices: Sequence[Sequence[str]], count: int, seed: str) -> list[tuple[str, ...]]:
-    """Tuples in which every choice comes about equally often at every place, the usual one first."""
+    """Tuples in which every choice comes equally often at every place; the usual one is first."""
     drawn = random.Random(seed)
     columns = []
     for options in choices:

@@ -10,7 +10,7 @@ import numpy as np
 def einsum(spec: str, *arrays: np.ndarray) -> np.ndarray:
     """Sum of products in the dtype that a kernel gives it: truth values are counted."""
     dtype = reduce(np.promote_types, [a.dtype for a in arrays])
-    wide = np.dtype("int64") if dtype == bool else dtype
+    wide = np.dtype("int64") if dtype.kind == "b" else dtype
     return np.asarray(np.einsum(spec, *(a.astype(wide) for a in arrays)), wide)
 
 
@@ -26,4 +26,4 @@ def multiplied(*arrays: np.ndarray) -> np.ndarray:
 
 def widened(array: np.ndarray) -> np.ndarray:
     """Truth values where numbers are: the dtype in which they meet the literal 0."""
-    return array.astype("int64") if array.dtype == bool else array
+    return array.astype("int64") if array.dtype.kind == "b" else array

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import pytest
-
-import linnet as ln
 from tests.programs.cases import DTYPES, Case, cases, program
 from tests.programs.meaning import added, multiplied
+
+import linnet as ln
 
 NUMBERS = tuple(d for d in DTYPES if d != "bool" and d[0] != "u")
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import pytest
-
-import linnet as ln
 from tests.programs.cases import Case, cases, program
 from tests.programs.meaning import einsum
+
+import linnet as ln
 
 
 @ln.kernel

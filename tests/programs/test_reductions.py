@@ -6,10 +6,10 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
-
-import linnet as ln
 from tests.programs.cases import REAL, Case, Program, cases
 from tests.programs.meaning import widened
+
+import linnet as ln
 
 
 def over_columns(f: object, start: object) -> ln.Kernel:
@@ -42,7 +42,11 @@ def over_all(f: object, start: object) -> ln.Kernel:
     return kernel
 
 
-DIRECTIONS = {"row": (over_columns, "i", 1), "column": (over_rows, "j", 0), "total": (over_all, "", None)}
+DIRECTIONS = {
+    "row": (over_columns, "i", 1),
+    "column": (over_rows, "j", 0),
+    "total": (over_all, "", None),
+}
 OPERATORS: dict[str, tuple[object, object, tuple[str, ...]]] = {
     "sum": (np.add, 0, ("float64", "int32", "complex64", "bool", "uint8", "float32")),
     "product": (np.multiply, 1, ("float64", "int64", "complex128", "float32")),

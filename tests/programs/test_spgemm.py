@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-
-import linnet as ln
 from tests.programs.cases import Case, cases, program
 from tests.programs.formats import APPENDED
 from tests.programs.meaning import einsum
+
+import linnet as ln
 
 
 @ln.kernel

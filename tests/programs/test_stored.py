@@ -1,7 +1,7 @@
 """What results store, not only their values: nothing that the program did not write.
 
 A function of what is known to be a fill value is simplified before there is code; what is stored is
-then the set of places at which an update remains (ARRAY §4, FINCH §3.2). Values that happen to equal
+then the set of places at which an update remains (ARRAY §4, FINCH §3.2). Values that happen to be
 the fill value are not looked at: where an operand stores one, so does the result.
 """
 
@@ -11,12 +11,12 @@ import itertools
 
 import numpy as np
 import pytest
+from tests.programs.cases import interpreted
+from tests.programs.formats import nest
 
 import linnet as ln
 from linnet.formats.construct import unpack
 from linnet.testing import assert_equal
-from tests.programs.cases import interpreted
-from tests.programs.formats import nest
 
 SPARSE = ["S", "1", "B", "H"]
 PAIRS = list(itertools.product(SPARSE, SPARSE))
@@ -24,7 +24,7 @@ SIZE = 40
 
 
 def drawn(seed: int, fill: float = 0.0, dtype: str = "float64") -> tuple[np.ndarray, np.ndarray]:
-    """Values, and the places at which they are stored; some of the stored ones are the fill value."""
+    """Values, and the places at which they are stored; some stored ones are the fill value."""
     rng = np.random.default_rng(seed)
     places = rng.random(SIZE) < 0.5
     values = np.where(places, rng.integers(2, 9, SIZE), fill).astype(dtype)
@@ -124,7 +124,9 @@ ARITHMETIC = [
 ]
 
 
-@pytest.mark.parametrize(("kernel", "value", "place"), ARITHMETIC, ids=lambda x: getattr(x, "__name__", ""))
+@pytest.mark.parametrize(
+    ("kernel", "value", "place"), ARITHMETIC, ids=lambda x: getattr(x, "__name__", "")
+)
 def test_arithmetic(kernel, value, place):
     (a, p), (b, q) = drawn(1), drawn(2)
     for n, (f, g) in enumerate(PAIRS):
@@ -219,7 +221,9 @@ def test_truth_values(kernel, value, kept, known):
         check(kernel, result, operands, value(p, q), known(p, q), fill)
 
 
-@pytest.mark.parametrize(("kernel", "value"), [(without_if, lambda a, b: a & ~b), (xor_if, np.logical_xor)])
+@pytest.mark.parametrize(
+    ("kernel", "value"), [(without_if, lambda a, b: a & ~b), (xor_if, np.logical_xor)]
+)
 def test_conditions_store_where_they_hold(kernel, value):
     (a, p), (b, q) = drawn(3, dtype="bool"), drawn(4, dtype="bool")
     for n, (f, g) in enumerate(PAIRS):
@@ -344,7 +348,9 @@ def shortest(C, A, B):
 @pytest.mark.parametrize("letters", ["DS", "SS", "2", "HH", "DB", "DS 10"])
 def test_min_plus_product(letters):
     rng = np.random.default_rng(8)
-    a, b = (np.where(rng.random((6, 6)) < 0.25, rng.integers(1, 9, (6, 6)), np.inf) for _ in range(2))
+    a, b = (
+        np.where(rng.random((6, 6)) < 0.25, rng.integers(1, 9, (6, 6)), np.inf) for _ in range(2)
+    )
     A, B = (ln.asarray(x, format=ln.CSR.with_fill(np.inf)) for x in (a, b))
     made = interpreted(shortest, ln.empty_tensor(nest(letters)), [A, B], (6, 6), np.inf)
     reached = np.isfinite(a).astype(int) @ np.isfinite(b).astype(int) > 0
@@ -389,13 +395,16 @@ def test_rows_that_store_nothing_are_not_stored(letters):
 
 def _entries(a: np.ndarray, zeros: list[tuple[int, int]]) -> tuple[list[list[int]], list[float]]:
     places = [*zip(*np.nonzero(a), strict=True), *zeros]
-    return [[int(i) for i, _ in places], [int(j) for _, j in places]], [a[place] for place in places]
+    i, j = zip(*places, strict=True)
+    return [list(map(int, i)), list(map(int, j))], [a[place] for place in places]
 
 
 @pytest.mark.parametrize("letters", ["DS", "SS", "2", "HH", "DB", "SB", "DS 10", "SS 10", "BH"])
 def test_product_stores_what_meets(letters):
     rng = np.random.default_rng(9)
-    a, b = (np.where(rng.random((8, 8)) < 0.2, rng.choice([-1.0, 1.0], (8, 8)), 0) for _ in range(2))
+    a, b = (
+        np.where(rng.random((8, 8)) < 0.2, rng.choice([-1.0, 1.0], (8, 8)), 0) for _ in range(2)
+    )
     A, B = ln.asarray(a, format=ln.CSR), ln.asarray(b, format=ln.CSR)
     made = interpreted(rows_of_product, ln.empty_tensor(nest(letters)), [A, B], (8, 8))
     assert_equal(made, a @ b)

@@ -1,14 +1,13 @@
-"""Contractions of tensors of order 3, 4 and 5: TTV, TTM, MTTKRP, inner products; Kronecker; triangles."""
+"""Contractions of order 3, 4 and 5: TTV, TTM, MTTKRP, inner products; Kronecker; triangles."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
-
-import linnet as ln
-from linnet.frontend.words import declare
 from tests.programs.cases import Case, cases, program
 from tests.programs.meaning import einsum, widened
+
+import linnet as ln
 
 
 @ln.kernel
@@ -145,7 +144,7 @@ def test_tensors(case: Case):
 
 @ln.kernel
 def kronecker_matrix(C, A, B):
-    declare(C, 0, (A.shape[0] * B.shape[0], A.shape[1] * B.shape[1]))
+    ln.declare(C, 0, (A.shape[0] * B.shape[0], A.shape[1] * B.shape[1]))
     for i, k, j, l in ...:
         C[i * B.shape[0] + k, j * B.shape[1] + l] += A[i, j] * B[k, l]
 

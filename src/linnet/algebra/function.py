@@ -26,7 +26,8 @@ class Function:
     """An operator on values.
 
     `identity` and `annihilator` hold on both sides; the `right_…` ones only as last argument
-    (`x - 0 = x`). `repeat` is what `n` updates with one value amount to: "times" (`n * x`),
+    (`x - 0 = x`). `constants` are further values that decide the result: the value, the position
+    of the argument (None: any), the result (`x ** 0 = 1`, `inf + x = inf`). `repeat` is what `n` updates with one value amount to: "times" (`n * x`),
     "power" (`x ** n`), "once" (idempotent), or "" where nothing better than a loop is known.
     """
 
@@ -43,6 +44,7 @@ class Function:
     annihilator: Constant = no_constant
     right_identity: Constant = no_constant
     left_annihilator: Constant = no_constant
+    constants: tuple[tuple[Number, int | None, Number], ...] = ()
     repeat: str = ""
 
     def __repr__(self) -> str:

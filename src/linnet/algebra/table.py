@@ -42,6 +42,7 @@ def _greatest(dtype: str) -> Number | None:
     return None if kind(dtype) == "c" else highest(dtype)
 
 
+_INF = float("inf")
 _zero = _always(0)
 _one = _always(1)
 # On booleans addition is `or`, so that there is an annihilator.
@@ -55,10 +56,12 @@ _true = _always(True, "b")
 
 add = Function(
     "add", 2, types.alike("add", "biufc"), emit.infix("+"), quiet(np.add), "+",
-    commutative=True, associative=True, identity=_zero, annihilator=_true, repeat="times")
+    commutative=True, associative=True, identity=_zero, annihilator=_true, repeat="times",
+    constants=((_INF, None, _INF), (-_INF, None, -_INF)),)
 subtract = Function(
     "subtract", 2, types.alike("subtract", "iufc"), emit.infix("-"), quiet(np.subtract), "-",
-    right_identity=_zero, repeat="times")
+    right_identity=_zero, repeat="times",
+    constants=((_INF, 0, _INF), (-_INF, 0, -_INF), (_INF, 1, -_INF), (-_INF, 1, _INF)),)
 multiply = Function(
     "multiply", 2, types.alike("multiply", "biufc"), emit.infix("*"), quiet(np.multiply), "*",
     commutative=True, associative=True, identity=_one, annihilator=_zero, repeat="power")
@@ -77,7 +80,8 @@ fmod = Function(
 power = Function(
     "pow", 2, types.alike("pow", "Biufc"),
     emit.by_kind(emit.called("pow"), parts.power, division.integer_power), exact.power, "**",
-    right_identity=_one, left_annihilator=_one)
+    right_identity=_one, left_annihilator=_one,
+    constants=((0, 1, 1), (1, 0, 1)),)
 float_power = Function(
     "float_power", 2, types.double, emit.by_kind(emit.called("pow"), parts.power),
     quiet(np.float_power), right_identity=_one, left_annihilator=_one)

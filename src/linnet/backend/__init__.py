@@ -13,9 +13,11 @@ import json
 import struct
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from importlib import import_module
+from typing import Any
 
 from linnet import imp
-from linnet.backend import c, llvm, loader, machine, stamp, toolchain
+from linnet.backend import loader, stamp
 from linnet.backend.cache import Cache
 from linnet.backend.identifiers import symbol
 from linnet.options import Options
@@ -39,10 +41,7 @@ def build(
 ) -> Compiled:
     """Compile a kernel, and keep it in the disk cache under `key`, with `meta` beside it."""
     cache = Cache.open(options)
-    if options.target == "c":
-        code = toolchain.compile(c.render(kernel), options)
-    else:
-        code = machine.compile(llvm.render(kernel, machine.has_masks()))
+    code: bytes = _module("generate").generate(kernel, options)
     header: dict[str, object] = {"symbol": symbol(kernel), "meta": dict(meta or {})}
     call = _link(code, symbol(kernel), options)
     if cache is not None:
@@ -63,6 +62,11 @@ def load(key: str, options: Options) -> Compiled | None:
     return Compiled(_link(code, name, options), meta, len(code), cached=True)
 
 
+def _module(name: str) -> Any:
+    """A part of the back end that is not needed to load a kernel from the disk cache."""
+    return import_module(f"linnet.backend.{name}")
+
+
 def _full_key(key: str, options: Options) -> str:
     return f"{stamp.of(options)}|{key}"
 
@@ -80,13 +84,13 @@ def _unpack(data: bytes) -> tuple[dict[str, object], bytes]:
 def _link(code: bytes, name: str, options: Options) -> Call:
     """Make machine code callable; the function keeps its memory alive."""
     if options.target == "c":
-        address, owner = toolchain.load(code, name)
+        address, owner = _module("toolchain").load(code, name)
     else:
         try:
             image = loader.load(code)
             address, owner = image.symbols[name], image
         except loader.Unsupported:
-            address, owner = machine.load(code, name)
+            address, owner = _module("machine").load(code, name)
     function = _PROTOTYPE(address)
     function.owner = owner  # type: ignore[attr-defined]
     return function

@@ -11,17 +11,17 @@ import os
 import platform
 import sys
 from functools import cache
+from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 
-from linnet.backend import toolchain
 from linnet.options import Options
 
 
 def of(options: Options) -> str:
     """A text that differs wherever machine code would."""
     if options.target == "c":
-        tool = toolchain.describe(options)
+        tool = import_module("linnet.backend.toolchain").describe(options)
     else:
         tool = "llvm " + _llvmlite()
     return f"{tool}|{_processor()}|{_package()}"

@@ -23,8 +23,8 @@ from linnet.errors import InternalError, OutOfMemoryError
 _SLACK = 4096  # bytes: less than a page is not worth giving back
 
 
-class _Guard:
-    """One lock for all hand-overs of memory; re-entrant, since a garbage collection may need it."""
+class Guard:
+    """A lock that a fork releases; re-entrant, since a garbage collection may need it."""
 
     def __init__(self) -> None:
         self.renew()
@@ -36,7 +36,7 @@ class _Guard:
         self.lock = threading.RLock()
 
 
-GUARD = _Guard()
+GUARD = Guard()  # one for all hand-overs of memory
 
 
 def _library() -> ctypes.CDLL:
@@ -180,9 +180,22 @@ class Buffer:
             self.address = self.capacity = self.length = memory.address = 0
             return taken
 
-    def lent(self) -> int:
-        """The address, for a kernel that may write there or move the block; 0 if it must not."""
-        return 0 if self.exported or self._memory is None else self.address
+    def lend(self) -> int:
+        """The address, for a kernel that may write there or move the block; 0 if it must not.
+
+        From here on the block is not freed with this buffer: whatever happens before `own` or
+        `forget`, an interrupt included, it is never freed twice.
+        """
+        memory = self._memory
+        if self.exported or memory is None:
+            return 0
+        memory.address = 0
+        return self.address
+
+    def own(self) -> None:
+        """The memory that was lent came back as it was."""
+        if self._memory is not None:
+            self._memory.address = self.address
 
     def forget(self) -> None:
         """The memory that was lent is somebody else's now."""

@@ -147,14 +147,15 @@ class Contents:
         """The memory of every buffer, for a kernel that writes: address, capacity, 0 for each.
 
         A buffer that others may see is not lent (0, 0, 0); None while somebody reads the tensor.
-        Called with the guard held. What becomes of the memory must be told to `returned`.
+        Called with the guard held. What becomes of the memory must be told to `returned`, or to
+        `forget` if it is somebody else's in any case.
         """
         if self._pins or self._taken:
             return None
         self._taken = True
         slots: list[int] = []
         for buffer in self.buffers:
-            lent = buffer.lent()
+            lent = buffer.lend()
             slots += (lent, buffer.capacity if lent else 0, 0)
         return slots
 
@@ -171,11 +172,21 @@ class Contents:
                 break
             k += 3
         if same:
-            self._taken = False
-            return True
+            self.own()
+        else:
+            self.forget()
+        return same
+
+    def own(self) -> None:
+        """No kernel has touched the memory that was lent, or none but within its length."""
+        for buffer in self.buffers:
+            buffer.own()
+        self._taken = False
+
+    def forget(self) -> None:
+        """The memory that was lent is somebody else's."""
         for buffer in self.buffers:
             buffer.forget()
-        return False
 
 
 def _count_stored(contents: Contents) -> int:

@@ -25,6 +25,8 @@ class Leaf(Level):
     leaf: ClassVar[bool] = True
     width: ClassVar[int] = 0
 
+    constant: ClassVar[Number | None] = None  # what every stored value is, if it is the same
+
     def read(self, fiber: Fiber) -> imp.Expr:
         """The value at the fiber's position."""
         raise NotImplementedError
@@ -98,6 +100,7 @@ class Pattern(Leaf):
     fill: ClassVar[bool] = False
     dtype: ClassVar[str] = "bool"
     selective: ClassVar[bool] = True
+    constant: ClassVar[Number | None] = True
 
     def with_(self, **changes: object) -> Self:
         """Only what a pattern already is."""

@@ -189,14 +189,11 @@ def merge_loop(ctx: Context, r: Region, walks: list[Walk], start: imp.Expr, idle
             stop = last if spikes else last + 1
             looplets = {**before.looplets, **{c: x for c, x in chunks.items() if c in before.looplets}}
             lower_region(ctx, replace(before, lo=start, hi=stop, looplets=looplets))
-        moved = False
-        if spikes:
-            here = replace(r, looplets={**r.looplets, **chunks})
-            block, moved = cases(ctx, here, walks, last)
-            ctx.b.emit(*block.stmts)
-        if not moved and not counted:
-            for w in walks:
-                ctx.b.emit(*_step(w, walks, last))
+        here = replace(r, looplets={**r.looplets, **chunks})
+        if counted:
+            ctx.b.emit(*lower_case(ctx, here, walks, tuple(walks), last).stmts)
+        else:
+            ctx.b.emit(*cases(ctx, here, walks, last).stmts)
         if isinstance(start, imp.Var) and start != r.lo:
             ctx.b.emit(imp.Assign(start, last + 1))
 
@@ -245,36 +242,61 @@ def _step(w: Walk, walks: list[Walk], last: imp.Expr) -> tuple[imp.Stmt, ...]:
     return (imp.If(here, imp.Block(step), imp.EMPTY),)
 
 
-def cases(
-    ctx: Context, r: Region, walks: list[Walk], last: imp.Expr
-) -> tuple[imp.Block, bool]:
-    """What to do at the least coordinate, by which fibers are stored there.
+Cases = dict[tuple[Walk, ...], imp.Block]
+"""The code for each set of fibers that may be stored at the least coordinate."""
 
-    Where each case has something to do, it also moves its fibers on, and the second result is
-    true: processors foresee which case it will be, and need not wait for what was compared.
+
+def cases(ctx: Context, r: Region, walks: list[Walk], last: imp.Expr) -> imp.Block:
+    """What to do at the least coordinate, by which fibers are stored there; and move on.
+
+    A case that has something to do also moves its own fibers on: processors guess which case it
+    will be, and need not wait for what is compared. Elsewhere the next positions are computed.
     """
     spikes = [w for w in walks if w.spike]
     pure = len(spikes) == len(walks)
     least = 1 if pure else 0  # a run may end where no spike is
     subsets = [s for n in range(least, len(spikes) + 1) for s in combinations(spikes, n)]
-    found = {s: lower_case(ctx, r, spikes, s, last) for s in subsets}
-    moves = pure and len(spikes) > 1 and imp.EMPTY not in found.values()
-    if moves:
-        steps = {w: (*_advance(w.stepper), *_again(w.stepper)) for w in spikes}
-        for s, block in found.items():
-            found[s] = imp.Block((*block.stmts, *(t for w in s for t in steps[w])))
-    if pure and len(spikes) == 2:
-        a, b = spikes
-        smaller = choice(a.last < b.last, found[a,], found[b,])
-        return choice(imp.eq(a.last, b.last), found[a, b], smaller), moves
-    return decide(found, spikes, (), last), moves
+    found = {s: lower_case(ctx, r, spikes, s, last) for s in subsets} if spikes else {}
+    move = imp.Block(tuple(t for w in walks for t in _step(w, walks, last)))
+    if not pure:
+        chosen = decide(found, spikes, (), last) if spikes else imp.EMPTY
+        return imp.Block((*chosen.stmts, *move.stmts))
+    for s, block in found.items():
+        if block != imp.EMPTY:
+            found[s] = imp.Block((*block.stmts, *_steps(s)))
+    chosen = compare(found, *spikes) if len(spikes) == 2 else decide(found, spikes, (), last)
+    return _otherwise(chosen, move)
+
+
+def _steps(walks: tuple[Walk, ...]) -> tuple[imp.Stmt, ...]:
+    return tuple(t for w in walks for t in (*_advance(w.stepper), *_again(w.stepper)))
+
+
+def _otherwise(block: imp.Block, rest: imp.Block) -> imp.Block:
+    """Decisions in which there is something to do in the remaining cases, too."""
+    match block:
+        case imp.Block(()):
+            return rest
+        case imp.Block((imp.If(cond, then, orelse),)):
+            return imp.Block((imp.If(cond, _otherwise(then, rest), _otherwise(orelse, rest)),))
+        case _:
+            return block
+
+
+def compare(found: Cases, a: Walk, b: Walk) -> imp.Block:
+    """Two fibers: both, the first or the second is stored at the least coordinate."""
+    tests = {(a, b): imp.eq(a.last, b.last), (a,): a.last < b.last, (b,): b.last < a.last}
+    busy = [s for s in tests if found[s] != imp.EMPTY]
+    idle = [s for s in tests if s not in busy]
+    chosen = imp.EMPTY if len(idle) > 1 else imp.Block(_steps(idle[0] if idle else ()))
+    for s in reversed(busy):
+        alone = not idle and s is busy[-1]
+        chosen = found[s] if alone else choice(tests[s], found[s], chosen)
+    return chosen
 
 
 def decide(
-    found: dict[tuple[Walk, ...], imp.Block],
-    left: list[Walk],
-    stored: tuple[Walk, ...],
-    last: imp.Expr,
+    found: Cases, left: list[Walk], stored: tuple[Walk, ...], last: imp.Expr
 ) -> imp.Block:
     """Ask one fiber after the other whether it is stored at the least coordinate."""
     if not left:
@@ -309,7 +331,8 @@ def lower_case(
             looplets[w.cursor] = Run(chunk.tail if w in stored else FILL)
     if len(spikes) == 2 and stored and where != r.index:
         where = stored[0].last
-    return ctx.collect(lambda: lower_at(ctx, replace(r, looplets=looplets), where))
+    block = ctx.collect(lambda: lower_at(ctx, replace(r, looplets=looplets), where))
+    return imp.EMPTY if block.stmts == (imp.Let(r.index, where),) else block
 
 
 def leapfrog(ctx: Context, r: Region, walks: list[Walk]) -> None:

@@ -316,7 +316,7 @@ def lower_if(ctx: Context, stmt: loops.If) -> None:
     ctx.b.emit(imp.If(cond, then, orelse))
 
 
-_ACCUMULATED = {"add": "+", "mul": "*", "minimum": "min", "maximum": "max"}
+_ACCUMULATED = {"add": "+", "multiply": "*", "minimum": "min", "maximum": "max"}
 
 
 def lower_assign(ctx: Context, stmt: loops.Assign) -> None:

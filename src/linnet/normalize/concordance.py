@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 
 from linnet import loops
 from linnet.algebra.table import add
-from linnet.errors import DiscordanceWarning
+from linnet.errors import DiscordanceWarning, Location
 from linnet.formats.format import Format
 from linnet.formats.level import Level
 from linnet.loops.printer import show
@@ -21,6 +21,7 @@ from linnet.names import Names
 from linnet.normalize.affine import is_shift
 
 Formats = dict[str, Format]
+Warned = tuple[str, Location | None]
 
 
 @dataclass(slots=True)
@@ -34,13 +35,13 @@ class _Nest:
 
     formats: Formats
     names: Names
-    warnings: list[str] = field(default_factory=list)
+    warnings: list[Warned] = field(default_factory=list)
     path: list[str] = field(default_factory=list)
     wanted: list[list[loops.Loop]] = field(default_factory=list)
     known: dict[str, int] = field(default_factory=dict)
 
 
-def concordize(program: loops.Program, formats: Formats) -> tuple[loops.Program, tuple[str, ...]]:
+def concordize(program: loops.Program, formats: Formats) -> tuple[loops.Program, tuple[Warned, ...]]:
     """Insert the loops that make every access concordant; also returns what to warn of.
 
     Needs: unique names, writes that their formats can take. Gives: the indices of an access, in
@@ -89,19 +90,19 @@ def _access(s: _Nest, expr: loops.Expr, update: bool = False) -> loops.Access | 
         return None
     format = s.formats[expr.tensor]
     indices, protocols = list(expr.indices), list(expr.protocols or ("",) * len(expr.indices))
-    depth, changed = s.known.get(expr.tensor, 0), False
+    depth, first, changed = s.known.get(expr.tensor, 0), 0, False
     for level_number, level in enumerate(format.levels):
         for mode in format.modes_of(level_number):
             index = indices[mode]
             at = _walked_at(s, index)
             if at > depth:
-                depth = at
+                depth, first = at, 0
                 continue
-            depth = max(depth, _bound_at(s, index))
-            name = s.names.fresh(index.name if isinstance(index, loops.Index) else "at")
-            extent = loops.Extent(index, loops.Call(add, (index, loops.Literal(1))))
-            s.wanted[depth].append(loops.Loop(name, extent, loops.NOTHING, expr.at))
-            _tell(s, expr, index, level, update)
+            if at < depth and not update:
+                _tell(s, expr, index, level)
+            bound = _bound_at(s, index)
+            depth, first = max(depth, bound), first if bound <= depth else 0
+            name, first = _point(s, index, depth, first, expr)
             indices[mode], changed = loops.Index(name), True
             protocols[mode] = protocols[mode] or "follow"
     if not changed:
@@ -132,19 +133,39 @@ def _bound_at(s: _Nest, index: loops.Expr) -> int:
     return depth
 
 
-def _tell(s: _Nest, access: loops.Access, index: loops.Expr, level: Level, update: bool) -> None:
-    """Warn where a plain index makes the compiler search instead of walk."""
-    if update or level.full or level.located or not isinstance(index, loops.Index):
+def _point(
+    s: _Nest, index: loops.Expr, depth: int, first: int, access: loops.Access
+) -> tuple[str, int]:
+    """The loop over one index at this depth, and the place of the next one inside it.
+
+    A loop that is there already serves, unless it lies outside the access's earlier loops.
+    """
+    loops_here = s.wanted[depth]
+    extent = loops.Extent(index, loops.Call(add, (index, loops.Literal(1))))
+    for k, loop in enumerate(loops_here[first:], first):
+        if loop.extent == extent:
+            return loop.index, k + 1
+    name = s.names.fresh(index.name if isinstance(index, loops.Index) else "at")
+    loops_here.append(loops.Loop(name, extent, loops.NOTHING, access.at))
+    return name, len(loops_here)
+
+
+def _tell(s: _Nest, access: loops.Access, index: loops.Expr, level: Level) -> None:
+    """Warn where a loop runs over a whole dimension to search, for each value of an outer index."""
+    if level.full or level.located or not isinstance(index, loops.Index):
         return
-    where = f" (line {access.at.line})" if access.at is not None else ""
-    s.warnings.append(
-        f"{show(access)}{where} goes against the order in which {access.tensor} is stored: "
-        f"`{index.name}` is bound too early, so every access searches instead of walking. "
+    message = (
+        f"{show(access)} goes against the order in which {access.tensor} is stored: the loop over "
+        f"`{index.name}` is outside, so every access searches instead of walking. "
         f"Reorder the loops, or store {access.tensor} with another order of modes."
     )
+    s.warnings.append((message, access.at))
 
 
-def warn(messages: tuple[str, ...]) -> None:
-    """Tell the user once per place what a discordant access costs."""
-    for message in messages:
-        warnings.warn(message, DiscordanceWarning, stacklevel=4)
+def warn(found: tuple[Warned, ...]) -> None:
+    """Tell the user, at the line of their kernel, what a discordant access costs."""
+    for message, at in found:
+        if at is None:
+            warnings.warn(message, DiscordanceWarning, stacklevel=2)
+        else:
+            warnings.warn_explicit(message, DiscordanceWarning, at.file, at.line)

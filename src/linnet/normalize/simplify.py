@@ -261,7 +261,7 @@ def coalesce(call: loops.Call, facts: Facts) -> loops.Expr | None:
 
 
 def annihilate(call: loops.Call, facts: Facts) -> loops.Expr | None:
-    """`x * 0 -> 0`, where the 0 is a place with nothing stored, or no NaN can be lost."""
+    """`x * 0 -> 0`, `x ** 0 -> 1`: where the 0 is a place with nothing stored, or is exact."""
     function = call.function
     for k, arg in enumerate(call.args):
         if not isinstance(arg, loops.Literal):
@@ -269,9 +269,15 @@ def annihilate(call: loops.Call, facts: Facts) -> loops.Expr | None:
         given, result = function.types(tuple([dtype_of(a, facts.types) for a in call.args]))
         laws = [function.annihilator] + ([function.left_annihilator] if k == 0 else [])
         exact = kind(given[k]) in "biu"
-        if (arg.structural or exact) and any(same(arg.value, law(given[k])) for law in laws):
+        if not arg.structural and not exact:
+            continue
+        if any(same(arg.value, law(given[k])) for law in laws):
             zero = as_python(arg.value, concrete(result))
             return loops.Literal(zero, concrete(result), arg.structural)
+        for value, position, constant in function.constants:
+            if position in (None, k) and same(arg.value, value):
+                fixed = as_python(constant, concrete(result))
+                return loops.Literal(fixed, concrete(result), arg.structural)
     return None
 
 

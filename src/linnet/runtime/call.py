@@ -5,23 +5,26 @@ A warm call does nothing but compare shapes, fill the argument block and jump: s
 
 from __future__ import annotations
 
-import ctypes
 from array import array
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import prod
+
+import numpy as np
 
 from linnet import imp, loops
 from linnet.errors import IndexBoundsError, InternalError, OutOfMemoryError, ShapeError
-from linnet.formats.buffers import GUARD, Buffer, allocate
+from linnet.formats.buffers import GUARD, Buffer, Memory, allocate, as_dtype
+from linnet.formats.contents import NARROW, Contents
 from linnet.formats.format import Format
-from linnet.formats.contents import Contents
 from linnet.formats.tensor import Tensor
 from linnet.lower.context import Site
 from linnet.normalize.shape_checks import Check, evaluate
 
 Shapes = Sequence[Sequence[int]]
 LARGEST = 2**63 - 1
+_MOST = 2**59  # elements of 16 bytes that 64 bits can count
+_NOT_RUN = -1  # the status of a kernel that was not run, or whose status an interrupt has lost
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,12 +37,27 @@ class Result:
     dtypes: tuple[str, ...]
     dims: tuple[Callable[[Shapes], int], ...] | None  # None: those it has
     keeps: bool = False  # what it held before is updated
-    sized_by_itself: bool = False  # a dimension is that of what it held before
+    runs: tuple[tuple[int, ...], ...] = field(init=False)  # modes whose sizes are multiplied
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "runs", _runs(self.format))
 
     @property
-    def dense(self) -> bool:
-        """Whether every element takes memory."""
-        return all(level.full for level in self.format.levels[:-1])
+    def large(self) -> bool:
+        """Whether dimensions of 32 bits can multiply to more than 64 bits hold."""
+        return any(len(modes) > 2 for modes in self.runs)
+
+
+def _runs(format: Format) -> tuple[tuple[int, ...], ...]:
+    """The modes of levels in a row that have a place for every index: memory is their product."""
+    runs: list[tuple[int, ...]] = [()]
+    for k, level in enumerate(format.levels[:-1]):
+        spread = level.full or any(a.role == "flag" for a in level.arrays)
+        if spread:
+            runs[-1] += format.modes_of(k)
+        else:
+            runs.append(())
+    return tuple(run for run in runs if run)
 
 
 def size_of(expr: loops.Expr, positions: dict[str, int]) -> Callable[[Shapes], int]:
@@ -69,54 +87,42 @@ class Entry:
     other_checks: tuple[Check, ...]
     sites: tuple[Site, ...]
     returned: tuple[int, ...]
+    wide: bool  # coordinates of results have 64 bits
 
-    def run(self, tensors: Sequence[Tensor]) -> None:
-        """Call the kernel; afterwards the output tensors hold the results."""
-        pinned: list[Contents] = []
-        try:
-            with GUARD.lock:
-                for p in self.operands:
-                    pinned.append(tensors[p].contents().pin())
-            self._run(tensors, pinned)
-        finally:
-            with GUARD.lock:
-                for contents in pinned:
-                    contents.unpin()
+    def run(self, tensors: Sequence[Tensor], held: Sequence[Contents | None]) -> bool:
+        """Call the kernel; afterwards the output tensors hold the results.
 
-    def _run(self, tensors: Sequence[Tensor], pinned: list[Contents]) -> None:
-        shapes: list[tuple[int, ...]] = [()] * len(tensors)
-        for p, contents in zip(self.operands, pinned, strict=True):
-            shapes[p] = contents.shape
-        for r in self.results:
-            if r.position is not None and (r.dims is None or r.sized_by_itself):
-                shapes[r.position] = self._own_shape(r, tensors[r.position])
+        `held` are the pinned contents of the arguments; None for an output that begins anew. False
+        if nothing was done, since a result's coordinates take more bits than this entry gives them.
+        """
+        shapes = [() if contents is None else contents.shape for contents in held]
         self.check(shapes)
-        parts: list[Sequence[int]] = [contents.slots for contents in pinned]
-        lent: list[Contents | None] = []
-        for r in self.results:
-            parts.append(self._memory(r, tensors, shapes, lent))
-        slots: list[int] = []
-        starts: list[int] = [0] * len(parts)
-        for k in self.order:
-            starts[k] = len(slots)
-            slots += parts[k]
-        block = array("q", slots)
-        status = self.call(block.buffer_info()[0])
-        first = len(self.operands)
-        for k, r in enumerate(self.results):
-            self._take_over(r, tensors, block, starts[first + k], lent[k], status)
+        sizes = [_size(r, shapes) for r in self.results]
+        if not self.wide and any(n >= NARROW for size in sizes for n in size):
+            return False
+        parts: list[Sequence[int]] = [held[p].slots for p in self.operands]  # type: ignore[union-attr]
+        copies = [_copies(r, held) for r in self.results]
+        taken: list[Contents | None] = []
+        lent: list[bool] = []
+        block, starts, status = None, [0] * len(self.order), _NOT_RUN
+        try:
+            for r, size, copy in zip(self.results, sizes, copies, strict=True):
+                memory = _given(r, tensors, copy, taken, lent)
+                parts.append([*size, *memory])
+            slots: list[int] = []
+            for k in self.order:
+                starts[k] = len(slots)
+                slots += parts[k]
+            block = array("q", slots)
+            status = self.call(block.buffer_info()[0])
+        finally:  # also if an interrupt came while the kernel ran: its memory is taken care of
+            first = len(self.operands)
+            for k, (old, was_lent) in enumerate(zip(taken, lent, strict=False)):
+                at = starts[first + k]
+                _take_over(self.results[k], tensors, block, at, old, was_lent, status)
         if status:
             raise self._failure(status)
-
-    def _own_shape(self, r: Result, tensor: Tensor) -> tuple[int, ...]:
-        """The shape that an output has already."""
-        if r.dims is not None and tensor.shape is None:
-            raise ShapeError(
-                f"the size of `{r.name}` is not known in `{self.name}`",
-                why="no loop over a plain index of an operand says how large it is",
-                hint="give the loop a range: `for i in range(n)`",
-            )
-        return tensor.contents().shape
+        return True
 
     def check(self, shapes: Shapes) -> None:
         """Refuse arguments whose dimensions do not fit together."""
@@ -127,62 +133,6 @@ class Entry:
             named = dict(zip(self.params, shapes, strict=True))
             if not check.holds(named):
                 raise check.explain(named)
-
-    def _memory(
-        self,
-        r: Result,
-        tensors: Sequence[Tensor],
-        shapes: Sequence[Sequence[int]],
-        lent: list[Contents | None],
-    ) -> list[int]:
-        """A result's slots: dimensions; then a copy, memory to be reused, or none."""
-        if r.position is None:
-            lent.append(None)
-            return [0] * (r.format.ndim + 3 * len(r.dtypes))
-        tensor = tensors[r.position]
-        shape = shapes[r.position] if r.dims is None else [d(shapes) for d in r.dims]
-        if r.keeps:
-            lent.append(None)
-            contents = tensor.pin()
-            try:
-                return [*shape, *(slot for b in contents.buffers for slot in _copied(b))]
-            finally:
-                with GUARD.lock:
-                    contents.unpin()
-        if r.dense:
-            _check_size(r, shape)
-        with GUARD.lock:
-            old, tensor._contents = tensor._contents, None
-            memory = old.lend() if old is not None and old.format == r.format else None
-        if memory is None or len(memory) != 3 * len(r.dtypes):
-            lent.append(None)
-            return [*shape, *([0] * (3 * len(r.dtypes)))]
-        lent.append(old)
-        return [*shape, *memory]
-
-    def _take_over(
-        self,
-        r: Result,
-        tensors: Sequence[Tensor],
-        block: array[int],
-        at: int,
-        old: Contents | None,
-        status: int,
-    ) -> None:
-        """What the kernel has allocated becomes the contents of the tensor, or is freed."""
-        ndim = r.format.ndim
-        shape = tuple(block[at : at + ndim])
-        at += ndim
-        if old is not None and old.returned(block, at) and status == 0 and old.shape == shape:
-            tensors[r.position]._contents = old  # type: ignore[index]
-            return
-        buffers = []
-        for dtype in r.dtypes:
-            address, capacity, length = block[at : at + 3]
-            buffers.append(Buffer.native(address, capacity, length if status == 0 else 0, dtype))
-            at += 3
-        if r.position is not None and status == 0:
-            tensors[r.position]._rebind(r.format, shape, tuple(buffers))
 
     def _failure(self, status: int) -> Exception:
         kind, number = status & 0xFF, status >> 8
@@ -197,29 +147,70 @@ class Entry:
         return InternalError(f"`{self.name}` returned the unknown status {status}")
 
 
-def _copied(buffer: Buffer) -> tuple[int, int, int]:
-    """A copy of a buffer that the kernel may change, so that the old contents outlive a failure."""
-    copy = allocate(buffer.dtype, buffer.length)
-    if buffer.length:
-        ctypes.memmove(copy.address, buffer.address, buffer.nbytes)
-    address, nbytes = copy.detach()
-    return address, nbytes // buffer.dtype.itemsize, buffer.length
+# -- before the kernel runs ------------------------------------------------------------------------
 
 
-def _check_size(r: Result, shape: Sequence[int]) -> None:
-    """A result that no memory can hold is refused before anything runs."""
-    count = prod(shape)
-    if count * 16 > LARGEST:
-        raise OutOfMemoryError(
-            f"the dense result `{r.name}` would have {count} elements",
-            why=f"its shape is {tuple(shape)}",
-            hint="use a sparse result format",
-        )
+def _size(r: Result, shapes: Shapes) -> Sequence[int]:
+    """The dimensions of a result; one that no memory can hold is refused before anything runs."""
+    if r.dims is None:
+        assert r.position is not None
+        return shapes[r.position]
+    size = [dim(shapes) for dim in r.dims]
+    if r.large or any(n >= NARROW for n in size):
+        _check_size(r, size)
+    return size
 
 
-def fast_check(check: Check, positions: dict[str, int]) -> tuple[int, int, int, int, Check] | None:
-    """A comparison of two dimensions, in a form that takes no time."""
-    match check.relation, check.a, check.b:
-        case "==", loops.Dimension(a, m), loops.Dimension(b, n):
-            return positions[a], m, positions[b], n, check
-    return None
+def _check_size(r: Result, size: Sequence[int]) -> None:
+    for mode, n in enumerate(size):
+        if n > LARGEST:
+            raise ShapeError(
+                f"dimension {mode} of `{r.name}` would be {n}",
+                why="coordinates are 64-bit integers",
+            )
+    for modes in r.runs:
+        count = prod(size[mode] for mode in modes)
+        if count > _MOST:
+            what = "temporary" if r.position is None else "result"
+            raise OutOfMemoryError(
+                f"the {what} `{r.name}` would have room for {count} elements",
+                why=f"its shape is {tuple(size)}, and its format is {r.format!r}",
+                hint="store these dimensions in sparse levels, such as SparseList",
+            )
+
+
+def _copies(r: Result, held: Sequence[Contents | None]) -> list[Buffer]:
+    """Copies of what a result holds, for the kernel to change: a failure leaves the old contents."""
+    if not r.keeps:
+        return []
+    contents = held[r.position]  # type: ignore[index]
+    assert contents is not None
+    made = []
+    for buffer, dtype in zip(contents.buffers, r.dtypes, strict=True):
+        copy = allocate(dtype, buffer.length)
+        if buffer.length:
+            view = np.ctypeslib.as_array  # placeholder
+        made.append(copy)
+    return made
+
+
+def _given(
+    r: Result,
+    tensors: Sequence[Tensor],
+    copies: list[Buffer],
+    taken: list[Contents | None],
+    lent: list[bool],
+) -> list[int]:
+    """The memory that a kernel may write a result to: a copy, what the tensor had, or none."""
+    old, memory = None, None
+    if r.keeps:
+        memory = [slot for copy in copies for slot in _detached(copy)]
+    elif r.position is not None:
+        tensor = tensors[r.position]
+        with GUARD.lock:
+            old, tensor._contents = tensor._contents, None
+            if old is not None and old.holds(r.format, r.dtypes):
+                memory = old.lend()
+    taken.append(old)
+    lent.append(old is not None and memory is not None)
+    return [0] * (3 * len(r.dtypes)) if memory is None else memory

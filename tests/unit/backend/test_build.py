@@ -1,9 +1,11 @@
 """Building and loading: from a kernel to a function, through the disk cache, in other processes."""
 
+import os
 import subprocess
 import sys
 import textwrap
 import threading
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -56,7 +58,7 @@ def test_a_damaged_entry_is_rebuilt(options):
 
 def test_functions_outlive_what_made_them(options):
     call = backend.build(forty_two(), "k", options).call
-    for k in range(20):
+    for k in range(4):
         backend.build(kernels.returning(Const(k, "int64")), str(k), options)
     assert call(0) == 42
 
@@ -89,7 +91,7 @@ SECOND = """
     from linnet import backend
     from linnet.options import Options
     assert backend.load("k", Options(cache_dir={directory!r})).call(0) == 42
-    assert "llvmlite" not in sys.modules and "linnet.backend.llvm_values" in sys.modules
+    assert not {{"llvmlite", "linnet.backend.llvm", "linnet.backend.toolchain"}} & set(sys.modules)
 """
 
 
@@ -98,7 +100,9 @@ def test_a_second_process_needs_no_llvm(tmp_path):
     options = Options(cache_dir=str(tmp_path / "cache"))
     backend.build(forty_two(), "k", options)
     script = textwrap.dedent(SECOND.format(directory=options.cache_dir))
-    subprocess.run([sys.executable, "-c", script], check=True)
+    source = str(Path(backend.__file__).parents[2])
+    environment = {**os.environ, "PYTHONPATH": source}
+    subprocess.run([sys.executable, "-c", script], check=True, env=environment)
 
 
 def test_calls_release_the_interpreter_lock():

@@ -1,0 +1,18 @@
+"""Machine code from a kernel: rendered and compiled with LLVM, or with a C compiler.
+
+Imported when something is compiled: a process that finds its kernels in the disk cache, which is
+most of them, needs none of this.
+"""
+
+from __future__ import annotations
+
+from linnet import imp
+from linnet.backend import c, llvm, machine, toolchain
+from linnet.options import Options
+
+
+def generate(kernel: imp.Kernel, options: Options) -> bytes:
+    """An object file, or a shared library from a C compiler."""
+    if options.target == "c":
+        return toolchain.compile(c.render(kernel), options)
+    return machine.compile(llvm.render(kernel, machine.has_masks()))

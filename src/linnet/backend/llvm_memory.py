@@ -1,0 +1,163 @@
+"""Memory in LLVM IR text: the argument block, buffers that grow, ranges that are filled."""
+
+from __future__ import annotations
+
+import sys
+
+from linnet import imp
+from linnet.backend.identifiers import identifier
+from linnet.backend.llvm_values import addresses, evaluate, integer, store
+from linnet.backend.llvm_writer import BYTES, PARTS, TYPES, Module, Value, Writer
+from linnet.backend.survey import Survey
+
+_GROW = """
+define internal i64 @grow(ptr %slot, i64 %count, i64 %size) #3 {
+  %cap.at = getelementptr inbounds i64, ptr %slot, i64 1
+  %cap = load i64, ptr %cap.at, align 8
+  %most = udiv i64 9223372036854775807, %size
+  %fits = icmp ule i64 %count, %most
+  br i1 %fits, label %try, label %fail
+try:
+  %old = load ptr, ptr %slot, align 8
+  %double = shl i64 %cap, 1
+  %more = call i64 @llvm.smax.i64(i64 %double, i64 %count)
+  %some = call i64 @llvm.smax.i64(i64 %more, i64 16)
+  %wish = call i64 @llvm.umin.i64(i64 %some, i64 %most)
+  %wish.bytes = mul i64 %wish, %size
+  %new = call ptr @realloc(ptr %old, i64 %wish.bytes)
+  %got = icmp ne ptr %new, null
+  br i1 %got, label %done, label %again
+again:
+  %bytes = mul i64 %count, %size
+  %last = call ptr @realloc(ptr %old, i64 %bytes)
+  %got.last = icmp ne ptr %last, null
+  br i1 %got.last, label %done, label %fail
+done:
+  %p = phi ptr [ %new, %try ], [ %last, %again ]
+  %n = phi i64 [ %wish, %try ], [ %count, %again ]
+  store ptr %p, ptr %slot, align 8
+  store i64 %n, ptr %cap.at, align 8
+  ADVISE
+  ret i64 0
+fail:
+  ret i64 1
+}
+"""
+# As NumPy does for 4 MB or more: the first writes to many small pages would cost more than what is
+# computed. From the start of the first page, so that the block stays one mapping that can grow.
+_HUGE_PAGES = """
+  %size.now = mul i64 %n, %size
+  %large = icmp uge i64 %size.now, 4194304
+  br i1 %large, label %advise, label %end
+advise:
+  %at = ptrtoint ptr %p to i64
+  %offset = and i64 %at, 4095
+  %back = sub i64 0, %offset
+  %page = getelementptr i8, ptr %p, i64 %back
+  %span = add i64 %size.now, %offset
+  %ignored = call i32 @madvise(ptr %page, i64 %span, i32 14)
+  br label %end
+end:
+"""
+_GROW_NEEDS = {
+    "@llvm.smax.i64": "declare i64 @llvm.smax.i64(i64, i64)",
+    "@llvm.umin.i64": "declare i64 @llvm.umin.i64(i64, i64)",
+    "@realloc": "declare ptr @realloc(ptr, i64) #4",
+}
+
+
+def grow_function(module: Module) -> str:
+    """The function that enlarges a buffer, for this system."""
+    module.declarations |= _GROW_NEEDS
+    advise = ""
+    if sys.platform == "linux":
+        module.declarations["@madvise"] = "declare i32 @madvise(ptr, i64, i32) #4"
+        advise = _HUGE_PAGES.strip()
+    return _GROW.replace("ADVISE", advise)
+
+
+def argument(w: Writer, slot: int, ty: str, note: str) -> str:
+    """What a slot of the argument block holds."""
+    at = w.emit(f"getelementptr inbounds i64, ptr %args, i64 {slot}")
+    return w.emit(f"load {ty}, ptr {at}, align 8{note}")
+
+
+def _buffer_slot(buffer: imp.Buffer, slot: int) -> str:
+    return f"%{identifier(buffer.name)}.{slot}"
+
+
+def growable(w: Writer, buffer: imp.Buffer, at: str, slot: int) -> str:
+    """A variable for the address of a buffer that will be grown."""
+    name = _buffer_slot(buffer, slot)
+    w.entry.append(f"  {name} = alloca ptr")
+    w.do(f"store ptr {at}, ptr {name}")
+    return name
+
+
+def grow(w: Writer, buffer: imp.Buffer, count: str, facts: Survey) -> None:
+    """Compare with the capacity here; enlarge out of line, straight into the argument block."""
+    slot = facts.slots[buffer.name]
+    short, failed, done, fits = (w.label(h) for h in ("short", "failed", "grown", "fits"))
+    capacity = argument(w, slot + 1, "i64", facts.block_note)
+    w.branch(w.emit(f"icmp sgt i64 {count}, {capacity}"), short, fits, _unlikely(w))
+    w.start(short)
+    at = w.emit(f"getelementptr inbounds i64, ptr %args, i64 {slot}")
+    size = BYTES[TYPES[buffer.dtype]] * (2 if buffer.dtype in PARTS else 1)
+    status = w.emit(f"call i64 @grow(ptr {at}, i64 {count}, i64 {size})")
+    w.branch(w.emit(f"icmp eq i64 {status}, 0"), done, failed)
+    w.start(failed)
+    w.do(f"ret i64 {imp.OUT_OF_MEMORY}")
+    w.start(done)
+    moved = w.emit(f"load ptr, ptr {at}, align 8{facts.block_note}")
+    w.do(f"store ptr {moved}, ptr {_buffer_slot(buffer, slot)}")
+    w.jump(fits)
+    w.start(fits)
+
+
+def _unlikely(w: Writer) -> str:
+    text = '!{!"branch_weights", i32 1, i32 2000}'
+    if text not in w.module.metadata:
+        w.module.node(text)
+    return f", !prof !{w.module.metadata.index(text)}"
+
+
+def fill(w: Writer, stmt: imp.Fill) -> None:
+    """Set a range: bytes that are all alike with memset, anything else with a loop."""
+    buffer, ty = stmt.buffer, TYPES[stmt.buffer.dtype]
+    start, stop = integer(w, stmt.start), integer(w, stmt.stop)
+    value = evaluate(w, stmt.value)
+    byte = _one_byte(w, value, ty)
+    if byte is None:
+        _fill_loop(w, buffer, start, stop, value)
+        return
+    count = w.intrinsic("smax", "i64", w.emit(f"sub i64 {stop}, {start}"), "0")
+    size = w.emit(f"mul nuw nsw i64 {count}, {BYTES[ty] * len(value)}")
+    at = addresses(w, buffer, start)[0]
+    memset = "@llvm.memset.p0.i64"
+    w.module.declarations[memset] = f"declare void {memset}(ptr, i8, i64, i1)"
+    note = w.buffers[buffer.name].store
+    w.do(f"call void {memset}(ptr align {BYTES[ty]} {at}, i8 {byte}, i64 {size}, i1 false){note}")
+
+
+def _one_byte(w: Writer, value: Value, ty: str) -> str | None:
+    if ty == "i1":
+        return w.emit(f"zext i1 {value[0]} to i8")
+    if ty == "i8":
+        return value[0]
+    if all(part in ("0", "0x0000000000000000") for part in value):
+        return "0"
+    return "-1" if value == ("-1",) else None
+
+
+def _fill_loop(w: Writer, buffer: imp.Buffer, start: str, stop: str, value: Value) -> None:
+    head, body, leave = (w.label(h) for h in ("fill", "body", "end"))
+    before = w.block
+    w.jump(head)
+    w.start(head)
+    w.lines.append(f"  %{head}.k = phi i64 [ {start}, %{before} ], [ %{head}.next, %{body} ]")
+    w.branch(w.emit(f"icmp slt i64 %{head}.k, {stop}"), body, leave)
+    w.start(body)
+    store(w, buffer, f"%{head}.k", value)
+    w.lines.append(f"  %{head}.next = add nsw i64 %{head}.k, 1")
+    w.jump(head)
+    w.start(leave)
