@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import shutil
 import tempfile
 from collections.abc import Callable
@@ -19,6 +18,7 @@ GOLDEN = Path(__file__).parent / "golden"
 _WORKER = "PYTEST_XDIST_WORKER" in os.environ
 _CACHE = os.environ["LINNET_CACHE_DIR"] if _WORKER else tempfile.mkdtemp(prefix="linnet-tests-")
 os.environ["LINNET_CACHE_DIR"] = _CACHE
+os.environ["LINNET_CHECK"] = "1"  # every pass is checked
 
 # Compiling a kernel takes longer than hypothesis expects of an example.
 _PATIENT = {
@@ -35,11 +35,6 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--update-golden", action="store_true", help="rewrite golden files with what is printed now"
     )
-
-
-def pytest_itemcollected(item: pytest.Item) -> None:
-    """A test has the same name in every process, also if it is named after an object's address."""
-    item._nodeid = re.sub(r" at 0x[0-9a-f]+", "", item._nodeid)
 
 
 def pytest_unconfigure() -> None:

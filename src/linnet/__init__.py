@@ -24,7 +24,7 @@ from linnet.errors import LinnetError
 from linnet.explain import explain
 from linnet.formats.construct import asarray, from_buffers, scalar, tensor
 from linnet.formats.dense import Dense
-from linnet.formats.element import Element, Pattern
+from linnet.formats.element import Element, Pattern, ShortCircuit
 from linnet.formats.format import Format
 from linnet.formats.named import COO, CSC, CSF, CSR, DCSC, DCSR, DENSE, SCALAR
 from linnet.formats.sparse_bytemap import SparseByteMap

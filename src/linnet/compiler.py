@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from linnet import imp, loops
 from linnet.algebra.codelets import resolve
 from linnet.formats.format import Format
+from linnet.imp.check import check as check_code
 from linnet.imp.consecutive import Known
 from linnet.imp.fuse_ranges import fuse_ranges
 from linnet.imp.reserve_ahead import reserve_ahead
 from linnet.imp.rewrite import walk
 from linnet.imp.simplify import simplify as simplify_code
+from linnet.loops.check import check as check_loops
+from linnet.loops.check import check_dimensions, check_modes, check_unique
 from linnet.lower.program import Lowered, lower
 from linnet.lower.storage import Bound
 from linnet.normalize.concordance import Warned, concordize
@@ -21,6 +25,7 @@ from linnet.normalize.lifecycles import insert_lifecycles, updated_params
 from linnet.normalize.scopes import name_scopes
 from linnet.normalize.shape_checks import Check
 from linnet.normalize.workspaces import insert_workspaces
+from linnet.options import current
 from linnet.stages import stage
 
 Formats = dict[str, Format]
@@ -48,16 +53,26 @@ def normalize(program: loops.Program, formats: Formats) -> Normalized:
     ndims = {name: format.ndim for name, format in formats.items()}
     # dimensions before scopes, so that errors speak of the user's names
     program, checks = infer_dimensions(program, ndims)
-    program = stage("dimensions", program)
-    program = stage("scopes", name_scopes(program))
+    program = passed("dimensions", program, check_dimensions)
+    program = passed("scopes", name_scopes(program), check_unique)
     results = formats = infer_dtypes(program, formats)
     program, formats = insert_workspaces(program, formats)
-    program = stage("workspaces", program)
+    program = passed("workspaces", program, check_unique)
     # after workspaces: what they copy is in order, and only the rest is made so
     program, warnings = concordize(program, formats)
-    program = stage("concordance", program)
-    program = stage("lifecycles", insert_lifecycles(program))
+    program = passed("concordance", program, check_unique)
+    program = passed("lifecycles", insert_lifecycles(program), check_modes)
     return Normalized(program, formats, results, checks, warnings)
+
+
+def passed(
+    name: str, program: loops.Program, holds: Callable[[loops.Program], None]
+) -> loops.Program:
+    """The result of a pass: noted for who looks, and with `check` on proven to be legal."""
+    if current().check:
+        check_loops(program)
+        holds(program)
+    return stage(name, program)
 
 
 def generate(normalized: Normalized, arrays: Arrays) -> Lowered:
@@ -71,6 +86,8 @@ def generate(normalized: Normalized, arrays: Arrays) -> Lowered:
     lowered = lower(program, bound, normalized.checks)
     kernel = improve(simplify_code(lowered.kernel), known_of(lowered.kernel, bound))
     kernel = prune_codelets(add_codelets(kernel))
+    if current().check:
+        check_code(kernel)
     return replace(lowered, kernel=stage("code", kernel))
 
 

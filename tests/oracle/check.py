@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 import linnet as ln
 from linnet import imp, loops
 from linnet.backend import toolchain
-from linnet.compiler import generate, normalize
+from linnet.compiler import normalize
 from linnet.errors import DiscordanceWarning
 from linnet.formats.assemble import unpack, wrap
 from linnet.formats.format import Format
@@ -27,7 +27,7 @@ from linnet.normalize.dtypes import infer_dtypes
 from linnet.normalize.scopes import name_scopes
 from linnet.options import Options
 from linnet.runtime.kernel import Kernel
-from linnet.runtime.specialize import arrays_of, formats_of
+from linnet.runtime.specialize import formats_of
 from linnet.testing import dense, identical
 
 HAS_CC = toolchain.available(Options())
@@ -127,9 +127,8 @@ class Subject:
         """Lower a program."""
         kernel = Kernel(program)
         tensors = _in_order(kernel, args)
-        normalized = normalize(program, formats_of(kernel, tensors))
-        lowered = generate(normalized, arrays_of(kernel, normalized, tensors, wide=False))
-        return Subject(kernel, lowered.kernel, normalized.results)
+        results = normalize(program, formats_of(kernel, tensors)).results
+        return Subject(kernel, kernel.lowered(*tensors).kernel, results)
 
     @property
     def size(self) -> int:

@@ -449,15 +449,18 @@ class Author:
             return self.simple(scope)
         order = [read] if read else self.draw(st.permutations(names))
         for name in order:
-            cost = sum(not level.full for level in self.tensors[name].format.levels[:-1]) > 0
-            if cost > self.room and not read:
+            if self.cost(name) > self.room and not read:
                 continue
             access = self.access(scope, self.tensors[name])
             if access is not None:
-                self.room -= cost
+                self.room -= self.cost(name)
                 known = self.tensors[name]
                 return Typed(access, known.dtype, known.bound)
         return self.simple(scope)
+
+    def cost(self, name: str) -> int:
+        """How many cases an access may double."""
+        return sum(level.width for level in self.tensors[name].format.levels if not level.full)
 
     def simple(self, scope: Scope) -> Typed:
         if scope.lets and self.one_in(2):
@@ -506,8 +509,8 @@ class Author:
         for name, target in self.limits.items():
             if target == dim and deep and name in scope.reads:
                 where = [self.index(scope, d, deep - 1) for d in self.tensors[name].dims]
-                if None not in where and self.room > 0:
-                    self.room -= 1
+                if None not in where and self.room >= self.cost(name):
+                    self.room -= self.cost(name)
                     yield loops.Access(name, tuple(where))
 
 

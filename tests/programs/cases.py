@@ -91,10 +91,12 @@ class Case:
         if self.how == "c" and not toolchain.available(current()):
             pytest.skip("there is no C compiler")
         kinds = [random.Random(self.seed).choice(KINDS)] if self.how == "imp" else KINDS
+        result = ln.empty_tensor(nest(self.formats[0]))
         for kind in kinds:
-            self._check(kind, np.random.default_rng(self.seed))
+            self._check(kind, np.random.default_rng(self.seed), result)
 
-    def _check(self, kind: str, rng: np.random.Generator) -> None:
+    def _check(self, kind: str, rng: np.random.Generator, result: ln.Tensor) -> None:
+        """Check one kind of data; the result's memory is that of the kind before."""
         sizes = {i: 0 if kind == "none" and i in "jm" else n for i, n in SIZES.items()}
         operands, arrays = [], []
         for indices, letters, dtype in zip(
@@ -104,22 +106,23 @@ class Case:
             arrays.append(array)
             operands.append(store(array, letters, kind, rng))
         expected = np.asarray(self.program.meaning(*arrays))
-        hows = ("imp", self.how) if kind == "some" else (self.how,)
-        for how in dict.fromkeys(hows):  # what would crash is refused by the interpreter
-            result = self.run(how, operands, expected.shape)
-            assert_equal(result, expected)
-            revalidate(result)
-
-    def run(self, how: str, operands: list[ln.Tensor], shape: tuple[int, ...]) -> ln.Tensor:
-        """The result, in an output that holds nothing yet."""
-        result = ln.empty_tensor(nest(self.formats[0]))
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", DiscordanceWarning)
-            if how == "imp":
-                return interpreted(self.program.kernel, result, operands, shape, self.program.fill)
-            with ln.config(backend=how):
-                self.program.kernel(result, *operands)
-        return result
+            if self.how == "imp" or kind == "some":  # what would crash is refused here
+                self._compare(self._interpreted(operands, expected.shape), expected)
+            if self.how != "imp":
+                with ln.config(backend=self.how):
+                    self.program.kernel(result, *operands)
+                self._compare(result, expected)
+
+    def _interpreted(self, operands: list[ln.Tensor], shape: tuple[int, ...]) -> ln.Tensor:
+        result = ln.empty_tensor(nest(self.formats[0]))
+        return interpreted(self.program.kernel, result, operands, shape, self.program.fill)
+
+    def _compare(self, result: ln.Tensor, expected: np.ndarray) -> None:
+        """The same values, in arrays that the constructors would accept."""
+        assert_equal(result, expected)
+        from_buffers(result.format, result.shape, result.buffers)
 
 
 def draw(shape: tuple[int, ...], dtype: str, kind: str, rng: np.random.Generator) -> np.ndarray:
@@ -157,11 +160,6 @@ def narrow_or_wide(tensor: ln.Tensor, rng: np.random.Generator) -> ln.Tensor:
         for name, b in tensor.buffers.items()
     }
     return from_buffers(tensor.format, tensor.shape, buffers)
-
-
-def revalidate(tensor: ln.Tensor) -> None:
-    """What a kernel has made is what the constructors would accept."""
-    from_buffers(tensor.format, tensor.shape, tensor.buffers)
 
 
 def interpreted(

@@ -253,14 +253,10 @@ def _statement(p: _Printer, stmt: imp.Stmt, depth: int) -> None:
             _body(p, f"while ({plain(s, cond)})", body, depth)
         case imp.If():
             _if(p, stmt, depth, "")
-        case imp.Grow(buffer, count):
-            s.needs.grow = True
-            slot = p.facts.slots[buffer.name]
-            test = f"grow({s.names[buffer.name]}, args + {slot}, {plain(s, count)})"
-            p.line(depth, f"if ({test}) return OUT_OF_MEMORY;")
+        case imp.Grow():
+            _grow(p, stmt, depth)
         case imp.SetLength(buffer, count):
-            slot = p.facts.slots[buffer.name] + 2
-            name = identifier(buffer.name)
+            slot, name = p.facts.slots[buffer.name] + 2, identifier(buffer.name)
             p.line(depth, f"args[{slot}] = {assigned(s, count, imp.INT)};  // length of {name}")
         case imp.Fill():
             _fill(p, stmt, depth)
@@ -281,6 +277,13 @@ def _statement(p: _Printer, stmt: imp.Stmt, depth: int) -> None:
             _lets(p, [stmt], 0, depth)
         case _:
             assert_never(stmt)
+
+
+def _grow(p: _Printer, stmt: imp.Grow, depth: int) -> None:
+    s, slot = p.scope, p.facts.slots[stmt.buffer.name]
+    s.needs.grow = True
+    test = f"grow({s.names[stmt.buffer.name]}, args + {slot}, {plain(s, stmt.count)})"
+    p.line(depth, f"if ({test}) return OUT_OF_MEMORY;")
 
 
 def _harmless(text: str) -> str:

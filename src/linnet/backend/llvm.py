@@ -11,7 +11,10 @@ from typing import assert_never
 
 from linnet import imp
 from linnet.backend.identifiers import identifier, symbol
-from linnet.backend.llvm_values import (
+from linnet.backend.llvm_memory import fill, grow, grow_function, growable, slot_value
+from linnet.backend.llvm_operators import binary
+from linnet.backend.llvm_values import call, choose, evaluate, integer, result_type, store
+from linnet.backend.llvm_writer import (
     BYTES,
     PARTS,
     REDUCTION,
@@ -20,13 +23,6 @@ from linnet.backend.llvm_values import (
     Pointer,
     Value,
     Writer,
-    binary,
-    call,
-    choose,
-    evaluate,
-    integer,
-    result_type,
-    store,
 )
 from linnet.backend.reductions import is_short, reductions
 from linnet.backend.survey import Survey, survey
@@ -82,13 +78,13 @@ def _bind_arguments(w: Writer, kernel: imp.Kernel, facts: Survey) -> None:
     for argument in kernel.arguments:
         for dim in argument.dims:
             if dim.name in facts.read and dim.name not in w.values:
-                w.values[dim.name] = (argument(w, slot, "i64", in_block),)
+                w.values[dim.name] = (slot_value(w, slot, "i64", in_block),)
             slot += 1
         for buffer in argument.buffers:
             if buffer.name in facts.buffers:
                 note = tag(identifier(buffer.name))
                 written = buffer.name in facts.written or buffer.growable
-                at = argument(w, slot, "ptr", in_block)
+                at = slot_value(w, slot, "ptr", in_block)
                 if buffer.name in facts.grown:
                     at = growable(w, buffer, at, slot)
                 on_load = note if written else note + invariant
@@ -298,5 +294,3 @@ def _return(w: Writer, value: imp.Expr | None, s: _Scope) -> None:
             result = w.emit(f"insertvalue {ty} {half}, {part} {parts[1]}, 1")
         w.do(f"ret {ty} {result}")
     w.open = False
-
-

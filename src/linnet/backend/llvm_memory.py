@@ -76,7 +76,7 @@ def grow_function(module: Module) -> str:
     return _GROW.replace("ADVISE", advise)
 
 
-def argument(w: Writer, slot: int, ty: str, note: str) -> str:
+def slot_value(w: Writer, slot: int, ty: str, note: str) -> str:
     """What a slot of the argument block holds."""
     at = w.emit(f"getelementptr inbounds i64, ptr %args, i64 {slot}")
     return w.emit(f"load {ty}, ptr {at}, align 8{note}")
@@ -98,7 +98,7 @@ def grow(w: Writer, buffer: imp.Buffer, count: str, facts: Survey) -> None:
     """Compare with the capacity here; enlarge out of line, straight into the argument block."""
     slot = facts.slots[buffer.name]
     short, failed, done, fits = (w.label(h) for h in ("short", "failed", "grown", "fits"))
-    capacity = argument(w, slot + 1, "i64", facts.block_note)
+    capacity = slot_value(w, slot + 1, "i64", facts.block_note)
     w.branch(w.emit(f"icmp sgt i64 {count}, {capacity}"), short, fits, _unlikely(w))
     w.start(short)
     at = w.emit(f"getelementptr inbounds i64, ptr %args, i64 {slot}")

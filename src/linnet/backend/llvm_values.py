@@ -1,4 +1,4 @@
-"""Expressions as LLVM IR text: variables, memory, choices, calls. Operators are in `llvm_operators`.
+"""Expressions as LLVM IR text: variables, memory, choices, calls; operators apart.
 
 Used by `llvm`, which writes the statements around them.
 """

@@ -70,18 +70,8 @@ def _stmt(stmt: imp.Stmt, s: Survey) -> None:
             s.buffers.add(buffer.name)
             _expr(index, s)
             _expr(value, s)
-        case imp.For(var, start, stop, body):
-            s.introduced.append(var.name)
-            _expr(start, s)
-            _expr(stop, s)
-            _stmt(body, s)
-        case imp.While(cond, body):
-            _expr(cond, s)
-            _stmt(body, s)
-        case imp.If(cond, then, orelse):
-            _expr(cond, s)
-            _stmt(then, s)
-            _stmt(orelse, s)
+        case imp.For() | imp.While() | imp.If():
+            _nested(stmt, s)
         case imp.Grow(buffer, count):
             s.grown.add(buffer.name)
             s.buffers.add(buffer.name)
@@ -102,6 +92,22 @@ def _stmt(stmt: imp.Stmt, s: Survey) -> None:
             pass
         case _:
             assert_never(stmt)
+
+
+def _nested(stmt: imp.For | imp.While | imp.If, s: Survey) -> None:
+    match stmt:
+        case imp.For(var, start, stop, body):
+            s.introduced.append(var.name)
+            _expr(start, s)
+            _expr(stop, s)
+            _stmt(body, s)
+        case imp.While(cond, body):
+            _expr(cond, s)
+            _stmt(body, s)
+        case imp.If(cond, then, orelse):
+            _expr(cond, s)
+            _stmt(then, s)
+            _stmt(orelse, s)
 
 
 def _expr(e: imp.Expr, s: Survey) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import os
+import platform
 import shlex
 import shutil
 import subprocess
@@ -25,8 +26,15 @@ _ALWAYS = (
     "-ffp-contract=fast",
     "-fopenmp-simd",
 )
-_FAST = ("-O3", "-march=native")
-_SANITIZE = ("-O1", "-g", "-fno-omit-frame-pointer", "-fsanitize=address,undefined")
+_NATIVE = "-mcpu=native" if platform.machine() in ("aarch64", "arm64") else "-march=native"
+_FAST = ("-O3", _NATIVE)
+_SANITIZE = (
+    "-O1",
+    "-g",
+    "-fno-omit-frame-pointer",
+    "-fsanitize=address,undefined",
+    "-fno-sanitize-recover=all",
+)
 _COMPLEX = "-fcx-limited-range"  # as NumPy multiplies; not known to all versions of clang
 
 
@@ -86,8 +94,12 @@ def compile(text: str, options: Options) -> bytes:
     with tempfile.TemporaryDirectory(prefix="linnet-") as folder:
         source, library = Path(folder, "kernel.c"), Path(folder, "kernel.so")
         source.write_text(text, encoding="utf-8")
-        arguments = [*flags(options, text), *command[1:], str(source), "-o", str(library), "-lm"]
-        output = _run([command[0], *arguments], folder)
+        chosen = [*flags(options, text), *command[1:]]
+        files = [str(source), "-o", str(library), "-lm"]
+        output = _run([command[0], *chosen, *files], folder)
+        if output is not None and _COMPLEX in output:
+            chosen.remove(_COMPLEX)
+            output = _run([command[0], *chosen, *files], folder)
         if output is not None:
             raise BuildError(f"the C compiler {command[0]} failed", source=text, output=output)
         return library.read_bytes()

@@ -18,7 +18,8 @@ from linnet.formats.from_scipy import from_scipy, is_scipy_sparse
 from linnet.formats.given import as_indices, as_numpy
 from linnet.formats.level import Level
 from linnet.formats.located import located
-from linnet.formats.named import COO, SCALAR, FormatLike, as_format, override, settle
+from linnet.formats.element import ShortCircuit
+from linnet.formats.named import COO, SCALAR, FormatLike, as_format, override, settle, stack
 from linnet.formats.packing import Arrays, complete_level
 from linnet.formats.tensor import Tensor, buffer_names, empty_tensor
 from linnet.formats.validate import check_product, check_shape
@@ -116,15 +117,22 @@ def tensor(
 
 
 @located
-def scalar(value: object, dtype: object = None, fill_value: object = None) -> Tensor:
+def scalar(
+    value: object, dtype: object = None, fill_value: object = None, *, short_circuit: bool = False
+) -> Tensor:
     """A tensor without dimensions, which holds one number.
 
+    With `short_circuit`, a loop that updates it is left as soon as the value cannot change any more:
+    a search ends at the first hit.
+
     >>> s = ln.scalar(0.0)
+    >>> found = ln.scalar(False, short_circuit=True)
     """
     array = np.asarray(value.to_numpy() if isinstance(value, Tensor) else value)
     if array.ndim:
         raise ShapeError(f"a scalar is one number, and this has shape {array.shape}")
-    return asarray(array, dtype, SCALAR, fill_value, copy=True)
+    format = stack(ShortCircuit()) if short_circuit else SCALAR
+    return asarray(array, dtype, format, fill_value, copy=True)
 
 
 # -- from raw buffers ------------------------------------------------------------------------------

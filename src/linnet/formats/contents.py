@@ -143,6 +143,17 @@ class Contents:
         """The kernel that read this is done. Called with the guard held."""
         self._pins -= 1
 
+    @property
+    def lent(self) -> bool:
+        """Whether a kernel that writes has the memory."""
+        return self._taken
+
+    def fits(self, format: Format, dtypes: Sequence[str]) -> bool:
+        """Whether the memory has the layout of another tensor, whatever its shape."""
+        if self.format != format or len(self.buffers) != len(dtypes):
+            return False
+        return all([_name(b.dtype) == d for b, d in zip(self.buffers, dtypes, strict=True)])
+
     def lend(self) -> list[int] | None:
         """The memory of every buffer, for a kernel that writes: address, capacity, 0 for each.
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 from linnet.formats.level import Inner
-from linnet.formats.looplets import Looplet, Lookup
+from linnet.formats.looplets import Lookup, Looplet
 
 if TYPE_CHECKING:
     import numpy as np

@@ -54,13 +54,13 @@ class Element(Leaf):
     def with_(self, **changes: object) -> Element:
         """A leaf with another fill value or dtype."""
         values = {"fill": self.fill, "dtype": self.dtype} | changes
-        return Element(**values)  # type: ignore[arg-type]
+        return type(self)(**values)  # type: ignore[arg-type]
 
     def __repr__(self) -> str:
         parts = [] if self.fill is None else [repr(self.fill)]
         if self.dtype is not None:
             parts.append(repr(self.dtype) if parts else f"dtype={self.dtype!r}")
-        return f"Element({', '.join(parts)})"
+        return f"{type(self).__name__}({', '.join(parts)})"
 
     def read(self, fiber: Fiber) -> imp.Expr:
         return fiber.buffer("val")[fiber.pos]
@@ -91,6 +91,13 @@ class Element(Leaf):
     ) -> int:
         check_length(arrays["val"], count, f"{label}.val")
         return 0
+
+
+@dataclass(frozen=True, repr=False)
+class ShortCircuit(Element):
+    """A value that ends the loops which update it once it is annihilated: `True` under `or`."""
+
+    short_circuit: ClassVar[bool] = True
 
 
 @dataclass(frozen=True)

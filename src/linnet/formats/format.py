@@ -6,11 +6,10 @@ A format is static and hashable; shapes are not part of it. Dtype and fill value
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
-from functools import cached_property, lru_cache
+from dataclasses import dataclass
+from functools import cached_property
 
-from linnet.algebra.dtypes import Number, as_python, canonical
+from linnet.algebra.dtypes import Number, canonical
 from linnet.errors import FormatError
 from linnet.formats.level import Level
 

@@ -50,6 +50,7 @@ class Level:
     located: ClassVar[bool] = False  # can be read at any index without a search ("follow")
     thawable: ClassVar[bool] = True  # can be updated again after it was read
     full: ClassVar[bool] = False  # every index of a fiber has a subfiber, as in Dense
+    short_circuit: ClassVar[bool] = False  # a leaf whose loop ends when its value cannot change
     selective: ClassVar[bool] = False  # a leaf that stores only some of the values written to it
     sequential: ClassVar[bool] = False  # written in order, each fiber in one go
 

@@ -85,9 +85,14 @@ class Phase:
 
 @dataclass(frozen=True, slots=True)
 class Sequence:
-    """Looplets one after the other."""
+    """Looplets one after the other.
+
+    The stops of one that is `inside` are known to rise, within the bounds of what it describes: a
+    dimension, or a chunk of a stepper.
+    """
 
     phases: tuple[Phase, ...]
+    inside: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,8 +177,8 @@ def with_variables(x: Looplet | Payload, values: Values) -> Looplet | Payload:
             before = tuple(substitute(s, values) for s in preamble)
             after = tuple(substitute(s, values) for s in epilogue)
             return Thunk(before, with_variables(body, values), after)
-        case Sequence(phases):
-            return Sequence(tuple(_phase(p, values) for p in phases))
+        case Sequence(phases, inside):
+            return Sequence(tuple(_phase(p, values) for p in phases), inside)
         case Jumper(stepper):
             return Jumper(stepper_with(stepper, values))
         case Stepper():

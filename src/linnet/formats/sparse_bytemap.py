@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from linnet import imp
 from linnet.formats.level import Array, Inner
-from linnet.formats.looplets import FILL, Looplet, Lookup, Seek, Spike, Stepper, Switch, Thunk
+from linnet.formats.looplets import FILL, Lookup, Looplet, Seek, Spike, Stepper, Switch, Thunk
 from linnet.formats.validate import check_flags, check_pointers, check_sorted
 
 Ints = Sequence[int]

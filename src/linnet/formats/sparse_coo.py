@@ -10,7 +10,7 @@ from linnet.errors import FormatError
 from linnet.formats.append import Appended, close_fiber, finish_pointers, open_fiber
 from linnet.formats.fiber import Fiber
 from linnet.formats.level import Array, Level
-from linnet.formats.looplets import Jumper, Looplet, Lookup, Seek, Spike, Stepper, Thunk
+from linnet.formats.looplets import Jumper, Lookup, Looplet, Seek, Spike, Stepper, Thunk
 from linnet.formats.validate import check_pointers, check_sorted_coordinates
 
 if TYPE_CHECKING:

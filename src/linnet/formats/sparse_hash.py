@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from linnet import imp
 from linnet.formats.level import Array, Inner
-from linnet.formats.looplets import Looplet, Lookup, Seek, Spike, Stepper, Thunk
+from linnet.formats.looplets import Lookup, Looplet, Seek, Spike, Stepper, Thunk
 from linnet.formats.validate import check_permutation, check_pointers, check_sorted
 
 if TYPE_CHECKING:

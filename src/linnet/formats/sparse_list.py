@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, ClassVar
 from linnet import imp
 from linnet.formats.append import Appended, close_fiber, finish_pointers, open_fiber
 from linnet.formats.level import Array, Level
-from linnet.formats.looplets import Jumper, Looplet, Lookup, Seek, Spike, Stepper, Thunk
+from linnet.formats.looplets import Jumper, Lookup, Looplet, Seek, Spike, Stepper, Thunk
 from linnet.formats.validate import check_pointers, check_sorted
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from linnet.algebra.dtypes import Number
 from linnet.errors import ArgumentError, FormatError, LifecycleError, Location, ShapeError
 from linnet.formats import show
-from linnet.formats.buffers import GUARD, Buffer, as_dtype
+from linnet.formats.buffers import GUARD, Buffer
 from linnet.formats.contents import Contents, Signature, buffer_names
 from linnet.formats.format import Format
 from linnet.formats.located import located

@@ -1,4 +1,4 @@
 """The imperative IR. Written qualified outside this folder: `imp.For`, `imp.Load`."""
 
 from linnet.imp.nodes import *  # noqa: F403
-from linnet.imp.nodes import Expr, Node, Stmt  # noqa: F401
+from linnet.imp.nodes import Expr, Node, Stmt

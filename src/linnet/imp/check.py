@@ -110,11 +110,8 @@ def _statement(s: _Scope, stmt: imp.Stmt) -> None:
         case imp.Assign(var, value):
             _assignable(s, var, stmt)
             _typed(s, value, var.dtype, stmt)
-        case imp.Accumulate(var, op, value):
-            _assignable(s, var, stmt)
-            _typed(s, value, var.dtype, stmt)
-            if op in imp.COMPARISONS or var.dtype[0] not in _KINDS.get(op, ""):
-                _refuse(f"there is no reduction {op} of {var.dtype}", stmt)
+        case imp.Accumulate():
+            _reduction(s, stmt)
         case imp.Store(buffer, index, value):
             _buffer(s, buffer, stmt)
             _integer(s, index, stmt)
@@ -171,6 +168,13 @@ def _assignable(s: _Scope, var: imp.Var, stmt: imp.Stmt) -> None:
     _expr(s, var)
     if not s.variables[var.name][1]:
         _refuse(f"{var.name} is not a variable that may be assigned", stmt)
+
+
+def _reduction(s: _Scope, stmt: imp.Accumulate) -> None:
+    _assignable(s, stmt.var, stmt)
+    _typed(s, stmt.value, stmt.var.dtype, stmt)
+    if stmt.op in imp.COMPARISONS or stmt.var.dtype[0] not in _KINDS.get(stmt.op, ""):
+        _refuse(f"there is no reduction {stmt.op} of {stmt.var.dtype}", stmt)
 
 
 def _return(s: _Scope, value: imp.Expr | None, stmt: imp.Stmt) -> None:

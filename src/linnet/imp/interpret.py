@@ -110,19 +110,14 @@ def _statement(f: _Frame, stmt: imp.Stmt) -> None:
             _block(f, then if _expr(f, cond) else orelse)
         case imp.Block():
             _block(f, stmt)
-        case imp.Fill(buffer, start, stop, value):
-            first, end = _int(f, start), _int(f, stop)
-            if first < end:
-                _place(f, buffer, first)
-                _place(f, buffer, end - 1)
-                f.arrays[buffer.name][first:end] = _expr(f, value)
+        case imp.Fill():
+            _fill(f, stmt)
         case imp.Grow(buffer, count):
             _grow(f, buffer, _int(f, count))
         case imp.SetLength(buffer, count):
-            length = _int(f, count)
+            f.lengths[buffer.name] = length = _int(f, count)
             if length:
                 _place(f, buffer, length - 1)
-            f.lengths[buffer.name] = length
         case imp.Do(call):
             _call(f, call)
         case imp.Break():
@@ -142,6 +137,14 @@ def _loop(f: _Frame, var: str, start: int, stop: int, body: imp.Block) -> None:
             _block(f, body)
     except _Break:
         pass
+
+
+def _fill(f: _Frame, stmt: imp.Fill) -> None:
+    start, stop = _int(f, stmt.start), _int(f, stmt.stop)
+    if start < stop:
+        _place(f, stmt.buffer, start)
+        _place(f, stmt.buffer, stop - 1)
+        f.arrays[stmt.buffer.name][start:stop] = _expr(f, stmt.value)
 
 
 def _grow(f: _Frame, buffer: imp.Buffer, count: int) -> None:

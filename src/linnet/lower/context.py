@@ -35,6 +35,7 @@ class Context:
     registers: dict[str, imp.Var] = field(default_factory=dict)
     sites: list[Site] = field(default_factory=list)
     indices: list[str] = field(default_factory=list)
+    running: list[bool] = field(default_factory=list)  # open loops: do they really loop?
     walked: set[str] = field(default_factory=set)
     shifts: dict[Cursor, imp.Expr] = field(default_factory=dict)
 

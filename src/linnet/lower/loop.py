@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from linnet import imp, loops
 from linnet.formats.fiber import Fiber, Register
-from linnet.formats.looplets import Looplet, Lookup
+from linnet.formats.looplets import Lookup, Looplet
 from linnet.loops.rewrite import accesses
 from linnet.lower.context import (
     Context,
@@ -50,7 +50,9 @@ def lower_loop(ctx: Context, loop: loops.Loop, lower_stmt: LowerStmt) -> None:
     for c in cursors_of(body, loop.index):
         if c.update:
             looplets[c] = unfurl(ctx, c, index, not (safe and c.plain), point)
+    ctx.running.append(not point)
     lower_region(ctx, Region(index, lo, hi, looplets, body, lower_stmt, point))
+    ctx.running.pop()
     for fiber, register in kept:
         write_back(ctx, fiber, register)
 

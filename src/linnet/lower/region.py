@@ -16,8 +16,8 @@ from linnet.formats.fiber import Fiber
 from linnet.formats.looplets import (
     FILL,
     Jumper,
-    Looplet,
     Lookup,
+    Looplet,
     Payload,
     Run,
     Sequence,
@@ -37,6 +37,7 @@ from linnet.lower.context import (
     surely_writes,
 )
 from linnet.lower.repeat import lower_repeated
+from linnet.lower.shortcircuit import break_early
 
 LowerStmt = Callable[[Context, loops.Stmt], None]
 L = TypeVar("L", Thunk, Switch, Sequence, Spike)
@@ -190,6 +191,7 @@ def lower_point(ctx: Context, r: Region) -> None:
         writes[cursor] = payload
     ctx.indices.append(r.index.name)
     r.lower_stmt(ctx, resolve(body, r.index.name, writes))
+    break_early(ctx, body)
     ctx.indices.pop()
     for epilogue in reversed(epilogues):
         ctx.b.emit(*epilogue)

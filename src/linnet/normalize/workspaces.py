@@ -235,7 +235,7 @@ def written(init: Number) -> Function:
         1,
         lambda dtypes: (dtypes, "int64"),
         lambda args, dtype: imp.ONE,
-        lambda value: int(not identical(value.item(), init)),  
+        lambda value: int(not identical(value.item(), init)),
     )
 
 

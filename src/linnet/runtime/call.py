@@ -5,16 +5,15 @@ A warm call does nothing but compare shapes, fill the argument block and jump: s
 
 from __future__ import annotations
 
+import ctypes
 from array import array
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from math import prod
-
-import numpy as np
 
 from linnet import imp, loops
 from linnet.errors import IndexBoundsError, InternalError, OutOfMemoryError, ShapeError
-from linnet.formats.buffers import GUARD, Buffer, Memory, allocate, as_dtype
+from linnet.formats.buffers import GUARD, Buffer, Memory, allocate
 from linnet.formats.contents import NARROW, Contents
 from linnet.formats.format import Format
 from linnet.formats.tensor import Tensor
@@ -29,31 +28,25 @@ _NOT_RUN = -1  # the status of a kernel that was not run, or whose status an int
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """A tensor that a kernel writes: which argument, its format, its arrays, its dimensions."""
+    """A tensor that a kernel writes: which argument, its format, its arrays, its dimensions.
+
+    `runs` are the modes of levels in a row that have a place for every index.
+    """
 
     position: int | None  # among the arguments; None for a temporary
     name: str
     format: Format
     dtypes: tuple[str, ...]
     dims: tuple[Callable[[Shapes], int], ...] | None  # None: those it has
-    keeps: bool = False  # what it held before is updated
-    runs: tuple[tuple[int, ...], ...] = field(init=False)  # modes whose sizes are multiplied
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "runs", _runs(self.format))
-
-    @property
-    def large(self) -> bool:
-        """Whether dimensions of 32 bits can multiply to more than 64 bits hold."""
-        return any(len(modes) > 2 for modes in self.runs)
+    keeps: bool  # what it held before is updated
+    runs: tuple[tuple[int, ...], ...]
 
 
-def _runs(format: Format) -> tuple[tuple[int, ...], ...]:
+def runs_of(format: Format) -> tuple[tuple[int, ...], ...]:
     """The modes of levels in a row that have a place for every index: memory is their product."""
     runs: list[tuple[int, ...]] = [()]
     for k, level in enumerate(format.levels[:-1]):
-        spread = level.full or any(a.role == "flag" for a in level.arrays)
-        if spread:
+        if level.full or any(a.role == "flag" for a in level.arrays):
             runs[-1] += format.modes_of(k)
         else:
             runs.append(())
@@ -87,6 +80,7 @@ class Entry:
     other_checks: tuple[Check, ...]
     sites: tuple[Site, ...]
     returned: tuple[int, ...]
+    own: tuple[int, ...]  # positions of outputs whose old dimensions count
     wide: bool  # coordinates of results have 64 bits
 
     def run(self, tensors: Sequence[Tensor], held: Sequence[Contents | None]) -> bool:
@@ -96,30 +90,33 @@ class Entry:
         if nothing was done, since a result's coordinates take more bits than this entry gives them.
         """
         shapes = [() if contents is None else contents.shape for contents in held]
+        for p in self.own:
+            shapes[p] = tensors[p].contents().shape
         self.check(shapes)
-        sizes = [_size(r, shapes) for r in self.results]
-        if not self.wide and any(n >= NARROW for size in sizes for n in size):
-            return False
         parts: list[Sequence[int]] = [held[p].slots for p in self.operands]  # type: ignore[union-attr]
-        copies = [_copies(r, held) for r in self.results]
-        taken: list[Contents | None] = []
-        lent: list[bool] = []
-        block, starts, status = None, [0] * len(self.order), _NOT_RUN
+        first = len(parts)
+        for r in self.results:
+            size = shapes[r.position] if r.dims is None else [d(shapes) for d in r.dims]  # type: ignore[index]
+            if len(size) > 2 or max(size, default=0) >= NARROW:
+                _check_size(r, size)
+                if not self.wide and r.position is not None and max(size) >= NARROW:
+                    return False
+            parts.append(size)
+        copies = [_copies(r, held) if r.keeps else None for r in self.results]
+        loans: list[Contents | None] = []
+        starts, block, status = [0] * len(parts), None, _NOT_RUN
         try:
-            for r, size, copy in zip(self.results, sizes, copies, strict=True):
-                memory = _given(r, tensors, copy, taken, lent)
-                parts.append([*size, *memory])
+            for k, r in enumerate(self.results):
+                parts[first + k] = [*parts[first + k], *_memory(r, tensors, copies[k], loans)]
             slots: list[int] = []
             for k in self.order:
                 starts[k] = len(slots)
                 slots += parts[k]
             block = array("q", slots)
             status = self.call(block.buffer_info()[0])
-        finally:  # also if an interrupt came while the kernel ran: its memory is taken care of
-            first = len(self.operands)
-            for k, (old, was_lent) in enumerate(zip(taken, lent, strict=False)):
-                at = starts[first + k]
-                _take_over(self.results[k], tensors, block, at, old, was_lent, status)
+        finally:  # after an interrupt, too: a kernel runs to its end, and what it made is freed
+            for k, old in enumerate(loans):
+                _take_over(self.results[k], tensors, block, starts[first + k], old, status)
         if status:
             raise self._failure(status)
         return True
@@ -147,21 +144,11 @@ class Entry:
         return InternalError(f"`{self.name}` returned the unknown status {status}")
 
 
-# -- before the kernel runs ------------------------------------------------------------------------
-
-
-def _size(r: Result, shapes: Shapes) -> Sequence[int]:
-    """The dimensions of a result; one that no memory can hold is refused before anything runs."""
-    if r.dims is None:
-        assert r.position is not None
-        return shapes[r.position]
-    size = [dim(shapes) for dim in r.dims]
-    if r.large or any(n >= NARROW for n in size):
-        _check_size(r, size)
-    return size
+# -- before the kernel -----------------------------------------------------------------------------
 
 
 def _check_size(r: Result, size: Sequence[int]) -> None:
+    """A result that no memory can hold is refused before anything runs."""
     for mode, n in enumerate(size):
         if n > LARGEST:
             raise ShapeError(
@@ -169,48 +156,109 @@ def _check_size(r: Result, size: Sequence[int]) -> None:
                 why="coordinates are 64-bit integers",
             )
     for modes in r.runs:
-        count = prod(size[mode] for mode in modes)
+        count = prod([size[mode] for mode in modes])
         if count > _MOST:
             what = "temporary" if r.position is None else "result"
             raise OutOfMemoryError(
                 f"the {what} `{r.name}` would have room for {count} elements",
-                why=f"its shape is {tuple(size)}, and its format is {r.format!r}",
+                why=f"its shape is {tuple(size)}, and its format {r.format.describe()}",
                 hint="store these dimensions in sparse levels, such as SparseList",
             )
 
 
 def _copies(r: Result, held: Sequence[Contents | None]) -> list[Buffer]:
-    """Copies of what a result holds, for the kernel to change: a failure leaves the old contents."""
-    if not r.keeps:
-        return []
-    contents = held[r.position]  # type: ignore[index]
+    """Copies of what a tensor holds, for a kernel to change; if it fails the tensor is as it was."""
+    assert r.position is not None
+    contents = held[r.position]
     assert contents is not None
-    made = []
+    copies = []
     for buffer, dtype in zip(contents.buffers, r.dtypes, strict=True):
-        copy = allocate(dtype, buffer.length)
+        copy, source = allocate(dtype, buffer.length), buffer
+        if buffer.dtype != copy.dtype:  # index arrays that are too narrow for what may come
+            source = Buffer.borrow(buffer.array.astype(dtype))
         if buffer.length:
-            view = np.ctypeslib.as_array  # placeholder
-        made.append(copy)
-    return made
+            ctypes.memmove(copy.address, source.address, copy.nbytes)
+        copies.append(copy)
+    return copies
 
 
-def _given(
+def _memory(
     r: Result,
     tensors: Sequence[Tensor],
-    copies: list[Buffer],
-    taken: list[Contents | None],
-    lent: list[bool],
+    copies: list[Buffer] | None,
+    loans: list[Contents | None],
 ) -> list[int]:
-    """The memory that a kernel may write a result to: a copy, what the tensor had, or none."""
-    old, memory = None, None
-    if r.keeps:
-        memory = [slot for copy in copies for slot in _detached(copy)]
+    """Where a kernel may write a result: to copies, to memory that the tensor has, or nowhere yet."""
+    slots: list[int] | None = None
+    old = None
+    if copies is not None:
+        slots = []
+        for copy in copies:
+            length, capacity = copy.length, copy.capacity
+            slots += (copy.detach()[0], capacity, length)
     elif r.position is not None:
         tensor = tensors[r.position]
         with GUARD.lock:
             old, tensor._contents = tensor._contents, None
-            if old is not None and old.holds(r.format, r.dtypes):
-                memory = old.lend()
-    taken.append(old)
-    lent.append(old is not None and memory is not None)
-    return [0] * (3 * len(r.dtypes)) if memory is None else memory
+            if old is not None and old.fits(r.format, r.dtypes):
+                slots = old.lend()
+    loans.append(old)
+    return [0] * (3 * len(r.dtypes)) if slots is None else slots
+
+
+# -- after the kernel ------------------------------------------------------------------------------
+
+
+def _take_over(
+    r: Result,
+    tensors: Sequence[Tensor],
+    block: array[int] | None,
+    at: int,
+    old: Contents | None,
+    status: int,
+) -> None:
+    """What the kernel has allocated becomes the contents of the tensor, or is freed."""
+    if block is None:  # interrupted before there was a kernel to run
+        _put_back(r, tensors, old)
+        return
+    ndim = r.format.ndim
+    shape = tuple(block[at : at + ndim])
+    at += ndim
+    if old is not None and old.lent:
+        if status == 0 and old.shape == shape and old.returned(block, at):
+            tensors[r.position]._contents = old  # type: ignore[index]
+            return
+        old.forget()
+        old = None
+    buffers = []
+    for dtype in r.dtypes:
+        address, capacity, length = block[at : at + 3]
+        if status or r.position is None:
+            Memory(address, 0)  # which frees it
+        else:
+            buffers.append(Buffer.native(address, capacity, length, dtype))
+        at += 3
+    if r.position is not None and status == 0:
+        tensors[r.position]._rebind(r.format, shape, tuple(buffers))
+    else:
+        _put_back(r, tensors, old)
+
+
+def _put_back(r: Result, tensors: Sequence[Tensor], old: Contents | None) -> None:
+    """An output that was not written has the contents that it had, unless their memory is gone."""
+    if old is None or r.position is None:
+        return
+    if old.lent:
+        old.own()
+    with GUARD.lock:
+        tensor = tensors[r.position]
+        if tensor._contents is None:
+            tensor._contents = old
+
+
+def fast_check(check: Check, positions: dict[str, int]) -> tuple[int, int, int, int, Check] | None:
+    """A comparison of two dimensions, in a form that takes no time."""
+    match check.relation, check.a, check.b:
+        case "==", loops.Dimension(a, m), loops.Dimension(b, n):
+            return positions[a], m, positions[b], n, check
+    return None

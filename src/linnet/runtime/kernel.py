@@ -6,15 +6,15 @@ that only defines kernels does not wait for it.
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Sequence
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from linnet import loops
 from linnet.errors import ArgumentError, Location
+from linnet.formats.buffers import GUARD, Guard
 from linnet.formats.construct import asarray
-from linnet.formats.contents import Signature
+from linnet.formats.contents import Contents, Signature
 from linnet.formats.tensor import Tensor
 from linnet.loops.rewrite import accesses, walk
 from linnet.options import current
@@ -24,6 +24,9 @@ if TYPE_CHECKING:
 
     from linnet.lower.program import Lowered
     from linnet.runtime.call import Entry
+
+
+_COMPILING = Guard()  # one kernel is compiled at a time
 
 
 class Kernel:
@@ -36,20 +39,31 @@ class Kernel:
         self.kept = frozenset(p for p in self.outputs if _is_kept(program, p))
         self._fresh = tuple(p in self.outputs and p not in self.kept for p in program.params)
         self._entries: dict[tuple[object, ...], Entry] = {}
-        self._lock = threading.Lock()
 
     # -- calling ---------------------------------------------------------------------------------
 
     def __call__(self, *args: object) -> Tensor | tuple[Tensor, ...] | None:
         """Run on tensors; outputs are updated in place, and returned if the program says so."""
         tensors = self.tensors(args)
-        key: list[object] = [id(current())]  # equal options are one object, which is never freed
-        for fresh, tensor in zip(self._fresh, tensors, strict=True):
-            key.append(tensor._output if fresh else tensor.contents().signature)
-        entry = self._entries.get(tuple(key))
-        if entry is None:
-            entry = self._specialize(tuple(key), tensors)
-        entry.run(tensors)
+        if len(self.outputs) > 1:
+            self._check_outputs(tensors)
+        held: list[Contents | None] = []
+        try:
+            # what is read is held from before it is looked at: other threads may write to it
+            with GUARD.lock:
+                for fresh, tensor in zip(self._fresh, tensors, strict=True):
+                    held.append(None if fresh else tensor.contents().pin())
+            signatures = tuple(
+                [t._output if c is None else c.signature for t, c in zip(tensors, held, strict=True)]
+            )
+            entry = self._entry(signatures)
+            if not entry.run(tensors, held):
+                self._entry(signatures, wide=True).run(tensors, held)
+        finally:
+            with GUARD.lock:
+                for contents in held:
+                    if contents is not None:
+                        contents.unpin()
         found = entry.returned
         if len(found) == 1:
             return tensors[found[0]]
@@ -61,29 +75,40 @@ class Kernel:
             raise self._wrong_count(len(args))
         return [a if type(a) is Tensor else self._tensor(k, a) for k, a in enumerate(args)]
 
-    def _specialize(self, key: tuple[object, ...], tensors: Sequence[Tensor]) -> Entry:
-        wide = any(isinstance(s, Signature) and s.wide for s in key)
-        with self._lock:
-            entry = self._entries.get(key)
-            if entry is None:
-                entry = self._entries[key] = _compiler().specialize(self, tensors, wide)
-            return entry
+    def signatures(self, tensors: Sequence[Tensor]) -> tuple[Signature, ...]:
+        """What the code depends on: the formats of what is read, and those asked for of outputs."""
+        pairs = zip(self._fresh, tensors, strict=True)
+        return tuple([t._output if fresh else t.contents().signature for fresh, t in pairs])
+
+    def _entry(self, signatures: tuple[Signature, ...], wide: bool = False) -> Entry:
+        """The machine code for arguments of these formats; compiled if there is none yet."""
+        # equal options are one object, which is never freed
+        key = (id(current()), wide, signatures)
+        entry = self._entries.get(key)
+        if entry is None:
+            wide = wide or any(s.wide for s in signatures)
+            with _COMPILING.lock:
+                entry = self._entries.get(key)
+                if entry is None:
+                    entry = _compiler().specialize(self, signatures, wide)
+                    self._entries[key] = entry
+        return entry
 
     # -- looking ---------------------------------------------------------------------------------
 
     def code(self, *args: object) -> str:
         """The C code that is run for these arguments."""
-        text: str = _compiler().code(self, self.tensors(args))
+        text: str = _compiler().code(self, self.signatures(self.tensors(args)))
         return text
 
     def loops(self, *args: object) -> str:
         """The program as the compiler completed it, for these arguments."""
-        text: str = _compiler().completed(self, self.tensors(args))
+        text: str = _compiler().completed(self, self.signatures(self.tensors(args)))
         return text
 
     def lowered(self, *args: object) -> Lowered:
         """The imperative code for these arguments."""
-        lowered: Lowered = _compiler().lowered(self, self.tensors(args))
+        lowered: Lowered = _compiler().lowered(self, self.signatures(self.tensors(args)))
         return lowered
 
     def reference(self, *args: object) -> dict[str, NDArray[Any]]:
@@ -109,6 +134,18 @@ class Kernel:
                 hint="pass ln.empty_tensor(format)",
             )
         return asarray(value)
+
+    def _check_outputs(self, tensors: Sequence[Tensor]) -> None:
+        """Two outputs cannot be one tensor: which of them would it hold?"""
+        seen: dict[int, str] = {}
+        for name, tensor in zip(self.program.params, tensors, strict=True):
+            if name in self.outputs and seen.setdefault(id(tensor), name) != name:
+                raise ArgumentError(
+                    f"`{seen[id(tensor)]}` and `{name}` are one tensor, and `{self.__name__}` "
+                    "writes both",
+                    at=Location.of_caller(),
+                    hint="pass two tensors, such as two of ln.empty_tensor(format)",
+                )
 
     def _wrong_count(self, count: int) -> ArgumentError:
         params = self.program.params

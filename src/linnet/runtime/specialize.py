@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -15,6 +15,7 @@ from linnet.backend import c as c_backend
 from linnet.compiler import Normalized, generate, normalize
 from linnet.errors import Location
 from linnet.formats.assemble import unpack
+from linnet.formats.contents import Signature
 from linnet.formats.format import Format
 from linnet.formats.tensor import Tensor
 from linnet.loops.interpret import DenseTensor
@@ -28,49 +29,44 @@ from linnet.normalize.dimensions import infer_dimensions
 from linnet.normalize.dtypes import infer_dtypes
 from linnet.normalize.scopes import name_scopes
 from linnet.options import current
-from linnet.runtime.call import Entry, Result, fast_check, size_of
+from linnet.runtime.call import Entry, Result, fast_check, runs_of, size_of
 from linnet.runtime.kernel import Kernel
 from linnet.testing import dense
 
 Arrays = dict[str, tuple[str, ...]]
 
 
-def specialize(kernel: Kernel, tensors: Sequence[Tensor], wide: bool) -> Entry:
-    """A kernel for arguments of these formats."""
+def specialize(kernel: Kernel, signatures: Sequence[Signature], wide: bool) -> Entry:
+    """A kernel for arguments of these formats; `wide` results have coordinates of 64 bits."""
     options = current()
-    normalized = normalize(kernel.program, formats_of(kernel, tensors))
+    normalized = normalize(kernel.program, formats_of(kernel, signatures))
     warn(normalized.warnings)
-    arrays = arrays_of(kernel, normalized, tensors, wide)
+    arrays = arrays_of(kernel, normalized, signatures, wide)
     key = key_of(normalized, arrays)
+    places = _places(kernel.program)
     compiled = backend.load(key, options)
     if compiled is None:
         lowered = generate(normalized, arrays)
-        meta = {"sites": [_pack_site(s) for s in lowered.sites]}
+        meta = {"sites": [_pack_site(s, places) for s in lowered.sites]}
         compiled = backend.build(lowered.kernel, key, options, meta)
-    sites = tuple(_unpack_site(s) for s in compiled.meta["sites"])  # type: ignore[attr-defined]
-    return make_entry(kernel, normalized, arrays, compiled, sites)
+    sites = tuple(_unpack_site(s, places) for s in compiled.meta["sites"])  # type: ignore[attr-defined]
+    return make_entry(kernel, normalized, arrays, compiled, sites, wide)
 
 
-def formats_of(kernel: Kernel, tensors: Sequence[Tensor]) -> dict[str, Format]:
+def formats_of(kernel: Kernel, signatures: Sequence[Signature]) -> dict[str, Format]:
     """The formats of the arguments; those of outputs as they were asked for."""
-    fresh = kernel.outputs - kernel.kept
-    return {
-        name: t.output_format if name in fresh else t.contents().format
-        for name, t in zip(kernel.program.params, tensors, strict=True)
-    }
+    return {n: s.format for n, s in zip(kernel.program.params, signatures, strict=True)}
 
 
 def arrays_of(
-    kernel: Kernel, normalized: Normalized, tensors: Sequence[Tensor], wide: bool
+    kernel: Kernel, normalized: Normalized, signatures: Sequence[Signature], wide: bool
 ) -> Arrays:
     """The dtypes of all arrays: those of operands are given, those of results chosen here."""
     found: Arrays = {}
-    fresh = kernel.outputs - kernel.kept
-    for name, tensor in zip(kernel.program.params, tensors, strict=True):
-        if name in fresh:
+    for name, signature in zip(kernel.program.params, signatures, strict=True):
+        if name in kernel.outputs:
             found[name] = array_dtypes(normalized.formats[name], wide)
         else:
-            signature = tensor.contents().signature
             found[name] = tuple(d for level in signature.dtypes for d in level)
     for name, _ in normalized.program.temporaries:
         found[name] = array_dtypes(normalized.formats[name], wide=True)
@@ -101,6 +97,7 @@ def make_entry(
     arrays: Arrays,
     compiled: backend.Compiled,
     sites: tuple[Site, ...],
+    wide: bool,
 ) -> Entry:
     """What a call has to do around the machine code."""
     program = normalized.program
@@ -108,6 +105,7 @@ def make_entry(
     operands = [p for p in program.params if p not in kernel.outputs]
     written = [p for p in program.params if p in kernel.outputs]
     temporaries = [n for n, f in program.temporaries if f.ndim]
+    declares = {n.tensor: n for n in walk(program.body) if isinstance(n, loops.Declare)}
     places = {name: k for k, name in enumerate((*operands, *written, *temporaries))}
     fast = [fast_check(c, positions) for c in normalized.checks]
     return Entry(
@@ -115,12 +113,14 @@ def make_entry(
         params=program.params,
         call=compiled.call,
         operands=tuple(positions[p] for p in operands),
-        results=tuple(_results(kernel, normalized, arrays, written, temporaries)),
+        results=tuple(_results(kernel, normalized, arrays, declares, (*written, *temporaries))),
         order=tuple(places[n] for n in (*program.params, *temporaries)),
         checks=tuple(f for f in fast if f is not None),
         other_checks=tuple(c for c, f in zip(normalized.checks, fast, strict=True) if f is None),
         sites=sites,
         returned=tuple(positions[r] for r in kernel.program.results),
+        own=tuple(positions[p] for p in written if _sizes_itself(p, declares)),
+        wide=wide,
     )
 
 
@@ -128,69 +128,85 @@ def _results(
     kernel: Kernel,
     normalized: Normalized,
     arrays: Arrays,
-    written: list[str],
-    temporaries: list[str],
+    declares: Mapping[str, loops.Declare],
+    written: Sequence[str],
 ) -> list[Result]:
+    """What the kernel writes, temporaries included."""
     program, formats = normalized.program, normalized.formats | normalized.results
     positions = {name: k for k, name in enumerate(program.params)}
-    declares = {n.tensor: n for n in walk(program.body) if isinstance(n, loops.Declare)}
+    read = {name: k for name, k in positions.items() if name not in kernel.outputs - kernel.kept}
     results = []
     for name in written:
-        dims = None
-        if name in declares and name not in kernel.kept:
-            stated = declares[name].dims
-            assert stated is not None
-            dims = tuple(size_of(d, positions) for d in stated)
-        own = any(
-            isinstance(d, loops.Dimension) and d.tensor == name
-            for other in declares.values()
-            for d in other.dims or ()
-        )
+        at, format, dims = positions.get(name), formats[name], None
+        if name not in kernel.kept:
+            known = read if at is None else positions
+            dims = tuple(_size(d, known, positions) for d in declares[name].dims or ())
         keeps = name in kernel.kept
-        results.append(Result(positions[name], name, formats[name], arrays[name], dims, keeps, own))
-    for name in temporaries:
-        dims = tuple(_zero for _ in range(formats[name].ndim))
-        results.append(Result(None, name, formats[name], arrays[name], dims))
+        results.append(Result(at, name, format, arrays[name], dims, keeps, runs_of(format)))
     return results
 
 
-def _zero(shapes: Sequence[Sequence[int]]) -> int:
-    return 0  # a kernel computes the dimensions of its temporaries itself
+def _size(
+    expr: loops.Expr, known: Mapping[str, int], positions: dict[str, int]
+) -> Callable[[Sequence[Sequence[int]]], int]:
+    """A dimension from the arguments' shapes; 0 of a temporary if only the kernel computes it."""
+    for node in walk(expr):
+        match node:
+            case loops.Dimension(tensor, _) if tensor in known:
+                pass
+            case loops.Literal() | loops.Call():
+                pass
+            case _:
+                return lambda shapes: 0
+    return size_of(expr, positions)
 
 
-def _pack_site(site: Site) -> list[object]:
-    at = site.at
-    place = None if at is None else [at.file, at.line, at.column, at.end_column, at.text]
-    return [site.message, place]
+def _sizes_itself(name: str, declares: Mapping[str, loops.Declare]) -> bool:
+    """Whether something is declared with the dimensions that an output has when it is passed."""
+    dims = (d for declare in declares.values() for d in declare.dims or ())
+    return any(isinstance(d, loops.Dimension) and d.tensor == name for d in dims)
 
 
-def _unpack_site(packed: list[object]) -> Site:
-    message, at = packed
-    return Site(str(message), None if at is None else Location(*at))  # type: ignore[misc]
+def _pack_site(site: Site, places: list[Location]) -> list[object]:
+    """The place by its number: the same program may stand elsewhere in another file."""
+    known = site.at is not None and site.at in places
+    return [site.message, places.index(site.at) if known else None]  # type: ignore[arg-type]
+
+
+def _unpack_site(packed: list[object], places: list[Location]) -> Site:
+    message, number = packed
+    return Site(str(message), places[number] if isinstance(number, int) else None)
+
+
+def _places(program: loops.Program) -> list[Location]:
+    """The places of all parts of a program, in order."""
+    found = (getattr(node, "at", None) for node in walk(program.body))
+    return [at for at in found if at is not None]
 
 
 # -- looking ---------------------------------------------------------------------------------------
 
 
-def lowered(kernel: Kernel, tensors: Sequence[Tensor]) -> Lowered:
+def lowered(kernel: Kernel, signatures: Sequence[Signature]) -> Lowered:
     """The imperative code."""
-    normalized = normalize(kernel.program, formats_of(kernel, tensors))
-    return generate(normalized, arrays_of(kernel, normalized, tensors, wide=False))
+    normalized = normalize(kernel.program, formats_of(kernel, signatures))
+    wide = any(s.wide for s in signatures)
+    return generate(normalized, arrays_of(kernel, normalized, signatures, wide))
 
 
-def code(kernel: Kernel, tensors: Sequence[Tensor]) -> str:
+def code(kernel: Kernel, signatures: Sequence[Signature]) -> str:
     """The imperative code as C."""
-    return c_backend.render(lowered(kernel, tensors).kernel)
+    return c_backend.render(lowered(kernel, signatures).kernel)
 
 
-def completed(kernel: Kernel, tensors: Sequence[Tensor]) -> str:
+def completed(kernel: Kernel, signatures: Sequence[Signature]) -> str:
     """The normalized program."""
-    return show(normalize(kernel.program, formats_of(kernel, tensors)).program)
+    return show(normalize(kernel.program, formats_of(kernel, signatures)).program)
 
 
 def reference(kernel: Kernel, tensors: Sequence[Tensor]) -> dict[str, NDArray[Any]]:
     """The outputs, by the dense reference interpreter."""
-    formats = formats_of(kernel, tensors) | dict(kernel.program.temporaries)
+    formats = formats_of(kernel, kernel.signatures(tensors)) | dict(kernel.program.temporaries)
     ndims = {name: format.ndim for name, format in formats.items()}
     program, checks = infer_dimensions(kernel.program, ndims)
     program = name_scopes(program)

@@ -1,0 +1,54 @@
+"""`SparseRunList`: runs of equal subfibers, with fill between them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+from linnet import imp
+from linnet.formats.append import Appended
+from linnet.formats.level import Array
+from linnet.formats.looplets import FILL, Looplet, Phase, Run, Seek, Sequence, Stepper
+from linnet.formats.validate import check_intervals, check_pointers
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from linnet.formats.fiber import Fiber
+    from linnet.imp.build import Builder
+
+
+@dataclass(frozen=True)
+class SparseRunList(Appended):
+    """`fiber(p) -> fill … child(q) … | fill … child(q + 1) … | … | fill …`, `ptr[p] <= q < ptr[p + 1]`.
+
+    Run q begins at `left[q]` and ends before `right[q]`.
+    """
+
+    arrays: ClassVar[tuple[Array, ...]] = (
+        Array("ptr", "position"),
+        Array("left", "coordinate"),
+        Array("right", "coordinate"),
+    )
+
+    def unfurl(self, b: Builder, fiber: Fiber, index: imp.Var, protocol: str) -> Looplet:
+        ptr, left, right = fiber.buffer("ptr"), fiber.buffer("left"), fiber.buffer("right")
+        q, target = b.var(f"{fiber.prefix}_q"), b.var("target")
+        begin, end = imp.widen(ptr[fiber.pos]), imp.widen(ptr[fiber.pos + 1])
+        between = Phase(imp.widen(left[q]), Run(FILL))
+        return Stepper(
+            pos=q,
+            begin=begin,
+            end=end,
+            last=imp.widen(right[q]) - 1,
+            chunk=Sequence((between, Phase(None, Run(fiber.child(q)))), inside=True),
+            seek=Seek(target, b.call("search", right, q, end, target + 1)),
+        )
+
+    def validate(
+        self, arrays: dict[str, np.ndarray], count: int, dims: tuple[int, ...], label: str
+    ) -> int:
+        ptr, left, right = arrays["ptr"], arrays["left"], arrays["right"]
+        stored = check_pointers(ptr, count, len(right), f"{label}.ptr")
+        check_intervals(ptr, left, right, dims[0], label)
+        return stored

@@ -1,0 +1,36 @@
+"""Leaving a loop early: nothing more can change once every value it updates is annihilated."""
+
+from __future__ import annotations
+
+from linnet import imp, loops
+from linnet.formats.fiber import Register
+from linnet.loops.rewrite import walk
+from linnet.lower.context import Context
+
+
+def break_early(ctx: Context, body: loops.Stmt) -> None:
+    """After the body of a loop: `if (p) break`, if all that it updates asks for it (FINCH §3.3.3)."""
+    cond = settled(body)
+    if cond is not None and ctx.running and ctx.running[-1]:
+        ctx.b.emit(imp.If(cond, imp.Block((imp.Break(),)), imp.EMPTY))
+
+
+def settled(body: loops.Stmt) -> imp.Expr | None:
+    """That all values which `body` updates are annihilated; None if that is no reason to stop."""
+    conds: dict[imp.Var, imp.Expr] = {}
+    for stmt in walk(body):
+        if isinstance(stmt, loops.Declare):
+            return None
+        if not isinstance(stmt, loops.Assign):
+            continue
+        register, op = stmt.target.tensor, stmt.op
+        if not isinstance(register, Register) or not register.storage.format.leaf.short_circuit:
+            return None
+        final = None if op is None else op.annihilator(register.var.dtype)
+        if final is None:
+            return None
+        conds[register.var] = imp.eq(register.var, imp.Const(final, register.var.dtype))
+    cond: imp.Expr | None = None
+    for each in conds.values():
+        cond = each if cond is None else cond & each
+    return cond
