@@ -6,7 +6,7 @@ VENV    := .venv
 BENCH   := .venv-bench
 BIN     := $(VENV)/bin
 PROFILE ?= dev
-JOBS    ?= auto
+JOBS    ?= 0
 FUZZ_SECONDS ?= 600
 ARGS    ?=
 

@@ -26,11 +26,33 @@ from linnet.formats.construct import asarray, from_buffers, scalar, tensor
 from linnet.formats.dense import Dense
 from linnet.formats.element import Element, Pattern, ShortCircuit
 from linnet.formats.format import Format
-from linnet.formats.named import COO, CSC, CSF, CSR, DCSC, DCSR, DENSE, SCALAR
+from linnet.formats.named import (
+    BAND,
+    BLOCK,
+    COO,
+    CSC,
+    CSF,
+    CSR,
+    DCSC,
+    DCSR,
+    DENSE,
+    PERM,
+    RAGGED,
+    RLE,
+    SCALAR,
+    SRLE,
+    TRIANGULAR,
+)
+from linnet.formats.run_list import RunList
+from linnet.formats.sparse_band import SparseBand
+from linnet.formats.sparse_block_list import SparseBlockList
 from linnet.formats.sparse_bytemap import SparseByteMap
 from linnet.formats.sparse_coo import SparseCOO
 from linnet.formats.sparse_hash import SparseHash
+from linnet.formats.sparse_interval import SparseInterval
 from linnet.formats.sparse_list import SparseList
+from linnet.formats.sparse_pinpoint import SparsePinpoint
+from linnet.formats.sparse_run_list import SparseRunList
 from linnet.formats.tensor import Tensor, empty_tensor
 from linnet.frontend.kernel import kernel
 from linnet.frontend.words import declare, fill, follow, freeze, gallop, temp, thaw, walk

@@ -42,9 +42,10 @@ class Appended(Inner):
         b.emit(
             imp.Assign(self.count(storage, level), imp.ZERO),
             imp.Assign(_cursor(storage, level), imp.ZERO),
-            imp.Grow(ptr, imp.ONE),
-            imp.Store(ptr, imp.ZERO, imp.Const(0, ptr.dtype)),
         )
+        if not all(above.full for above in storage.format.levels[:level]):
+            b.emit(imp.Grow(ptr, imp.ONE))  # no room has been made for fibers yet
+        b.emit(imp.Store(ptr, imp.ZERO, imp.Const(0, ptr.dtype)))
 
     def reserve(self, b: Builder, storage: Storage, level: int, stop: imp.Expr) -> None:
         b.emit(imp.Grow(storage.buffers[level]["ptr"], stop + 1))

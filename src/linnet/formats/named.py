@@ -12,8 +12,13 @@ from linnet.formats.dense import Dense
 from linnet.formats.element import Element, Pattern
 from linnet.formats.format import Format
 from linnet.formats.level import Inner, Level
+from linnet.formats.run_list import RunList
+from linnet.formats.sparse_band import SparseBand
+from linnet.formats.sparse_block_list import SparseBlockList
 from linnet.formats.sparse_coo import SparseCOO
 from linnet.formats.sparse_list import SparseList
+from linnet.formats.sparse_pinpoint import SparsePinpoint
+from linnet.formats.sparse_run_list import SparseRunList
 
 _OPEN = Element()
 
@@ -36,6 +41,13 @@ CSR = stack(Dense(SparseList(Element())), name="CSR")
 CSC = stack(Dense(SparseList(Element())), (1, 0), "CSC")
 DCSR = stack(SparseList(SparseList(Element())), name="DCSR")
 DCSC = stack(SparseList(SparseList(Element())), (1, 0), "DCSC")
+BAND = stack(Dense(SparseBand(Element())), name="BAND")
+TRIANGULAR = stack(Dense(SparseBand(Element())), name="TRIANGULAR")  # a band that ends at a corner
+RAGGED = stack(Dense(SparseBand(Element())), name="RAGGED")  # one that begins at the first column
+BLOCK = stack(Dense(SparseBlockList(Element())), name="BLOCK")
+RLE = stack(Dense(RunList(Element())), name="RLE")
+SRLE = stack(Dense(SparseRunList(Element())), name="SRLE")
+PERM = stack(Dense(SparsePinpoint(Pattern())), name="PERM")
 
 
 @dataclass(frozen=True)
@@ -92,7 +104,8 @@ DENSE = Family("DENSE", _nest(Dense))
 FormatLike = Format | Level | Family | str
 NAMES: dict[str, Format | Family] = {
     "scalar": SCALAR, "csr": CSR, "csc": CSC, "dcsr": DCSR, "dcsc": DCSC,
-    "coo": COO, "csf": CSF, "dense": DENSE,
+    "band": BAND, "triangular": TRIANGULAR, "ragged": RAGGED, "block": BLOCK,
+    "rle": RLE, "srle": SRLE, "perm": PERM, "coo": COO, "csf": CSF, "dense": DENSE,
 }  # fmt: skip
 
 
@@ -169,11 +182,10 @@ def override(format: Format, dtype: str | None, fill: object = None) -> Format:
 @lru_cache(maxsize=256)
 def recognize(format: Format) -> Format:
     """The same format, under its name if it has one."""
-    n = format.ndim
-    if not isinstance(format.leaf, Element):
-        return Format(format.levels, format.order)
+    n, leaf = format.ndim, type(format.leaf)
     for known in (*(f for f in NAMES.values() if isinstance(f, Format)), DENSE(n), COO(n), CSF(n)):
-        if (known.levels[:-1], known.order) == (format.levels[:-1], format.order):
+        alike = (known.levels[:-1], known.order) == (format.levels[:-1], format.order)
+        if alike and type(known.leaf) is leaf:
             return Format(format.levels, format.order, known.name)
     return Format(format.levels, format.order)
 

@@ -53,11 +53,17 @@ def zeros(count: int, dtype: object) -> NDArray[Any]:
 
 @dataclass(frozen=True, slots=True)
 class Fibers:
-    """The fibers of a level: how many, how many of them hold something, and each entry's own."""
+    """The fibers of a level: how many, how many of them hold something, and each entry's own.
+
+    `content` is what entries are below the level: the coordinates of further levels, and values. A
+    level that stores equal fibers once goes on with a part of the entries: those at `kept`.
+    """
 
     count: int
     live: int
     at: Ints
+    content: tuple[Ints, ...] = ()
+    kept: Ints | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,13 +86,16 @@ def pack_levels(
     The values must have the format's dtype, and the format a dtype and a fill value.
     """
     fibers = Fibers(1, 1, np.zeros(len(values), np.int64))
-    result = []
+    entries, result = [*(coordinates[mode] for mode in format.order), values], []
     for k, level in enumerate(format.levels[:-1]):
-        modes = format.modes_of(k)
-        here = [coordinates[mode] for mode in modes]
-        arrays, fibers = pack_level(level, fibers, here, [shape[mode] for mode in modes])
+        here, entries = entries[: level.width], entries[level.width :]
+        fibers = Fibers(fibers.count, fibers.live, fibers.at, tuple(entries))
+        dims = [shape[mode] for mode in format.modes_of(k)]
+        arrays, fibers = pack_level(level, fibers, here, dims)
         result.append(arrays)
-    return [*result, pack_leaf(format.leaf, fibers, values)]
+        if fibers.kept is not None:
+            entries = [array[fibers.kept] for array in entries]
+    return [*result, pack_leaf(format.leaf, fibers, entries[0])]
 
 
 @singledispatch
@@ -109,17 +118,17 @@ def _(
 def _(
     level: Level, fibers: Fibers, coordinates: list[Ints], dims: list[int]
 ) -> tuple[Arrays, Fibers]:
-    first, below = _distinct(fibers, coordinates)
+    first, below = distinct(fibers, coordinates)
     idx = coordinates[0][first].astype(index_dtype(dims[0]))
-    return {"ptr": _pointers(fibers, first), "idx": idx}, below
+    return {"ptr": pointers(fibers, first), "idx": idx}, below
 
 
 @pack_level.register(SparseCOO)
 def _(
     level: SparseCOO, fibers: Fibers, coordinates: list[Ints], dims: list[int]
 ) -> tuple[Arrays, Fibers]:
-    first, below = _distinct(fibers, coordinates)
-    arrays = {"ptr": _pointers(fibers, first)}
+    first, below = distinct(fibers, coordinates)
+    arrays = {"ptr": pointers(fibers, first)}
     for k, (idx, dim) in enumerate(zip(coordinates, dims, strict=True)):
         arrays[f"idx{k}"] = idx[first].astype(index_dtype(dim))
     return arrays, below
@@ -129,11 +138,11 @@ def _(
 def _(
     level: SparseByteMap, fibers: Fibers, coordinates: list[Ints], dims: list[int]
 ) -> tuple[Arrays, Fibers]:
-    first, below = _distinct(fibers, coordinates)
+    first, below = distinct(fibers, coordinates)
     idx = coordinates[0][first].astype(index_dtype(dims[0]))
     at = fibers.at * dims[0] + coordinates[0]
     count = check_product(fibers.count, dims[0], "a byte map")
-    arrays = {"ptr": _pointers(fibers, first), "idx": idx, "tbl": _flags(count, at[first])}
+    arrays = {"ptr": pointers(fibers, first), "idx": idx, "tbl": _flags(count, at[first])}
     return arrays | {"key": at[first]}, Fibers(count, below.live, at)
 
 
@@ -141,8 +150,8 @@ def _(
 def _(
     level: SparseHash, fibers: Fibers, coordinates: list[Ints], dims: list[int]
 ) -> tuple[Arrays, Fibers]:
-    first, below = _distinct(fibers, coordinates)
-    ptr, idx = _pointers(fibers, first), coordinates[0][first].astype(index_dtype(dims[0]))
+    first, below = distinct(fibers, coordinates)
+    ptr, idx = pointers(fibers, first), coordinates[0][first].astype(index_dtype(dims[0]))
     sub = np.arange(len(idx), dtype=ptr.dtype)
     return _hashed(ptr, idx, sub), below
 
@@ -167,7 +176,7 @@ def pack_leaf(leaf: Level, fibers: Fibers, values: NDArray[Any]) -> Arrays:
     return {"val": val}
 
 
-def _distinct(fibers: Fibers, coordinates: list[Ints]) -> tuple[Ints, Fibers]:
+def distinct(fibers: Fibers, coordinates: list[Ints]) -> tuple[Ints, Fibers]:
     """Where a subfiber begins, and the subfibers, numbered in order."""
     new = np.ones(len(fibers.at), bool)
     if len(new):
@@ -178,7 +187,7 @@ def _distinct(fibers: Fibers, coordinates: list[Ints]) -> tuple[Ints, Fibers]:
     return first, Fibers(len(first), len(first), np.cumsum(new) - 1)
 
 
-def _pointers(fibers: Fibers, first: Ints) -> Ints:
+def pointers(fibers: Fibers, first: Ints) -> Ints:
     """Where the subfibers of each fiber begin."""
     ptr = zeros(fibers.count + 1, index_dtype(len(first)))
     np.cumsum(np.bincount(fibers.at[first], minlength=fibers.count), out=ptr[1:])
@@ -234,26 +243,26 @@ def _(level: Dense, arrays: Arrays, at: Ints, dims: list[int]) -> Entries:
 
 @unpack_level.register(SparseList)
 def _(level: Level, arrays: Arrays, at: Ints, dims: list[int]) -> Entries:
-    owner, q = _ranges(arrays["ptr"], at)
+    owner, q = ranges(arrays["ptr"], at)
     return Entries(owner, [arrays["idx"][q]], q)
 
 
 @unpack_level.register(SparseCOO)
 def _(level: SparseCOO, arrays: Arrays, at: Ints, dims: list[int]) -> Entries:
-    owner, q = _ranges(arrays["ptr"], at)
+    owner, q = ranges(arrays["ptr"], at)
     return Entries(owner, [arrays[f"idx{k}"][q] for k in range(level.n)], q)
 
 
 @unpack_level.register(SparseByteMap)
 def _(level: SparseByteMap, arrays: Arrays, at: Ints, dims: list[int]) -> Entries:
-    owner, q = _ranges(arrays["ptr"], at)
+    owner, q = ranges(arrays["ptr"], at)
     index = arrays["idx"][q]
     return Entries(owner, [index], at[owner] * dims[0] + index)
 
 
 @unpack_level.register(SparseHash)
 def _(level: SparseHash, arrays: Arrays, at: Ints, dims: list[int]) -> Entries:
-    owner, q = _ranges(arrays["ptr"], at)
+    owner, q = ranges(arrays["ptr"], at)
     return Entries(owner, [arrays["idx"][q]], arrays["sub"][q].astype(np.int64))
 
 
@@ -262,7 +271,7 @@ def unpack_leaf(leaf: Level, arrays: Arrays, at: Ints) -> NDArray[Any]:
     return np.ones(len(at), bool) if isinstance(leaf, Pattern) else arrays["val"][at]
 
 
-def _ranges(ptr: Ints, at: Ints) -> tuple[Ints, Ints]:
+def ranges(ptr: Ints, at: Ints) -> tuple[Ints, Ints]:
     """For the fibers `at`: every stored position, and whose it is."""
     begin = ptr[at].astype(np.int64)
     length = ptr[at + 1] - begin

@@ -5,15 +5,27 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
+import numpy as np
+
 from linnet import imp
 from linnet.formats.append import Appended
 from linnet.formats.level import Array
 from linnet.formats.looplets import Looplet, Run, Seek, Stepper
+from linnet.formats.packing import (
+    Arrays,
+    Entries,
+    Fibers,
+    Ints,
+    index_dtype,
+    pack_level,
+    ranges,
+    unpack_level,
+    zeros,
+)
+from linnet.formats.stretches import Stretches, spread, stretches
 from linnet.formats.validate import check_pointers, check_runs
 
 if TYPE_CHECKING:
-    import numpy as np
-
     from linnet.formats.fiber import Fiber
     from linnet.imp.build import Builder
 
@@ -48,3 +60,45 @@ class RunList(Appended):
         stored = check_pointers(arrays["ptr"], count, len(arrays["right"]), f"{label}.ptr")
         check_runs(arrays["ptr"], arrays["right"], dims[0], f"{label}.right")
         return stored
+
+
+@pack_level.register(RunList)
+def _(
+    level: RunList, fibers: Fibers, coordinates: list[Ints], dims: list[int]
+) -> tuple[Arrays, Fibers]:
+    n, found = dims[0], stretches(fibers, coordinates[0], equal=True)
+    gaps = _gaps(found, fibers.count, n)
+    owner = np.concatenate([found.fiber, gaps.fiber])
+    right = np.concatenate([found.right, gaps.right])
+    order = np.lexsort((right, owner))
+    place = np.empty(len(order), np.int64)  # of each run, among runs and gaps
+    place[order] = np.arange(len(order))
+    ptr = zeros(fibers.count + 1, index_dtype(len(order)))
+    np.cumsum(np.bincount(owner, minlength=fibers.count), out=ptr[1:])
+    at = place[found.member[found.kept]]
+    arrays = {"ptr": ptr, "right": right[order].astype(index_dtype(n))}
+    return arrays, Fibers(len(order), len(order), at, kept=found.kept)
+
+
+@unpack_level.register(RunList)
+def _(level: RunList, arrays: Arrays, at: Ints, dims: list[int]) -> Entries:
+    owner, q = ranges(arrays["ptr"], at)
+    right = arrays["right"][q]
+    left = np.zeros(len(q), np.int64)
+    left[1:] = np.where(owner[1:] == owner[:-1], right[:-1], 0)
+    which, index = spread(left, right)
+    return Entries(owner[which], [index], q[which])
+
+
+def _gaps(found: Stretches, count: int, n: int) -> Stretches:
+    """What the runs leave open in each of `count` fibers of length n."""
+    fiber = np.concatenate([found.fiber, np.arange(count)])  # before each run; after the last
+    before = np.zeros(len(found.fiber), np.int64)
+    same = found.fiber[1:] == found.fiber[:-1]
+    before[1:][same] = found.right[:-1][same]
+    ends = np.zeros(count, np.int64)
+    ends[found.fiber] = found.right  # the last one stays
+    left = np.concatenate([before, ends])
+    right = np.concatenate([found.left, np.full(count, n, np.int64)])
+    some = left < right
+    return Stretches(fiber[some], left[some], right[some], found.member[:0], found.kept[:0])

@@ -5,14 +5,25 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
+import numpy as np
+
 from linnet import imp
 from linnet.formats.level import Array, Inner
-from linnet.formats.looplets import FILL, Looplet, Lookup, Phase, Run, Sequence, Thunk
+from linnet.formats.looplets import FILL, Lookup, Looplet, Phase, Run, Sequence, Thunk
+from linnet.formats.packing import (
+    Arrays,
+    Entries,
+    Fibers,
+    Ints,
+    index_dtype,
+    pack_level,
+    unpack_level,
+    zeros,
+)
+from linnet.formats.stretches import spread, stretches
 from linnet.formats.validate import check_bands, check_pointers
 
 if TYPE_CHECKING:
-    import numpy as np
-
     from linnet.formats.fiber import Fiber
     from linnet.imp.build import Builder
 
@@ -45,3 +56,27 @@ class SparseBand(Inner):
         stored = check_pointers(ofs, count, int(ofs[-1]) if len(ofs) else 0, f"{label}.ofs")
         check_bands(idx, ofs, dims[0], label)
         return stored
+
+
+@pack_level.register(SparseBand)
+def _(
+    level: SparseBand, fibers: Fibers, coordinates: list[Ints], dims: list[int]
+) -> tuple[Arrays, Fibers]:
+    found = stretches(fibers, coordinates[0], equal=False)
+    left, right = np.full(fibers.count, dims[0]), np.zeros(fibers.count, np.int64)
+    left[found.fiber[::-1]] = found.left[::-1]  # the first of each fiber stays
+    right[found.fiber] = found.right  # the last one stays
+    length = np.maximum(right - left, 0)
+    total = int(length.sum())
+    ofs = zeros(fibers.count + 1, index_dtype(total))
+    np.cumsum(length, out=ofs[1:])
+    at = ofs[fibers.at] + (coordinates[0] - left[fibers.at])
+    return {"idx": right.astype(index_dtype(dims[0])), "ofs": ofs}, Fibers(total, total, at)
+
+
+@unpack_level.register(SparseBand)
+def _(level: SparseBand, arrays: Arrays, at: Ints, dims: list[int]) -> Entries:
+    idx, begin = arrays["idx"][at].astype(np.int64), arrays["ofs"][at].astype(np.int64)
+    left = idx - (arrays["ofs"][at + 1] - begin)
+    owner, index = spread(left, idx)
+    return Entries(owner, [index], index + (begin - left)[owner])

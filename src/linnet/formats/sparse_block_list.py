@@ -5,15 +5,27 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
+import numpy as np
+
 from linnet import imp
 from linnet.formats.append import Appended
 from linnet.formats.level import Array
-from linnet.formats.looplets import FILL, Looplet, Lookup, Phase, Run, Seek, Sequence, Stepper, Thunk
+from linnet.formats.looplets import FILL, Lookup, Looplet, Phase, Run, Seek, Sequence, Stepper, Thunk
+from linnet.formats.packing import (
+    Arrays,
+    Entries,
+    Fibers,
+    Ints,
+    index_dtype,
+    pack_level,
+    ranges,
+    unpack_level,
+    zeros,
+)
+from linnet.formats.stretches import spread, stretches
 from linnet.formats.validate import check_blocks, check_pointers
 
 if TYPE_CHECKING:
-    import numpy as np
-
     from linnet.formats.fiber import Fiber
     from linnet.imp.build import Builder
 
@@ -61,3 +73,30 @@ class SparseBlockList(Appended):
         check_pointers(ofs, blocks, stored, f"{label}.ofs", fiber="block")
         check_blocks(ptr, idx, ofs, dims[0], label)
         return stored
+
+
+@pack_level.register(SparseBlockList)
+def _(
+    level: SparseBlockList, fibers: Fibers, coordinates: list[Ints], dims: list[int]
+) -> tuple[Arrays, Fibers]:
+    found = stretches(fibers, coordinates[0], equal=False)
+    length = found.right - found.left
+    total = int(length.sum())
+    ofs = zeros(len(length) + 1, index_dtype(total))
+    np.cumsum(length, out=ofs[1:])
+    arrays = {
+        "ptr": found.pointers(fibers.count, index_dtype(len(length))),
+        "idx": found.right.astype(index_dtype(dims[0])),
+        "ofs": ofs,
+    }
+    at = ofs[found.member] + (coordinates[0] - found.left[found.member])
+    return arrays, Fibers(total, total, at)
+
+
+@unpack_level.register(SparseBlockList)
+def _(level: SparseBlockList, arrays: Arrays, at: Ints, dims: list[int]) -> Entries:
+    owner, t = ranges(arrays["ptr"], at)
+    idx, begin = arrays["idx"][t].astype(np.int64), arrays["ofs"][t].astype(np.int64)
+    left = idx - (arrays["ofs"][t + 1] - begin)
+    which, index = spread(left, idx)
+    return Entries(owner[which], [index], index + (begin - left)[which])

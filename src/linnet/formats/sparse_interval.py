@@ -8,6 +8,17 @@ from typing import TYPE_CHECKING, ClassVar
 from linnet import imp
 from linnet.formats.level import Array, Inner
 from linnet.formats.looplets import FILL, Looplet, Phase, Run, Sequence
+from linnet.formats.packing import (
+    Arrays,
+    Entries,
+    Fibers,
+    Ints,
+    index_dtype,
+    pack_level,
+    unpack_level,
+    zeros,
+)
+from linnet.formats.stretches import spread, stretches
 from linnet.formats.validate import check_bounds
 
 if TYPE_CHECKING:
@@ -37,3 +48,22 @@ class SparseInterval(Inner):
     ) -> int:
         check_bounds(arrays["left"], arrays["right"], count, dims[0], label)
         return count
+
+
+@pack_level.register(SparseInterval)
+def _(
+    level: SparseInterval, fibers: Fibers, coordinates: list[Ints], dims: list[int]
+) -> tuple[Arrays, Fibers]:
+    found = stretches(fibers, coordinates[0], equal=True)
+    found.check_single("run", "use SparseRunList")
+    arrays = {name: zeros(fibers.count, index_dtype(dims[0])) for name in ("left", "right")}
+    arrays["left"][found.fiber] = found.left
+    arrays["right"][found.fiber] = found.right
+    below = Fibers(fibers.count, len(found.fiber), fibers.at[found.kept], kept=found.kept)
+    return arrays, below
+
+
+@unpack_level.register(SparseInterval)
+def _(level: SparseInterval, arrays: Arrays, at: Ints, dims: list[int]) -> Entries:
+    owner, index = spread(arrays["left"][at], arrays["right"][at])
+    return Entries(owner, [index], at[owner])

@@ -9,6 +9,17 @@ from linnet import imp
 from linnet.formats.append import Appended
 from linnet.formats.level import Array
 from linnet.formats.looplets import FILL, Looplet, Phase, Run, Seek, Sequence, Stepper
+from linnet.formats.packing import (
+    Arrays,
+    Entries,
+    Fibers,
+    Ints,
+    index_dtype,
+    pack_level,
+    ranges,
+    unpack_level,
+)
+from linnet.formats.stretches import spread, stretches
 from linnet.formats.validate import check_intervals, check_pointers
 
 if TYPE_CHECKING:
@@ -52,3 +63,24 @@ class SparseRunList(Appended):
         stored = check_pointers(ptr, count, len(right), f"{label}.ptr")
         check_intervals(ptr, left, right, dims[0], label)
         return stored
+
+
+@pack_level.register(SparseRunList)
+def _(
+    level: SparseRunList, fibers: Fibers, coordinates: list[Ints], dims: list[int]
+) -> tuple[Arrays, Fibers]:
+    found = stretches(fibers, coordinates[0], equal=True)
+    count, dtype = len(found.fiber), index_dtype(dims[0])
+    arrays = {
+        "ptr": found.pointers(fibers.count, index_dtype(count)),
+        "left": found.left.astype(dtype),
+        "right": found.right.astype(dtype),
+    }
+    return arrays, Fibers(count, count, found.member[found.kept], kept=found.kept)
+
+
+@unpack_level.register(SparseRunList)
+def _(level: SparseRunList, arrays: Arrays, at: Ints, dims: list[int]) -> Entries:
+    owner, q = ranges(arrays["ptr"], at)
+    which, index = spread(arrays["left"][q], arrays["right"][q])
+    return Entries(owner[which], [index], q[which])

@@ -149,6 +149,107 @@ def check_flags(arrays: Mapping[str, Ints], count: int, dim: int, label: str) ->
         raise FormatError(f"{label}.key does not list the positions that are set")
 
 
+def check_runs(ptr: Ints, right: Ints, dim: int, label: str, *, fiber: str = "fiber") -> None:
+    """The runs of each fiber are not empty, and cover the dimension; run q ends before `right[q]`."""
+    _check_ends(ptr, np.zeros(len(right), np.int64), right, dim, label)
+    last = ptr[1:].astype(np.int64) - 1
+    ends = np.zeros(len(last), np.int64)  # of a fiber without runs
+    some = np.diff(ptr) > 0
+    ends[some] = right[last[some]]
+    short = ends != dim
+    if short.any():
+        p = int(short.argmax())
+        where = f" at position {last[p]}" if some[p] else ""
+        raise FormatError(
+            f"the runs of {fiber} {p} of {label} end before {ends[p]}{where}",
+            why=f"they cover their dimension, which ends at {dim}",
+            hint="a SparseRunList has places without a run",
+        )
+
+
+def check_intervals(ptr: Ints, left: Ints, right: Ints, dim: int, label: str) -> None:
+    """The runs of each fiber, from `left[q]` up to `right[q]`, are not empty, and follow in order."""
+    check_length(left, len(right), f"{label}.left")
+    check_range(left, dim, f"{label}.left")
+    _check_ends(ptr, left, right, dim, f"{label}.right")
+    _check_apart(ptr, left, right, "run", label)
+
+
+def check_bounds(left: Ints, right: Ints, count: int, dim: int, label: str) -> None:
+    """One run for each fiber, which may be empty, lies in its dimension."""
+    check_length(left, count, f"{label}.left")
+    check_length(right, count, f"{label}.right")
+    check_range(left, dim + 1, f"{label}.left")
+    check_range(right, dim + 1, f"{label}.right")
+    turned = right < left
+    if turned.any():
+        p = int(turned.argmax())
+        raise FormatError(
+            f"the run of fiber {p} of {label} ends at {right[p]}, before it begins at {left[p]}",
+            why="a run is stored as where it begins, and where what follows it begins",
+        )
+
+
+def check_bands(idx: Ints, ofs: Ints, dim: int, label: str) -> None:
+    """The block of each fiber, whose last element is the one before `idx[p]`, lies in its dimension."""
+    check_length(idx, len(ofs) - 1, f"{label}.idx")
+    check_range(idx, dim + 1, f"{label}.idx")
+    _check_starts(idx, ofs, "band", label)
+
+
+def check_blocks(ptr: Ints, idx: Ints, ofs: Ints, dim: int, label: str) -> None:
+    """The blocks of each fiber are not empty, lie in their dimension, and follow in order."""
+    check_range(idx, dim + 1, f"{label}.idx")
+    _check_starts(idx, ofs, "block", label)
+    start = idx - np.diff(ofs)
+    _check_ends(ptr, start, idx, dim, f"{label}.idx", kind="block")
+    _check_apart(ptr, start, idx, "block", label)
+
+
+def _check_starts(idx: Ints, ofs: Ints, kind: str, label: str) -> None:
+    """No block is longer than the indices before its end."""
+    length = np.diff(ofs)
+    outside = length > idx
+    if outside.any():
+        q = int(outside.argmax())
+        raise FormatError(
+            f"{kind} {q} of {label} begins at {int(idx[q]) - int(length[q])}, outside its dimension",
+            why=f"it has {length[q]} elements, and ends at {label}.idx[{q}], which is {idx[q]}",
+        )
+
+
+def _check_ends(
+    ptr: Ints, left: Ints, right: Ints, dim: int, label: str, *, kind: str = "run"
+) -> None:
+    """Each run ends behind its beginning and behind the run before it, and within the dimension."""
+    check_range(right, dim + 1, label)
+    before = left.astype(np.int64)
+    before[1:] = np.maximum(before[1:], right[:-1])
+    starts = ptr[:-1][(np.diff(ptr) > 0)]
+    before[starts] = left[starts]
+    empty = right <= before
+    if empty.any():
+        q = int(empty.argmax())
+        raise FormatError(
+            f"{kind} {q} of fiber {fiber_of(ptr, q)} ends at {right[q]}, the value of {label}[{q}], "
+            f"and begins at {before[q]}",
+            why=f"a {kind} has at least one element, and comes after the one before it",
+        )
+
+
+def _check_apart(ptr: Ints, left: Ints, right: Ints, kind: str, label: str) -> None:
+    """Runs of one fiber do not overlap."""
+    over = left[1:] < right[:-1]
+    starts = ptr[(ptr > 0) & (ptr < len(left))]
+    over[starts - 1] = False
+    if over.any():
+        q = int(over.argmax()) + 1
+        raise FormatError(
+            f"{kind} {q} of {label} begins at {left[q]}, and {kind} {q - 1} ends at {right[q - 1]}",
+            why=f"the {kind}s of a fiber do not overlap, and are stored in order",
+        )
+
+
 def check_permutation(sub: Ints, stored: int, label: str) -> None:
     """Every one of `stored` children is named once."""
     check_length(sub, stored, label)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from types import FunctionType
 
-from linnet.errors import ArgumentError
+from linnet.errors import ArgumentError, Location
 from linnet.frontend.parse import parse
 from linnet.normalize.lifecycles import insert_lifecycles
 from linnet.runtime.kernel import Kernel
@@ -20,9 +20,14 @@ def kernel(function: FunctionType) -> Kernel:
     ...         y[i] += A[i, j] * x[j]
     """
     if not isinstance(function, FunctionType):
-        raise ArgumentError(f"@ln.kernel wants a function, not {function!r}")
+        raise ArgumentError(
+            f"@ln.kernel wants a function, not {function!r}",
+            at=Location.of_caller(),
+            hint="write it with def, and put @ln.kernel directly above",
+        )
     program = parse(function)
     insert_lifecycles(program)  # what can be refused is refused here, at the user's line
     made = Kernel(program)
-    made.__doc__ = function.__doc__
+    made.__doc__, made.__module__ = function.__doc__, function.__module__
+    made.__qualname__ = function.__qualname__
     return made

@@ -17,6 +17,7 @@ from linnet.lower.context import (
     initialize,
     replace_accesses,
     storage_of,
+    surely_writes,
     targets,
 )
 from linnet.lower.expressions import lower_expr
@@ -50,9 +51,13 @@ def lower_loop(ctx: Context, loop: loops.Loop, lower_stmt: LowerStmt) -> None:
     for c in cursors_of(body, loop.index):
         if c.update:
             looplets[c] = unfurl(ctx, c, index, not (safe and c.plain), point)
+    plain = not point and all(isinstance(x, Lookup) for c, x in looplets.items() if not c.update)
+    body, dirty = lift_dirty(body) if plain else (body, [])
     ctx.running.append(not point)
     lower_region(ctx, Region(index, lo, hi, looplets, body, lower_stmt, point))
     ctx.running.pop()
+    for flag in dirty:
+        ctx.b.emit(imp.Assign(flag, flag | (lo < hi)))
     for fiber, register in kept:
         write_back(ctx, fiber, register)
 
@@ -103,6 +108,23 @@ def settle_fresh(
         return fiber.kind.sequential
 
     return initialize(ctx, body, [f for f in fresh_targets(body) if not visits_all(f)])
+
+
+def lift_dirty(body: loops.Stmt) -> tuple[loops.Stmt, list[imp.Var]]:
+    """Flags that every iteration of a plain loop would set are set once, after it."""
+    registers = {t.tensor: None for t in targets(body) if isinstance(t.tensor, Register)}
+    sure = [r for r in registers if r.dirty is not None and surely_writes(body, r.storage)]
+    if not sure:
+        return body, []
+
+    def change(access: loops.Access, update: bool) -> loops.Expr | None:
+        if not update or access.tensor not in sure:
+            return None
+        assert isinstance(access.tensor, Register)
+        return replace(access, tensor=replace(access.tensor, dirty=None))
+
+    flags = [r.dirty for r in sure if r.dirty is not None]
+    return replace_accesses(body, change), list(dict.fromkeys(flags))
 
 
 def keep_in_registers(

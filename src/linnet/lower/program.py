@@ -268,9 +268,9 @@ def lower_declare(
     storage = replace(storage, dims=dims, init=init, notes={}, counts=counts)
     ctx.storages[name] = storage
     levels = storage.format.levels
+    levels[0].reserve(ctx.b, storage, 0, imp.ONE)
     for k, level in enumerate(levels):
         level.declare(ctx.b, storage, k)
-    levels[0].reserve(ctx.b, storage, 0, imp.ONE)
     return bind(ctx, rest, name, update=True, fresh=True)
 
 

@@ -6,12 +6,13 @@ that only defines kernels does not wait for it.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import sys
+from collections.abc import Mapping, Sequence
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from linnet import loops
-from linnet.errors import ArgumentError, Location
+from linnet.errors import ArgumentError, LifecycleError, LinnetError, Location
 from linnet.formats.buffers import GUARD, Guard
 from linnet.formats.construct import asarray
 from linnet.formats.contents import Contents, Signature
@@ -34,7 +35,7 @@ class Kernel:
 
     def __init__(self, program: loops.Program) -> None:
         self.program = program
-        self.__name__ = program.name
+        self.__name__ = self.__qualname__ = program.name
         self.outputs = frozenset(_written(program))
         self.kept = frozenset(p for p in self.outputs if _is_kept(program, p))
         self._fresh = tuple(p in self.outputs and p not in self.kept for p in program.params)
@@ -42,9 +43,9 @@ class Kernel:
 
     # -- calling ---------------------------------------------------------------------------------
 
-    def __call__(self, *args: object) -> Tensor | tuple[Tensor, ...] | None:
+    def __call__(self, *args: object, **named: object) -> Tensor | tuple[Tensor, ...] | None:
         """Run on tensors; outputs are updated in place, and returned if the program says so."""
-        tensors = self.tensors(args)
+        tensors = self.tensors(self._in_order(args, named) if named else args)
         if len(self.outputs) > 1:
             self._check_outputs(tensors)
         held: list[Contents | None] = []
@@ -52,7 +53,10 @@ class Kernel:
             # what is read is held from before it is looked at: other threads may write to it
             with GUARD.lock:
                 for fresh, tensor in zip(self._fresh, tensors, strict=True):
-                    held.append(None if fresh else tensor.contents().pin())
+                    contents = None if fresh else tensor._contents
+                    if contents is None and not fresh:
+                        raise self._no_contents(len(held))
+                    held.append(None if contents is None else contents.pin())
             signatures = tuple(
                 [t._output if c is None else c.signature for t, c in zip(tensors, held, strict=True)]
             )
@@ -122,18 +126,78 @@ class Kernel:
     def __repr__(self) -> str:
         return f"<kernel {self.__name__}({', '.join(self.program.params)})>"
 
+    # -- copies and pickles ----------------------------------------------------------------------
+
+    def __copy__(self) -> Kernel:
+        return self
+
+    def __deepcopy__(self, memo: dict[int, object]) -> Kernel:
+        return self
+
+    def __reduce__(self) -> str:
+        """By name, as functions are: the process that loads the pickle imports the kernel."""
+        found: object = sys.modules.get(self.__module__)
+        for part in self.__qualname__.split("."):
+            found = getattr(found, part, None)
+        if found is not self:
+            raise ArgumentError(
+                f"`{self.__qualname__}` cannot be pickled",
+                at=Location.of_caller(),
+                why=f"a pickle names a kernel, and `{self.__module__}` has no such name",
+                hint="define the kernel at the top of a module, or again in the other process",
+            )
+        return self.__qualname__
+
+    # -- arguments -------------------------------------------------------------------------------
+
     def _tensor(self, k: int, value: object) -> Tensor:
         """An argument that is not a tensor yet."""
         if isinstance(value, Tensor):
             return value
         name = self.program.params[k]
         if name in self.outputs:
+            updated = "pass ln.asarray(…), which is updated and leaves your array as it is"
             raise ArgumentError(
                 f"`{name}` is written by `{self.__name__}`, so it must be a tensor of Linnet",
+                at=Location.of_caller(),
                 why=f"it is a {type(value).__name__}, whose memory is not ours to write to",
-                hint="pass ln.empty_tensor(format)",
+                hint=updated if name in self.kept else "pass ln.empty_tensor(format)",
             )
-        return asarray(value)
+        try:
+            return asarray(value)
+        except LinnetError as error:
+            error.message = f"`{name}` of `{self.__name__}`: {error.message}"
+            raise
+
+    def _in_order(self, args: Sequence[object], named: Mapping[str, object]) -> list[object]:
+        """Arguments some of which are given by name."""
+        params = self.program.params
+        for name in named:
+            if name not in params[len(args) :]:
+                twice = name in params
+                raise ArgumentError(
+                    f"`{self.__name__}` was given `{name}` twice"
+                    if twice
+                    else f"`{self.__name__}` has no parameter `{name}`",
+                    at=Location.of_caller(),
+                    hint=f"its parameters are {', '.join(params)}",
+                )
+        if len(args) + len(named) != len(params):
+            raise self._wrong_count(len(args) + len(named))
+        return [*args, *(named[name] for name in params[len(args) :])]
+
+    def _no_contents(self, k: int) -> LifecycleError:
+        name = self.program.params[k]
+        what = "updates what it holds" if name in self.outputs else "reads it"
+        return LifecycleError(
+            f"`{name}` has no contents yet, and `{self.__name__}` {what}",
+            at=Location.of_caller(),
+            why="ln.empty_tensor gets its shape and its values from a kernel that writes to it; none "
+            "has, the last one failed, or one in another thread is at it now",
+            hint=f"declare it in the kernel, `{name}[...] = 0`, or pass a tensor that has a shape"
+            if name in self.outputs
+            else "pass it as the output of a kernel first",
+        )
 
     def _check_outputs(self, tensors: Sequence[Tensor]) -> None:
         """Two outputs cannot be one tensor: which of them would it hold?"""
