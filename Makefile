@@ -35,7 +35,7 @@ $(BENCH)/.installed: pyproject.toml benchmarks/peers.txt
 # -- what to run -------------------------------------------------------------------------------
 
 demo: $(VENV)/.installed
-	@$(BIN)/python examples/demo.py
+	@$(BIN)/python examples/tour.py
 
 test: $(VENV)/.installed
 	$(BIN)/python -m pytest -n $(JOBS) --hypothesis-profile=$(PROFILE) $(ARGS)

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import os
 import sys
+import threading
 from contextvars import ContextVar, Token
 from dataclasses import astuple, dataclass, replace
 from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-from linnet.errors import LinnetError
+from linnet.errors import LinnetError, Location
 
 BACKENDS = ("llvm", "c")
 _FALSE = ("", "0", "false", "no", "off")
@@ -40,13 +41,25 @@ class Options:
     def __post_init__(self) -> None:
         if self.backend not in BACKENDS:
             raise LinnetError(f"there is no back end {self.backend!r}", hint=f"one of {BACKENDS}")
-        if self.threads < 1:
-            raise LinnetError(f"{self.threads} is not a number of threads", hint="1 or more")
+        if not _is_whole(self.threads) or self.threads < 1:
+            raise LinnetError(f"{self.threads!r} is not a number of threads", hint="1 or more")
+        if not _is_whole(self.cache_limit) or self.cache_limit < 0:
+            raise LinnetError(f"{self.cache_limit!r} is not a number of bytes", hint="0 or more")
+        for name in ("check", "sanitize", "cache"):
+            if not isinstance(getattr(self, name), bool):
+                raise LinnetError(f"{name} is {getattr(self, name)!r}", hint="True or False")
+        for name in ("cache_dir", "compiler"):
+            if not isinstance(getattr(self, name), str | None):
+                raise LinnetError(f"{name} is {getattr(self, name)!r}", hint="a string")
 
     @property
     def target(self) -> str:
         """The back end in use; only C compilers have sanitizers."""
         return "c" if self.sanitize else self.backend
+
+
+def _is_whole(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)
 
 
 def from_environment() -> Options:
@@ -87,6 +100,9 @@ def default_cache_dir() -> Path:
 
 _process: Options | None = None
 _context: ContextVar[Options | None] = ContextVar("linnet_options", default=None)
+_lock = threading.RLock()  # for what follows; held for a moment only
+_base: Options | None = None  # the options of the process, but for what is pending
+_pending: dict[int, dict[str, Any]] = {}  # by thread: a call of `config` that may be for a block
 
 
 def current() -> Options:
@@ -95,9 +111,20 @@ def current() -> Options:
 
 
 def _initial() -> Options:
-    global _process
-    _process = _one(from_environment())
-    return _process
+    global _process, _base
+    with _lock:
+        if _process is None:
+            _process = _base = _one(from_environment())
+        return _process
+
+
+def _renew_lock() -> None:
+    global _lock
+    _lock = threading.RLock()  # the one that another thread held when we forked is lost
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_renew_lock)
 
 
 class config:
@@ -120,20 +147,30 @@ class config:
             "check": check,
             "sanitize": sanitize,
             "cache": cache,
-            "cache_dir": None if cache_dir is None else os.fspath(cache_dir),
+            "cache_dir": os.fspath(cache_dir) if isinstance(cache_dir, os.PathLike) else cache_dir,
             "cache_limit": cache_limit,
             "compiler": compiler,
             "threads": threads,
         }
+        self._changes = {name: value for name, value in given.items() if value is not None}
         self._before = current()
-        changes = {name: value for name, value in given.items() if value is not None}
-        self._after = _one(replace(self._before, **changes))
+        try:
+            self._after = _one(replace(self._before, **self._changes))
+        except LinnetError as error:
+            error.at = Location.of_caller()
+            raise
         self._token: Token[Options | None] | None = None
-        _install(self._after)
+        if _context.get() is None:
+            _change_process(self._changes)
+        else:
+            _context.set(self._after)
 
     def __enter__(self) -> Options:
         # the call itself has set the options; narrow them to this block
-        _install(self._before)
+        if _context.get() is None:
+            _change_process(None)
+        else:
+            _context.set(self._before)
         self._token = _context.set(self._after)
         return self._after
 
@@ -155,10 +192,21 @@ def _one(options: Options) -> Options:
     return _known.setdefault(astuple(options), options)
 
 
-def _install(options: Options) -> None:
-    """Set the options of the innermost block, or of the process where there is none."""
-    global _process
-    if _context.get() is None:
-        _process = options
-    else:
-        _context.set(options)
+def _change_process(changes: dict[str, Any] | None) -> None:
+    """Set options of the process; with None, take back what this thread has set last.
+
+    A thread that goes on to enter a block takes back its own change only, whatever other threads
+    have set in between.
+    """
+    global _process, _base
+    me = threading.get_ident()
+    with _lock:
+        last = _pending.pop(me, None)
+        if changes is not None:
+            if last is not None:  # it was not for a block
+                _base = _one(replace(_base or _initial(), **last))
+            _pending[me] = changes
+        found = _base or _initial()
+        for each in _pending.values():
+            found = replace(found, **each)
+        _process = _one(found)

@@ -90,7 +90,7 @@ def run_block(block: Block, names: dict[str, object]) -> str:
     with contextlib.redirect_stdout(out), warnings.catch_warnings():
         warnings.simplefilter("error")
         try:
-            exec(compile(text, file, "exec"), names)
+            exec(compile(text, file, "exec", dont_inherit=True), names)
         except ln.LinnetError as error:
             if "error" not in block.words:
                 raise

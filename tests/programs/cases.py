@@ -165,28 +165,47 @@ def narrow_or_wide(tensor: ln.Tensor, rng: np.random.Generator) -> ln.Tensor:
 def interpreted(
     kernel: ln.Kernel,
     result: ln.Tensor,
-    operands: list[ln.Tensor],
+    operands: Sequence[ln.Tensor],
     shape: tuple[int, ...],
     fill: object = 0,
 ) -> ln.Tensor:
-    """Run the imperative code in its interpreter; the result is the kernel's first argument."""
-    code = kernel.lowered(result, *operands).kernel
-    given = dict(zip(kernel.program.params, [None, *operands], strict=True))
+    """The only result of a kernel, made by the interpreter of imperative code."""
+    return all_interpreted(kernel, [result], operands, [shape], [fill])[0]
+
+
+def all_interpreted(
+    kernel: ln.Kernel,
+    results: Sequence[ln.Tensor],
+    operands: Sequence[ln.Tensor],
+    shapes: Sequence[tuple[int, ...]],
+    fills: Sequence[object],
+) -> list[ln.Tensor]:
+    """The results of a kernel, which are its first arguments, made by the interpreter."""
+    code = kernel.lowered(*results, *operands).kernel
+    params = kernel.program.params
+    given = dict(zip(params[len(results) :], operands, strict=True))
+    sizes = dict(zip(params, shapes, strict=False))
     arguments = {}
     for a in code.arguments:
-        tensor = given.get(a.name)
-        if tensor is not None:
-            held = zip((b.name for b in a.buffers), tensor.buffers.values(), strict=True)
-            arguments[a.name] = (tensor.shape, dict(held))
-        elif a.name == kernel.program.params[0]:
-            arguments[a.name] = (shape, {})
-        else:
-            arguments[a.name] = ((0,) * len(a.dims), {})
+        held = {}
+        if a.name in given:
+            names = [b.name for b in a.buffers]
+            held = dict(zip(names, given[a.name].buffers.values(), strict=True))
+            sizes[a.name] = given[a.name].shape
+        arguments[a.name] = (sizes.get(a.name, (0,) * len(a.dims)), held)
     status, buffers = interpret.run(code, arguments)
     assert status == 0
-    made = next(a for a in code.arguments if a.name == kernel.program.params[0])
-    arrays = [buffers[b.name] for b in made.buffers]
-    format = result.output_format
+    made = {a.name: [buffers[b.name] for b in a.buffers] for a in code.arguments}
+    return [
+        rebuilt(result.output_format, shape, made[name], fill)
+        for name, result, shape, fill in zip(params, results, shapes, fills, strict=False)
+    ]
+
+
+def rebuilt(
+    format: ln.Format, shape: tuple[int, ...], arrays: Sequence[np.ndarray], fill: object
+) -> ln.Tensor:
+    """A tensor of the arrays that a kernel has made, which are checked."""
     if format.dtype is None:
         format = format.with_dtype(arrays[-1].dtype)
     if format.fill_value is None:

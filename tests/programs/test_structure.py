@@ -5,17 +5,17 @@ Each is run by the reference interpreter and as compiled code, in several format
 
 from __future__ import annotations
 
-import itertools
 import random
 import warnings
 
 import numpy as np
 import pytest
+from tests.programs.cases import all_interpreted
+from tests.programs.formats import MATRICES, VECTORS, nest
 
 import linnet as ln
 from linnet.errors import DiscordanceWarning
-from linnet.testing import assert_equal
-from tests.programs.formats import MATRICES, VECTORS, nest
+from linnet.testing import dense
 
 
 @ln.kernel
@@ -183,33 +183,37 @@ KERNELS = [
     index_values, row_guard,
 ]  # fmt: skip
 SQUARE = (5, 5)
+USUAL = [("DS", "D", "DS", "DS"), ("SS", "S", "DS", "SS")]
 
 
-def combinations(count: int) -> list[tuple[str, str, str, str]]:
-    drawn = random.Random(count)
-    usual = [("DS", "D", "DS", "DS"), ("SS", "S", "DS", "SS"), ("DD", "D", "DS", "DD")]
-    return usual + [
-        tuple(drawn.choice(o) for o in (MATRICES, VECTORS, MATRICES, MATRICES))
-        for _ in range(count)
-    ]
+def combinations(seed: str, count: int) -> list[tuple[str, ...]]:
+    """The usual formats of both results and both operands, and others."""
+    drawn = random.Random(seed)
+    places = (MATRICES, VECTORS, MATRICES, MATRICES)
+    return USUAL + [tuple(drawn.choice(options) for options in places) for _ in range(count)]
+
+
+def drawn(letters: str, rng: np.random.Generator) -> ln.Tensor:
+    values = rng.integers(1, 5, SQUARE).astype(float)
+    return ln.asarray(np.where(rng.random(SQUARE) < 0.4, values, 0.0), format=nest(letters))
 
 
 @pytest.mark.parametrize("kernel", KERNELS, ids=lambda k: k.__name__)
 def test_structure(kernel):
     rng = np.random.default_rng(11)
-    second_is_vector = kernel is not upper_and_lower
-    for c, y, a, b in combinations(5):
-        results = [ln.empty_tensor(nest(c)), ln.empty_tensor(nest(y if second_is_vector else c))]
-        A, B = (
-            ln.asarray(np.where(rng.random(SQUARE) < 0.4, rng.integers(1, 5, SQUARE), 0) * 1.0, format=nest(f))
-            for f in (a, b)
-        )
-        expected = kernel.reference(*results, A, B)
+    for k, (c, y, a, b) in enumerate(combinations(kernel.__name__, 8)):
+        formats = (c, c if kernel is upper_and_lower else y)
+        results = [ln.empty_tensor(nest(f)) for f in formats]
+        operands = [drawn(a, rng), drawn(b, rng)]
+        expected = kernel.reference(*results, *operands)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", DiscordanceWarning)
-            kernel(*results, A, B)
-        for made, name in zip(results, expected, strict=True):
-            try:
-                assert_equal(made, expected[name], rtol=1e-12)
-            except AssertionError as error:
-                raise AssertionError(f"{name} for {c}, {y}, {a}, {b}: {error}") from None
+            if k < len(USUAL):
+                kernel(*results, *operands)
+            else:
+                shapes = [array.shape for array in expected.values()]
+                fills = [0, -1 if kernel is maxima_and_places else 0]
+                results = all_interpreted(kernel, results, operands, shapes, fills)
+        for result, (name, values) in zip(results, expected.items(), strict=True):
+            where = f"{name} for {c}, {y}, {a}, {b}"
+            np.testing.assert_allclose(dense(result), values, rtol=1e-12, err_msg=where)

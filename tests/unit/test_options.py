@@ -13,6 +13,8 @@ from linnet.options import Options, config, current, default_cache_dir, from_env
 @pytest.fixture(autouse=True)
 def untouched(monkeypatch):
     monkeypatch.setattr(options, "_process", Options())
+    monkeypatch.setattr(options, "_base", Options())
+    monkeypatch.setattr(options, "_pending", {})
 
 
 def unchanged() -> bool:
@@ -91,6 +93,60 @@ def test_wrong_options_change_nothing():
     with pytest.raises(LinnetError):
         config(backend="fortran")
     assert unchanged()
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        ({"threads": 0}, "0 is not a number of threads"),
+        ({"threads": "2"}, "'2' is not a number of threads"),
+        ({"threads": True}, "True is not a number of threads"),
+        ({"cache_limit": -1}, "-1 is not a number of bytes"),
+        ({"cache_limit": 1e6}, "1000000.0 is not a number of bytes"),
+        ({"check": "yes"}, "check is 'yes'"),
+        ({"cache_dir": 5}, "cache_dir is 5"),
+        ({"cache_dir": b"here"}, "cache_dir is b'here'"),
+        ({"compiler": ["cc"]}, r"compiler is \['cc'\]"),
+    ],
+)
+def test_options_of_the_wrong_kind(wrong, message):
+    with pytest.raises(LinnetError, match=message) as caught:
+        config(**wrong)
+    assert caught.value.at.file == __file__
+    assert caught.value.hint
+    assert unchanged()
+
+
+def test_blocks_in_many_threads_leave_the_process_as_it_was():
+    def work(k: int) -> None:
+        for _ in range(300):
+            with config(threads=k + 2, check=k % 2 == 0) as inside:
+                assert current() is inside
+
+    threads = [threading.Thread(target=work, args=(k,)) for k in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert unchanged()
+
+
+def test_a_plain_call_outlives_the_blocks_of_other_threads():
+    begun, go_on = threading.Event(), threading.Event()
+
+    def work() -> None:
+        with config(threads=3):
+            begun.set()
+            go_on.wait()
+            assert current().backend == "llvm"  # a block does not follow the process
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    begun.wait()
+    config(backend="c")
+    go_on.set()
+    thread.join()
+    assert (current().backend, current().threads) == ("c", 1)
 
 
 def test_the_default_folder(monkeypatch):

@@ -146,7 +146,7 @@ def from_buffers(format: FormatLike, shape: object, buffers: Mapping[str, object
     all but `ptr` and `idx` of a hash.
 
     >>> ln.from_buffers(ln.CSR, (2, 3), {"ptr1": [0, 1, 2], "idx1": [0, 2], "val": [1.0, 2.0]})
-    Tensor(shape=(2, 3), dtype=float64, format=CSR, stored=2, fill=0.0, 36 bytes)
+    Tensor(shape=(2, 3), dtype=float64, format=CSR, stored=2, fill=0.0, 56 bytes)
     """
     dims = check_shape(shape)
     found = as_format(format, len(dims))

@@ -47,6 +47,7 @@ class Level:
     arrays: ClassVar[tuple[Array, ...]] = ()
     width: ClassVar[int] = 1  # dimensions stored (SparseCOO sets its own)
     leaf: ClassVar[bool] = False
+    strided: ClassVar[bool] = False  # can be walked with a stride: coordinates lie in one array
     located: ClassVar[bool] = False  # can be read at any index without a search ("follow")
     thawable: ClassVar[bool] = True  # can be updated again after it was read
     full: ClassVar[bool] = False  # every index of a fiber has a subfiber, as in Dense

@@ -29,6 +29,7 @@ class SparseByteMap(Inner):
     that declaring it anew takes time in proportion to what was stored and not to its size.
     """
 
+    strided: ClassVar[bool] = True
     arrays: ClassVar[tuple[Array, ...]] = (
         Array("ptr", "position"),
         Array("idx", "coordinate"),

@@ -25,6 +25,7 @@ class SparseHash(Inner):
     `idx[ptr[p]:ptr[p + 1]]`, whose children are `sub[ptr[p]:ptr[p + 1]]`.
     """
 
+    strided: ClassVar[bool] = True
     arrays: ClassVar[tuple[Array, ...]] = (
         Array("ptr", "position"),
         Array("idx", "coordinate"),

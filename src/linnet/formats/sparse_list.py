@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 class SparseList(Appended):
     """`fiber(p) -> fill … child(q) | fill … child(q + 1) | … | fill`, `ptr[p] <= q < ptr[p + 1]`."""
 
+    strided: ClassVar[bool] = True
     arrays: ClassVar[tuple[Array, ...]] = (Array("ptr", "position"), Array("idx", "coordinate"))
 
     @property

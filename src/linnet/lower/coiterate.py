@@ -141,7 +141,7 @@ def open_walk(ctx: Context, r: Region, cursor: Cursor, s: Stepper) -> Walk:
     ctx.b.emit(imp.Let(s.pos, begin))
     end = end if isinstance(end, imp.Var) else ctx.b.let(f"{s.pos.name}_end", end)
     ctx.b.emit(*s.setup)
-    return Walk(cursor, s, end, ctx.b.var(f"{cursor.fiber.storage.name}_{r.index.name}"))
+    return Walk(cursor, s, end, ctx.b.var(f"{cursor.name}_{r.index.name}"))
 
 
 def _advance(s: Stepper) -> tuple[imp.Stmt, ...]:

@@ -12,7 +12,7 @@ from linnet.formats.fiber import Fiber, Register, Storage
 from linnet.formats.looplets import Fill, Missing, Truth, Value
 from linnet.imp.build import Builder
 from linnet.loops.rewrite import accesses, rewrite_stmt, walk
-from linnet.normalize.affine import is_mask, is_shift
+from linnet.normalize.affine import affine_of, is_mask
 from linnet.normalize.simplify import MISSING, Facts, simplify
 
 
@@ -37,12 +37,11 @@ class Context:
     indices: list[str] = field(default_factory=list)
     running: list[bool] = field(default_factory=list)  # open loops: do they really loop?
     walked: set[str] = field(default_factory=set)
-    shifts: dict[Cursor, imp.Expr] = field(default_factory=dict)
+    ends: dict[Cursor, imp.Expr] = field(default_factory=dict)
 
     def dim(self, cursor: Cursor) -> imp.Expr:
         """Where a fiber ends, as the loop that walks it counts."""
-        shift = self.shifts.get(cursor, imp.ZERO)
-        return cursor.fiber.dim if shift == imp.ZERO else cursor.fiber.dim - shift
+        return self.ends[cursor] if cursor in self.ends else cursor.fiber.dim
 
     def simplify(self, stmt: loops.Stmt) -> loops.Stmt:
         """`stmt` without what the laws make needless."""
@@ -70,6 +69,11 @@ class Cursor:
 
 
     @property
+    def name(self) -> str:
+        """The tensor's."""
+        return self.fiber.storage.name
+
+    @property
     def plain(self) -> bool:
         """Whether the index is the loop's own."""
         return isinstance(self.index, loops.Index)
@@ -81,6 +85,7 @@ class Mask:
 
     call: loops.Call
     update: bool = False
+    name: str = "mask"
 
 
 def cursors_of(body: loops.Stmt, index: str) -> list[Cursor]:
@@ -90,7 +95,7 @@ def cursors_of(body: loops.Stmt, index: str) -> list[Cursor]:
     for access, is_target in accesses(body):
         if isinstance(access.tensor, Fiber) and access.indices:
             head = access.indices[0]
-            if is_shift(head, index, inner):
+            if affine_of(head, index, inner) is not None:
                 cursor = Cursor(access.tensor, is_target, _protocol(access), head, access.at)
                 found[cursor] = None
     for node in walk(body):
@@ -117,6 +122,8 @@ def as_value(cursor: Cursor, payload: Value) -> Fiber | loops.Expr:
             dtype = cursor.fiber.storage.format.dtype
             assert dtype is not None
             return loops.Value(imp.Call(MISSING, (imp.Const(site, imp.INT),), dtype))
+        case Fill() if isinstance(cursor, Mask):
+            return loops.Literal(False, "bool", structural=True)
         case Fill():
             format = cursor.fiber.storage.format
             assert format.fill_value is not None

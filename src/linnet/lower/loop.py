@@ -44,7 +44,7 @@ def lower_loop(ctx: Context, loop: loops.Loop, lower_stmt: LowerStmt) -> None:
     safe = stays_inside(loop.extent)
     for c in cursors_of(body, loop.index):
         if isinstance(c, Mask):
-            looplets[c] = mask_looplet(ctx, c, loop.index)
+            looplets[c] = mask_looplet(ctx, c, index, hi, point)
         elif not c.update:
             looplets[c] = unfurl(ctx, c, index, not (safe and c.plain) or _permissive(c), point)
     body = settle_fresh(ctx, body, loop.index, lo, hi, looplets, point)

@@ -19,6 +19,7 @@ from linnet.formats.looplets import (
     Lookup,
     Looplet,
     Payload,
+    Phase,
     Run,
     Sequence,
     Spike,
@@ -47,7 +48,8 @@ L = TypeVar("L", Thunk, Switch, Sequence, Spike)
 class Region:
     """`for index in lo … hi: body`, with what is known of the fibers that it walks.
 
-    In a `point` region the index variable is already set, and is the only index.
+    In a `point` region the index variable is already set, and is the only index; one that is
+    `nonempty` is known to have an index.
     """
 
     index: imp.Var
@@ -57,6 +59,7 @@ class Region:
     body: loops.Stmt
     lower_stmt: LowerStmt
     point: bool = False
+    nonempty: bool = False
 
     def with_looplet(self, cursor: Cursor, looplet: object) -> Region:
         """The region with another looplet for one fiber."""
@@ -110,13 +113,45 @@ def lower_switch(ctx: Context, r: Region, cursor: Cursor, switch: Switch) -> Non
 
 
 def lower_sequence(ctx: Context, r: Region, cursor: Cursor, sequence: Sequence) -> None:
-    """A region for each phase, clipped to the loop."""
-    lo = r.lo
-    for phase in sequence.phases:
-        stop = r.hi if phase.stop is None else imp.minimum(r.hi, imp.maximum(lo, phase.stop))
-        hi = ctx.b.let(f"{r.index.name}_stop", stop) if phase.stop is not None else r.hi
-        lower_region(ctx, replace(r.with_looplet(cursor, phase.body), lo=lo, hi=hi))
-        lo = hi
+    """A region for each phase; at one index, the phase that it lies in."""
+    phases = sequence.phases
+    if r.point:
+        found = phases[-1].body
+        for phase in reversed(phases[:-1]):
+            assert phase.stop is not None
+            found = Switch(r.index < phase.stop, phase.body, found)
+        lower_region(ctx, r.with_looplet(cursor, found))
+        return
+    inside = sequence.inside and cursor not in ctx.ends
+    whole = inside and r.lo == imp.ZERO and r.hi == ctx.dim(cursor)
+    lower_phases(ctx, r, cursor, phases, not whole, not whole)
+
+
+def lower_phases(
+    ctx: Context, r: Region, cursor: Cursor, phases: tuple[Phase, ...], early: bool, late: bool
+) -> None:
+    """A region for each phase. Some may end before the region begins, or go on after it ends."""
+    lo, before = r.lo, None
+    for phase in phases:
+        hi, stop = r.hi, phase.stop
+        if stop is not None:
+            clipped = imp.maximum(lo, stop) if early else stop
+            hi = ctx.b.let(f"{r.index.name}_stop", imp.minimum(r.hi, clipped) if late else clipped)
+        part = replace(r.with_looplet(cursor, phase.body), lo=lo, hi=hi)
+        if before is not None and stop == before + 1:
+            lower_single(ctx, part, sure=not (early or late))
+        else:
+            rest = stop is None and r.nonempty and not late
+            lower_region(ctx, replace(part, nonempty=rest))
+        lo, before = hi, stop
+
+
+def lower_single(ctx: Context, r: Region, sure: bool) -> None:
+    """A region of one index, or none if that is not `sure`."""
+    ctx.running.append(False)
+    block = ctx.collect(lambda: lower_at(ctx, r, r.lo))
+    ctx.running.pop()
+    ctx.b.emit(block if sure else imp.If(r.lo < r.hi, block, imp.EMPTY))
 
 
 def lower_runs(ctx: Context, r: Region) -> Region:
@@ -134,7 +169,7 @@ def lower_runs(ctx: Context, r: Region) -> Region:
 def lower_spike(ctx: Context, r: Region, cursor: Cursor, spike: Spike) -> None:
     """Fill, then one value at the last index."""
     last = ctx.b.let(r.index.name, r.hi - 1)
-    lower_region(ctx, replace(r.with_looplet(cursor, Run(FILL)), hi=last))
+    lower_region(ctx, replace(r.with_looplet(cursor, Run(FILL)), hi=last, nonempty=False))
     point = replace(r.with_looplet(cursor, Run(spike.tail)), index=r.index, lo=last, hi=r.hi)
     nonempty = ctx.collect(lambda: lower_at(ctx, point, last))
     ctx.b.emit(imp.If(r.lo < r.hi, nonempty, imp.EMPTY))
@@ -152,7 +187,9 @@ def lower_lookups(ctx: Context, r: Region) -> None:
     if r.point:
         lower_point(ctx, r)
         return
-    if not r.looplets and lower_repeated(ctx, r.body, r.index, r.lo, r.hi, r.lower_stmt):
+    if not r.looplets and lower_repeated(
+        ctx, r.body, r.index, r.lo, r.hi, r.lower_stmt, r.nonempty
+    ):
         return
     reserve(ctx, r, imp.maximum(r.hi - r.lo, 0))
     body = ctx.collect(lambda: lower_point(ctx, r))

@@ -19,6 +19,7 @@ def lower_repeated(
     lo: imp.Expr,
     hi: imp.Expr,
     lower_stmt: Callable[[Context, loops.Stmt], None],
+    nonempty: bool = False,
 ) -> bool:
     """Emit the loop without looping, if the laws of its updates allow that."""
     if any(isinstance(n, loops.Index) and n.name == index.name for n in walk(body)):
@@ -28,7 +29,7 @@ def lower_repeated(
     if any(s is None for s in once):
         return False
     block = ctx.collect(lambda: lower_stmt(ctx, loops.Block(tuple(s for s in once if s))))
-    ctx.b.emit(imp.If(lo < hi, block, imp.EMPTY))
+    ctx.b.emit(block if nonempty else imp.If(lo < hi, block, imp.EMPTY))
     return True
 
 

@@ -7,9 +7,11 @@ a condition or `coalesce` keeps the access from being used there, nothing at all
 
 from __future__ import annotations
 
+from collections.abc import Sequence as Ints
 from dataclasses import replace
 
-from linnet import imp
+from linnet import imp, loops
+from linnet.algebra.table import remainder, subtract
 from linnet.formats.looplets import (
     Jumper,
     Looplet,
@@ -18,6 +20,7 @@ from linnet.formats.looplets import (
     Run,
     Seek,
     Sequence,
+    Spike,
     Stepper,
     Switch,
     Thunk,
@@ -26,44 +29,89 @@ from linnet.formats.looplets import (
 from linnet.imp.rewrite import substitute
 from linnet.lower.context import Context, Cursor, Mask, Site
 from linnet.lower.expressions import lower_expr
-from linnet.normalize.affine import MIRRORED, is_shift, shift_of
+from linnet.normalize.affine import MIRRORED, affine_of, residue_of
 
 PERMISSIVE = "permissive"
 
 
 def unfurl(ctx: Context, cursor: Cursor, index: imp.Var, guarded: bool, point: bool) -> Looplet:
     """The fiber of a cursor along the loop."""
-    shift = lower_expr(ctx, shift_of(cursor.index, index.name), imp.INT)
+    affine = affine_of(cursor.index, index.name, set())
+    assert affine is not None
+    factor, shift = affine[0], lower_expr(ctx, affine[1], imp.INT)
     at: imp.Expr = index
-    if shift != imp.ZERO:
+    if shift != imp.ZERO or factor > 1:
         shift = shift if isinstance(shift, imp.Const | imp.Var) else ctx.b.let("shift", shift)
-        ctx.shifts[cursor] = shift
-        at = index + shift
+        at = index * factor + shift if factor > 1 else index + shift
+        ctx.ends[cursor] = _ceil_div(cursor.fiber.dim - shift, factor)
     level = cursor.fiber.kind
     if cursor.update:
         looplet = level.update(ctx.b, cursor.fiber, at)
     else:
         looplet = level.unfurl(ctx.b, cursor.fiber, at, cursor.protocol)
-    if shift != imp.ZERO:
+    if factor > 1:
+        looplet = strided(ctx, looplet, factor, shift)
+    elif shift != imp.ZERO:
         looplet = shifted(looplet, shift)
-    return guard(ctx, cursor, looplet, index, shift, point) if guarded else looplet
+    start = _ceil_div(0 - shift, factor)
+    return guard(ctx, cursor, looplet, index, start, point) if guarded else looplet
+
+
+def _ceil_div(x: imp.Expr, factor: int) -> imp.Expr:
+    """The first multiple's factor at or above x; below zero, some number that is not above zero."""
+    return x if factor == 1 else imp.binary("div", x + (factor - 1), factor)
 
 
 def guard(
-    ctx: Context, cursor: Cursor, looplet: Looplet, index: imp.Var, shift: imp.Expr, point: bool
+    ctx: Context, cursor: Cursor, looplet: Looplet, index: imp.Var, start: imp.Expr, point: bool
 ) -> Looplet:
     """The fiber within its bounds, and nothing beyond them."""
-    name = cursor.fiber.storage.name
-    message = f"an index of `{name}` leaves its dimension in the loop over `{index.name}`"
+    message = f"an index of `{cursor.name}` leaves its dimension in the loop over `{index.name}`"
     ctx.sites.append(Site(message, cursor.at))
     missing = Run(Missing(len(ctx.sites) - 1))
-    dim = ctx.dim(cursor)
+    stop = ctx.dim(cursor)
     if isinstance(looplet, Thunk):  # what is done once around the loop is done in any case
-        inner = guard(ctx, cursor, looplet.body, index, shift, point)  # type: ignore[arg-type]
+        inner = guard(ctx, cursor, looplet.body, index, start, point)  # type: ignore[arg-type]
         return Thunk(looplet.preamble, inner, looplet.epilogue)
     if point:
-        return Switch((index >= 0 - shift) & (index < dim), looplet, missing)
-    return Sequence((Phase(0 - shift, missing), Phase(dim, looplet), Phase(None, missing)))
+        return Switch((index >= start) & (index < stop), looplet, missing)
+    return Sequence((Phase(start, missing), Phase(stop, looplet), Phase(None, missing)))
+
+
+def strided(ctx: Context, looplet: Looplet, factor: int, shift: imp.Expr) -> Looplet:
+    """A looplet whose coordinates are the level's, along an index that counts every `factor`-th.
+
+    Needs: random access, or entries whose coordinates lie in an array (`Level.strided`).
+    """
+    if not isinstance(looplet, Stepper):
+        return looplet
+    idx = _coordinates(looplet)
+    target = looplet.seek.target
+
+    def first(position: imp.Expr) -> imp.Expr:
+        return ctx.b.call(next_multiple, idx, position, looplet.end, factor, shift)
+
+    seek = substitute(looplet.seek.position, {target.name: target * factor + shift})
+    return replace(
+        looplet,
+        begin=first(looplet.begin),
+        last=imp.binary("div", looplet.last - shift, factor),
+        next=(imp.Assign(looplet.pos, first(looplet.pos + 1)),),
+        seek=Seek(target, first(seek)),
+    )
+
+
+def _coordinates(stepper: Stepper) -> imp.Buffer:
+    last = stepper.last.x if isinstance(stepper.last, imp.Cast) else stepper.last
+    assert isinstance(last, imp.Load)
+    return last.buffer
+
+
+def next_multiple(idx: Ints[int], q: int, end: int, factor: int, shift: int) -> int:
+    """A codelet: the first entry from q on whose coordinate is `shift` plus a multiple."""
+    while q < end and (idx[q] < shift or (idx[q] - shift) % factor != 0):
+        q += 1
+    return q
 
 
 def shifted(looplet: Looplet, shift: imp.Expr) -> Looplet:
@@ -72,13 +120,16 @@ def shifted(looplet: Looplet, shift: imp.Expr) -> Looplet:
         case Stepper():
             target = looplet.seek.target
             seek = substitute(looplet.seek.position, {target.name: target + shift})
-            return replace(looplet, last=looplet.last - shift, seek=Seek(target, seek))
+            chunk = shifted(looplet.chunk, shift)
+            return replace(
+                looplet, last=looplet.last - shift, chunk=chunk, seek=Seek(target, seek)
+            )
         case Jumper(stepper):
             inner = shifted(stepper, shift)
             assert isinstance(inner, Stepper)
             return Jumper(inner)
-        case Sequence(phases):
-            return Sequence(tuple(_shifted_phase(p, shift) for p in phases))
+        case Sequence(phases, inside):
+            return Sequence(tuple(_shifted_phase(p, shift) for p in phases), inside)
         case Switch(cond, head, tail):
             return Switch(cond, shifted(head, shift), shifted(tail, shift))  # type: ignore[arg-type]
         case Thunk(preamble, body, epilogue):
@@ -92,23 +143,59 @@ def _shifted_phase(phase: Phase, shift: imp.Expr) -> Phase:
     return Phase(stop, shifted(phase.body, shift))
 
 
-def mask_looplet(ctx: Context, mask: Mask, index: str) -> Looplet:
-    """Where a comparison holds, as phases: it narrows the loop, and is not tested inside."""
+def mask_looplet(ctx: Context, mask: Mask, index: imp.Var, hi: imp.Expr, point: bool) -> Looplet:
+    """Where a comparison holds: it narrows the loop, and is not tested inside."""
+    if point:
+        cond = lower_expr(ctx, mask.call, imp.BOOL)
+        return Switch(cond, Run(Truth(True)), Run(Truth(False)))
+    residue = residue_of(mask.call, index.name, set())
+    if residue is not None:
+        return residue_looplet(ctx, mask, index, hi, *residue)
     relation, (a, b) = mask.call.function.name, mask.call.args
-    if not is_shift(a, index, set()):
+    affine = affine_of(a, index.name, set())
+    if affine is None or affine[0] != 1:
         relation, a, b = MIRRORED[relation], b, a
-    bound = ctx.b.let(f"{index}_bound", lower_expr(ctx, b, imp.INT) - lower_expr(ctx, shift_of(a, index), imp.INT))
+        affine = affine_of(a, index.name, set())
+    assert affine is not None
+    value = lower_expr(ctx, b, imp.INT) - lower_expr(ctx, affine[1], imp.INT)
+    return Sequence(_phases(relation, ctx.b.let(f"{index.name}_bound", value)))
+
+
+def _phases(relation: str, bound: imp.Expr) -> tuple[Phase, ...]:
+    """The phases of `index relation bound`."""
     yes, no = Run(Truth(True)), Run(Truth(False))
     match relation:
         case "less":
-            return Sequence((Phase(bound, yes), Phase(None, no)))
+            return Phase(bound, yes), Phase(None, no)
         case "less_equal":
-            return Sequence((Phase(bound + 1, yes), Phase(None, no)))
+            return Phase(bound + 1, yes), Phase(None, no)
         case "greater":
-            return Sequence((Phase(bound + 1, no), Phase(None, yes)))
+            return Phase(bound + 1, no), Phase(None, yes)
         case "greater_equal":
-            return Sequence((Phase(bound, no), Phase(None, yes)))
+            return Phase(bound, no), Phase(None, yes)
         case "equal":
-            return Sequence((Phase(bound, no), Phase(bound + 1, yes), Phase(None, no)))
+            return Phase(bound, no), Phase(bound + 1, yes), Phase(None, no)
         case _:
-            return Sequence((Phase(bound, yes), Phase(bound + 1, no), Phase(None, yes)))
+            return Phase(bound, yes), Phase(bound + 1, no), Phase(None, yes)
+
+
+def residue_looplet(
+    ctx: Context, mask: Mask, index: imp.Var, hi: imp.Expr, x: loops.Expr, m: int, r: int
+) -> Looplet:
+    """`x % m == r`: a walk over every m-th index, like that of a list which stores them."""
+    if not 0 <= r < m:
+        return Run(Truth(False))
+    affine = affine_of(x, index.name, set())
+    assert affine is not None
+    start = loops.Call(remainder, (loops.Call(subtract, (loops.Literal(r), affine[1])), loops.Literal(m)))
+    first = ctx.b.let(f"{index.name}_first", lower_expr(ctx, start, imp.INT))
+    pos, target = ctx.b.var(f"{index.name}_step"), ctx.b.var("target")
+    ctx.ends[mask] = hi  # type: ignore[index]
+    return Stepper(
+        pos=pos,
+        begin=imp.ZERO,
+        end=imp.maximum(_ceil_div(hi - first, m), 0),
+        last=first + pos * m,
+        chunk=Spike(Truth(True)),
+        seek=Seek(target, imp.maximum(pos, _ceil_div(target - first, m))),
+    )

@@ -18,7 +18,7 @@ from linnet.formats.level import Level
 from linnet.loops.printer import show
 from linnet.loops.rewrite import map_exprs, map_stmts, rewrite_expr, walk
 from linnet.names import Names
-from linnet.normalize.affine import is_shift
+from linnet.normalize.affine import affine_of
 
 Formats = dict[str, Format]
 Warned = tuple[str, Location | None]
@@ -94,7 +94,7 @@ def _access(s: _Nest, expr: loops.Expr, update: bool = False) -> loops.Access | 
     for level_number, level in enumerate(format.levels):
         for mode in format.modes_of(level_number):
             index = indices[mode]
-            at = _walked_at(s, index)
+            at = _walked_at(s, index, level)
             if at > depth:
                 depth, first = at, 0
                 continue
@@ -110,13 +110,15 @@ def _access(s: _Nest, expr: loops.Expr, update: bool = False) -> loops.Access | 
     return replace(expr, indices=tuple(indices), protocols=tuple(protocols))
 
 
-def _walked_at(s: _Nest, index: loops.Expr) -> int:
-    """The depth of the loop that can walk along an index: its own, or plus what is known; or 0."""
+def _walked_at(s: _Nest, index: loops.Expr, level: Level) -> int:
+    """The depth of the loop that can walk along an index, or 0."""
     inside = [n.name for n in walk(index) if isinstance(n, loops.Index)]
     if not inside or not all(name in s.path for name in inside):
         return 0
     deepest = max(inside, key=s.path.index)
-    return s.path.index(deepest) + 1 if is_shift(index, deepest, set()) else 0
+    affine = affine_of(index, deepest, set())
+    walks = affine is not None and (affine[0] == 1 or level.full or level.strided)
+    return s.path.index(deepest) + 1 if walks else 0
 
 
 def _bound_at(s: _Nest, index: loops.Expr) -> int:

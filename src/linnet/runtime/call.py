@@ -136,7 +136,8 @@ class Entry:
         if kind == imp.OUT_OF_MEMORY:
             return OutOfMemoryError(
                 f"there is not enough memory for the result of `{self.name}`",
-                hint="the operands are as they were; use a sparser result format or a smaller problem",
+                why="the operands are as they were",
+                hint="use sparser formats for results and temporaries, or a smaller problem",
             )
         if kind == imp.OUT_OF_BOUNDS:
             site = self.sites[number]
@@ -167,7 +168,7 @@ def _check_size(r: Result, size: Sequence[int]) -> None:
 
 
 def _copies(r: Result, held: Sequence[Contents | None]) -> list[Buffer]:
-    """Copies of what a tensor holds, for a kernel to change; if it fails the tensor is as it was."""
+    """Copies of what a tensor holds, for a kernel to change: if it fails, nothing is lost."""
     assert r.position is not None
     contents = held[r.position]
     assert contents is not None
@@ -188,7 +189,7 @@ def _memory(
     copies: list[Buffer] | None,
     loans: list[Contents | None],
 ) -> list[int]:
-    """Where a kernel may write a result: to copies, to memory that the tensor has, or nowhere yet."""
+    """Where a kernel may write a result: copies, memory that the tensor has, or nowhere yet."""
     slots: list[int] | None = None
     old = None
     if copies is not None:

@@ -17,8 +17,8 @@ def copy_kernel(source: Format, target: Format) -> Kernel:
     What a dense tensor holds is compared with the fill value of a sparse result, so that only
     what differs is stored; a sparse tensor's entries are all kept.
     """
-    letters = "ijklmnop"[: source.ndim]
-    names = tuple(letters) if source.ndim == len(letters) else tuple(f"i{m}" for m in range(source.ndim))
+    few = source.ndim <= 8
+    names = tuple("ijklmnop"[m] if few else f"i{m}" for m in range(source.ndim))
     indices = tuple(loops.Index(name) for name in names)
     value: loops.Expr = loops.Access("A", indices)
     body: loops.Stmt = loops.Assign(loops.Access("B", indices), None, value)

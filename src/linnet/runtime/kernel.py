@@ -57,12 +57,14 @@ class Kernel:
                     if contents is None and not fresh:
                         raise self._no_contents(len(held))
                     held.append(None if contents is None else contents.pin())
-            signatures = tuple(
-                [t._output if c is None else c.signature for t, c in zip(tensors, held, strict=True)]
-            )
+            pairs = zip(tensors, held, strict=True)
+            signatures = tuple([t._output if c is None else c.signature for t, c in pairs])
             entry = self._entry(signatures)
             if not entry.run(tensors, held):
                 self._entry(signatures, wide=True).run(tensors, held)
+        except LinnetError as error:
+            error.at = error.at or Location.of_caller()
+            raise
         finally:
             with GUARD.lock:
                 for contents in held:
@@ -192,8 +194,8 @@ class Kernel:
         return LifecycleError(
             f"`{name}` has no contents yet, and `{self.__name__}` {what}",
             at=Location.of_caller(),
-            why="ln.empty_tensor gets its shape and its values from a kernel that writes to it; none "
-            "has, the last one failed, or one in another thread is at it now",
+            why="it gets its shape and values from a kernel that writes to it; none has, the last "
+            "one failed, or one in another thread is at it now",
             hint=f"declare it in the kernel, `{name}[...] = 0`, or pass a tensor that has a shape"
             if name in self.outputs
             else "pass it as the output of a kernel first",

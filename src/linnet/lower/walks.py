@@ -1,0 +1,129 @@
+"""Fibers under way: their positions, how they move on, and what is left where nothing is stored."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from linnet import imp
+from linnet.formats.looplets import (
+    FILL,
+    Jumper,
+    Looplet,
+    Spike,
+    Stepper,
+    Thunk,
+    stepper_with,
+    with_variables,
+)
+from linnet.imp.rewrite import substitute
+from linnet.lower.context import Context, Cursor, as_value, cursors_of, resolve
+from linnet.lower.region import Region
+
+
+@dataclass(frozen=True, slots=True)
+class Walk:
+    """A stepper under way: its fiber, and the variables that hold its end and its next coordinate."""
+
+    cursor: Cursor
+    stepper: Stepper
+    end: imp.Expr
+    last: imp.Var
+
+    @property
+    def more(self) -> imp.Expr:
+        """Whether anything is left."""
+        return self.stepper.pos < self.end
+
+    @property
+    def spike(self) -> bool:
+        """Whether chunks are single indices."""
+        return isinstance(self.stepper.chunk, Spike)
+
+
+def stepper_of(looplet: Looplet) -> Stepper:
+    """The stepper that a looplet is, or would rather lead."""
+    if isinstance(looplet, Jumper):
+        return looplet.stepper
+    assert isinstance(looplet, Stepper)
+    return looplet
+
+
+def own(ctx: Context, s: Stepper) -> Stepper:
+    """The stepper with variables of its own, if it has been walked before in this block."""
+    return stepper_with(s, _renamed(ctx, [s.pos, *(let.var for let in s.setup)]))
+
+
+def chunk_of(ctx: Context, s: Stepper) -> Looplet:
+    """The chunk at the stepper's position, with variables of its own if it has been used before."""
+    if not isinstance(s.chunk, Thunk):
+        return s.chunk
+    lets = [stmt for stmt in s.chunk.preamble if isinstance(stmt, imp.Let)]
+    new = _renamed(ctx, [let.var for let in lets])
+    if not new:
+        return s.chunk
+    body, first = with_variables(s.chunk.body, new), []
+    for let in lets:
+        var = new[let.var.name]
+        assert isinstance(var, imp.Var)
+        first.append(imp.Let(var, substitute(let.value, new)))
+    return Thunk(tuple(first), body, s.chunk.epilogue)
+
+
+def _renamed(ctx: Context, introduced: list[imp.Var]) -> dict[str, imp.Expr]:
+    """New names for variables, unless this is the first time that they are introduced."""
+    if all(var.name not in ctx.walked for var in introduced):
+        ctx.walked.update(var.name for var in introduced)
+        return {}
+    return {var.name: ctx.b.var(var.name, var.dtype) for var in introduced}
+
+
+def at_fill(ctx: Context, r: Region, cursors: list[Cursor]) -> Region:
+    """The region where nothing is stored in these fibers."""
+    fills = {c: as_value(c, FILL) for c in cursors}
+    body = ctx.simplify(resolve(r.body, r.index.name, fills))
+    alive = set(cursors_of(body, r.index.name))
+    return replace(r, body=body, looplets={c: x for c, x in r.looplets.items() if c in alive})
+
+
+def bounds(ctx: Context, r: Region, cursor: Cursor, s: Stepper) -> tuple[imp.Expr, imp.Expr]:
+    """The positions of a stepper within the region: a search at each end that is not the fiber's own."""
+    begin, end = s.begin, s.end
+    if r.lo != imp.ZERO:
+        begin = ctx.b.let(f"{s.pos.name}_begin", begin)
+        seek = substitute(s.seek.position, {s.pos.name: begin, s.seek.target.name: r.lo})
+        begin = ctx.b.let(f"{s.pos.name}_lo", seek)
+    if r.hi != ctx.dim(cursor) and isinstance(s.chunk, Spike):
+        begin = begin if isinstance(begin, imp.Var) else ctx.b.let(f"{s.pos.name}_lo", begin)
+        seek = substitute(s.seek.position, {s.pos.name: begin, s.seek.target.name: r.hi})
+        end = ctx.b.let(f"{s.pos.name}_hi", seek)
+    return begin, end
+
+
+def open_walk(ctx: Context, r: Region, cursor: Cursor, s: Stepper) -> Walk:
+    """Introduce the position, the end and the coordinate of a stepper."""
+    begin, end = bounds(ctx, r, cursor, s)
+    ctx.b.emit(imp.Let(s.pos, begin))
+    end = end if isinstance(end, imp.Var) else ctx.b.let(f"{s.pos.name}_end", end)
+    ctx.b.emit(*s.setup)
+    return Walk(cursor, s, end, ctx.b.var(f"{cursor.name}_{r.index.name}"))
+
+
+def advance(s: Stepper) -> tuple[imp.Stmt, ...]:
+    """Move to the next position."""
+    return (imp.Assign(s.pos, s.pos + 1),) if s.next is None else s.next
+
+
+def again(s: Stepper) -> tuple[imp.Stmt, ...]:
+    """What was set up for a position, set up again."""
+    return tuple(imp.Assign(stmt.var, stmt.value) for stmt in s.setup)
+
+
+def step(w: Walk, here: imp.Expr) -> tuple[imp.Stmt, ...]:
+    """Move on, if `here` is true."""
+    s = w.stepper
+    moves = (*advance(s), *again(s))
+    if here == imp.TRUE:
+        return moves
+    if s.next is None and not s.setup:
+        return (imp.Assign(s.pos, s.pos + imp.Cast(here, imp.INT)),)
+    return (imp.If(here, imp.Block(moves), imp.EMPTY),)
