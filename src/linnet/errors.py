@@ -134,7 +134,9 @@ class OutOfMemoryError(LinnetError, MemoryError):
 class BuildError(LinnetError):
     """A compiler that failed; keeps the source and what the compiler printed."""
 
-    def __init__(self, message: str, *, source: str = "", output: str = "", **where: object) -> None:
+    def __init__(
+        self, message: str, *, source: str = "", output: str = "", **where: object
+    ) -> None:
         super().__init__(message, why=output.strip() or None)
         self.source = source
         self.output = output

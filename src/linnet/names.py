@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 RESERVED = frozenset(
-    """auto break case char const continue default do double else enum extern float for goto if inline
-    int long register restrict return short signed sizeof static struct switch typedef union unsigned
-    void volatile while bool true false main args malloc realloc calloc free memset memcpy abs min max
-    i8 i16 i32 i64 u8 u16 u32 u64 f32 f64 c64 c128 NAN INFINITY NULL""".split()
+    """auto break case char const continue default do double else enum extern float for goto if
+    inline int long register restrict return short signed sizeof static struct switch typedef union
+    unsigned void volatile while bool true false main args malloc realloc calloc free memset memcpy
+    abs min max i8 i16 i32 i64 u8 u16 u32 u64 f32 f64 c64 c128 NAN INFINITY NULL""".split()
 )
 
 

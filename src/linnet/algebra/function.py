@@ -25,10 +25,11 @@ def no_constant(dtype: str) -> Number | None:
 class Function:
     """An operator on values.
 
-    `identity` and `annihilator` hold on both sides; the `right_…` ones only as last argument
-    (`x - 0 = x`). `constants` are further values that decide the result: the value, the position
-    of the argument (None: any), the result (`x ** 0 = 1`, `inf + x = inf`). `repeat` is what `n` updates with one value amount to: "times" (`n * x`),
-    "power" (`x ** n`), "once" (idempotent), or "" where nothing better than a loop is known.
+    `identity` and `annihilator` hold on both sides; the `right_…` ones only as last argument (`x -
+    0 = x`). `constants` are further values that decide the result: the value, the position of the
+    argument (None: any), the result (`x ** 0 = 1`, `inf + x = inf`). `repeat` is what `n` updates
+    with one value amount to: "times" (`n * x`), "power" (`x ** n`), "once" (idempotent), or ""
+    where nothing better than a loop is known.
     """
 
     name: str

@@ -1,10 +1,10 @@
 """What sequentially written levels share: fibers are written in order, each in one go.
 
 The count of stored entries is a variable of the kernel. Where the loops visit every fiber once, in
-order, the end of a fiber is stored when it is done (`ptr[p + 1] = q`). Elsewhere some fibers may be
-skipped, and a cursor `f` follows: pointers below `f` are final, and catch up when a fiber is opened.
-Which of the two it is must be one decision for all places that write a level: if lowering finds
-that fibers are skipped, it begins again with that knowledge (`lower.program`).
+order, the end of a fiber is stored when it is done (`ptr[p + 1] = q`). Elsewhere some fibers may
+be skipped, and a cursor `f` follows: pointers below `f` are final, and catch up when a fiber is
+opened. Which of the two it is must be one decision for all places that write a level: if lowering
+finds that fibers are skipped, it begins again with that knowledge (`lower.program`).
 """
 
 from __future__ import annotations
@@ -51,7 +51,12 @@ class Appended(Inner):
         b.emit(imp.Grow(storage.buffers[level]["ptr"], stop + 1))
 
     def appended(
-        self, b: Builder, fiber: Fiber, q: imp.Var, append: tuple[imp.Stmt, ...], arrays: list[imp.Buffer]
+        self,
+        b: Builder,
+        fiber: Fiber,
+        q: imp.Var,
+        append: tuple[imp.Stmt, ...],
+        arrays: list[imp.Buffer],
     ) -> Lookup:
         """The subfiber at `q`, kept by `append` if something is written to it."""
         storage, level = fiber.storage, fiber.level
@@ -69,9 +74,7 @@ class Appended(Inner):
         )
 
 
-def _cursors_below(
-    b: Builder, fiber: Fiber
-) -> tuple[tuple[imp.Stmt, ...], tuple[imp.Stmt, ...]]:
+def _cursors_below(b: Builder, fiber: Fiber) -> tuple[tuple[imp.Stmt, ...], tuple[imp.Stmt, ...]]:
     """Where the levels below stand, and how to get back there: a fiber given up was not visited."""
     saved, restore = [], []
     for level in fiber.storage.skipping:
@@ -110,9 +113,7 @@ def close_fiber(b: Builder, fiber: Fiber, q: imp.Var) -> tuple[imp.Stmt, ...]:
     return stmts
 
 
-def finish_pointers(
-    b: Builder, storage: Storage, level: int, q: imp.Var, count: imp.Expr
-) -> None:
+def finish_pointers(b: Builder, storage: Storage, level: int, q: imp.Var, count: imp.Expr) -> None:
     """The pointers of fibers that were not visited, when all is written."""
     if storage.notes.get(level) != DIRECT:
         b.emit(_catch_up(storage, level, q, count))

@@ -1,4 +1,4 @@
-"""Leaves: `Element`, a value at every position, and `Pattern`, true wherever something is stored."""
+"""Leaves: `Element`, a value at every position, and `Pattern`, true where something is stored."""
 
 from __future__ import annotations
 

@@ -14,11 +14,11 @@ class Storage:
     """A tensor in generated code: its format, and the variables and buffers that hold it.
 
     `dims[m]` is the size of mode m; `buffers[k]` maps the buffer names of storage level k to
-    buffers (the leaf's come last). `init` is the value that unwritten elements have. `counts` says,
-    where that was counted, how many entries each fiber of a scattered level will have. `skipping`
-    are the levels some of whose fibers are not visited where they are written, as far as is known;
-    `found` collects those for which that turns out while lowering, and `notes` what a level wants to
-    remember from writing a tensor to finishing it.
+    buffers (the leaf's come last). `init` is the value that unwritten elements have. `counts`
+    says, where that was counted, how many entries each fiber of a scattered level will have.
+    `skipping` are the levels some of whose fibers are not visited where they are written, as far
+    as is known; `found` collects those for which that turns out while lowering, and `notes` what a
+    level wants to remember from writing a tensor to finishing it.
     """
 
     name: str
@@ -51,7 +51,8 @@ class Fiber:
 
     `sub` and `state` belong to levels that store several dimensions at once: how many have been
     walked, and what the level must remember of it. In update mode, `dirty` is the flag to set when
-    something is written below, and `fresh` says that the storage of this fiber has not been initialized.
+    something is written below, and `fresh` says that the storage of this fiber has not been
+    initialized.
     """
 
     storage: Storage

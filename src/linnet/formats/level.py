@@ -6,10 +6,10 @@ functions of FINCH Table 3 appear here as methods that return looplets or emit c
 
     reading   unfurl(fiber, index)        -> looplet over subfibers
     writing   declare()                   forget all fibers
-              reserve(stop)               room for the fibers at positions < stop
-              initialize(start, stop)     make those fibers empty
-              update(fiber, index)        -> looplet over subfibers to be written
-              freeze(count), thaw(count)  `count` fibers have been written and may now be read, or back
+              reserve(stop)               room for the fibers at positions < stop initialize(start,
+              stop)     make those fibers empty update(fiber, index)        -> looplet over
+              subfibers to be written freeze(count), thaw(count)  `count` fibers have been written
+              and may now be read, or back
 
 In code, "the level" is a pair of a `Storage` and a level number.
 """
@@ -98,7 +98,9 @@ class Level:
 
     # -- checking and showing what is stored (arrays in memory, no code) -------------------------
 
-    def validate(self, arrays: dict[str, np.ndarray], count: int, dims: tuple[int, ...], label: str) -> int:
+    def validate(
+        self, arrays: dict[str, np.ndarray], count: int, dims: tuple[int, ...], label: str
+    ) -> int:
         """Check the arrays of `count` fibers; return the number of child fibers.
 
         Raises FormatError naming `label`, the array and the first offending position. Nothing that

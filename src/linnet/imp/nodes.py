@@ -10,10 +10,10 @@
           | Grow(buffer, count) | SetLength(buffer, count)
 
 Expressions are pure values: reading one twice is the same as reading it once. Types are dtype
-names (`"int64"`, `"float64"`, `"bool"`, …). Two buffers never overlap. A `For` counts up by one, and its
-variable is constant in the body. `Let` introduces a variable for the rest of its block; only a
-variable that was introduced by `Let` may be assigned. Operators build expressions
-(`a + b`, `a < b`, `buffer[i]`); `==` compares structure, `eq(a, b)` builds a comparison.
+names (`"int64"`, `"float64"`, `"bool"`, …). Two buffers never overlap. A `For` counts up by one,
+and its variable is constant in the body. `Let` introduces a variable for the rest of its block;
+only a variable that was introduced by `Let` may be assigned. Operators build expressions (`a + b`,
+`a < b`, `buffer[i]`); `==` compares structure, `eq(a, b)` builds a comparison.
 """
 
 from __future__ import annotations
@@ -27,7 +27,10 @@ BOOL = "bool"
 COMPARISONS = frozenset({"==", "!=", "<", "<=", ">", ">="})
 LOGICAL = frozenset({"and", "or"})
 # The other binary operators: + - * / (true division, floats and complex)
-#   div (C integer division, truncating) rem (C remainder) & | ^ << >> min max
+#   div rem (integers, toward zero; by zero they give 0, and the least over -1 wraps around)
+#   & | ^ << >> (past the width: 0, or the sign) min max (of floats: NaN if one is)
+# Integers wrap around. `and` and `or` look at their second side only if the first leaves it open.
+# The stop of a `For` is read once.
 # The unary ones: - ~ not
 # Called by name: the functions of C's math.h (`sqrt`, `pow`, …), in double or single by dtype;
 #   `fma`; complex: `real imag conj abs complex`; and codelets, which a module carries along.
@@ -118,6 +121,7 @@ class Load(Operators):
 
     @property
     def dtype(self) -> str:
+        """The element's."""
         return self.buffer.dtype
 
 
@@ -150,6 +154,7 @@ class Select(Operators):
 
     @property
     def dtype(self) -> str:
+        """That of both sides."""
         return self.a.dtype
 
 
@@ -169,6 +174,7 @@ class Address:
 
     @property
     def dtype(self) -> str:
+        """The element's, with a star."""
         return f"{self.buffer.dtype}*"
 
 

@@ -180,7 +180,7 @@ NOTHING = Block(())
 
 @dataclass(frozen=True, slots=True)
 class Program:
-    """A kernel: its parameters (tensor names, in call order), its temporaries, its body, its results.
+    """A kernel: its parameters (tensors, in call order), its temporaries, its body, its results.
 
     A temporary's format is known when the program is written; a parameter's when it is called.
     """

@@ -41,7 +41,8 @@ class Context:
 
     def dim(self, cursor: Cursor) -> imp.Expr:
         """Where a fiber ends, as the loop that walks it counts."""
-        return self.ends[cursor] if cursor in self.ends else cursor.fiber.dim
+        end = self.ends.get(cursor)
+        return cursor.fiber.dim if end is None else end
 
     def simplify(self, stmt: loops.Stmt) -> loops.Stmt:
         """`stmt` without what the laws make needless."""
@@ -66,7 +67,6 @@ class Cursor:
     protocol: str
     index: loops.Expr
     at: Location | None = field(default=None, compare=False)
-
 
     @property
     def name(self) -> str:
@@ -229,7 +229,9 @@ def settle(body: loops.Stmt, fibers: Iterable[Fiber]) -> loops.Stmt:
 
 def fresh_targets(body: loops.Stmt) -> list[Fiber]:
     """The fibers written in `body` that have not been initialized."""
-    found = {t.tensor: None for t in targets(body) if isinstance(t.tensor, Fiber) and t.tensor.fresh}
+    found = {
+        t.tensor: None for t in targets(body) if isinstance(t.tensor, Fiber) and t.tensor.fresh
+    }
     return list(found)
 
 

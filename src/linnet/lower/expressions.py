@@ -56,9 +56,7 @@ def out_of_bounds(site: int) -> imp.Expr:
 def _lower_call(ctx: Context, call: loops.Call) -> imp.Expr:
     given = tuple([dtype_of(a, ctx.facts.types) for a in call.args])
     wanted, result = call.function.types(given)
-    args = tuple(
-        [lower_expr(ctx, a, concrete(t)) for a, t in zip(call.args, wanted, strict=True)]
-    )
+    args = tuple([lower_expr(ctx, a, concrete(t)) for a, t in zip(call.args, wanted, strict=True)])
     return call.function.emit(args, concrete(result))
 
 

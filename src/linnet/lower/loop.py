@@ -134,9 +134,9 @@ def keep_in_registers(
     values: dict[Fiber, loops.Expr] = {}
     for access, is_target in accesses(body):
         fiber = access.tensor
-        if not is_target and isinstance(fiber, Fiber) and not access.indices:
-            if fiber not in values:
-                values[fiber] = loops.Value(_load(ctx, fiber))
+        known = is_target or access.indices or fiber in values
+        if isinstance(fiber, Fiber) and not known:
+            values[fiber] = loops.Value(_load(ctx, fiber))
     kept = [(fiber, _open(ctx, fiber)) for fiber in _sole_targets(body)]
     registers = dict(kept)
 
@@ -169,7 +169,9 @@ def _hint(ctx: Context, fiber: Fiber) -> str:
 
 def _load(ctx: Context, fiber: Fiber) -> imp.Expr:
     value = fiber.kind.read(fiber)  # type: ignore[attr-defined]
-    return value if isinstance(value, imp.Const) else ctx.b.let(_hint(ctx, fiber), value, value.dtype)
+    return (
+        value if isinstance(value, imp.Const) else ctx.b.let(_hint(ctx, fiber), value, value.dtype)
+    )
 
 
 def _open(ctx: Context, fiber: Fiber) -> Register:

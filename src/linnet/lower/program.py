@@ -47,7 +47,9 @@ def lower(program: loops.Program, bound: dict[str, Bound], checks: tuple[Check, 
         lowered, found = _lower_knowing(program, bound, checks, skipping)
         if all(levels <= skipping.get(name, frozenset()) for name, levels in found.items()):
             return lowered
-        skipping = {name: levels | skipping.get(name, frozenset()) for name, levels in found.items()}
+        skipping = {
+            name: levels | skipping.get(name, frozenset()) for name, levels in found.items()
+        }
 
 
 def _lower_knowing(
@@ -179,7 +181,9 @@ def _until(stmts: list[loops.Stmt], name: str, change: Change) -> tuple[list[loo
     done: list[loops.Stmt] = []
     for k, stmt in enumerate(stmts):
         match stmt:
-            case loops.Declare(tensor) | loops.Freeze(tensor) | loops.Thaw(tensor) if tensor == name:
+            case loops.Declare(tensor) | loops.Freeze(tensor) | loops.Thaw(tensor) if (
+                tensor == name
+            ):
                 return done + stmts[k:], True
         bound, over = _bind_in(stmt, name, change)
         done.append(bound)
@@ -251,9 +255,7 @@ def lower_block(ctx: Context, stmts: list[loops.Stmt]) -> None:
                 stmts = [settle(s, fresh) for s in stmts]
 
 
-def lower_declare(
-    ctx: Context, stmt: loops.Declare, rest: list[loops.Stmt]
-) -> list[loops.Stmt]:
+def lower_declare(ctx: Context, stmt: loops.Declare, rest: list[loops.Stmt]) -> list[loops.Stmt]:
     """Begin a tensor anew; its storage is initialized later, where it is first visited."""
     name = stmt.tensor
     if name in ctx.registers:

@@ -114,7 +114,9 @@ def _buffers(
         prefixes.append(prefix)
         buffers.append(
             {
-                a.name: imp.Buffer(b.names.fresh(f"{prefix}_{a.name}"), next(dtypes), tensor.updated)
+                a.name: imp.Buffer(
+                    b.names.fresh(f"{prefix}_{a.name}"), next(dtypes), tensor.updated
+                )
                 for a in level.arrays
             }
         )

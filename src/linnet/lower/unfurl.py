@@ -1,8 +1,8 @@
-"""What a loop walks, as looplets: fibers at the loop's index or beside it, comparisons of the index.
+"""What a loop walks, as looplets: fibers at its index or beside it, comparisons of the index.
 
-An index that may leave its dimension is guarded: the parts of the loop beyond the bounds are regions
-of their own, in which the access is missing. That costs nothing inside the loop, and where a mask,
-a condition or `coalesce` keeps the access from being used there, nothing at all.
+An index that may leave its dimension is guarded: the parts of the loop beyond the bounds are
+regions of their own, in which the access is missing. That costs nothing inside the loop, and where
+a mask, a condition or `coalesce` keeps the access from being used there, nothing at all.
 """
 
 from __future__ import annotations
@@ -121,9 +121,7 @@ def shifted(looplet: Looplet, shift: imp.Expr) -> Looplet:
             target = looplet.seek.target
             seek = substitute(looplet.seek.position, {target.name: target + shift})
             chunk = shifted(looplet.chunk, shift)
-            return replace(
-                looplet, last=looplet.last - shift, chunk=chunk, seek=Seek(target, seek)
-            )
+            return replace(looplet, last=looplet.last - shift, chunk=chunk, seek=Seek(target, seek))
         case Jumper(stepper):
             inner = shifted(stepper, shift)
             assert isinstance(inner, Stepper)
@@ -187,7 +185,9 @@ def residue_looplet(
         return Run(Truth(False))
     affine = affine_of(x, index.name, set())
     assert affine is not None
-    start = loops.Call(remainder, (loops.Call(subtract, (loops.Literal(r), affine[1])), loops.Literal(m)))
+    start = loops.Call(
+        remainder, (loops.Call(subtract, (loops.Literal(r), affine[1])), loops.Literal(m))
+    )
     first = ctx.b.let(f"{index.name}_first", lower_expr(ctx, start, imp.INT))
     pos, target = ctx.b.var(f"{index.name}_step"), ctx.b.var("target")
     ctx.ends[mask] = hi  # type: ignore[index]

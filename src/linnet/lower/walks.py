@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import reduce
 
 from linnet import imp
 from linnet.formats.looplets import (
@@ -127,3 +128,9 @@ def step(w: Walk, here: imp.Expr) -> tuple[imp.Stmt, ...]:
     if s.next is None and not s.setup:
         return (imp.Assign(s.pos, s.pos + imp.Cast(here, imp.INT)),)
     return (imp.If(here, imp.Block(moves), imp.EMPTY),)
+
+
+def least(ctx: Context, r: Region, ends: list[imp.Expr]) -> imp.Expr:
+    """The least of the coordinates that come next."""
+    last = reduce(imp.minimum, ends)
+    return last if isinstance(last, imp.Var) else ctx.b.let(f"{r.index.name}_next", last)

@@ -1,8 +1,9 @@
 """Concordance: every access walks its tensor in the order in which it is stored (FINCH §5.4).
 
-A read that goes against that order, or whose index is computed, is made concordant by a loop over a
-single index, `for k in range(e, e + 1)`, which searches. A write that a format cannot take out of order
-goes through a temporary that can (normalize.workspaces). Comes after dimensions, before life cycles.
+A read that goes against that order, or whose index is computed, is made concordant by a loop over
+a single index, `for k in range(e, e + 1)`, which searches. A write that a format cannot take out
+of order goes through a temporary that can (normalize.workspaces). Comes after dimensions, before
+life cycles.
 """
 
 from __future__ import annotations
@@ -41,7 +42,9 @@ class _Nest:
     known: dict[str, int] = field(default_factory=dict)
 
 
-def concordize(program: loops.Program, formats: Formats) -> tuple[loops.Program, tuple[Warned, ...]]:
+def concordize(
+    program: loops.Program, formats: Formats
+) -> tuple[loops.Program, tuple[Warned, ...]]:
     """Insert the loops that make every access concordant; also returns what to warn of.
 
     Needs: unique names, writes that their formats can take. Gives: the indices of an access, in

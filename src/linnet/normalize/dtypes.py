@@ -60,7 +60,9 @@ def _declared(format: Format, declare: loops.Declare, dtype: str) -> Format:
         try:
             return format.with_fill(declare.init.value)
         except LinnetError as error:
-            raise type(error)(error.message, at=declare.at, why=error.why, hint=error.hint) from None
+            raise type(error)(
+                error.message, at=declare.at, why=error.why, hint=error.hint
+            ) from None
     if not all(level.full for level in format.levels[:-1]):
         raise FormatError(
             f"`{declare.tensor}` is declared with a value that is not a constant",

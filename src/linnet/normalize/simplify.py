@@ -1,7 +1,8 @@
 """Simplification: what the laws of functions and the places where nothing is stored make needless.
 
-This is where sparsity becomes absent code. As looplets are lowered, accesses turn into fill values;
-the rules below then remove calls, updates, loops and blocks. Comes after every rewrite of a loop body.
+This is where sparsity becomes absent code. As looplets are lowered, accesses turn into fill
+values; the rules below then remove calls, updates, loops and blocks. Comes after every rewrite of
+a loop body.
 """
 
 from __future__ import annotations
@@ -169,7 +170,9 @@ def _without_unwritten(stmt: loops.Stmt, facts: Facts) -> loops.Stmt:
         return stmt
     declared = [s.tensor for s in stmt.stmts if isinstance(s, loops.Declare)]
     written = {a.tensor for a, is_target in accesses(stmt) if is_target}
-    written |= {a.tensor.storage.name for a, t in accesses(stmt) if t and not isinstance(a.tensor, str)}
+    written |= {
+        a.tensor.storage.name for a, t in accesses(stmt) if t and not isinstance(a.tensor, str)
+    }
     for name in declared:
         fact = facts.tensors.get(name)
         reads = any(a.tensor == name for a, is_target in accesses(stmt) if not is_target)
@@ -184,6 +187,7 @@ def _without_unwritten(stmt: loops.Stmt, facts: Facts) -> loops.Stmt:
 
 def replace_reads(stmt: loops.Stmt, values: Mapping[str, loops.Expr]) -> loops.Stmt:
     """Replace what is read from tensors, whatever the indices."""
+
     def rule(e: loops.Expr) -> loops.Expr | None:
         if isinstance(e, loops.Access) and isinstance(e.tensor, str):
             return values.get(e.tensor)

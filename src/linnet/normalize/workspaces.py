@@ -1,12 +1,13 @@
 """Writes out of order go through a temporary that takes random insertion (design §6).
 
-A sequential level is written in order, each fiber in one go: the loops around an update, down to the
-last sequential level, must be exactly its indices in storage order. Where they are not, the dimensions
-from the first one that differs on are collected in a temporary inside the loops that agree,
-and copied in order when it is complete. Gustavson's algorithm is what comes out for a product by rows.
+A sequential level is written in order, each fiber in one go: the loops around an update, down to
+the last sequential level, must be exactly its indices in storage order. Where they are not, the
+dimensions from the first one that differs on are collected in a temporary inside the loops that
+agree, and copied in order when it is complete. Gustavson's algorithm is what comes out for a
+product by rows.
 
-Where every element is written at most once, as in a transpose, no temporary is needed: the loops are
-run twice, first to count the entries of each fiber, then to put each entry where it belongs.
+Where every element is written at most once, as in a transpose, no temporary is needed: the loops
+are run twice, first to count the entries of each fiber, then to put each entry where it belongs.
 """
 
 from __future__ import annotations
@@ -27,9 +28,7 @@ from linnet.normalize.simplify import identical
 Formats = dict[str, Format]
 
 
-def insert_workspaces(
-    program: loops.Program, formats: Formats
-) -> tuple[loops.Program, Formats]:
+def insert_workspaces(program: loops.Program, formats: Formats) -> tuple[loops.Program, Formats]:
     """Give every update that its format cannot take in this order a temporary.
 
     Needs: dimensions known, names unique. Gives: updates that their formats can take.
@@ -120,8 +119,12 @@ class _Insertion:
         name = self.names.fresh(f"{self.tensor}_count")
         modes = self.format.order[:level]
         self.made[name] = counts_format(self.format, level)
-        begin = loops.Declare(name, loops.Literal(0), tuple(declare.dims[m] for m in modes), declare.at)
-        counts = loops.Access(name, tuple(write.target.indices[m] for m in modes), at=write.target.at)
+        begin = loops.Declare(
+            name, loops.Literal(0), tuple(declare.dims[m] for m in modes), declare.at
+        )
+        counts = loops.Access(
+            name, tuple(write.target.indices[m] for m in modes), at=write.target.at
+        )
         one = loops.Call(written(self.format.fill_value), (write.value,))
 
         def count(s: loops.Stmt) -> loops.Stmt | None:
@@ -166,7 +169,9 @@ class _Insertion:
             case loops.Block(stmts) if depth > 0:
                 return block(
                     [
-                        self.collect(declare, s, depth, outer) if any(_paths(s, self.tensor, ())) else s
+                        self.collect(declare, s, depth, outer)
+                        if any(_paths(s, self.tensor, ()))
+                        else s
                         for s in stmts
                     ]
                 )

@@ -1,0 +1,104 @@
+"""Walking runs and blocks: loops that meet where one of them ends, and never at every index.
+
+A stretch in which every walked fiber has one chunk is a region of its own, to which all other rules
+apply: runs are repeated, blocks are plain loops.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import reduce
+
+from linnet import imp, loops
+from linnet.formats.looplets import FILL, Looplet, Run, Sequence, Stepper, Switch, Thunk
+from linnet.lower.cases import cases
+from linnet.lower.context import Context, Cursor
+from linnet.lower.region import Region, lower_phases, lower_region
+from linnet.lower.shortcircuit import break_early
+from linnet.lower.walks import Walk, advance, again, at_fill, bounds, chunk_of, least, step
+
+
+def walk_chunks(ctx: Context, r: Region, cursor: Cursor, s: Stepper, gap: Region) -> None:
+    """One fiber drives the loop: a loop over positions, each chunk from where the last one ended."""
+    begin, end = bounds(ctx, r, cursor, s)
+    start, chunk = ctx.b.var(f"{r.index.name}_start"), chunk_of(ctx, s)
+    ctx.b.emit(imp.Let(start, r.lo))
+
+    def lower() -> None:
+        stop = ctx.b.let(f"{r.index.name}_stop", s.last + 1)
+        here = replace(r.with_looplet(cursor, chunk), lo=start, hi=stop, nonempty=True)
+        lower_chunk(ctx, here, cursor, chunk, early=r.lo != imp.ZERO)
+        break_early(ctx, r.body)
+        ctx.b.emit(imp.Assign(start, stop))
+
+    ctx.b.emit(imp.For(s.pos, begin, end, ctx.collect(lower)))
+    if not s.covers and gap.body != loops.NOTHING:
+        lower_region(ctx, replace(gap, lo=start))
+
+
+def lower_chunk(ctx: Context, r: Region, cursor: Cursor, chunk: Looplet, early: bool) -> None:
+    """A region that ends with a chunk. Some of its phases may end before the region begins."""
+    match chunk:
+        case Thunk(preamble, body):
+            ctx.b.emit(*preamble)
+            lower_chunk(ctx, r, cursor, body, early)  # type: ignore[arg-type]
+        case Sequence(phases):
+            lower_phases(ctx, r, cursor, phases, early, late=False)
+        case _:
+            lower_region(ctx, r.with_looplet(cursor, chunk))
+
+
+def merge_chunks(ctx: Context, r: Region, walks: list[Walk], start: imp.Expr) -> None:
+    """`while` all of these fibers last, some of which have runs or blocks."""
+    assert isinstance(start, imp.Var)
+    spikes, runs = [w for w in walks if w.spike], [w for w in walks if not w.spike]
+    beyond = any(r.hi != ctx.dim(w.cursor) for w in runs)  # chunks may go on after the region
+    conds = [w.more for w in walks if not w.stepper.covers]
+    if beyond or not conds:
+        conds.append(start < r.hi)
+    before = at_fill(ctx, r, [w.cursor for w in spikes])
+
+    def lower() -> None:
+        chunks = {w.cursor: chunk_of(ctx, w.stepper) for w in runs}
+        stretch = replace(before, looplets={**before.looplets, **_known(before, chunks)}, lo=start)
+        if not spikes:
+            stop = _to_boundary(ctx, stretch, runs, beyond)
+            ctx.b.emit(imp.Assign(start, stop))
+            return
+        for w in walks:
+            ctx.b.emit(imp.Let(w.last, w.stepper.last))
+        last = least(ctx, r, [*(w.last for w in walks), *([r.hi - 1] if beyond else [])])
+        lower_region(ctx, replace(stretch, hi=last))
+        again_here = {w.cursor: chunk_of(ctx, w.stepper) for w in runs}
+        here = replace(r, looplets={**r.looplets, **_known(r, again_here)})
+        ctx.b.emit(*cases(ctx, here, walks, last).stmts)
+        ctx.b.emit(imp.Assign(start, last + 1))
+
+    ctx.b.emit(imp.While(reduce(imp.Operators.__and__, conds), ctx.collect(lower)))
+
+
+def _known(r: Region, chunks: dict[Cursor, Looplet]) -> dict[Cursor, Looplet]:
+    return {c: x for c, x in chunks.items() if c in r.looplets}
+
+
+def _to_boundary(ctx: Context, r: Region, runs: list[Walk], beyond: bool) -> imp.Expr:
+    """The region up to the first place where a chunk ends, and the step of those that end there."""
+    for w in runs:
+        ctx.b.emit(imp.Let(w.last, w.stepper.last + 1))
+    stop = least(ctx, r, [*(w.last for w in runs), *([r.hi] if beyond else [])])
+    lower_region(ctx, replace(r, hi=stop, nonempty=True))
+    break_early(ctx, r.body)
+    for w in runs:
+        ends = imp.TRUE if stop == w.last else imp.eq(w.last, stop)
+        ctx.b.emit(*step(w, ends))
+    return stop
+
+
+def follow(ctx: Context, w: Walk, where: imp.Expr) -> Looplet:
+    """Move on to the chunk that an index lies in, and say what it is."""
+    s = w.stepper
+    behind = s.last < where
+    moves = imp.Block((*advance(s), *again(s)))
+    ctx.b.emit(imp.While(behind if s.covers else w.more & behind, moves))
+    chunk = chunk_of(ctx, s)
+    return chunk if s.covers else Switch(w.more, chunk, Run(FILL))
