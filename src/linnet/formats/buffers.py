@@ -67,8 +67,9 @@ class Memory:
 
     # `free` is an argument since, at exit, modules are cleared before the last objects die.
     def __del__(self, free: Callable[[int], None] = _C.free) -> None:
-        if self.address:
-            free(self.address)
+        address = getattr(self, "address", 0)  # none if an interrupt came in between
+        if address:
+            free(address)
 
     @staticmethod
     def allocate(nbytes: int) -> Memory:

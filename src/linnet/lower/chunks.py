@@ -25,7 +25,7 @@ def walk_chunks(ctx: Context, r: Region, cursor: Cursor, s: Stepper, gap: Region
     ctx.b.emit(imp.Let(start, r.lo))
 
     def lower() -> None:
-        stop = ctx.b.let(f"{r.index.name}_stop", s.last + 1)
+        stop = ctx.b.let(f"{r.index.name}_next", s.last + 1)
         here = replace(r.with_looplet(cursor, chunk), lo=start, hi=stop, nonempty=True)
         lower_chunk(ctx, here, cursor, chunk, early=r.lo != imp.ZERO)
         break_early(ctx, r.body)

@@ -20,7 +20,18 @@ from linnet.lower.cases import cases, lower_case
 from linnet.lower.chunks import follow, merge_chunks, walk_chunks
 from linnet.lower.context import Context, Cursor
 from linnet.lower.region import Region, lower_at, lower_region, reserve
-from linnet.lower.walks import Walk, advance, again, at_fill, bounds, open_walk, own, stepper_of
+from linnet.lower.walks import (
+    Walk,
+    advance,
+    again,
+    at_fill,
+    bounds,
+    least,
+    open_walk,
+    own,
+    stepper_of,
+)
+from linnet.lower.wide import is_wide, merge_wide
 
 
 def locate(ctx: Context, r: Region) -> None:
@@ -57,6 +68,8 @@ def coiterate(ctx: Context, r: Region) -> None:
         reserve(ctx, r, _visits(spikes, meets) if idle else imp.maximum(r.hi - r.lo, 0))
     if meets and len(spikes) == len(walks) and any(isinstance(steps[c], Jumper) for c in found):
         leapfrog(ctx, r, walks)
+    elif is_wide(walks) and not meets:
+        merge_wide(ctx, r, walks, idle)
     elif idle:
         merge(ctx, r, spikes, [w for w in walks if not w.spike], idle)
     else:
