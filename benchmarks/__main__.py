@@ -44,6 +44,7 @@ def arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
     parser.add_argument("names", nargs="*", help=f"any of {', '.join(FAMILIES + FIGURES)}")
     parser.add_argument("--json", type=Path, help="also write every number to this file")
+    parser.add_argument("--markdown", type=Path, help="also write the tables as Markdown")
     parser.add_argument("--sizes", default=",".join(SIZES), help="small,medium,large (all)")
     parser.add_argument("--quick", action="store_true", help="small sizes, few repetitions")
     parser.add_argument("--no-real", action="store_true", help="leave out real matrices")
@@ -76,6 +77,8 @@ def main() -> int:
     figures = [f for name in names if name in FIGURES for f in figure(name)]
     if options.json:
         report.save(options.json, outcomes, figures)
+    if options.markdown:
+        options.markdown.write_text(report.markdown(outcomes, figures), encoding="utf-8")
     return any("linnet" in o.missing or "WRONG" in str(o.missing) for o in outcomes)
 
 

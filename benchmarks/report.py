@@ -33,10 +33,15 @@ def heading() -> str:
 
 
 def row(outcome: Outcome) -> str:
+    """One case as a line of the table that is printed."""
+    return _line(cells(outcome))
+
+
+def cells(outcome: Outcome) -> list[str]:
     """One case: times, and how many times as fast as each of the others Linnet is."""
     times = {name: timing.best for name, timing in outcome.timings.items()}
     peer = outcome.best_peer
-    cells = [
+    return [
         outcome.case.name,
         outcome.case.data,
         _count(outcome.case.stored),
@@ -48,7 +53,15 @@ def row(outcome: Outcome) -> str:
         f"{peer} {_seconds(times[peer]).strip()}" if peer else "-",
         _ratio(outcome.ratio(peer) if peer else None, None),
     ]
-    return _line(cells)
+
+
+def markdown(outcomes: list[Outcome], figures: list[dict[str, object]]) -> str:
+    """Everything as a page of Markdown, for docs/performance.md."""
+    rows = [HEAD, ("---", "---", *["---:"] * (len(HEAD) - 2)), *map(cells, outcomes)]
+    table = ["| " + " | ".join(text.strip() for text in cells) + " |" for cells in rows]
+    about = [f"* {key}: {value}" for key, value in machine().items()]
+    single = [f"    {figure(one)}" for one in figures]
+    return "\n".join([*about, "", *table, "", *single]) + "\n"
 
 
 def _line(cells: list[str] | tuple[str, ...]) -> str:

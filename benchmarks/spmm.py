@@ -71,7 +71,7 @@ def _loop(ptr, idx, val, X, Y):
 WAYS = {
     "linnet": linnet,
     "c": c,
-    "c-blocked": c_plain,
+    "c-plain": c_plain,
     "scipy": scipy_product,
     "mkl": mkl_product,
     "sparse": pydata,

@@ -15,13 +15,15 @@ A sparse tensor is never made dense unless a format or `.to_numpy()` says so. Th
 kernel can call (`ln.minimum`, `ln.sqrt`, `ln.where` …) are rows of `linnet.algebra.table`.
 """
 
+from importlib import import_module as _import_module
+from typing import TYPE_CHECKING
+
 from linnet import errors, testing
 from linnet.algebra.function import Function
 from linnet.algebra.lookup import by_name as _by_name
 from linnet.algebra.table import FUNCTIONS as _FUNCTIONS
 from linnet.algebra.table import choose
 from linnet.errors import LinnetError
-from linnet.explain import explain
 from linnet.formats.construct import asarray, from_buffers, scalar, tensor
 from linnet.formats.dense import Dense
 from linnet.formats.element import Element, Pattern, ShortCircuit
@@ -59,14 +61,23 @@ from linnet.frontend.words import declare, fill, follow, freeze, gallop, temp, t
 from linnet.options import config
 from linnet.runtime.kernel import Kernel
 
+if TYPE_CHECKING:
+    from linnet.explain import explain
+    from linnet.frontend.einsum import einsum
+
 __version__ = "0.1.0"
+
+# What brings much of the compiler along is imported when it is first asked for.
+_LATER = {"einsum": "linnet.frontend.einsum", "explain": "linnet.explain"}
 
 
 _REDUCTIONS = ("min", "max")  # names that mean a reduction in an array library
 
 
-def __getattr__(name: str) -> Function:
+def __getattr__(name: str) -> object:
     """The functions of values, by any name under which the algebra knows them."""
+    if name in _LATER:
+        return getattr(_import_module(_LATER[name]), name)
     if name in _by_name and name not in _REDUCTIONS:
         return _by_name[name]
     raise AttributeError(f"module 'linnet' has no attribute {name!r}")
@@ -75,4 +86,5 @@ def __getattr__(name: str) -> Function:
 def __dir__() -> list[str]:
     """The public names, those of functions included."""
     functions = (name for name in _FUNCTIONS if not name.startswith("astype_"))
-    return sorted({*(name for name in globals() if not name.startswith("_")), *functions})
+    own = (name for name in globals() if not name.startswith("_") and name != "TYPE_CHECKING")
+    return sorted({*own, *_LATER, *functions})

@@ -12,6 +12,7 @@ import tomllib
 from pathlib import Path
 
 import pytest
+from benchmarks.__main__ import FAMILIES
 from tools import size
 
 ROOT = Path(__file__).parent.parent.parent
@@ -125,3 +126,9 @@ def test_readme_example_runs_and_makes_the_code_it_shows(tmp_path, capsys):
     shown = [line.strip() for line in blocks("c")[0].splitlines()]
     begin = printed.index(shown[0])
     assert printed[begin : begin + len(shown)] == shown
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_every_benchmark_has_its_c_beside_it(family):
+    assert (ROOT / "benchmarks" / f"{family}.py").exists()
+    assert (ROOT / "benchmarks" / f"{family}.c").exists()

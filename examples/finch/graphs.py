@@ -1,0 +1,207 @@
+"""Breadth-first search in both directions, and shortest paths (FINCH §7.3, Fig. 24).
+
+A search keeps a frontier: the vertices found last. *Push* goes through the edges that leave it;
+*pull* goes through the vertices not yet found, and leaves each at the first edge from the frontier.
+While the frontier is small, pushing looks at less; when it is a large part of the graph, pulling
+does. Switching between the two is direction optimization.
+
+`python examples/finch/graphs.py`
+"""
+
+from __future__ import annotations
+
+from collections import deque
+
+import numpy as np
+
+import linnet as ln
+
+GRAPH = ln.Dense(ln.SparseList(ln.Pattern()))  # row j holds the neighbours of j
+FRONTIER = ln.SparseByteMap(ln.Pattern())
+NOBODY = -1
+FAR = np.inf
+
+
+# G: the next frontier. P: parents. V: visited. F: the frontier. A: edges, from j to k.
+@ln.kernel
+def push(G, P, V, F, A):
+    G[...] = False
+    for j, k in ...:
+        if F[j] and A[j, k] and not V[k]:
+            G[k] |= True
+            P[k] = ln.choose(NOBODY)(P[k], j)
+    for k in ...:
+        if G[k]:
+            V[k] |= True
+    return G
+
+
+# AT: edges by where they lead, so that row k holds those from which k is reached.
+@ln.kernel
+def pull(G, P, V, F, AT):
+    p = ln.scalar(NOBODY, short_circuit=True)  # one parent is enough: the loop over j ends
+    G[...] = False
+    for k in ...:
+        if not V[k]:
+            p[...] = NOBODY
+            for j in ...:
+                if F[ln.follow(j)] and AT[k, j]:
+                    p[()] = ln.choose(NOBODY)(p[()], j)
+            if p[()] != NOBODY:
+                G[k] |= True
+                P[k] = p[()]
+    for k in ...:
+        if G[k]:
+            V[k] |= True
+    return G
+
+
+# One round of Bellman and Ford: D and F are new distances and whose distance changed, E and G
+# those of the round before. W: lengths of edges, infinite where there is none.
+@ln.kernel
+def relax(D, F, E, G, W):
+    D[...] = FAR
+    for i in ...:
+        D[i] = E[i]
+    F[...] = False
+    for j in ...:
+        if G[j]:
+            for i in ...:
+                d = E[j] + W[j, i]
+                D[i] = min(D[i], d)
+                F[i] |= d < E[i]
+    return D, F
+
+
+# A parent of i is any j from which its distance comes.
+@ln.kernel
+def parents(P, D, W):
+    P[...] = NOBODY
+    for j, i in ...:
+        if D[j] < FAR and D[j] + W[j, i] == D[i]:
+            P[i] = ln.choose(NOBODY)(P[i], j)
+    return P
+
+
+def search(
+    A: ln.Tensor, AT: ln.Tensor, source: int, switch: float = 0.05
+) -> tuple[np.ndarray, list[str]]:
+    """Parents of all vertices, and the direction of each step.
+
+    A step pulls when the edges that leave the frontier are more than `switch` of all edges:
+    0 pulls always, infinity never.
+    """
+    n = A.shape[0]
+    start = np.arange(n) == source
+    degrees = np.diff(A.buffers["ptr1"])
+    F, G = ln.asarray(start, format=FRONTIER), ln.empty_tensor(FRONTIER)
+    V, P = ln.asarray(start, copy=True), ln.asarray(np.where(start, source, NOBODY))
+    P = P.copy()
+    steps = []
+    while F.nnz:
+        pulls = degrees[F.buffers["idx0"]].sum() > switch * A.nnz
+        step, edges = (pull, AT) if pulls else (push, A)
+        F, G = step(G, P, V, F, edges), F
+        steps.append(step.__name__)
+    return P.to_numpy(), steps
+
+
+def distances(W: ln.Tensor, source: int) -> tuple[np.ndarray, np.ndarray, int]:
+    """Distances from one vertex, parents, and the number of rounds."""
+    n = W.shape[0]
+    start = np.arange(n) == source
+    D, E = ln.asarray(np.where(start, 0.0, FAR)), ln.empty_tensor(ln.DENSE(1))
+    F, G = ln.asarray(start, format=FRONTIER), ln.empty_tensor(FRONTIER)
+    rounds = 0
+    while F.nnz:
+        (D, F), E, G = relax(E, G, D, F, W), D, F
+        rounds += 1
+    P = parents(ln.empty_tensor(ln.DENSE(1)), D, W)
+    return D.to_numpy(), P.to_numpy(), rounds
+
+
+# -- plain Python, to check against --------------------------------------------------------------
+
+
+def levels(neighbours: list[list[int]], source: int) -> list[int]:
+    """How many steps each vertex is away."""
+    level = [-1] * len(neighbours)
+    level[source] = 0
+    queue = deque([source])
+    while queue:
+        j = queue.popleft()
+        for k in neighbours[j]:
+            if level[k] < 0:
+                level[k] = level[j] + 1
+                queue.append(k)
+    return level
+
+
+def depth(found: np.ndarray, k: int, source: int) -> int:
+    """How many steps from the source the parents say that k is."""
+    count = 0
+    while k != source:
+        k, count = int(found[k]), count + 1
+    return count
+
+
+def scale_free(n: int, per_vertex: int, rng: np.random.Generator) -> np.ndarray:
+    """Edges of a graph in which a few vertices have very many, both ways each."""
+    ends = (n * rng.random((2, n * per_vertex)) ** 3).astype(int)
+    both = np.concatenate([ends, ends[::-1]], axis=1)
+    return np.unique(both[:, both[0] != both[1]], axis=1)
+
+
+def grid(side: int) -> np.ndarray:
+    """Edges of a grid of streets, both ways each."""
+    at = np.arange(side * side).reshape(side, side)
+    right, down = at[:, :-1].ravel(), at[:-1].ravel()
+    ends = np.concatenate([[right, right + 1], [down, down + side]], axis=1)
+    return np.concatenate([ends, ends[::-1]], axis=1)
+
+
+def check_search(name: str, edges: np.ndarray, n: int, source: int) -> None:
+    """Search one graph by pushing, by pulling and by both; all must find the same levels."""
+    here = np.ones(edges.shape[1], bool)
+    A = ln.tensor(edges, here, (n, n), format=GRAPH, fill_value=False)
+    AT = ln.tensor(edges[::-1], here, (n, n), format=GRAPH, fill_value=False)
+    neighbours: list[list[int]] = [[] for _ in range(n)]
+    for j, k in edges.T.tolist():
+        neighbours[j].append(k)
+    expected = levels(neighbours, source)
+    for switch in (np.inf, 0, 0.05):
+        found, steps = search(A, AT, source, switch)
+        assert ((found >= 0) == (np.array(expected) >= 0)).all()
+        for k in range(0, n, 7):
+            assert found[k] < 0 or depth(found, k, source) == expected[k]
+    reached = int((found >= 0).sum())
+    print(f"{name:10} {reached} of {n} found in {len(steps)} steps, {steps.count('pull')} by pulling")
+
+
+def check_paths(edges: np.ndarray, n: int, rng: np.random.Generator) -> None:
+    """Shortest paths, against relaxing every edge until nothing changes."""
+    lengths = rng.integers(1, 20, edges.shape[1]).astype(float)
+    W = ln.tensor(edges, lengths, (n, n), format=ln.CSR.with_fill(FAR), fill_value=FAR)
+    found, parent, rounds = distances(W, 0)
+    expected, before = np.where(np.arange(n) == 0, 0.0, FAR), None
+    while before is None or (before != expected).any():
+        before = expected.copy()
+        np.minimum.at(expected, edges[1], before[edges[0]] + lengths)
+    assert (found == expected).all()
+    cost = dict(zip(map(tuple, edges.T.tolist()), lengths.tolist(), strict=True))
+    for k in np.flatnonzero(np.isfinite(found)).tolist()[1:]:
+        assert found[parent[k]] + cost[int(parent[k]), k] == found[k]
+    print(f"shortest paths: the farthest vertex is {found[np.isfinite(found)].max():.0f} away")
+    print(f"                {rounds} rounds of relaxing what changed")
+
+
+def main() -> None:
+    rng = np.random.default_rng(0)
+    n = 4000
+    check_search("scale-free", scale_free(n, 8, rng), n, source=0)
+    check_search("grid", grid(60), 60 * 60, source=0)
+    check_paths(scale_free(n, 8, rng), n, rng)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,71 @@
+"""What a legal equation is: every index has one size, and nothing is left without one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from linnet import loops
+from linnet.arrays.nodes import Notation
+from linnet.arrays.printer import show
+from linnet.errors import FormatError, ShapeError
+from linnet.loops.printer import show as show_expr
+from linnet.loops.rewrite import accesses, walk
+
+Shapes = Mapping[str, Sequence[int]]
+
+
+def index_sizes(notation: Notation, shapes: Shapes) -> dict[str, int]:
+    """The size of every index; refuses what does not fit."""
+    sizes: dict[str, tuple[int, loops.Access]] = {}
+    for access in operands(notation):
+        assert isinstance(access.tensor, str)
+        shape = shapes[access.tensor]
+        if len(shape) != len(access.indices):
+            raise ShapeError(
+                f"{show_expr(access)} has {len(access.indices)} indices, and {access.tensor} has "
+                f"{len(shape)} dimensions",
+                at=notation.at,
+            )
+        for index, size in zip(access.indices, shape, strict=True):
+            if isinstance(index, loops.Index):
+                known, where = sizes.setdefault(index.name, (size, access))
+                if known != size:
+                    raise ShapeError(
+                        f"`{index.name}` is {known} in {show_expr(where)} but {size} in "
+                        f"{show_expr(access)}",
+                        at=notation.at,
+                        why="an index has one size wherever it is used",
+                    )
+    return {name: size for name, (size, _) in sizes.items()}
+
+
+def operands(notation: Notation) -> list[loops.Access]:
+    """The accesses of the value, in order."""
+    probe = loops.Assign(notation.target, None, notation.value)
+    return [access for access, is_target in accesses(probe) if not is_target]
+
+
+def indices(notation: Notation) -> list[str]:
+    """All indices: those of the target, then those of the value, in order of appearance."""
+    found = [n.name for n in walk(notation.value) if isinstance(n, loops.Index)]
+    return list(dict.fromkeys((*notation.free, *found)))
+
+
+def check(notation: Notation, shapes: Shapes) -> None:
+    """Refuse an equation that has no meaning for operands of these shapes."""
+    bound = index_sizes(notation, shapes)
+    if len(notation.free) < len(notation.target.indices) or len(set(notation.free)) < len(
+        notation.free
+    ):
+        raise FormatError(
+            f"the indices of {show_expr(notation.target)} must be different names",
+            at=notation.at,
+            why="every element of the result is computed once",
+        )
+    for index in indices(notation):
+        if index not in bound:
+            raise ShapeError(
+                f"nothing says how far `{index}` runs in `{show(notation)}`",
+                at=notation.at,
+                hint="use it as a plain index of an operand",
+            )
