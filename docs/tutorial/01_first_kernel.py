@@ -8,10 +8,12 @@ import numpy as np
 import linnet as ln
 
 
-# The loops say what is meant. `...` is the extent that the accesses imply: i runs over the rows of
-# A, j over its columns. Nothing here says that A is sparse.
 @ln.kernel
 def spmv(y, A, x):
+    """The loops say what is meant; `...` is the extent that the accesses imply.
+
+    i runs over the rows of A, j over its columns. Nothing here says that A is sparse.
+    """
     y[...] = 0
     for i, j in ...:
         y[i] += A[i, j] * x[j]

@@ -11,6 +11,7 @@ import linnet as ln
 
 @ln.kernel
 def inner(s, A, B):
+    """The sum of an element-wise product."""
     s[...] = 0
     for i, j in ...:
         s[()] += A[i, j] * B[i, j]
@@ -46,6 +47,7 @@ by_columns = A.to(ln.CSC)
 
 @ln.kernel
 def inner_by_columns(s, A, B):
+    """The same sum, column by column."""
     s[...] = 0
     for j, i in ...:
         s[()] += A[i, j] * B[i, j]

@@ -9,10 +9,13 @@ import scipy.sparse as sp
 import linnet as ln
 
 
-# Row i of the product is a sum of rows of B. They come one after the other, so the columns of the
-# result come out of order: a temporary takes them in any order, and gives them back sorted.
 @ln.kernel
 def by_rows(C, A, B):
+    """A product, row by row.
+
+    Row i is a sum of rows of B, which come one after the other, so that the columns of the result
+    come out of order: a temporary takes them in any order, and gives them back sorted.
+    """
     w = ln.temp(ln.SparseByteMap(ln.Element(0.0)))
     C[...] = 0
     for i in ...:
@@ -33,9 +36,9 @@ assert np.allclose(C.to_numpy(), expected)
 print(repr(C))
 
 
-# Written without the temporary, the same program is completed by the compiler: see `loops`.
 @ln.kernel
 def product(C, A, B):
+    """The same without the temporary: the compiler completes the program, see `loops`."""
     C[...] = 0
     for i, k, j in ...:
         C[i, j] += A[i, k] * B[k, j]
@@ -47,9 +50,9 @@ print(product.loops(ln.empty_tensor(ln.CSR), M, N))
 print(product.code(ln.empty_tensor(ln.CSR), M, N))
 
 
-# Temporaries need not be tensors. This one is a number: the largest entry of a row.
 @ln.kernel
 def scaled_rows(C, A):
+    """Rows divided by their largest entry; a temporary can be a number, too."""
     C[...] = 0
     for i in ...:
         largest = ln.scalar(0.0)

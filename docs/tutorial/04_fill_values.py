@@ -20,9 +20,9 @@ roads = ln.tensor(
 )
 
 
-# One step further on all shortest paths: least instead of sum, sum instead of product.
 @ln.kernel
 def relax(new, d, W):
+    """One step further on all shortest paths: least instead of sum, sum instead of product."""
     new[...] = inf
     for i, j in ...:
         new[j] = min(new[j], d[i] + W[i, j])
@@ -31,6 +31,7 @@ def relax(new, d, W):
 
 @ln.kernel
 def shorter(best, old, new):
+    """The shorter of two ways to every place."""
     best[...] = inf
     for i in ...:
         best[i] = min(old[i], new[i])
@@ -46,24 +47,25 @@ assert d.to_numpy().tolist() == [0.0, 4.0, 1.0, 5.0]
 print(relax.code(ln.empty_tensor(ln.DENSE(1)), d, roads))
 
 
-# A pattern holds no values: only where something is. Neighbours of neighbours, by `or` and `and`.
 @ln.kernel
 def reach(R, E):
+    """Neighbours of neighbours, by `or` and `and`."""
     R[...] = False
     for i, k, j in ...:
         R[i, j] |= E[i, k] and E[k, j]
     return R
 
 
+# A pattern holds no values: only where something is.
 pattern = ln.Dense(ln.SparseList(ln.Pattern()))
 edges = ln.asarray(np.isfinite(roads.to_numpy()), format=pattern)
 print(reach(ln.empty_tensor(pattern), edges))
 print(reach.code(ln.empty_tensor(pattern), edges))
 
 
-# exp(0) is 1: a result that is nowhere zero can still be sparse, with the fill value 1.
 @ln.kernel
 def exponential(B, A):
+    """exp(0) is 1: a result that is nowhere zero can still be sparse, with the fill value 1."""
     B[...] = 1
     for i, j in ...:
         B[i, j] = ln.exp(A[i, j])

@@ -24,6 +24,7 @@ from linnet.algebra.lookup import by_name as _by_name
 from linnet.algebra.table import FUNCTIONS as _FUNCTIONS
 from linnet.algebra.table import choose
 from linnet.errors import LinnetError
+from linnet.explain import explain
 from linnet.formats.construct import asarray, from_buffers, scalar, tensor
 from linnet.formats.dense import Dense
 from linnet.formats.element import Element, Pattern, ShortCircuit
@@ -62,15 +63,13 @@ from linnet.options import config
 from linnet.runtime.kernel import Kernel
 
 if TYPE_CHECKING:
-    from linnet.explain import explain
     from linnet.frontend.einsum import einsum
 
 __version__ = "0.1.0"
 
-# What brings much of the compiler along is imported when it is first asked for.
-_LATER = {"einsum": "linnet.frontend.einsum", "explain": "linnet.explain"}
-
-
+# What brings much of the compiler along is imported when it is first asked for. The name of a
+# module of this folder cannot be among them: importing it would put the module in its place.
+_LATER = {"einsum": "linnet.frontend.einsum"}
 _REDUCTIONS = ("min", "max")  # names that mean a reduction in an array library
 
 

@@ -1,7 +1,7 @@
 """The code on a page is run, and what the page shows is what it prints.
 
 A page is one program. Its blocks marked `python` run in order, sharing their names; the first block
-of output after one of them (`text`, `py`, `c` or `llvm`) is what it prints. A block marked
+of output after one of them (`text`, `c` or `llvm`) is what it prints. A block marked
 `python error` raises a LinnetError, which is its output. Of C code a page shows the kernel itself,
 from where its arguments have been unpacked to where it says how long its results are.
 
@@ -24,7 +24,7 @@ import linnet as ln
 
 ROOT = Path(__file__).parent.parent.parent
 PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
-OUTPUTS = ("text", "py", "c", "llvm")
+OUTPUTS = ("text", "c", "llvm")
 _FENCE = re.compile(r"^```(\S*) ?(.*)$")
 
 

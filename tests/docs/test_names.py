@@ -91,7 +91,7 @@ def test_tour_follows_the_compiler():
 def test_tour_visits_every_folder():
     visited = {target.resolve().relative_to(SOURCE).parts[0] for _, target in links(TOUR)}
     folders = {path.name for path in SOURCE.iterdir() if (path / "__init__.py").exists()}
-    assert folders <= visited
+    assert folders - {"arrays"} <= visited  # array expressions end where the tour begins
 
 
 def plain(text: str) -> str:
@@ -120,7 +120,7 @@ def test_every_row_of_the_glossary_is_read():
 def test_every_node_is_in_the_grammars(file: str):
     text = IRS.read_text(encoding="utf-8")
     tree = ast.parse((SOURCE / file).read_text(encoding="utf-8"))
-    unsaid = {"Operators", "Buffer", "Function", "Argument", "Kernel", "Program", "Extent", "Reserve"}
+    unsaid = "Operators Buffer Function Argument Kernel Program Extent Reserve".split()
     for node in tree.body:
         if isinstance(node, ast.ClassDef) and node.name not in unsaid:
             assert re.search(rf"\b{node.name}\b", text, re.IGNORECASE), f"{node.name} of {file}"

@@ -64,16 +64,16 @@ def meaning(kernel: Kernel, args: Arguments) -> dict[str, Expected]:
         assert check.holds(shapes), check.explain(shapes)
     found = run_program(program, given)
     outputs = [p for p in program.params if p in kernel.outputs]
-    reached = {name: found[name].stored for name in outputs if not _overwrites(program, name)}
+    reached = {name: found[name].stored for name in outputs if not _overwrites(kernel, name)}
     return {name: Expected(found[name].values, reached.get(name)) for name in outputs}
 
 
-def _overwrites(program: loops.Program, name: str) -> bool:
-    """Whether elements may be written with `=` more than once, the fill value included."""
-    writes = list(_writes(program.body, name, ()))
+def _overwrites(kernel: Kernel, name: str) -> bool:
+    """Whether what is written with `=` may replace something, so that a fill value is stored."""
+    writes = list(_writes(kernel.program.body, name, ()))
     plain = [w for w, _ in writes if w.op is None]
     every = all(loops.Index(i) in w.target.indices for w, path in writes for i in path)
-    return bool(plain) and (len(writes) > 1 or not every)
+    return bool(plain) and (name in kernel.kept or len(writes) > 1 or not every)
 
 
 def _writes(

@@ -57,6 +57,7 @@ class Running:
     dim: str
     low: int = 0
     high: int = 0
+    full: bool = True
 
 
 @dataclass(frozen=True)
@@ -67,6 +68,7 @@ class Scope:
     lets: tuple[Typed, ...] = ()
     reads: frozenset[str] = frozenset()
     writes: frozenset[str] = frozenset()
+    inside: bool = False  # in a branch
 
 
 @dataclass(frozen=True)
@@ -196,7 +198,7 @@ class Author:
             name = self.choose(tuple(declared))
             stmts += self.after(scope, name)
         new = [n for n in self.outputs if n not in declared and n != kept]
-        heads = [self.declaration(n, stmts) for n in (*declared, *new)]
+        heads = [self.declaration(n, stmts, scope) for n in (*declared, *new)]
         return block([*heads, *stmts])
 
     def after(self, scope: Scope, name: str) -> list[loops.Stmt]:
@@ -206,13 +208,14 @@ class Author:
             scope = replace(scope, writes=scope.writes - {other})
         return [self.statement(replace(scope, reads=scope.reads | {name}), read=name)]
 
-    def declaration(self, name: str, stmts: list[loops.Stmt]) -> loops.Declare:
+    def declaration(self, name: str, stmts: list[loops.Stmt], scope: Scope) -> loops.Declare:
         """Dimensions follow from full loops; where others write, they are said."""
         tensor = self.tensors[name]
         init = loops.Literal(tensor.format.fill_value, None if self.one_in(2) else tensor.dtype)
         if kind(tensor.dtype) == "b":
             init = loops.Literal(bool(tensor.format.fill_value))
-        writes = list(_writes(loops.Block(tuple(stmts)), name, frozenset()))
+        partial = frozenset(r.index for r in scope.loops if not r.full)
+        writes = list(_writes(loops.Block(tuple(stmts)), name, partial))
         plain = bool(writes) and all(ok for ok in writes)
         if tensor.dims and plain and not self.one_in(5):
             return loops.Declare(name, init)
@@ -243,13 +246,13 @@ class Author:
             stmts += [self.statement(reading, read=name)]
         elif self.one_in(3):
             stmts += [self.statement(reading, read=name)]
-        return block([self.declaration(name, stmts), *stmts])
+        return block([self.declaration(name, stmts, scope), *stmts])
 
     # -- statements ------------------------------------------------------------------------------
 
     def statement(self, scope: Scope, write: str | None = None, read: str | None = None) -> loops.Stmt:
         self.left -= 1
-        if not scope.loops:
+        if not (scope.loops or scope.lets or scope.inside):
             self.room = 6
         wanted = self.tensors[write].dims if write else self.tensors[read].dims if read else ()
         running = [r.dim for r in scope.loops]
@@ -292,9 +295,10 @@ class Author:
 
     def extent(self, scope: Scope, index: str, dim: str) -> tuple[loops.Extent | None, Running]:
         """How far a loop runs; None for the whole dimension."""
-        size, plain = self.anchors[dim], Running(index, dim)
+        size = self.anchors[dim]
         if not self.style.ranges or not self.one_in(4):
-            return None, plain
+            return None, Running(index, dim)
+        plain = Running(index, dim, full=False)
         zero, outer = loops.Literal(0), [r for r in scope.loops if r.dim == dim]
         c = self.choose((1, 2))
         shorter = loops.Call(table.subtract, (size, loops.Literal(c)))
@@ -326,6 +330,7 @@ class Author:
 
     def branch(self, scope: Scope, write: str | None, read: str | None) -> loops.Stmt:
         cond = self.condition(scope)
+        scope = replace(scope, inside=True)
         then = self.inner(scope, write, read)
         orelse: loops.Stmt = loops.NOTHING
         if self.one_in(2) and self.left > 0:

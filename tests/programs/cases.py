@@ -32,9 +32,11 @@ DTYPES = (
     "uint32", "int16",
 )  # fmt: skip
 REAL = tuple(d for d in DTYPES if d[0] != "c")
-KINDS = ("some", "mixed", "empty", "full", "none")  # of data; some have no elements at all
+KINDS = ("some", "mixed", "empty", "full", "none")  # of data; `none` has no elements at all
 QUICK, DEEP = 12, 40  # combinations of formats per program
 SIZES = {"i": 4, "j": 5, "k": 3, "l": 3, "m": 2, "n": 2}
+LARGE = {"i": 40, "j": 60, "k": 30}  # of machine code: tables grow, and sorts recurse
+LARGER = {"i": 9, "j": 20, "k": 7, "l": 5, "m": 4, "n": 3}
 
 
 @dataclass(frozen=True)
@@ -49,6 +51,7 @@ class Program:
     results: tuple[str, ...] = ()  # formats of the result, if not all
     label: str = ""
     fill: object = 0  # what the result is declared with
+    small: bool = False  # rounding would show in larger data
 
     @property
     def name(self) -> str:
@@ -90,14 +93,14 @@ class Case:
         """Run on data of every kind, and compare with NumPy."""
         if self.how == "c" and not toolchain.available(current()):
             pytest.skip("there is no C compiler")
-        kinds = [random.Random(self.seed).choice(KINDS)] if self.how == "imp" else KINDS
+        kinds = [random.Random(self.seed).choice(KINDS)] if self.how == "imp" else (*KINDS, "large")
         result = ln.empty_tensor(nest(self.formats[0]))
         for kind in kinds:
             self._check(kind, np.random.default_rng(self.seed), result)
 
     def _check(self, kind: str, rng: np.random.Generator, result: ln.Tensor) -> None:
         """Check one kind of data; the result's memory is that of the kind before."""
-        sizes = {i: 0 if kind == "none" and i in "jm" else n for i, n in SIZES.items()}
+        sizes = self._sizes(kind)
         operands, arrays = [], []
         for indices, letters, dtype in zip(
             self.program.operands, self.formats[1:], self.dtypes, strict=True
@@ -114,6 +117,13 @@ class Case:
                 with ln.config(backend=self.how):
                     self.program.kernel(result, *operands)
                 self._compare(result, expected)
+
+    def _sizes(self, kind: str) -> dict[str, int]:
+        """The size of every dimension."""
+        if kind == "large":
+            few = set().union(*self.program.operands) <= set(LARGE)
+            return LARGE if few and not self.program.small else LARGER
+        return {i: 0 if kind == "none" and i in "jm" else n for i, n in SIZES.items()}
 
     def _interpreted(self, operands: list[ln.Tensor], shape: tuple[int, ...]) -> ln.Tensor:
         result = ln.empty_tensor(nest(self.formats[0]))

@@ -82,7 +82,11 @@ def programs() -> list[Program]:
         for direction, (make, result, axis) in DIRECTIONS.items():
             kernel, answer = make(f, start), meaning(name, start, axis)
             label = f"{name}_{direction}"
-            found.append(Program(kernel, result, ("ij",), answer, dtypes, label=label, fill=start))
+            found.append(
+                Program(
+                    kernel, result, ("ij",), answer, dtypes, (), label, start, name == "product"
+                )
+            )
     return found
 
 

@@ -45,6 +45,7 @@ class Function:
     annihilator: Constant = no_constant
     right_identity: Constant = no_constant
     left_annihilator: Constant = no_constant
+    decisive: bool = False  # a first argument that is not the identity is the result
     constants: tuple[tuple[Number, int | None, Number], ...] = ()
     repeat: str = ""
 

@@ -287,6 +287,7 @@ def choose(z: Number) -> Function:
         associative=True,
         idempotent=True,
         identity=identity,
+        decisive=True,
         repeat="once",
     )
 

@@ -29,6 +29,7 @@ STATUS = {
     imp.OUT_OF_MEMORY: "OUT_OF_MEMORY",
     imp.OUT_OF_BOUNDS: "OUT_OF_BOUNDS",
     imp.OVERFLOW: "OVERFLOW",
+    imp.NO_PLACE: "NO_PLACE",
 }
 
 _FUNCTIONS = {

@@ -10,9 +10,11 @@ finds that fibers are skipped, it begins again with that knowledge (`lower.progr
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import reduce
 from typing import TYPE_CHECKING, ClassVar
 
 from linnet import imp
+from linnet.formats.alike import all_alike, both, same_length
 from linnet.formats.level import Inner
 from linnet.formats.looplets import Lookup, Reserve, Thunk
 
@@ -25,10 +27,11 @@ DIRECT = "direct"
 
 @dataclass(frozen=True)
 class Appended(Inner):
-    """A level whose fibers are appended one after the other, with pointers `ptr`."""
+    """A level whose fibers are appended one after the other, with pointers to where each begins."""
 
     sequential: ClassVar[bool] = True
     thawable: ClassVar[bool] = False
+    pointers: ClassVar[str] = "ptr"  # the name of their array
 
     def count(self, storage: Storage, level: int) -> imp.Var:
         """The number of entries stored so far."""
@@ -38,7 +41,7 @@ class Appended(Inner):
         return (self.count(storage, level), _cursor(storage, level))
 
     def declare(self, b: Builder, storage: Storage, level: int) -> None:
-        ptr = storage.buffers[level]["ptr"]
+        ptr = _pointers(storage, level)
         b.emit(
             imp.Assign(self.count(storage, level), imp.ZERO),
             imp.Assign(_cursor(storage, level), imp.ZERO),
@@ -48,7 +51,30 @@ class Appended(Inner):
         b.emit(imp.Store(ptr, imp.ZERO, imp.Const(0, ptr.dtype)))
 
     def reserve(self, b: Builder, storage: Storage, level: int, stop: imp.Expr) -> None:
-        b.emit(imp.Grow(storage.buffers[level]["ptr"], stop + 1))
+        b.emit(imp.Grow(_pointers(storage, level), stop + 1))
+
+    def complete(self, b: Builder, storage: Storage, level: int, stop: imp.Expr) -> None:
+        n = self.count(storage, level)
+        if level in storage.skipping:
+            b.emit(_catch_up(b, storage, level, n, stop))
+        storage.below(level).complete(b, storage, level + 1, n)
+
+    def alike(
+        self, b: Builder, storage: Storage, level: int, p: imp.Expr, q: imp.Expr
+    ) -> imp.Expr | None:
+        ptr, below = _pointers(storage, level), storage.below(level)
+        entries = [a for a in storage.buffers[level].values() if a != ptr]
+        length, same = same_length(ptr, p, q)
+
+        def each(t: imp.Var) -> imp.Expr | None:
+            here, there = imp.widen(ptr[p]) + t, imp.widen(ptr[q]) + t
+            equal = reduce(imp.Operators.__and__, [imp.eq(a[here], a[there]) for a in entries])
+            return both(b, equal, lambda: below.alike(b, storage, level + 1, here, there))
+
+        return all_alike(b, length, each, same)
+
+    def skipped(self, b: Builder, storage: Storage, level: int) -> None:
+        """Append what a fiber has that is not visited: nothing, in most levels."""
 
     def appended(
         self,
@@ -91,7 +117,7 @@ def open_fiber(b: Builder, fiber: Fiber, q: imp.Var) -> tuple[imp.Stmt, ...]:
     storage, level = fiber.storage, fiber.level
     stmts: tuple[imp.Stmt, ...] = ()
     if level in storage.skipping:
-        stmts = (_catch_up(storage, level, q, fiber.pos),)
+        stmts = (_catch_up(b, storage, level, q, fiber.pos),)
     elif fiber.fresh:
         storage.notes[level] = DIRECT
     else:
@@ -103,7 +129,7 @@ def open_fiber(b: Builder, fiber: Fiber, q: imp.Var) -> tuple[imp.Stmt, ...]:
 
 def close_fiber(b: Builder, fiber: Fiber, q: imp.Var) -> tuple[imp.Stmt, ...]:
     """After a fiber is written: its end, and word to the parent if it is not empty."""
-    ptr = fiber.buffer("ptr")
+    ptr = _pointers(fiber.storage, fiber.level)
     stmts: tuple[imp.Stmt, ...] = ()
     if fiber.level not in fiber.storage.skipping:
         stmts += (imp.Store(ptr, fiber.pos + 1, imp.cast(q, ptr.dtype)),)
@@ -116,8 +142,8 @@ def close_fiber(b: Builder, fiber: Fiber, q: imp.Var) -> tuple[imp.Stmt, ...]:
 def finish_pointers(b: Builder, storage: Storage, level: int, q: imp.Var, count: imp.Expr) -> None:
     """The pointers of fibers that were not visited, when all is written."""
     if storage.notes.get(level) != DIRECT:
-        b.emit(_catch_up(storage, level, q, count))
-    b.emit(imp.SetLength(storage.buffers[level]["ptr"], count + 1))
+        b.emit(_catch_up(b, storage, level, q, count))
+    b.emit(imp.SetLength(_pointers(storage, level), count + 1))
 
 
 def _cursor(storage: Storage, level: int) -> imp.Var:
@@ -128,8 +154,37 @@ def _start(fiber: Fiber) -> imp.Var:
     return imp.Var(f"{fiber.prefix}_start")
 
 
-def _catch_up(storage: Storage, level: int, q: imp.Var, pos: imp.Expr) -> imp.Stmt:
+def _pointers(storage: Storage, level: int) -> imp.Buffer:
+    kind = storage.format.levels[level]
+    assert isinstance(kind, Appended)
+    return storage.buffers[level][kind.pointers]
+
+
+def _catch_up(b: Builder, storage: Storage, level: int, q: imp.Var, pos: imp.Expr) -> imp.Stmt:
     """`while (f <= pos) ptr[f++] = q`."""
-    f, ptr = _cursor(storage, level), storage.buffers[level]["ptr"]
-    body = (imp.Store(ptr, f, imp.cast(q, ptr.dtype)), imp.Assign(f, f + 1))
+    f, ptr, kind = _cursor(storage, level), _pointers(storage, level), storage.format.levels[level]
+    assert isinstance(kind, Appended)
+    with b.collect() as empty:
+        kind.skipped(b, storage, level)
+    if empty:
+        empty = [imp.If((f > 0) & imp.eq(ptr[f - 1], q), imp.Block(tuple(empty)), imp.EMPTY)]
+    body = (*empty, imp.Store(ptr, f, imp.cast(q, ptr.dtype)), imp.Assign(f, f + 1))
     return imp.While(f <= pos, imp.Block(body))
+
+
+def marks_below(b: Builder, fiber: Fiber) -> tuple[tuple[imp.Stmt, ...], tuple[imp.Stmt, ...]]:
+    """How much is stored below a fiber, and how to forget what is stored from there on."""
+    saved, restore, storage = [], [], fiber.storage
+    for k, level in enumerate(storage.format.levels):
+        if k > fiber.level and level.sequential:
+            for var in level.variables(storage, k):
+                before = b.var(f"{var.name}_before")
+                saved.append(imp.Let(before, var))
+                restore.append(imp.Assign(var, before))
+    return tuple(saved), tuple(restore)
+
+
+def skip_below(storage: Storage, level: int) -> None:
+    """Say that some fibers of the levels below are not visited."""
+    levels = storage.format.levels
+    storage.found.update(k for k in range(level + 1, len(levels)) if levels[k].sequential)

@@ -24,16 +24,28 @@ _SLACK = 4096  # bytes: less than a page is not worth giving back
 
 
 class Guard:
-    """A lock that a fork releases; re-entrant, since a garbage collection may need it."""
+    """A lock that a fork releases; re-entrant, since a garbage collection may need it.
 
-    def __init__(self) -> None:
+    With `waits`, a fork first waits for the thread that holds it, so that the child does not find
+    in the middle what that thread was at.
+    """
+
+    def __init__(self, waits: bool = False) -> None:
         self.renew()
         if hasattr(os, "register_at_fork"):
             os.register_at_fork(after_in_child=self.renew)
+            if waits:
+                os.register_at_fork(before=self._acquire, after_in_parent=self._release)
 
     def renew(self) -> None:
         """A lock that nobody holds; the one that another thread held when we forked is lost."""
         self.lock = threading.RLock()
+
+    def _acquire(self) -> None:
+        self.lock.acquire()
+
+    def _release(self) -> None:
+        self.lock.release()
 
 
 GUARD = Guard()  # one for all hand-overs of memory

@@ -203,15 +203,22 @@ class Contents:
 def _count_stored(contents: Contents) -> int:
     """How many values the levels store."""
     format = contents.format
-    roles = [array.role for level in format.levels for array in level.arrays]
-    if "flag" in roles:  # what is flagged must be looked at
-        return len(unpack_levels(contents.levels(), contents.shape, format)[1])
-    count, k = 1, 0
+    roles = [[array.role for array in level.arrays] for level in format.levels]
+    if not any("flag" in each for each in roles) and "value" in roles[-1]:
+        return contents.buffers[-1].length
+    above = zip(format.levels[:-1], roles[:-1], strict=True)
+    if all(level.full or each == ["position", "coordinate"] for level, each in above):
+        return _count_entries(contents)
+    return len(unpack_levels(contents.levels(), contents.shape, format)[1])
+
+
+def _count_entries(contents: Contents) -> int:
+    """How many positions lists and dense levels have above a leaf that keeps nothing."""
+    format, count, k = contents.format, 1, 0
     for number, level in enumerate(format.levels[:-1]):
-        roles = [array.role for array in level.arrays]
-        if "coordinate" in roles:
-            count = contents.buffers[k + roles.index("coordinate")].length
-        else:
+        if level.full:
             count *= contents.shape[format.modes_of(number)[0]]
+        else:
+            count = contents.buffers[k + 1].length
         k += len(level.arrays)
     return count

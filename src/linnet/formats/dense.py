@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
+from linnet.formats.alike import all_alike
 from linnet.formats.level import Inner
 from linnet.formats.looplets import Lookup, Looplet
 
@@ -43,6 +44,15 @@ class Dense(Inner):
 
     def thaw(self, b: Builder, storage: Storage, level: int, count: imp.Expr) -> None:
         storage.below(level).thaw(b, storage, level + 1, count * storage.dim(level))
+
+    def complete(self, b: Builder, storage: Storage, level: int, stop: imp.Expr) -> None:
+        storage.below(level).complete(b, storage, level + 1, stop * storage.dim(level))
+
+    def alike(
+        self, b: Builder, storage: Storage, level: int, p: imp.Expr, q: imp.Expr
+    ) -> imp.Expr | None:
+        n, below = storage.dim(level), storage.below(level)
+        return all_alike(b, n, lambda t: below.alike(b, storage, level + 1, p * n + t, q * n + t))
 
     def validate(
         self, arrays: dict[str, np.ndarray], count: int, dims: tuple[int, ...], label: str

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, ClassVar, Self
 from linnet import imp
 from linnet.algebra.dtypes import Number, as_python, canonical
 from linnet.errors import FormatError
+from linnet.formats.alike import same_value
 from linnet.formats.level import Array, Level
 from linnet.formats.validate import check_length
 
@@ -86,6 +87,12 @@ class Element(Leaf):
     def thaw(self, b: Builder, storage: Storage, level: int, count: imp.Expr) -> None:
         pass
 
+    def alike(
+        self, b: Builder, storage: Storage, level: int, p: imp.Expr, q: imp.Expr
+    ) -> imp.Expr | None:
+        val = storage.buffers[level]["val"]
+        return same_value(val[p], val[q])
+
     def validate(
         self, arrays: dict[str, np.ndarray], count: int, dims: tuple[int, ...], label: str
     ) -> int:
@@ -137,6 +144,11 @@ class Pattern(Leaf):
 
     def thaw(self, b: Builder, storage: Storage, level: int, count: imp.Expr) -> None:
         pass
+
+    def alike(
+        self, b: Builder, storage: Storage, level: int, p: imp.Expr, q: imp.Expr
+    ) -> imp.Expr | None:
+        return imp.TRUE
 
     def validate(
         self, arrays: dict[str, np.ndarray], count: int, dims: tuple[int, ...], label: str

@@ -18,7 +18,8 @@ class Storage:
     says, where that was counted, how many entries each fiber of a scattered level will have.
     `skipping` are the levels some of whose fibers are not visited where they are written, as far
     as is known; `found` collects those for which that turns out while lowering, and `notes` what a
-    level wants to remember from writing a tensor to finishing it.
+    level wants to remember from writing a tensor to finishing it. `sites` numbers the errors of
+    levels that cannot hold everything.
     """
 
     name: str
@@ -31,6 +32,7 @@ class Storage:
     skipping: frozenset[int] = field(compare=False, hash=False, repr=False, default=frozenset())
     found: set[int] = field(compare=False, hash=False, repr=False, default_factory=set)
     notes: dict[int, str] = field(compare=False, hash=False, repr=False, default_factory=dict)
+    sites: dict[int, int] = field(compare=False, hash=False, repr=False, default_factory=dict)
 
     def dim(self, level: int, sub: int = 0) -> imp.Expr:
         """The size of the dimension that part `sub` of a level stores."""
@@ -39,6 +41,10 @@ class Storage:
     def prefix(self, level: int) -> str:
         """How the names of a level's variables begin."""
         return self.prefixes[level]
+
+    def refuse(self, level: int) -> imp.Stmt:
+        """Give up: a fiber of this level has no place for what is written to it."""
+        return imp.Return(imp.Const(imp.NO_PLACE | self.sites[level] << 8, imp.INT))
 
     def below(self, level: int) -> Level:
         """The level under this one."""

@@ -54,6 +54,8 @@ class Level:
     short_circuit: ClassVar[bool] = False  # a leaf whose loop ends when its value cannot change
     selective: ClassVar[bool] = False  # a leaf that stores only some of the values written to it
     sequential: ClassVar[bool] = False  # written in order, each fiber in one go
+    covers: ClassVar[bool] = False  # every index of a fiber is stored, some of them together
+    limit: ClassVar[str] = ""  # what a fiber has one of: writing another is an error
 
     @property
     def scattered(self) -> Level | None:
@@ -95,6 +97,15 @@ class Level:
     def thaw(self, b: Builder, storage: Storage, level: int, count: imp.Expr) -> None:
         """Allow `count` fibers, and the levels below, to be updated again."""
         raise NotImplementedError
+
+    def complete(self, b: Builder, storage: Storage, level: int, stop: imp.Expr) -> None:
+        """Let what has been written to the fibers below `stop` be compared."""
+
+    def alike(
+        self, b: Builder, storage: Storage, level: int, p: imp.Expr, q: imp.Expr
+    ) -> imp.Expr | None:
+        """Whether two complete fibers hold the same; None if they cannot be compared."""
+        return None
 
     # -- checking and showing what is stored (arrays in memory, no code) -------------------------
 

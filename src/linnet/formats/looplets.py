@@ -57,15 +57,25 @@ class Reserve:
 
 
 @dataclass(frozen=True, slots=True)
+class Span:
+    """Variables for the bounds `start … stop` of what is written at once."""
+
+    start: imp.Var
+    stop: imp.Var
+
+
+@dataclass(frozen=True, slots=True)
 class Lookup:
     """A payload for every index, computed from the loop's index variable.
 
-    When writing, `sure` is the payload to use where something is certain to be written.
+    When writing, `sure` is the payload to use where something is certain to be written. One with a
+    `span` takes a run of equal indices at once (FINCH's AcceptRun), which may be a single one.
     """
 
     body: Payload
     reserve: Reserve | None = None
     sure: Payload | None = None
+    span: Span | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,9 +177,9 @@ def with_variables(x: Looplet | Payload, values: Values) -> Looplet | Payload:
             return replace(x, pos=pos, state=tuple(substitute(e, values) for e in x.state))
         case Run(body) | Spike(body):
             return type(x)(with_variables(body, values))  # type: ignore[arg-type]
-        case Lookup(body, room, sure):
+        case Lookup(body, room, sure, span):
             inner = None if sure is None else with_variables(sure, values)
-            return Lookup(with_variables(body, values), room, inner)  # type: ignore[arg-type]
+            return Lookup(with_variables(body, values), room, inner, span)  # type: ignore[arg-type]
         case Switch(cond, head, tail):
             yes, no = with_variables(head, values), with_variables(tail, values)
             return Switch(substitute(cond, values), yes, no)

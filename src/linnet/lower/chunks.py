@@ -27,7 +27,7 @@ def walk_chunks(ctx: Context, r: Region, cursor: Cursor, s: Stepper, gap: Region
     def lower() -> None:
         stop = ctx.b.let(f"{r.index.name}_next", s.last + 1)
         here = replace(r.with_looplet(cursor, chunk), lo=start, hi=stop, nonempty=True)
-        lower_chunk(ctx, here, cursor, chunk, early=r.lo != imp.ZERO)
+        lower_chunk(ctx, here, cursor, chunk, early=not ctx.known.at_most(r.lo, ctx.begin(cursor)))
         break_early(ctx, r.body)
         ctx.b.emit(imp.Assign(start, stop))
 

@@ -14,11 +14,22 @@ from functools import reduce
 from itertools import combinations
 
 from linnet import imp, loops
-from linnet.formats.looplets import FILL, Jumper, Looplet, Run, Spike, Stepper, Switch
+from linnet.formats.looplets import (
+    FILL,
+    Jumper,
+    Looplet,
+    Lookup,
+    Run,
+    Spike,
+    Stepper,
+    Switch,
+    Truth,
+)
 from linnet.imp.rewrite import substitute
 from linnet.lower.cases import cases, lower_case
 from linnet.lower.chunks import follow, merge_chunks, walk_chunks
-from linnet.lower.context import Context, Cursor
+from linnet.lower.context import Context, Cursor, Mask
+from linnet.lower.expressions import lower_expr
 from linnet.lower.region import Region, lower_at, lower_region, reserve
 from linnet.lower.walks import (
     Walk,
@@ -52,7 +63,7 @@ def locate(ctx: Context, r: Region) -> None:
 
 def coiterate(ctx: Context, r: Region) -> None:
     """Walk all steppers of a region together."""
-    r = replace(r, nonempty=False)
+    r = test_residues(ctx, replace(r, nonempty=False))
     steps = {c: x for c, x in r.looplets.items() if isinstance(x, Stepper | Jumper)}
     found = {c: own(ctx, stepper_of(x)) for c, x in steps.items()}
     gap = at_fill(ctx, r, list(found))
@@ -74,6 +85,18 @@ def coiterate(ctx: Context, r: Region) -> None:
         merge(ctx, r, spikes, [w for w in walks if not w.spike], idle)
     else:
         merge(ctx, r, walks, [], idle)
+
+
+def test_residues(ctx: Context, r: Region) -> Region:
+    """Where another fiber decides what is visited, every m-th index is told by a test."""
+    steps = [c for c, x in r.looplets.items() if isinstance(x, Stepper | Jumper)]
+    masks = [c for c in steps if isinstance(c, Mask)]
+    fibers = [c for c in steps if not isinstance(c, Mask)]
+    if masks and any(at_fill(ctx, r, [c]).body == loops.NOTHING for c in fibers):
+        for mask in masks:
+            holds = lower_expr(ctx, mask.call, imp.BOOL)  # type: ignore[attr-defined]
+            r = r.with_looplet(mask, Lookup(Switch(holds, Truth(True), Truth(False))))
+    return r
 
 
 def alone(ctx: Context, r: Region, cursor: Cursor, s: Stepper, gap: Region) -> bool:

@@ -11,6 +11,7 @@ from linnet.errors import Location
 from linnet.formats.fiber import Fiber, Register, Storage
 from linnet.formats.looplets import Fill, Missing, Truth, Value
 from linnet.imp.build import Builder
+from linnet.imp.prove import Facts as Known
 from linnet.loops.rewrite import accesses, rewrite_stmt, walk
 from linnet.normalize.affine import affine_of, is_mask
 from linnet.normalize.simplify import MISSING, Facts, simplify
@@ -38,6 +39,13 @@ class Context:
     running: list[bool] = field(default_factory=list)  # open loops: do they really loop?
     walked: set[str] = field(default_factory=set)
     ends: dict[Cursor, imp.Expr] = field(default_factory=dict)
+    known: Known = field(default_factory=lambda: Known(set()))
+
+    begins: dict[Cursor, imp.Expr] = field(default_factory=dict)
+
+    def begin(self, cursor: Cursor) -> imp.Expr:
+        """Where a fiber begins, as the loop that walks it counts."""
+        return self.begins.get(cursor, imp.ZERO)
 
     def dim(self, cursor: Cursor) -> imp.Expr:
         """Where a fiber ends, as the loop that walks it counts."""

@@ -19,6 +19,8 @@ def lower_expr(ctx: Context, expr: loops.Expr, dtype: str | None = None) -> imp.
     """The code of an expression, converted to `dtype` if one is given."""
     found: imp.Expr
     match expr:
+        case loops.Literal(value, None) if dtype == imp.BOOL:
+            return imp.Const(bool(value), imp.BOOL)  # its truth
         case loops.Literal(value, None) if dtype is not None:
             return imp.Const(as_python(value, dtype), dtype)  # a Python number must fit
         case loops.Literal(value):

@@ -10,6 +10,7 @@ from linnet import imp, loops
 from linnet.algebra.dtypes import as_python
 from linnet.formats.fiber import Fiber, Register, Storage
 from linnet.imp.build import Builder
+from linnet.imp.prove import Facts as Known
 from linnet.imp.rewrite import rewrite
 from linnet.loops.rewrite import block, children, map_stmts, walk
 from linnet.lower.context import (
@@ -64,7 +65,9 @@ def _lower_knowing(
     storages, dims, arguments = make_storages(b, program, bound, equal_modes(checks))
     for name, levels in skipping.items():
         storages[name] = replace(storages[name], skipping=levels)
-    ctx = Context(b, storages, facts, dims)
+    sites = _limits(program, bound, storages)
+    sizes = {dim.name for dim in dims.values() if isinstance(dim, imp.Var)}
+    ctx = Context(b, storages, facts, dims, sites=sites, known=Known(sizes))
     with b.collect() as stmts:
         _introduce_variables(ctx, program, bound)
         lower_stmt(ctx, ctx.simplify(_bind_operands(ctx, program, bound)))
@@ -74,6 +77,20 @@ def _lower_knowing(
     kernel = imp.Kernel(program.name, arguments, body, tuple(b.codelets.values()))
     found = {name: frozenset(s.found) for name, s in ctx.storages.items()}
     return Lowered(kernel, tuple(ctx.sites)), found
+
+
+def _limits(
+    program: loops.Program, bound: dict[str, Bound], storages: dict[str, Storage]
+) -> list[Site]:
+    """What to say where a level cannot hold what is written to it."""
+    sites: list[Site] = []
+    for name, storage in storages.items():
+        for k, level in enumerate(storage.format.levels):
+            if level.limit and bound[name].updated:
+                storage.sites[k] = len(sites)
+                message = f"a second {level.limit} is written to a fiber of `{name}`"
+                sites.append(Site(message, program.at))
+    return sites
 
 
 def _without_lengths(

@@ -134,15 +134,23 @@ def lower_phases(
     lo, before = r.lo, None
     for phase in phases:
         hi, stop = r.hi, phase.stop
-        if stop is not None:
+        if stop is not None and early and ctx.known.at_most(stop, lo):
+            before = stop
+            continue  # this phase lies before the region
+        over = stop is None or (late and ctx.known.at_most(r.hi, stop))
+        if stop is not None and not over:
             clipped = imp.maximum(lo, stop) if early else stop
-            hi = ctx.b.let(f"{r.index.name}_stop", imp.minimum(r.hi, clipped) if late else clipped)
+            clipped = imp.minimum(r.hi, clipped) if late else clipped
+            hi = ctx.b.let(f"{r.index.name}_stop", clipped)
+            ctx.known.definitions[hi.name] = clipped
         part = replace(r.with_looplet(cursor, phase.body), lo=lo, hi=hi)
         if before is not None and stop == before + 1:
             lower_single(ctx, part, sure=not (early or late))
         else:
             rest = stop is None and r.nonempty and not late
             lower_region(ctx, replace(part, nonempty=rest))
+        if over:
+            return  # the other phases lie behind the region
         lo, before = hi, stop
 
 
@@ -219,6 +227,8 @@ def lower_point(ctx: Context, r: Region) -> None:
     epilogues: list[tuple[imp.Stmt, ...]] = []
     writes: dict[Cursor, Fiber | loops.Literal] = {}
     for cursor in cursors_of(body, r.index.name):
+        if cursor not in r.looplets:
+            continue  # a comparison that has come up only now: it is tested
         payload = _chosen(r.looplets[cursor], body, cursor)
         if isinstance(payload, Thunk):
             ctx.b.emit(*payload.preamble)

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from functools import reduce
+
 from linnet import imp, loops
+from linnet.algebra.function import Function
 from linnet.formats.fiber import Register
 from linnet.loops.rewrite import walk
 from linnet.lower.context import Context
@@ -26,11 +29,16 @@ def settled(body: loops.Stmt) -> imp.Expr | None:
         register, op = stmt.target.tensor, stmt.op
         if not isinstance(register, Register) or not register.storage.format.leaf.short_circuit:
             return None
-        final = None if op is None else op.annihilator(register.var.dtype)
-        if final is None:
+        cond = None if op is None else is_final(op, register.var)
+        if cond is None:
             return None
-        conds[register.var] = imp.eq(register.var, imp.Const(final, register.var.dtype))
-    cond: imp.Expr | None = None
-    for each in conds.values():
-        cond = each if cond is None else cond & each
-    return cond
+        conds[register.var] = cond
+    return reduce(imp.Operators.__and__, conds.values()) if conds else None
+
+
+def is_final(op: Function, var: imp.Var) -> imp.Expr | None:
+    """That updates by `op` leave the variable as it is."""
+    identity, annihilator = op.identity(var.dtype), op.annihilator(var.dtype)
+    if op.decisive and identity is not None:
+        return imp.ne(var, imp.Const(identity, var.dtype))
+    return None if annihilator is None else imp.eq(var, imp.Const(annihilator, var.dtype))

@@ -43,6 +43,7 @@ def unfurl(ctx: Context, cursor: Cursor, index: imp.Var, guarded: bool, point: b
     if shift != imp.ZERO or factor > 1:
         shift = shift if isinstance(shift, imp.Const | imp.Var) else ctx.b.let("shift", shift)
         at = index * factor + shift if factor > 1 else index + shift
+        ctx.begins[cursor] = _ceil_div(0 - shift, factor)
         ctx.ends[cursor] = _ceil_div(cursor.fiber.dim - shift, factor)
     level = cursor.fiber.kind
     if cursor.update:
@@ -53,8 +54,7 @@ def unfurl(ctx: Context, cursor: Cursor, index: imp.Var, guarded: bool, point: b
         looplet = strided(ctx, looplet, factor, shift)
     elif shift != imp.ZERO:
         looplet = shifted(looplet, shift)
-    start = _ceil_div(0 - shift, factor)
-    return guard(ctx, cursor, looplet, index, start, point) if guarded else looplet
+    return guard(ctx, cursor, looplet, index, point) if guarded else looplet
 
 
 def _ceil_div(x: imp.Expr, factor: int) -> imp.Expr:
@@ -62,16 +62,14 @@ def _ceil_div(x: imp.Expr, factor: int) -> imp.Expr:
     return x if factor == 1 else imp.binary("div", x + (factor - 1), factor)
 
 
-def guard(
-    ctx: Context, cursor: Cursor, looplet: Looplet, index: imp.Var, start: imp.Expr, point: bool
-) -> Looplet:
+def guard(ctx: Context, cursor: Cursor, looplet: Looplet, index: imp.Var, point: bool) -> Looplet:
     """The fiber within its bounds, and nothing beyond them."""
     message = f"an index of `{cursor.name}` leaves its dimension in the loop over `{index.name}`"
     ctx.sites.append(Site(message, cursor.at))
     missing = Run(Missing(len(ctx.sites) - 1))
-    stop = ctx.dim(cursor)
+    start, stop = ctx.begin(cursor), ctx.dim(cursor)
     if isinstance(looplet, Thunk):  # what is done once around the loop is done in any case
-        inner = guard(ctx, cursor, looplet.body, index, start, point)  # type: ignore[arg-type]
+        inner = guard(ctx, cursor, looplet.body, index, point)  # type: ignore[arg-type]
         return Thunk(looplet.preamble, inner, looplet.epilogue)
     if point:
         return Switch((index >= start) & (index < stop), looplet, missing)

@@ -89,11 +89,11 @@ def at_fill(ctx: Context, r: Region, cursors: list[Cursor]) -> Region:
 def bounds(ctx: Context, r: Region, cursor: Cursor, s: Stepper) -> tuple[imp.Expr, imp.Expr]:
     """The positions of a stepper within the region: a search at each end that is not the fiber's own."""
     begin, end = s.begin, s.end
-    if r.lo != imp.ZERO:
+    if not ctx.known.at_most(r.lo, ctx.begin(cursor)):
         begin = ctx.b.let(f"{s.pos.name}_begin", begin)
         seek = substitute(s.seek.position, {s.pos.name: begin, s.seek.target.name: r.lo})
         begin = ctx.b.let(f"{s.pos.name}_lo", seek)
-    if r.hi != ctx.dim(cursor) and isinstance(s.chunk, Spike):
+    if not ctx.known.at_most(ctx.dim(cursor), r.hi) and isinstance(s.chunk, Spike):
         begin = begin if isinstance(begin, imp.Var) else ctx.b.let(f"{s.pos.name}_lo", begin)
         seek = substitute(s.seek.position, {s.pos.name: begin, s.seek.target.name: r.hi})
         end = ctx.b.let(f"{s.pos.name}_hi", seek)

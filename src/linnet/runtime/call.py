@@ -142,6 +142,14 @@ class Entry:
         if kind == imp.OUT_OF_BOUNDS:
             site = self.sites[number]
             return IndexBoundsError(f"{site.message} in `{self.name}`", at=site.at)
+        if kind == imp.NO_PLACE:
+            site = self.sites[number]
+            return FormatError(
+                f"{site.message} in `{self.name}`",
+                at=site.at,
+                why="its format stores one per fiber",
+                hint="use a format for more of them: SparseList for elements, SparseRunList for runs",
+            )
         return InternalError(f"`{self.name}` returned the unknown status {status}")
 
 

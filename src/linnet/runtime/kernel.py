@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from linnet.runtime.call import Entry
 
 
-_COMPILING = Guard()  # one kernel is compiled at a time
+_COMPILING = Guard(waits=True)  # one kernel is compiled at a time, and LLVM is never forked
 
 
 class Kernel:

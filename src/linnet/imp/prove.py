@@ -1,0 +1,63 @@
+"""Comparisons of integers that can be decided while compiling: which phases of a loop are empty."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+
+from linnet import imp
+
+
+class Facts:
+    """What is known of variables: their definitions, and which of them are never negative."""
+
+    def __init__(self, nonnegative: set[str]) -> None:
+        self.nonnegative = nonnegative
+        self.definitions: dict[str, imp.Expr] = {}
+
+    def at_most(self, a: imp.Expr, b: imp.Expr) -> bool:
+        """Whether `a <= b` in every case; False also where nothing is known."""
+        difference = Counter(_linear(b))
+        difference.subtract(_linear(a))
+        constant = difference.pop("", 0)
+        if constant >= 0 and all(n >= 0 and self._positive(v, n) for v, n in difference.items()):
+            return True
+        return self._by_parts(a, b)
+
+    def _positive(self, name: str, count: int) -> bool:
+        return count == 0 or name in self.nonnegative
+
+    def _by_parts(self, a: imp.Expr, b: imp.Expr) -> bool:
+        a, b = self._defined(a), self._defined(b)
+        match a:
+            case imp.Binary("min", x, y):
+                if self.at_most(x, b) or self.at_most(y, b):
+                    return True
+            case imp.Binary("max", x, y):
+                return self.at_most(x, b) and self.at_most(y, b)
+        match b:
+            case imp.Binary("min", x, y):
+                return self.at_most(a, x) and self.at_most(a, y)
+            case imp.Binary("max", x, y):
+                return self.at_most(a, x) or self.at_most(a, y)
+        return False
+
+    def _defined(self, x: imp.Expr) -> imp.Expr:
+        while isinstance(x, imp.Var) and x.name in self.definitions:
+            x = self.definitions[x.name]
+        return x
+
+
+def _linear(x: imp.Expr) -> Mapping[str, int]:
+    """An expression as a sum of terms with factors; the constant has the empty name."""
+    match x:
+        case imp.Const(value):
+            return {"": int(value)}  # type: ignore[arg-type]
+        case imp.Binary("+" | "-" as op, a, b):
+            total = Counter(_linear(a))
+            (total.update if op == "+" else total.subtract)(_linear(b))
+            return total
+        case imp.Var(name):
+            return {name: 1}
+        case _:
+            return {repr(x): 1}
