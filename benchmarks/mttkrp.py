@@ -71,17 +71,24 @@ def scipy_products(A: Coordinates, *factors: np.ndarray) -> Side:
     """From the last mode up: a sparse matrix times a dense one, scaled, summed over fibers."""
     ptrs, idxs = data.csf(A)
     leaf = sp.csr_array((A.values, idxs[-1], ptrs[-1]), shape=(len(idxs[-2]), A.shape[-1]))
+    sums = [_sum_of_fibers(ptr) for ptr in ptrs]
 
     def run() -> np.ndarray:
         rows = leaf @ factors[-1]
         for mode in range(len(A.shape) - 2, 0, -1):
             rows *= factors[mode - 1][idxs[mode]]
-            rows = np.add.reduceat(rows, ptrs[mode][:-1], axis=0)
+            rows = sums[mode] @ rows
         Y = np.zeros((A.shape[0], RANK))
         Y[idxs[0]] = rows
         return Y
 
     return Side(run)
+
+
+def _sum_of_fibers(ptr: np.ndarray) -> sp.csr_array:
+    """The matrix of ones that adds the rows of each fiber."""
+    shape = (len(ptr) - 1, ptr[-1])
+    return sp.csr_array((np.ones(ptr[-1]), np.arange(ptr[-1], dtype=np.int32), ptr), shape=shape)
 
 
 def numba(A: Coordinates, B: np.ndarray, C: np.ndarray) -> Side:

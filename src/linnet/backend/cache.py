@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+import io
 import os
 import stat
 import tempfile
@@ -17,14 +18,16 @@ import warnings
 from dataclasses import dataclass
 from pathlib import Path
 
-from linnet.errors import CacheError
+from linnet.errors import CacheError, Location
 from linnet.options import Options, default_cache_dir
 
 _MAGIC = b"linnet1\n"
 _SUFFIX, _UNFINISHED = ".kernel", ".part"
 _DAY = 86400.0
-# not through links; and not in text mode, where there is one
-_READ_FLAGS = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
+# not through links; not waiting for who writes to a pipe; not in text mode, where there is one
+_READ_FLAGS = os.O_RDONLY
+for _flag in ("O_NOFOLLOW", "O_NONBLOCK", "O_CLOEXEC", "O_BINARY"):
+    _READ_FLAGS |= getattr(os, _flag, 0)
 _warned: set[str] = set()
 
 
@@ -51,14 +54,7 @@ class Cache:
         if not options.cache:
             return None
         if options.cache_dir is not None:
-            directory = Path(os.path.realpath(Path(options.cache_dir).expanduser()))
-            if problem := _problem(directory):
-                raise CacheError(
-                    f"the cache directory {directory} {problem}",
-                    why="compiled code is loaded from it, so nobody else may write there",
-                    hint="set LINNET_CACHE_DIR to a folder of your own, or chmod 700 this one",
-                )
-            return Cache(directory, options.cache_limit)
+            return Cache(_asked_for(options.cache_dir), options.cache_limit)
         try:
             directory = default_cache_dir()
         except RuntimeError:  # no home folder
@@ -73,17 +69,13 @@ class Cache:
         """What was stored under `key`, or None; a damaged entry is removed."""
         path = self._path(key)
         try:
-            fd = os.open(path, _READ_FLAGS)
-        except OSError:
+            with io.FileIO(path, "rb", opener=_open) as file:
+                status = os.fstat(file.fileno())
+                if not stat.S_ISREG(status.st_mode) or _foreign(status):
+                    return None
+                text = file.readall()
+        except OSError:  # there is none, or it is a link, a folder, …
             return None
-        with os.fdopen(fd, "rb") as file:
-            status = os.fstat(fd)
-            if not stat.S_ISREG(status.st_mode) or _foreign(status):
-                return None
-            try:
-                text = file.read()
-            except OSError:
-                return None
         data = text[len(_MAGIC) + 32 :]
         if text[: len(_MAGIC) + 32] != _MAGIC + _checksum(key, data):
             with contextlib.suppress(OSError):
@@ -158,6 +150,27 @@ class Cache:
             excess -= 0 if old else size
 
 
+def _asked_for(name: str) -> Path:
+    """The folder that the user has named, or an error: it is not silently done without."""
+    try:
+        directory = Path(os.path.realpath(Path(name).expanduser()))
+        problem = _problem(directory)
+    except (RuntimeError, ValueError) as error:  # `~somebody`; a name that no system has
+        directory, problem = Path(name), f"cannot be found ({error})"
+    if problem:
+        raise CacheError(
+            f"the cache directory {directory} {problem}",
+            why="compiled code is loaded from it: it must be a folder that only you can write to",
+            hint="set LINNET_CACHE_DIR to a folder of your own, chmod 700 this one, or do without: "
+            "LINNET_CACHE=0",
+        )
+    return directory
+
+
+def _open(path: str, flags: int) -> int:
+    return os.open(path, _READ_FLAGS)
+
+
 def _checksum(key: str, data: bytes) -> bytes:
     return hashlib.sha256(key.encode() + b"\0" + data).digest()
 
@@ -174,6 +187,8 @@ def _problem(directory: Path) -> str:
     try:
         directory.mkdir(mode=0o700, parents=True, exist_ok=True)
         status = directory.lstat()
+    except (FileExistsError, NotADirectoryError):
+        return "is not a folder"
     except OSError as error:
         return f"cannot be made ({error.strerror})"
     if not stat.S_ISDIR(status.st_mode):
@@ -191,8 +206,6 @@ def _warn(reason: str) -> None:
     """Say once that kernels are compiled anew in each process."""
     if reason not in _warned:
         _warned.add(reason)
-        warnings.warn(
-            f"Linnet keeps no compiled kernels: {reason}; set LINNET_CACHE_DIR to choose a folder",
-            RuntimeWarning,
-            stacklevel=4,
-        )
+        text = f"Linnet keeps no compiled kernels: {reason}; LINNET_CACHE_DIR names another folder"
+        at = Location.of_caller() or Location("linnet", 1)
+        warnings.warn_explicit(text, RuntimeWarning, at.file, at.line)

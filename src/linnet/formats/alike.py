@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
@@ -13,31 +14,37 @@ if TYPE_CHECKING:
 Each = Callable[[imp.Var], imp.Expr | None]
 
 
-def same_value(a: imp.Expr, b: imp.Expr) -> imp.Expr:
-    """Whether two numbers are the same: NaN is NaN, and 0.0 is not -0.0."""
-    match a.dtype[0]:
+def same_value(b: Builder, x: imp.Expr, y: imp.Expr) -> imp.Expr:
+    """Whether two numbers are the same."""
+    match x.dtype[0]:
         case "c":
-            part = "float32" if a.dtype == "complex64" else "float64"
-            pairs = [(imp.Call(f, (a,), part), imp.Call(f, (b,), part)) for f in ("real", "imag")]
-            return same_value(*pairs[0]) & same_value(*pairs[1])
+            part = "float32" if x.dtype == "complex64" else "float64"
+            pairs = [[imp.Call(f, (z,), part) for z in (x, y)] for f in ("real", "imag")]
+            return b.call(same, *pairs[0]) & b.call(same, *pairs[1])
         case "f":
-            signs = imp.eq(*(imp.Call("signbit", (x,), imp.BOOL) for x in (a, b)))
-            return (imp.eq(a, b) & signs) | (imp.ne(a, a) & imp.ne(b, b))
+            return b.call(same, x, y)
         case _:
-            return imp.eq(a, b)
+            return imp.eq(x, y)
+
+
+def same(x: float, y: float) -> bool:
+    """A codelet: whether two floats are the same, where NaN is NaN, and 0.0 is not -0.0."""
+    if x == y:
+        return x != 0 or math.copysign(1.0, x) == math.copysign(1.0, y)
+    return x != x and y != y
 
 
 def all_alike(b: Builder, count: imp.Expr, each: Each, first: imp.Expr = imp.TRUE) -> imp.Expr | None:
     """Whether `first` holds and then, for every t below `count`, what `each` says."""
-    same, t = b.var("same", imp.BOOL), b.var("t")
+    alike, t = b.var("alike", imp.BOOL), b.var("t")
     with b.collect() as body:
         found = each(t)
     if found is None:
         return None
-    step = (*body, imp.Assign(same, found), imp.Assign(t, t + 1))
-    b.emit(imp.Let(same, first), imp.Let(t, imp.ZERO))
-    b.emit(imp.While(same & (t < count), imp.Block(step)))
-    return same
+    step = (*body, imp.Assign(alike, found), imp.Assign(t, t + 1))
+    b.emit(imp.Let(alike, first), imp.Let(t, imp.ZERO))
+    b.emit(imp.While(alike & (t < count), imp.Block(step)))
+    return alike
 
 
 def both(b: Builder, first: imp.Expr, then: Callable[[], imp.Expr | None]) -> imp.Expr | None:
@@ -48,10 +55,10 @@ def both(b: Builder, first: imp.Expr, then: Callable[[], imp.Expr | None]) -> im
         return None
     if not body:
         return first & found
-    same = b.var("same", imp.BOOL)
-    b.emit(imp.Let(same, first))
-    b.emit(imp.If(same, imp.Block((*body, imp.Assign(same, found))), imp.EMPTY))
-    return same
+    alike = b.var("alike", imp.BOOL)
+    b.emit(imp.Let(alike, first))
+    b.emit(imp.If(alike, imp.Block((*body, imp.Assign(alike, found))), imp.EMPTY))
+    return alike
 
 
 def same_length(ptr: imp.Buffer, p: imp.Expr, q: imp.Expr) -> tuple[imp.Expr, imp.Expr]:

@@ -54,10 +54,15 @@ class Appended(Inner):
         b.emit(imp.Grow(_pointers(storage, level), stop + 1))
 
     def complete(self, b: Builder, storage: Storage, level: int, stop: imp.Expr) -> None:
-        n = self.count(storage, level)
+        self.complete_pointers(b, storage, level, stop)
+        storage.below(level).complete(b, storage, level + 1, self.count(storage, level))
+
+    def complete_pointers(
+        self, b: Builder, storage: Storage, level: int, stop: imp.Expr
+    ) -> None:
+        """Let the pointers of the fibers below `stop` be read."""
         if level in storage.skipping:
-            b.emit(_catch_up(b, storage, level, n, stop))
-        storage.below(level).complete(b, storage, level + 1, n)
+            b.emit(_catch_up(b, storage, level, self.count(storage, level), stop))
 
     def alike(
         self, b: Builder, storage: Storage, level: int, p: imp.Expr, q: imp.Expr
@@ -83,25 +88,34 @@ class Appended(Inner):
         q: imp.Var,
         append: tuple[imp.Stmt, ...],
         arrays: list[imp.Buffer],
+        at: imp.Var | None = None,
+        here: tuple[imp.Stmt, ...] = (),
     ) -> Lookup:
-        """The subfiber at `q`, kept by `append` if something is written to it."""
+        """The subfiber at `q`, kept by `append` if something is written to it.
+
+        One that may lie further on is `at` a position of its own, found out by the code `here`.
+        """
         storage, level = fiber.storage, fiber.level
+        place = q if at is None else at
         dirty, visits = b.var(f"{storage.name}_dirty", imp.BOOL), b.var("visits")
         saved, restore = _cursors_below(b, fiber)
         keep = imp.If(dirty, imp.Block(append), imp.Block(restore))
-        unsure = fiber.child(q, dirty=dirty, fresh=True)
+        unsure = fiber.child(place, dirty=dirty, fresh=True)
         with b.collect() as reserve:
             b.emit(*(imp.Grow(array, q + visits) for array in arrays))
             storage.below(level).reserve(b, storage, level + 1, q + visits)
         return Lookup(
-            Thunk((imp.Let(dirty, imp.FALSE), *saved), unsure, (keep,)),
+            Thunk((imp.Let(dirty, imp.FALSE), *saved, *here), unsure, (keep,)),
             Reserve(visits, tuple(reserve)),
-            sure=Thunk((), fiber.child(q, fresh=True), append),
+            sure=Thunk(here, fiber.child(place, fresh=True), append),
         )
 
 
 def _cursors_below(b: Builder, fiber: Fiber) -> tuple[tuple[imp.Stmt, ...], tuple[imp.Stmt, ...]]:
     """Where the levels below stand, and how to get back there: a fiber given up was not visited."""
+    below = fiber.storage.format.levels[fiber.level + 1 :]
+    if any(level.covers for level in below):
+        return marks_below(b, fiber)  # catching up with fibers appends to them
     saved, restore = [], []
     for level in fiber.storage.skipping:
         if level > fiber.level:

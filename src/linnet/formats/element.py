@@ -91,7 +91,7 @@ class Element(Leaf):
         self, b: Builder, storage: Storage, level: int, p: imp.Expr, q: imp.Expr
     ) -> imp.Expr | None:
         val = storage.buffers[level]["val"]
-        return same_value(val[p], val[q])
+        return same_value(b, val[p], val[q])
 
     def validate(
         self, arrays: dict[str, np.ndarray], count: int, dims: tuple[int, ...], label: str

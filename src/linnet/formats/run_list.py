@@ -8,9 +8,16 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from linnet import imp
-from linnet.formats.append import Appended
+from linnet.formats.append import (
+    Appended,
+    close_fiber,
+    finish_pointers,
+    marks_below,
+    open_fiber,
+    skip_below,
+)
 from linnet.formats.level import Array
-from linnet.formats.looplets import Looplet, Run, Seek, Stepper
+from linnet.formats.looplets import Looplet, Run, Seek, Stepper, Thunk
 from linnet.formats.packing import (
     Arrays,
     Entries,
@@ -22,11 +29,12 @@ from linnet.formats.packing import (
     unpack_level,
     zeros,
 )
+from linnet.formats.runs import Code, end_run, make_room, run_lookup, span_of
 from linnet.formats.stretches import Stretches, spread, stretches
 from linnet.formats.validate import check_pointers, check_runs
 
 if TYPE_CHECKING:
-    from linnet.formats.fiber import Fiber
+    from linnet.formats.fiber import Fiber, Storage
     from linnet.imp.build import Builder
 
 
@@ -39,8 +47,9 @@ class RunList(Appended):
     """
 
     arrays: ClassVar[tuple[Array, ...]] = (Array("ptr", "position"), Array("right", "coordinate"))
+    covers: ClassVar[bool] = True
 
-    def unfurl(self, b: Builder, fiber: Fiber, index: imp.Var, protocol: str) -> Looplet:
+    def unfurl(self, b: Builder, fiber: Fiber, index: imp.Expr, protocol: str) -> Looplet:
         ptr, right = fiber.buffer("ptr"), fiber.buffer("right")
         q, target = b.var(f"{fiber.prefix}_q"), b.var("target")
         begin, end = imp.widen(ptr[fiber.pos]), imp.widen(ptr[fiber.pos + 1])
@@ -53,6 +62,67 @@ class RunList(Appended):
             seek=Seek(target, b.call("search", right, q, end, target + 1)),
             covers=True,
         )
+
+    def update(self, b: Builder, fiber: Fiber, index: imp.Expr) -> Looplet:
+        storage, level = fiber.storage, fiber.level
+        skip_below(storage, level)  # the children of gaps
+        n, at, span = self.count(storage, level), b.var(f"{fiber.prefix}_at"), span_of(b)
+        saved, forget = marks_below(b, fiber)
+        gap = self._gap(b, fiber, at, span.start)
+        end = self._end(b, fiber, at, span.stop, forget)
+        body = run_lookup(b, fiber, n, span, gap, end, saved, forget)
+        with b.collect() as begin:
+            b.emit(*open_fiber(b, fiber, n), imp.Let(at, imp.ZERO))
+            make_room(b, storage, level, ("right",), n + 2)
+        rest = self._gap(b, fiber, at, fiber.dim)
+        if fiber.dirty is None:
+            return Thunk(tuple(begin), body, (*rest, *close_fiber(b, fiber, n)))
+        # A fiber to which nothing is written is left as one that was not visited.
+        storage.found.add(level)
+        wrote, first = b.var(f"{fiber.prefix}_wrote", imp.BOOL), b.var(f"{fiber.prefix}_first")
+        body = run_lookup(b, fiber, n, span, gap, (*end, imp.Assign(wrote, imp.TRUE)), saved, forget)
+        before, forget = marks_below(b, fiber)
+        begin += (*before, imp.Let(wrote, imp.FALSE), imp.Let(first, n))
+        undo = (*forget, imp.Assign(n, first))
+        leave = imp.If(wrote, imp.Block(rest), imp.Block(undo))
+        return Thunk(tuple(begin), body, (leave, *close_fiber(b, fiber, n)))
+
+    def _gap(self, b: Builder, fiber: Fiber, at: imp.Var, stop: imp.Expr) -> Code:
+        """A run of fill up to `stop`, if the runs so far end before it."""
+        storage, level, n = fiber.storage, fiber.level, self.count(fiber.storage, fiber.level)
+        saved, forget = marks_below(b, fiber)
+        with b.collect() as fill:
+            b.emit(*saved)
+            storage.below(level).initialize(b, storage, level + 1, n, n + 1)
+        fill += self._end(b, fiber, at, stop, forget)
+        return (imp.If(at < stop, imp.Block(tuple(fill)), imp.EMPTY),)
+
+    def _end(self, b: Builder, fiber: Fiber, at: imp.Var, stop: imp.Expr, forget: Code) -> Code:
+        """The run at the end is complete, and goes on to `stop`."""
+        storage, level, right = fiber.storage, fiber.level, fiber.buffer("right")
+        n, end = self.count(storage, level), imp.cast(stop, right.dtype)
+        with b.collect() as new:
+            b.emit(imp.Store(right, n, end), imp.Assign(n, n + 1))
+            make_room(b, storage, level, ("right",), n + 2)
+        longer = (imp.Store(right, n - 1, end),)
+        with b.collect() as code:
+            end_run(b, fiber, n, at > 0, longer, tuple(new), forget)
+            b.emit(imp.Assign(at, stop))
+        return tuple(code)
+
+    def skipped(self, b: Builder, storage: Storage, level: int) -> None:
+        n, dim, right = self.count(storage, level), storage.dim(level), storage.buffers[level]["right"]
+        with b.collect() as fill:
+            make_room(b, storage, level, ("right",), n + 1)
+            storage.below(level).initialize(b, storage, level + 1, n, n + 1)
+            b.emit(imp.Store(right, n, imp.cast(dim, right.dtype)), imp.Assign(n, n + 1))
+        b.emit(imp.If(dim > 0, imp.Block(tuple(fill)), imp.EMPTY))
+
+    def freeze(self, b: Builder, storage: Storage, level: int, count: imp.Expr) -> None:
+        n = self.count(storage, level)
+        finish_pointers(b, storage, level, n, count)
+        b.emit(imp.SetLength(storage.buffers[level]["right"], n))
+        storage.below(level).freeze(b, storage, level + 1, n)
 
     def validate(
         self, arrays: dict[str, np.ndarray], count: int, dims: tuple[int, ...], label: str

@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from linnet import imp
-from linnet.formats.level import Array, Inner
+from linnet.formats.alike import all_alike, same_length
+from linnet.formats.append import Appended, close_fiber, finish_pointers, open_fiber, skip_below
+from linnet.formats.level import Array
 from linnet.formats.looplets import FILL, Lookup, Looplet, Phase, Run, Sequence, Thunk
 from linnet.formats.packing import (
     Arrays,
@@ -24,20 +26,22 @@ from linnet.formats.stretches import spread, stretches
 from linnet.formats.validate import check_bands, check_pointers
 
 if TYPE_CHECKING:
-    from linnet.formats.fiber import Fiber
+    from linnet.formats.fiber import Fiber, Storage
     from linnet.imp.build import Builder
 
 
 @dataclass(frozen=True)
-class SparseBand(Inner):
+class SparseBand(Appended):
     """`fiber(p) -> fill … | child(q), child(q + 1), … | fill …`, `ofs[p] <= q < ofs[p + 1]`.
 
     The last of them is the element before index `idx[p]`.
     """
 
     arrays: ClassVar[tuple[Array, ...]] = (Array("idx", "coordinate"), Array("ofs", "position"))
+    per_fiber: ClassVar[bool] = True
+    pointers: ClassVar[str] = "ofs"
 
-    def unfurl(self, b: Builder, fiber: Fiber, index: imp.Var, protocol: str) -> Looplet:
+    def unfurl(self, b: Builder, fiber: Fiber, index: imp.Expr, protocol: str) -> Looplet:
         idx, ofs = fiber.buffer("idx"), fiber.buffer("ofs")
         stop = imp.widen(idx[fiber.pos])
         # The element at index i is stored at position i + shift.
@@ -47,6 +51,56 @@ class SparseBand(Inner):
         phases = (Phase(start, Run(FILL)), block, Phase(None, Run(FILL)))
         return Thunk(
             (imp.Let(shift, imp.widen(ofs[fiber.pos + 1]) - stop),), Sequence(phases, inside=True)
+        )
+
+    def reserve(self, b: Builder, storage: Storage, level: int, stop: imp.Expr) -> None:
+        super().reserve(b, storage, level, stop)
+        b.emit(imp.Grow(storage.buffers[level]["idx"], stop))
+
+    def initialize(
+        self, b: Builder, storage: Storage, level: int, start: imp.Expr, stop: imp.Expr
+    ) -> None:
+        idx = storage.buffers[level]["idx"]
+        b.emit(imp.Fill(idx, start, stop, imp.Const(0, idx.dtype)))
+
+    def update(self, b: Builder, fiber: Fiber, index: imp.Expr) -> Looplet:
+        """Elements that are skipped lie in the band, too: they are made when the next one is kept."""
+        storage, level, prefix = fiber.storage, fiber.level, fiber.prefix
+        n, below = self.count(storage, level), storage.below(level)
+        skip_below(storage, level)
+        first, shift, q = b.var(f"{prefix}_first"), b.var(f"{prefix}_shift"), b.var(f"{prefix}_q")
+        anchor = imp.If(imp.eq(n, first), imp.Block((imp.Assign(shift, n - index),)), imp.EMPTY)
+        with b.collect() as room:
+            below.reserve(b, storage, level + 1, q + (fiber.dim - index))
+        wide = imp.If(n < q, imp.Block(tuple(room)), imp.EMPTY)
+        here = (anchor, imp.Let(q, index + shift), wide)
+        with b.collect() as between:
+            below.initialize(b, storage, level + 1, n, q)
+        keep = (imp.If(n < q, imp.Block(tuple(between)), imp.EMPTY), imp.Assign(n, q + 1))
+        body = self.appended(b, fiber, n, keep, [], at=q, here=here)
+        begin = (*open_fiber(b, fiber, n), imp.Let(first, n), imp.Let(shift, imp.ZERO))
+        idx = fiber.buffer("idx")
+        empty = imp.Store(idx, fiber.pos, imp.Const(0, idx.dtype)) if fiber.fresh else imp.EMPTY
+        stop = imp.Store(idx, fiber.pos, imp.cast(n - shift, idx.dtype))
+        end = imp.If(n > first, imp.Block((stop,)), imp.Block((empty,)))
+        return Thunk(begin, body, (end, *close_fiber(b, fiber, n)))
+
+    def freeze(self, b: Builder, storage: Storage, level: int, count: imp.Expr) -> None:
+        n = self.count(storage, level)
+        finish_pointers(b, storage, level, n, count)
+        b.emit(imp.SetLength(storage.buffers[level]["idx"], count))
+        storage.below(level).freeze(b, storage, level + 1, n)
+
+    def alike(
+        self, b: Builder, storage: Storage, level: int, p: imp.Expr, q: imp.Expr
+    ) -> imp.Expr | None:
+        idx, ofs = storage.buffers[level]["idx"], storage.buffers[level]["ofs"]
+        below = storage.below(level)
+        length, same = same_length(ofs, p, q)
+        here, there = imp.widen(ofs[p]), imp.widen(ofs[q])
+        same = same & (imp.eq(length, imp.ZERO) | imp.eq(idx[p], idx[q]))
+        return all_alike(
+            b, length, lambda t: below.alike(b, storage, level + 1, here + t, there + t), same
         )
 
     def validate(

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from linnet import imp
-from linnet.formats.append import Appended
+from linnet.formats.alike import all_alike, both, same_length
+from linnet.formats.append import Appended, close_fiber, finish_pointers, open_fiber
 from linnet.formats.level import Array
 from linnet.formats.looplets import FILL, Lookup, Looplet, Phase, Run, Seek, Sequence, Stepper, Thunk
 from linnet.formats.packing import (
@@ -26,7 +27,7 @@ from linnet.formats.stretches import spread, stretches
 from linnet.formats.validate import check_blocks, check_pointers
 
 if TYPE_CHECKING:
-    from linnet.formats.fiber import Fiber
+    from linnet.formats.fiber import Fiber, Storage
     from linnet.imp.build import Builder
 
 
@@ -44,7 +45,7 @@ class SparseBlockList(Appended):
         Array("ofs", "position"),
     )
 
-    def unfurl(self, b: Builder, fiber: Fiber, index: imp.Var, protocol: str) -> Looplet:
+    def unfurl(self, b: Builder, fiber: Fiber, index: imp.Expr, protocol: str) -> Looplet:
         ptr, idx, ofs = fiber.buffer("ptr"), fiber.buffer("idx"), fiber.buffer("ofs")
         t, target = b.var(f"{fiber.prefix}_t"), b.var("target")
         begin, end = imp.widen(ptr[fiber.pos]), imp.widen(ptr[fiber.pos + 1])
@@ -63,6 +64,74 @@ class SparseBlockList(Appended):
             ),
             seek=Seek(target, b.call("search", idx, t, end, target + 1)),
         )
+
+    def stored(self, storage: Storage, level: int) -> imp.Var:
+        """The number of elements in all blocks so far."""
+        return imp.Var(f"{storage.prefix(level)}_m")
+
+    def variables(self, storage: Storage, level: int) -> tuple[imp.Var, ...]:
+        return (*super().variables(storage, level), self.stored(storage, level))
+
+    def declare(self, b: Builder, storage: Storage, level: int) -> None:
+        super().declare(b, storage, level)
+        b.emit(imp.Assign(self.stored(storage, level), imp.ZERO))
+
+    def update(self, b: Builder, fiber: Fiber, index: imp.Expr) -> Looplet:
+        storage, level = fiber.storage, fiber.level
+        idx, ofs = fiber.buffer("idx"), fiber.buffer("ofs")
+        n, m = self.count(storage, level), self.stored(storage, level)
+        following = b.var(f"{fiber.prefix}_next")  # the index that would extend the last block
+        begin = (
+            imp.Grow(idx, n + 1),
+            imp.Grow(ofs, n + 1),
+            imp.Store(ofs, n, imp.cast(m, ofs.dtype)),
+            imp.Assign(n, n + 1),
+        )
+        append = (
+            imp.If(imp.ne(following, index), imp.Block(begin), imp.EMPTY),
+            imp.Store(idx, n - 1, imp.cast(index + 1, idx.dtype)),
+            imp.Assign(m, m + 1),
+            imp.Assign(following, index + 1),
+        )
+        body = self.appended(b, fiber, m, append, [])
+        opened = (*open_fiber(b, fiber, n), imp.Let(following, imp.Const(-1, imp.INT)))
+        return Thunk(opened, body, close_fiber(b, fiber, n))
+
+    def freeze(self, b: Builder, storage: Storage, level: int, count: imp.Expr) -> None:
+        n, m = self.count(storage, level), self.stored(storage, level)
+        idx, ofs = storage.buffers[level]["idx"], storage.buffers[level]["ofs"]
+        finish_pointers(b, storage, level, n, count)
+        self._end_blocks(b, storage, level)
+        b.emit(imp.SetLength(idx, n), imp.SetLength(ofs, n + 1))
+        storage.below(level).freeze(b, storage, level + 1, m)
+
+    def _end_blocks(self, b: Builder, storage: Storage, level: int) -> None:
+        """Store where the last block ends; the next one, if there is one, begins there."""
+        n, m, ofs = self.count(storage, level), self.stored(storage, level), storage.buffers[level]["ofs"]
+        b.emit(imp.Grow(ofs, n + 1), imp.Store(ofs, n, imp.cast(m, ofs.dtype)))
+
+    def complete(self, b: Builder, storage: Storage, level: int, stop: imp.Expr) -> None:
+        self.complete_pointers(b, storage, level, stop)
+        self._end_blocks(b, storage, level)
+        storage.below(level).complete(b, storage, level + 1, self.stored(storage, level))
+
+    def alike(
+        self, b: Builder, storage: Storage, level: int, p: imp.Expr, q: imp.Expr
+    ) -> imp.Expr | None:
+        ptr, idx, ofs = (storage.buffers[level][name] for name in ("ptr", "idx", "ofs"))
+        below = storage.below(level)
+        blocks, same = same_length(ptr, p, q)
+
+        def alike_block(t: imp.Var) -> imp.Expr | None:
+            here, there = imp.widen(ptr[p]) + t, imp.widen(ptr[q]) + t
+            length, equal = same_length(ofs, here, there)
+            ends = imp.eq(idx[here], idx[there]) & equal
+            first, second = imp.widen(ofs[here]), imp.widen(ofs[there])
+            return both(b, ends, lambda: all_alike(
+                b, length, lambda k: below.alike(b, storage, level + 1, first + k, second + k)
+            ))  # fmt: skip
+
+        return all_alike(b, blocks, alike_block, same)
 
     def validate(
         self, arrays: dict[str, np.ndarray], count: int, dims: tuple[int, ...], label: str

@@ -72,8 +72,11 @@ class SparseByteMap(Inner):
             size = b.let(f"{storage.prefix(level)}_size", stop * storage.dim(level))
             b.emit(imp.Grow(arrays["ptr"], stop + 1))
             b.emit(*(imp.Grow(arrays[name], size) for name in ("tbl", "key", "idx")))
-            b.emit(imp.Fill(arrays["tbl"], ready, size, imp.FALSE), imp.Assign(ready, size))
+            b.emit(imp.Fill(arrays["tbl"], ready, size, imp.FALSE))
             storage.below(level).reserve(b, storage, level + 1, size)
+            if any(below.per_fiber for below in storage.format.levels[level + 1 :]):
+                storage.below(level).initialize(b, storage, level + 1, ready, size)
+            b.emit(imp.Assign(ready, size))
         b.emit(imp.If(ready < stop * storage.dim(level), imp.Block(tuple(grow)), imp.EMPTY))
 
     def update(self, b: Builder, fiber: Fiber, index: imp.Expr) -> Looplet:
@@ -83,14 +86,16 @@ class SparseByteMap(Inner):
         with b.collect() as empty:
             storage.below(level).initialize(b, storage, level + 1, k, k + 1)
         told = () if fiber.dirty is None else (imp.Assign(fiber.dirty, imp.TRUE),)
-        mark = (*_mark(fiber, k), *told)
+        mark = _mark(fiber, k)
         here = imp.Let(k, fiber.pos * fiber.dim + index)
         first = imp.If(~tbl[k], imp.Block(tuple(empty)), imp.EMPTY)
-        keep = imp.If(dirty & ~tbl[k], imp.Block(mark), imp.EMPTY)
+        keep = [imp.If(dirty & ~tbl[k], imp.Block(mark), imp.EMPTY)]
+        if told:
+            keep.append(imp.If(dirty, imp.Block(told), imp.EMPTY))
         begin = imp.If(~tbl[k], imp.Block((*mark, *empty)), imp.EMPTY)
         return Lookup(
-            Thunk((here, imp.Let(dirty, imp.FALSE), first), fiber.child(k, dirty=dirty), (keep,)),
-            sure=Thunk((here, begin), fiber.child(k)),
+            Thunk((here, imp.Let(dirty, imp.FALSE), first), fiber.child(k, dirty=dirty), tuple(keep)),
+            sure=Thunk((here, begin, *told), fiber.child(k)),
         )
 
     def freeze(self, b: Builder, storage: Storage, level: int, count: imp.Expr) -> None:

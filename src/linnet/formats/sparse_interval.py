@@ -6,8 +6,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 from linnet import imp
+from linnet.formats.alike import both
+from linnet.formats.append import marks_below, skip_below
 from linnet.formats.level import Array, Inner
-from linnet.formats.looplets import FILL, Looplet, Phase, Run, Sequence
+from linnet.formats.looplets import FILL, Looplet, Phase, Run, Sequence, Thunk
 from linnet.formats.packing import (
     Arrays,
     Entries,
@@ -18,13 +20,14 @@ from linnet.formats.packing import (
     unpack_level,
     zeros,
 )
+from linnet.formats.runs import Code, end_run, run_lookup, span_of
 from linnet.formats.stretches import spread, stretches
 from linnet.formats.validate import check_bounds
 
 if TYPE_CHECKING:
     import numpy as np
 
-    from linnet.formats.fiber import Fiber
+    from linnet.formats.fiber import Fiber, Storage
     from linnet.imp.build import Builder
 
 
@@ -36,12 +39,68 @@ class SparseInterval(Inner):
     """
 
     arrays: ClassVar[tuple[Array, ...]] = (Array("left", "coordinate"), Array("right", "coordinate"))
+    per_fiber: ClassVar[bool] = True
+    sequential: ClassVar[bool] = True
+    thawable: ClassVar[bool] = False
+    limit: ClassVar[str] = "run"
 
-    def unfurl(self, b: Builder, fiber: Fiber, index: imp.Var, protocol: str) -> Looplet:
+    def unfurl(self, b: Builder, fiber: Fiber, index: imp.Expr, protocol: str) -> Looplet:
         left, right = imp.widen(fiber.buffer("left")[fiber.pos]), imp.widen(fiber.buffer("right")[fiber.pos])
         run = Run(fiber.child(fiber.pos))
         phases = (Phase(left, Run(FILL)), Phase(right, run), Phase(None, Run(FILL)))
         return Sequence(phases, inside=True)
+
+    def reserve(self, b: Builder, storage: Storage, level: int, stop: imp.Expr) -> None:
+        b.emit(*(imp.Grow(array, stop) for array in storage.buffers[level].values()))
+        # one more, to which a run is written before it is found to go on with the last one
+        storage.below(level).reserve(b, storage, level + 1, stop + 1)
+
+    def initialize(
+        self, b: Builder, storage: Storage, level: int, start: imp.Expr, stop: imp.Expr
+    ) -> None:
+        for array in storage.buffers[level].values():
+            b.emit(imp.Fill(array, start, stop, imp.Const(0, array.dtype)))
+        storage.below(level).initialize(b, storage, level + 1, start, stop)
+
+    def update(self, b: Builder, fiber: Fiber, index: imp.Expr) -> Looplet:
+        storage, level, p = fiber.storage, fiber.level, fiber.pos
+        skip_below(storage, level)  # the child of an empty fiber
+        q, at, span = b.var(f"{fiber.prefix}_q"), b.var(f"{fiber.prefix}_at"), span_of(b)
+        saved, forget = marks_below(b, fiber)
+        left, right = fiber.buffer("left"), fiber.buffer("right")
+        stop = (imp.Store(right, p, imp.cast(span.stop, right.dtype)),)
+        second = imp.If(at >= 0, imp.Block((storage.refuse(level),)), imp.EMPTY)
+        new = (second, imp.Store(left, p, imp.cast(span.start, left.dtype)), *stop)
+        with b.collect() as end:
+            end_run(b, fiber, q, imp.eq(at, span.start), stop, new, forget)
+            b.emit(imp.Assign(at, span.stop))
+        here = (imp.Let(q, p + imp.Cast(at >= 0, imp.INT)),)
+        body = run_lookup(b, fiber, q, span, here, tuple(end), saved, forget)
+        begin = (imp.Let(at, imp.Const(-1, imp.INT)),)
+        return Thunk(begin, body, self._leave(b, fiber, at))
+
+    def _leave(self, b: Builder, fiber: Fiber, at: imp.Var) -> Code:
+        """A fiber to which nothing was written is empty, and its parent is told of others."""
+        with b.collect() as empty:
+            if fiber.fresh:
+                self.initialize(b, fiber.storage, fiber.level, fiber.pos, fiber.pos + 1)
+        told = () if fiber.dirty is None else (imp.Assign(fiber.dirty, imp.TRUE),)
+        return (imp.If(at < 0, imp.Block(tuple(empty)), imp.Block(told)),)
+
+    def freeze(self, b: Builder, storage: Storage, level: int, count: imp.Expr) -> None:
+        b.emit(*(imp.SetLength(array, count) for array in storage.buffers[level].values()))
+        storage.below(level).freeze(b, storage, level + 1, count)
+
+    def complete(self, b: Builder, storage: Storage, level: int, stop: imp.Expr) -> None:
+        storage.below(level).complete(b, storage, level + 1, stop)
+
+    def alike(
+        self, b: Builder, storage: Storage, level: int, p: imp.Expr, q: imp.Expr
+    ) -> imp.Expr | None:
+        left, right = storage.buffers[level]["left"], storage.buffers[level]["right"]
+        same = imp.eq(left[p], left[q]) & imp.eq(right[p], right[q])
+        below = storage.below(level)
+        return both(b, same, lambda: below.alike(b, storage, level + 1, p, q))
 
     def validate(
         self, arrays: dict[str, np.ndarray], count: int, dims: tuple[int, ...], label: str

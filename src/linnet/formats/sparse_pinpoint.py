@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from linnet import imp
+from linnet.formats.alike import both
 from linnet.formats.level import Array, Inner
-from linnet.formats.looplets import FILL, Looplet, Phase, Run, Sequence, Switch, Thunk
+from linnet.formats.looplets import FILL, Lookup, Looplet, Phase, Run, Sequence, Switch, Thunk
 from linnet.formats.packing import (
     Arrays,
     Entries,
@@ -24,7 +25,7 @@ from linnet.formats.stretches import stretches
 from linnet.formats.validate import check_length, check_range
 
 if TYPE_CHECKING:
-    from linnet.formats.fiber import Fiber
+    from linnet.formats.fiber import Fiber, Storage
     from linnet.imp.build import Builder
 
 
@@ -36,14 +37,59 @@ class SparsePinpoint(Inner):
     """
 
     arrays: ClassVar[tuple[Array, ...]] = (Array("idx", "coordinate"),)
+    per_fiber: ClassVar[bool] = True
+    limit: ClassVar[str] = "element"
 
-    def unfurl(self, b: Builder, fiber: Fiber, index: imp.Var, protocol: str) -> Looplet:
+    def unfurl(self, b: Builder, fiber: Fiber, index: imp.Expr, protocol: str) -> Looplet:
         at = b.var(f"{fiber.prefix}_i")
         before, after = Phase(at, Run(FILL)), Phase(None, Run(FILL))
         here = Phase(at + 1, Run(fiber.child(fiber.pos)))
         found = Sequence((before, here, after), inside=True)
         load = imp.Let(at, imp.widen(fiber.buffer("idx")[fiber.pos]))
         return Thunk((load,), Switch(at < fiber.dim, found, Run(FILL)))
+
+    def reserve(self, b: Builder, storage: Storage, level: int, stop: imp.Expr) -> None:
+        b.emit(imp.Grow(storage.buffers[level]["idx"], stop))
+        storage.below(level).reserve(b, storage, level + 1, stop)
+
+    def initialize(
+        self, b: Builder, storage: Storage, level: int, start: imp.Expr, stop: imp.Expr
+    ) -> None:
+        idx = storage.buffers[level]["idx"]
+        none = imp.cast(storage.dim(level), idx.dtype)
+        one = stop == start + 1
+        b.emit(imp.Store(idx, start, none) if one else imp.Fill(idx, start, stop, none))
+        storage.below(level).initialize(b, storage, level + 1, start, stop)
+
+    def update(self, b: Builder, fiber: Fiber, index: imp.Expr) -> Looplet:
+        storage, level, p = fiber.storage, fiber.level, fiber.pos
+        idx, dirty = fiber.buffer("idx"), b.var(f"{storage.name}_dirty", imp.BOOL)
+        told = () if fiber.dirty is None else (imp.Assign(fiber.dirty, imp.TRUE),)
+        taken = imp.If(imp.ne(idx[p], fiber.dim), imp.Block((storage.refuse(level),)), imp.EMPTY)
+        take = (taken, imp.Store(idx, p, imp.cast(index, idx.dtype)))
+        keep = (imp.If(imp.ne(idx[p], index), imp.Block(take), imp.EMPTY), *told)
+        leave = imp.If(dirty, imp.Block(keep), imp.EMPTY)
+        return Lookup(
+            Thunk((imp.Let(dirty, imp.FALSE),), fiber.child(p, dirty=dirty), (leave,)),
+            sure=Thunk(keep, fiber.child(p)),
+        )
+
+    def freeze(self, b: Builder, storage: Storage, level: int, count: imp.Expr) -> None:
+        b.emit(imp.SetLength(storage.buffers[level]["idx"], count))
+        storage.below(level).freeze(b, storage, level + 1, count)
+
+    def thaw(self, b: Builder, storage: Storage, level: int, count: imp.Expr) -> None:
+        storage.below(level).thaw(b, storage, level + 1, count)
+
+    def complete(self, b: Builder, storage: Storage, level: int, stop: imp.Expr) -> None:
+        storage.below(level).complete(b, storage, level + 1, stop)
+
+    def alike(
+        self, b: Builder, storage: Storage, level: int, p: imp.Expr, q: imp.Expr
+    ) -> imp.Expr | None:
+        idx, below = storage.buffers[level]["idx"], storage.below(level)
+        same = imp.eq(idx[p], idx[q])
+        return both(b, same, lambda: below.alike(b, storage, level + 1, p, q))
 
     def validate(
         self, arrays: dict[str, np.ndarray], count: int, dims: tuple[int, ...], label: str

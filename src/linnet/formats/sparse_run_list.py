@@ -6,9 +6,15 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 from linnet import imp
-from linnet.formats.append import Appended
+from linnet.formats.append import (
+    Appended,
+    close_fiber,
+    finish_pointers,
+    marks_below,
+    open_fiber,
+)
 from linnet.formats.level import Array
-from linnet.formats.looplets import FILL, Looplet, Phase, Run, Seek, Sequence, Stepper
+from linnet.formats.looplets import FILL, Looplet, Phase, Run, Seek, Sequence, Stepper, Thunk
 from linnet.formats.packing import (
     Arrays,
     Entries,
@@ -19,13 +25,14 @@ from linnet.formats.packing import (
     ranges,
     unpack_level,
 )
+from linnet.formats.runs import end_run, make_room, run_lookup, span_of
 from linnet.formats.stretches import spread, stretches
 from linnet.formats.validate import check_intervals, check_pointers
 
 if TYPE_CHECKING:
     import numpy as np
 
-    from linnet.formats.fiber import Fiber
+    from linnet.formats.fiber import Fiber, Storage
     from linnet.imp.build import Builder
 
 
@@ -42,7 +49,7 @@ class SparseRunList(Appended):
         Array("right", "coordinate"),
     )
 
-    def unfurl(self, b: Builder, fiber: Fiber, index: imp.Var, protocol: str) -> Looplet:
+    def unfurl(self, b: Builder, fiber: Fiber, index: imp.Expr, protocol: str) -> Looplet:
         ptr, left, right = fiber.buffer("ptr"), fiber.buffer("left"), fiber.buffer("right")
         q, target = b.var(f"{fiber.prefix}_q"), b.var("target")
         begin, end = imp.widen(ptr[fiber.pos]), imp.widen(ptr[fiber.pos + 1])
@@ -55,6 +62,32 @@ class SparseRunList(Appended):
             chunk=Sequence((between, Phase(None, Run(fiber.child(q)))), inside=True),
             seek=Seek(target, b.call("search", right, q, end, target + 1)),
         )
+
+    def update(self, b: Builder, fiber: Fiber, index: imp.Expr) -> Looplet:
+        storage, level, names = fiber.storage, fiber.level, ("left", "right")
+        left, right = fiber.buffer("left"), fiber.buffer("right")
+        n, at, span = self.count(storage, level), b.var(f"{fiber.prefix}_at"), span_of(b)
+        saved, forget = marks_below(b, fiber)
+        stop = imp.cast(span.stop, right.dtype)
+        with b.collect() as new:
+            b.emit(imp.Store(left, n, imp.cast(span.start, left.dtype)))
+            b.emit(imp.Store(right, n, stop), imp.Assign(n, n + 1))
+            make_room(b, storage, level, names, n + 1)
+        longer = (imp.Store(right, n - 1, stop),)
+        with b.collect() as end:
+            end_run(b, fiber, n, imp.eq(at, span.start), longer, tuple(new), forget)
+            b.emit(imp.Assign(at, span.stop))
+        with b.collect() as begin:
+            b.emit(*open_fiber(b, fiber, n), imp.Let(at, imp.Const(-1, imp.INT)))
+            make_room(b, storage, level, names, n + 1)
+        body = run_lookup(b, fiber, n, span, (), tuple(end), saved, forget)
+        return Thunk(tuple(begin), body, close_fiber(b, fiber, n))
+
+    def freeze(self, b: Builder, storage: Storage, level: int, count: imp.Expr) -> None:
+        n, arrays = self.count(storage, level), storage.buffers[level]
+        finish_pointers(b, storage, level, n, count)
+        b.emit(imp.SetLength(arrays["left"], n), imp.SetLength(arrays["right"], n))
+        storage.below(level).freeze(b, storage, level + 1, n)
 
     def validate(
         self, arrays: dict[str, np.ndarray], count: int, dims: tuple[int, ...], label: str

@@ -28,6 +28,6 @@ def kernel(function: FunctionType) -> Kernel:
     program = parse(function)
     insert_lifecycles(program)  # what can be refused is refused here, at the user's line
     made = Kernel(program)
-    made.__doc__, made.__module__ = function.__doc__, function.__module__
+    made.__doc__, made.__module__ = function.__doc__, function.__module__ or "__main__"
     made.__qualname__ = function.__qualname__
     return made

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from linnet import imp, loops
 from linnet.formats.fiber import Fiber, Register
-from linnet.formats.looplets import Lookup, Looplet
+from linnet.formats.looplets import Lookup, Looplet, Switch
 from linnet.loops.rewrite import accesses
 from linnet.lower.context import (
     Context,
@@ -51,7 +51,8 @@ def lower_loop(ctx: Context, loop: loops.Loop, lower_stmt: LowerStmt) -> None:
     for c in cursors_of(body, loop.index):
         if c.update:
             looplets[c] = unfurl(ctx, c, index, not (safe and c.plain), point)
-    plain = not point and all(isinstance(x, Lookup) for c, x in looplets.items() if not c.update)
+    reads = [x for c, x in looplets.items() if not c.update]
+    plain = not point and all(is_everywhere(x) for x in reads)
     body, dirty = lift_dirty(body) if plain else (body, [])
     ctx.running.append(not point)
     lower_region(ctx, Region(index, lo, hi, looplets, body, lower_stmt, point))
@@ -95,7 +96,7 @@ def settle_fresh(
     A loop that visits every index of a full level leaves that to the visits.
     """
     walked = {c.fiber for c in cursors_of(body, index) if c.update}
-    plain = not point and all(isinstance(x, Lookup) for x in looplets.values())
+    plain = not point and all(is_everywhere(x) for x in looplets.values())
 
     def visits_all(fiber: Fiber) -> bool:
         here = [t for t in targets(body) if storage_of(t) == fiber.storage]
@@ -108,6 +109,11 @@ def settle_fresh(
         return fiber.kind.sequential
 
     return initialize(ctx, body, [f for f in fresh_targets(body) if not visits_all(f)])
+
+
+def is_everywhere(looplet: Looplet) -> bool:
+    """Whether a fiber has something at every index, so that the loop is one loop without cases."""
+    return isinstance(looplet, Lookup) and not isinstance(looplet.body, Switch)
 
 
 def lift_dirty(body: loops.Stmt) -> tuple[loops.Stmt, list[imp.Var]]:

@@ -27,8 +27,10 @@ from linnet.formats.looplets import (
     Switch,
     Thunk,
     Value,
+    with_variables,
 )
 from linnet.imp.rewrite import substitute
+from linnet.loops.rewrite import walk
 from linnet.lower.context import (
     Context,
     Cursor,
@@ -36,8 +38,9 @@ from linnet.lower.context import (
     cursors_of,
     resolve,
     surely_writes,
+    targets,
 )
-from linnet.lower.repeat import lower_repeated
+from linnet.lower.repeat import lower_repeated, repeat
 from linnet.lower.shortcircuit import break_early
 
 LowerStmt = Callable[[Context, loops.Stmt], None]
@@ -159,6 +162,8 @@ def lower_single(ctx: Context, r: Region, sure: bool) -> None:
     ctx.running.append(False)
     block = ctx.collect(lambda: lower_at(ctx, r, r.lo))
     ctx.running.pop()
+    if block.stmts == (imp.Let(r.index, r.lo),):
+        return
     ctx.b.emit(block if sure else imp.If(r.lo < r.hi, block, imp.EMPTY))
 
 
@@ -179,7 +184,9 @@ def lower_spike(ctx: Context, r: Region, cursor: Cursor, spike: Spike) -> None:
     last = ctx.b.let(r.index.name, r.hi - 1)
     lower_region(ctx, replace(r.with_looplet(cursor, Run(FILL)), hi=last, nonempty=False))
     point = replace(r.with_looplet(cursor, Run(spike.tail)), index=r.index, lo=last, hi=r.hi)
+    ctx.running.append(False)
     nonempty = ctx.collect(lambda: lower_at(ctx, point, last))
+    ctx.running.pop()
     ctx.b.emit(imp.If(r.lo < r.hi, nonempty, imp.EMPTY))
 
 
@@ -193,15 +200,42 @@ def lower_at(ctx: Context, r: Region, where: imp.Expr) -> None:
 def lower_lookups(ctx: Context, r: Region) -> None:
     """Only random access is left: a plain loop, or a single index."""
     if r.point:
+        if not ctx.running[-1]:  # no loop around that has made room
+            reserve(ctx, r, imp.ONE)
         lower_point(ctx, r)
         return
     if not r.looplets and lower_repeated(
         ctx, r.body, r.index, r.lo, r.hi, r.lower_stmt, r.nonempty
     ):
         return
+    if r.looplets and lower_whole(ctx, r):
+        return
     reserve(ctx, r, imp.maximum(r.hi - r.lo, 0))
     body = ctx.collect(lambda: lower_point(ctx, r))
     ctx.b.emit(imp.For(r.index, r.lo, r.hi, body))
+
+
+def lower_whole(ctx: Context, r: Region) -> bool:
+    """Write a run as a whole (AcceptRun), if all that is written takes runs, and is the same."""
+    fibers = {c.fiber for c, x in r.looplets.items() if isinstance(x, Lookup) and x.span}
+    if len(fibers) < len(r.looplets):
+        return False
+    once: list[loops.Stmt] = []
+    for stmt in r.body.stmts if isinstance(r.body, loops.Block) else (r.body,):
+        mine = targets(stmt) and all(t.tensor in fibers for t in targets(stmt))
+        same = stmt if mine else repeat(ctx, stmt, r.hi - r.lo)
+        if same is None:
+            return False
+        once.append(same)
+    body = loops.Block(tuple(once))
+    known = {c: c.fiber for c in r.looplets}
+    if any(n == loops.Index(r.index.name) for n in walk(resolve(body, r.index.name, known))):
+        return False
+    ctx.running.append(False)
+    code = ctx.collect(lambda: lower_point(ctx, replace(r, body=body), whole=True))
+    ctx.running.pop()
+    ctx.b.emit(code if r.nonempty else imp.If(r.lo < r.hi, code, imp.EMPTY))
+    return True
 
 
 def reserve(ctx: Context, r: Region, visits: imp.Expr) -> None:
@@ -213,8 +247,12 @@ def reserve(ctx: Context, r: Region, visits: imp.Expr) -> None:
             ctx.b.emit(*(substitute(stmt, room) for stmt in looplet.reserve.code))
 
 
-def lower_point(ctx: Context, r: Region) -> None:
-    """The body at one index, which is set: what is read first, then what is written."""
+def lower_point(ctx: Context, r: Region, whole: bool = False) -> None:
+    """The body at one index, which is set: what is read first, then what is written.
+
+    Where what is written takes a run at once, this is the body for the `whole` region.
+    """
+    bounds = (r.lo, r.hi) if whole else (r.index, r.index + 1)
     payloads: dict[Cursor, Payload] = {}
     for cursor, looplet in r.looplets.items():
         assert isinstance(looplet, Lookup | Run)
@@ -229,7 +267,7 @@ def lower_point(ctx: Context, r: Region) -> None:
     for cursor in cursors_of(body, r.index.name):
         if cursor not in r.looplets:
             continue  # a comparison that has come up only now: it is tested
-        payload = _chosen(r.looplets[cursor], body, cursor)
+        payload = _chosen(r.looplets[cursor], body, cursor, bounds)
         if isinstance(payload, Thunk):
             ctx.b.emit(*payload.preamble)
             epilogues.append(payload.epilogue)
@@ -248,9 +286,15 @@ def _as_runs(switch: Switch) -> Switch:
     return Switch(switch.cond, Run(switch.head), Run(switch.tail))  # type: ignore[arg-type]
 
 
-def _chosen(looplet: Looplet, body: loops.Stmt, cursor: Cursor) -> Payload:
+def _chosen(
+    looplet: Looplet, body: loops.Stmt, cursor: Cursor, bounds: tuple[imp.Expr, imp.Expr]
+) -> Payload:
     """The payload for writing: cheaper where something is certain to be written."""
     assert isinstance(looplet, Lookup)
-    if looplet.sure is not None and surely_writes(body, cursor.fiber.storage):
-        return looplet.sure
-    return looplet.body
+    sure = looplet.sure is not None and surely_writes(body, cursor.fiber.storage)
+    payload = looplet.sure if sure else looplet.body
+    assert payload is not None
+    if looplet.span is None:
+        return payload
+    start, stop = looplet.span.start.name, looplet.span.stop.name
+    return with_variables(payload, {start: bounds[0], stop: bounds[1]})  # type: ignore[return-value]

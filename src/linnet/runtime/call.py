@@ -12,7 +12,13 @@ from dataclasses import dataclass
 from math import prod
 
 from linnet import imp, loops
-from linnet.errors import IndexBoundsError, InternalError, OutOfMemoryError, ShapeError
+from linnet.errors import (
+    FormatError,
+    IndexBoundsError,
+    InternalError,
+    OutOfMemoryError,
+    ShapeError,
+)
 from linnet.formats.buffers import GUARD, Buffer, Memory, allocate
 from linnet.formats.contents import NARROW, Contents
 from linnet.formats.format import Format

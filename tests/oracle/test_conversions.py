@@ -1,0 +1,40 @@
+"""Between any two formats: a conversion keeps values, and stores no more than it must."""
+
+from __future__ import annotations
+
+import numpy as np
+from hypothesis import given, note
+from hypothesis import strategies as st
+
+import linnet as ln
+from linnet.algebra.exact import converter
+from linnet.runtime.convert import copy_kernel
+from linnet.formats.element import Pattern
+from linnet.testing import dense
+from tests.oracle.check import Subject, check, describe, stored
+from tests.oracle.data import SMALL, WILD, Recipe, tensors, widths
+from tests.oracle.formats import formats
+
+
+@given(st.data())
+def test_conversions(data):
+    ndim = data.draw(st.sampled_from((2, 1, 3, 0, 4)))
+    source = data.draw(formats(ndim))
+    same = data.draw(st.booleans())
+    target = data.draw(formats(ndim, source.dtype if same else None))
+    if same and not isinstance(target.leaf, Pattern) and data.draw(st.booleans()):
+        target = target.with_fill(source.fill_value)
+    recipe = Recipe(source, data.draw(widths(source)), data.draw(st.sampled_from((SMALL, WILD))))
+    subject = None
+    for _ in range(2):
+        shape = tuple(data.draw(st.sampled_from((2, 3, 1, 0) if ndim > 3 else (2, 3, 1, 0, 4))) for _ in range(ndim))
+        tensor = data.draw(tensors(recipe, shape, 1))
+        program = copy_kernel(source, target).program
+        args = {"B": ln.empty_tensor(target), "A": tensor}
+        note(describe(program, args))
+        subject = subject or Subject.of(program, args)
+        check(subject, args, data.draw(st.sampled_from(((), (), ("llvm",), ("llvm", "c")))))
+        result = subject.interpreted(args, {"A": shape, "B": shape})["B"]
+        right = converter(target.dtype)(dense(tensor))
+        values = dense(result)
+        assert ((values == right) | ((values != values) & (right != right))).all(), f"B is {values}, should be {right}"
