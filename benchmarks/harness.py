@@ -17,6 +17,7 @@ import numpy as np
 import scipy.sparse as sp
 
 SAMPLE = 3e-4  # seconds: shorter calls are repeated until a sample takes this long
+SLOW = 5.0  # seconds: what takes longer is measured once
 
 
 def unchanged(result: object) -> object:
@@ -146,11 +147,17 @@ def differs(result: object, expected: object) -> str:
 def _time(sides: dict[str, Side], seconds: float) -> dict[str, Timing]:
     """Rounds in which each side has a turn, until each has used its share of the time."""
     timings = {name: Timing() for name in sides}
-    calls = {name: max(1, math.ceil(SAMPLE / _once(side.run))) for name, side in sides.items()}
-    used = dict.fromkeys(sides, 0.0)
+    used = {name: max(1e-9, _sample(side.run, 1)) for name, side in sides.items()}
+    calls = {name: math.ceil(SAMPLE / once) for name, once in used.items()}
+    for name, once in used.items():
+        timings[name].samples += [once] if once > SLOW else []
     for turn in range(200):
-        # A slow peer gets few rounds; nobody gets fewer than two.
-        going = [name for name in _rotated(list(sides), turn) if used[name] < seconds or turn < 2]
+        # A slow side gets two rounds, a very slow one none but the first.
+        going = [
+            name
+            for name in _rotated(list(sides), turn)
+            if used[name] < seconds or (turn < 2 and not used[name] > SLOW)
+        ]
         if not going:
             break
         for name in going:
@@ -162,10 +169,6 @@ def _time(sides: dict[str, Side], seconds: float) -> dict[str, Timing]:
 
 def _rotated(names: list[str], by: int) -> Iterator[str]:
     return (names[(k + by) % len(names)] for k in range(len(names)))
-
-
-def _once(run: Callable[[], object]) -> float:
-    return max(1e-9, _sample(run, 1))
 
 
 def _sample(run: Callable[[], object], calls: int) -> float:

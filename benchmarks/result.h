@@ -69,29 +69,36 @@ static inline void trim_values(Arrays *a, i64 n) {
     a->values = realloc(a->values, (n ? n : 1) * sizeof(double));
 }
 
-// Sort n coordinates: insertion for short lists, else quicksort around the median of three.
+static inline i32 least(i32 a, i32 b) { return a < b ? a : b; }
+static inline i32 most(i32 a, i32 b) { return a > b ? a : b; }
+
+// Sort n coordinates without branches to mispredict: long lists are divided, short ones have their
+// two largest moved to the end in each pass.
 static void sort_ints(i32 *a, i64 n) {
     while (n > 24) {
-        i32 x = a[0], y = a[n / 2], z = a[n - 1];
-        i32 pivot = x < y ? (y < z ? y : (x < z ? z : x)) : (x < z ? x : (y < z ? z : y));
-        i64 l = 0, r = n - 1;
-        for (;;) {
-            while (a[l] < pivot) l++;
-            while (a[r] > pivot) r--;
-            if (l >= r) break;
-            i32 t = a[l]; a[l] = a[r]; a[r] = t;
-            l++, r--;
+        i32 x = a[n / 4], y = a[n / 2], z = a[n - n / 4];
+        i32 pivot = most(least(x, y), least(most(x, y), z));
+        i64 cut = 0;
+        for (i64 k = 0; k < n; k++) {
+            i32 key = a[k];
+            a[k] = a[cut];
+            a[cut] = key;
+            cut += key < pivot;
         }
         // The shorter part by recursion, the longer one by the loop.
-        i64 cut = r + 1;
         if (cut < n - cut) { sort_ints(a, cut); a += cut; n -= cut; }
         else { sort_ints(a + cut, n - cut); n = cut; }
     }
-    for (i64 k = 1; k < n; k++) {
-        i32 x = a[k];
-        i64 m = k;
-        while (m > 0 && a[m - 1] > x) { a[m] = a[m - 1]; m--; }
-        a[m] = x;
+    for (i64 end = n; end > 1; end -= 2) {
+        i32 x = least(a[0], a[1]), y = most(a[0], a[1]);
+        for (i64 k = 2; k < end; k++) {
+            i32 z = a[k];
+            a[k - 2] = least(x, z);
+            x = most(x, least(y, z));
+            y = most(y, z);
+        }
+        a[end - 2] = x;
+        a[end - 1] = y;
     }
 }
 

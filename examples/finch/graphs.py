@@ -174,8 +174,8 @@ def check_search(name: str, edges: np.ndarray, n: int, source: int) -> None:
         assert ((found >= 0) == (np.array(expected) >= 0)).all()
         for k in range(0, n, 7):
             assert found[k] < 0 or depth(found, k, source) == expected[k]
-    reached = int((found >= 0).sum())
-    print(f"{name:10} {reached} of {n} found in {len(steps)} steps, {steps.count('pull')} by pulling")
+    reached, pulls = int((found >= 0).sum()), steps.count("pull")
+    print(f"{name:10} {reached} of {n} found in {len(steps)} steps, {pulls} by pulling")
 
 
 def check_paths(edges: np.ndarray, n: int, rng: np.random.Generator) -> None:

@@ -10,9 +10,8 @@ i64 add(i64 *restrict args) {
   const i32 *restrict B_idx = (void *)args[27];
   const double *restrict B_val = (void *)args[30];
   i64 C_n = 0;
-  if (grow(C_ptr, args + 2, 1)) return OUT_OF_MEMORY;
-  C_ptr[0] = 0;
   if (grow(C_ptr, args + 2, n_i + 1)) return OUT_OF_MEMORY;
+  C_ptr[0] = 0;
   if (grow(C_idx, args + 5, C_n + ((i64)A_ptr[n_i] - A_ptr[0] + ((i64)B_ptr[n_i] - B_ptr[0])))) return OUT_OF_MEMORY;
   if (grow(C_val, args + 8, C_n + ((i64)A_ptr[n_i] - A_ptr[0] + ((i64)B_ptr[n_i] - B_ptr[0])))) return OUT_OF_MEMORY;
   for (i64 i = 0; i < n_i; i++) {

@@ -12,9 +12,8 @@ i64 add_three(i64 *restrict args) {
   const i32 *restrict c_idx = (void *)args[34];
   const double *restrict c_val = (void *)args[37];
   i64 d_n = 0;
-  if (grow(d_ptr, args + 1, 1)) return OUT_OF_MEMORY;
-  d_ptr[0] = 0;
   if (grow(d_ptr, args + 1, 2)) return OUT_OF_MEMORY;
+  d_ptr[0] = 0;
   i64 a_q = a_ptr[0], a_q_end = a_ptr[1], b_q = b_ptr[0], b_q_end = b_ptr[1], c_q = c_ptr[0];
   i64 c_q_end = c_ptr[1], visits_2 = a_q_end - a_q + (b_q_end - b_q) + (c_q_end - c_q);
   if (grow(d_idx, args + 4, visits_2)) return OUT_OF_MEMORY;

@@ -15,9 +15,10 @@ i64 dot(i64 *restrict args) {
       s += a_val[a_q] * b_val[b_q];
       a_q++;
       b_q++;
-    } else if (a_i < b_i)
-      a_q++;
-    else b_q++;
+    } else {
+      a_q += a_i <= b_i;
+      b_q += b_i <= a_i;
+    }
   }
   s_val[0] = s;
   args[2] = 1;  // length of s_val

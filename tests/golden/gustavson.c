@@ -15,21 +15,20 @@ i64 gustavson(i64 *restrict args) {
   i64 *restrict w_key = (void *)args[43];
   double *restrict w_val = (void *)args[46];
   i64 C_n = 0, w_n = 0, w_ready = 0;
-  if (grow(C_ptr, args + 2, 1)) return OUT_OF_MEMORY;
-  C_ptr[0] = 0;
   if (grow(C_ptr, args + 2, n_i + 1)) return OUT_OF_MEMORY;
+  C_ptr[0] = 0;
   for (i64 i = 0; i < n_i; i++) {
-    for (i64 t = 0; t < w_n; t++) w_tbl[w_key[t]] = false;
-    w_n = 0;
     if (w_ready < n_j) {
       if (grow(w_ptr, args + 34, 2)) return OUT_OF_MEMORY;
       if (grow(w_tbl, args + 40, n_j)) return OUT_OF_MEMORY;
       if (grow(w_key, args + 43, n_j)) return OUT_OF_MEMORY;
       if (grow(w_idx, args + 37, n_j)) return OUT_OF_MEMORY;
       for (i64 k_2 = w_ready; k_2 < n_j; k_2++) w_tbl[k_2] = false;
-      w_ready = n_j;
       if (grow(w_val, args + 46, n_j)) return OUT_OF_MEMORY;
+      w_ready = n_j;
     }
+    for (i64 t = 0; t < w_n; t++) w_tbl[w_key[t]] = false;
+    w_n = 0;
     for (i64 A_q = A_ptr[i]; A_q < A_ptr[i + 1]; A_q++) {
       i64 k = A_idx[A_q];
       double A_k = A_val[A_q];

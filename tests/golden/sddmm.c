@@ -9,9 +9,8 @@ i64 sddmm(i64 *restrict args) {
   const double *restrict A_val = (void *)args[24];
   const double *restrict B_val = (void *)args[29];
   i64 C_n = 0;
-  if (grow(C_ptr, args + 2, 1)) return OUT_OF_MEMORY;
-  C_ptr[0] = 0;
   if (grow(C_ptr, args + 2, n_i + 1)) return OUT_OF_MEMORY;
+  C_ptr[0] = 0;
   if (grow(C_idx, args + 5, C_n + ((i64)S_ptr[n_i] - S_ptr[0]))) return OUT_OF_MEMORY;
   if (grow(C_val, args + 8, C_n + ((i64)S_ptr[n_i] - S_ptr[0]))) return OUT_OF_MEMORY;
   for (i64 i = 0; i < n_i; i++) {
@@ -20,12 +19,11 @@ i64 sddmm(i64 *restrict args) {
     if (grow(C_val, args + 8, C_n + visits_2)) return OUT_OF_MEMORY;
     for (i64 S_q = S_ptr[i]; S_q < S_ptr[i + 1]; S_q++) {
       i64 j = S_idx[S_q];
-      bool C_dirty = false;
       double S_j = S_val[S_q], C_j = 0;
-      for (i64 k = 0; k < n_k; k++) {
+      #pragma omp simd reduction(+:C_j)
+      for (i64 k = 0; k < n_k; k++)
         C_j += S_j * A_val[i * n_k + k] * B_val[j * n_k + k];
-        C_dirty = true;
-      }
+      bool C_dirty = 0 < n_k;
       C_val[C_n] = C_j;
       if (C_dirty) {
         C_idx[C_n++] = j;

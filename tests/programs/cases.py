@@ -33,7 +33,7 @@ DTYPES = (
 )  # fmt: skip
 REAL = tuple(d for d in DTYPES if d[0] != "c")
 KINDS = ("some", "mixed", "empty", "full", "none")  # of data; `none` has no elements at all
-QUICK, DEEP = 12, 40  # combinations of formats per program
+QUICK, DEEP = 9, 40  # combinations of formats per program
 SIZES = {"i": 4, "j": 5, "k": 3, "l": 3, "m": 2, "n": 2}
 LARGE = {"i": 40, "j": 60, "k": 30}  # of machine code: tables grow, and sorts recurse
 LARGER = {"i": 9, "j": 20, "k": 7, "l": 5, "m": 4, "n": 3}

@@ -183,7 +183,7 @@ KERNELS = [
     index_values, row_guard,
 ]  # fmt: skip
 SQUARE = (5, 5)
-USUAL = [("DS", "D", "DS", "DS"), ("SS", "S", "DS", "SS")]
+USUAL = [("SS", "S", "DS", "DS")]
 
 
 def combinations(seed: str, count: int) -> list[tuple[str, ...]]:
@@ -201,7 +201,7 @@ def drawn(letters: str, rng: np.random.Generator) -> ln.Tensor:
 @pytest.mark.parametrize("kernel", KERNELS, ids=lambda k: k.__name__)
 def test_structure(kernel):
     rng = np.random.default_rng(11)
-    for k, (c, y, a, b) in enumerate(combinations(kernel.__name__, 8)):
+    for k, (c, y, a, b) in enumerate(combinations(kernel.__name__, 4)):
         formats = (c, c if kernel is upper_and_lower else y)
         results = [ln.empty_tensor(nest(f)) for f in formats]
         operands = [drawn(a, rng), drawn(b, rng)]

@@ -55,6 +55,7 @@ class Level:
     selective: ClassVar[bool] = False  # a leaf that stores only some of the values written to it
     sequential: ClassVar[bool] = False  # written in order, each fiber in one go
     covers: ClassVar[bool] = False  # every index of a fiber is stored, some of them together
+    spans: ClassVar[bool] = False  # what lies between two stored indices is stored, too
     per_fiber: ClassVar[bool] = False  # keeps something for each fiber, also for unused ones
     limit: ClassVar[str] = ""  # what a fiber has one of: writing another is an error
 

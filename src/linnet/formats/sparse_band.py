@@ -39,6 +39,7 @@ class SparseBand(Appended):
 
     arrays: ClassVar[tuple[Array, ...]] = (Array("idx", "coordinate"), Array("ofs", "position"))
     per_fiber: ClassVar[bool] = True
+    spans: ClassVar[bool] = True
     pointers: ClassVar[str] = "ofs"
 
     def unfurl(self, b: Builder, fiber: Fiber, index: imp.Expr, protocol: str) -> Looplet:

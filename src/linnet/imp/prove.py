@@ -17,8 +17,8 @@ class Facts:
 
     def at_most(self, a: imp.Expr, b: imp.Expr) -> bool:
         """Whether `a <= b` in every case; False also where nothing is known."""
-        difference = Counter(_linear(b))
-        difference.subtract(_linear(a))
+        difference = Counter(self._linear(b))
+        difference.subtract(self._linear(a))
         constant = difference.pop("", 0)
         if constant >= 0 and all(n >= 0 and self._positive(v, n) for v, n in difference.items()):
             return True
@@ -42,22 +42,23 @@ class Facts:
                 return self.at_most(a, x) or self.at_most(a, y)
         return False
 
+    def _linear(self, x: imp.Expr) -> Mapping[str, int]:
+        """An expression as a sum of terms with factors; the constant has the empty name."""
+        match x:
+            case imp.Const(value):
+                return {"": int(value)}  # type: ignore[arg-type]
+            case imp.Binary("+" | "-" as op, a, b):
+                total = Counter(self._linear(a))
+                (total.update if op == "+" else total.subtract)(self._linear(b))
+                return total
+            case imp.Var(name):
+                known = self.definitions.get(name)
+                is_sum = isinstance(known, imp.Binary) and known.op in ("+", "-")
+                return self._linear(known) if known is not None and is_sum else {name: 1}
+            case _:
+                return {repr(x): 1}
+
     def _defined(self, x: imp.Expr) -> imp.Expr:
         while isinstance(x, imp.Var) and x.name in self.definitions:
             x = self.definitions[x.name]
         return x
-
-
-def _linear(x: imp.Expr) -> Mapping[str, int]:
-    """An expression as a sum of terms with factors; the constant has the empty name."""
-    match x:
-        case imp.Const(value):
-            return {"": int(value)}  # type: ignore[arg-type]
-        case imp.Binary("+" | "-" as op, a, b):
-            total = Counter(_linear(a))
-            (total.update if op == "+" else total.subtract)(_linear(b))
-            return total
-        case imp.Var(name):
-            return {name: 1}
-        case _:
-            return {repr(x): 1}

@@ -103,13 +103,15 @@ class _Cell:
     format: Format | None
     stored: NDArray[np.bool_] | None
     together: frozenset[int]  # modes that are stored as a whole, or not at all
+    spanned: int | None  # the mode above these, if all between two stored indices is stored
 
     @staticmethod
     def of(tensor: DenseTensor, name: str) -> _Cell:
         """The state of a tensor, which is copied."""
         stored = None if tensor.stored is None else tensor.stored.copy()
-        together = _stored_together(tensor.format)
-        return _Cell(name, tensor.values.copy(), tensor.fill, tensor.format, stored, together)
+        together, spanned = _stored_together(tensor.format)
+        values = tensor.values.copy()
+        return _Cell(name, values, tensor.fill, tensor.format, stored, together, spanned)
 
     def tensor(self) -> DenseTensor:
         """The state as a value."""
@@ -134,19 +136,27 @@ class _Cell:
         """Store a value, and with it those elements that are stored together."""
         self.values[place] = value
         if self.stored is not None:
-            whole = [slice(None) if m in self.together else p for m, p in enumerate(place)]
+            whole: list[slice | int] = [
+                slice(None) if m in self.together else p for m, p in enumerate(place)
+            ]
             self.stored[tuple(whole)] = True
+            if self.spanned is not None:
+                line = [*place[: self.spanned], slice(None), *place[self.spanned + 1 :]]
+                between = np.flatnonzero(self.stored[tuple(line)])
+                whole[self.spanned] = slice(between[0], between[-1] + 1)
+                self.stored[tuple(whole)] = True
 
 
-def _stored_together(format: Format | None) -> frozenset[int]:
-    """The modes of the full levels at the bottom: below one stored element all of them are."""
+def _stored_together(format: Format | None) -> tuple[frozenset[int], int | None]:
+    """The modes of which one stored element implies all others; one that implies those between."""
     modes: set[int] = set()
     if format is not None:
         for k in reversed(range(len(format.levels))):
-            if not (format.levels[k].full or format.levels[k].leaf):
-                break
+            level = format.levels[k]
+            if not (level.full or level.covers or level.leaf):
+                return frozenset(modes), format.modes_of(k)[0] if level.spans else None
             modes.update(format.modes_of(k))
-    return frozenset(modes)
+    return frozenset(modes), None
 
 
 # -- statements ------------------------------------------------------------------------------------

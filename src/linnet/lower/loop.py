@@ -22,7 +22,7 @@ from linnet.lower.context import (
 )
 from linnet.lower.expressions import lower_expr
 from linnet.lower.region import LowerStmt, Region, lower_region
-from linnet.lower.unfurl import PERMISSIVE, mask_looplet, unfurl
+from linnet.lower.unfurl import PERMISSIVE, Span, guard, mask_looplet, unfurl
 from linnet.normalize.simplify import point_of
 
 
@@ -46,11 +46,15 @@ def lower_loop(ctx: Context, loop: loops.Loop, lower_stmt: LowerStmt) -> None:
         if isinstance(c, Mask):
             looplets[c] = mask_looplet(ctx, c, index, hi, point)
         elif not c.update:
-            looplets[c] = unfurl(ctx, c, index, not (safe and c.plain) or _permissive(c), point)
+            looplets[c] = unfurl(ctx, c, index)
+            if not (safe and c.plain) or c.protocol == PERMISSIVE:
+                looplets[c] = guard(ctx, c, looplets[c], Span(index, lo, hi, point), body)
     body = settle_fresh(ctx, body, loop.index, lo, hi, looplets, point)
     for c in cursors_of(body, loop.index):
         if c.update:
-            looplets[c] = unfurl(ctx, c, index, not (safe and c.plain), point)
+            looplets[c] = unfurl(ctx, c, index)
+            if not (safe and c.plain):
+                looplets[c] = guard(ctx, c, looplets[c], Span(index, lo, hi, point), body)
     reads = [x for c, x in looplets.items() if not c.update]
     plain = not point and all(is_everywhere(x) for x in reads)
     body, dirty = lift_dirty(body) if plain else (body, [])
@@ -63,12 +67,12 @@ def lower_loop(ctx: Context, loop: loops.Loop, lower_stmt: LowerStmt) -> None:
         write_back(ctx, fiber, register)
 
 
-def _permissive(cursor: Cursor) -> bool:
-    return cursor.protocol == PERMISSIVE
-
-
 def _simple(ctx: Context, x: imp.Expr, name: str) -> imp.Expr:
-    return x if isinstance(x, imp.Const | imp.Var) else ctx.b.let(name, x)
+    if isinstance(x, imp.Const | imp.Var):
+        return x
+    var = ctx.b.let(name, x)
+    ctx.known.definitions[var.name] = x
+    return var
 
 
 def stays_inside(extent: loops.Extent) -> bool:

@@ -8,7 +8,7 @@ a mask, a condition or `coalesce` keeps the access from being used there, nothin
 from __future__ import annotations
 
 from collections.abc import Sequence as Ints
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from linnet import imp, loops
 from linnet.algebra.table import remainder, subtract
@@ -28,17 +28,19 @@ from linnet.formats.looplets import (
 )
 from linnet.imp.rewrite import substitute
 from linnet.lower.context import Context, Cursor, Mask, Site
-from linnet.lower.expressions import lower_expr
+from linnet.lower.expressions import lower_expr, out_of_bounds
 from linnet.normalize.affine import MIRRORED, affine_of, residue_of
+from linnet.normalize.simplify import simplify_expr
 
 PERMISSIVE = "permissive"
 
 
-def unfurl(ctx: Context, cursor: Cursor, index: imp.Var, guarded: bool, point: bool) -> Looplet:
+def unfurl(ctx: Context, cursor: Cursor, index: imp.Var) -> Looplet:
     """The fiber of a cursor along the loop."""
     affine = affine_of(cursor.index, index.name, set())
     assert affine is not None
-    factor, shift = affine[0], lower_expr(ctx, affine[1], imp.INT)
+    factor = affine[0]
+    shift = lower_expr(ctx, simplify_expr(affine[1], ctx.facts), imp.INT)
     at: imp.Expr = index
     if shift != imp.ZERO or factor > 1:
         shift = shift if isinstance(shift, imp.Const | imp.Var) else ctx.b.let("shift", shift)
@@ -54,7 +56,7 @@ def unfurl(ctx: Context, cursor: Cursor, index: imp.Var, guarded: bool, point: b
         looplet = strided(ctx, looplet, factor, shift)
     elif shift != imp.ZERO:
         looplet = shifted(looplet, shift)
-    return guard(ctx, cursor, looplet, index, point) if guarded else looplet
+    return looplet
 
 
 def _ceil_div(x: imp.Expr, factor: int) -> imp.Expr:
@@ -62,18 +64,69 @@ def _ceil_div(x: imp.Expr, factor: int) -> imp.Expr:
     return x if factor == 1 else imp.binary("div", x + (factor - 1), factor)
 
 
-def guard(ctx: Context, cursor: Cursor, looplet: Looplet, index: imp.Var, point: bool) -> Looplet:
-    """The fiber within its bounds, and nothing beyond them."""
-    message = f"an index of `{cursor.name}` leaves its dimension in the loop over `{index.name}`"
-    ctx.sites.append(Site(message, cursor.at))
-    missing = Run(Missing(len(ctx.sites) - 1))
-    start, stop = ctx.begin(cursor), ctx.dim(cursor)
+@dataclass(frozen=True, slots=True)
+class Span:
+    """The indices of a loop; of a `point`, the only one."""
+
+    index: imp.Var
+    lo: imp.Expr
+    hi: imp.Expr
+    point: bool
+
+
+def guard(
+    ctx: Context, cursor: Cursor, looplet: Looplet, span: Span, body: loops.Stmt
+) -> Looplet:
+    """The fiber within its bounds, and nothing beyond them.
+
+    Where every iteration uses the access, one test before the loop will do.
+    """
     if isinstance(looplet, Thunk):  # what is done once around the loop is done in any case
-        inner = guard(ctx, cursor, looplet.body, index, point)  # type: ignore[arg-type]
+        inner = guard(ctx, cursor, looplet.body, span, body)  # type: ignore[arg-type]
         return Thunk(looplet.preamble, inner, looplet.epilogue)
-    if point:
-        return Switch((index >= start) & (index < stop), looplet, missing)
+    start, stop = ctx.begin(cursor), ctx.dim(cursor)
+    inside = ctx.known.at_most(start, span.lo) and ctx.known.at_most(span.hi, stop)
+    if inside and not span.point:
+        return looplet
+    name = span.index.name
+    message = f"an index of `{cursor.name}` leaves its dimension in the loop over `{name}`"
+    ctx.sites.append(Site(message, cursor.at))
+    site = len(ctx.sites) - 1
+    if span.point:
+        within = (span.index >= start) & (span.index < stop)
+        return Switch(within, looplet, Run(Missing(site)))
+    if cursor.protocol != PERMISSIVE and always_uses(body, cursor):
+        outside = (span.lo < span.hi) & ((span.lo < start) | (span.hi > stop))
+        refuse = imp.Block((imp.Return(out_of_bounds(site)),))
+        ctx.b.emit(imp.If(outside, refuse, imp.EMPTY))
+        return looplet
+    missing = Run(Missing(site))
     return Sequence((Phase(start, missing), Phase(stop, looplet), Phase(None, missing)))
+
+
+def always_uses(node: loops.Node, cursor: Cursor) -> bool:
+    """Whether running a statement always reads, or writes, the fiber of a cursor."""
+    match node:
+        case loops.Access(tensor, indices):
+            here = tensor == cursor.fiber and indices[:1] == (cursor.index,)
+            return here or any(always_uses(i, cursor) for i in indices)
+        case loops.Call(function, args) if function.name in _LAZY:
+            return always_uses(args[0], cursor)
+        case loops.Call(_, args):
+            return any(always_uses(a, cursor) for a in args)
+        case loops.Assign(target, _, value):
+            return always_uses(value, cursor) or always_uses(target, cursor)
+        case loops.Let(_, value, body):
+            return always_uses(value, cursor) or always_uses(body, cursor)
+        case loops.If(cond):
+            return always_uses(cond, cursor)
+        case loops.Block(stmts):
+            return any(always_uses(s, cursor) for s in stmts)
+        case _:
+            return False
+
+
+_LAZY = ("logical_and", "logical_or", "where", "coalesce")
 
 
 def strided(ctx: Context, looplet: Looplet, factor: int, shift: imp.Expr) -> Looplet:

@@ -54,6 +54,15 @@ def _meet(types: dict[str, str], name: str, dtype: str) -> None:
 
 def _declared(format: Format, declare: loops.Declare, dtype: str) -> Format:
     """The format with the values of its declaration."""
+    above = format.levels[-2] if format.ndim else None
+    if format.leaf.selective and above and (above.full or above.covers or above.spans):
+        raise FormatError(
+            f"`{declare.tensor}` would store more than is true",
+            at=declare.at,
+            why=f"a Pattern is true wherever something is stored, and {type(above).__name__} "
+            "stores indices that were not written, too",
+            hint="put another level directly above Pattern(), or use Element(False)",
+        )
     if format.dtype is None:
         format = format.with_dtype(dtype)
     if isinstance(declare.init, loops.Literal):

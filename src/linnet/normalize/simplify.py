@@ -15,6 +15,7 @@ from linnet import loops
 from linnet.algebra.dtypes import Number, as_python, concrete, kind
 from linnet.algebra.exact import apply
 from linnet.algebra.function import Function
+from linnet.algebra.table import add, less, less_equal, logical_and
 from linnet.errors import DTypeError
 from linnet.formats.fiber import Fiber, Register
 from linnet.loops.rewrite import accesses, block, map_args, rewrite_stmt, substitute, walk
@@ -223,7 +224,7 @@ def simplify_expr(expr: loops.Expr, facts: Facts) -> loops.Expr:
         case loops.Call():
             expr = map_args(expr, lambda e: simplify_expr(e, facts))
             assert isinstance(expr, loops.Call)
-            for law in (fold, coalesce, annihilate, choose_branch, drop_identity, merge_equals):
+            for law in (fold, coalesce, split_distance, annihilate, choose_branch, drop_identity, merge_equals):
                 changed = law(expr, facts)
                 if changed is not None:
                     return changed
@@ -262,6 +263,31 @@ def coalesce(call: loops.Call, facts: Facts) -> loops.Expr | None:
     if isinstance(first, loops.Literal):
         return _typed(first, dtype_of(call, facts.types), facts)
     return None
+
+
+def split_distance(call: loops.Call, facts: Facts) -> loops.Expr | None:
+    """`abs(i - j) <= c -> i <= j + c and j <= i + c`, which narrows a loop; of indices only."""
+    relation, args = call.function.name, call.args
+    if relation in ("greater", "greater_equal") and len(args) == 2 and _distance(args[1]):
+        relation, args = {"greater": "less", "greater_equal": "less_equal"}[relation], args[::-1]
+    match relation, args:
+        case "less" | "less_equal", (loops.Call() as distance, bound) if _distance(distance):
+            compare = less if relation == "less" else less_equal
+            difference = distance.args[0]
+            assert isinstance(difference, loops.Call)
+            i, j = difference.args
+            one = loops.Call(compare, (i, loops.Call(add, (j, bound))))
+            other = loops.Call(compare, (j, loops.Call(add, (i, bound))))
+            return loops.Call(logical_and, (one, other))
+    return None
+
+
+def _distance(expr: loops.Expr) -> bool:
+    """Whether an expression is the distance of two indices."""
+    match expr:
+        case loops.Call(absolute, (loops.Call(minus, (loops.Index(), loops.Index())),)):
+            return absolute.name == "abs" and minus.name == "subtract"
+    return False
 
 
 def annihilate(call: loops.Call, facts: Facts) -> loops.Expr | None:

@@ -9,13 +9,13 @@ import ctypes
 from array import array
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from math import prod
 
 from linnet import imp, loops
 from linnet.errors import (
     FormatError,
     IndexBoundsError,
     InternalError,
+    Location,
     OutOfMemoryError,
     ShapeError,
 )
@@ -24,52 +24,24 @@ from linnet.formats.contents import NARROW, Contents
 from linnet.formats.format import Format
 from linnet.formats.tensor import Tensor
 from linnet.lower.context import Site
-from linnet.normalize.shape_checks import Check, evaluate
+from linnet.normalize.concordance import Warned, warn
+from linnet.normalize.shape_checks import Check
+from linnet.runtime.sizes import Shapes, Size, check_size
 
-Shapes = Sequence[Sequence[int]]
-LARGEST = 2**63 - 1
-_MOST = 2**59  # elements of 16 bytes that 64 bits can count
 _NOT_RUN = -1  # the status of a kernel that was not run, or whose status an interrupt has lost
 
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """A tensor that a kernel writes: which argument, its format, its arrays, its dimensions.
-
-    `runs` are the modes of levels in a row that have a place for every index.
-    """
+    """A tensor that a kernel writes: which argument, its format, its arrays, its dimensions."""
 
     position: int | None  # among the arguments; None for a temporary
     name: str
     format: Format
     dtypes: tuple[str, ...]
-    dims: tuple[Callable[[Shapes], int], ...] | None  # None: those it has
+    dims: tuple[Size, ...] | None  # None: those it has
     keeps: bool  # what it held before is updated
-    runs: tuple[tuple[int, ...], ...]
-
-
-def runs_of(format: Format) -> tuple[tuple[int, ...], ...]:
-    """The modes of levels in a row that have a place for every index: memory is their product."""
-    runs: list[tuple[int, ...]] = [()]
-    for k, level in enumerate(format.levels[:-1]):
-        if level.full or any(a.role == "flag" for a in level.arrays):
-            runs[-1] += format.modes_of(k)
-        else:
-            runs.append(())
-    return tuple(run for run in runs if run)
-
-
-def size_of(expr: loops.Expr, positions: dict[str, int]) -> Callable[[Shapes], int]:
-    """A function from the arguments' shapes to the value of an expression over dimensions."""
-    match expr:
-        case loops.Dimension(tensor, mode):
-            p = positions[tensor]
-            return lambda shapes: shapes[p][mode]
-        case loops.Literal(value):
-            return lambda shapes: value  # type: ignore[return-value]
-        case _:
-            names = list(positions)
-            return lambda shapes: evaluate(expr, dict(zip(names, shapes, strict=True)))
+    at: Location | None  # where it is declared
 
 
 @dataclass(slots=True)
@@ -88,6 +60,7 @@ class Entry:
     returned: tuple[int, ...]
     own: tuple[int, ...]  # positions of outputs whose old dimensions count
     wide: bool  # coordinates of results have 64 bits
+    warnings: tuple[Warned, ...]  # to be told when it is made
 
     def run(self, tensors: Sequence[Tensor], held: Sequence[Contents | None]) -> bool:
         """Call the kernel; afterwards the output tensors hold the results.
@@ -97,14 +70,14 @@ class Entry:
         """
         shapes = [() if contents is None else contents.shape for contents in held]
         for p in self.own:
-            shapes[p] = tensors[p].contents().shape
+            shapes[p] = self._shape(tensors[p], p)
         self.check(shapes)
         parts: list[Sequence[int]] = [held[p].slots for p in self.operands]  # type: ignore[union-attr]
         first = len(parts)
         for r in self.results:
-            size = shapes[r.position] if r.dims is None else [d(shapes) for d in r.dims]  # type: ignore[index]
+            size = shapes[r.position] if r.dims is None else [d(shapes, held) for d in r.dims]  # type: ignore[index]
             if len(size) > 2 or max(size, default=0) >= NARROW:
-                _check_size(r, size)
+                check_size(r.name, size, r.format, "temporary" if r.position is None else "result")
                 if not self.wide and r.position is not None and max(size) >= NARROW:
                     return False
             parts.append(size)
@@ -127,6 +100,10 @@ class Entry:
             raise self._failure(status)
         return True
 
+    def warn(self) -> None:
+        """Tell the user what the kernel costs more than they may think."""
+        warn(self.warnings)
+
     def check(self, shapes: Shapes) -> None:
         """Refuse arguments whose dimensions do not fit together."""
         for p, m, q, n, check in self.checks:
@@ -136,6 +113,21 @@ class Entry:
             named = dict(zip(self.params, shapes, strict=True))
             if not check.holds(named):
                 raise check.explain(named)
+
+    def _shape(self, tensor: Tensor, position: int) -> tuple[int, ...]:
+        """The dimensions that an output has, where nothing else says what they are."""
+        shape = tensor.shape
+        if shape is None:
+            name = self.params[position]
+            at = next(r.at for r in self.results if r.position == position)
+            raise ShapeError(
+                f"`{name}` has no shape, and nothing in `{self.name}` says what it is",
+                at=at,
+                why="its dimensions are those of no operand, and of no range that is known before",
+                hint="pass a tensor that has a shape, such as ln.asarray(np.zeros(n)), or loop "
+                "over a range: `for i in range(A.shape[0]):`",
+            )
+        return shape
 
     def _failure(self, status: int) -> Exception:
         kind, number = status & 0xFF, status >> 8
@@ -147,38 +139,25 @@ class Entry:
             )
         if kind == imp.OUT_OF_BOUNDS:
             site = self.sites[number]
-            return IndexBoundsError(f"{site.message} in `{self.name}`", at=site.at)
+            return IndexBoundsError(
+                f"{site.message} in `{self.name}`",
+                at=site.at,
+                why="an index runs from 0 to the size of its dimension less one",
+                hint="check the indices before the call; a read that may lie outside is written "
+                "`ln.coalesce(A[~i], 0)`",
+            )
         if kind == imp.NO_PLACE:
             site = self.sites[number]
             return FormatError(
                 f"{site.message} in `{self.name}`",
                 at=site.at,
                 why="its format stores one per fiber",
-                hint="use a format for more of them: SparseList for elements, SparseRunList for runs",
+                hint="use one for more of them: SparseList for elements, SparseRunList for runs",
             )
         return InternalError(f"`{self.name}` returned the unknown status {status}")
 
 
 # -- before the kernel -----------------------------------------------------------------------------
-
-
-def _check_size(r: Result, size: Sequence[int]) -> None:
-    """A result that no memory can hold is refused before anything runs."""
-    for mode, n in enumerate(size):
-        if n > LARGEST:
-            raise ShapeError(
-                f"dimension {mode} of `{r.name}` would be {n}",
-                why="coordinates are 64-bit integers",
-            )
-    for modes in r.runs:
-        count = prod([size[mode] for mode in modes])
-        if count > _MOST:
-            what = "temporary" if r.position is None else "result"
-            raise OutOfMemoryError(
-                f"the {what} `{r.name}` would have room for {count} elements",
-                why=f"its shape is {tuple(size)}, and its format {r.format.describe()}",
-                hint="store these dimensions in sparse levels, such as SparseList",
-            )
 
 
 def _copies(r: Result, held: Sequence[Contents | None]) -> list[Buffer]:

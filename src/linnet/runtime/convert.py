@@ -14,15 +14,15 @@ from linnet.runtime.kernel import Kernel
 def copy_kernel(source: Format, target: Format) -> Kernel:
     """`B[i, j, …] = A[i, j, …]`, walking A in the order in which it is stored.
 
-    What a dense tensor holds is compared with the fill value of a sparse result, so that only
-    what differs is stored; a sparse tensor's entries are all kept.
+    What a dense tensor holds, or one with runs that cover a dimension, is compared with the fill
+    value of a sparse result, so that only what differs is stored; other entries are all kept.
     """
     few = source.ndim <= 8
     names = tuple("ijklmnop"[m] if few else f"i{m}" for m in range(source.ndim))
     indices = tuple(loops.Index(name) for name in names)
     value: loops.Expr = loops.Access("A", indices)
     body: loops.Stmt = loops.Assign(loops.Access("B", indices), None, value)
-    if _stores_all(source) and not _stores_all(target):
+    if (_stores_all(source) or any(x.covers for x in source.levels)) and not _stores_all(target):
         body = _where_not_fill(body, value, target)
     for mode in reversed(source.order):
         body = loops.Loop(names[mode], None, body)
@@ -33,7 +33,7 @@ def copy_kernel(source: Format, target: Format) -> Kernel:
 
 
 def _stores_all(format: Format) -> bool:
-    return all(level.full for level in format.levels[:-1])
+    return all(level.full or level.covers for level in format.levels[:-1])
 
 
 def _where_not_fill(body: loops.Stmt, value: loops.Expr, target: Format) -> loops.Stmt:

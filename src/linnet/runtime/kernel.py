@@ -91,13 +91,24 @@ class Kernel:
         # equal options are one object, which is never freed
         key = (id(current()), wide, signatures)
         entry = self._entries.get(key)
-        if entry is None:
+        return self._compiled(key, signatures, wide) if entry is None else entry
+
+    def _compiled(
+        self, key: tuple[object, ...], signatures: tuple[Signature, ...], wide: bool
+    ) -> Entry:
+        """Compile once, whoever else asks meanwhile; tell what it costs when the lock is free."""
+        with _COMPILING.lock:
+            known = self._entries.get(key)
+            if known is not None:
+                return known
             wide = wide or any(s.wide for s in signatures)
-            with _COMPILING.lock:
-                entry = self._entries.get(key)
-                if entry is None:
-                    entry = _compiler().specialize(self, signatures, wide)
-                    self._entries[key] = entry
+            entry: Entry = _compiler().specialize(self, signatures, wide)
+            self._entries[key] = entry
+        try:
+            entry.warn()
+        except Warning:  # the user has made it an error, and shall see it again
+            self._entries.pop(key, None)
+            raise
         return entry
 
     # -- looking ---------------------------------------------------------------------------------

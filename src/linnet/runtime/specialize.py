@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -24,13 +24,14 @@ from linnet.loops.printer import show
 from linnet.loops.rewrite import walk
 from linnet.lower.context import Site
 from linnet.lower.program import Lowered
-from linnet.normalize.concordance import warn
 from linnet.normalize.dimensions import infer_dimensions
 from linnet.normalize.dtypes import infer_dtypes
 from linnet.normalize.scopes import name_scopes
 from linnet.options import current
-from linnet.runtime.call import Entry, Result, fast_check, runs_of, size_of
+from linnet.runtime.call import Entry, Result, fast_check
+from linnet.runtime.indices import check_indices
 from linnet.runtime.kernel import Kernel
+from linnet.runtime.sizes import Size, is_known, not_negative, size_of, unknown
 from linnet.testing import dense
 
 Arrays = dict[str, tuple[str, ...]]
@@ -40,7 +41,7 @@ def specialize(kernel: Kernel, signatures: Sequence[Signature], wide: bool) -> E
     """A kernel for arguments of these formats; `wide` results have coordinates of 64 bits."""
     options = current()
     normalized = normalize(kernel.program, formats_of(kernel, signatures))
-    warn(normalized.warnings)
+    check_indices(kernel.program, normalized.formats | normalized.results)
     arrays = arrays_of(kernel, normalized, signatures, wide)
     key = key_of(normalized, arrays)
     places = _places(kernel.program)
@@ -121,6 +122,7 @@ def make_entry(
         returned=tuple(positions[r] for r in kernel.program.results),
         own=tuple(positions[p] for p in written if _sizes_itself(p, declares)),
         wide=wide,
+        warnings=normalized.warnings,
     )
 
 
@@ -134,31 +136,33 @@ def _results(
     """What the kernel writes, temporaries included."""
     program, formats = normalized.program, normalized.formats | normalized.results
     positions = {name: k for k, name in enumerate(program.params)}
-    read = {name: k for name, k in positions.items() if name not in kernel.outputs - kernel.kept}
     results = []
     for name in written:
-        at, format, dims = positions.get(name), formats[name], None
-        if name not in kernel.kept:
-            known = read if at is None else positions
-            dims = tuple(_size(d, known, positions) for d in declares[name].dims or ())
+        declare, dims = declares.get(name), None
+        if name not in kernel.kept and declare is not None:
+            dims = _sizes(name, declare, kernel, positions)
+        place = None if declare is None else declare.at
         keeps = name in kernel.kept
-        results.append(Result(at, name, format, arrays[name], dims, keeps, runs_of(format)))
+        at = positions.get(name)
+        results.append(Result(at, name, formats[name], arrays[name], dims, keeps, place))
     return results
 
 
-def _size(
-    expr: loops.Expr, known: Mapping[str, int], positions: dict[str, int]
-) -> Callable[[Sequence[Sequence[int]]], int]:
-    """A dimension from the arguments' shapes; 0 of a temporary if only the kernel computes it."""
-    for node in walk(expr):
-        match node:
-            case loops.Dimension(tensor, _) if tensor in known:
-                pass
-            case loops.Literal() | loops.Call():
-                pass
-            case _:
-                return lambda shapes: 0
-    return size_of(expr, positions)
+def _sizes(
+    name: str, declare: loops.Declare, kernel: Kernel, positions: dict[str, int]
+) -> tuple[Size, ...]:
+    """The dimensions of a result; 0 for those of a temporary that only the kernel computes."""
+    read = {p for p in positions if p not in kernel.outputs or p in kernel.kept}
+    sizes: list[Size] = []
+    for expr in declare.dims or ():
+        if is_known(expr, read | {name}):
+            size = size_of(expr, positions)
+            sizes.append(not_negative(name, size, expr, declare.at))
+        elif name in positions:
+            raise unknown(name, expr, declare.at)
+        else:
+            sizes.append(lambda shapes, held: 0)
+    return tuple(sizes)
 
 
 def _sizes_itself(name: str, declares: Mapping[str, loops.Declare]) -> bool:

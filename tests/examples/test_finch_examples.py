@@ -1,0 +1,136 @@
+"""FINCH's case studies: every script runs, and what the paper shows of them is there to be seen."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+import linnet as ln
+
+ROOT = Path(__file__).parents[2]
+FOLDER = ROOT / "examples" / "finch"
+SCRIPTS = sorted(path.name for path in FOLDER.glob("*.py"))
+
+
+@pytest.mark.parametrize("script", SCRIPTS)
+def test_runs_and_checks_its_answers(script):
+    paths = os.pathsep.join([str(ROOT / "src"), *filter(None, [os.environ.get("PYTHONPATH")])])
+    done = subprocess.run(
+        [sys.executable, str(FOLDER / script)],
+        env={**os.environ, "PYTHONPATH": paths},
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.stderr == ""
+    assert done.stdout
+
+
+def load(name: str) -> ModuleType:
+    spec = importlib.util.spec_from_file_location(f"finch_{name}", FOLDER / f"{name}.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module  # a kernel's text is found through its module
+    spec.loader.exec_module(module)
+    return module
+
+
+# -- Figs. 17 and 18: what becomes of the sum of a triangle -------------------------------------
+
+
+@pytest.fixture(scope="module")
+def triangle() -> dict[str, str]:
+    example = load("lowering")
+    return example.stages(ln.asarray(example.matrix(), format=ln.CSC))
+
+
+def test_fig17_input_program(triangle):
+    assert triangle["program"].splitlines() == [
+        "def upper_triangle(s, A):",
+        "    s[...] = 0",
+        "    for j, i in ...:",
+        "        if i <= j:",
+        "            s[()] += A[i, j]",
+        "    return s",
+    ]
+
+
+def test_fig17_normalization(triangle):
+    """Extents, declaration and freeze have been added; the order was good as it was."""
+    assert triangle["normalized"].splitlines() == [
+        "def upper_triangle(s, A):",
+        "    ln.declare(s, 0, ())",
+        "    for j in range(A.shape[1]):",
+        "        for i in range(A.shape[0]):",
+        "            if i <= j:",
+        "                s[()] += A[i, j]",
+        "    ln.freeze(s)",
+        "    return s",
+    ]
+
+
+def test_fig18_every_stage_is_recorded():
+    example = load("lowering")
+    A = ln.asarray(example.matrix(), format=ln.CSC)
+    made = ln.explain(example.upper_triangle, ln.scalar(0.0), A)
+    order = ["program", "dimensions", "scopes", "concordance", "lifecycles", "code", "llvm"]
+    assert [stage for stage in made.stages if stage in order] == order
+
+
+def test_fig18_the_declaration_is_a_store(triangle):
+    assert triangle["loops"].startswith("  double s = 0;\n")
+
+
+def test_fig18_columns_are_looked_up(triangle):
+    assert "for (i64 j = 0; j < n_j; j++) {" in triangle["loops"]
+    assert "A_ptr[j]" in triangle["loops"]
+
+
+def test_fig18_the_mask_ends_the_walk(triangle):
+    """Neither a test of `i <= j` nor a loop over all `i` is left."""
+    loops = triangle["loops"]
+    assert "if (" not in loops
+    assert not re.search(r"i < n_i", loops)
+    assert re.search(r"min\(n_i, max\(0, j \+ 1\)\)", loops)
+
+
+def test_fig18_zeros_are_not_added(triangle):
+    assert re.findall(r"s \+= (.*);", triangle["loops"]) == ["A_val[A_q]"]
+
+
+def test_fig18_runs_are_integrated():
+    example = load("lowering")
+    loops = example.stages(ln.asarray(example.matrix(), format=example.FORMATS["runs"]))["loops"]
+    assert "s += A_val[A_q] * (double)(i_next - i_start);" in loops
+
+
+# -- Fig. 24: early break, as the graph examples rely on it --------------------------------------
+
+
+def test_fig24_pull_leaves_a_row_at_the_first_parent():
+    graphs = load("graphs")
+    n = 3
+    A = ln.tensor([[0, 1], [1, 2]], [True, True], (n, n), format=graphs.GRAPH, fill_value=False)
+    F = ln.asarray([True, False, False], format=graphs.FRONTIER)
+    P, V = ln.asarray([0, -1, -1], copy=True), ln.asarray([True, False, False], copy=True)
+    code = graphs.pull.code(ln.empty_tensor(graphs.FRONTIER), P, V, F, A)
+    assert "break;" in code
+
+
+# -- Fig. 26: runs, not pixels -------------------------------------------------------------------
+
+
+def test_fig26_erosion_by_runs_has_no_loop_over_pixels():
+    images = load("images")
+    img = ln.asarray(images.discs(16), format=images.RUNS)
+    tensors = ln.empty_tensor(images.RUNS), ln.empty_tensor(images.ROW_OF_RUNS), img
+    assert not re.search(r"for \(i64 x", images.erode.code(*tensors))
