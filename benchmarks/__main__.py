@@ -35,6 +35,9 @@ FAMILIES = (
     "triangles",
     "inner",
     "kron",
+    "structures",
+    "graphs",
+    "images",
 )
 FIGURES = ("latency", "memory")
 

@@ -43,8 +43,9 @@ class Case:
 
     A way is a function of `args` that prepares everything that is not timed and returns a Side.
     `expected` computes the reference; without it the reference is SciPy's result. `bar` is the
-    part of the speed of hand-written C that Linnet has to reach. `idiom` says that SciPy has no
-    such operation, and its side is what its users write instead, prepared outside the timing.
+    part of the speed of hand-written C that Linnet has to reach, `goals` say the same of other
+    sides. `idiom` says that SciPy has no such operation, and its side is what its users write
+    instead, prepared outside the timing.
     """
 
     name: str
@@ -55,6 +56,7 @@ class Case:
     bar: float | None = None
     idiom: bool = False
     expected: Callable[[], object] | None = None
+    goals: dict[str, float] = field(default_factory=dict)
 
 
 @dataclass

@@ -40,7 +40,7 @@ def row(outcome: Outcome) -> str:
 def cells(outcome: Outcome) -> list[str]:
     """One case: times, and how many times as fast as each of the others Linnet is."""
     times = {name: timing.best for name, timing in outcome.timings.items()}
-    peer = outcome.best_peer
+    peer, goals = outcome.best_peer, outcome.case.goals
     return [
         outcome.case.name,
         outcome.case.data,
@@ -49,9 +49,9 @@ def cells(outcome: Outcome) -> list[str]:
         _seconds(times.get("c")),
         _ratio(outcome.ratio("c"), outcome.case.bar),
         _seconds(times.get("scipy")),
-        _ratio(outcome.ratio("scipy"), None if outcome.case.idiom else 1.0),
+        _ratio(outcome.ratio("scipy"), goals.get("scipy", None if outcome.case.idiom else 1.0)),
         f"{peer} {_seconds(times[peer]).strip()}" if peer else "-",
-        _ratio(outcome.ratio(peer) if peer else None, None),
+        _ratio(outcome.ratio(peer), goals.get(peer)) if peer else "-",
     ]
 
 
@@ -114,8 +114,8 @@ def machine() -> dict[str, str]:
         "system": f"{platform.system()} {platform.machine()}, Python {platform.python_version()}",
         "cc": _first_line(["cc", "--version"]),
     }
-    packages = ("numpy", "llvmlite", "scipy", "sparse", "numba", "python-graphblas", "mkl")
-    for package in packages:
+    peers = ("sparse", "numba", "python-graphblas", "mkl", "opencv-python-headless")
+    for package in ("numpy", "llvmlite", "scipy", *peers):
         try:
             found[package] = metadata.version(package)
         except metadata.PackageNotFoundError:
@@ -139,6 +139,7 @@ def save(path: Path, outcomes: list[Outcome], figures: list[dict[str, object]]) 
             "data": outcome.case.data,
             "stored": outcome.case.stored,
             "bar": outcome.case.bar,
+            "goals": outcome.case.goals,
             "seconds": {
                 side: {"min": t.best, "median": t.median, "rounds": len(t.samples)}
                 for side, t in outcome.timings.items()

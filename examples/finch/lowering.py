@@ -1,4 +1,4 @@
-"""From a program to its code: the sum of the upper triangle of a matrix (FINCH §6, Figs. 17 and 18).
+"""From a program to its code: the sum of the upper triangle (FINCH §6, Figs. 17 and 18).
 
 Normalization says what was left unsaid: the extents of the loops, where `s` begins and ends being
 written. Lowering then goes through the loops, outermost first. In the loop over `i` the stored

@@ -11,6 +11,7 @@ from linnet.formats.format import Format
 from linnet.imp.check import check as check_code
 from linnet.imp.consecutive import Known
 from linnet.imp.fuse_ranges import fuse_ranges
+from linnet.imp.jam import jam
 from linnet.imp.reserve_ahead import reserve_ahead
 from linnet.imp.rewrite import walk
 from linnet.imp.simplify import simplify as simplify_code
@@ -93,8 +94,8 @@ def generate(normalized: Normalized, arrays: Arrays) -> Lowered:
 
 def improve(kernel: imp.Kernel, known: Known) -> imp.Kernel:
     """Rearrange simplified code as an expert would."""
-    kernel = fuse_ranges(kernel, known)
-    return reserve_ahead(kernel, known)
+    better = jam(reserve_ahead(fuse_ranges(kernel, known), known))
+    return kernel if better is kernel else simplify_code(better)
 
 
 def known_of(kernel: imp.Kernel, bound: dict[str, Bound]) -> Known:

@@ -12,8 +12,9 @@ i64 add(i64 *restrict args) {
   i64 C_n = 0;
   if (grow(C_ptr, args + 2, n_i + 1)) return OUT_OF_MEMORY;
   C_ptr[0] = 0;
-  if (grow(C_idx, args + 5, C_n + ((i64)A_ptr[n_i] - A_ptr[0] + ((i64)B_ptr[n_i] - B_ptr[0])))) return OUT_OF_MEMORY;
-  if (grow(C_val, args + 8, C_n + ((i64)A_ptr[n_i] - A_ptr[0] + ((i64)B_ptr[n_i] - B_ptr[0])))) return OUT_OF_MEMORY;
+  i64 room = (i64)A_ptr[n_i] - A_ptr[0] + ((i64)B_ptr[n_i] - B_ptr[0]);
+  if (grow(C_idx, args + 5, room)) return OUT_OF_MEMORY;
+  if (grow(C_val, args + 8, room)) return OUT_OF_MEMORY;
   for (i64 i = 0; i < n_i; i++) {
     i64 A_q = A_ptr[i], A_q_end = A_ptr[i + 1], B_q = B_ptr[i], B_q_end = B_ptr[i + 1];
     i64 visits_2 = A_q_end - A_q + (B_q_end - B_q);

@@ -11,8 +11,9 @@ i64 sddmm(i64 *restrict args) {
   i64 C_n = 0;
   if (grow(C_ptr, args + 2, n_i + 1)) return OUT_OF_MEMORY;
   C_ptr[0] = 0;
-  if (grow(C_idx, args + 5, C_n + ((i64)S_ptr[n_i] - S_ptr[0]))) return OUT_OF_MEMORY;
-  if (grow(C_val, args + 8, C_n + ((i64)S_ptr[n_i] - S_ptr[0]))) return OUT_OF_MEMORY;
+  i64 room = (i64)S_ptr[n_i] - S_ptr[0];
+  if (grow(C_idx, args + 5, room)) return OUT_OF_MEMORY;
+  if (grow(C_val, args + 8, room)) return OUT_OF_MEMORY;
   for (i64 i = 0; i < n_i; i++) {
     i64 visits_2 = (i64)S_ptr[i + 1] - S_ptr[i];
     if (grow(C_idx, args + 5, C_n + visits_2)) return OUT_OF_MEMORY;

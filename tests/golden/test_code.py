@@ -75,8 +75,30 @@ def sddmm(C, S, A, B):
         C[i, j] += S[i, j] * A[i, k] * B[j, k]
 
 
+@ln.kernel
+def spmm(Y, A, X):
+    Y[...] = 0
+    for i, j, k in ...:
+        Y[i, k] += A[i, j] * X[j, k]
+
+
+@ln.kernel
+def total(s, A):
+    s[...] = 0
+    for i, j, k in ...:
+        s[()] += A[i, j, k]
+
+
+@ln.kernel
+def transpose(B, A):
+    B[...] = 0
+    for i, j in ...:
+        B[j, i] = A[i, j]
+
+
 def stored(format: object, ndim: int) -> ln.Tensor:
-    return ln.asarray(VECTOR if ndim == 1 else MATRIX, format=format)  # type: ignore[arg-type]
+    array = np.ones((4,) * ndim) if ndim > 2 else VECTOR if ndim == 1 else MATRIX
+    return ln.asarray(array, format=format)  # type: ignore[arg-type]
 
 
 DENSE_VECTOR = (ln.DENSE, 1)
@@ -89,6 +111,9 @@ PROGRAMS = [
     (add_three, LIST, (LIST, 1), (LIST, 1), (LIST, 1)),
     (gustavson, CSR, (CSR, 2), (CSR, 2)),
     (sddmm, CSR, (CSR, 2), (ln.DENSE, 2), (ln.DENSE, 2)),
+    (spmm, ln.DENSE(2), (CSR, 2), (ln.DENSE, 2)),
+    (total, None, (ln.CSF(3), 3)),
+    (transpose, CSR, (CSR, 2)),
 ]
 
 

@@ -17,6 +17,8 @@ from linnet.formats.format import Format
 SMALL, WILD, INDEX = "small", "wild", "index"
 """Domains of values: few small ones; also infinities or the limits of integers; coordinates."""
 
+Bytes = NDArray[np.uint8]
+
 
 def domain(dtype: str, how: str) -> tuple[Number, ...]:
     """The values that a tensor may hold."""
@@ -24,19 +26,22 @@ def domain(dtype: str, how: str) -> tuple[Number, ...]:
         case "b":
             return (True, False)
         case "f":
-            wild = (math.inf, -math.inf, math.nan) if how == WILD else ()
+            wild: tuple[Number, ...] = (math.inf, -math.inf, math.nan) if how == WILD else ()
             return (1.0, 2.0, 3.0, -1.0, -2.0, 0.0, *wild)
         case "c":
             return (1 + 0j, 1j, 2 - 1j, -1 + 1j, 0j)
         case _:
-            wild = (int(highest(dtype)), int(lowest(dtype))) if how == WILD else ()
+            wild = (highest(dtype), lowest(dtype)) if how == WILD else ()
             signed = (-1, -2) if kind(dtype) == "i" else ()
             return (1, 2, 3, *signed, 0, *wild)
 
 
-def bound(dtype: str, how: str) -> float:
-    """The largest magnitude of a finite value in the domain."""
-    return max(abs(v) for v in domain(dtype, how) if math.isfinite(abs(v)))
+def magnitude(format: Format, how: str) -> float:
+    """The largest magnitude of a finite value that a tensor may hold."""
+    assert format.dtype is not None
+    assert format.fill_value is not None
+    sizes = [abs(v) for v in (*domain(format.dtype, how), format.fill_value)]
+    return float(max(s for s in sizes if math.isfinite(s)))
 
 
 @dataclass(frozen=True)
@@ -50,24 +55,52 @@ class Recipe:
 
 
 @st.composite
-def widths(draw: st.DrawFn, format: Format) -> tuple[bool, ...]:
-    """Which index arrays are 64 bits wide."""
+def recipes(draw: st.DrawFn, format: Format, how: str, limit: str = "") -> Recipe:
+    """Index arrays of either width."""
     count = sum(a.role in ("position", "coordinate") for l in format.levels for a in l.arrays)
-    return tuple(draw(st.lists(st.booleans(), min_size=count, max_size=count)))
+    wide = draw(st.lists(st.booleans(), min_size=count, max_size=count))
+    return Recipe(format, tuple(wide), how, limit)
 
 
 @st.composite
-def tensors(draw: st.DrawFn, recipe: Recipe, shape: tuple[int, ...], limit: int) -> ln.Tensor:
+def tensors(
+    draw: st.DrawFn, recipe: Recipe, shape: tuple[int, ...], limit: int = 1
+) -> ln.Tensor:
     """A tensor of this shape. Byte 0 stores nothing, others one of the domain or the fill value."""
     size, format = math.prod(shape), recipe.format
-    data = np.frombuffer(draw(st.binary(min_size=size, max_size=size)), np.uint8)
-    kept = np.flatnonzero(data) if format.ndim else np.arange(1)
-    values = pick(data[kept], recipe, limit)
-    coords = [c.astype(np.int32) for c in np.unravel_index(kept, shape)] if format.ndim else []
-    return widened(ln.tensor(coords, values, shape, format), recipe.wide)
+    flat = np.frombuffer(draw(st.binary(min_size=size, max_size=size)), np.uint8)
+    data = fitted(flat.reshape(shape), format)
+    where = np.nonzero(data) if shape else ()
+    values = pick(data[where] if shape else data.reshape(1), recipe, limit)
+    return widened(ln.tensor([c.astype(np.int32) for c in where], values, shape, format), recipe)
 
 
-def pick(data: NDArray[np.uint8], recipe: Recipe, limit: int) -> NDArray[Any]:
+def fitted(data: Bytes, format: Format) -> Bytes:
+    """The bytes, changed so that all levels can hold them, and so that runs are common."""
+    moved, axis = data.transpose(format.order).copy(), 0
+    for level in format.levels[:-1]:
+        if level.limit:
+            _leave_one(moved, axis, run=level.limit == "run")
+        elif isinstance(level, ln.RunList | ln.SparseRunList):
+            moved = moved.take(np.arange(moved.shape[axis]) // 2 * 2, axis)
+        axis += level.width
+    return moved.transpose(np.argsort(format.order))
+
+
+def _leave_one(moved: Bytes, axis: int, run: bool) -> None:
+    """In every fiber along an axis, leave the first element that holds something, or two equal."""
+    shape = moved.shape
+    fibers = moved.reshape(math.prod(shape[:axis]), shape[axis], math.prod(shape[axis + 1 :]))
+    for fiber in fibers:
+        held = np.flatnonzero(fiber.any(axis=1))
+        if len(held):
+            first = int(held[0])
+            kept = fiber[first].copy()
+            fiber[:] = 0
+            fiber[first : first + 1 + run] = kept
+
+
+def pick(data: Bytes, recipe: Recipe, limit: int) -> NDArray[Any]:
     """The value that each byte stands for."""
     dtype, fill = recipe.format.dtype, recipe.format.fill_value
     assert dtype is not None
@@ -77,15 +110,15 @@ def pick(data: NDArray[np.uint8], recipe: Recipe, limit: int) -> NDArray[Any]:
     return choices[(data.astype(int) - 1) % len(choices)]
 
 
-def widened(tensor: ln.Tensor, wide: tuple[bool, ...]) -> ln.Tensor:
-    """The same tensor, with index arrays of these widths."""
-    arrays, flags = {}, iter(wide)
-    names = iter(tensor.buffers.items())
+def widened(tensor: ln.Tensor, recipe: Recipe) -> ln.Tensor:
+    """The same tensor, with index arrays of the recipe's widths."""
+    arrays, wide = {}, iter(recipe.wide)
+    named = iter(tensor.buffers.items())
     for level in tensor.format.levels:
         for array in level.arrays:
-            name, held = next(names)
+            name, held = next(named)
             if array.role in ("position", "coordinate"):
-                held = held.astype(np.int64 if next(flags) else np.int32)
+                held = held.astype(np.int64 if next(wide) else np.int32)
             if array.role != "table":
                 arrays[name] = held
     return ln.from_buffers(tensor.format, tensor.shape, arrays)

@@ -6,18 +6,19 @@ import math
 
 from hypothesis import strategies as st
 
+import linnet as ln
 from linnet.algebra.dtypes import DTYPES, Number, highest, kind
-from linnet.formats.dense import Dense
-from linnet.formats.element import Element, Pattern
 from linnet.formats.format import Format
+from linnet.formats.level import Level
 from linnet.formats.named import stack
-from linnet.formats.sparse_bytemap import SparseByteMap
-from linnet.formats.sparse_coo import SparseCOO
-from linnet.formats.sparse_hash import SparseHash
-from linnet.formats.sparse_list import SparseList
 
-ANY = (Dense, SparseList, SparseByteMap, SparseHash, SparseCOO)
-INSERTING = (Dense, SparseByteMap, SparseHash)  # these can be updated again after they were read
+CORE = (ln.Dense, ln.SparseList, ln.SparseCOO, ln.SparseByteMap, ln.SparseHash)
+INSERTING = (ln.Dense, ln.SparseByteMap, ln.SparseHash)  # can be updated again after reading
+STRETCHES = (ln.SparseBand, ln.SparseBlockList, ln.RunList, ln.SparseRunList)
+SINGLE = (ln.SparsePinpoint, ln.SparseInterval)  # writing a second element or run is an error
+WRITTEN = (*CORE * 3, *STRETCHES)
+READ = (*CORE * 3, *STRETCHES, *SINGLE)
+
 # The first is what examples shrink to; common ones are repeated.
 COMMON = ("float64", "float64", "int64", "bool", *DTYPES)
 _FLOATS = (0.0, 0.0, 1.0, math.inf, -math.inf, math.nan, -3.0)
@@ -40,33 +41,38 @@ def fills(dtype: str) -> st.SearchStrategy[Number]:
 
 @st.composite
 def formats(
-    draw: st.DrawFn,
-    ndim: int,
-    dtype: str | None = None,
-    kinds: tuple[type, ...] = ANY,
-    pattern: bool = True,
+    draw: st.DrawFn, ndim: int, kinds: tuple[type[Level], ...], dtype: str | None = None
 ) -> Format:
-    """A format of this many dimensions."""
+    """A format of this many dimensions, with levels of these kinds."""
     dtype = draw(st.sampled_from(COMMON)) if dtype is None else dtype
     levels = draw(_levels(ndim, kinds))
-    pattern = pattern and dtype == "bool" and bool(levels) and levels[-1][0] is not Dense
-    tree: Pattern | Element = Element(draw(fills(dtype)), dtype)
-    if pattern and draw(st.booleans()):
-        tree = Pattern()
+    tree: Level = ln.Element(draw(fills(dtype)), dtype)
+    if dtype == "bool" and _exact(levels) and draw(st.booleans()):
+        tree = ln.Pattern()
     for level, width in reversed(levels):
-        tree = level(width, tree) if level is SparseCOO else level(tree)
+        tree = level(width, tree) if level is ln.SparseCOO else level(tree)
     order = draw(st.permutations(range(ndim))) if draw(st.integers(0, 3)) == 3 else range(ndim)
     return stack(tree, tuple(order))
 
 
 @st.composite
-def _levels(draw: st.DrawFn, ndim: int, kinds: tuple[type, ...]) -> list[tuple[type, int]]:
+def _levels(
+    draw: st.DrawFn, ndim: int, kinds: tuple[type[Level], ...]
+) -> list[tuple[type[Level], int]]:
     """Levels and how many dimensions each stores, outermost first."""
-    found: list[tuple[type, int]] = []
+    found: list[tuple[type[Level], int]] = []
     left = ndim
     while left:
         level = draw(st.sampled_from(kinds))
-        width = draw(st.integers(1, left)) if level is SparseCOO else 1
+        width = draw(st.integers(1, left)) if level is ln.SparseCOO else 1
         found.append((level, width))
         left -= width
     return found
+
+
+def _exact(levels: list[tuple[type[Level], int]]) -> bool:
+    """Whether the last level stores what is written and nothing else, as a pattern must."""
+    if not levels:
+        return False
+    last = levels[-1][0]
+    return not (last.full or last.covers or last.spans)

@@ -55,21 +55,26 @@ _QUOTIENT = """static inline {T} {name}({T} a, {T} b) {{
   return CMPLX{F}((p + q * ratio) / d, (wide ? imag : -imag) / d);
 }}"""
 _TEST = "static inline bool {name}({T} x) {{ return {body}; }}"
-_GROW = """#ifdef __linux__
+_GROW = """// New blocks begin at a cache line; large ones ask for huge pages, of which few must be set up.
+#ifdef __linux__
 int madvise(void *, size_t, int);
+static void *resized(void *old, i64 bytes) {
+  char *p = old ? realloc(old, bytes) : aligned_alloc(64, (bytes + 63ull) & -64);
+  i64 offset = (i64)p & 4095;
+  if (p && bytes >= 1 << 22) madvise(p - offset, bytes + offset, 14);
+  return p;
+}
+#else
+#define resized realloc
 #endif
 // A growable buffer has three slots, always up to date: address, capacity, length.
 static __attribute__((noinline, cold)) int enlarge(i64 *slot, i64 count, i64 size) {
   i64 most = INT64_MAX / size, wish = 2 * slot[1] > count ? 2 * slot[1] : count;
   if (count > most) return 1;
   wish = wish < 16 ? 16 : wish > most ? most : wish;
-  void *memory = realloc((void *)slot[0], wish * size);
-  if (!memory) memory = realloc((void *)slot[0], (wish = count) * size);
+  void *memory = resized((void *)slot[0], wish * size);
+  if (!memory) memory = resized((void *)slot[0], (wish = count) * size);
   if (!memory) return 1;
-#ifdef __linux__  // many small pages would take longer to get than to fill: ask for huge ones
-  i64 offset = (i64)memory & 4095;
-  if (wish * size >= 1 << 22) madvise((char *)memory - offset, wish * size + offset, 14);
-#endif
   slot[0] = (i64)memory;
   slot[1] = wish;
   return 0;

@@ -24,12 +24,12 @@ try:
   %some = call i64 @llvm.smax.i64(i64 %more, i64 16)
   %wish = call i64 @llvm.umin.i64(i64 %some, i64 %most)
   %wish.bytes = mul i64 %wish, %size
-  %new = call ptr @realloc(ptr %old, i64 %wish.bytes)
+  %new = call ptr @resized(ptr %old, i64 %wish.bytes)
   %got = icmp ne ptr %new, null
   br i1 %got, label %done, label %again
 again:
   %bytes = mul i64 %count, %size
-  %last = call ptr @realloc(ptr %old, i64 %bytes)
+  %last = call ptr @resized(ptr %old, i64 %bytes)
   %got.last = icmp ne ptr %last, null
   br i1 %got.last, label %done, label %fail
 done:
@@ -37,27 +37,48 @@ done:
   %n = phi i64 [ %wish, %try ], [ %count, %again ]
   store ptr %p, ptr %slot, align 8
   store i64 %n, ptr %cap.at, align 8
-  ADVISE
   ret i64 0
 fail:
   ret i64 1
 }
 """
-# As NumPy does for 4 MB or more: the first writes to many small pages would cost more than what is
-# computed. From the start of the first page, so that the block stays one mapping that can grow.
-_HUGE_PAGES = """
-  %size.now = mul i64 %n, %size
-  %large = icmp uge i64 %size.now, 4194304
+_RESIZED = """
+define internal ptr @resized(ptr %old, i64 %bytes) #3 {
+  %new = call ptr @realloc(ptr %old, i64 %bytes)
+  ret ptr %new
+}
+"""
+# On Linux a new block begins at a cache line, where vectors are loaded and stored faster. For 4 MB
+# or more it asks for huge pages, as NumPy does: the first writes to many small ones would cost more
+# than what is computed. It asks from the start of the first page on, so that the block stays one
+# mapping, which can grow without being copied.
+_RESIZED_LINUX = """
+define internal ptr @resized(ptr %old, i64 %bytes) #3 {
+  %is.new = icmp eq ptr %old, null
+  br i1 %is.new, label %first, label %larger
+first:
+  %padded = add nuw i64 %bytes, 63
+  %lines = and i64 %padded, -64
+  %block = call ptr @aligned_alloc(i64 64, i64 %lines)
+  br label %tried
+larger:
+  %moved = call ptr @realloc(ptr %old, i64 %bytes)
+  br label %tried
+tried:
+  %new = phi ptr [ %block, %first ], [ %moved, %larger ]
+  %large = icmp uge i64 %bytes, 4194304
   br i1 %large, label %advise, label %end
 advise:
-  %at = ptrtoint ptr %p to i64
+  %at = ptrtoint ptr %new to i64
   %offset = and i64 %at, 4095
   %back = sub i64 0, %offset
-  %page = getelementptr i8, ptr %p, i64 %back
-  %span = add i64 %size.now, %offset
+  %page = getelementptr i8, ptr %new, i64 %back
+  %span = add i64 %bytes, %offset
   %ignored = call i32 @madvise(ptr %page, i64 %span, i32 14)
   br label %end
 end:
+  ret ptr %new
+}
 """
 _GROW_NEEDS = {
     "@llvm.smax.i64": "declare i64 @llvm.smax.i64(i64, i64)",
@@ -69,11 +90,11 @@ _GROW_NEEDS = {
 def grow_function(module: Module) -> str:
     """The function that enlarges a buffer, for this system."""
     module.declarations |= _GROW_NEEDS
-    advise = ""
-    if sys.platform == "linux":
-        module.declarations["@madvise"] = "declare i32 @madvise(ptr, i64, i32) #4"
-        advise = _HUGE_PAGES.strip()
-    return _GROW.replace("ADVISE", advise)
+    if sys.platform != "linux":
+        return _GROW + _RESIZED
+    module.declarations["@aligned_alloc"] = "declare ptr @aligned_alloc(i64, i64) #4"
+    module.declarations["@madvise"] = "declare i32 @madvise(ptr, i64, i32) #4"
+    return _GROW + _RESIZED_LINUX
 
 
 def slot_value(w: Writer, slot: int, ty: str, note: str) -> str:

@@ -34,7 +34,9 @@ def same(x: float, y: float) -> bool:
     return x != x and y != y
 
 
-def all_alike(b: Builder, count: imp.Expr, each: Each, first: imp.Expr = imp.TRUE) -> imp.Expr | None:
+def all_alike(
+    b: Builder, count: imp.Expr, each: Each, first: imp.Expr = imp.TRUE
+) -> imp.Expr | None:
     """Whether `first` holds and then, for every t below `count`, what `each` says."""
     alike, t = b.var("alike", imp.BOOL), b.var("t")
     with b.collect() as body:

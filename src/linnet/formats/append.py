@@ -57,9 +57,7 @@ class Appended(Inner):
         self.complete_pointers(b, storage, level, stop)
         storage.below(level).complete(b, storage, level + 1, self.count(storage, level))
 
-    def complete_pointers(
-        self, b: Builder, storage: Storage, level: int, stop: imp.Expr
-    ) -> None:
+    def complete_pointers(self, b: Builder, storage: Storage, level: int, stop: imp.Expr) -> None:
         """Let the pointers of the fibers below `stop` be read."""
         if level in storage.skipping:
             b.emit(_catch_up(b, storage, level, self.count(storage, level), stop))

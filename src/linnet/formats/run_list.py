@@ -67,25 +67,22 @@ class RunList(Appended):
         storage, level = fiber.storage, fiber.level
         skip_below(storage, level)  # the children of gaps
         n, at, span = self.count(storage, level), b.var(f"{fiber.prefix}_at"), span_of(b)
+        wrote = b.var(f"{fiber.prefix}_wrote", imp.BOOL)
         saved, forget = marks_below(b, fiber)
-        gap = self._gap(b, fiber, at, span.start)
-        end = self._end(b, fiber, at, span.stop, forget)
-        body = run_lookup(b, fiber, n, span, gap, end, saved, forget)
-        with b.collect() as begin:
-            b.emit(*open_fiber(b, fiber, n), imp.Let(at, imp.ZERO))
+        begin = (*self._gap(b, fiber, at, span.start), *saved)
+        end = (*self._end(b, fiber, at, span.stop, forget), imp.Assign(wrote, imp.TRUE))
+        body = run_lookup(b, fiber, n, span, begin, end, forget)
+        with b.collect() as enter:
+            b.emit(*open_fiber(b, fiber, n), imp.Let(at, imp.ZERO), imp.Let(wrote, imp.FALSE))
             make_room(b, storage, level, ("right",), n + 2)
-        rest = self._gap(b, fiber, at, fiber.dim)
-        if fiber.dirty is None:
-            return Thunk(tuple(begin), body, (*rest, *close_fiber(b, fiber, n)))
-        # A fiber to which nothing is written is left as one that was not visited.
-        storage.found.add(level)
-        wrote, first = b.var(f"{fiber.prefix}_wrote", imp.BOOL), b.var(f"{fiber.prefix}_first")
-        body = run_lookup(b, fiber, n, span, gap, (*end, imp.Assign(wrote, imp.TRUE)), saved, forget)
-        before, forget = marks_below(b, fiber)
-        begin += (*before, imp.Let(wrote, imp.FALSE), imp.Let(first, n))
-        undo = (*forget, imp.Assign(n, first))
-        leave = imp.If(wrote, imp.Block(rest), imp.Block(undo))
-        return Thunk(tuple(begin), body, (leave, *close_fiber(b, fiber, n)))
+        leave = self._gap(b, fiber, at, fiber.dim)
+        if fiber.dirty is not None:  # if nothing is written, it is as if it had not been visited
+            storage.found.add(level)
+            first, (before, undo) = b.var(f"{fiber.prefix}_first"), marks_below(b, fiber)
+            enter += (*before, imp.Let(first, n))
+            undo = (*undo, imp.Assign(n, first))
+            leave = (imp.If(wrote, imp.Block(leave), imp.Block(undo)),)
+        return Thunk(tuple(enter), body, (*leave, *close_fiber(b, fiber, n)))
 
     def _gap(self, b: Builder, fiber: Fiber, at: imp.Var, stop: imp.Expr) -> Code:
         """A run of fill up to `stop`, if the runs so far end before it."""
@@ -111,7 +108,8 @@ class RunList(Appended):
         return tuple(code)
 
     def skipped(self, b: Builder, storage: Storage, level: int) -> None:
-        n, dim, right = self.count(storage, level), storage.dim(level), storage.buffers[level]["right"]
+        n, dim = self.count(storage, level), storage.dim(level)
+        right = storage.buffers[level]["right"]
         with b.collect() as fill:
             make_room(b, storage, level, ("right",), n + 1)
             storage.below(level).initialize(b, storage, level + 1, n, n + 1)

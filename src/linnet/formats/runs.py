@@ -2,8 +2,8 @@
 
 A run is written to the place behind the last one. When it is complete the two are compared, and if
 they hold the same the last run is made longer, and the new one is forgotten. So nothing is stored
-twice even for a moment, and there is nothing left to merge when the tensor is frozen. Subfibers that
-take insertions in any order can be compared only then, and stay as they were written.
+twice, and nothing is left to be merged when the tensor is frozen (FINCH Table 4). Subfibers that
+take insertions in any order can be compared only when they are frozen: they stay as written.
 """
 
 from __future__ import annotations
@@ -45,14 +45,14 @@ def end_run(
 
 
 def run_lookup(
-    b: Builder, fiber: Fiber, q: imp.Expr, span: Span, before: Code, end: Code, saved: Code, forget: Code
+    b: Builder, fiber: Fiber, q: imp.Expr, span: Span, begin: Code, end: Code, forget: Code
 ) -> Lookup:
-    """The child at `q`, written for all of a span at once, and ended by `end` if it was written."""
+    """The child at `q`, written for all of a span at once; `end` keeps it if it was written."""
     dirty = b.var(f"{fiber.storage.name}_dirty", imp.BOOL)
     keep = imp.If(dirty, imp.Block(end), imp.Block(forget))
-    begin = (*before, *saved)
+    unsure = fiber.child(q, dirty=dirty, fresh=True)
     return Lookup(
-        Thunk((*begin, imp.Let(dirty, imp.FALSE)), fiber.child(q, dirty=dirty, fresh=True), (keep,)),
+        Thunk((*begin, imp.Let(dirty, imp.FALSE)), unsure, (keep,)),
         sure=Thunk(begin, fiber.child(q, fresh=True), end),
         span=span,
     )
@@ -63,9 +63,9 @@ def span_of(b: Builder) -> Span:
     return Span(b.var("start"), b.var("stop"))
 
 
-def make_room(b: Builder, storage: Storage, level: int, names: tuple[str, ...], stop: imp.Expr) -> None:
+def make_room(
+    b: Builder, storage: Storage, level: int, names: tuple[str, ...], stop: imp.Expr
+) -> None:
     """Room for runs at positions below `stop`, in these arrays and in the levels below."""
     b.emit(*(imp.Grow(storage.buffers[level][name], stop) for name in names))
     storage.below(level).reserve(b, storage, level + 1, stop)
-
-

@@ -65,7 +65,7 @@ class SparseBand(Appended):
         b.emit(imp.Fill(idx, start, stop, imp.Const(0, idx.dtype)))
 
     def update(self, b: Builder, fiber: Fiber, index: imp.Expr) -> Looplet:
-        """Elements that are skipped lie in the band, too: they are made when the next one is kept."""
+        """Elements that are skipped lie in the band, too: they are made when one behind them is."""
         storage, level, prefix = fiber.storage, fiber.level, fiber.prefix
         n, below = self.count(storage, level), storage.below(level)
         skip_below(storage, level)

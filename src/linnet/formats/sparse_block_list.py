@@ -11,7 +11,17 @@ from linnet import imp
 from linnet.formats.alike import all_alike, both, same_length
 from linnet.formats.append import Appended, close_fiber, finish_pointers, open_fiber
 from linnet.formats.level import Array
-from linnet.formats.looplets import FILL, Lookup, Looplet, Phase, Run, Seek, Sequence, Stepper, Thunk
+from linnet.formats.looplets import (
+    FILL,
+    Lookup,
+    Looplet,
+    Phase,
+    Run,
+    Seek,
+    Sequence,
+    Stepper,
+    Thunk,
+)
 from linnet.formats.packing import (
     Arrays,
     Entries,
@@ -107,7 +117,8 @@ class SparseBlockList(Appended):
 
     def _end_blocks(self, b: Builder, storage: Storage, level: int) -> None:
         """Store where the last block ends; the next one, if there is one, begins there."""
-        n, m, ofs = self.count(storage, level), self.stored(storage, level), storage.buffers[level]["ofs"]
+        n, m = self.count(storage, level), self.stored(storage, level)
+        ofs = storage.buffers[level]["ofs"]
         b.emit(imp.Grow(ofs, n + 1), imp.Store(ofs, n, imp.cast(m, ofs.dtype)))
 
     def complete(self, b: Builder, storage: Storage, level: int, stop: imp.Expr) -> None:
@@ -127,9 +138,11 @@ class SparseBlockList(Appended):
             length, equal = same_length(ofs, here, there)
             ends = imp.eq(idx[here], idx[there]) & equal
             first, second = imp.widen(ofs[here]), imp.widen(ofs[there])
-            return both(b, ends, lambda: all_alike(
-                b, length, lambda k: below.alike(b, storage, level + 1, first + k, second + k)
-            ))  # fmt: skip
+
+            def alike_element(k: imp.Var) -> imp.Expr | None:
+                return below.alike(b, storage, level + 1, first + k, second + k)
+
+            return both(b, ends, lambda: all_alike(b, length, alike_element))
 
         return all_alike(b, blocks, alike_block, same)
 

@@ -1,4 +1,4 @@
-"""`SparseByteMap`: a flag per index and a list of those that are set: random insertion, dense memory."""
+"""`SparseByteMap`: flags, and a list of those that are set: random insertion, dense memory."""
 
 from __future__ import annotations
 
@@ -23,7 +23,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class SparseByteMap(Inner):
-    """`fiber(p)[i] -> child(p * n + i)` where `tbl[p * n + i]`; `idx[ptr[p]:ptr[p + 1]]` lists those i.
+    """`fiber(p)[i] -> child(p * n + i)` where `tbl[p * n + i]`.
+
+    These i are listed in `idx[ptr[p]:ptr[p + 1]]`.
 
     While it is written, `key` lists the positions that are set, in the order of their insertion, so
     that declaring it anew takes time in proportion to what was stored and not to its size.
@@ -94,7 +96,9 @@ class SparseByteMap(Inner):
             keep.append(imp.If(dirty, imp.Block(told), imp.EMPTY))
         begin = imp.If(~tbl[k], imp.Block((*mark, *empty)), imp.EMPTY)
         return Lookup(
-            Thunk((here, imp.Let(dirty, imp.FALSE), first), fiber.child(k, dirty=dirty), tuple(keep)),
+            Thunk(
+                (here, imp.Let(dirty, imp.FALSE), first), fiber.child(k, dirty=dirty), tuple(keep)
+            ),
             sure=Thunk((here, begin, *told), fiber.child(k)),
         )
 

@@ -35,17 +35,20 @@ if TYPE_CHECKING:
 class SparseInterval(Inner):
     """`fiber(p) -> fill … | child(p) … | fill …`.
 
-    The run begins at `left[p]` and ends before `right[p]`; that of an empty fiber ends where it begins.
+    The run begins at `left[p]` and ends before `right[p]`: where it begins, in an empty fiber.
     """
 
-    arrays: ClassVar[tuple[Array, ...]] = (Array("left", "coordinate"), Array("right", "coordinate"))
+    arrays: ClassVar[tuple[Array, ...]] = (
+        Array("left", "coordinate"),
+        Array("right", "coordinate"),
+    )
     per_fiber: ClassVar[bool] = True
     sequential: ClassVar[bool] = True
     thawable: ClassVar[bool] = False
     limit: ClassVar[str] = "run"
 
     def unfurl(self, b: Builder, fiber: Fiber, index: imp.Expr, protocol: str) -> Looplet:
-        left, right = imp.widen(fiber.buffer("left")[fiber.pos]), imp.widen(fiber.buffer("right")[fiber.pos])
+        left, right = (imp.widen(fiber.buffer(name)[fiber.pos]) for name in ("left", "right"))
         run = Run(fiber.child(fiber.pos))
         phases = (Phase(left, Run(FILL)), Phase(right, run), Phase(None, Run(FILL)))
         return Sequence(phases, inside=True)
@@ -74,8 +77,8 @@ class SparseInterval(Inner):
         with b.collect() as end:
             end_run(b, fiber, q, imp.eq(at, span.start), stop, new, forget)
             b.emit(imp.Assign(at, span.stop))
-        here = (imp.Let(q, p + imp.Cast(at >= 0, imp.INT)),)
-        body = run_lookup(b, fiber, q, span, here, tuple(end), saved, forget)
+        here = (imp.Let(q, p + imp.Cast(at >= 0, imp.INT)), *saved)
+        body = run_lookup(b, fiber, q, span, here, tuple(end), forget)
         begin = (imp.Let(at, imp.Const(-1, imp.INT)),)
         return Thunk(begin, body, self._leave(b, fiber, at))
 

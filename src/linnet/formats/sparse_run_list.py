@@ -38,9 +38,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class SparseRunList(Appended):
-    """`fiber(p) -> fill … child(q) … | fill … child(q + 1) … | … | fill …`, `ptr[p] <= q < ptr[p + 1]`.
+    """`fiber(p) -> fill … child(q) … | fill … child(q + 1) … | … | fill …`.
 
-    Run q begins at `left[q]` and ends before `right[q]`.
+    Run q, `ptr[p] <= q < ptr[p + 1]`, begins at `left[q]` and ends before `right[q]`.
     """
 
     arrays: ClassVar[tuple[Array, ...]] = (
@@ -80,7 +80,7 @@ class SparseRunList(Appended):
         with b.collect() as begin:
             b.emit(*open_fiber(b, fiber, n), imp.Let(at, imp.Const(-1, imp.INT)))
             make_room(b, storage, level, names, n + 1)
-        body = run_lookup(b, fiber, n, span, (), tuple(end), saved, forget)
+        body = run_lookup(b, fiber, n, span, saved, tuple(end), forget)
         return Thunk(tuple(begin), body, close_fiber(b, fiber, n))
 
     def freeze(self, b: Builder, storage: Storage, level: int, count: imp.Expr) -> None:

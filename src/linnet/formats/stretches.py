@@ -46,7 +46,7 @@ class Stretches:
 
 
 def stretches(fibers: Fibers, index: Ints, *, equal: bool, longest: int | None = None) -> Stretches:
-    """The stretches of neighbouring subfibers that are stored; of those that are `equal`, if asked."""
+    """The stretches of neighbouring subfibers that are stored: all, or those that are `equal`."""
     first, below = distinct(fibers, [index])
     owner, where = fibers.at[first], index[first].astype(np.int64)
     joined = np.zeros(len(first), bool)

@@ -150,7 +150,7 @@ def check_flags(arrays: Mapping[str, Ints], count: int, dim: int, label: str) ->
 
 
 def check_runs(ptr: Ints, right: Ints, dim: int, label: str, *, fiber: str = "fiber") -> None:
-    """The runs of each fiber are not empty, and cover the dimension; run q ends before `right[q]`."""
+    """The runs of each fiber, each of which ends before `right[q]`, cover the dimension."""
     _check_ends(ptr, np.zeros(len(right), np.int64), right, dim, label)
     last = ptr[1:].astype(np.int64) - 1
     ends = np.zeros(len(last), np.int64)  # of a fiber without runs
@@ -168,7 +168,7 @@ def check_runs(ptr: Ints, right: Ints, dim: int, label: str, *, fiber: str = "fi
 
 
 def check_intervals(ptr: Ints, left: Ints, right: Ints, dim: int, label: str) -> None:
-    """The runs of each fiber, from `left[q]` up to `right[q]`, are not empty, and follow in order."""
+    """The runs of each fiber, from `left[q]` up to `right[q]`, follow in order."""
     check_length(left, len(right), f"{label}.left")
     check_range(left, dim, f"{label}.left")
     _check_ends(ptr, left, right, dim, f"{label}.right")
@@ -191,7 +191,7 @@ def check_bounds(left: Ints, right: Ints, count: int, dim: int, label: str) -> N
 
 
 def check_bands(idx: Ints, ofs: Ints, dim: int, label: str) -> None:
-    """The block of each fiber, whose last element is the one before `idx[p]`, lies in its dimension."""
+    """The block of each fiber, which ends before `idx[p]`, lies in its dimension."""
     check_length(idx, len(ofs) - 1, f"{label}.idx")
     check_range(idx, dim + 1, f"{label}.idx")
     _check_starts(idx, ofs, "band", label)
@@ -212,8 +212,9 @@ def _check_starts(idx: Ints, ofs: Ints, kind: str, label: str) -> None:
     outside = length > idx
     if outside.any():
         q = int(outside.argmax())
+        start = int(idx[q]) - int(length[q])
         raise FormatError(
-            f"{kind} {q} of {label} begins at {int(idx[q]) - int(length[q])}, outside its dimension",
+            f"{kind} {q} of {label} begins at {start}, outside its dimension",
             why=f"it has {length[q]} elements, and ends at {label}.idx[{q}], which is {idx[q]}",
         )
 
@@ -231,8 +232,8 @@ def _check_ends(
     if empty.any():
         q = int(empty.argmax())
         raise FormatError(
-            f"{kind} {q} of fiber {fiber_of(ptr, q)} ends at {right[q]}, the value of {label}[{q}], "
-            f"and begins at {before[q]}",
+            f"{label}[{q}] is {right[q]}, where a {kind} of fiber {fiber_of(ptr, q)} ends "
+            f"that begins at {before[q]}",
             why=f"a {kind} has at least one element, and comes after the one before it",
         )
 

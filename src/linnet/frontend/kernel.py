@@ -7,7 +7,7 @@ from types import FunctionType
 from linnet.errors import ArgumentError, Location
 from linnet.frontend.parse import parse
 from linnet.normalize.lifecycles import insert_lifecycles
-from linnet.runtime.kernel import Kernel
+from linnet.runtime.kernel import Kernel, too_deep
 
 
 def kernel(function: FunctionType) -> Kernel:
@@ -26,7 +26,10 @@ def kernel(function: FunctionType) -> Kernel:
             hint="write it with def, and put @ln.kernel directly above",
         )
     program = parse(function)
-    insert_lifecycles(program)  # what can be refused is refused here, at the user's line
+    try:
+        insert_lifecycles(program)  # what can be refused is refused here, at the user's line
+    except RecursionError:
+        raise too_deep(program) from None
     made = Kernel(program)
     made.__doc__, made.__module__ = function.__doc__, function.__module__ or "__main__"
     made.__qualname__ = function.__qualname__

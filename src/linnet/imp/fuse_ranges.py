@@ -1,8 +1,8 @@
 """Joins loops over fibers that lie one behind the other: a matrix is summed as one array.
 
-    for i in 0 … n:                          for q in ptr[0] … ptr[n]:
-      for q in ptr[i] … ptr[i + 1]:    ->      body
-        body                                   (which does not speak of i)
+for i in 0 … n:                          for q in ptr[0] … ptr[n]:
+  for q in ptr[i] … ptr[i + 1]:    ->      body
+    body                                   (which does not speak of i)
 """
 
 from __future__ import annotations

@@ -11,9 +11,11 @@ from dataclasses import replace
 from linnet import imp
 from linnet.imp.consecutive import Known, at
 from linnet.imp.effects import Effects
+from linnet.imp.fresh import fresh_names
 from linnet.imp.rewrite import rebuild, substitute
 
 Lets = dict[str, imp.Expr]
+Grows = list[imp.Grow]
 
 
 def reserve_ahead(kernel: imp.Kernel, known: Known) -> imp.Kernel:
@@ -21,39 +23,44 @@ def reserve_ahead(kernel: imp.Kernel, known: Known) -> imp.Kernel:
 
     Needs: simplified code.
     """
-    body, grows = _Pass(known, Effects(kernel.codelets)).block(kernel.body)
-    assert not grows
+    body, _ = _Pass(kernel, known).block(kernel.body)
     return kernel if body is kernel.body else replace(kernel, body=body)
 
 
 class _Pass:
     """Blocks from the inside out; what grows in a loop is offered to the loop around it."""
 
-    def __init__(self, known: Known, effects: Effects) -> None:
-        self.known, self.effects = known, effects
+    def __init__(self, kernel: imp.Kernel, known: Known) -> None:
+        self.known, self.names = known, fresh_names(kernel)
+        self.effects = Effects(kernel.codelets)
 
-    def block(self, block: imp.Block, loop: imp.For | None = None) -> tuple[imp.Block, list[imp.Grow]]:
+    def block(self, block: imp.Block, loop: imp.For | None = None) -> tuple[imp.Block, Grows]:
         """The block, and what can be grown before the loop that it is the body of."""
         lets: Lets = {}
         stmts: list[imp.Stmt] = []
-        lifted: list[imp.Grow] = []
+        lifted: Grows = []
         for stmt in block.stmts:
             new, grows = self._statement(stmt)
+            stay: Grows = []
             for grow in grows:
-                if loop is not None and (ahead := self._before(grow, loop, lets)):
-                    lifted.append(ahead)
-                elif grow is not stmt:
-                    stmts.append(grow)
+                ahead = None if loop is None else self._before(grow, loop, lets)
+                (stay if ahead is None else lifted).append(ahead or grow)
+            if not isinstance(stmt, imp.Grow):
+                stmts += self._reserve(stay)
             stmts.append(new)
-            if isinstance(stmt, imp.Let):
-                lets[stmt.var.name] = substitute(stmt.value, lets)
-            else:
-                for name in self.effects.of(stmt).assigns & lets.keys():
-                    del lets[name]
+            self._follow(lets, stmt)
         changed = len(stmts) != len(block.stmts) or any(map(_differ, stmts, block.stmts))
         return (imp.Block(tuple(stmts)) if changed else block), lifted
 
-    def _statement(self, stmt: imp.Stmt) -> tuple[imp.Stmt, list[imp.Grow]]:
+    def _follow(self, lets: Lets, stmt: imp.Stmt) -> None:
+        """What variables are known to be after a statement."""
+        if isinstance(stmt, imp.Let):
+            lets[stmt.var.name] = substitute(stmt.value, lets)
+        for name in self.effects.of(stmt).assigns & lets.keys():
+            if not isinstance(stmt, imp.Let):
+                del lets[name]
+
+    def _statement(self, stmt: imp.Stmt) -> tuple[imp.Stmt, Grows]:
         match stmt:
             case imp.Grow():
                 return stmt, [stmt]
@@ -68,30 +75,36 @@ class _Pass:
     def _inner(self, node: imp.Node) -> imp.Node:
         return self.block(node)[0] if isinstance(node, imp.Block) else node
 
+    def _reserve(self, grows: Grows) -> list[imp.Stmt]:
+        """Grow by amounts that are computed once."""
+        rooms: dict[imp.Expr, imp.Var] = {}
+        for grow in grows:
+            if grow.count not in rooms:
+                rooms[grow.count] = imp.Var(self.names.fresh("room"))
+        lets = [imp.Let(var, count) for count, var in rooms.items()]
+        return [*lets, *(imp.Grow(grow.buffer, rooms[grow.count]) for grow in grows)]
+
     def _before(self, grow: imp.Grow, loop: imp.For, lets: Lets) -> imp.Grow | None:
-        """What to grow before a loop in place of growing in each iteration."""
+        """What to grow before a loop, seeing that it grows this in each iteration."""
         count = substitute(grow.count, lets)
         total = self._total(count, loop)
-        if total is None or total == count:
+        if total == count:
             return None
-        inside = self.effects.of(loop)
-        here = self.effects.of(total)
+        inside, here = self.effects.of(loop), self.effects.of(total)
         local = {s.var.name for s in loop.body.stmts if isinstance(s, imp.Let)} | {loop.var.name}
         if here.loads & inside.changes or here.reads & local:
             return None
         return imp.Grow(grow.buffer, total)
 
-    def _total(self, e: imp.Expr, loop: imp.For) -> imp.Expr | None:
-        """An amount after all iterations, if it is this after one: each range adds its length."""
+    def _total(self, e: imp.Expr, loop: imp.For) -> imp.Expr:
+        """An amount after all iterations, if this is it after one: each range adds its length."""
         match e:
             case imp.Binary("-", stop, start) if self.known.follow(start, stop, loop.var):
                 if not self.known.ordered(loop.start, loop.stop):
-                    return None
+                    return e
                 return at(start, loop.var, loop.stop) - at(start, loop.var, loop.start)
             case imp.Binary(("+" | "*" | "-" | "min") as op, a, b, dtype):
                 left, right = self._total(a, loop), self._total(b, loop)
-                if left is None or right is None:
-                    return None
                 if op == "min" and (left == a) != (right == b):
                     return right if left == a else left
                 return imp.Binary(op, left, right, dtype)

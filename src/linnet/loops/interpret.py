@@ -141,7 +141,8 @@ class _Cell:
             ]
             self.stored[tuple(whole)] = True
             if self.spanned is not None:
-                line = [*place[: self.spanned], slice(None), *place[self.spanned + 1 :]]
+                line: list[slice | int] = list(place)
+                line[self.spanned] = slice(None)
                 between = np.flatnonzero(self.stored[tuple(line)])
                 whole[self.spanned] = slice(between[0], between[-1] + 1)
                 self.stored[tuple(whole)] = True

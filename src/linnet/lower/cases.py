@@ -74,9 +74,7 @@ def compare(found: Cases, a: Walk, b: Walk) -> imp.Block:
     return chosen
 
 
-def decide(
-    found: Cases, left: list[Walk], stored: tuple[Walk, ...], last: imp.Expr
-) -> imp.Block:
+def decide(found: Cases, left: list[Walk], stored: tuple[Walk, ...], last: imp.Expr) -> imp.Block:
     """Ask one fiber after the other whether it is stored at the least coordinate."""
     if not left:
         return found[stored]

@@ -19,7 +19,7 @@ from linnet.lower.walks import Walk, advance, again, at_fill, bounds, chunk_of, 
 
 
 def walk_chunks(ctx: Context, r: Region, cursor: Cursor, s: Stepper, gap: Region) -> None:
-    """One fiber drives the loop: a loop over positions, each chunk from where the last one ended."""
+    """One fiber drives the loop: a loop over positions, each from where the last one ended."""
     begin, end = bounds(ctx, r, cursor, s)
     start, chunk = ctx.b.var(f"{r.index.name}_start"), chunk_of(ctx, s)
     ctx.b.emit(imp.Let(start, r.lo))

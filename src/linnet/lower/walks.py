@@ -23,7 +23,7 @@ from linnet.lower.region import Region
 
 @dataclass(frozen=True, slots=True)
 class Walk:
-    """A stepper under way: its fiber, and the variables that hold its end and its next coordinate."""
+    """A stepper under way: its fiber, and the variables for its end and its next coordinate."""
 
     cursor: Cursor
     stepper: Stepper
@@ -87,7 +87,7 @@ def at_fill(ctx: Context, r: Region, cursors: list[Cursor]) -> Region:
 
 
 def bounds(ctx: Context, r: Region, cursor: Cursor, s: Stepper) -> tuple[imp.Expr, imp.Expr]:
-    """The positions of a stepper within the region: a search at each end that is not the fiber's own."""
+    """The positions of a stepper within the region: a search at each end that is not its own."""
     begin, end = s.begin, s.end
     if not ctx.known.at_most(r.lo, ctx.begin(cursor)):
         begin = ctx.b.let(f"{s.pos.name}_begin", begin)

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+import numpy as np
+
 from linnet import loops
 from linnet.algebra.dtypes import concrete, promote
-from linnet.errors import FormatError, LinnetError
+from linnet.errors import DTypeError, FormatError, LinnetError
 from linnet.formats.format import Format
 from linnet.loops.rewrite import walk
 from linnet.loops.types import dtype_of
@@ -33,6 +35,9 @@ def infer_dtypes(program: loops.Program, formats: Mapping[str, Format]) -> dict[
                 case loops.Assign(target) if target.tensor not in known:
                     assert isinstance(target.tensor, str)
                     _meet(types, target.tensor, _value_dtype(node, types))
+    for node in walk(program.body):
+        if isinstance(node, loops.Assign) and node.op is not None:
+            _check_update(node, types)
     result = dict(formats)
     for name, format in formats.items():
         if name in inits:
@@ -46,6 +51,21 @@ def _value_dtype(stmt: loops.Assign, types: dict[str, str]) -> str:
     if stmt.op is None:
         return value
     return stmt.op.types((types.get(stmt.target.tensor, value), value))[1]
+
+
+def _check_update(stmt: loops.Assign, types: dict[str, str]) -> None:
+    """Refuse an update whose result its target cannot hold: the sum of floats in an integer."""
+    assert isinstance(stmt.target.tensor, str)
+    held = concrete(types[stmt.target.tensor])
+    result = concrete(_value_dtype(stmt, types))
+    if not np.can_cast(result, held, "same_kind"):
+        name = stmt.target.tensor
+        raise DTypeError(
+            f"`{name}` has dtype {held}, and this update makes it {result}",
+            at=stmt.at,
+            why="digits would be lost without a word",
+            hint=f"give `{name}` the dtype {result}, or convert the value: int(…)",
+        )
 
 
 def _meet(types: dict[str, str], name: str, dtype: str) -> None:

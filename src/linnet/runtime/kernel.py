@@ -12,7 +12,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from linnet import loops
-from linnet.errors import ArgumentError, LifecycleError, LinnetError, Location
+from linnet.errors import ArgumentError, KernelSyntaxError, LifecycleError, LinnetError, Location
 from linnet.formats.buffers import GUARD, Guard
 from linnet.formats.construct import asarray
 from linnet.formats.contents import Contents, Signature
@@ -102,7 +102,10 @@ class Kernel:
             if known is not None:
                 return known
             wide = wide or any(s.wide for s in signatures)
-            entry: Entry = _compiler().specialize(self, signatures, wide)
+            try:
+                entry: Entry = _compiler().specialize(self, signatures, wide)
+            except RecursionError:
+                raise too_deep(self.program) from None
             self._entries[key] = entry
         try:
             entry.warn()
@@ -230,6 +233,15 @@ class Kernel:
             f"`{self.__name__}` takes {len(params)} tensors ({', '.join(params)}), not {count}",
             at=Location.of_caller(),
         )
+
+
+def too_deep(program: loops.Program) -> KernelSyntaxError:
+    """The error for a program whose parts are nested deeper than Python can follow."""
+    return KernelSyntaxError(
+        f"`{program.name}` is nested too deeply",
+        at=program.at,
+        hint="split long expressions into lines, and long sums into several updates",
+    )
 
 
 def _compiler() -> Any:

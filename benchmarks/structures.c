@@ -1,0 +1,105 @@
+// y = A x for matrices of one structure each, and a sum over runs.
+#include "result.h"
+
+// One block of neighbours in each row: `ofs` says where it is stored, `end` before which column it ends.
+REASSOCIATE i64 band(i64 n, const i32 *restrict end, const i32 *restrict ofs,
+                     const double *restrict val, const double *restrict x, double *restrict y) {
+    for (i64 i = 0; i < n; i++) {
+        i64 length = ofs[i + 1] - ofs[i];
+        const double *a = val + ofs[i], *v = x + (end[i] - length);
+        double s = 0;
+        for (i64 k = 0; k < length; k++) s += a[k] * v[k];
+        y[i] = s;
+    }
+    return 0;
+}
+
+REASSOCIATE i64 blocks(i64 n, const i32 *restrict ptr, const i32 *restrict end,
+                       const i32 *restrict ofs, const double *restrict val,
+                       const double *restrict x, double *restrict y) {
+    for (i64 i = 0; i < n; i++) {
+        double s = 0;
+        for (i64 t = ptr[i]; t < ptr[i + 1]; t++) {
+            i64 length = ofs[t + 1] - ofs[t];
+            const double *a = val + ofs[t], *v = x + (end[t] - length);
+            for (i64 k = 0; k < length; k++) s += a[k] * v[k];
+        }
+        y[i] = s;
+    }
+    return 0;
+}
+
+i64 permutation(i64 n, const i32 *restrict idx, const double *restrict x, double *restrict y) {
+    for (i64 i = 0; i < n; i++) y[i] = x[idx[i]];
+    return 0;
+}
+
+// As in spmv.c, a long row has four sums.
+i64 pattern(i64 n, const i32 *restrict ptr, const i32 *restrict idx, const double *restrict x,
+            double *restrict y) {
+    for (i64 i = 0; i < n; i++) {
+        i64 q = ptr[i], end = ptr[i + 1];
+        double s = 0;
+        if (end - q >= 32) {
+            double t = 0, u = 0, v = 0;
+            for (; q + 3 < end; q += 4) {
+                s += x[idx[q]];
+                t += x[idx[q + 1]];
+                u += x[idx[q + 2]];
+                v += x[idx[q + 3]];
+            }
+            s = (s + t) + (u + v);
+        }
+        for (; q < end; q++) s += x[idx[q]];
+        y[i] = s;
+    }
+    return 0;
+}
+
+// The entries above the diagonal count twice.
+i64 symmetric(i64 n, const i32 *restrict ptr, const i32 *restrict idx, const double *restrict val,
+              const double *restrict diagonal, const double *restrict x, double *restrict y) {
+    memset(y, 0, n * sizeof(double));
+    for (i64 i = 0; i < n; i++) {
+        double x_i = x[i], s = diagonal[i] * x_i;
+        for (i64 q = ptr[i]; q < ptr[i + 1]; q++) {
+            i64 j = idx[q];
+            y[j] += val[q] * x_i;
+            s += val[q] * x[j];
+        }
+        y[i] += s;
+    }
+    return 0;
+}
+
+REASSOCIATE i64 dense(i64 n, i64 m, const double *restrict val, const double *restrict x,
+                      double *restrict y) {
+    for (i64 i = 0; i < n; i++) {
+        double s = 0;
+        for (i64 j = 0; j < m; j++) s += val[i * m + j] * x[j];
+        y[i] = s;
+    }
+    return 0;
+}
+
+REASSOCIATE i64 runs(i64 n, const i32 *restrict ptr, const i32 *restrict right,
+                     const double *restrict val, const double *restrict x, double *restrict y) {
+    for (i64 i = 0; i < n; i++) {
+        double s = 0;
+        i64 j = 0;
+        for (i64 q = ptr[i]; q < ptr[i + 1]; q++) {
+            double sum = 0;
+            for (; j < right[q]; j++) sum += x[j];
+            s += val[q] * sum;
+        }
+        y[i] = s;
+    }
+    return 0;
+}
+
+double run_sum(i64 count, const i32 *restrict right, const double *restrict val) {
+    double s = 0;
+    i64 left = 0;
+    for (i64 q = 0; q < count; left = right[q++]) s += (double)(right[q] - left) * val[q];
+    return s;
+}

@@ -1,0 +1,32 @@
+i64 spmm(i64 *restrict args) {
+  i64 n_i = args[5], n_k = args[17];
+  double *restrict Y_val = (void *)args[2];
+  const i32 *restrict A_ptr = (void *)args[7];
+  const i32 *restrict A_idx = (void *)args[10];
+  const double *restrict A_val = (void *)args[13];
+  const double *restrict X_val = (void *)args[18];
+  if (grow(Y_val, args + 2, n_i * n_k)) return OUT_OF_MEMORY;
+  for (i64 i = 0; i < n_i; i++) {
+    for (i64 k_2 = i * n_k; k_2 < (i + 1) * n_k; k_2++) Y_val[k_2] = 0;
+    i64 A_q = A_ptr[i], A_q_end = A_ptr[i + 1];
+    while (A_q + 1 < A_q_end) {
+      i64 j = A_idx[A_q];
+      double A_j = A_val[A_q];
+      i64 j_2 = A_idx[A_q + 1];
+      double A_j_2 = A_val[A_q + 1];
+      for (i64 k = 0; k < n_k; k++) {
+        double total = Y_val[i * n_k + k] + A_j * X_val[j * n_k + k];
+        Y_val[i * n_k + k] = total + A_j_2 * X_val[j_2 * n_k + k];
+      }
+      A_q += 2;
+    }
+    if (A_q < A_q_end) {
+      i64 j = A_idx[A_q];
+      double A_j = A_val[A_q];
+      for (i64 k = 0; k < n_k; k++)
+        Y_val[i * n_k + k] += A_j * X_val[j * n_k + k];
+    }
+  }
+  args[4] = n_i * n_k;  // length of Y_val
+  return 0;
+}

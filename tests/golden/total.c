@@ -1,0 +1,15 @@
+i64 total(i64 *restrict args) {
+  double *restrict s_val = (void *)args[0];
+  const i32 *restrict A1_ptr = (void *)args[6];
+  const i32 *restrict A2_ptr = (void *)args[12];
+  const i32 *restrict A3_ptr = (void *)args[18];
+  const double *restrict A_val = (void *)args[24];
+  if (grow(s_val, args + 0, 1)) return OUT_OF_MEMORY;
+  double s = 0;
+  #pragma omp simd reduction(+:s)
+  for (i64 A3_q = A3_ptr[A2_ptr[A1_ptr[0]]]; A3_q < A3_ptr[A2_ptr[A1_ptr[1]]]; A3_q++)
+    s += A_val[A3_q];
+  s_val[0] = s;
+  args[2] = 1;  // length of s_val
+  return 0;
+}

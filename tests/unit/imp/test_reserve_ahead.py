@@ -1,0 +1,103 @@
+"""Room is made before loops whose needs add up; elsewhere nothing changes."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from linnet import imp
+from linnet.imp.check import check
+from linnet.imp.consecutive import Known
+from linnet.imp.interpret import run
+from linnet.imp.reserve_ahead import reserve_ahead
+
+N, I, J, Q, C, V = (imp.Var(name) for name in ("n", "i", "j", "q", "c", "visits"))
+A, B = imp.Buffer("a_ptr", "int32"), imp.Buffer("b_ptr", "int64")
+OUT = imp.Buffer("out", "int64", growable=True)
+KNOWN = Known(frozenset({"n"}), frozenset({"a_ptr", "b_ptr"}))
+
+
+def length(ptr: imp.Buffer, at: imp.Expr) -> imp.Expr:
+    return imp.widen(ptr[at + 1]) - imp.widen(ptr[at])
+
+
+def kernel(count: imp.Expr, *lets: imp.Let) -> imp.Kernel:
+    """For each row: room for `count`, then as many entries as row i of A has."""
+    append = imp.Block((imp.Store(OUT, C, I), imp.Assign(C, C + 1)))
+    row = imp.For(Q, imp.widen(A[I]), imp.widen(A[I + 1]), append)
+    body = imp.Block((*lets, imp.Grow(OUT, count), row))
+    stmts = (imp.Let(C, imp.ZERO), imp.For(I, imp.ZERO, N, body), imp.SetLength(OUT, C))
+    return imp.Kernel("k", (imp.Argument("A", (N,), (A, B, OUT)),), imp.Block(stmts))
+
+
+def before(k: imp.Kernel) -> list[imp.Stmt]:
+    """What is done before the loop, after the count is set to zero."""
+    stmts = reserve_ahead(k, KNOWN).body.stmts
+    return list(stmts[1 : [isinstance(s, imp.For) for s in stmts].index(True)])
+
+
+ALL_A = imp.widen(A[N]) - imp.widen(A[0])
+ALL_B = B[N] - B[0]
+
+
+@pytest.mark.parametrize(
+    ("count", "total"),
+    [
+        (C + length(A, I), C + ALL_A),
+        (C + (length(A, I) + length(B, I)), C + (ALL_A + ALL_B)),
+        ((C + length(A, I)) * N, (C + ALL_A) * N),
+        (C + imp.minimum(length(A, I), length(B, I)), C + imp.minimum(ALL_A, ALL_B)),
+        (C + imp.minimum(length(A, I), N), C + ALL_A),
+    ],
+    ids=["one", "two", "rows", "both", "bounded"],
+)
+def test_lengths_add_up(count, total):
+    let, grow = before(kernel(count))
+    assert let.value == total
+    assert grow == imp.Grow(OUT, let.var)
+
+
+def test_lengths_are_found_through_variables():
+    let, _ = before(kernel(C + V, imp.Let(J, imp.widen(A[I])), imp.Let(V, imp.widen(A[I + 1]) - J)))
+    assert let.value == C + ALL_A
+
+
+def test_the_outermost_loop_that_will_do():
+    inner = imp.For(
+        J, imp.widen(A[I]), imp.widen(A[I + 1]), imp.Block((imp.Grow(OUT, C + length(B, J)),))
+    )
+    outer = imp.For(I, imp.ZERO, N, imp.Block((inner,)))
+    argument = imp.Argument("A", (N,), (A, B, OUT))
+    k = imp.Kernel("k", (argument,), imp.Block((imp.Let(C, imp.ZERO), outer)))
+    stmts = reserve_ahead(k, KNOWN).body.stmts
+    assert stmts[1].value == C + (B[imp.widen(A[N])] - B[imp.widen(A[0])])
+    assert stmts[3] == outer
+
+
+@pytest.mark.parametrize(
+    "count",
+    [C + N, C + I, C + imp.widen(A[I]), C + (imp.widen(A[I + 2]) - imp.widen(A[I]))],
+    ids=["dense", "index", "pointer", "overlap"],
+)
+def test_what_cannot_be_told(count):
+    k = kernel(count)
+    assert reserve_ahead(k, KNOWN) is k
+
+
+@given(st.lists(st.integers(0, 3), max_size=5), st.lists(st.integers(0, 3), max_size=5))
+def test_the_meaning_stays(a, b):
+    n = min(len(a), len(b))
+    arrays = {
+        "a_ptr": np.cumsum([0, *a[:n]]).astype(np.int32),
+        "b_ptr": np.cumsum([0, *b[:n]]).astype(np.int64),
+    }
+    plain = kernel(C + (length(A, I) + length(B, I)))
+    ahead = reserve_ahead(plain, KNOWN)
+    check(ahead)
+    (status, expected), (same_status, found) = (
+        run(k, {"A": ((n,), dict(arrays))}) for k in (plain, ahead)
+    )
+    assert status == same_status == 0
+    np.testing.assert_array_equal(found["out"], expected["out"])
