@@ -255,7 +255,7 @@ def test_formats():
         ([2**70], DTypeError, "dtype object"),
         ((x for x in [1]), DTypeError, "dtype object"),
     ],
-    ids=str,
+    ids=lambda value: type(value).__name__,
 )
 def test_what_is_not_numbers(obj, kind, text):
     refused(kind, lambda: asarray(obj), text)

@@ -106,7 +106,7 @@ def test_two_vectors(letters):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kernel", PAIRS, ids=lambda k: k.__name__)
-@pytest.mark.parametrize("letters", itertools.product(ALL, ALL))
+@pytest.mark.parametrize("letters", list(itertools.product(ALL, ALL)))
 def test_two_vectors_in_every_program(kernel, letters):
     for n in SIZES:
         agree(kernel, arguments(kernel, letters, n, n), ("llvm", "c") if n == 9 else ())
@@ -217,22 +217,38 @@ def runs(*ends_and_values: tuple[int, float]) -> ln.Tensor:
     return ln.from_buffers(ln.RunList(ln.Element(0.0)), (HUGE,), arrays)
 
 
+def summed(kernel: ln.Kernel, *operands: ln.Tensor) -> float:
+    s = ln.scalar(0.0)
+    kernel(s, *operands)
+    return s.item()
+
+
 def test_runs_integrate():
     x = runs((10**14, 1.0), (HUGE, 0.5))
     y = runs((5 * 10**14, 2.0), (HUGE, -1.0))
-    assert total(ln.scalar(0.0), x)[()] == 10**14 + 0.5 * 9 * 10**14
-    assert dot(ln.scalar(0.0), x, y)[()] == 2e14 + 4e14 - 2.5e14
+    assert summed(total, x) == 10**14 + 0.5 * 9 * 10**14
+    assert summed(dot, x, y) == 2e14 + 4e14 - 2.5e14
 
 
 def test_runs_and_lists_meet_at_entries():
     x = runs((10**14, 1.0), (HUGE, 0.5))
     y = ln.tensor([[3, HUGE - 1]], [7.0, 4.0], (HUGE,), ln.SparseList(ln.Element(0.0)))
-    assert dot(ln.scalar(0.0), x, y)[()] == 9.0
+    assert summed(dot, x, y) == summed(dot, y, x) == 9.0
 
 
 def test_runs_are_written_as_runs():
     x = runs((10**14, 1.0), (HUGE, 0.5))
     y = runs((10**13, 1.0), (HUGE, 0.0))
-    z = add(ln.empty_tensor(ln.RunList(ln.Element(0.0))), x, y)
+    z = ln.empty_tensor(ln.RunList(ln.Element(0.0)))
+    add(z, x, y)
     assert z.buffers["right0"].tolist() == [10**13, 10**14, HUGE]
     assert z.buffers["val"].tolist() == [2.0, 1.0, 0.5]
+
+
+def test_sparse_runs_are_written_as_runs():
+    x = runs((10**14, 0.0), (HUGE, 0.5)).to(ln.SparseRunList(ln.Element(0.0)))
+    assert x.buffers["left0"].tolist() == [10**14]
+    z = ln.empty_tensor(ln.SparseRunList(ln.Element(0.0)))
+    add(z, x, x)
+    assert (z.buffers["left0"].tolist(), z.buffers["right0"].tolist()) == ([10**14], [HUGE])
+    assert z.buffers["val"].tolist() == [1.0]
