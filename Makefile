@@ -6,7 +6,7 @@ VENV    := .venv
 BENCH   := .venv-bench
 BIN     := $(VENV)/bin
 PROFILE ?= dev
-JOBS    ?= 0
+JOBS    ?= 2
 FUZZ_SECONDS ?= 600
 ARGS    ?=
 
