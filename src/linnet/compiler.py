@@ -1,4 +1,4 @@
-"""The whole compiler on one screen: from a loop program and the formats of its tensors to a kernel."""
+"""The whole compiler on one screen: from a loop program and the formats of tensors to a kernel."""
 
 from __future__ import annotations
 
@@ -105,7 +105,8 @@ def known_of(kernel: imp.Kernel, bound: dict[str, Bound]) -> Known:
     for argument in kernel.arguments:
         levels = bound[argument.name].format.levels
         roles = (array.name for level in levels for array in level.arrays)
-        pointers |= {b.name for b, role in zip(argument.buffers, roles, strict=True) if role == "ptr"}
+        named = zip(argument.buffers, roles, strict=True)
+        pointers |= {buffer.name for buffer, role in named if role == "ptr"}
     return Known(frozenset(sizes), frozenset(pointers))
 
 

@@ -1,11 +1,12 @@
-"""Random expressions: what they are made of, their types, and how large their values can get.
+"""Typed expressions, and how large their values can get.
 
-Floats stay small whole numbers, so that sums are exact in any order: an operation that could leave
-that range is not taken. Integers may wrap.
+Floats stay small whole numbers, so that sums are exact in any order: a call that could leave that
+range is not made. Integers may wrap.
 """
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -29,7 +30,6 @@ class Typed:
     bound: float
 
 
-_ALIKE = {"minimum", "maximum", "where", "floor_divide", "remainder", "abs", "negative"}
 BINARY = (
     *(table.multiply, table.add) * 3,
     *(table.subtract, table.minimum, table.maximum) * 2,
@@ -66,18 +66,20 @@ def call(function: Function, *args: Typed) -> Typed | None:
     if function in (table.floor_divide, table.remainder) and kind(result) not in "iu":
         return None  # a division by zero tells 0.0 from -0.0
     bounds = [converted(a, dtype) for a, dtype in zip(args, given, strict=True)]
-    if any(b is None for b in bounds):
+    known = [b for b in bounds if b is not None]
+    if len(known) < len(bounds):
         return None
-    found = limited(_bound(function, [b for b in bounds if b is not None], result), result)
-    if found is None:
+    bound = limited(_bound(function, known, result), result)
+    if bound is None:
         return None
-    return Typed(loops.Call(function, tuple(a.expr for a in args)), result, found)
+    return Typed(loops.Call(function, tuple(a.expr for a in args)), result, bound)
 
 
 def converted(value: Typed, dtype: str) -> float | None:
     """The bound of a value after conversion to a type; None if it would not be exact."""
-    if kind(dtype) == "u" and kind(value.dtype) not in "bu":
-        return _whole(dtype) if not value.dtype.startswith("weak_") else value.bound
+    weak = value.dtype.startswith("weak_")
+    if kind(dtype) == "u" and kind(value.dtype) not in "bu" and not weak:
+        return _whole(dtype)
     return limited(value.bound, dtype)
 
 
@@ -87,10 +89,33 @@ def limited(bound: float, dtype: str) -> float | None:
         case "b":
             return 1
         case "i" | "u":
-            whole = _whole(dtype)
-            return bound if bound < whole else whole
+            return min(bound, _whole(dtype))
         case _:
             return bound if bound <= EXACT else None
+
+
+def updated(held: Typed, op: Function | None, value: Typed, times: int) -> float | None:
+    """The bound of a tensor's values after `times` updates; None if that is not to be done."""
+    if op is None:
+        bound = converted(value, held.dtype)
+        return None if bound is None else max(bound, held.bound)
+    grown = _grown(held, op, value, times)
+    computed = call(op, Typed(held.expr, held.dtype, grown), value)
+    if computed is None or not np.can_cast(concrete(computed.dtype), held.dtype, "same_kind"):
+        return None
+    bound = converted(computed, held.dtype)
+    return None if bound is None else max(bound, grown)
+
+
+def _grown(held: Typed, op: Function, value: Typed, times: int) -> float:
+    """How large values get before the last update."""
+    match op.name:
+        case "add" | "subtract":
+            return held.bound + times * value.bound
+        case "multiply" if value.bound > 1:
+            return math.inf if kind(held.dtype) in "fc" else _whole(held.dtype)
+        case _:
+            return max(held.bound, value.bound)
 
 
 def _whole(dtype: str) -> float:
@@ -98,9 +123,9 @@ def _whole(dtype: str) -> float:
 
 
 def _bound(function: Function, bounds: list[float], result: str) -> float:
-    if kind(result) == "u" and function.name in ("subtract", "negative", "bitwise_invert"):
-        return _whole(result)
     match function.name:
+        case "subtract" | "negative" | "bitwise_invert" if kind(result) == "u":
+            return _whole(result)
         case "add" | "subtract":
             return sum(bounds)
         case "multiply":
@@ -115,13 +140,13 @@ def _bound(function: Function, bounds: list[float], result: str) -> float:
 
 def literals() -> st.SearchStrategy[Typed]:
     """Constants: Python numbers, which take the type of their company, and numbers with a type."""
-    weak = st.sampled_from((1, 0, 2, 3, 1.0, 0.0, 2.0, -1.0, True, False, float("inf")))
+    weak = st.sampled_from((1, 0, 2, 3, 1.0, 0.0, 2.0, -1.0, True, False, math.inf))
     typed = st.tuples(st.sampled_from((1, 0, 2)), st.sampled_from(DTYPES))
     return st.one_of(weak.map(_weak), weak.map(_weak), typed.map(lambda t: _typed(*t)))
 
 
 def _weak(value: Number) -> Typed:
-    bound = 0.0 if value == float("inf") else abs(value)
+    bound = 0.0 if value == math.inf else float(abs(value))
     return Typed(loops.Literal(value), weak_dtype(value), bound)
 
 

@@ -12,13 +12,13 @@ from linnet.algebra.dtypes import canonical
 from linnet.errors import DTypeError, FormatError, ShapeError
 from linnet.formats.assemble import enough_memory, pack, unpack, wrap
 from linnet.formats.coordinates import Combine, as_coordinates, sort_unique
+from linnet.formats.element import ShortCircuit
 from linnet.formats.format import Format
 from linnet.formats.from_numpy import cast, contiguous, from_numpy
 from linnet.formats.from_scipy import from_scipy, is_scipy_sparse
 from linnet.formats.given import as_indices, as_numpy
 from linnet.formats.level import Level
 from linnet.formats.located import located
-from linnet.formats.element import ShortCircuit
 from linnet.formats.named import COO, SCALAR, FormatLike, as_format, override, settle, stack
 from linnet.formats.packing import Arrays, complete_level
 from linnet.formats.tensor import Tensor, buffer_names, empty_tensor
@@ -122,8 +122,8 @@ def scalar(
 ) -> Tensor:
     """A tensor without dimensions, which holds one number.
 
-    With `short_circuit`, a loop that updates it is left as soon as the value cannot change any more:
-    a search ends at the first hit.
+    With `short_circuit`, a loop that updates it is left as soon as the value cannot change any
+    more: a search ends at the first hit.
 
     >>> s = ln.scalar(0.0)
     >>> found = ln.scalar(False, short_circuit=True)

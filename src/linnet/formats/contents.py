@@ -42,7 +42,7 @@ class Signature:
     def of(
         cls, format: Format, dtypes: tuple[tuple[str, ...], ...] = (), wide: bool = False
     ) -> Signature:
-        """The one signature with this content; without dtypes, that of a result yet to be written."""
+        """The one signature with this content; without dtypes, that of a result to be written."""
         known = cls._known.get((format, dtypes, wide))
         if known is None:
             known = cls()
@@ -152,7 +152,7 @@ class Contents:
         """Whether the memory has the layout of another tensor, whatever its shape."""
         if self.format != format or len(self.buffers) != len(dtypes):
             return False
-        return all([_name(b.dtype) == d for b, d in zip(self.buffers, dtypes, strict=True)])
+        return all(_name(b.dtype) == d for b, d in zip(self.buffers, dtypes, strict=True))
 
     def lend(self) -> list[int] | None:
         """The memory of every buffer, for a kernel that writes: address, capacity, 0 for each.

@@ -3,10 +3,10 @@
     looplet = Run(body) | Lookup(body) | Spike(tail) | Sequence(phases) | Switch(cond, head, tail)
             | Thunk(preamble, body, epilogue) | Stepper(…) | Jumper(stepper)
 
-The index variable of the loop is known when a fiber is unfurled, so bodies are expressions of it and
-not functions. A payload is what an access becomes when its index is known: `FILL`, or a subfiber,
-possibly inside a `Thunk` that prepares it. Coordinates of chunks are inclusive (`last`), loop
-extents exclusive.
+The index variable of the loop is known when a fiber is unfurled, so bodies are expressions of it
+and not functions. A payload is what an access becomes when its index is known: `FILL`, or a
+subfiber, possibly inside a `Thunk` that prepares it. Coordinates of chunks are inclusive (`last`),
+loop extents exclusive.
 """
 
 from __future__ import annotations
@@ -137,8 +137,8 @@ class Stepper:
 
     `pos` is introduced by the loop; `last` is the last index of the chunk at `pos` and `chunk` its
     looplet. `setup` (introductions of variables) is run whenever `pos` has changed, also to `end`;
-    `next` moves to the following chunk (None: `pos += 1`). A stepper that `covers` its dimension has no index outside its chunks; another is
-    followed by fill.
+    `next` moves to the following chunk (None: `pos += 1`). A stepper that `covers` its dimension
+    has no index outside its chunks; another is followed by fill.
     """
 
     pos: imp.Var
@@ -203,7 +203,7 @@ def _phase(phase: Phase, values: Values) -> Phase:
 
 
 def stepper_with(s: Stepper, values: Values) -> Stepper:
-    """A stepper with other variables; those that it introduces itself are renamed where introduced."""
+    """A stepper with other variables; those that it introduces are renamed there too."""
 
     def new(var: imp.Var) -> imp.Var:
         renamed = values.get(var.name, var)

@@ -90,7 +90,8 @@ class SparseHash(Inner):
         b.emit(imp.Grow(ptr, count + 1), imp.Grow(idx, m), imp.Grow(sub, m))
         b.emit(imp.Do(b.call("group_by_position", arrays["parent"], m, ptr, count, sub)))
         b.emit(imp.Do(b.call("sort_groups", ptr, count, arrays["coord"], idx, sub)))
-        b.emit(imp.SetLength(ptr, count + 1), imp.SetLength(arrays["table"], _capacity(storage, level)))
+        b.emit(imp.SetLength(ptr, count + 1))
+        b.emit(imp.SetLength(arrays["table"], _capacity(storage, level)))
         b.emit(*(imp.SetLength(arrays[name], m) for name in ("idx", "sub", "parent", "coord")))
         storage.below(level).freeze(b, storage, level + 1, m)
 
@@ -136,9 +137,7 @@ def _make_room(b: Builder, fiber: Fiber) -> imp.Stmt:
     return imp.If((m + 1) * 2 > capacity, imp.Block(larger), imp.EMPTY)
 
 
-def _insert(
-    b: Builder, fiber: Fiber, slot: imp.Var, e: imp.Var, index: imp.Expr
-) -> list[imp.Stmt]:
+def _insert(b: Builder, fiber: Fiber, slot: imp.Var, e: imp.Var, index: imp.Expr) -> list[imp.Stmt]:
     """A new entry at the end, with an empty child."""
     storage, level = fiber.storage, fiber.level
     m, parent, coord = _count(storage, level), fiber.buffer("parent"), fiber.buffer("coord")

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class SparseList(Appended):
-    """`fiber(p) -> fill … child(q) | fill … child(q + 1) | … | fill`, `ptr[p] <= q < ptr[p + 1]`."""
+    """`fiber(p) -> fill … child(q) | fill … child(q + 1) | … | fill`, from `ptr[p]` on."""
 
     strided: ClassVar[bool] = True
     arrays: ClassVar[tuple[Array, ...]] = (Array("ptr", "position"), Array("idx", "coordinate"))
@@ -119,7 +119,7 @@ class ScatteredList(SparseList):
 
 
 def allot(counts: Sequence[int], count: int, ptr: MutableSequence[int]) -> int:
-    """A codelet: where each fiber begins, one place further on than it will be read; all entries."""
+    """A codelet: where each fiber begins, one place further on than it will be read."""
     total = 0
     ptr[0] = 0
     for p in range(count):

@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 import inspect
 import types
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from linnet import loops
 from linnet.errors import Location
@@ -19,7 +19,7 @@ from linnet.frontend.expressions import expression, operator
 from linnet.frontend.refusals import refusal, refused_loop
 from linnet.frontend.scope import Scope, outer_names
 from linnet.frontend.source import Source, read
-from linnet.loops.rewrite import block
+from linnet.loops.rewrite import block, walk
 
 
 def parse(function: types.FunctionType) -> loops.Program:
@@ -42,8 +42,18 @@ def parse_tree(tree: ast.FunctionDef, source: Source, outer: Mapping[str, object
         raise scope.error(
             tree, f"`{tree.name}` is nested too deeply", hint="split long expressions into lines"
         ) from None
-    at = source.location(tree)
-    return loops.Program(tree.name, params, scope.temporaries(), body, returned, at)
+    temporaries = scope.temporaries({*_used(body), *returned})
+    return loops.Program(tree.name, params, temporaries, body, returned, source.location(tree))
+
+
+def _used(body: loops.Stmt) -> Iterator[str]:
+    """The tensors that a program reads, writes or declares."""
+    for node in walk(body):
+        match node:
+            case loops.Access(str(tensor)) | loops.Declare(tensor):
+                yield tensor
+            case loops.Freeze(tensor) | loops.Thaw(tensor):
+                yield tensor
 
 
 # -- the function ----------------------------------------------------------------------------------

@@ -12,13 +12,13 @@ import builtins
 import difflib
 import types
 from collections import ChainMap
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Container, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 
 from linnet.algebra.function import Function
 from linnet.algebra.lookup import lookup
-from linnet.errors import KernelSyntaxError, LinnetError, Location
+from linnet.errors import FormatError, KernelSyntaxError, LinnetError, Location
 from linnet.formats.format import Format
 from linnet.formats.named import Family, as_format
 from linnet.frontend.source import Source
@@ -55,6 +55,7 @@ class Scope:
         self._names = Names(local_names)
         self._indexed: dict[str, tuple[int, Location]] = {}
         self._formats: dict[str, Format | Family] = {}
+        self._made: dict[str, Location] = {}
         self._dimensions: list[tuple[str, int, ast.AST]] = []
 
     # -- names of the kernel -------------------------------------------------------------------
@@ -89,15 +90,22 @@ class Scope:
         unique = self._names.fresh(name) if name in self._formats else name
         at = self.source.location(node)
         self._blocks[-1][name] = Binding("temporary", unique, at)
-        self._formats[unique] = format
+        self._formats[unique], self._made[unique] = format, at
         if isinstance(format, Format):
             self._indexed[unique] = (format.ndim, at)
         return unique
 
-    def temporaries(self) -> tuple[tuple[str, Format], ...]:
-        """All temporaries, in the order in which they were made."""
-        ndims = {name: count for name, (count, _) in self._indexed.items()}
-        return tuple((t, as_format(format, ndims.get(t))) for t, format in self._formats.items())
+    def temporaries(self, used: Container[str]) -> tuple[tuple[str, Format], ...]:
+        """The temporaries that are used, in the order in which they were made."""
+        return tuple((name, self._format(name)) for name in self._formats if name in used)
+
+    def _format(self, name: str) -> Format:
+        ndim, _ = self._indexed.get(name, (None, None))
+        try:
+            return as_format(self._formats[name], ndim)
+        except FormatError as error:  # a family of formats, and no access
+            error.at = self._made[name]
+            raise
 
     def tensor(self, name: ast.Name) -> str | None:
         """The tensor that a name stands for here, or None."""

@@ -1,9 +1,9 @@
 """Walking several sparse fibers together: merge loops and their tails.
 
-With steppers a, b, c there is a loop while all of them last, then loops for what is left when one or
-two have run out: the points of the merge lattice, in order. In each loop the least coordinate is
-taken, and a case says which fibers are stored there. Cases and loops in which the body vanishes are
-not written: that is what makes a product an intersection and a sum a union.
+With steppers a, b, c there is a loop while all of them last, then loops for what is left when one
+or two have run out: the points of the merge lattice, in order. In each loop the least coordinate
+is taken, and a case says which fibers are stored there. Cases and loops in which the body vanishes
+are not written: that is what makes a product an intersection and a sum a union.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from linnet import imp, loops
 from linnet.formats.looplets import (
     FILL,
     Jumper,
-    Looplet,
     Lookup,
+    Looplet,
     Run,
     Spike,
     Stepper,
@@ -134,7 +134,8 @@ def walk_alone(ctx: Context, r: Region, cursor: Cursor, s: Stepper) -> None:
 def merge(ctx: Context, r: Region, walks: list[Walk], others: list[Walk], idle: bool) -> None:
     """The loops of the lattice, from all fibers to single ones; then what is behind the last entry.
 
-    Where all is `idle` between single entries, `others` follow them, and are no part of the lattice.
+    Where all is `idle` between single entries, `others` follow them, and are no part of the
+    lattice.
     """
     start = r.lo
     if not idle:

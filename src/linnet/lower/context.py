@@ -19,7 +19,7 @@ from linnet.normalize.simplify import MISSING, Facts, simplify
 
 @dataclass(frozen=True, slots=True)
 class Site:
-    """A check made while a kernel runs: what to say if it fails. Numbered by its place in a list."""
+    """A check made while a kernel runs: what to say if it fails. Its number is its place."""
 
     message: str
     at: Location | None

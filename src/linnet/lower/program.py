@@ -227,7 +227,7 @@ def _bind_in(stmt: loops.Stmt, name: str, change: Change) -> tuple[loops.Stmt, b
     return map_stmts(own, lambda body: next(bodies)), over
 
 
-# -- statements --------------------------------------------------------------------------------------
+# -- statements ----------------------------------------------------------------------------------
 
 
 def lower_stmt(ctx: Context, stmt: loops.Stmt) -> None:

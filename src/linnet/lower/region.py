@@ -168,7 +168,7 @@ def lower_single(ctx: Context, r: Region, sure: bool) -> None:
 
 
 def lower_runs(ctx: Context, r: Region) -> Region:
-    """Constant regions become their values; then simplify, and forget fibers that no longer matter."""
+    """Constant regions become their values; then simplify, and forget what no longer matters."""
     runs = {
         c: as_value(c, x.body)
         for c, x in r.looplets.items()
@@ -260,7 +260,8 @@ def lower_point(ctx: Context, r: Region, whole: bool = False) -> None:
         if isinstance(looplet.body, Switch) and not cursor.update:
             lower_switch(ctx, replace(r, point=True), cursor, _as_runs(looplet.body))
             return
-    reads = {c: as_value(c, p) for c, p in payloads.items() if not c.update and isinstance(p, Value)}
+    found = {c: p for c, p in payloads.items() if not c.update and isinstance(p, Value)}
+    reads = {c: as_value(c, p) for c, p in found.items()}
     body = ctx.simplify(resolve(r.body, r.index.name, reads))
     epilogues: list[tuple[imp.Stmt, ...]] = []
     writes: dict[Cursor, Fiber | loops.Literal] = {}

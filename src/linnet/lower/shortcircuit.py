@@ -12,7 +12,7 @@ from linnet.lower.context import Context
 
 
 def break_early(ctx: Context, body: loops.Stmt) -> None:
-    """After the body of a loop: `if (p) break`, if all that it updates asks for it (FINCH §3.3.3)."""
+    """After the body of a loop: `if (p) break`, if all that it updates asks for it."""
     cond = settled(body)
     if cond is not None and ctx.running and ctx.running[-1]:
         ctx.b.emit(imp.If(cond, imp.Block((imp.Break(),)), imp.EMPTY))

@@ -74,9 +74,7 @@ class Span:
     point: bool
 
 
-def guard(
-    ctx: Context, cursor: Cursor, looplet: Looplet, span: Span, body: loops.Stmt
-) -> Looplet:
+def guard(ctx: Context, cursor: Cursor, looplet: Looplet, span: Span, body: loops.Stmt) -> Looplet:
     """The fiber within its bounds, and nothing beyond them.
 
     Where every iteration uses the access, one test before the loop will do.

@@ -1,4 +1,4 @@
-"""Many fibers at once: one loop over all coordinates, instead of one for every set that may be left.
+"""Many fibers at once: one loop over all coordinates, not one for every set that may be left.
 
 The loops and cases of a lattice double with every operand. Beyond a few, the values of the operands
 are chosen while running, each where it is stored and its fill elsewhere, and the body is written

@@ -224,7 +224,7 @@ def simplify_expr(expr: loops.Expr, facts: Facts) -> loops.Expr:
         case loops.Call():
             expr = map_args(expr, lambda e: simplify_expr(e, facts))
             assert isinstance(expr, loops.Call)
-            for law in (fold, coalesce, split_distance, annihilate, choose_branch, drop_identity, merge_equals):
+            for law in LAWS:
                 changed = law(expr, facts)
                 if changed is not None:
                     return changed
@@ -340,6 +340,17 @@ def merge_equals(call: loops.Call, facts: Facts) -> loops.Expr | None:
     if not call.function.idempotent or len(call.args) != 2 or call.args[0] != call.args[1]:
         return None
     return _typed(call.args[0], dtype_of(call, facts.types), facts)
+
+
+LAWS = (
+    fold,
+    coalesce,
+    split_distance,
+    annihilate,
+    choose_branch,
+    drop_identity,
+    merge_equals,
+)
 
 
 def _typed(expr: loops.Expr, dtype: str, facts: Facts) -> loops.Expr | None:

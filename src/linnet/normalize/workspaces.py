@@ -218,7 +218,7 @@ class _Insertion:
 
 
 def scattered_level(format: Format) -> int | None:
-    """The number of the last level above the leaf, if it can be scattered to and all above is full."""
+    """The number of the level above the leaf, if it can be scattered to and all above is full."""
     last = len(format.levels) - 2
     above = format.levels[:last]
     if not above or not all(level.full for level in above):

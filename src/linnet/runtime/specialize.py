@@ -40,8 +40,10 @@ Arrays = dict[str, tuple[str, ...]]
 def specialize(kernel: Kernel, signatures: Sequence[Signature], wide: bool) -> Entry:
     """A kernel for arguments of these formats; `wide` results have coordinates of 64 bits."""
     options = current()
-    normalized = normalize(kernel.program, formats_of(kernel, signatures))
-    check_indices(kernel.program, normalized.formats | normalized.results)
+    formats = formats_of(kernel, signatures)
+    check_indices(kernel.program, formats | dict(kernel.program.temporaries))
+    normalized = normalize(kernel.program, formats)
+    check_indices(kernel.program, normalized.results)  # now that all dtypes are known
     arrays = arrays_of(kernel, normalized, signatures, wide)
     key = key_of(normalized, arrays)
     places = _places(kernel.program)

@@ -1,0 +1,104 @@
+"""Random accesses: indices of loops, computed indices that stay inside, and some that do not."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from linnet import loops
+from linnet.algebra import table
+from linnet.algebra.function import Function
+from tests.oracle.data import INDEX
+from tests.oracle.scopes import Known, Notebook, Running, Scope
+from tests.oracle.values import Typed, call, literals
+
+PROTOCOLS = ("", "walk", "gallop", "follow")
+
+
+def combine(function: Function, a: loops.Expr, b: loops.Expr | int) -> loops.Expr:
+    """A call with an index, where a number may stand for itself."""
+    return loops.Call(function, (a, loops.Literal(b) if isinstance(b, int) else b))
+
+
+class Indexing(Notebook):
+    """Writes accesses."""
+
+    def access(self, scope: Scope, tensor: Known, update: bool = False) -> loops.Access | None:
+        """An access within bounds, if there are indices for all modes."""
+        indices = []
+        for dim in tensor.dims:
+            index = self.index(scope, dim, nested=not update)
+            if index is None:
+                return None
+            indices.append(index)
+        protocols: tuple[str, ...] = ()
+        if not update and indices and self.one_in(8):
+            protocols = tuple(self.choose(PROTOCOLS) for _ in indices)
+        return loops.Access(tensor.name, tuple(indices), protocols)
+
+    def index(self, scope: Scope, dim: str, nested: bool) -> loops.Expr | None:
+        """An index that stays within a dimension: mostly that of a loop."""
+        mine = [r for r in scope.loops if r.dim == dim]
+        plain: list[loops.Expr] = [loops.Index(r.index) for r in mine]
+        if plain and not (self.style.computed and self.one_in(8)):
+            return self.choose(plain)
+        options = [*self.shifted(dim, mine), *self.looked_up(scope, dim, nested)]
+        return self.choose(options or plain) if options or plain else None
+
+    def shifted(self, dim: str, mine: list[Running]) -> Iterator[loops.Expr]:
+        """Indices that follow from those of loops over the same dimension."""
+        for c in range(self.least[dim]):
+            yield loops.Literal(c)
+        for r in mine:
+            i = loops.Index(r.index)
+            for c in range(1, r.high + 1):
+                yield combine(table.add, i, c)
+            for c in range(1, r.low + 1):
+                yield combine(table.subtract, i, c)
+            yield combine(table.subtract, combine(table.subtract, self.anchors[dim], 1), i)
+            yield combine(table.floor_divide, i, 2)
+            for j in (loops.Index(s.index) for s in mine if s is not r):
+                yield combine(table.minimum, i, j)
+                yield loops.Call(table.absolute, (combine(table.subtract, i, j),))
+
+    def looked_up(self, scope: Scope, dim: str, nested: bool) -> Iterator[loops.Expr]:
+        """Indices that tensors hold: `A[I[i]]`."""
+        for name, recipe in self.recipes.items():
+            known = self.tensors[name]
+            if recipe.how != INDEX or recipe.limit != dim or not nested or known.cost > self.room:
+                continue
+            where = [self.index(scope, d, nested=False) for d in known.dims]
+            found = [w for w in where if w is not None]
+            if len(found) == len(where):
+                self.room -= known.cost
+                yield loops.Access(name, tuple(found))
+
+    def beyond(self, scope: Scope, tensor: Known) -> Typed | None:
+        """`coalesce(A[~(i - 1)], 0)`: what is read outside the bounds is said."""
+        indices, protocols = [], []
+        for dim in tensor.dims:
+            index = self.index(scope, dim, nested=False)
+            lenient = bool(scope.loops) and (index is None or self.one_in(2))
+            if index is None and not lenient:
+                return None
+            indices.append(self.anywhere(scope) if lenient else index)
+            protocols.append("permissive" if lenient else "")
+        access = loops.Access(tensor.name, tuple(i for i in indices if i), tuple(protocols))
+        value = Typed(access, tensor.dtype, tensor.bound)
+        return call(table.coalesce, value, self.draw(literals())) if "permissive" in protocols else value
+
+    def anywhere(self, scope: Scope) -> loops.Expr:
+        """An index that may lie outside a dimension, on either side."""
+        i, j = (loops.Index(self.choose(scope.loops).index) for _ in range(2))
+        c = self.choose((1, 2, 3))
+        return self.choose(
+            [
+                combine(table.subtract, i, c),
+                combine(table.add, i, c),
+                i,
+                combine(table.multiply, i, c),
+                combine(table.add, i, j),
+                combine(table.subtract, i, j),
+                combine(table.subtract, loops.Literal(c), i),
+                combine(table.add, combine(table.multiply, i, 2), j),
+            ]
+        )

@@ -1,0 +1,142 @@
+"""What a program knows while it is being written, and what there is when it is complete."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TypeVar
+
+from hypothesis import strategies as st
+
+from linnet import loops
+from linnet.formats.format import Format
+from linnet.loops.rewrite import walk
+from tests.oracle.data import Recipe
+from tests.oracle.values import Typed
+
+LONGEST = 5  # of dimensions
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Style:
+    """What kind of programs are written."""
+
+    operands: int = 3
+    ndim: int = 3
+    depth: int = 4  # of loops
+    statements: int = 3
+    terms: int = 3  # the depth of expressions
+    room: int = 5  # levels of sparse tensors that one statement may search or merge
+    temporaries: bool = True
+    branches: bool = True
+    computed: bool = True  # indices that are not those of loops
+    ranges: bool = True
+    kept: bool = True  # outputs that are updated without being declared
+
+
+@dataclass(frozen=True)
+class Known:
+    """A tensor of the program: which dimension each mode has, and how large its values are."""
+
+    name: str
+    dims: tuple[str, ...]
+    format: Format
+    bound: float
+
+    @property
+    def dtype(self) -> str:
+        """The type of its values."""
+        assert self.format.dtype is not None
+        return self.format.dtype
+
+    @property
+    def cost(self) -> int:
+        """By how many searches or merges an access multiplies the code."""
+        return sum(l.width for l in self.format.levels if not (l.full or l.leaf))
+
+
+@dataclass(frozen=True)
+class Running:
+    """A loop: `low <= index < size of dim - high`."""
+
+    index: str
+    dim: str
+    low: int = 0
+    high: int = 0
+    full: bool = True
+
+
+@dataclass(frozen=True)
+class Scope:
+    """What may be used in a statement. No tensor may be both read and written."""
+
+    loops: tuple[Running, ...] = ()
+    lets: tuple[Typed, ...] = ()
+    reads: frozenset[str] = frozenset()
+    writes: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True)
+class Wish:
+    """A tensor that a statement has to write or to read."""
+
+    write: str | None = None
+    read: str | None = None
+
+
+ANY = Wish()
+
+
+@dataclass(frozen=True)
+class Case:
+    """A program, and how its arguments are made."""
+
+    program: loops.Program
+    recipes: dict[str, Recipe]  # of arguments that hold something
+    outputs: dict[str, Format]  # of those that are declared
+    dims: dict[str, tuple[str, ...]]
+    least: dict[str, int]  # the smallest size of each dimension
+
+
+@dataclass
+class Notebook:
+    """All that has been said so far: the base of those who write."""
+
+    draw: st.DrawFn
+    style: Style
+    least: dict[str, int] = field(default_factory=dict)
+    tensors: dict[str, Known] = field(default_factory=dict)
+    recipes: dict[str, Recipe] = field(default_factory=dict)
+    anchors: dict[str, loops.Dimension] = field(default_factory=dict)  # the size of a dimension
+    outputs: list[str] = field(default_factory=list)
+    temporaries: dict[str, Format] = field(default_factory=dict)
+    left: int = 0  # statements that may still be written
+    room: int = 0  # see `Style`
+
+    def one_in(self, n: int) -> bool:
+        """True once in a while, and False in the simplest example."""
+        return self.draw(st.integers(0, n - 1)) == n - 1
+
+    def choose(self, options: tuple[T, ...] | list[T]) -> T:
+        """One of these; the first in the simplest example."""
+        return self.draw(st.sampled_from(options))
+
+    def shuffled(self, items: tuple[T, ...] | list[T]) -> list[T]:
+        """These in any order."""
+        return list(self.draw(st.permutations(items)))
+
+    def operands(self) -> set[str]:
+        """Parameters that are only read."""
+        return {name for name in self.recipes if name not in self.outputs}
+
+    def implied(self, body: loops.Stmt, index: str) -> bool:
+        """Whether the access to an operand says how far a loop runs."""
+        return any(
+            isinstance(n, loops.Access)
+            and n.tensor in self.operands()
+            and any(
+                i == loops.Index(index) and protocol != "permissive"
+                for i, protocol in zip(n.indices, n.protocols or ("",) * len(n.indices), strict=True)
+            )
+            for n in walk(body)
+        )

@@ -1,0 +1,235 @@
+"""Random statements and blocks.
+
+A tensor belongs to the block that declares it, and each statement of that block either reads or
+writes it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import linnet as ln
+from linnet import loops
+from linnet.algebra import table
+from linnet.algebra.dtypes import kind
+from linnet.formats.format import Format
+from linnet.formats.named import stack
+from linnet.loops.rewrite import block
+from tests.oracle.data import magnitude
+from tests.oracle.expressions import Expressions
+from tests.oracle.formats import INSERTING, WRITTEN, formats
+from tests.oracle.indices import combine
+from tests.oracle.scopes import ANY, LONGEST, Known, Running, Scope, Wish
+from tests.oracle.values import UPDATES, Typed, updated
+
+NAMES = tuple("ijklmpqrst")
+
+
+class Statements(Expressions):
+    """Writes statements."""
+
+    # -- blocks ----------------------------------------------------------------------------------
+
+    def block(self, scope: Scope) -> loops.Stmt:
+        """One or more statements, perhaps around a temporary."""
+        if self.style.temporaries and self.left > 1 and self.one_in(3):
+            return self.with_temporary(scope)
+        stmts = [self.statement(scope, ANY)]
+        while self.left > 0 and self.one_in(3):
+            stmts.append(self.statement(scope, ANY))
+        return block(stmts)
+
+    def with_temporary(self, scope: Scope) -> loops.Stmt:
+        """Declare, update, read; and if its format can take it, update and read again."""
+        again = self.one_in(3)
+        name = self.new_temporary(INSERTING if again else WRITTEN)
+        writing = replace(scope, writes=scope.writes | {name})
+        reading = replace(scope, reads=scope.reads | {name})
+        write, read = Wish(write=name), Wish(read=name)
+        stmts = [self.statement(writing, write), self.statement(reading, read)]
+        if again:
+            stmts += [self.statement(writing, write), self.statement(reading, read)]
+        return block([self.declaration(name, stmts, scope), *stmts])
+
+    def new_temporary(self, kinds: tuple[type, ...]) -> str:
+        """A tensor of few dimensions; a scalar may end the loops that update it."""
+        name = f"w{len(self.temporaries)}"
+        ndim = self.choose((1, 0, 2, 1)) if self.anchors else 0
+        dims = tuple(self.choose(list(self.anchors)) for _ in range(ndim))
+        format = self.draw(formats(ndim, kinds))
+        if not dims and self.one_in(3):
+            format = stack(ln.ShortCircuit(format.fill_value, format.dtype))
+        self.temporaries[name] = format
+        self.tensors[name] = Known(name, dims, format, fill_size(format))
+        return name
+
+    def declaration(self, name: str, stmts: list[loops.Stmt], scope: Scope) -> loops.Declare:
+        """Dimensions follow from full loops; where others write, they are said."""
+        tensor = self.tensors[name]
+        fill = tensor.format.fill_value
+        assert fill is not None
+        typed = kind(tensor.dtype) != "b" and self.one_in(2)
+        init = loops.Literal(fill, tensor.dtype if typed else None)
+        partial = frozenset(r.index for r in scope.loops if not r.full)
+        writes = list(plain_writes(loops.Block(tuple(stmts)), name, partial))
+        if tensor.dims and writes and all(writes) and not self.one_in(5):
+            return loops.Declare(name, init)
+        return loops.Declare(name, init, tuple(self.anchors[d] for d in tensor.dims) or None)
+
+    # -- statements ------------------------------------------------------------------------------
+
+    def statement(self, scope: Scope, wish: Wish) -> loops.Stmt:
+        """One statement that does what is wished."""
+        self.left -= 1
+        if scope == replace(scope, loops=(), lets=()):  # a new nest
+            self.room = self.style.room
+        name = wish.write or wish.read
+        running = {r.dim for r in scope.loops}
+        missing = [d for d in self.tensors[name].dims if d not in running] if name else []
+        deeper = bool(self.anchors) and len(scope.loops) < self.style.depth and self.one_in(2)
+        if missing or deeper:
+            return self.nest(scope, missing, wish)
+        if self.style.branches and self.one_in(4):
+            return self.branch(scope, wish)
+        if self.style.branches and self.one_in(5):
+            return self.let(scope, wish)
+        return self.assign(scope, wish)
+
+    def nest(self, scope: Scope, wanted: list[str], wish: Wish) -> loops.Stmt:
+        """Loops over the dimensions of some tensor, in any order, and a block inside."""
+        dims = list(dict.fromkeys(wanted))
+        if not dims or self.one_in(3):
+            candidates = [t for t in sorted(scope.reads) if self.tensors[t].dims]
+            more = self.tensors[self.choose(candidates)].dims if candidates else ()
+            dims += [d for d in more if d not in dims or self.one_in(3)]
+        dims = dims or [self.choose(list(self.anchors))]
+        room = max(len(wanted), self.style.depth - len(scope.loops), 1)
+        return self.loop(scope, self.shuffled(dims[:room]), wish)
+
+    def loop(self, scope: Scope, dims: list[str], wish: Wish) -> loops.Stmt:
+        """Loops over these dimensions."""
+        if not dims:
+            self.left += 1
+            return self.block(scope) if wish == ANY else self.statement(scope, wish)
+        taken = {r.index for r in scope.loops}
+        index = next(n for n in NAMES if n not in taken)
+        extent, running = self.extent(scope, index, dims[0])
+        body = self.loop(replace(scope, loops=(*scope.loops, running)), dims[1:], wish)
+        if extent is None and (not self.implied(body, index) or self.one_in(8)):
+            extent = loops.Extent(loops.Literal(0), self.anchors[dims[0]])
+        return loops.Loop(index, extent, body)
+
+    def extent(self, scope: Scope, index: str, dim: str) -> tuple[loops.Extent | None, Running]:
+        """How far a loop runs; None for the whole dimension."""
+        if not self.style.ranges or not self.one_in(4):
+            return None, Running(index, dim)
+        part, size, zero = Running(index, dim, full=False), self.anchors[dim], loops.Literal(0)
+        c = self.choose((1, 2))
+        start, shorter = loops.Literal(c), combine(table.subtract, size, c)
+        options = [
+            (loops.Extent(start, size), replace(part, low=c)),
+            (loops.Extent(zero, shorter), replace(part, high=c)),
+            (loops.Extent(start, shorter), replace(part, low=c, high=c)),
+        ]
+        for i in (loops.Index(r.index) for r in scope.loops if r.dim == dim):
+            after = combine(table.add, i, 1)
+            options += [
+                (loops.Extent(zero, i), part),
+                (loops.Extent(i, size), part),
+                (loops.Extent(after, size), replace(part, low=1)),
+                (loops.Extent(zero, after), part),
+            ]
+        return self.choose(options)
+
+    def branch(self, scope: Scope, wish: Wish) -> loops.Stmt:
+        """`if …: … else: …`"""
+        cond = self.condition(scope)
+        then = self.inner(scope, wish)
+        orelse: loops.Stmt = loops.NOTHING
+        if self.one_in(2) and self.left > 0:
+            orelse = self.inner(scope, wish)
+        return loops.If(cond.expr, then, orelse)
+
+    def inner(self, scope: Scope, wish: Wish) -> loops.Stmt:
+        if wish != ANY or self.left <= 0:
+            return self.statement(scope, wish)
+        return self.block(scope)
+
+    def let(self, scope: Scope, wish: Wish) -> loops.Stmt:
+        """`x = …`, and a statement that may use it."""
+        value = self.expression(scope, self.choose((1, 0, 2)), wish.read)
+        name = f"x{len(scope.lets)}"
+        known = Typed(loops.Name(name), value.dtype, value.bound)
+        return loops.Let(name, value.expr, self.inner(replace(scope, lets=(*scope.lets, known)), wish))
+
+    # -- assignments -----------------------------------------------------------------------------
+
+    def assign(self, scope: Scope, wish: Wish) -> loops.Stmt:
+        """Write a value, or update with it."""
+        depth = self.choose(tuple(range(self.style.terms + 1)))
+        value = self.expression(scope, depth, wish.read)
+        target = self.target(scope, wish.write)
+        tensor = self.tensors[str(target.tensor)]
+        held = Typed(target, tensor.dtype, tensor.bound)
+        ops = [None, None] if self.one_in(4) else [self.choose(UPDATES), None]
+        for op in ops:
+            bound = updated(held, op, value, LONGEST ** len(scope.loops))
+            if bound is not None:
+                break
+        else:  # neither can be exact
+            bound, value = max(tensor.bound, 1), Typed(loops.Literal(True), "weak_bool", 1)
+        self.tensors[tensor.name] = replace(tensor, bound=bound)
+        return loops.Assign(target, op, value.expr)
+
+    def target(self, scope: Scope, wanted: str | None) -> loops.Access:
+        """Where to write: the tensor asked for, another that fits, or a new output."""
+        fitting = [n for n in self.outputs if n not in scope.reads]
+        names = [wanted] if wanted else sorted({*scope.writes, *fitting})
+        if wanted or len(self.outputs) >= 3 or not self.one_in(3):
+            for name in self.shuffled(names):
+                access = self.access(scope, self.tensors[name], update=True)
+                if access is not None:
+                    return access
+        return self.new_output(scope)
+
+    def new_output(self, scope: Scope) -> loops.Access:
+        """An output whose modes are some of the indices of the loops around."""
+        name, running = f"Y{len(self.outputs)}", self.shuffled(list(scope.loops))
+        count = max(len(running) - self.choose((0, 1, 1, 2)), 0)
+        format = self.draw(formats(count, WRITTEN))
+        self.outputs.append(name)
+        dims = tuple(r.dim for r in running[:count])
+        self.tensors[name] = Known(name, dims, format, fill_size(format))
+        return loops.Access(name, tuple(loops.Index(r.index) for r in running[:count]))
+
+
+def fill_size(format: Format) -> float:
+    """The magnitude of what an empty tensor holds."""
+    fill = abs(format.fill_value or 0)
+    return fill if fill < float("inf") else 0  # infinities and NaN stay what they are
+
+
+def plain_writes(stmt: loops.Stmt, name: str, partial: frozenset[str]) -> Iterator[bool]:
+    """For every write to a tensor: are all its indices those of full loops?"""
+    match stmt:
+        case loops.Assign(target) if target.tensor == name:
+            yield all(isinstance(i, loops.Index) and i.name not in partial for i in target.indices)
+        case loops.Loop(index, extent, body):
+            yield from plain_writes(body, name, _with(partial, index, extent))
+        case loops.If(_, then, orelse):
+            yield from plain_writes(then, name, partial)
+            yield from plain_writes(orelse, name, partial)
+        case loops.Let(_, _, body):
+            yield from plain_writes(body, name, partial)
+        case loops.Block(stmts):
+            for s in stmts:
+                yield from plain_writes(s, name, partial)
+
+
+def _with(partial: frozenset[str], index: str, extent: loops.Extent | None) -> frozenset[str]:
+    match extent:
+        case None | loops.Extent(loops.Literal(0), loops.Dimension()):
+            return partial - {index}
+        case _:
+            return partial | {index}
