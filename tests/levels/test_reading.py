@@ -88,7 +88,9 @@ SCALARS = (total, dot, largest_gap)
 PAIRS = (dot, largest_gap, add, choose_by, with_index, shifted, window)
 
 
-def arguments(kernel: ln.Kernel, letters: tuple[str, ...], n: int, seed: int) -> dict[str, ln.Tensor]:
+def arguments(
+    kernel: ln.Kernel, letters: tuple[str, ...], n: int, seed: int
+) -> dict[str, ln.Tensor]:
     rng = np.random.default_rng(seed)
     result, *operands = kernel.program.params
     n = 8 if kernel is window else n
@@ -127,7 +129,7 @@ def test_three_vectors(kernel, seed):
     agree(kernel, arguments(kernel, letters, drawn.choice(SIZES), seed))
 
 
-# -- matrices --------------------------------------------------------------------------------------
+# -- matrices ------------------------------------------------------------------------------------
 
 
 @ln.kernel
@@ -204,7 +206,7 @@ def test_two_matrices(seed):
     agree(kernel, args, ("llvm",) if seed % 20 == 0 else ())
 
 
-# -- how much work -----------------------------------------------------------------------------------
+# -- how much work ---------------------------------------------------------------------------------
 
 
 HUGE = 10**15

@@ -46,8 +46,16 @@ def test_runs_cover_every_fiber():
     ("left", "right", "expected"),
     [
         ([0, 1, 4], [2, 3, 5], "run 1 of level0 begins at 1, and run 0 ends at 2"),
-        ([0, 2, 4], [1, 2, 5], "level0.right[1] is 2, where a run of fiber 0 ends that begins at 2"),
-        ([0, 3, 1], [1, 4, 2], "level0.right[2] is 2, where a run of fiber 0 ends that begins at 4"),
+        (
+            [0, 2, 4],
+            [1, 2, 5],
+            "level0.right[1] is 2, where a run of fiber 0 ends that begins at 2",
+        ),
+        (
+            [0, 3, 1],
+            [1, 4, 2],
+            "level0.right[2] is 2, where a run of fiber 0 ends that begins at 4",
+        ),
         ([0, 2, 4], [1, 3, 6], "level0.right[2] is 6, outside its dimension of size 6"),
         ([0, 2], [1, 3, 5], "level0.left has 2 elements, and 3 are called for"),
     ],
@@ -103,7 +111,9 @@ def test_band(idx, ofs, expected):
 
 
 def test_band_without_values():
-    assert message("DN", (1, 5), idx1=[4], ofs1=[0, 4]) == "val has 3 elements, and 4 are called for"
+    assert (
+        message("DN", (1, 5), idx1=[4], ofs1=[0, 4]) == "val has 3 elements, and 4 are called for"
+    )
 
 
 @pytest.mark.parametrize(

@@ -84,7 +84,7 @@ def test_what_does_not_fit(letter, message):
         ln.asarray(array, format=nest("D" + letter))
 
 
-# -- formats with names ------------------------------------------------------------------------------
+# -- formats with names ----------------------------------------------------------------------------
 
 
 TRIANGLE = np.triu(np.arange(1.0, 17).reshape(4, 4))

@@ -59,7 +59,7 @@ def test_what_a_level_holds_is_copied(letter):
             agree(copy, {"z": z, "x": x}, ("llvm", "c") if source == letter else ())
 
 
-# -- matrices --------------------------------------------------------------------------------------
+# -- matrices ------------------------------------------------------------------------------------
 
 
 @ln.kernel
@@ -138,7 +138,7 @@ def test_cubes(seed):
     agree(copy_cube, {"C": ln.empty_tensor(nest(result)), "A": source}, ways)
 
 
-# -- runs of more than values ------------------------------------------------------------------------
+# -- runs of more than values ----------------------------------------------------------------------
 
 
 PIXELS = np.array([[1, 2, 3], [1, 2, 3], [1, 2, 4], [0, 0, 0], [0, 0, 0], [1, 2, 4]], float)
@@ -183,7 +183,7 @@ def test_values_of_every_type_are_compared(dtype):
     assert z.buffers["val"].tolist() == [1, 0, 1]
 
 
-# -- what does not fit -------------------------------------------------------------------------------
+# -- what does not fit -----------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("backend", ["llvm", "c"])

@@ -212,7 +212,8 @@ def _same(got: Arguments, expected: Arguments, what: str) -> None:
         (here, a), (there, b) = unpack(got[name]), unpack(expected[name])
         assert np.array_equal(here, there), f"{name} differs: {what}\n{here}\n{there}"
         same = (a == b) | ((a != a) & (b != b))
-        assert a.dtype == b.dtype and same.all(), f"{name} differs: {what}\n{a}\n{b}"
+        assert a.dtype == b.dtype, f"{name} differs: {what}\n{a.dtype} {b.dtype}"
+        assert same.all(), f"{name} differs: {what}\n{a}\n{b}"
 
 
 def _bits(tensor: ln.Tensor) -> list[bytes]:

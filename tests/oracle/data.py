@@ -63,9 +63,7 @@ def recipes(draw: st.DrawFn, format: Format, how: str, limit: str = "") -> Recip
 
 
 @st.composite
-def tensors(
-    draw: st.DrawFn, recipe: Recipe, shape: tuple[int, ...], limit: int = 1
-) -> ln.Tensor:
+def tensors(draw: st.DrawFn, recipe: Recipe, shape: tuple[int, ...], limit: int = 1) -> ln.Tensor:
     """A tensor of this shape. Byte 0 stores nothing, others one of the domain or the fill value."""
     size, format = math.prod(shape), recipe.format
     flat = np.frombuffer(draw(st.binary(min_size=size, max_size=size)), np.uint8)

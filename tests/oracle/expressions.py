@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from linnet import loops
-from linnet.algebra import table
-from linnet.algebra.dtypes import kind
 from tests.oracle.indices import Indexing, combine
 from tests.oracle.scopes import LONGEST, Scope
 from tests.oracle.values import BINARY, COMPARISONS, UNARY, Typed, call, literals
+
+from linnet import loops
+from linnet.algebra import table
+from linnet.algebra.dtypes import kind
 
 
 class Expressions(Indexing):

@@ -1,4 +1,4 @@
-"""Random formats: any nest of levels over any leaf, any order of modes, any dtype and fill value."""
+"""Random formats: any nest of levels over any leaf, any order of modes, any dtype and fill."""
 
 from __future__ import annotations
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from linnet import loops
-from linnet.algebra import table
-from linnet.algebra.function import Function
 from tests.oracle.data import INDEX
 from tests.oracle.scopes import Known, Notebook, Running, Scope
 from tests.oracle.values import Typed, call, literals
+
+from linnet import loops
+from linnet.algebra import table
+from linnet.algebra.function import Function
 
 PROTOCOLS = ("", "walk", "gallop", "follow")
 
@@ -84,7 +85,11 @@ class Indexing(Notebook):
             protocols.append("permissive" if lenient else "")
         access = loops.Access(tensor.name, tuple(i for i in indices if i), tuple(protocols))
         value = Typed(access, tensor.dtype, tensor.bound)
-        return call(table.coalesce, value, self.draw(literals())) if "permissive" in protocols else value
+        return (
+            call(table.coalesce, value, self.draw(literals()))
+            if "permissive" in protocols
+            else value
+        )
 
     def anywhere(self, scope: Scope) -> loops.Expr:
         """An index that may lie outside a dimension, on either side."""

@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import replace
 
 from hypothesis import strategies as st
-
-import linnet as ln
-from linnet import loops
-from linnet.loops.rewrite import block, walk
 from tests.oracle.data import INDEX, SMALL, WILD, magnitude, recipes, tensors
 from tests.oracle.formats import CORE, INSERTING, READ, fills, formats
 from tests.oracle.scopes import ANY, LONGEST, Case, Known, Scope, Style, Wish
 from tests.oracle.statements import Statements
+
+import linnet as ln
+from linnet import loops
+from linnet.loops.rewrite import block, walk
 
 KEPT = "K"  # the output that is updated without being declared
 

@@ -6,12 +6,12 @@ from dataclasses import dataclass, field
 from typing import TypeVar
 
 from hypothesis import strategies as st
+from tests.oracle.data import Recipe
+from tests.oracle.values import Typed
 
 from linnet import loops
 from linnet.formats.format import Format
 from linnet.loops.rewrite import walk
-from tests.oracle.data import Recipe
-from tests.oracle.values import Typed
 
 LONGEST = 5  # of dimensions
 T = TypeVar("T")
@@ -136,7 +136,9 @@ class Notebook:
             and n.tensor in self.operands()
             and any(
                 i == loops.Index(index) and protocol != "permissive"
-                for i, protocol in zip(n.indices, n.protocols or ("",) * len(n.indices), strict=True)
+                for i, protocol in zip(
+                    n.indices, n.protocols or ("",) * len(n.indices), strict=True
+                )
             )
             for n in walk(body)
         )

@@ -9,6 +9,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
+from tests.oracle.expressions import Expressions
+from tests.oracle.formats import INSERTING, WRITTEN, formats
+from tests.oracle.indices import combine
+from tests.oracle.scopes import ANY, LONGEST, Known, Running, Scope, Wish
+from tests.oracle.values import UPDATES, Typed, updated
+
 import linnet as ln
 from linnet import loops
 from linnet.algebra import table
@@ -16,12 +22,6 @@ from linnet.algebra.dtypes import kind
 from linnet.formats.format import Format
 from linnet.formats.named import stack
 from linnet.loops.rewrite import block
-from tests.oracle.data import magnitude
-from tests.oracle.expressions import Expressions
-from tests.oracle.formats import INSERTING, WRITTEN, formats
-from tests.oracle.indices import combine
-from tests.oracle.scopes import ANY, LONGEST, Known, Running, Scope, Wish
-from tests.oracle.values import UPDATES, Typed, updated
 
 NAMES = tuple("ijklmpqrst")
 
@@ -161,7 +161,9 @@ class Statements(Expressions):
         value = self.expression(scope, self.choose((1, 0, 2)), wish.read)
         name = f"x{len(scope.lets)}"
         known = Typed(loops.Name(name), value.dtype, value.bound)
-        return loops.Let(name, value.expr, self.inner(replace(scope, lets=(*scope.lets, known)), wish))
+        return loops.Let(
+            name, value.expr, self.inner(replace(scope, lets=(*scope.lets, known)), wish)
+        )
 
     # -- assignments -----------------------------------------------------------------------------
 

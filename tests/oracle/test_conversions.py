@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import numpy as np
 from hypothesis import given, note
 from hypothesis import strategies as st
+from tests.oracle.check import Subject, check, describe
+from tests.oracle.data import SMALL, WILD, Recipe, tensors, widths
+from tests.oracle.formats import formats
 
 import linnet as ln
 from linnet.algebra.exact import converter
-from linnet.runtime.convert import copy_kernel
 from linnet.formats.element import Pattern
+from linnet.runtime.convert import copy_kernel
 from linnet.testing import dense
-from tests.oracle.check import Subject, check, describe, stored
-from tests.oracle.data import SMALL, WILD, Recipe, tensors, widths
-from tests.oracle.formats import formats
 
 
 @given(st.data())
@@ -27,7 +26,10 @@ def test_conversions(data):
     recipe = Recipe(source, data.draw(widths(source)), data.draw(st.sampled_from((SMALL, WILD))))
     subject = None
     for _ in range(2):
-        shape = tuple(data.draw(st.sampled_from((2, 3, 1, 0) if ndim > 3 else (2, 3, 1, 0, 4))) for _ in range(ndim))
+        shape = tuple(
+            data.draw(st.sampled_from((2, 3, 1, 0) if ndim > 3 else (2, 3, 1, 0, 4)))
+            for _ in range(ndim)
+        )
         tensor = data.draw(tensors(recipe, shape, 1))
         program = copy_kernel(source, target).program
         args = {"B": ln.empty_tensor(target), "A": tensor}
@@ -37,4 +39,6 @@ def test_conversions(data):
         result = subject.interpreted(args, {"A": shape, "B": shape})["B"]
         right = converter(target.dtype)(dense(tensor))
         values = dense(result)
-        assert ((values == right) | ((values != values) & (right != right))).all(), f"B is {values}, should be {right}"
+        assert ((values == right) | ((values != values) & (right != right))).all(), (
+            f"B is {values}, should be {right}"
+        )

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from hypothesis import given, note, reject
 from hypothesis import strategies as st
+from tests.oracle.check import Subject, check, describe
+from tests.oracle.data import tensors
+from tests.oracle.programs import Case, Style, cases
 
 import linnet as ln
 from linnet.errors import DTypeError
-from tests.oracle.check import HAS_CC, Subject, check, describe
-from tests.oracle.data import tensors
-from tests.oracle.programs import Case, Style, cases
 
 
 def arguments(data, case: Case) -> dict[str, ln.Tensor]:
@@ -57,7 +57,17 @@ def run(data, style: Style) -> None:
 
 @given(st.data())
 def test_elementwise(data):
-    run(data, Style(temporaries=False, branches=False, computed=False, ranges=False, kept=False, statements=1))
+    run(
+        data,
+        Style(
+            temporaries=False,
+            branches=False,
+            computed=False,
+            ranges=False,
+            kept=False,
+            statements=1,
+        ),
+    )
 
 
 @given(st.data())

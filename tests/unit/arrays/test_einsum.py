@@ -118,7 +118,11 @@ def test_loops_follow_what_is_stored():
     notation = read("D[i,j] += A[i,k] * B[k,j]", ("A", "B"), ())
     rows, columns = ln.CSR, ln.CSC
     assert loop_order(notation, {"A": rows, "B": rows}, {"A": 9, "B": 9}) == (["i", "k", "j"], [])
-    assert loop_order(notation, {"A": columns, "B": columns}, {"A": 9, "B": 9})[0] == ["j", "k", "i"]
+    assert loop_order(notation, {"A": columns, "B": columns}, {"A": 9, "B": 9})[0] == [
+        "j",
+        "k",
+        "i",
+    ]
     sums = read("D[i,j] = A[i,j] + B[i,j]", ("A", "B"), ())
     assert loop_order(sums, {"A": rows, "B": columns}, {"A": 9, "B": 3}) == (["i", "j"], ["B"])
     assert index_sizes(notation, {"A": (2, 3), "B": (3, 4)}) == {"i": 2, "k": 3, "j": 4}
