@@ -88,7 +88,7 @@ class Author(Statements):
     def top(self) -> loops.Stmt:
         """Statements, some of which may read what others have written; declarations come first."""
         kept = frozenset({KEPT} & set(self.outputs))
-        scope = Scope(reads=frozenset(self.operands()), writes=kept)
+        scope = Scope(reads=frozenset(self.operands()), writes=kept, outermost=True)
         stmts = [self.block(scope)]
         if not self.outputs or not self.written(stmts):
             stmts.append(self.assign(scope, ANY))
@@ -115,8 +115,9 @@ def cases(draw: st.DrawFn, style: Style) -> Case:
 @st.composite
 def arguments(draw: st.DrawFn, case: Case) -> dict[str, ln.Tensor]:
     """Tensors for the program: small, now and then empty."""
+    longest = 3 if max(map(len, case.dims.values())) > 3 else LONGEST
     sizes = {
-        dim: draw(st.sampled_from([n for n in (2, 3, 1, 0, 4, LONGEST) if n >= least]))
+        dim: draw(st.sampled_from([n for n in (2, 3, 1, 0, 4, 5) if least <= n <= longest]))
         for dim, least in case.least.items()
     }
     args = {}

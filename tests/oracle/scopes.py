@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
 from hypothesis import strategies as st
@@ -74,6 +74,11 @@ class Scope:
     lets: tuple[Typed, ...] = ()
     reads: frozenset[str] = frozenset()
     writes: frozenset[str] = frozenset()
+    outermost: bool = False
+
+    def inside(self, *running: Running) -> Scope:
+        """In a block of a statement, perhaps of a loop."""
+        return replace(self, loops=(*self.loops, *running), outermost=False)
 
 
 @dataclass(frozen=True)

@@ -82,7 +82,7 @@ class Statements(Expressions):
     def statement(self, scope: Scope, wish: Wish) -> loops.Stmt:
         """One statement that does what is wished."""
         self.left -= 1
-        if scope == replace(scope, loops=(), lets=()):  # a new nest
+        if scope.outermost:
             self.room = self.style.room
         name = wish.write or wish.read
         running = {r.dim for r in scope.loops}
@@ -115,7 +115,7 @@ class Statements(Expressions):
         taken = {r.index for r in scope.loops}
         index = next(n for n in NAMES if n not in taken)
         extent, running = self.extent(scope, index, dims[0])
-        body = self.loop(replace(scope, loops=(*scope.loops, running)), dims[1:], wish)
+        body = self.loop(scope.inside(running), dims[1:], wish)
         if extent is None and (not self.implied(body, index) or self.one_in(8)):
             extent = loops.Extent(loops.Literal(0), self.anchors[dims[0]])
         return loops.Loop(index, extent, body)
@@ -144,7 +144,7 @@ class Statements(Expressions):
 
     def branch(self, scope: Scope, wish: Wish) -> loops.Stmt:
         """`if …: … else: …`"""
-        cond = self.condition(scope)
+        cond, scope = self.condition(scope), scope.inside()
         then = self.inner(scope, wish)
         orelse: loops.Stmt = loops.NOTHING
         if self.one_in(2) and self.left > 0:

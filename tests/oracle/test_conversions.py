@@ -5,8 +5,8 @@ from __future__ import annotations
 from hypothesis import given, note
 from hypothesis import strategies as st
 from tests.oracle.check import Subject, check, describe
-from tests.oracle.data import SMALL, WILD, Recipe, tensors, widths
-from tests.oracle.formats import formats
+from tests.oracle.data import SMALL, WILD, recipes, tensors
+from tests.oracle.formats import READ, WRITTEN, formats
 
 import linnet as ln
 from linnet.algebra.exact import converter
@@ -18,12 +18,12 @@ from linnet.testing import dense
 @given(st.data())
 def test_conversions(data):
     ndim = data.draw(st.sampled_from((2, 1, 3, 0, 4)))
-    source = data.draw(formats(ndim))
+    source = data.draw(formats(ndim, READ))
     same = data.draw(st.booleans())
-    target = data.draw(formats(ndim, source.dtype if same else None))
+    target = data.draw(formats(ndim, WRITTEN, source.dtype if same else None))
     if same and not isinstance(target.leaf, Pattern) and data.draw(st.booleans()):
         target = target.with_fill(source.fill_value)
-    recipe = Recipe(source, data.draw(widths(source)), data.draw(st.sampled_from((SMALL, WILD))))
+    recipe = data.draw(recipes(source, data.draw(st.sampled_from((SMALL, WILD)))))
     subject = None
     for _ in range(2):
         shape = tuple(

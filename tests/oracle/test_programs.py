@@ -2,74 +2,38 @@
 
 from __future__ import annotations
 
-from hypothesis import given, note, reject
+import pytest
+from hypothesis import given, note
 from hypothesis import strategies as st
-from tests.oracle.check import Subject, check, describe
-from tests.oracle.data import tensors
-from tests.oracle.programs import Case, Style, cases
 
-import linnet as ln
-from linnet.errors import DTypeError
+from tests.oracle.check import BACKENDS, check, describe, lowered
+from tests.oracle.programs import arguments, cases
+from tests.oracle.scopes import Style
 
+LARGE = 800  # code of which LLVM makes machine code in a fraction of a second
 
-def arguments(data, case: Case) -> dict[str, ln.Tensor]:
-    sizes = {}
-    for d, n in case.least.items():
-        sizes[d] = data.draw(st.sampled_from([x for x in (2, 3, 1, 0, 4, 5) if x >= n]), label=d)
-    args = {}
-    for name in case.program.params:
-        if name in case.recipes:
-            recipe = case.recipes[name]
-            shape = tuple(sizes[d] for d in case.dims[name])
-            limit = sizes.get(recipe.limit, 1)
-            args[name] = data.draw(tensors(recipe, shape, limit))
-        else:
-            args[name] = ln.empty_tensor(case.outputs[name])
-    return args
+PLAIN = Style(
+    statements=1, temporaries=False, branches=False, computed=False, ranges=False, kept=False
+)
+STYLES = {
+    "maps": PLAIN,
+    "deep": Style(operands=2, ndim=5, depth=5, statements=1, terms=1, branches=False),
+    "indices": Style(operands=2, statements=1, terms=1, temporaries=False, kept=False),
+    "blocks": Style(operands=2, ndim=2, statements=4, terms=2, depth=3),
+    "programs": Style(),
+}
 
 
-LARGE = 800
-
-
-def lowered(program, args) -> Subject:
-    """The program, unless it loses digits and is rightly refused."""
-    try:
-        return Subject.of(program, args)
-    except DTypeError as error:
-        rightly = "this update makes it", "does not fit the dtype"
-        if not any(words in error.message for words in rightly):
-            raise
-        reject()
-
-
-def run(data, style: Style) -> None:
+@pytest.mark.parametrize("style", STYLES.values(), ids=STYLES)
+@given(data=st.data())
+def test_programs(data: st.DataObject, style: Style) -> None:
     case = data.draw(cases(style))
     subject = None
-    for _ in range(2):
-        args = arguments(data, case)
-        ways = data.draw(st.sampled_from(((), (), ("llvm",), ("llvm", "c"))))
+    for _ in range(2):  # one program for two sets of arguments, of different shapes
+        args = data.draw(arguments(case))
+        chosen = data.draw(st.sampled_from(((), BACKENDS[:1], BACKENDS)))
         note(describe(case.program, args))
         subject = subject or lowered(case.program, args)
-        if subject.size > LARGE:
-            ways = ()
-        check(subject, args, ways)
-
-
-@given(st.data())
-def test_elementwise(data):
-    run(
-        data,
-        Style(
-            temporaries=False,
-            branches=False,
-            computed=False,
-            ranges=False,
-            kept=False,
-            statements=1,
-        ),
-    )
-
-
-@given(st.data())
-def test_programs(data):
-    run(data, Style())
+        if subject is None:
+            return
+        check(subject, args, chosen if subject.size < LARGE else ())

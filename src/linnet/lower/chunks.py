@@ -97,7 +97,7 @@ def _to_boundary(ctx: Context, r: Region, runs: list[Walk], beyond: bool) -> imp
 def follow(ctx: Context, w: Walk, where: imp.Expr) -> Looplet:
     """Move on to the chunk that an index lies in, and say what it is."""
     s = w.stepper
-    behind = s.last < where
+    behind = s.last + 1 <= where
     moves = imp.Block((*advance(s), *again(s)))
     ctx.b.emit(imp.While(behind if s.covers else w.more & behind, moves))
     chunk = chunk_of(ctx, s)

@@ -44,7 +44,7 @@ class Kernel:
     # -- calling ---------------------------------------------------------------------------------
 
     def __call__(self, *args: object, **named: object) -> Tensor | tuple[Tensor, ...] | None:
-        """Run on tensors; outputs are updated in place, and returned if the program says so."""
+        """Run on tensors; outputs are updated in place, and returned."""
         tensors = self.tensors(self._in_order(args, named) if named else args)
         if len(self.outputs) > 1:
             self._check_outputs(tensors)

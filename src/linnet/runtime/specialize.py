@@ -121,7 +121,7 @@ def make_entry(
         checks=tuple(f for f in fast if f is not None),
         other_checks=tuple(c for c, f in zip(normalized.checks, fast, strict=True) if f is None),
         sites=sites,
-        returned=tuple(positions[r] for r in kernel.program.results),
+        returned=tuple(positions[r] for r in program.results),
         own=tuple(positions[p] for p in written if _sizes_itself(p, declares)),
         wide=wide,
         warnings=normalized.warnings,

@@ -1,0 +1,49 @@
+i64 multiply(i64 *restrict args) {
+  i64 *restrict z_ptr = (void *)args[1];
+  i32 *restrict z_left = (void *)args[4];
+  i32 *restrict z_right = (void *)args[7];
+  double *restrict z_val = (void *)args[10];
+  const i32 *restrict x_ptr = (void *)args[14];
+  const i32 *restrict x_left = (void *)args[17];
+  const i32 *restrict x_right = (void *)args[20];
+  const double *restrict x_val = (void *)args[23];
+  const i32 *restrict y_ptr = (void *)args[27];
+  const i32 *restrict y_left = (void *)args[30];
+  const i32 *restrict y_right = (void *)args[33];
+  const double *restrict y_val = (void *)args[36];
+  i64 z_n = 0;
+  if (grow(z_ptr, args + 1, 2)) return OUT_OF_MEMORY;
+  z_ptr[0] = 0;
+  i64 z_at = -1;
+  if (grow(z_left, args + 4, 1)) return OUT_OF_MEMORY;
+  if (grow(z_right, args + 7, 1)) return OUT_OF_MEMORY;
+  if (grow(z_val, args + 10, 1)) return OUT_OF_MEMORY;
+  i64 x_q = x_ptr[0], x_q_end = x_ptr[1], y_q = y_ptr[0], y_q_end = y_ptr[1], i_start = 0;
+  while (x_q < x_q_end && y_q < y_q_end) {
+    i64 x_i = x_right[x_q], y_i = y_right[y_q], i_next = min(x_i, y_i);
+    i64 i_stop = min(i_next, max(i_start, x_left[x_q]));
+    i64 i_stop_3 = min(i_next, max(i_stop, y_left[y_q]));
+    if (i_stop_3 < i_next) {
+      z_val[z_n] = x_val[x_q] * y_val[y_q];
+      if (z_at == i_stop_3 && same_f64_f64(z_val[z_n - 1], z_val[z_n]))
+        z_right[z_n - 1] = i_next;
+      else {
+        z_left[z_n] = i_stop_3;
+        z_right[z_n++] = i_next;
+        if (grow(z_left, args + 4, z_n + 1)) return OUT_OF_MEMORY;
+        if (grow(z_right, args + 7, z_n + 1)) return OUT_OF_MEMORY;
+        if (grow(z_val, args + 10, z_n + 1)) return OUT_OF_MEMORY;
+      }
+      z_at = i_next;
+    }
+    x_q += x_i == i_next;
+    y_q += y_i == i_next;
+    i_start = i_next;
+  }
+  z_ptr[1] = z_n;
+  args[3] = 2;  // length of z_ptr
+  args[6] = z_n;  // length of z_left
+  args[9] = z_n;  // length of z_right
+  args[12] = z_n;  // length of z_val
+  return 0;
+}

@@ -1,0 +1,101 @@
+"""What a program means: its outputs by the reference interpreter, and what they may store."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+import linnet as ln
+from linnet import loops
+from linnet.formats.assemble import unpack
+from linnet.loops.interpret import DenseTensor, run
+from linnet.normalize.dimensions import infer_dimensions
+from linnet.normalize.dtypes import infer_dtypes
+from linnet.normalize.scopes import name_scopes
+from linnet.runtime.kernel import Kernel
+from linnet.runtime.specialize import formats_of
+from linnet.testing import dense
+
+Arguments = dict[str, ln.Tensor]
+
+
+@dataclass(frozen=True)
+class Expected:
+    """What an output should hold, and which of its elements an update reaches (None: not told)."""
+
+    values: NDArray[Any]
+    reached: NDArray[np.bool_] | None
+
+
+def meaning(kernel: Kernel, args: Arguments) -> dict[str, Expected]:
+    """Every output, computed one element at a time."""
+    formats = formats_of(kernel, [args[p] for p in kernel.program.params])
+    formats |= dict(kernel.program.temporaries)
+    program, checks = infer_dimensions(kernel.program, {n: f.ndim for n, f in formats.items()})
+    program = name_scopes(program)
+    given = {}
+    for name, format in infer_dtypes(program, formats).items():
+        assert format.fill_value is not None
+        if name in args and name not in fresh_outputs(kernel):
+            held = args[name]
+            given[name] = DenseTensor(dense(held), format.fill_value, format, stored(held))
+        else:
+            nothing = np.zeros((0,) * format.ndim, format.dtype)
+            given[name] = DenseTensor(nothing, format.fill_value, format)
+    shapes = {name: given[name].values.shape for name in program.params}
+    for check in checks:
+        if not check.holds(shapes):
+            raise check.explain(shapes)
+    found = run(program, given)
+    return {
+        name: Expected(found[name].values, found[name].stored if _tells(kernel, name) else None)
+        for name in program.params
+        if name in kernel.outputs
+    }
+
+
+def fresh_outputs(kernel: Kernel) -> frozenset[str]:
+    """Outputs whose contents before the call do not matter."""
+    return kernel.outputs - kernel.kept
+
+
+def stored(tensor: ln.Tensor) -> NDArray[np.bool_]:
+    """Which elements are stored."""
+    mask = np.zeros(tensor.contents().shape, bool)
+    mask[tuple(unpack(tensor)[0])] = True
+    return mask
+
+
+def _tells(kernel: Kernel, name: str) -> bool:
+    """Whether what the interpreter has stored is all that may be stored.
+
+    Where `=` may replace something, a fill value has to be written, and is stored.
+    """
+    writes = list(_writes(kernel.program.body, name, ()))
+    plain = any(w.op is None for w, _ in writes)
+    once = len(writes) == 1 and name not in kernel.kept
+    every = all(loops.Index(i) in w.target.indices for w, path in writes for i in path)
+    return not plain or (once and every)
+
+
+def _writes(
+    stmt: loops.Stmt, name: str, path: tuple[str, ...]
+) -> Iterator[tuple[loops.Assign, tuple[str, ...]]]:
+    """The updates of a tensor, and the loops around each."""
+    match stmt:
+        case loops.Assign(target) if target.tensor == name:
+            yield stmt, path
+        case loops.Loop(index, _, body):
+            yield from _writes(body, name, (*path, index))
+        case loops.Let(_, _, body):
+            yield from _writes(body, name, path)
+        case loops.If(_, then, orelse):
+            yield from _writes(then, name, path)
+            yield from _writes(orelse, name, path)
+        case loops.Block(stmts):
+            for s in stmts:
+                yield from _writes(s, name, path)
