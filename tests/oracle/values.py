@@ -113,7 +113,7 @@ def _grown(held: Typed, op: Function, value: Typed, times: int) -> float:
         case "add" | "subtract":
             return held.bound + times * value.bound
         case "multiply" if value.bound > 1:
-            return math.inf if kind(held.dtype) in "fc" else _whole(held.dtype)
+            return limited(math.inf, held.dtype) or math.inf
         case _:
             return max(held.bound, value.bound)
 

@@ -55,9 +55,10 @@ _QUOTIENT = """static inline {T} {name}({T} a, {T} b) {{
   return CMPLX{F}((p + q * ratio) / d, (wide ? imag : -imag) / d);
 }}"""
 _TEST = "static inline bool {name}({T} x) {{ return {body}; }}"
-_GROW = """// New blocks begin at a cache line; large ones ask for huge pages, of which few must be
-set up. #ifdef __linux__ int madvise(void *, size_t, int); static void *resized(void *old, i64
-bytes) {
+_GROW = """// New blocks begin at a cache line; large ones ask for huge pages: there are few.
+#ifdef __linux__
+int madvise(void *, size_t, int);
+static void *resized(void *old, i64 bytes) {
   char *p = old ? realloc(old, bytes) : aligned_alloc(64, (bytes + 63ull) & -64);
   i64 offset = (i64)p & 4095;
   if (p && bytes >= 1 << 22) madvise(p - offset, bytes + offset, 14);

@@ -10,16 +10,14 @@ from linnet import imp
 
 
 def is_short(loop: imp.For) -> bool:
-    """Whether a loop walks one fiber of many, and not a dimension or a whole level."""
+    """Whether a loop walks the entries of one fiber, and not a dimension, a block or a level."""
     match loop.start, loop.stop:
-        case imp.Const(), _:
-            return False
         case imp.Cast(imp.Load(_, a)), imp.Cast(imp.Load(_, b)):
             return b == a + 1
         case imp.Load(_, a), imp.Load(_, b):
             return b == a + 1
         case _:
-            return True
+            return False
 
 
 def reductions(loop: imp.For) -> list[tuple[str, list[imp.Var]]]:

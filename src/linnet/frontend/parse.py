@@ -10,6 +10,7 @@ import ast
 import inspect
 import types
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 
 from linnet import loops
 from linnet.errors import Location
@@ -26,7 +27,9 @@ def parse(function: types.FunctionType) -> loops.Program:
     """The loop program that a Python function describes."""
     function = inspect.unwrap(function)
     tree, source = read(function)
-    return parse_tree(tree, source, outer_names(function))
+    program = parse_tree(tree, source, outer_names(function))
+    used = {*_used(program.body), *program.results}
+    return replace(program, temporaries=tuple(t for t in program.temporaries if t[0] in used))
 
 
 def parse_tree(tree: ast.FunctionDef, source: Source, outer: Mapping[str, object]) -> loops.Program:

@@ -96,8 +96,12 @@ class Scope:
         return unique
 
     def temporaries(self, used: Container[str]) -> tuple[tuple[str, Format], ...]:
-        """The temporaries that are used, in the order in which they were made."""
-        return tuple((name, self._format(name)) for name in self._formats if name in used)
+        """All temporaries, in the order in which they were made.
+
+        One that is not used has no accesses that would tell a member of a family, and is left out.
+        """
+        kept = (n for n, f in self._formats.items() if n in used or isinstance(f, Format))
+        return tuple((name, self._format(name)) for name in kept)
 
     def _format(self, name: str) -> Format:
         ndim, _ = self._indexed.get(name, (None, None))
