@@ -99,6 +99,8 @@ def assert_maximal(tensor: ln.Tensor) -> None:
     format = tensor.format
     if len(format.levels) < 2 or not isinstance(format.levels[-2], ln.RunList | ln.SparseRunList):
         return
+    if not format.leaf.arrays:
+        return
     arrays, val = tensor.contents().levels()[-2], tensor.buffers["val"]
     ptr, right = arrays["ptr"], arrays["right"]
     for p in range(len(ptr) - 1):

@@ -7,11 +7,17 @@ A format is static and hashable; shapes are not part of it. Dtype and fill value
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 from linnet.algebra.dtypes import Number, canonical
 from linnet.errors import FormatError
 from linnet.formats.level import Level
+
+
+@lru_cache(maxsize=1024)
+def named(format: Format, name: str) -> Format:
+    """The format under another name. Equal formats may have different ones: a band, ragged rows."""
+    return Format(format.levels, format.order, name)
 
 
 @dataclass(frozen=True)

@@ -74,11 +74,11 @@ class SparseByteMap(Inner):
             size = b.let(f"{storage.prefix(level)}_size", stop * storage.dim(level))
             b.emit(imp.Grow(arrays["ptr"], stop + 1))
             b.emit(*(imp.Grow(arrays[name], size) for name in ("tbl", "key", "idx")))
-            b.emit(imp.Fill(arrays["tbl"], ready, size, imp.FALSE))
+            fresh = b.let("fresh", ready)
+            b.emit(imp.Fill(arrays["tbl"], fresh, size, imp.FALSE), imp.Assign(ready, size))
             storage.below(level).reserve(b, storage, level + 1, size)
             if any(below.per_fiber for below in storage.format.levels[level + 1 :]):
-                storage.below(level).initialize(b, storage, level + 1, ready, size)
-            b.emit(imp.Assign(ready, size))
+                storage.below(level).initialize(b, storage, level + 1, fresh, size)
         b.emit(imp.If(ready < stop * storage.dim(level), imp.Block(tuple(grow)), imp.EMPTY))
 
     def update(self, b: Builder, fiber: Fiber, index: imp.Expr) -> Looplet:

@@ -18,7 +18,7 @@ from linnet.errors import ArgumentError, FormatError, LifecycleError, Location, 
 from linnet.formats import show
 from linnet.formats.buffers import GUARD, Buffer
 from linnet.formats.contents import Contents, Signature, buffer_names
-from linnet.formats.format import Format
+from linnet.formats.format import Format, named
 from linnet.formats.located import located
 from linnet.formats.named import DENSE, FormatLike, as_format, permute, settle
 from linnet.formats.to_scipy import to_scipy
@@ -59,6 +59,9 @@ class Tensor:
 
     def _rebind(self, format: Format, shape: tuple[int, ...], buffers: tuple[Buffer, ...]) -> None:
         """What a kernel has written becomes the contents."""
+        given = self._given.name
+        if given is not None and format.name != given:
+            format = named(format, given)
         self._contents = Contents(format, shape, buffers)
 
     @property

@@ -18,7 +18,7 @@ from linnet.arrays.nodes import Notation
 from linnet.errors import ArgumentError, KernelSyntaxError, Location
 from linnet.formats.construct import asarray
 from linnet.formats.format import Format
-from linnet.formats.named import FormatLike, as_format
+from linnet.formats.named import FormatLike, as_format, recognize
 from linnet.formats.tensor import Tensor
 from linnet.frontend.text import parse_text
 from linnet.runtime.kernel import Kernel
@@ -66,7 +66,7 @@ def einsum(
         fill_value,
     )
     stored = {n: t.to(plan.reorder[n]) if n in plan.reorder else t for n, t in used.items()}
-    result = Tensor(plan.format, None)
+    result = Tensor(recognize(plan.format), None)
     kernel(result, *(stored[name] for name in plan.program.params[1:]))
     return result
 

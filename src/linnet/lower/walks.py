@@ -80,6 +80,8 @@ def _renamed(ctx: Context, introduced: list[imp.Var]) -> dict[str, imp.Expr]:
 
 def at_fill(ctx: Context, r: Region, cursors: list[Cursor]) -> Region:
     """The region where nothing is stored in these fibers."""
+    if not cursors:
+        return r
     fills = {c: as_value(c, FILL) for c in cursors}
     body = ctx.simplify(resolve(r.body, r.index.name, fills))
     alive = set(cursors_of(body, r.index.name))

@@ -10,6 +10,7 @@ i64 spmv(i64 *restrict args) {
     double y_i = 0;
     i64 A_shift = (i64)A_ofs[i + 1] - A_idx[i], j_stop = A_ofs[i] - A_shift;
     i64 j_stop_2 = A_idx[i];
+    #pragma omp simd reduction(+:y_i)
     for (i64 j = j_stop; j < j_stop_2; j++)
       y_i += A_val[j + A_shift] * x_val[j];
     y_val[i] = y_i;

@@ -11,7 +11,7 @@ i64 dot(i64 *restrict args) {
   i64 x_q = x_ptr[0], y_q = y_ptr[0], y_q_end = y_ptr[1];
   for (i64 y_q_2 = y_q; y_q_2 < y_q_end; y_q_2++) {
     i64 y_i = y_idx[y_q_2];
-    while ((i64)x_right[x_q] - 1 < y_i) x_q++;
+    while (x_right[x_q] <= y_i) x_q++;
     s += x_val[x_q] * y_val[y_q_2];
   }
   s_val[0] = s;
