@@ -24,8 +24,8 @@ i64 gustavson(i64 *restrict args) {
       if (grow(w_key, args + 43, n_j)) return OUT_OF_MEMORY;
       if (grow(w_idx, args + 37, n_j)) return OUT_OF_MEMORY;
       for (i64 k_2 = w_ready; k_2 < n_j; k_2++) w_tbl[k_2] = false;
-      if (grow(w_val, args + 46, n_j)) return OUT_OF_MEMORY;
       w_ready = n_j;
+      if (grow(w_val, args + 46, n_j)) return OUT_OF_MEMORY;
     }
     for (i64 t = 0; t < w_n; t++) w_tbl[w_key[t]] = false;
     w_n = 0;

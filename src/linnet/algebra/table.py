@@ -169,13 +169,15 @@ not_equal = Function(
     "not_equal", 2, types.comparison("not_equal", "biufc"), emit.comparison("!="),
     quiet(np.not_equal), "!=", commutative=True)
 less = Function(
-    "less", 2, types.comparison("less", "biuf"), emit.comparison("<"), quiet(np.less), "<")
+    "less", 2, types.comparison("less", "biuf"), emit.comparison("<"), quiet(np.less), "<",
+    constants=((_INF, 0, False), (-_INF, 1, False)),)
 less_equal = Function(
     "less_equal", 2, types.comparison("less_equal", "biuf"), emit.comparison("<="),
     quiet(np.less_equal), "<=")
 greater = Function(
     "greater", 2, types.comparison("greater", "biuf"), emit.comparison(">"), quiet(np.greater),
-    ">")
+    ">",
+    constants=((-_INF, 0, False), (_INF, 1, False)),)
 greater_equal = Function(
     "greater_equal", 2, types.comparison("greater_equal", "biuf"), emit.comparison(">="),
     quiet(np.greater_equal), ">=")

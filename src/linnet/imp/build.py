@@ -6,8 +6,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from linnet import imp
+from linnet.errors import FormatError
 from linnet.imp.codelets import Codelet, instantiate
 from linnet.names import Names
+
+MOST = 30_000  # statements: a kernel with more has run away
 
 
 class Builder:
@@ -17,10 +20,18 @@ class Builder:
         self.names = names or Names()
         self.codelets: dict[str, imp.Function] = {}
         self._stmts: list[imp.Stmt] = []
+        self._count = 0
 
     def emit(self, *stmts: imp.Stmt) -> None:
         """Append statements."""
         self._stmts.extend(stmts)
+        self._count += len(stmts)
+        if self._count > MOST:
+            raise FormatError(
+                "this kernel has too many cases to compile",
+                why="every access that is searched or may leave its bounds doubles what follows it",
+                hint="name such values in a loop or temporary of their own, or use denser formats",
+            )
 
     def let(self, hint: str, value: imp.Expr | int, dtype: str = imp.INT) -> imp.Var:
         """Introduce a variable with a fresh name like `hint`."""

@@ -222,7 +222,7 @@ def _indented(lines: list[str]) -> list[str]:
 def _qualified(description: str) -> str:
     """`Dense(Element(0.0))` as a user writes it: `ln.Dense(ln.Element(0.0))`."""
     return "".join(
-        f"ln.{part}" if part[:1].isupper() else part
+        f"ln.{part}" if part[:1].isupper() and "(" in part else part
         for part in description.replace("(", "(\0").replace(", ", ", \0").split("\0")
     )
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import assert_never
 
 from linnet import imp, loops
+from linnet.algebra.table import greater_equal, less, logical_and, where
 from linnet.errors import Location
 from linnet.formats.fiber import Fiber, Register, Storage
 from linnet.formats.looplets import Fill, Missing, Truth, Value
@@ -160,6 +161,8 @@ def resolve(
         payload = payloads.get(cursor)
         if update and isinstance(payload, loops.Value):
             return loops.Access(missing_target(cursor, payload), ())
+        if isinstance(payload, loops.Literal) and "permissive" in access.protocols[1:]:
+            return _within_bounds(access, access.tensor.storage, payload)
         if payload is None or not isinstance(payload, Fiber):
             return payload
         return replace(
@@ -167,6 +170,22 @@ def resolve(
         )
 
     return replace_accesses(body, found)
+
+
+def _within_bounds(access: loops.Access, storage: Storage, fill: loops.Literal) -> loops.Expr:
+    """The fill value of a fiber that is not stored, where the other indices are within bounds."""
+    rest, protocols = access.indices[1:], access.protocols[1:]
+    modes = storage.format.order[-len(rest) :]
+    value: loops.Expr = fill
+    assert fill.dtype is not None
+    nothing = loops.Value(imp.Call(MISSING, (imp.Const(0, imp.INT),), fill.dtype))
+    for index, protocol, mode in zip(rest, protocols, modes, strict=True):
+        if protocol == "permissive":
+            dim = loops.Value(storage.dims[mode])
+            low = loops.Call(greater_equal, (index, loops.Literal(0)))
+            inside = loops.Call(logical_and, (low, loops.Call(less, (index, dim))))
+            value = loops.Call(where, (inside, value, nothing))
+    return value
 
 
 def missing_target(cursor: Cursor, missing: loops.Value) -> Register:

@@ -86,8 +86,9 @@ def guard(ctx: Context, cursor: Cursor, looplet: Looplet, span: Span, body: loop
     inside = ctx.known.at_most(start, span.lo) and ctx.known.at_most(span.hi, stop)
     if inside and not span.point:
         return looplet
-    name = span.index.name
-    message = f"an index of `{cursor.name}` leaves its dimension in the loop over `{name}`"
+    message = f"an index of `{cursor.name}` leaves its dimension"
+    if not span.point:
+        message += f" in the loop over `{span.index.name}`"
     ctx.sites.append(Site(message, cursor.at))
     site = len(ctx.sites) - 1
     if span.point:

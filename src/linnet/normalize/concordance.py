@@ -60,7 +60,10 @@ def concordize(
 def _statement(s: _Nest, stmt: loops.Stmt) -> loops.Stmt:
     """A statement, with the loops that its accesses want around it."""
     if isinstance(stmt, loops.Block):
-        return map_stmts(stmt, lambda inner: _statement(s, inner))
+        before = dict(s.known)  # what is declared inside a block is not known behind it
+        inside = map_stmts(stmt, lambda inner: _statement(s, inner))
+        s.known = before
+        return inside
     s.wanted.append([])
     changed = map_exprs(stmt, lambda e: rewrite_expr(e, lambda x: _access(s, x)))
     match changed:

@@ -258,6 +258,10 @@ def coalesce(call: loops.Call, facts: Facts) -> loops.Expr | None:
     if call.function.name != "coalesce":
         return None
     first, second = call.args
+    if isinstance(first, loops.Call) and first.function.name == "where":
+        cond, a, b = first.args
+        parts = [simplify_expr(loops.Call(call.function, (x, second)), facts) for x in (a, b)]
+        return simplify_expr(loops.Call(first.function, (cond, *parts)), facts)
     if is_missing(first):
         return _typed(second, dtype_of(call, facts.types), facts)
     if isinstance(first, loops.Literal):

@@ -12,7 +12,14 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from linnet import loops
-from linnet.errors import ArgumentError, KernelSyntaxError, LifecycleError, LinnetError, Location
+from linnet.errors import (
+    ArgumentError,
+    InternalError,
+    KernelSyntaxError,
+    LifecycleError,
+    LinnetError,
+    Location,
+)
 from linnet.formats.buffers import GUARD, Guard
 from linnet.formats.construct import asarray
 from linnet.formats.contents import Contents, Signature
@@ -102,16 +109,31 @@ class Kernel:
             if known is not None:
                 return known
             wide = wide or any(s.wide for s in signatures)
-            try:
-                entry: Entry = _compiler().specialize(self, signatures, wide)
-            except RecursionError:
-                raise too_deep(self.program) from None
+            entry = self._specialized(signatures, wide)
             self._entries[key] = entry
         try:
             entry.warn()
         except Warning:  # the user has made it an error, and shall see it again
             self._entries.pop(key, None)
             raise
+        return entry
+
+    def _specialized(self, signatures: tuple[Signature, ...], wide: bool) -> Entry:
+        """What the compiler makes; its own mistakes are told as such."""
+        try:
+            entry: Entry = _compiler().specialize(self, signatures, wide)
+        except RecursionError:
+            raise too_deep(self.program) from None
+        except (LinnetError, MemoryError, Warning):
+            raise
+        except Exception as error:
+            formats = ", ".join(f"{s.format!r}" for s in signatures)
+            raise InternalError(
+                f"`{self.__name__}` cannot be compiled: {type(error).__name__} {error}".rstrip(),
+                at=self.program.at,
+                why=f"this is a mistake in Linnet, met with the formats {formats}",
+                hint="please report it, with the kernel; other formats may do meanwhile",
+            ) from error
         return entry
 
     # -- looking ---------------------------------------------------------------------------------
