@@ -39,7 +39,7 @@ FAMILIES = (
     "graphs",
     "images",
 )
-FIGURES = ("latency", "memory")
+FIGURES = ("latency", "memory", "scaling")
 
 
 def arguments() -> argparse.Namespace:

@@ -236,19 +236,21 @@ def images(load: data.Load) -> Iterator[tuple[str, np.ndarray]]:
             print(f"left out: {reason}")
 
 
+def erosion(
+    kind: str, name: str, img: np.ndarray, sides: dict[str, Callable[..., Side]], goal: float | None
+) -> Case:
+    goals = {"opencv": goal} if goal else {}
+    return Case(
+        f"erosion by {kind}", name, img.size, (img,), sides, BAR,
+        expected=lambda: eroded(img), goals=goals,
+    )  # fmt: skip
+
+
 def cases(load: data.Load) -> Iterator[Case]:
     for name, img in images(load):
-
-        def case(kernel: str, sides: dict[str, Callable[..., Side]], least: float | None) -> Case:
-            goals = {"opencv": least} if least else {}
-            return Case(
-                f"erosion by {kernel}", name, img.size, (img,), sides, BAR,
-                expected=lambda: eroded(img), goals=goals,
-            )  # fmt: skip
-
-        yield case("bytes", BYTES, 1.0)
-        yield case("bits", BITS, 4.0 if img.size >= 2048**2 else None)
-        yield case("runs", BY_RUNS, 10.0 if mean_run(img) >= 200 else None)
+        yield erosion("bytes", name, img, BYTES, 1.0)
+        yield erosion("bits", name, img, BITS, 4.0 if img.size >= 2048**2 else None)
+        yield erosion("runs", name, img, BY_RUNS, 10.0 if mean_run(img) >= 200 else None)
     size = 2048
     picture = np.random.default_rng(0).integers(0, 256, (size, size), np.uint8)
     for name, mask in (("discs", discs(size, 8)), ("band", band(size))):

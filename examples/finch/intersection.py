@@ -1,7 +1,7 @@
 """The even indices that two lists share, in four ways (FINCH §1, Fig. 2).
 
 All four give the same list. They differ in what they store on the way, and in what they look at:
-a condition on an index is itself a list of the indices that satisfy it, and is walked as one.
+the first tests only the indices that both lists have, the last makes a list of all even ones.
 
 `python examples/finch/intersection.py`
 """
@@ -15,7 +15,7 @@ import linnet as ln
 LIST = ln.SparseList(ln.Element(0.0))
 
 
-# In one go: the two lists and the even indices are met in one loop.
+# In one go: one loop over both lists, and a test where they meet.
 @ln.kernel
 def at_once(c, a, b):
     c[...] = 0
@@ -102,7 +102,8 @@ def main() -> None:
 
 def loops_of(code: str) -> str:
     """The loops of a kernel, without what comes before and after them."""
-    return code[code.index("  while") : code.rindex("  args[")]
+    start = code.index("  while")
+    return code[start : code.index("  args[", start)]
 
 
 if __name__ == "__main__":

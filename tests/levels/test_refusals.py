@@ -111,10 +111,8 @@ def test_band(idx, ofs, expected):
 
 
 def test_band_without_values():
-    assert (
-        message("DN", (1, 5), idx1=[4], ofs1=[0, 4]) == (
+    assert message("DN", (1, 5), idx1=[4], ofs1=[0, 4]) == (
         "level2.val has 3 elements, and 4 are called for"
-    )
     )
 
 

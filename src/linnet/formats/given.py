@@ -15,6 +15,7 @@ def as_numpy(
     obj: object, dtype: str | None = None, copy: bool | None = None, name: str = ""
 ) -> NDArray[Any]:
     """A NumPy array of what was given; nested lists are read as the dtype asked for."""
+    part = bool(name)  # of something whose parts are told by name, and refused by who asks for them
     name = name or f"this {type(obj).__name__}"
     refuse_masked(obj, name)
     if isinstance(obj, np.ndarray):
@@ -22,7 +23,8 @@ def as_numpy(
     try:
         if copy is False:
             return np.array(obj, copy=False)
-        return np.asarray(obj, dtype) if isinstance(obj, (list, tuple)) else np.asarray(obj)
+        found = np.asarray(obj, dtype) if isinstance(obj, (list, tuple)) else np.asarray(obj)
+        return found if part else _numbers(found, obj, name)
     except LinnetError:
         raise
     except (ValueError, TypeError, OverflowError) as refused:
@@ -31,6 +33,20 @@ def as_numpy(
         if "inhomogeneous" in str(refused):
             raise ShapeError(f"the rows of {name} differ in length") from None
         raise DTypeError(f"{name} does not hold numbers that fit", why=str(refused)) from None
+
+
+def _numbers(array: NDArray[Any], obj: object, name: str) -> NDArray[Any]:
+    """The array that NumPy made of an object, unless it only wraps what is no number."""
+    if array.dtype.kind not in "OSUMmV":
+        return array
+    large = isinstance(obj, int)
+    raise DTypeError(
+        f"{name} does not fit 64 bits" if large else f"{name} does not hold numbers",
+        why=f"NumPy makes an array of dtype {array.dtype} of it",
+        hint="write it as a float, such as 1e30"
+        if large
+        else "pass a NumPy or SciPy array of numbers, nested lists, a number, or a tensor",
+    )
 
 
 def as_indices(array: object, name: str) -> NDArray[Any]:
