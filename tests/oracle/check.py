@@ -13,7 +13,7 @@ import linnet as ln
 from linnet import imp, loops
 from linnet.backend import toolchain
 from linnet.compiler import normalize
-from linnet.errors import DiscordanceWarning, InternalError, LinnetError
+from linnet.errors import DTypeError, DiscordanceWarning, InternalError, LinnetError
 from linnet.formats.assemble import unpack, wrap
 from linnet.formats.format import Format
 from linnet.imp.interpret import run as run_code
@@ -93,11 +93,15 @@ def _another(tensor: ln.Tensor) -> ln.Tensor:
 
 
 def lowered(program: loops.Program, args: Arguments) -> Subject | None:
-    """The program's code; None if it is refused, and then it has no meaning either."""
+    """The program's code; None if it is refused, and then it has no meaning either.
+
+    Types are refused before anything runs, and a program may never come to where they matter.
+    """
     try:
         return Subject.of(program, args)
-    except InternalError:
-        raise
+    except (InternalError, DTypeError) as refusal:
+        if isinstance(refusal, InternalError):
+            raise
     except LinnetError as refusal:
         with pytest.raises(type(refusal)):
             meaning(Kernel(program), args)
