@@ -1,0 +1,151 @@
+"""Interrupts: while a kernel is compiled, while it runs, and in every moment in between."""
+
+from __future__ import annotations
+
+import signal
+import threading
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from types import FrameType
+
+import numpy as np
+import pytest
+from tests.robustness.kernels import matrix, passes, spgemm
+
+import linnet as ln
+from linnet.runtime.kernel import Kernel
+
+pytestmark = pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="needs POSIX signals")
+
+
+@pytest.fixture
+def interrupt():
+    """`interrupt(seconds, again)`: raise KeyboardInterrupt here, as Ctrl-C does, when armed."""
+    armed = [False]
+
+    def handle(number, frame):
+        if armed[0] and not _in_finalizer(frame):
+            armed[0] = False
+            raise KeyboardInterrupt
+
+    old = signal.signal(signal.SIGALRM, handle)
+
+    def arm(seconds: float, again: float = 0.0) -> list[bool]:
+        armed[0] = True
+        signal.setitimer(signal.ITIMER_REAL, seconds, again)
+        return armed
+
+    yield arm
+    armed[0] = False
+    signal.setitimer(signal.ITIMER_REAL, 0)
+    signal.signal(signal.SIGALRM, old)
+
+
+def _in_finalizer(frame: FrameType | None) -> bool:
+    """Whether Python would drop what is raised here."""
+    while frame is not None:
+        if frame.f_code.co_name in ("__del__", "_remove"):
+            return True
+        frame = frame.f_back
+    return False
+
+
+@ln.kernel
+def slow(s, x, y):
+    s[...] = 0
+    for i, j in ...:
+        s[()] = max(s[()], x[i] * y[j] - x[i])
+
+
+def test_a_call_that_takes_long(interrupt):
+    """The kernel runs to its end, then the interrupt is raised; everything can be used again."""
+    x, y, s = np.ones(30_000), np.ones(30_000), ln.scalar(0.0)
+    slow(s, [1.0], [2.0])
+    assert s.item() == 1.0
+    interrupt(0.02, 0.02)
+    with pytest.raises(KeyboardInterrupt):
+        _for_long(lambda: slow(s, x, y))
+    slow(s, [1.0], [3.0])
+    assert s.item() == 2.0
+    assert x.sum() == y.sum() == 30_000
+
+
+def _for_long(call: Callable[[], object]) -> None:
+    end = time.monotonic() + 20
+    while time.monotonic() < end:
+        call()
+
+
+def test_a_compilation_that_takes_long(interrupt):
+    A, expected = ln.asarray(matrix(), format="csr"), matrix() @ matrix()
+
+    def compiled() -> None:
+        again = Kernel(spgemm.program)  # which has not been compiled yet
+        assert np.array_equal(again(ln.empty_tensor(ln.CSR), A, A).to_numpy(), expected)
+
+    with ln.config(cache=False):
+        for wait in (0.002, 0.02, 0.05):
+            interrupt(wait, 0.01)
+            with pytest.raises(KeyboardInterrupt):
+                _for_long(compiled)
+        compiled()
+
+
+@pytest.mark.parametrize("every", [0.0002, 0.0011])
+def test_interrupts_at_any_moment(interrupt, every):
+    """Thousands of them between and within calls: no crash, and right results in the end."""
+    A = ln.asarray(matrix(30), format="csr")
+    C = spgemm(ln.empty_tensor(ln.CSR), A, A)
+    expected, end, count = C.to_numpy().copy(), time.monotonic() + 1.0, 0
+    armed = interrupt(every, every)
+    while time.monotonic() < end:
+        try:
+            armed[0] = True
+            spgemm(C, A, A)
+            armed[0] = False
+        except KeyboardInterrupt:
+            count += 1
+    signal.setitimer(signal.ITIMER_REAL, 0)
+    spgemm(C, A, A)
+    assert np.array_equal(C.to_numpy(), expected)
+    assert count > 10
+
+
+def test_a_first_call_that_is_interrupted():
+    """Half of the compiler has been imported, or LLVM has begun: the next call does it again."""
+    program = (
+        "import signal, sys\n"
+        "def handle(*args): raise KeyboardInterrupt\n"
+        "signal.signal(signal.SIGALRM, handle)\n"
+        "A = ln.asarray(matrix(), format='csr')\n"
+        "signal.setitimer(signal.ITIMER_REAL, {wait})\n"
+        "try:\n"
+        "    spgemm(ln.empty_tensor(ln.CSR), A, A)\n"
+        "except KeyboardInterrupt:\n"
+        "    pass\n"
+        "signal.setitimer(signal.ITIMER_REAL, 0)\n"
+        "C = spgemm(ln.empty_tensor(ln.CSR), A, A)\n"
+        "assert np.array_equal(C.to_numpy(), matrix() @ matrix())\n"
+    )
+    with ThreadPoolExecutor(2) as pool:
+        none = {"LINNET_CACHE": "0", "LINNET_CHECK": "0"}
+        list(pool.map(lambda wait: passes(program.format(wait=wait), **none), (0.03, 0.12)))
+
+
+def test_an_interrupt_does_not_stop_other_threads(interrupt):
+    A, expected, done = ln.asarray(matrix(), format="csr"), matrix() @ matrix(), []
+
+    def work() -> None:
+        for _ in range(300):
+            C = spgemm(ln.empty_tensor(ln.CSR), A, A)
+            assert np.array_equal(C.to_numpy(), expected)
+        done.append(True)
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    interrupt(0.01, 0.01)
+    with pytest.raises(KeyboardInterrupt):
+        _for_long(lambda: spgemm(ln.empty_tensor(ln.CSR), A, A))
+    thread.join()
+    assert done

@@ -1,0 +1,232 @@
+"""Memory: reused where nobody sees it, never written where somebody does, never freed twice."""
+
+from __future__ import annotations
+
+import gc
+import resource
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from tests.robustness.kernels import (
+    accumulate,
+    copied,
+    gather,
+    matrix,
+    outer,
+    passes,
+    spmv,
+    vector,
+)
+
+import linnet as ln
+from linnet.errors import IndexBoundsError, LinnetError, OutOfMemoryError
+
+linux = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads /proc")
+
+
+pytestmark = pytest.mark.slow  # timing and signals: run on a quiet machine first
+
+
+def long_vector(n: int) -> ln.Tensor:
+    return ln.tensor([[0]], [1.0], (n,), format=ln.CSF(1))
+
+
+# -- reuse -----------------------------------------------------------------------------------------
+
+
+def test_an_output_of_the_same_length_and_another_shape():
+    C = ln.empty_tensor(ln.DENSE(2))
+    values = np.arange(6.0)
+    for shape in [(2, 3), (3, 2), (6, 1), (1, 6)] * 20:
+        copied(C, values.reshape(shape))
+        others = [np.full(6, -1.0) for _ in range(5)]  # would take memory that was freed
+        assert C.shape == shape
+        assert C.to_numpy().ravel().tolist() == values.tolist()
+        del others
+
+
+@pytest.mark.parametrize("format", [ln.CSR, ln.CSC, ln.COO(2), ln.DCSR, ln.DENSE(2)], ids=str)
+def test_an_output_that_grows_and_shrinks(format):
+    C = ln.empty_tensor(format)
+    for n in [3, 40, 1, 40, 40, 0, 7]:
+        A = matrix(n, n)
+        copied(C, ln.asarray(A, format="csr"))
+        assert np.array_equal(C.to_numpy(), A)
+
+
+def test_an_output_that_changes_its_dtype():
+    y = vector()
+    for dtype in ("float64", "int8", "complex128", "uint16", "int64"):
+        A = ln.asarray(np.eye(5, dtype=dtype), format="csr")
+        spmv(y, A, np.ones(5, dtype))
+        assert y.to_numpy().tolist() == [1] * 5
+        assert y.dtype == dtype
+
+
+def test_views_outlive_their_tensor_and_do_not_change():
+    y, A = vector(), matrix(50)
+    spmv(y, A, np.ones(50))
+    view, buffer, transposed = y.to_numpy(), y.buffers["val"], ln.asarray(A, format="csr").T
+    before = view.copy()
+    for k in range(20):
+        spmv(y, A, np.full(50, float(k)))
+    del y
+    gc.collect()
+    others = [np.full(50, -1.0) for _ in range(100)]
+    assert view.tolist() == before.tolist() == buffer.tolist()
+    assert np.array_equal(transposed.to_numpy(), A.T)
+    del others
+
+
+def test_views_cannot_be_written_to():
+    y = spmv(vector(), matrix(), np.ones(20))
+    for view in (y.to_numpy(), y.buffers["val"]):
+        with pytest.raises(ValueError, match="WRITEABLE"):
+            view.flags.writeable = True
+        with pytest.raises(ValueError, match="read-only"):
+            view[0] = 1
+
+
+# -- aliases ---------------------------------------------------------------------------------------
+
+
+def test_the_users_memory_is_never_written_to():
+    array = np.arange(6.0)
+    y, x = ln.asarray(array[:3]), ln.asarray(array[3:])
+    assert accumulate(y, x).to_numpy().tolist() == [3, 5, 7]
+    assert array.tolist() == [0, 1, 2, 3, 4, 5]
+    spmv(x, np.eye(3), y)
+    assert array.tolist() == [0, 1, 2, 3, 4, 5]
+
+
+def test_one_tensor_as_operand_and_as_output():
+    A, y = matrix(), ln.asarray(np.ones(20))
+    for _ in range(3):
+        expected = A @ y.to_numpy()
+        assert spmv(y, A, y) is y
+        assert y.to_numpy().tolist() == expected.tolist()
+    C = ln.asarray(A, format="csr")
+    copied(C, C)
+    assert np.array_equal(C.to_numpy(), A)
+
+
+def test_one_tensor_as_operand_and_as_what_is_updated():
+    y = spmv(vector(), np.eye(3), np.arange(3.0))
+    for _ in range(3):
+        expected = 2 * y.to_numpy()
+        accumulate(y, y)
+        assert y.to_numpy().tolist() == expected.tolist()
+
+
+# -- failures --------------------------------------------------------------------------------------
+
+
+def test_a_failure_leaves_operands_and_the_next_call_works():
+    x, y = np.arange(3.0), vector()
+    spmv(y, np.eye(3), x)
+    shown = y.to_numpy()
+    with pytest.raises(IndexBoundsError):
+        gather(y, x, np.array([0, 5]))
+    assert shown.tolist() == x.tolist() == [0, 1, 2]
+    assert gather(y, x, np.array([2, 0])).to_numpy().tolist() == [2, 0]
+
+
+def test_an_operand_that_is_the_output_survives_a_failure():
+    y = ln.asarray(np.arange(3.0))
+    with pytest.raises(IndexBoundsError):
+        gather(y, y, np.array([0, 5]))
+    assert y.to_numpy().tolist() == [0, 1, 2]
+
+
+def test_what_was_shown_survives_a_failure():
+    y = spmv(vector(), np.eye(3), np.arange(3.0))
+    y.to_numpy()  # from here on its memory is not reused
+    with pytest.raises(IndexBoundsError):
+        gather(y, np.ones(3), np.array([0, 5]))
+    assert y.to_numpy().tolist() == [0, 1, 2]
+
+
+def test_a_result_that_cannot_be_allocated():
+    C, a = ln.empty_tensor(ln.CSR), long_vector(2**45)
+    for _ in range(3):
+        with pytest.raises(OutOfMemoryError) as caught:
+            outer(C, a, a)
+        assert isinstance(caught.value, MemoryError)
+        assert caught.value.at.file == __file__
+    assert a.buffers["val"].tolist() == [1.0]
+    assert outer(C, [1.0, 2.0], [3.0]).to_numpy().tolist() == [[3.0], [6.0]]
+
+
+LIMITED = """
+import resource
+from pathlib import Path
+
+def limit(more):
+    pages = int(Path("/proc/self/statm").read_text().split()[0])
+    size = pages * resource.getpagesize() + more
+    resource.setrlimit(resource.RLIMIT_AS, (size, size))
+
+def fails(call):
+    try:
+        call()
+    except MemoryError as error:
+        assert isinstance(error, ln.LinnetError)
+    else:
+        raise SystemExit("there was memory")
+
+a, C = ln.asarray(np.ones(10_000), format=ln.CSF(1)), ln.empty_tensor(ln.CSF(2))
+y, one = ln.asarray(np.zeros(10_000_000)), np.ones(3)
+outer(C, one, one)
+accumulate(ln.asarray(one), one)
+limit(64 << 20)
+for _ in range(3):
+    fails(lambda: outer(C, a, a))  # while it grows
+    assert outer(C, one, one).to_numpy().sum() == 9
+fails(lambda: accumulate(y, y))  # before it begins: what it holds is copied
+assert y.to_numpy()[:2].tolist() == [0, 0]
+assert a.to_numpy().sum() == 10_000
+"""
+
+
+@linux
+def test_memory_that_runs_out():
+    passes(LIMITED)
+
+
+@linux
+def test_nothing_is_leaked():
+    """20 000 calls, more than half of which fail."""
+    A, x = ln.asarray(matrix(60), format="csr"), np.ones(60)
+    y, z, C = vector(), vector(), ln.empty_tensor(ln.CSR)
+    huge, bad = long_vector(2**45), np.array([0] * 300 + [99])
+    failing = [
+        lambda: gather(z, x, bad),
+        lambda: outer(ln.empty_tensor(ln.CSR), huge, huge),
+        lambda: spmv(y, A, np.ones(3)),
+        lambda: spmv(y, A, None),
+        lambda: spmv(y, A),
+    ]
+
+    def work(count: int) -> None:
+        for _ in range(count):
+            spmv(y, A, x)
+            copied(C, A)
+            copied(ln.empty_tensor(ln.CSR), A)
+            accumulate(y, x)
+            y.to_numpy()
+            for call in failing:
+                with pytest.raises(LinnetError):
+                    call()
+
+    work(100)
+    before = _resident()
+    work(2000)
+    assert _resident() - before < 8 << 20
+
+
+def _resident() -> int:
+    gc.collect()
+    pages = int(Path("/proc/self/statm").read_text().split()[1])
+    return pages * resource.getpagesize()

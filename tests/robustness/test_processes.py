@@ -1,0 +1,286 @@
+"""Processes: many that compile one kernel at once, forks, pickles, and a cache that was damaged."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import pickle
+import signal
+import stat
+import subprocess
+import sys
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import numpy as np
+import pytest
+from tests.robustness.kernels import ROOT, matrix, passes, python, spgemm, spmv, vector
+
+import linnet as ln
+from linnet.errors import CacheError
+
+posix = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs POSIX")
+root = pytest.mark.skipif(
+    not hasattr(os, "geteuid") or os.geteuid() != 0, reason="only root can give folders away"
+)
+
+pytestmark = pytest.mark.slow  # timing and signals: run on a quiet machine first
+
+
+CALL = "print(spmv(vector(), ln.asarray(matrix(), format='csr'), np.ones(20)).to_numpy().sum())\n"
+FROM_CACHE = "import sys\nassert 'llvmlite.binding' not in sys.modules, 'compiled again'\n"
+SUM = f"{matrix().sum()}\n"
+
+
+# -- one cache, many processes ---------------------------------------------------------------------
+
+
+def test_processes_that_compile_one_kernel_at_once(tmp_path):
+    with ThreadPoolExecutor(3) as pool:
+        told = pool.map(lambda _: passes(CALL, LINNET_CACHE_DIR=str(tmp_path / "c")), range(3))
+        assert list(told) == [SUM] * 3
+    assert len(list((tmp_path / "c").iterdir())) == 1  # one entry, and nothing unfinished
+    assert passes(CALL + FROM_CACHE, LINNET_CACHE_DIR=str(tmp_path / "c")) == SUM
+
+
+@pytest.fixture(scope="module")
+def good_entry(tmp_path_factory) -> tuple[str, bytes]:
+    """The name and the contents of the entry of CALL."""
+    folder = tmp_path_factory.mktemp("good") / "c"
+    passes(CALL, LINNET_CACHE_DIR=str(folder))
+    (path,) = folder.iterdir()
+    return path.name, path.read_bytes()
+
+
+def damaged(data: bytes) -> dict[str, bytes]:
+    middle = len(data) // 2
+    return {
+        "cut off": data[:middle],
+        "empty": b"",
+        "a byte": data[:middle] + bytes([data[middle] ^ 1]) + data[middle + 1 :],
+        "the head only": data[:40],
+        "garbage after the head": data[:8] + bytes(range(256)) * 4,
+        "something else": b"hello",
+    }
+
+
+@pytest.mark.parametrize("damage", damaged(b" " * 100))
+def test_a_damaged_entry_is_made_again(tmp_path, good_entry, damage):
+    name, data = good_entry
+    folder = tmp_path / "c"
+    folder.mkdir(mode=0o700)
+    (folder / name).write_bytes(damaged(data)[damage])
+    (folder / name).chmod(0o600)
+    kernel = ln.kernel(_again())
+    with ln.config(cache_dir=folder):
+        y = kernel(vector(), ln.asarray(matrix(), format="csr"), np.ones(20))
+    assert y.to_numpy().sum() == matrix().sum()
+    assert [path.name for path in folder.iterdir()] == [name]  # the same kernel, so the same key
+    assert len((folder / name).read_bytes()) == len(data)
+
+
+def _again():
+    """A kernel that this process has not compiled, of the same text as `spmv`."""
+
+    def spmv(y, A, x):
+        y[...] = 0
+        for i, j in ...:
+            y[i] += A[i, j] * x[j]
+
+    return spmv
+
+
+@posix
+@pytest.mark.parametrize("kind", ["folder", "pipe", "link"])
+def test_an_entry_that_is_no_file(tmp_path, good_entry, kind):
+    name, data = good_entry
+    folder, target = tmp_path / "c", tmp_path / "target"
+    folder.mkdir(mode=0o700)
+    target.write_bytes(data)
+    if kind == "folder":
+        (folder / name).mkdir()
+    elif kind == "pipe":
+        os.mkfifo(folder / name)
+    else:
+        (folder / name).symlink_to(target)
+    done = python(CALL, LINNET_CACHE_DIR=str(folder))
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == SUM
+    assert target.read_bytes() == data
+
+
+# -- folders that cannot be used -------------------------------------------------------------------
+
+
+def refused(folder: object, problem: str) -> CacheError:
+    with ln.config(cache_dir=folder), pytest.raises(CacheError) as caught:
+        ln.kernel(_again())(vector(), ln.asarray(matrix(), format="csr"), np.ones(20))
+    error = caught.value
+    assert error.message.startswith("the cache directory ")
+    assert error.message.endswith(problem)
+    assert "LINNET_CACHE_DIR" in (error.hint or "")
+    assert error.at is not None
+    assert error.at.file == __file__
+    return error
+
+
+@posix
+def test_folders_that_are_refused(tmp_path):
+    shared, file, loop = tmp_path / "shared", tmp_path / "file", tmp_path / "loop"
+    shared.mkdir()
+    shared.chmod(0o777)
+    refused(shared, "can be written to by others")
+    file.write_text("")
+    refused(file, "is not a folder")
+    refused(file / "below", "is not a folder")
+    loop.symlink_to(loop)
+    refused(loop, "is not a folder")
+    refused("/dev/null", "is not a folder")
+    refused(tmp_path / ("a" * 300), "cannot be made (File name too long)")
+    refused("~nobody-has-this-name/cache", "cannot be found (Could not determine home directory.)")
+    refused("nul\0byte", "cannot be found (embedded null byte)")
+
+
+@root
+def test_a_folder_of_somebody_else_is_refused(tmp_path):
+    folder = tmp_path / "theirs"
+    folder.mkdir(mode=0o700)
+    os.chown(folder, 12345, 12345)
+    refused(folder, "belongs to another user")
+
+
+@posix
+def test_a_folder_behind_a_link(tmp_path):
+    folder, link = tmp_path / "c", tmp_path / "link"
+    folder.mkdir(mode=0o700)
+    link.symlink_to(folder)
+    with ln.config(cache_dir=link):
+        ln.kernel(_again())(vector(), ln.asarray(matrix(), format="csr"), np.ones(20))
+    assert len(list(folder.iterdir())) == 1
+    assert stat.S_IMODE(folder.stat().st_mode) == 0o700
+
+
+@posix
+@pytest.mark.skipif(hasattr(os, "geteuid") and os.geteuid() == 0, reason="root may write anywhere")
+def test_a_folder_that_cannot_be_written_to(tmp_path):
+    tmp_path.chmod(0o500)
+    with ln.config(cache_dir=tmp_path), pytest.warns(RuntimeWarning, match="keeps no") as told:
+        ln.kernel(_again())(vector(), ln.asarray(matrix(), format="csr"), np.ones(20))
+    assert told[0].filename == __file__
+
+
+@root
+def test_a_folder_that_another_user_cannot_write_to(tmp_path):
+    """As the test above, by a process that gives up being root."""
+    for folder in (tmp_path, *tmp_path.parents[:3]):
+        folder.chmod(0o755)
+    folder = tmp_path / "c"
+    folder.mkdir(mode=0o500)
+    os.chown(folder, 65534, 65534)
+    # what is imported later cannot be read any more by then
+    early = "import linnet.backend.generate, linnet.backend.machine as m; m.has_masks()\n"
+    give_up = "import os; spgemm(ln.empty_tensor(ln.CSR), matrix(), matrix())\n"
+    give_up += f"os.setresuid(65534, 65534, 65534); ln.config(cache_dir={str(folder)!r})\n"
+    done = python(early + give_up + CALL)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == SUM
+    assert "Linnet keeps no compiled kernels" in done.stderr
+    assert "cannot be written to (Permission denied)" in done.stderr
+
+
+# -- forks and pickles -----------------------------------------------------------------------------
+
+
+@posix
+def test_a_fork_after_use():
+    A, x = ln.asarray(matrix(), format="csr"), np.ones(20)
+    y = spmv(vector(), A, x)
+    child = os.fork()
+    if child == 0:
+        with ln.config(cache=False):
+            right = spmv(vector(), A, x).to_numpy().tolist() == y.to_numpy().tolist()
+            right &= (
+                ln.kernel(_again())(vector(), A, x).to_numpy().tolist() == y.to_numpy().tolist()
+            )
+        os._exit(0 if right else 1)
+    assert _ends(child) == 0
+    assert y.to_numpy().tolist() == matrix().sum(axis=1).tolist()
+
+
+@posix
+def test_a_fork_while_others_compile():
+    """The child finds no lock held, and LLVM in a state in which it can be used."""
+    A, x, stop = ln.asarray(matrix(), format="csr"), np.ones(20), threading.Event()
+    expected = matrix().sum(axis=1).tolist()
+
+    def work() -> None:
+        with ln.config(cache=False):
+            while not stop.is_set():
+                ln.kernel(_again())(vector(), A, x)
+
+    threads = [threading.Thread(target=work) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    try:
+        for k in range(4):
+            stop.wait(0.02 * k)
+            child = os.fork()
+            if child == 0:
+                signal.alarm(30)
+                with ln.config(cache=False):
+                    y = ln.kernel(_again())(vector(), A, x)
+                os._exit(0 if y.to_numpy().tolist() == expected else 1)
+            assert _ends(child) == 0
+    finally:
+        stop.set()
+        for thread in threads:
+            thread.join()
+
+
+def _ends(child: int) -> int:
+    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+
+
+def test_tensors_and_kernels_go_to_other_processes():
+    A = ln.asarray(matrix(), format="csr")
+    B = pickle.loads(pickle.dumps(A))
+    assert np.array_equal(B.to_numpy(), matrix())
+    assert B.format == A.format
+    assert pickle.loads(pickle.dumps(ln.empty_tensor(ln.CSR))).shape is None
+    parts = pickle.dumps((spmv, A, np.ones(20)))
+    text = (
+        "import pickle, sys\n"
+        "kernel, A, x = pickle.loads(sys.stdin.buffer.read())\n"
+        "assert kernel is spmv\n"
+        "sys.stdout.buffer.write(pickle.dumps(kernel(vector(), A, x)))\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", f"from tests.robustness.kernels import *\n{text}"],
+        input=parts,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT / "src"), str(ROOT)])},
+        capture_output=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr.decode()
+    assert pickle.loads(done.stdout).to_numpy().tolist() == matrix().sum(axis=1).tolist()
+
+
+@posix
+def test_a_pool_of_processes():
+    A = ln.asarray(matrix(), format="csr")
+    spgemm(ln.empty_tensor(ln.CSR), A, A)
+    with multiprocessing.get_context("fork").Pool(2) as pool:
+        for C in pool.map(_squared, [A] * 4):
+            assert np.array_equal(C.to_numpy(), matrix() @ matrix())
+
+
+def _squared(A: ln.Tensor) -> ln.Tensor:
+    return spgemm(ln.empty_tensor(ln.CSR), A, A)
+
+
+def test_nothing_stays_behind(tmp_path):
+    """A process leaves no files but its entries, and says nothing when it ends."""
+    done = python(CALL, LINNET_CACHE_DIR=str(tmp_path / "c"), TMPDIR=str(tmp_path))
+    assert (done.returncode, done.stderr) == (0, "")
+    assert [path.name for path in Path(tmp_path).iterdir()] == ["c"]

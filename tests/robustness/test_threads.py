@@ -1,0 +1,172 @@
+"""Many threads at once: calling, compiling, converting, with shared tensors and own options."""
+
+from __future__ import annotations
+
+import random
+import threading
+import warnings
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pytest
+from tests.robustness.kernels import accumulate, matrix, spgemm, spmv, vector
+
+import linnet as ln
+from linnet.errors import DiscordanceWarning, LinnetError
+from linnet.options import current
+
+
+pytestmark = pytest.mark.slow  # timing and signals: run on a quiet machine first
+
+
+def together(count: int, work: Callable[[int], None]) -> None:
+    """Run work(0), work(1), … in threads that begin at the same time; the first error is raised."""
+    start = threading.Barrier(count)
+
+    def begin(k: int) -> None:
+        start.wait()
+        work(k)
+
+    with ThreadPoolExecutor(count) as pool:
+        for done in [pool.submit(begin, k) for k in range(count)]:
+            done.result(timeout=60)
+
+
+def test_one_kernel_is_compiled_once():
+    @ln.kernel
+    def kernel(y, x):
+        y[...] = 0
+        for i in ...:
+            y[i] = x[i] * 17
+
+    def work(k: int) -> None:
+        x = np.arange(k + 1.0)
+        for _ in range(20):
+            assert kernel(vector(), x).to_numpy().tolist() == (17 * x).tolist()
+
+    together(8, work)
+    assert len(kernel._entries) == 1
+
+
+def test_many_kernels_and_formats_at_once():
+    A, x = matrix(), np.arange(20.0)
+    formats = [ln.CSR, ln.DCSR, ln.COO(2), ln.DENSE(2)]
+
+    def work(k: int) -> None:
+        drawn = random.Random(k)
+        for _ in range(12):
+            B = ln.asarray(A).to(drawn.choice(formats))
+            assert spmv(vector(), B, x).to_numpy().tolist() == (A @ x).tolist()
+            C = spgemm(ln.empty_tensor(drawn.choice([ln.CSR, ln.DCSR])), B, B)
+            assert np.array_equal(C.to_numpy(), A @ A)
+
+    together(6, work)
+
+
+def test_shared_operands_and_outputs():
+    """Whoever writes last wins; nobody sees half of a result, and no memory is freed twice."""
+    matrices = [matrix(20, seed) for seed in range(4)]
+    stored = [ln.asarray(A, format="csr") for A in matrices]
+    x = ln.asarray(np.arange(20.0))
+    possible = [(A @ x.to_numpy()).tolist() for A in matrices]
+    shared = spmv(vector(), stored[0], x)
+
+    def work(k: int) -> None:
+        drawn = random.Random(k)
+        for _ in range(300):
+            n = drawn.randrange(4)
+            spmv(shared, stored[n], x)
+            try:
+                assert shared.to_numpy().tolist() in possible
+                spmv(vector(), stored[n], shared)
+            except LinnetError as error:
+                assert "thread" in str(error) or "being written" in str(error)  # noqa: PT017
+            mine = spmv(vector(), stored[n], x)
+            assert mine.to_numpy().tolist() == possible[n]
+
+    together(6, work)
+
+
+def test_an_operand_changes_its_type_meanwhile():
+    """What a kernel was compiled for is what it is given, whatever others write in between."""
+    A = ln.asarray(matrix(), format="csr")
+    narrow, wide = np.ones(20, np.float32), np.ones(20, np.complex128)
+    x = spmv(vector(), np.eye(20), wide)
+    expected = matrix().sum(axis=1)
+
+    def work(k: int) -> None:
+        for n in range(300):
+            try:
+                if k % 2:
+                    spmv(x, np.eye(20, dtype=np.float32), narrow if n % 2 else wide)
+                else:
+                    y = spmv(vector(), A, x)
+                    assert np.array_equal(y.to_numpy().real, expected)
+            except LinnetError as error:
+                assert "thread" in str(error)  # noqa: PT017
+
+    together(4, work)
+
+
+def test_updates_of_one_tensor_are_whole():
+    y = ln.asarray(np.zeros(50))
+
+    def work(k: int) -> None:
+        for _ in range(100):
+            accumulate(y, np.ones(50))
+            assert len(set(y.to_numpy().tolist())) == 1
+
+    together(4, work)
+
+
+def test_options_of_one_thread_are_its_own():
+    before = current()
+    x = np.arange(5.0)
+
+    @ln.kernel
+    def kernel(y, x):
+        y[...] = 0
+        for i in ...:
+            y[i] = x[i] + 23
+
+    def work(k: int) -> None:
+        for _ in range(30):
+            with ln.config(check=k % 2 == 0, threads=k + 1) as mine:
+                assert current() is mine
+                assert kernel(vector(), x).to_numpy().tolist() == (x + 23).tolist()
+                assert current() is mine
+
+    together(4, work)
+    assert current() is before
+    assert len(kernel._entries) == 4
+
+
+def test_a_kernel_called_while_another_is_being_compiled():
+    """From the hook for warnings, in this thread and in one that this thread waits for."""
+    x, found = np.ones(20), []
+
+    def hook(*args, **named):
+        found.append(spmv(vector(), np.eye(20, dtype=np.int16), x).to_numpy())
+        thread = threading.Thread(
+            target=lambda: found.append(spmv(vector(), np.eye(20, dtype=np.int8), x).to_numpy())
+        )
+        thread.start()
+        thread.join(30)
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("always", DiscordanceWarning)
+        warnings.showwarning = hook
+        spmv(vector(), ln.asarray(matrix(), format=ln.CSC.with_dtype("int16")), x)
+    assert [y.tolist() for y in found] == [[1.0] * 20] * 2
+
+
+def test_a_warning_that_is_an_error_is_one_each_time():
+    A, x = ln.asarray(matrix(), format=ln.CSC.with_dtype("int8")), np.ones(20)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", DiscordanceWarning)
+        for _ in range(2):
+            with pytest.raises(DiscordanceWarning):
+                spmv(vector(), A, x)
+        warnings.simplefilter("ignore")
+        assert spmv(vector(), A, x).to_numpy().tolist() == matrix().sum(axis=1).tolist()
