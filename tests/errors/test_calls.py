@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import inspect
+import pickle
+import traceback
 from collections.abc import Callable
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 import linnet as ln
+from linnet import errors
 from linnet.errors import (
     ArgumentError,
     DTypeError,
@@ -329,3 +334,26 @@ def test_a_write_outside_changes_nothing(bad):
     assert marked(caught.value) == "y[I[i]]"
     assert y.to_numpy().tolist() == [0, 0, 0]
     assert scatter(y, ONES, np.array([0, 2, 2])).to_numpy().tolist() == [1, 0, 2]
+
+
+# -- errors as objects -----------------------------------------------------------------------------
+
+KINDS = [k for k in vars(errors).values() if inspect.isclass(k) and issubclass(k, LinnetError)]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_errors_come_back_from_other_processes(kind):
+    at = errors.Location("file.py", 3, 4, 6, "    ab cd")
+    error = kind("what", source="text") if kind is errors.BuildError else kind("what", at=at)
+    copied = pickle.loads(pickle.dumps(error))
+    assert type(copied) is kind
+    assert str(copied) == str(error)
+    assert "what" in "".join(traceback.format_exception(copied))
+
+
+def test_the_place_of_a_caller_whose_folder_is_called_like_ours():
+    file = f"{Path(errors.__file__).parent}_of_a_user/program.py"
+    space = {"ln": ln}
+    with pytest.raises(DTypeError) as caught:
+        exec(compile("\nln.asarray(None)", file, "exec"), space)
+    assert (caught.value.at.file, caught.value.at.line) == (file, 2)

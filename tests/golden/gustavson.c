@@ -10,24 +10,25 @@ i64 gustavson(i64 *restrict args) {
   const i32 *restrict B_idx = (void *)args[27];
   const double *restrict B_val = (void *)args[30];
   i64 *restrict w_ptr = (void *)args[34];
-  i64 *restrict w_idx = (void *)args[37];
+  i32 *restrict w_idx = (void *)args[37];
   bool *restrict w_tbl = (void *)args[40];
-  i64 *restrict w_key = (void *)args[43];
   double *restrict w_val = (void *)args[46];
   i64 C_n = 0, w_n = 0, w_ready = 0;
   if (grow(C_ptr, args + 2, n_i + 1)) return OUT_OF_MEMORY;
   C_ptr[0] = 0;
+  i64 room = ((i64)A_ptr[n_i] - A_ptr[0]) * 2;
+  if (grow(C_idx, args + 5, room)) return OUT_OF_MEMORY;
+  if (grow(C_val, args + 8, room)) return OUT_OF_MEMORY;
   for (i64 i = 0; i < n_i; i++) {
     if (w_ready < n_j) {
       if (grow(w_ptr, args + 34, 2)) return OUT_OF_MEMORY;
       if (grow(w_tbl, args + 40, n_j)) return OUT_OF_MEMORY;
-      if (grow(w_key, args + 43, n_j)) return OUT_OF_MEMORY;
       if (grow(w_idx, args + 37, n_j)) return OUT_OF_MEMORY;
       for (i64 k_2 = w_ready; k_2 < n_j; k_2++) w_tbl[k_2] = false;
       w_ready = n_j;
       if (grow(w_val, args + 46, n_j)) return OUT_OF_MEMORY;
     }
-    for (i64 t = 0; t < w_n; t++) w_tbl[w_key[t]] = false;
+    for (i64 t = 0; t < w_n; t++) w_tbl[w_idx[t]] = false;
     w_n = 0;
     for (i64 A_q = A_ptr[i]; A_q < A_ptr[i + 1]; A_q++) {
       i64 k = A_idx[A_q];
@@ -36,16 +37,17 @@ i64 gustavson(i64 *restrict args) {
         i64 j = B_idx[B_q];
         if (!w_tbl[j]) {
           w_tbl[j] = true;
-          w_key[w_n++] = j;
+          w_idx[w_n++] = j;
           w_val[j] = 0;
         }
         w_val[j] += A_k * B_val[B_q];
       }
     }
     if (grow(w_ptr, args + 34, 2)) return OUT_OF_MEMORY;
-    if (w_n * 16 > n_j) sweep_b_i64(w_tbl, 0, n_j, w_key, 0);
-    else vsort_i64(w_key, 0, w_n);
-    split_keys_i64_i64_i64(w_key, w_n, n_j, 1, w_ptr, w_idx);
+    if (w_n * 64 > n_j) sweep_b_i32(w_tbl, 0, n_j, w_idx, 0);
+    else vsort_i32(w_idx, 0, w_n);
+    w_ptr[0] = 0;
+    w_ptr[1] = w_n;
     i64 visits_2 = w_ptr[1] - w_ptr[0];
     if (grow(C_idx, args + 5, C_n + visits_2)) return OUT_OF_MEMORY;
     if (grow(C_val, args + 8, C_n + visits_2)) return OUT_OF_MEMORY;

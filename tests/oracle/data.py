@@ -14,8 +14,9 @@ import linnet as ln
 from linnet.algebra.dtypes import Number, highest, kind, lowest
 from linnet.formats.format import Format
 
-SMALL, WILD, INDEX = "small", "wild", "index"
-"""Domains of values: few small ones; also infinities or the limits of integers; coordinates."""
+SMALL, WILD, INDEX, BEYOND = "small", "wild", "index", "beyond"
+"""Domains of values: few small ones; also infinities or the limits of integers; coordinates; also
+those just outside their dimension."""
 
 Bytes = NDArray[np.uint8]
 
@@ -104,6 +105,8 @@ def pick(data: Bytes, recipe: Recipe, limit: int) -> NDArray[Any]:
     assert dtype is not None
     if recipe.how == INDEX:
         return (data % max(limit, 1)).astype(dtype)
+    if recipe.how == BEYOND:
+        return (data.astype(int) % (limit + 2) - (kind(dtype) == "i")).astype(dtype)
     choices = np.array([*domain(dtype, recipe.how), fill], dtype)
     return choices[(data.astype(int) - 1) % len(choices)]
 

@@ -87,7 +87,7 @@ class Expressions(Indexing):
             found = call(op, a, b)
             if found is not None:
                 return found
-        return Typed(loops.Literal(True), "weak_bool", 1)
+        return Typed(loops.Literal(True), "weak_bool", 1, True)
 
     def position(self, scope: Scope) -> Typed:
         """A side of a mask: an index, shifted or not, a distance, a residue, a number."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from tests.oracle.data import INDEX
 from tests.oracle.scopes import Known, Notebook, Running, Scope
 from tests.oracle.values import Typed, call, literals
 
@@ -38,6 +37,8 @@ class Indexing(Notebook):
 
     def index(self, scope: Scope, dim: str, nested: bool) -> loops.Expr | None:
         """An index that stays within a dimension: mostly that of a loop."""
+        if self.style.careless and scope.loops and self.one_in(6):
+            return self.anywhere(scope)
         mine = [r for r in scope.loops if r.dim == dim]
         plain: list[loops.Expr] = [loops.Index(r.index) for r in mine]
         if plain and not (self.style.computed and self.one_in(8)):
@@ -65,7 +66,7 @@ class Indexing(Notebook):
         """Indices that tensors hold: `A[I[i]]`."""
         for name, recipe in self.recipes.items():
             known = self.tensors[name]
-            if recipe.how != INDEX or recipe.limit != dim or not nested or known.cost > self.room:
+            if recipe.limit != dim or not nested or known.cost > self.room:
                 continue
             where = [self.index(scope, d, nested=False) for d in known.dims]
             found = [w for w in where if w is not None]
@@ -99,7 +100,6 @@ class Indexing(Notebook):
             [
                 combine(table.subtract, i, c),
                 combine(table.add, i, c),
-                i,
                 combine(table.multiply, i, c),
                 combine(table.add, i, j),
                 combine(table.subtract, i, j),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from hypothesis import strategies as st
-from tests.oracle.data import INDEX, SMALL, WILD, magnitude, recipes, tensors
+from tests.oracle.data import BEYOND, INDEX, SMALL, WILD, magnitude, recipes, tensors
 from tests.oracle.formats import CORE, INSERTING, READ, fills, formats
 from tests.oracle.scopes import ANY, LONGEST, Case, Known, Scope, Style, Wish
 from tests.oracle.statements import Statements
@@ -58,7 +58,8 @@ class Author(Statements):
         dims = tuple(self.choose(list(self.least)) for _ in range(self.choose((1, 1, 2))))
         dtype = self.choose(("int64", "int32", "uint8"))
         format = self.draw(formats(len(dims), CORE, dtype)).with_fill(0)
-        self.recipes["I"] = self.draw(recipes(format, INDEX, dim))
+        how = BEYOND if self.style.careless else INDEX
+        self.recipes["I"] = self.draw(recipes(format, how, dim))
         self.known(Known("I", dims, format, LONGEST))
 
     def known(self, tensor: Known) -> None:

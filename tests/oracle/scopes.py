@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from hypothesis import strategies as st
 from tests.oracle.data import Recipe
@@ -11,6 +11,7 @@ from tests.oracle.values import Typed
 
 from linnet import loops
 from linnet.formats.format import Format
+from linnet.loops.printer import show
 from linnet.loops.rewrite import walk
 
 LONGEST = 5  # of dimensions
@@ -32,6 +33,7 @@ class Style:
     computed: bool = True  # indices that are not those of loops
     ranges: bool = True
     kept: bool = True  # outputs that are updated without being declared
+    careless: bool = False  # indices may leave their dimensions
 
 
 @dataclass(frozen=True)
@@ -102,6 +104,10 @@ class Case:
     dims: dict[str, tuple[str, ...]]
     least: dict[str, int]  # the smallest size of each dimension
 
+    def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
+        """What Hypothesis prints of it."""
+        printer.text(show(self.program))
+
 
 @dataclass
 class Notebook:
@@ -115,6 +121,7 @@ class Notebook:
     anchors: dict[str, loops.Dimension] = field(default_factory=dict)  # the size of a dimension
     outputs: list[str] = field(default_factory=list)
     temporaries: dict[str, Format] = field(default_factory=dict)
+    lets: int = 0  # how many names there are
     left: int = 0  # statements that may still be written
     room: int = 0  # see `Style`
 

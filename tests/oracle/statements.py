@@ -159,8 +159,8 @@ class Statements(Expressions):
     def let(self, scope: Scope, wish: Wish) -> loops.Stmt:
         """`x = …`, and a statement that may use it."""
         value = self.expression(scope, self.choose((1, 0, 2)), wish.read)
-        name = f"x{len(scope.lets)}"
-        known = Typed(loops.Name(name), value.dtype, value.bound)
+        name, self.lets = f"x{self.lets}", self.lets + 1
+        known = Typed(loops.Name(name), value.dtype, value.bound, value.value)
         return loops.Let(
             name, value.expr, self.inner(replace(scope, lets=(*scope.lets, known)), wish)
         )
@@ -180,7 +180,7 @@ class Statements(Expressions):
             if bound is not None:
                 break
         else:  # neither can be exact
-            bound, value = max(tensor.bound, 1), Typed(loops.Literal(True), "weak_bool", 1)
+            bound, value = max(tensor.bound, 1), Typed(loops.Literal(True), "weak_bool", 1, True)
         self.tensors[tensor.name] = replace(tensor, bound=bound)
         return loops.Assign(target, op, value.expr)
 
@@ -200,6 +200,10 @@ class Statements(Expressions):
         name, running = f"Y{len(self.outputs)}", self.shuffled(list(scope.loops))
         count = max(len(running) - self.choose((0, 1, 1, 2)), 0)
         format = self.draw(formats(count, WRITTEN))
+        alike = [t.format for t in self.tensors.values() if t.name in self.operands()]
+        alike = [f for f in alike if f.ndim == count and not any(l.limit for l in f.levels)]
+        if alike and self.one_in(6):
+            format = self.choose(alike)
         self.outputs.append(name)
         dims = tuple(r.dim for r in running[:count])
         self.tensors[name] = Known(name, dims, format, fill_size(format))

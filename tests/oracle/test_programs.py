@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, note
 from hypothesis import strategies as st
-
 from tests.oracle.check import BACKENDS, check, describe, lowered
 from tests.oracle.programs import arguments, cases
 from tests.oracle.scopes import Style

@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 
 from linnet import loops
 from linnet.algebra import table
-from linnet.algebra.dtypes import DTYPES, Number, concrete, kind, weak_dtype
+from linnet.algebra.dtypes import DTYPES, Number, as_python, concrete, kind, weak_dtype
+from linnet.algebra.exact import apply
 from linnet.algebra.function import Function
 from linnet.errors import DTypeError
 
@@ -23,11 +24,15 @@ EXACT = 2.0**23  # whole numbers up to here, and some beyond, are exact in a flo
 
 @dataclass(frozen=True)
 class Typed:
-    """An expression, its dtype, and the largest magnitude of its finite values."""
+    """An expression, its dtype, and the largest magnitude of its finite values.
+
+    `value` is that of a Python number, which has to fit the type of its company.
+    """
 
     expr: loops.Expr
     dtype: str
     bound: float
+    value: Number | None = None
 
 
 BINARY = (
@@ -66,21 +71,35 @@ def call(function: Function, *args: Typed) -> Typed | None:
     if function in (table.floor_divide, table.remainder) and kind(result) not in "iu":
         return None  # a division by zero tells 0.0 from -0.0
     bounds = [converted(a, dtype) for a, dtype in zip(args, given, strict=True)]
-    known = [b for b in bounds if b is not None]
-    if len(known) < len(bounds):
+    exact = [b for b in bounds if b is not None]
+    if len(exact) < len(bounds):
         return None
-    bound = limited(_bound(function, known, result), result)
+    bound = limited(_bound(function, exact, result), result)
     if bound is None:
         return None
-    return Typed(loops.Call(function, tuple(a.expr for a in args)), result, bound)
+    values = tuple(a.value for a in args if a.value is not None)
+    known = (
+        apply(function, values, tuple(a.dtype for a in args)) if len(values) == len(args) else None
+    )
+    return Typed(loops.Call(function, tuple(a.expr for a in args)), result, bound, known)
 
 
 def converted(value: Typed, dtype: str) -> float | None:
-    """The bound of a value after conversion to a type; None if it would not be exact."""
-    weak = value.dtype.startswith("weak_")
-    if kind(dtype) == "u" and kind(value.dtype) not in "bu" and not weak:
+    """The bound of a value after conversion to a type; None if that is not to be done."""
+    if value.value is not None:
+        return limited(value.bound, dtype) if _fits(value.value, concrete(dtype)) else None
+    if kind(dtype) == "u" and kind(value.dtype) not in "bu":
         return _whole(dtype)
     return limited(value.bound, dtype)
+
+
+def _fits(value: Number, dtype: str) -> bool:
+    """Whether a Python number may meet values of a type; as a truth value any may."""
+    try:
+        as_python(value, dtype)
+    except DTypeError:
+        return dtype == "bool"
+    return True
 
 
 def limited(bound: float, dtype: str) -> float | None:
@@ -147,7 +166,7 @@ def literals() -> st.SearchStrategy[Typed]:
 
 def _weak(value: Number) -> Typed:
     bound = 0.0 if value == math.inf else float(abs(value))
-    return Typed(loops.Literal(value), weak_dtype(value), bound)
+    return Typed(loops.Literal(value), weak_dtype(value), bound, value)
 
 
 def _typed(value: int, dtype: str) -> Typed:

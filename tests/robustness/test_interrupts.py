@@ -16,7 +16,10 @@ from tests.robustness.kernels import matrix, passes, spgemm
 import linnet as ln
 from linnet.runtime.kernel import Kernel
 
-pytestmark = [pytest.mark.slow, pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="needs POSIX signals")]
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="needs POSIX signals"),
+]
 
 
 @pytest.fixture

@@ -55,25 +55,30 @@ _QUOTIENT = """static inline {T} {name}({T} a, {T} b) {{
   return CMPLX{F}((p + q * ratio) / d, (wide ? imag : -imag) / d);
 }}"""
 _TEST = "static inline bool {name}({T} x) {{ return {body}; }}"
-_GROW = """// New blocks begin at a cache line; large ones ask for huge pages: there are few.
-#ifdef __linux__
+_GROW = """#ifdef __linux__
 int madvise(void *, size_t, int);
-static void *resized(void *old, i64 bytes) {
-  char *p = old ? realloc(old, bytes) : aligned_alloc(64, (bytes + 63ull) & -64);
-  i64 offset = (i64)p & 4095;
-  if (p && bytes >= 1 << 22) madvise(p - offset, bytes + offset, 14);
-  return p;
+// A new block begins at a cache line. One of 4 MB or more is made of huge pages, which take less
+// time to get; they are asked for before it is written. From 32 MB on, realloc copies nothing.
+static void *resized(void *old, i64 had, i64 bytes) {
+  bool small = bytes < 1 << 22;
+  if (old && (small || had >= 1 << 25)) return realloc(old, bytes);
+  char *new = aligned_alloc(64, (bytes + 63ull) & -64);
+  if (!new || small) return new;
+  madvise(new - (i64)new % 4096, bytes + (i64)new % 4096, 14);
+  if (old) memcpy(new, old, had);
+  free(old);
+  return new;
 }
 #else
-#define resized realloc
+#define resized(old, had, bytes) realloc(old, bytes)
 #endif
 // A growable buffer has three slots, always up to date: address, capacity, length.
 static __attribute__((noinline, cold)) int enlarge(i64 *slot, i64 count, i64 size) {
   i64 most = INT64_MAX / size, wish = 2 * slot[1] > count ? 2 * slot[1] : count;
   if (count > most) return 1;
   wish = wish < 16 ? 16 : wish > most ? most : wish;
-  void *memory = resized((void *)slot[0], wish * size);
-  if (!memory) memory = resized((void *)slot[0], (wish = count) * size);
+  void *old = (void *)slot[0], *memory = resized(old, slot[1] * size, wish * size);
+  if (!memory) memory = resized(old, slot[1] * size, (wish = count) * size);
   if (!memory) return 1;
   slot[0] = (i64)memory;
   slot[1] = wish;
@@ -147,7 +152,7 @@ class Needs:
         """The prelude."""
         lines = ["#include <stdint.h>"]
         headers = set(self.headers)
-        headers |= {"stdlib.h"} if self.grow else set()
+        headers |= {"stdbool.h", "stdlib.h", "string.h"} if self.grow else set()
         headers |= {"stdbool.h"} if "bool" in self.types else set()
         lines += [f"#include <{name}>" for name in sorted(headers)]
         if "complex.h" in headers:

@@ -15,7 +15,6 @@ from linnet.backend.llvm_memory import fill, grow, grow_function, growable, slot
 from linnet.backend.llvm_operators import binary
 from linnet.backend.llvm_values import call, choose, evaluate, integer, result_type, store
 from linnet.backend.llvm_writer import (
-    BYTES,
     PARTS,
     REDUCTION,
     TYPES,
@@ -24,8 +23,8 @@ from linnet.backend.llvm_writer import (
     Value,
     Writer,
 )
-from linnet.backend.reductions import is_short, reductions
 from linnet.backend.survey import Survey, survey
+from linnet.backend.versions import Version, versions
 
 _SMALL = 12  # statements of a codelet that is always inlined
 
@@ -38,11 +37,10 @@ attributes #4 = { nounwind }
 """
 
 
-def render(kernel: imp.Kernel, masks: bool = False) -> str:
-    """The kernel and its codelets as one LLVM module, for a machine with or without masks."""
+def render(kernel: imp.Kernel) -> str:
+    """The kernel and its codelets as one LLVM module."""
     module = Module(codelets={f.name: f for f in kernel.codelets})
     facts = survey(kernel)
-    facts.masks = masks
     parts = [_kernel(kernel, module, facts)]
     parts += [_codelet(f, module) for f in kernel.codelets]
     if facts.grown:
@@ -228,10 +226,28 @@ def _if(w: Writer, stmt: imp.If, s: _Scope) -> None:
 
 
 def _for(w: Writer, stmt: imp.For, s: _Scope) -> None:
-    """A counted loop; the bound is read once, before it."""
+    """A counted loop, perhaps in several versions; the bound is read once, before it."""
     start, stop = integer(w, stmt.start), integer(w, stmt.stop)
+    leave = w.label("end")
+    *others, last = versions(stmt)
+    for version in others:
+        here, next_one = w.label("long"), w.label("short")
+        count = w.emit(f"sub nsw i64 {stop}, {start}")
+        w.branch(w.emit(f"icmp sge i64 {count}, {version.least}"), here, next_one)
+        w.start(here)
+        _count(w, stmt, (start, stop, leave), version, s)
+        w.start(next_one)
+    _count(w, stmt, (start, stop, leave), last, s)
+    w.start(leave)
+
+
+def _count(
+    w: Writer, stmt: imp.For, bounds: tuple[str, str, str], version: Version, s: _Scope
+) -> None:
+    """One version of a loop, from here to the block after it."""
+    start, stop, leave = bounds
     before = w.block
-    head, body, step, leave = (w.label(h) for h in ("for", "body", "step", "end"))
+    head, body, step = (w.label(h) for h in ("for", "body", "step"))
     var = f"%{identifier(stmt.var.name)}.{head}"
     w.jump(head)
     w.start(head)
@@ -243,28 +259,13 @@ def _for(w: Writer, stmt: imp.For, s: _Scope) -> None:
     w.jump(step)
     w.start(step)
     w.lines.append(f"  {var}.next = add nsw i64 {var}, 1")
-    w.jump(head, _advice(w, stmt, s.facts.masks))
-    w.start(leave)
+    w.jump(head, _hints(w, version))
 
 
-def _advice(w: Writer, loop: imp.For, masks: bool) -> str:
-    """How LLVM shall vectorize a loop over a fiber; it takes all loops to be long.
-
-    Rows of a few entries spend their time around the vector loop, so that is kept small; where
-    vectors have masks, a sum of contiguous values needs no loop for the rest at all.
-    """
-    if not is_short(loop):
+def _hints(w: Writer, version: Version) -> str:
+    if not version.hints:
         return ""
-    sums = reductions(loop)
-    wishes = ['!"llvm.loop.interleave.count", i32 1']
-    if masks and sums:
-        lanes = 32 // BYTES[TYPES[sums[0][1][0].dtype]]
-        wishes = [
-            f'!"llvm.loop.vectorize.width", i32 {lanes}',
-            '!"llvm.loop.interleave.count", i32 2',
-            '!"llvm.loop.vectorize.predicate.enable", i1 true',
-        ]
-    nodes = [w.module.node(f"!{{{wish}}}") for wish in wishes]
+    nodes = [w.module.node(f"!{{{hint}}}") for hint in version.hints]
     own = f"!{len(w.module.metadata)}"
     w.module.node(f"distinct !{{{', '.join([own, *nodes])}}}")
     return f", !llvm.loop {own}"

@@ -23,13 +23,14 @@ try:
   %more = call i64 @llvm.smax.i64(i64 %double, i64 %count)
   %some = call i64 @llvm.smax.i64(i64 %more, i64 16)
   %wish = call i64 @llvm.umin.i64(i64 %some, i64 %most)
+  %had = mul i64 %cap, %size
   %wish.bytes = mul i64 %wish, %size
-  %new = call ptr @resized(ptr %old, i64 %wish.bytes)
+  %new = call ptr @resized(ptr %old, i64 %had, i64 %wish.bytes)
   %got = icmp ne ptr %new, null
   br i1 %got, label %done, label %again
 again:
   %bytes = mul i64 %count, %size
-  %last = call ptr @resized(ptr %old, i64 %bytes)
+  %last = call ptr @resized(ptr %old, i64 %had, i64 %bytes)
   %got.last = icmp ne ptr %last, null
   br i1 %got.last, label %done, label %fail
 done:
@@ -43,38 +44,42 @@ fail:
 }
 """
 _RESIZED = """
-define internal ptr @resized(ptr %old, i64 %bytes) #3 {
+define internal ptr @resized(ptr %old, i64 %had, i64 %bytes) #3 {
   %new = call ptr @realloc(ptr %old, i64 %bytes)
   ret ptr %new
 }
 """
-# On Linux a new block begins at a cache line, where vectors are loaded and stored faster. For 4 MB
-# or more it asks for huge pages, as NumPy does: the first writes to many small ones would cost more
-# than what is computed. It asks from the start of the first page on, so that the block stays one
-# mapping, which can grow without being copied.
+# On Linux a new block begins at a cache line, where vectors are loaded and stored faster. One of
+# 4 MB or more is made of huge pages: to get many small ones takes longer than to fill them. They
+# must be asked for before anything is written, so not after `realloc`; but beyond 32 MB a block has
+# pages of its own, advised from the first one on, and `realloc` moves them without copying.
 _RESIZED_LINUX = """
-define internal ptr @resized(ptr %old, i64 %bytes) #3 {
+define internal ptr @resized(ptr %old, i64 %had, i64 %bytes) #3 {
   %is.new = icmp eq ptr %old, null
-  br i1 %is.new, label %first, label %larger
+  %is.small = icmp ult i64 %bytes, 4194304
+  %is.mapped = icmp uge i64 %had, 33554432
+  %is.plain = or i1 %is.small, %is.mapped
+  %in.place = select i1 %is.new, i1 false, i1 %is.plain
+  br i1 %in.place, label %larger, label %first
+larger:
+  %moved = call ptr @realloc(ptr %old, i64 %bytes)
+  ret ptr %moved
 first:
   %padded = add nuw i64 %bytes, 63
   %lines = and i64 %padded, -64
-  %block = call ptr @aligned_alloc(i64 64, i64 %lines)
-  br label %tried
-larger:
-  %moved = call ptr @realloc(ptr %old, i64 %bytes)
-  br label %tried
-tried:
-  %new = phi ptr [ %block, %first ], [ %moved, %larger ]
-  %large = icmp uge i64 %bytes, 4194304
-  br i1 %large, label %advise, label %end
-advise:
+  %new = call ptr @aligned_alloc(i64 64, i64 %lines)
+  %failed = icmp eq ptr %new, null
+  %done = or i1 %failed, %is.small
+  br i1 %done, label %end, label %copy
+copy:
   %at = ptrtoint ptr %new to i64
   %offset = and i64 %at, 4095
-  %back = sub i64 0, %offset
-  %page = getelementptr i8, ptr %new, i64 %back
-  %span = add i64 %bytes, %offset
+  %ahead = sub i64 0, %offset
+  %page = getelementptr i8, ptr %new, i64 %ahead
+  %span = add nuw i64 %bytes, %offset
   %ignored = call i32 @madvise(ptr %page, i64 %span, i32 14)
+  call void @llvm.memcpy.p0.p0.i64(ptr %new, ptr %old, i64 %had, i1 false)
+  call void @free(ptr %old)
   br label %end
 end:
   ret ptr %new
@@ -85,6 +90,12 @@ _GROW_NEEDS = {
     "@llvm.umin.i64": "declare i64 @llvm.umin.i64(i64, i64)",
     "@realloc": "declare ptr @realloc(ptr, i64) #4",
 }
+_LINUX_NEEDS = {
+    "@aligned_alloc": "declare ptr @aligned_alloc(i64, i64) #4",
+    "@free": "declare void @free(ptr) #4",
+    "@llvm.memcpy.p0.p0.i64": "declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)",
+    "@madvise": "declare i32 @madvise(ptr, i64, i32) #4",
+}
 
 
 def grow_function(module: Module) -> str:
@@ -92,8 +103,7 @@ def grow_function(module: Module) -> str:
     module.declarations |= _GROW_NEEDS
     if sys.platform != "linux":
         return _GROW + _RESIZED
-    module.declarations["@aligned_alloc"] = "declare ptr @aligned_alloc(i64, i64) #4"
-    module.declarations["@madvise"] = "declare i32 @madvise(ptr, i64, i32) #4"
+    module.declarations |= _LINUX_NEEDS
     return _GROW + _RESIZED_LINUX
 
 

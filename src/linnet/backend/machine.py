@@ -23,7 +23,6 @@ class _Target:
     machine: object
     triple: str
     layout: str
-    masks: bool
 
 
 @cache
@@ -34,22 +33,14 @@ def _target() -> _Target:
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()
     triple = llvm.get_process_triple()
-    features = llvm.get_host_cpu_features()
     machine = llvm.Target.from_triple(triple).create_target_machine(
         cpu=llvm.get_host_cpu_name(),
-        features=features.flatten(),
+        features=llvm.get_host_cpu_features().flatten(),
         opt=2,
         reloc="pic",
         codemodel="small",
     )
-    masks = bool(features.get("avx512vl", False))
-    return _Target(llvm, machine, triple, str(machine.target_data), masks)
-
-
-def has_masks() -> bool:
-    """Whether vector instructions can leave out lanes."""
-    with _lock:
-        return _target().masks
+    return _Target(llvm, machine, triple, str(machine.target_data))
 
 
 def compile(text: str) -> bytes:
@@ -80,8 +71,8 @@ def _optimized(text: str, target: _Target) -> object:
         ) from None
     module.triple, module.data_layout = target.triple, target.layout
     tuning = llvm.create_pipeline_tuning_options(SPEED_LEVEL)
-    tuning.loop_vectorization = tuning.slp_vectorization = True
-    tuning.loop_interleaving = True
+    tuning.loop_vectorization = tuning.loop_interleaving = True
+    tuning.slp_vectorization = False  # it makes gathers of loads that are better left alone
     tuning.loop_unrolling = False  # it takes a third of the time, and the loops are short
     builder = llvm.create_pass_builder(target.machine, tuning)
     builder.getModulePassManager().run(module, builder)

@@ -20,6 +20,29 @@ def is_short(loop: imp.For) -> bool:
             return False
 
 
+def reduced(loop: imp.For) -> list[imp.Var]:
+    """The variables that a loop accumulates values in, if it does nothing else."""
+    if not all(isinstance(s, imp.Let | imp.Accumulate | imp.Comment) for s in loop.body.stmts):
+        return []
+    return [s.var for s in loop.body.stmts if isinstance(s, imp.Accumulate)]
+
+
+def appends(loop: imp.For) -> bool:
+    """Whether a loop writes where a counter says that it keeps: the end of a walk, most likely."""
+    return any(isinstance(stmt, imp.Assign) for stmt in loop.body.stmts)
+
+
+def gathers(loop: imp.For) -> bool:
+    """Whether a loop loads from places that are not neighbours, or calls functions."""
+    lets: set[str] = set()
+    for stmt in loop.body.stmts:
+        if isinstance(stmt, imp.Let | imp.Accumulate):
+            if not _contiguous(stmt.value, loop.var.name, lets):
+                return True
+            lets.add(stmt.var.name)
+    return False
+
+
 def reductions(loop: imp.For) -> list[tuple[str, list[imp.Var]]]:
     """The float reductions of a loop that does nothing else: operators, each with variables."""
     found: dict[str, list[imp.Var]] = {}

@@ -21,7 +21,6 @@ class Survey:
     introduced: list[str] = field(default_factory=list)  # variables, in order
     statements: int = 0
     block_note: str = ""  # what accesses to the argument block carry
-    masks: bool = False  # whether the machine's vectors have masks
     slots: dict[str, int] = field(default_factory=dict)  # buffer: its slot in the argument block
 
 

@@ -117,7 +117,7 @@ class Contents:
         """Read-only views of all buffers; no kernel will write to this memory any more."""
         with GUARD.lock:
             if self._taken:
-                raise LifecycleError("the tensor is being written by a kernel")
+                raise LifecycleError("the tensor is being written by a kernel in another thread")
             return tuple(buffer.array for buffer in self.buffers)
 
     def levels(self) -> list[Arrays]:
@@ -149,10 +149,15 @@ class Contents:
         return self._taken
 
     def fits(self, format: Format, dtypes: Sequence[str]) -> bool:
-        """Whether the memory has the layout of another tensor, whatever its shape."""
+        """Whether there is memory to be lent, in the layout of a tensor of any shape."""
         if self.format != format or len(self.buffers) != len(dtypes):
             return False
-        return all(_name(b.dtype) == d for b, d in zip(self.buffers, dtypes, strict=True))
+        shown = True
+        for buffer, dtype in zip(self.buffers, dtypes, strict=True):
+            if _name(buffer.dtype) != dtype:
+                return False
+            shown = shown and buffer.exported
+        return not shown
 
     def lend(self) -> list[int] | None:
         """The memory of every buffer, for a kernel that writes: address, capacity, 0 for each.

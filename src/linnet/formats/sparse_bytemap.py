@@ -11,6 +11,8 @@ from linnet.formats.level import Array, Inner
 from linnet.formats.looplets import FILL, Lookup, Looplet, Seek, Spike, Stepper, Switch, Thunk
 from linnet.formats.validate import check_flags, check_pointers, check_sorted
 
+# To look at as many flags as this takes about as long as to sort one more position.
+_CROWDED = 64
 Ints = Sequence[int]
 Target = MutableSequence[int]
 
@@ -28,7 +30,8 @@ class SparseByteMap(Inner):
     These i are listed in `idx[ptr[p]:ptr[p + 1]]`.
 
     While it is written, `key` lists the positions that are set, in the order of their insertion, so
-    that declaring it anew takes time in proportion to what was stored and not to its size.
+    that declaring it anew takes time in proportion to what was stored and not to its size. Where
+    there is only one fiber, positions are indices: `idx` lists them, and there is no `key`.
     """
 
     strided: ClassVar[bool] = True
@@ -62,7 +65,7 @@ class SparseByteMap(Inner):
 
     def declare(self, b: Builder, storage: Storage, level: int) -> None:
         arrays, t = storage.buffers[level], b.var("t")
-        clear = imp.Store(arrays["tbl"], arrays["key"][t], imp.FALSE)
+        clear = imp.Store(arrays["tbl"], imp.widen(_listed(storage, level)[t]), imp.FALSE)
         b.emit(
             imp.For(t, imp.ZERO, _count(storage, level), imp.Block((clear,))),
             imp.Assign(_count(storage, level), imp.ZERO),
@@ -72,8 +75,8 @@ class SparseByteMap(Inner):
         arrays, ready = storage.buffers[level], _ready(storage, level)
         with b.collect() as grow:
             size = b.let(f"{storage.prefix(level)}_size", stop * storage.dim(level))
-            b.emit(imp.Grow(arrays["ptr"], stop + 1))
-            b.emit(*(imp.Grow(arrays[name], size) for name in ("tbl", "key", "idx")))
+            b.emit(imp.Grow(arrays["ptr"], stop + 1), imp.Grow(arrays["tbl"], size))
+            b.emit(*_room(storage, level, size))
             fresh = b.let("fresh", ready)
             b.emit(imp.Fill(arrays["tbl"], fresh, size, imp.FALSE), imp.Assign(ready, size))
             storage.below(level).reserve(b, storage, level + 1, size)
@@ -105,19 +108,25 @@ class SparseByteMap(Inner):
     def freeze(self, b: Builder, storage: Storage, level: int, count: imp.Expr) -> None:
         arrays, n, m = storage.buffers[level], storage.dim(level), _count(storage, level)
         ptr, idx, tbl, key = (arrays[name] for name in ("ptr", "idx", "tbl", "key"))
+        listed = _listed(storage, level)
         b.emit(imp.Grow(ptr, count + 1))
-        sweep = imp.Do(b.call("sweep", tbl, imp.ZERO, count * n, key, imp.ZERO))
-        sort = imp.Do(b.call("sort", key, imp.ZERO, m))
-        crowded = m * 16 > count * n
+        sweep = imp.Do(b.call("sweep", tbl, imp.ZERO, count * n, listed, imp.ZERO))
+        sort = imp.Do(b.call("sort", listed, imp.ZERO, m))
+        crowded = m * _CROWDED > count * n
         b.emit(imp.If(crowded, imp.Block((sweep,)), imp.Block((sort,))))
-        b.emit(imp.Do(b.call(split_keys, key, m, n, count, ptr, idx)))
-        b.emit(imp.SetLength(ptr, count + 1), imp.SetLength(idx, m), imp.SetLength(key, m))
+        if listed == idx:
+            b.emit(imp.Store(ptr, imp.ZERO, imp.cast(0, ptr.dtype)))
+            b.emit(imp.Store(ptr, imp.ONE, imp.cast(m, ptr.dtype)))
+        else:
+            b.emit(imp.Do(b.call(split_keys, key, m, n, count, ptr, idx)))
+        b.emit(imp.SetLength(ptr, count + 1), imp.SetLength(idx, m))
+        b.emit(imp.SetLength(key, imp.ZERO if listed == idx else m))
         b.emit(imp.SetLength(tbl, count * n))
         storage.below(level).freeze(b, storage, level + 1, count * n)
 
     def thaw(self, b: Builder, storage: Storage, level: int, count: imp.Expr) -> None:
         arrays, n = storage.buffers[level], storage.dim(level)
-        b.emit(*(imp.Grow(arrays[name], count * n) for name in ("key", "idx")))
+        b.emit(*_room(storage, level, count * n))
         b.emit(imp.Assign(_count(storage, level), imp.widen(arrays["ptr"][count])))
         b.emit(imp.Assign(_ready(storage, level), count * n))
         storage.below(level).thaw(b, storage, level + 1, count * n)
@@ -129,6 +138,17 @@ class SparseByteMap(Inner):
         check_sorted(arrays["ptr"], arrays["idx"], dims[0], f"{label}.idx")
         check_flags(arrays, count, dims[0], label)
         return count * dims[0]
+
+
+def _listed(storage: Storage, level: int) -> imp.Buffer:
+    """The array that lists the positions that are set."""
+    return storage.buffers[level]["key" if level else "idx"]
+
+
+def _room(storage: Storage, level: int, size: imp.Expr) -> tuple[imp.Stmt, ...]:
+    """Grow the lists, so that every position can be listed."""
+    names = ("key", "idx") if level else ("idx",)
+    return tuple(imp.Grow(storage.buffers[level][name], size) for name in names)
 
 
 def _count(storage: Storage, level: int) -> imp.Var:
@@ -143,10 +163,10 @@ def _ready(storage: Storage, level: int) -> imp.Var:
 
 def _mark(fiber: Fiber, k: imp.Var) -> tuple[imp.Stmt, ...]:
     """Set the flag of position k and list it."""
-    m = _count(fiber.storage, fiber.level)
+    m, listed = _count(fiber.storage, fiber.level), _listed(fiber.storage, fiber.level)
     return (
         imp.Store(fiber.buffer("tbl"), k, imp.TRUE),
-        imp.Store(fiber.buffer("key"), m, k),
+        imp.Store(listed, m, imp.cast(k, listed.dtype)),
         imp.Assign(m, m + 1),
     )
 

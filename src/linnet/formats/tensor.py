@@ -305,7 +305,8 @@ def _only(tensor: Tensor) -> Number:
 def _not_declared(tensor: Tensor) -> LifecycleError:
     return LifecycleError(
         f"this tensor has no contents yet (format {tensor._given!r})",
-        why="it gets its shape and its values from a kernel that writes to it, and none has",
+        why="it gets its shape and values from a kernel that writes to it; none has, the last one "
+        "failed, or one in another thread is at it now",
         hint="pass it as the output of a kernel first",
         at=Location.of_caller(),
     )

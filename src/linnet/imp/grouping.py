@@ -48,17 +48,22 @@ def sort_groups(ptr: Ints, n: int, coord: Ints, idx: Target, order: Target) -> N
 
 
 def sweep(tbl: Sequence[bool], base: int, n: int, idx: Target, out: int) -> int:
-    """Write the i < n with tbl[base + i] to idx[out:], in order; return where they end."""
+    """Write the i < n with tbl[base + i] to idx[out:], in order; return where they end.
+
+    There must be room for n of them: in eight places of which some are set, each is written without
+    asking, and the next one replaces it if it was not.
+    """
     i = 0
-    while i < n and not tbl[base + i]:
-        i += 1
-    if i == n:
-        return out
-    last = i  # without branches: write the latest one found, again and again, to its place
-    idx[out] = last
-    for k in range(i + 1, n):
-        found = tbl[base + k]
-        last = k if found else last
-        out += found
-        idx[out] = last
-    return out + 1
+    while i + 8 <= n:
+        some = 0
+        for k in range(i, i + 8):
+            some += tbl[base + k]
+        if some > 0:
+            for k in range(i, i + 8):
+                idx[out] = k
+                out += tbl[base + k]
+        i += 8
+    for k in range(i, n):
+        idx[out] = k
+        out += tbl[base + k]
+    return out

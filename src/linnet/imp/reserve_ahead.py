@@ -1,7 +1,8 @@
 """Makes room before a loop for what all of its iterations may write, where that can be told.
 
 A loop over rows that grows its result by `ptr[i + 1] - ptr[i]` in each needs, all in all, at most
-`ptr[n] - ptr[0]`. The tests inside stay: this only spares moving what was written to larger blocks.
+`ptr[n] - ptr[0]`. Where nothing is known, the first guess is twice as much as the loop walks. The
+tests inside stay: this only spares moving what was written to larger and larger blocks.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from linnet import imp
 from linnet.imp.consecutive import Known, at
 from linnet.imp.effects import Effects
 from linnet.imp.fresh import fresh_names
-from linnet.imp.rewrite import rebuild, substitute
+from linnet.imp.rewrite import rebuild, statements, substitute
 
 Lets = dict[str, imp.Expr]
 Grows = list[imp.Grow]
@@ -32,13 +33,14 @@ class _Pass:
 
     def __init__(self, kernel: imp.Kernel, known: Known) -> None:
         self.known, self.names = known, fresh_names(kernel)
-        self.effects = Effects(kernel.codelets)
+        self.effects, self.depth = Effects(kernel.codelets), 0
 
     def block(self, block: imp.Block, loop: imp.For | None = None) -> tuple[imp.Block, Grows]:
         """The block, and what can be grown before the loop that it is the body of."""
         lets: Lets = {}
         stmts: list[imp.Stmt] = []
         lifted: Grows = []
+        self.depth += loop is not None
         for stmt in block.stmts:
             new, grows = self._statement(stmt)
             stay: Grows = []
@@ -49,6 +51,7 @@ class _Pass:
                 stmts += self._reserve(stay)
             stmts.append(new)
             self._follow(lets, stmt)
+        self.depth -= loop is not None
         changed = len(stmts) != len(block.stmts) or any(map(_differ, stmts, block.stmts))
         return (imp.Block(tuple(stmts)) if changed else block), lifted
 
@@ -87,14 +90,28 @@ class _Pass:
     def _before(self, grow: imp.Grow, loop: imp.For, lets: Lets) -> imp.Grow | None:
         """What to grow before a loop, seeing that it grows this in each iteration."""
         count = substitute(grow.count, lets)
-        total = self._total(count, loop)
+        total: imp.Expr | None = self._total(count, loop)
         if total == count:
+            total = self._guess(count, loop)
+        if total is None:
             return None
         inside, here = self.effects.of(loop), self.effects.of(total)
         local = {s.var.name for s in loop.body.stmts if isinstance(s, imp.Let)} | {loop.var.name}
         if here.loads & inside.changes or here.reads & local:
             return None
         return imp.Grow(grow.buffer, total)
+
+    def _guess(self, count: imp.Expr, loop: imp.For) -> imp.Expr | None:
+        """For what an outermost loop appends, twice the number of entries that it walks."""
+        match count:
+            case imp.Binary("+", imp.Var() as written, _) if self.depth == 1:
+                for stmt in statements(loop.body):
+                    if isinstance(stmt, imp.For):
+                        length = imp.widen(stmt.stop) - imp.widen(stmt.start)
+                        total = self._total(length, loop)
+                        if total != length:
+                            return written + total * 2
+        return None
 
     def _total(self, e: imp.Expr, loop: imp.For) -> imp.Expr:
         """An amount after all iterations, if this is it after one: each range adds its length."""

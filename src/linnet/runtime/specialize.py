@@ -71,8 +71,14 @@ def arrays_of(
             found[name] = array_dtypes(normalized.formats[name], wide)
         else:
             found[name] = tuple(d for level in signature.dtypes for d in level)
+    unbounded = {
+        n.tensor
+        for n in walk(normalized.program.body)
+        if isinstance(n, loops.Declare)
+        and not all(isinstance(d, loops.Dimension) for d in n.dims or ())
+    }
     for name, _ in normalized.program.temporaries:
-        found[name] = array_dtypes(normalized.formats[name], wide=True)
+        found[name] = array_dtypes(normalized.formats[name], wide or name in unbounded)
     return found
 
 

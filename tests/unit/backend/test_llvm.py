@@ -38,7 +38,8 @@ def test_only_reductions_may_be_reordered():
 
 def test_arrays_that_are_only_read_do_not_change():
     text = llvm.render(kernels.spmv())
-    assert text.count("!invariant.load") == 5  # A_ptr twice, A_idx, A_val, x_val
+    # A_ptr twice; A_idx, A_val and x_val in the loop for long rows and in that for short ones
+    assert text.count("!invariant.load") == 2 + 2 * 3
 
 
 @x86

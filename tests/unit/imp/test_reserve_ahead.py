@@ -81,9 +81,23 @@ def test_the_outermost_loop_that_will_do():
     [C + N, C + I, C + imp.widen(A[I]), C + (imp.widen(A[I + 2]) - imp.widen(A[I]))],
     ids=["dense", "index", "pointer", "overlap"],
 )
-def test_what_cannot_be_told(count):
+def test_what_cannot_be_told_is_guessed(count):
+    let, _ = before(kernel(count))
+    assert let.value == C + ALL_A * 2
+
+
+@pytest.mark.parametrize(
+    ("count", "known"),
+    [
+        (N, KNOWN),  # not appended
+        (C + N, Known(frozenset({"n"}), frozenset())),  # nothing is known to be walked
+        (C + length(A, I), Known(frozenset(), KNOWN.pointers)),
+    ],
+    ids=["whole", "pointers", "sizes"],
+)
+def test_what_nothing_is_known_about(count, known):
     k = kernel(count)
-    assert reserve_ahead(k, KNOWN) is k
+    assert reserve_ahead(k, known) is k
 
 
 @given(st.lists(st.integers(0, 3), max_size=5), st.lists(st.integers(0, 3), max_size=5))

@@ -1,0 +1,42 @@
+"""How a loop is compiled, by how often it may run: hints for LLVM, which expects long loops.
+
+A loop over the stored entries of a fiber is mostly short: what pays is to do little around it.
+But some fibers are long, and then additions must not wait for each other.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from linnet import imp
+from linnet.backend.llvm_writer import BYTES, TYPES
+from linnet.backend.reductions import appends, gathers, is_short, reduced
+
+_LONG = 32  # iterations from which on it pays to have several accumulators
+_VECTOR = 32  # bytes: longer vectors leave more for the loop after them
+
+
+@dataclass(frozen=True, slots=True)
+class Version:
+    """A way to compile a loop that runs at least so many times; hints as LLVM writes them."""
+
+    least: int
+    hints: tuple[str, ...]
+
+
+def versions(loop: imp.For) -> tuple[Version, ...]:
+    """The versions of a loop; the last one is for any number of iterations."""
+    sums = reduced(loop)
+    if not sums and (is_short(loop) or appends(loop)):
+        return (Version(0, _hints(1)),)
+    if not is_short(loop):
+        return (Version(0, ()),)
+    if gathers(loop):  # one by one: to gather a vector takes as long as to load its elements
+        return (Version(_LONG, _hints(4, width=1)), Version(0, _hints(1, width=1)))
+    return (Version(0, _hints(1, width=_VECTOR // BYTES[TYPES[sums[0].dtype]])),)
+
+
+def _hints(interleave: int, width: int | None = None) -> tuple[str, ...]:
+    """Work on so many vectors at a time, each of so many elements."""
+    hints = (f'!"llvm.loop.interleave.count", i32 {interleave}',)
+    return hints if width is None else (*hints, f'!"llvm.loop.vectorize.width", i32 {width}')

@@ -1,0 +1,17 @@
+"""Programs print as Python that reads back as the same program."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.oracle.programs import cases
+from tests.oracle.scopes import Style
+
+from linnet.frontend.text import parse_text
+from linnet.loops.printer import show
+
+
+@given(data=st.data())
+def test_programs_read_back(data: st.DataObject) -> None:
+    text = show(data.draw(cases(Style())).program)
+    assert show(parse_text(text)) == text
