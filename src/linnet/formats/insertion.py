@@ -10,7 +10,7 @@ from linnet.formats.sparse_hash import SparseHash
 
 def workspace_format(format: Format, ndim: int) -> Format:
     """A format of random insertion with the values of another: dense memory for one dimension."""
-    leaf = format.leaf
+    leaf = Element(False, "bool") if format.leaf.selective else format.leaf  # takes back, too
     level = SparseByteMap(leaf) if ndim == 1 else SparseHash(leaf)
     return Format((level,) * ndim + (leaf,), tuple(range(ndim)))
 

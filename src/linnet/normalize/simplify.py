@@ -11,9 +11,11 @@ import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
+import numpy as np
+
 from linnet import loops
 from linnet.algebra.dtypes import Number, as_python, concrete, kind
-from linnet.algebra.exact import apply
+from linnet.algebra.exact import apply, converter
 from linnet.algebra.function import Function
 from linnet.algebra.table import add, less, less_equal, logical_and
 from linnet.errors import DTypeError
@@ -205,7 +207,8 @@ def _is_idle(stmt: loops.Assign, facts: Facts) -> bool:
     name = tensor.storage.name if isinstance(tensor, Fiber | Register) else tensor
     fact, value, op = facts.tensors[name], stmt.value.value, stmt.op
     if op is None:
-        return fact.once and fact.init is not None and identical(value, fact.init)
+        kept = _as_stored(stmt.value, fact.dtype) if fact.once else value
+        return fact.once and fact.init is not None and identical(kept, fact.init)
     settled = op.idempotent and op.associative and op.commutative and fact.ops == {op}
     if settled and fact.init is not None and same(value, fact.init):
         return True
@@ -214,6 +217,15 @@ def _is_idle(stmt: loops.Assign, facts: Facts) -> bool:
     if meet[1] != fact.dtype:
         return False
     return any(same(value, e(meet[0][1])) for e in (op.identity, op.right_identity))
+
+
+def _as_stored(literal: loops.Literal, dtype: str) -> Number:
+    """What a constant is once it is written to a tensor: NaN is 0 among integers."""
+    if literal.dtype in (None, dtype):
+        return literal.value
+    assert literal.dtype is not None
+    value: Number = np.asarray(converter(dtype)(np.dtype(literal.dtype).type(literal.value))).item()
+    return value
 
 
 def simplify_expr(expr: loops.Expr, facts: Facts) -> loops.Expr:

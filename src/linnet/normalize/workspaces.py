@@ -16,6 +16,7 @@ from dataclasses import dataclass, field, replace
 
 from linnet import imp, loops
 from linnet.algebra.dtypes import Number
+from linnet.algebra.exact import converter
 from linnet.algebra.function import Function
 from linnet.algebra.table import add
 from linnet.errors import FormatError
@@ -35,9 +36,10 @@ def insert_workspaces(program: loops.Program, formats: Formats) -> tuple[loops.P
     """
     names = Names(set(formats) | _names(program.body))
     for tensor in dict.fromkeys(_updated(program.body)):
-        if _last_sequential(formats[tensor]) == 0:
+        last = last_in_order(program.body, tensor, formats[tensor])
+        if last == 0:
             continue
-        insertion = _Insertion(tensor, formats[tensor], names)
+        insertion = _Insertion(tensor, formats[tensor], names, last)
         body = insertion.apply(program.body)
         if insertion.made:
             temporaries = program.temporaries + tuple(insertion.made.items())
@@ -63,6 +65,23 @@ def _updated(body: loops.Stmt) -> list[str]:
     return [n.target.tensor for n in walk(body) if isinstance(n, loops.Assign)]  # type: ignore[misc]
 
 
+def last_in_order(body: loops.Stmt, tensor: str, format: Format) -> int:
+    """How many dimensions are subject to an order of writing, in this program.
+
+    What a selective leaf stores cannot be taken back: all of it, where a later write might.
+    """
+    if format.leaf.selective and not all(_only_adds(w) for w, _ in _paths(body, tensor, ())):
+        return format.ndim
+    return _last_sequential(format)
+
+
+def _only_adds(write: loops.Assign) -> bool:
+    """Whether an update of a boolean leaves it true where it is."""
+    if write.op is None:
+        return isinstance(write.value, loops.Literal) and bool(write.value.value)
+    return write.op.name in ("logical_or", "bitwise_or", "maximum", "add")
+
+
 def _last_sequential(format: Format) -> int:
     """How many dimensions, from the outermost on, are subject to an order of writing."""
     last = stored = 0
@@ -80,6 +99,7 @@ class _Insertion:
     tensor: str
     format: Format
     names: Names
+    last: int  # dimensions subject to an order of writing
     made: dict[str, Format] = field(default_factory=dict)
     scattered: Format | None = None
 
@@ -125,7 +145,9 @@ class _Insertion:
         counts = loops.Access(
             name, tuple(write.target.indices[m] for m in modes), at=write.target.at
         )
-        one = loops.Call(written(self.format.fill_value), (write.value,))
+        assert self.format.dtype is not None
+        counted = written(self.format.fill_value, self.format.dtype)
+        one = loops.Call(counted, (write.value,))
 
         def count(s: loops.Stmt) -> loops.Stmt | None:
             return loops.Assign(counts, add, one, s.at) if isinstance(s, loops.Assign) else None
@@ -138,7 +160,7 @@ class _Insertion:
         writes = list(_paths(loops.Block(tuple(rest)), self.tensor, ()))
         agreed = min((self.agreement(w, path) for w, path in writes), default=self.format.ndim)
         agreed = min(agreed, _common([path for _, path in writes]))
-        if not writes or agreed >= _last_sequential(self.format):
+        if not writes or agreed >= self.last:
             return [declare, *rest]
         last = max(k for k, s in enumerate(rest) if any(_paths(s, self.tensor, ())))
         if len(writes) == 1 and last == 0:
@@ -233,14 +255,15 @@ def replace_level(format: Format, k: int) -> Format:
     return Format((*format.levels[:k], level, *format.levels[k + 1 :]), format.order)
 
 
-def written(init: Number) -> Function:
+def written(init: Number, dtype: str) -> Function:
     """A function that is 1 for what is written and 0 for the value that is there anyway."""
+    kept = converter(dtype)
     return Function(
         "written",
         1,
         lambda dtypes: (dtypes, "int64"),
         lambda args, dtype: imp.ONE,
-        lambda value: int(not identical(value.item(), init)),
+        lambda value: int(not identical(kept(value).item(), init)),  # type: ignore[attr-defined]
     )
 
 
