@@ -27,7 +27,7 @@ from linnet.errors import LinnetError
 from linnet.explain import explain
 from linnet.formats.construct import asarray, from_buffers, scalar, tensor
 from linnet.formats.dense import Dense
-from linnet.formats.element import Element, Pattern, ShortCircuit
+from linnet.formats.element import Element, Pattern, ShortCircuit, SparseScalar
 from linnet.formats.format import Format
 from linnet.formats.named import (
     BAND,

@@ -23,6 +23,7 @@ from linnet.normalize.concordance import Warned, concordize
 from linnet.normalize.dimensions import infer_dimensions
 from linnet.normalize.dtypes import infer_dtypes
 from linnet.normalize.lifecycles import insert_lifecycles, updated_params
+from linnet.normalize.scalars import specialize_scalars
 from linnet.normalize.scopes import name_scopes
 from linnet.normalize.shape_checks import Check
 from linnet.normalize.workspaces import insert_workspaces
@@ -78,7 +79,8 @@ def passed(
 
 def generate(normalized: Normalized, arrays: Arrays) -> Lowered:
     """Lower a normalized program to imperative code."""
-    program, formats = normalized.program, normalized.formats
+    formats = normalized.formats
+    program = specialize_scalars(normalized.program, formats)
     updated = {*updated_params(program), *(name for name, _ in program.temporaries)}
     bound = {
         name: Bound(formats[name], arrays[name], name in updated)

@@ -12,7 +12,7 @@ from linnet.algebra.dtypes import canonical
 from linnet.errors import DTypeError, FormatError, ShapeError
 from linnet.formats.assemble import enough_memory, pack, unpack, wrap
 from linnet.formats.coordinates import Combine, as_coordinates, sort_unique
-from linnet.formats.element import ShortCircuit
+from linnet.formats.element import ShortCircuit, SparseScalar
 from linnet.formats.format import Format
 from linnet.formats.from_numpy import cast, contiguous, from_numpy
 from linnet.formats.from_scipy import from_scipy, is_scipy_sparse
@@ -118,20 +118,33 @@ def tensor(
 
 @located
 def scalar(
-    value: object, dtype: object = None, fill_value: object = None, *, short_circuit: bool = False
+    value: object,
+    dtype: object = None,
+    fill_value: object = None,
+    *,
+    short_circuit: bool = False,
+    sparse: bool = False,
 ) -> Tensor:
     """A tensor without dimensions, which holds one number.
 
     With `short_circuit`, a loop that updates it is left as soon as the value cannot change any
-    more: a search ends at the first hit.
+    more: a search ends at the first hit. One that is `sparse` is often its fill value (the first
+    value, unless you say another), and what reads it gets a version for that case: a loop in which
+    it is a factor is left out, and no entry is stored for it.
 
     >>> s = ln.scalar(0.0)
     >>> found = ln.scalar(False, short_circuit=True)
+    >>> product = ln.scalar(0.0, sparse=True)
     """
     array = np.asarray(value.to_numpy() if isinstance(value, Tensor) else value)
     if array.ndim:
         raise ShapeError(f"a scalar is one number, and this has shape {array.shape}")
+    if short_circuit and sparse:
+        raise FormatError("a scalar breaks out of loops or is sparse, and not both")
     format = stack(ShortCircuit()) if short_circuit else SCALAR
+    if sparse:
+        format = stack(SparseScalar())
+        fill_value = array.item() if fill_value is None else fill_value
     return asarray(array, dtype, format, fill_value, copy=True)
 
 

@@ -107,6 +107,13 @@ class ShortCircuit(Element):
     short_circuit: ClassVar[bool] = True
 
 
+@dataclass(frozen=True, repr=False)
+class SparseScalar(Element):
+    """A scalar that is often its fill value: code that reads it has a version for that case."""
+
+    specialized: ClassVar[bool] = True
+
+
 @dataclass(frozen=True)
 class Pattern(Leaf):
     """True at every stored position, false elsewhere; nothing is kept."""

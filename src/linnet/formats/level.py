@@ -52,6 +52,7 @@ class Level:
     thawable: ClassVar[bool] = True  # can be updated again after it was read
     full: ClassVar[bool] = False  # every index of a fiber has a subfiber, as in Dense
     short_circuit: ClassVar[bool] = False  # a leaf whose loop ends when its value cannot change
+    specialized: ClassVar[bool] = False  # a scalar whose fill value is looked for when it is read
     selective: ClassVar[bool] = False  # a leaf that stores only some of the values written to it
     sequential: ClassVar[bool] = False  # written in order, each fiber in one go
     covers: ClassVar[bool] = False  # every index of a fiber is stored, some of them together
