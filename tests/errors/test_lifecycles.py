@@ -67,8 +67,9 @@ def test_the_message_in_full():
         "    ^^^^",
         "why:  between reading and writing a tensor is frozen or thawed, in the block it belongs "
         "to",
-        "try:  write to a temporary here and copy it to y afterwards; to combine with what an "
-        "element holds, update it: y[…] += …, y[…] = min(y[…], …)",
+        "try:  combine with what an element holds by an update, y[…] += …; carry a value to the "
+        "next iteration in a scalar, s = ln.scalar(0.0); else write to a temporary here and copy "
+        "it to y afterwards",
     ]
 
 

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 import linnet as ln
-from linnet.errors import DiscordanceWarning, IndexBoundsError
+from linnet.errors import DiscordanceWarning, IndexBoundsError, LifecycleError
 from linnet.testing import assert_equal, dense
 
 N = 12
@@ -233,6 +233,78 @@ def last_of_each_row(y, A):
         if A[i, j] > 2:
             y[i] = j
     return y
+
+
+@ln.kernel
+def running_sums(y, A):
+    """`y[i, j] = y[i, j - 1] + A[i, j]`, the element before carried in a scalar."""
+    s = ln.scalar(0.0)
+    y[...] = 0
+    for i in ...:
+        s[...] = 0
+        for j in ...:
+            s[()] += A[i, j]
+            y[i, j] = s[()]
+    return y
+
+
+@ln.kernel
+def decaying(y, A):
+    s = ln.scalar(0.0)
+    t = ln.scalar(0.0)
+    y[...] = 0
+    for i, j in ...:
+        s[()] = 0.5 * s[()] + A[i, j]
+        t[()] += s[()]
+        y[i, j] = s[()] - t[()]
+    return y
+
+
+@every_structure
+def test_recurrence_on_the_element_before(rng, make, format):
+    a = make(rng)
+    A = ln.asarray(a, format=format)
+    for result in (ln.DENSE(2), ln.CSR, ln.RLE):
+        assert_equal(running_sums(empty(result), A), np.cumsum(a, axis=1))
+    s, total, expected = 0.0, 0.0, []
+    for x in a.ravel():
+        s = 0.5 * s + x
+        total += s
+        expected.append(s - total)
+    assert_equal(decaying(empty(ln.DENSE(2)), A), np.reshape(expected, a.shape))
+
+
+@ln.kernel
+def sums_of_sums(r, x):
+    s = ln.scalar(0.0)
+    t = ln.scalar(0.0)
+    for i in ...:
+        s[()] += x[i]
+        t[()] += s[()]
+    r[...] = 0
+    r[()] += t[()]
+    return r
+
+
+@pytest.mark.parametrize("format", [VECTOR, LIST, ln.RunList(ln.Element(0.0))], ids=str)
+def test_recurrence_of_two_scalars_is_not_a_product(rng, format):
+    """A run adds n times what it holds, but not to a sum of what it adds to."""
+    x = np.repeat(rng.integers(0, 4, 5), 3).astype(float)
+    r = sums_of_sums(ln.scalar(0.0), ln.asarray(x, format=format))
+    assert r.item() == np.cumsum(x).sum()
+
+
+def test_recurrence_in_place_is_refused():
+    """An element that is being written cannot be read; the message says what can be done."""
+
+    def prefix(y, x):
+        y[...] = 0
+        for i in range(1, x.shape[0]):
+            y[i] = y[i - 1] + x[i]
+        return y
+
+    with pytest.raises(LifecycleError, match="carry a value to the next iteration in a scalar"):
+        ln.kernel(prefix)
 
 
 @every_structure

@@ -71,7 +71,8 @@ def check_dimensions(program: Program) -> None:
 
 def check_modes(program: Program) -> None:
     """Refuse a read of a tensor that is being updated, and an update of one that is not."""
-    _Modes(dict.fromkeys(program.params, "read")).stmt(program.body)
+    scalars = {name for name, format in program.temporaries if format.ndim == 0}
+    _Modes(dict.fromkeys(program.params, "read"), scalars).stmt(program.body)
 
 
 def _wrong(what: str, at: Location | None) -> InternalError:
@@ -177,6 +178,7 @@ class _Modes:
     """The mode of every tensor at the statement being visited."""
 
     modes: dict[str, str]
+    scalars: set[str]  # these may be read in both modes
 
     def stmt(self, stmt: Stmt) -> None:
         match stmt:
@@ -221,7 +223,7 @@ class _Modes:
 
     def _reads(self, node: Expr | Stmt, at: Location | None) -> None:
         for access, is_target in accesses(node):
-            if not is_target:
+            if not is_target and access.tensor not in self.scalars:
                 self._is(str(access.tensor), "read", access.at or at)
 
     def _is(self, tensor: str, mode: str, at: Location | None) -> None:

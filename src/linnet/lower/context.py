@@ -43,6 +43,7 @@ class Context:
     known: Known = field(default_factory=lambda: Known(set()))
 
     begins: dict[Cursor, imp.Expr] = field(default_factory=dict)
+    carried: frozenset[str] = frozenset()  # scalars that are read while they are updated
 
     def begin(self, cursor: Cursor) -> imp.Expr:
         """Where a fiber begins, as the loop that walks it counts."""

@@ -25,6 +25,7 @@ from linnet.lower.expressions import lower_expr, lower_update, out_of_bounds
 from linnet.lower.loop import lower_loop
 from linnet.lower.storage import Bound, equal_modes, make_storages
 from linnet.names import Names
+from linnet.normalize.lifecycles import carried_scalars
 from linnet.normalize.shape_checks import Check
 from linnet.normalize.simplify import MISSING, facts_of, is_missing, same
 
@@ -68,6 +69,7 @@ def _lower_knowing(
     sites = _limits(program, bound, storages)
     sizes = {dim.name for dim in dims.values() if isinstance(dim, imp.Var)}
     ctx = Context(b, storages, facts, dims, sites=sites, known=Known(sizes))
+    ctx.carried = carried_scalars(program)
     with b.collect() as stmts:
         _introduce_variables(ctx, program, bound)
         lower_stmt(ctx, ctx.simplify(_bind_operands(ctx, program, bound)))
@@ -348,7 +350,8 @@ def lower_assign(ctx: Context, stmt: loops.Assign) -> None:
         case Register(storage, var, dirty):
             op = _ACCUMULATED.get(stmt.op.name) if stmt.op is not None else None
             value = lower_expr(ctx, stmt.value)
-            if op is not None and value.dtype == var.dtype and var.dtype != imp.BOOL:
+            reorders = var.dtype != imp.BOOL and storage.name not in ctx.carried
+            if op is not None and value.dtype == var.dtype and reorders:
                 ctx.b.emit(imp.Accumulate(var, op, value))
             else:
                 ctx.b.emit(imp.Assign(var, lower_update(ctx, var, stmt, var.dtype)))

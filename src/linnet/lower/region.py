@@ -40,7 +40,7 @@ from linnet.lower.context import (
     surely_writes,
     targets,
 )
-from linnet.lower.repeat import lower_repeated, repeat
+from linnet.lower.repeat import carries, lower_repeated, repeat
 from linnet.lower.shortcircuit import break_early
 
 LowerStmt = Callable[[Context, loops.Stmt], None]
@@ -218,7 +218,7 @@ def lower_lookups(ctx: Context, r: Region) -> None:
 def lower_whole(ctx: Context, r: Region) -> bool:
     """Write a run as a whole (AcceptRun), if all that is written takes runs, and is the same."""
     fibers = {c.fiber for c, x in r.looplets.items() if isinstance(x, Lookup) and x.span}
-    if len(fibers) < len(r.looplets):
+    if len(fibers) < len(r.looplets) or carries(r.body):
         return False
     once: list[loops.Stmt] = []
     for stmt in r.body.stmts if isinstance(r.body, loops.Block) else (r.body,):

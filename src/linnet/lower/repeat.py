@@ -7,9 +7,9 @@ from collections.abc import Callable
 from linnet import imp, loops
 from linnet.algebra.table import multiply, power
 from linnet.formats.fiber import Fiber, Register
-from linnet.loops.rewrite import walk
+from linnet.loops.rewrite import accesses, walk
 from linnet.loops.types import dtype_of
-from linnet.lower.context import Context
+from linnet.lower.context import Context, storage_of
 
 
 def lower_repeated(
@@ -24,6 +24,8 @@ def lower_repeated(
     """Emit the loop without looping, if the laws of its updates allow that."""
     if any(isinstance(n, loops.Index) and n.name == index.name for n in walk(body)):
         return False
+    if carries(body):
+        return False
     stmts = body.stmts if isinstance(body, loops.Block) else (body,)
     once = [repeat(ctx, s, hi - lo) for s in stmts]
     if any(s is None for s in once):
@@ -31,6 +33,13 @@ def lower_repeated(
     block = ctx.collect(lambda: lower_stmt(ctx, loops.Block(tuple(s for s in once if s))))
     ctx.b.emit(block if nonempty else imp.If(lo < hi, block, imp.EMPTY))
     return True
+
+
+def carries(body: loops.Stmt) -> bool:
+    """Whether an iteration goes on from what the one before has left: it reads what is written."""
+    found = list(accesses(body))
+    written = {storage_of(access) for access, is_target in found if is_target}
+    return any(storage_of(access) in written for access, is_target in found if not is_target)
 
 
 def repeat(ctx: Context, stmt: loops.Stmt, times: imp.Expr) -> loops.Stmt | None:

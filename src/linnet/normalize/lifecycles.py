@@ -2,7 +2,9 @@
 
 A tensor changes between the two modes only in the block that declares it, between the statements of
 that block; a parameter that is never declared, in the outermost block. Loops and the branches of an
-`if` open blocks; a `Let` does not: what follows it in the user's text is still the same block.
+`if` open blocks; a `Let` does not: what follows it in the user's text is still the same block. A
+scalar of the kernel's own is a variable, and needs no modes: it carries a value from one iteration
+to the next.
 """
 
 from __future__ import annotations
@@ -46,8 +48,22 @@ def insert_lifecycles(program: Program) -> Program:
                                        freeze(x)
     """
     modes = dict.fromkeys(program.params, READ)
-    body = _Blocks(modes).block(program.body, dict.fromkeys(program.params))
+    blocks = _Blocks(modes, carried_scalars(program))
+    body = blocks.block(program.body, dict.fromkeys(program.params))
     return replace(program, body=body, results=_results(program))
+
+
+def carried_scalars(program: Program) -> frozenset[str]:
+    """The temporaries without dimensions that are read and updated in one loop or statement."""
+    scalars = {name for name, format in program.temporaries if format.ndim == 0}
+    if not scalars:
+        return frozenset()
+    blocks, found = _Blocks({}, frozenset(scalars)), set[str]()
+    for node in walk(program.body):
+        if isinstance(node, Loop | If | Assign):
+            uses = blocks.uses(node)
+            found |= {t for t, kind in uses if kind == READ and (t, UPDATE) in uses}
+    return frozenset(found & scalars)
 
 
 def updated_params(program: Program) -> tuple[str, ...]:
@@ -65,6 +81,7 @@ class _Blocks:
     """The mode of every tensor that may be used at the statement being visited."""
 
     modes: dict[str, str]
+    carried: frozenset[str]  # scalars that are read while they are updated
     ended: set[str] = field(default_factory=set)  # temporaries whose block has ended
     known: dict[int, Uses] = field(default_factory=dict)  # of loops and ifs, by identity
 
@@ -91,7 +108,7 @@ class _Blocks:
             case Let(name, value, body, at):
                 before = self._prepare(stmt, _reads(value, at))
                 return [*before, Let(name, value, block(self.statements(body, owned)), at)]
-        before = self._prepare(stmt, self._uses(stmt))
+        before = self._prepare(stmt, self.uses(stmt))
         match stmt:
             case Assign():
                 return [*before, stmt]
@@ -127,6 +144,8 @@ class _Blocks:
             if kind == UPDATE and mode == READ:
                 before.append(Thaw(tensor, at))
                 self.modes[tensor] = UPDATE
+            elif kind == READ and tensor in self.carried:
+                continue
             elif kind != UPDATE and mode == UPDATE:
                 before.append(Freeze(tensor, at))
                 self.modes[tensor] = READ
@@ -141,10 +160,12 @@ class _Blocks:
         if kind == UPDATE or (tensor, UPDATE) not in uses:
             return
         if kind == READ:
+            if tensor in self.carried:
+                return
             raise _read_and_written(tensor, stmt, uses)
         raise outside_its_block(tensor, uses[tensor, UPDATE])
 
-    def _uses(self, stmt: Stmt) -> Uses:
+    def uses(self, stmt: Stmt) -> Uses:
         """What a statement does to the tensors of the blocks around it."""
         match stmt:
             case Assign(target, _, value, at):
@@ -191,7 +212,7 @@ class _Blocks:
             case Let(_, value, body, at):
                 found, rest = _reads(value, at), body
             case _:
-                found, rest = self._uses(stmt), Block()
+                found, rest = self.uses(stmt), Block()
         for (tensor, kind), at in found.items():
             if tensor not in own:
                 uses.setdefault((tensor, kind), at)
@@ -288,6 +309,7 @@ def _read_and_written(tensor: str, stmt: Stmt, uses: Uses) -> LifecycleError:
         f"{tensor} is read and written in {where}",
         at=at,
         why="between reading and writing a tensor is frozen or thawed, in the block it belongs to",
-        hint=f"write to a temporary here and copy it to {tensor} afterwards; to combine with what "
-        f"an element holds, update it: {tensor}[…] += …, {tensor}[…] = min({tensor}[…], …)",
+        hint=f"combine with what an element holds by an update, {tensor}[…] += …; carry a value to "
+        "the next iteration in a scalar, s = ln.scalar(0.0); else write to a temporary here and "
+        f"copy it to {tensor} afterwards",
     )
