@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 import linnet as ln
 from linnet import loops
 from linnet.formats.assemble import unpack
-from linnet.loops.interpret import DenseTensor, run
+from linnet.loops.cells import DenseTensor
+from linnet.loops.interpret import run
 from linnet.normalize.dimensions import infer_dimensions
 from linnet.normalize.dtypes import infer_dtypes
 from linnet.normalize.scopes import name_scopes
@@ -31,8 +32,8 @@ class Expected:
     reached: NDArray[np.bool_] | None
 
 
-def meaning(kernel: Kernel, args: Arguments) -> dict[str, Expected]:
-    """Every output, computed one element at a time."""
+def meaning(kernel: Kernel, args: Arguments, strict: bool = True) -> dict[str, Expected]:
+    """Every output, computed one element at a time; `strict` about indices, or only where used."""
     formats = formats_of(kernel, [args[p] for p in kernel.program.params])
     formats |= dict(kernel.program.temporaries)
     program, checks = infer_dimensions(kernel.program, {n: f.ndim for n, f in formats.items()})
@@ -50,7 +51,7 @@ def meaning(kernel: Kernel, args: Arguments) -> dict[str, Expected]:
     for check in checks:
         if not check.holds(shapes):
             raise check.explain(shapes)
-    found = run(program, given)
+    found = run(program, given, strict)
     return {
         name: Expected(found[name].values, found[name].stored if _tells(kernel, name) else None)
         for name in program.params

@@ -13,7 +13,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from linnet.algebra.dtypes import Number, as_python, concrete
+from linnet.algebra.dtypes import Number, as_python, concrete, kind
 from linnet.algebra.exact import converter
 from linnet.algebra.function import Function
 
@@ -91,17 +91,20 @@ def _loose_call(
     """A call with arguments that may be missing, or not stored."""
     numpy, finish = function.numpy, to(result)
     laws = [_annihilators(function, k, dtype) for k, dtype in enumerate(given)]
+    constants = [a.constant and kind(t) in "biu" for a, t in zip(args, given, strict=True)]
 
     def call(env: Env) -> object:
         values = [run(env) for run in runs]
         present = [v for v in values if v is not MISSING]
         if function.name == "coalesce" and present:
             return present[0]
+        for value, exact, annihilators in zip(values, constants, laws, strict=True):
+            if (exact or type(value) is Structural) and any(
+                same(z, plain(value)) for z in annihilators
+            ):
+                return Structural(finish(plain(value)))
         if len(present) < len(values):
             return MISSING
-        for value, annihilators in zip(values, laws, strict=True):
-            if type(value) is Structural and any(same(z, value.value) for z in annihilators):
-                return Structural(finish(value.value))
         computed = finish(numpy(*[plain(v) for v in values]))
         known = [type(v) is Structural or a.constant for v, a in zip(values, args, strict=True)]
         return Structural(computed) if all(known) else computed
@@ -120,6 +123,10 @@ def _shortcut(runs: list[Run], decisive: bool) -> Run:
 
     def both(env: Env) -> object:
         value = first(env)
+        if value is MISSING:
+            other = second(env)
+            decides = type(other) is Structural and bool(other.value) is decisive
+            return other if decides else MISSING
         return value if bool(plain(value)) is decisive else second(env)
 
     return both
@@ -131,6 +138,8 @@ def _choice(runs: list[Run], constant: bool) -> Run:
 
     def choose(env: Env) -> object:
         test = cond(env)
+        if test is MISSING:
+            return MISSING
         value = yes(env) if plain(test) else no(env)
         # what a test at run time has chosen could have been the other one
         return value if constant or type(test) is Structural else plain(value)

@@ -8,19 +8,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, TypeAlias, assert_never
+from typing import TypeAlias, assert_never
 
 import numpy as np
-from numpy.typing import NDArray
 
-from linnet.algebra.dtypes import Number, concrete, kind, weak_dtype
+from linnet.algebra.dtypes import concrete, kind, weak_dtype
 from linnet.algebra.function import Function
 from linnet.errors import DTypeError, IndexBoundsError, InternalError, Location
 from linnet.formats.format import Format
+from linnet.loops.cells import Cell, DenseTensor
 from linnet.loops.evaluate import (
     MISSING,
     Code,
     Env,
+    Missing,
     Run,
     Structural,
     call,
@@ -50,35 +51,29 @@ from linnet.loops.nodes import (
     Value,
 )
 
+Beyond: TypeAlias = Missing | Structural
+"""What is read out of bounds: nothing, or a fill value where nothing is stored anyway."""
+
 Do: TypeAlias = Callable[[Env], None]
-Place: TypeAlias = Callable[[Env], tuple[int, ...] | None]
+Place: TypeAlias = Callable[[Env], tuple[int, ...] | Beyond]
 
 
-@dataclass(frozen=True, slots=True)
-class DenseTensor:
-    """All values of a tensor, stored or not.
-
-    `format` says how it is stored, and `stored` which elements are; without them, all. They matter
-    only to values like NaN, which an element that is not stored never meets.
-    """
-
-    values: NDArray[Any]
-    fill: Number = 0
-    format: Format | None = None
-    stored: NDArray[np.bool_] | None = None
-
-
-def run(program: Program, arrays: Mapping[str, DenseTensor]) -> dict[str, DenseTensor]:
+def run(
+    program: Program, arrays: Mapping[str, DenseTensor], strict: bool = True
+) -> dict[str, DenseTensor]:
     """Run a program; returns all its tensors as they are afterwards, and leaves `arrays` alone.
+
+    An index that leaves its dimension is an error; unless `strict`, only where the value is used. A
+    compiled program may notice any such index, and always notices one that it uses.
 
     Needs: `arrays` for all parameters (an output has a dtype, a fill value, and any shape), extents
     of all loops, dimensions of all declarations.
     """
-    cells = {name: _Cell.of(arrays[name], name) for name in program.params}
+    cells = {name: Cell.of(arrays[name], name) for name in program.params}
     for name, format in program.temporaries:
-        cells[name] = _Cell.of(arrays.get(name) or _temporary(format), name)
+        cells[name] = Cell.of(arrays.get(name) or _temporary(format), name)
     types = {name: str(cell.values.dtype) for name, cell in cells.items()}
-    do = _Compiler(cells, types).stmt(program.body)
+    do = _Compiler(cells, types, strict).stmt(program.body)
     with np.errstate(all="ignore"):
         do({})
     return {name: cell.tensor() for name, cell in cells.items()}
@@ -90,76 +85,6 @@ def _temporary(format: Format) -> DenseTensor:
     return DenseTensor(np.full((0,) * format.ndim, fill, dtype), fill, format)
 
 
-# -- tensors ---------------------------------------------------------------------------------------
-
-
-@dataclass(slots=True)
-class _Cell:
-    """A tensor while the program runs."""
-
-    name: str
-    values: NDArray[Any]
-    fill: Number
-    format: Format | None
-    stored: NDArray[np.bool_] | None
-    together: frozenset[int]  # modes that are stored as a whole, or not at all
-    spanned: int | None  # the mode above these, if all between two stored indices is stored
-
-    @staticmethod
-    def of(tensor: DenseTensor, name: str) -> _Cell:
-        """The state of a tensor, which is copied."""
-        stored = None if tensor.stored is None else tensor.stored.copy()
-        together, spanned = _stored_together(tensor.format)
-        values = tensor.values.copy()
-        return _Cell(name, values, tensor.fill, tensor.format, stored, together, spanned)
-
-    def tensor(self) -> DenseTensor:
-        """The state as a value."""
-        return DenseTensor(self.values, self.fill, self.format, self.stored)
-
-    @property
-    def sparse(self) -> bool:
-        """Whether there may be elements that are not stored."""
-        whole = self.format is None or len(self.together) == self.format.ndim
-        return self.stored is not None or not whole
-
-    def declare(self, shape: tuple[int, ...], init: object) -> None:
-        """Begin anew."""
-        self.stored = np.zeros(shape, np.bool_) if self.sparse else None
-        self.values = np.full(shape, init, self.values.dtype)
-
-    def is_stored(self, place: tuple[int, ...]) -> bool:
-        """Whether an element is stored."""
-        return self.stored is None or bool(self.stored[place])
-
-    def write(self, place: tuple[int, ...], value: object) -> None:
-        """Store a value, and with it those elements that are stored together."""
-        self.values[place] = value
-        if self.stored is not None:
-            whole: list[slice | int] = [
-                slice(None) if m in self.together else p for m, p in enumerate(place)
-            ]
-            self.stored[tuple(whole)] = True
-            if self.spanned is not None:
-                line: list[slice | int] = list(place)
-                line[self.spanned] = slice(None)
-                between = np.flatnonzero(self.stored[tuple(line)])
-                whole[self.spanned] = slice(between[0], between[-1] + 1)
-                self.stored[tuple(whole)] = True
-
-
-def _stored_together(format: Format | None) -> tuple[frozenset[int], int | None]:
-    """The modes of which one stored element implies all others; one that implies those between."""
-    modes: set[int] = set()
-    if format is not None:
-        for k in reversed(range(len(format.levels))):
-            level = format.levels[k]
-            if not (level.full or level.covers or level.leaf):
-                return frozenset(modes), format.modes_of(k)[0] if level.spans else None
-            modes.update(format.modes_of(k))
-    return frozenset(modes), None
-
-
 # -- statements ------------------------------------------------------------------------------------
 
 
@@ -167,8 +92,9 @@ def _stored_together(format: Format | None) -> tuple[frozenset[int], int | None]
 class _Compiler:
     """Turns statements and expressions into closures."""
 
-    cells: dict[str, _Cell]
+    cells: dict[str, Cell]
     types: dict[str, str]  # of tensors and let names
+    strict: bool = True
     loose: set[str] = field(default_factory=set)  # names whose values may be structural
 
     def stmt(self, stmt: Stmt) -> Do:
@@ -180,8 +106,8 @@ class _Compiler:
                 return _in_order([self.stmt(s) for s in stmts])
             case Loop():
                 return self._loop(stmt)
-            case If(cond, then, orelse):
-                return _branch(self.expr(cond).run, self.stmt(then), self.stmt(orelse))
+            case If(cond, then, orelse, at):
+                return _branch(self.expr(cond).run, self.stmt(then), self.stmt(orelse), at)
             case Let(name, value, body):
                 code = self.expr(value)
                 self.types[name] = code.dtype
@@ -218,7 +144,7 @@ class _Compiler:
         def declare(env: Env) -> None:
             # a range that runs backwards is empty
             shape = tuple([max(0, d(env)) for d in dims])
-            cell.declare(shape, plain(convert(init.run(env))))
+            cell.declare(shape, _present(convert(init.run(env)), stmt.at))
 
         return declare
 
@@ -254,37 +180,44 @@ class _Compiler:
 
     def _access(self, access: Access) -> Code:
         cell, place = self._cell(access), self._place(access)
+        scalar = not access.indices and cell.format is not None and cell.format.leaf.specialized
 
         def read(env: Env) -> object:
             at = place(env)
-            if at is None:
-                return MISSING
+            if not isinstance(at, tuple):
+                return at
             value = cell.values[at]
+            if scalar and same(value, cell.fill):
+                return Structural(value)
             return value if cell.stored is None or cell.stored[at] else Structural(value)
 
-        loose = cell.sparse or "permissive" in access.protocols
+        beyond = not self.strict or "permissive" in access.protocols
+        loose = cell.sparse or scalar or beyond
         return Code(str(cell.values.dtype), read, loose)
 
-    def _cell(self, access: Access) -> _Cell:
+    def _cell(self, access: Access) -> Cell:
         if not isinstance(access.tensor, str):
             raise InternalError(f"the program is being lowered: {access.tensor}", at=access.at)
         return self.cells[access.tensor]
 
     def _place(self, access: Access) -> Place:
-        """The coordinates of an access, checked; None if it is permissive and out of bounds."""
+        """The coordinates of an access, checked; what is there if they may be out of bounds."""
         cell, where = self._cell(access), access.at
         indices = [self._integer(i, access.at) for i in access.indices]
         lenient = [p == "permissive" for p in access.protocols] or [False] * len(indices)
 
-        def place(env: Env) -> tuple[int, ...] | None:
+        strict, nothing = self.strict, Structural(cell.values.dtype.type(cell.fill))
+
+        def place(env: Env) -> tuple[int, ...] | Beyond:
             found = tuple([i(env) for i in indices])
-            inside = True
+            beyond: Beyond | None = None
             for mode, (p, n) in enumerate(zip(found, cell.values.shape, strict=True)):
                 if not 0 <= p < n:
-                    if not lenient[mode]:
+                    if strict and not lenient[mode]:
                         raise _out_of_bounds(cell, mode, p, where)
-                    inside = False
-            return found if inside else None
+                    unseen = not lenient[mode] and beyond is not MISSING and cell.has_nothing(found)
+                    beyond = nothing if unseen else MISSING
+            return found if beyond is None else beyond
 
         return place
 
@@ -310,9 +243,9 @@ def _in_order(parts: list[Do]) -> Do:
     return block
 
 
-def _branch(cond: Run, then: Do, orelse: Do) -> Do:
+def _branch(cond: Run, then: Do, orelse: Do, at: Location | None) -> Do:
     def branch(env: Env) -> None:
-        (then if plain(cond(env)) else orelse)(env)
+        (then if _present(cond(env), at) else orelse)(env)
 
     return branch
 
@@ -325,24 +258,28 @@ def _let(name: str, value: Run, body: Do) -> Do:
     return let
 
 
-def _store(cell: _Cell, place: Place, value: Code, at: Location | None) -> Do:
+def _store(cell: Cell, place: Place, value: Code, at: Location | None) -> Do:
     """`target = value`. Where nothing is stored, writing what that means stores nothing."""
     convert = conversion(value, str(cell.values.dtype))
 
     def store(env: Env) -> None:
         found = convert(value.run(env))
-        number, where = _present(found, at), _existing(cell, place(env), at)
+        number, where = _present(found, at), place(env)
         known = value.constant or type(found) is Structural
-        if not (known and not cell.is_stored(where) and same(cell.values[where], number)):
-            cell.write(where, number)
+        if isinstance(where, tuple):
+            idle = not cell.is_stored(where) and same(cell.values[where], number)
+        else:
+            idle = same(cell.fill, number)
+        if not (known and idle):
+            cell.write(_existing(cell, where, at), number)
 
     return store
 
 
-def _updating(op: Function) -> Callable[[_Cell, Place, Code, Location | None], Do]:
+def _updating(op: Function) -> Callable[[Cell, Place, Code, Location | None], Do]:
     """`target = op(target, value)`. An update with an identity of `op` stores nothing."""
 
-    def make(cell: _Cell, place: Place, value: Code, at: Location | None) -> Do:
+    def make(cell: Cell, place: Place, value: Code, at: Location | None) -> Do:
         dtype = str(cell.values.dtype)
         (old_type, value_type), result = op.types((dtype, value.dtype))
         before, convert, after = to(old_type), conversion(value, value_type), to(dtype)
@@ -351,9 +288,10 @@ def _updating(op: Function) -> Callable[[_Cell, Place, Code, Location | None], D
 
         def update(env: Env) -> None:
             found = convert(value.run(env))
-            number, where = _present(found, at), _existing(cell, place(env), at)
+            number, place_found = _present(found, at), place(env)
             known = value.constant or type(found) is Structural
             if not (known and any(same(e, number) for e in identities)):
+                where = _existing(cell, place_found, at)
                 cell.write(where, after(op.numpy(before(cell.values[where]), number)))
 
         return update
@@ -375,14 +313,14 @@ def _present(value: object, at: Location | None) -> object:
     return plain(value)
 
 
-def _existing(cell: _Cell, place: tuple[int, ...] | None, at: Location | None) -> tuple[int, ...]:
+def _existing(cell: Cell, place: tuple[int, ...] | Beyond, at: Location | None) -> tuple[int, ...]:
     """A place to be written to, unless there is none."""
-    if place is None:
+    if not isinstance(place, tuple):
         raise IndexBoundsError(f"an update is outside the bounds of {cell.name}", at=at)
     return place
 
 
-def _out_of_bounds(cell: _Cell, mode: int, found: int, at: Location | None) -> IndexBoundsError:
+def _out_of_bounds(cell: Cell, mode: int, found: int, at: Location | None) -> IndexBoundsError:
     return IndexBoundsError(
         f"index {found} is out of bounds for dimension {mode} of {cell.name}, "
         f"which has size {cell.values.shape[mode]}",

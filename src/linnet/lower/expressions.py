@@ -58,8 +58,33 @@ def out_of_bounds(site: int) -> imp.Expr:
 def _lower_call(ctx: Context, call: loops.Call) -> imp.Expr:
     given = tuple([dtype_of(a, ctx.facts.types) for a in call.args])
     wanted, result = call.function.types(given)
-    args = tuple([lower_expr(ctx, a, concrete(t)) for a, t in zip(call.args, wanted, strict=True)])
+    lower = _lower_lazily if call.function.name in LAZY else _lower_all
+    args = lower(ctx, call, [concrete(t) for t in wanted])
     return call.function.emit(args, concrete(result))
+
+
+LAZY = ("logical_and", "logical_or", "where")
+"""Functions that do not use all of their arguments."""
+
+
+def _lower_all(ctx: Context, call: loops.Call, dtypes: list[str]) -> tuple[imp.Expr, ...]:
+    return tuple([lower_expr(ctx, a, t) for a, t in zip(call.args, dtypes, strict=True)])
+
+
+def _lower_lazily(ctx: Context, call: loops.Call, dtypes: list[str]) -> tuple[imp.Expr, ...]:
+    """Arguments of which the first decides: beyond the bounds is an error only where it is used."""
+    first = lower_expr(ctx, call.args[0], dtypes[0])
+    args, blocks = [first], []
+    for arg, dtype in zip(call.args[1:], dtypes[1:], strict=True):
+        with ctx.b.collect() as stmts:
+            args.append(lower_expr(ctx, arg, dtype))
+        blocks.append(imp.Block(tuple(stmts)))
+    then, orelse = (*blocks, imp.EMPTY)[:2]
+    if call.function.name == "logical_or":
+        then, orelse = orelse, then
+    if then != imp.EMPTY or orelse != imp.EMPTY:
+        ctx.b.emit(imp.If(convert(first, imp.BOOL), then, orelse))
+    return tuple(args)
 
 
 def convert(x: imp.Expr, dtype: str) -> imp.Expr:

@@ -8,6 +8,7 @@ from typing import assert_never
 
 from linnet import imp, loops
 from linnet.algebra.dtypes import as_python
+from linnet.algebra.function import Function
 from linnet.formats.fiber import Fiber, Register, Storage
 from linnet.imp.build import Builder
 from linnet.imp.prove import Facts as Known
@@ -27,7 +28,7 @@ from linnet.lower.storage import Bound, equal_modes, make_storages
 from linnet.names import Names
 from linnet.normalize.lifecycles import carried_scalars
 from linnet.normalize.shape_checks import Check
-from linnet.normalize.simplify import MISSING, facts_of, is_missing, same
+from linnet.normalize.simplify import MISSING, facts_of, same
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +67,9 @@ def _lower_knowing(
     storages, dims, arguments = make_storages(b, program, bound, equal_modes(checks))
     for name, levels in skipping.items():
         storages[name] = replace(storages[name], skipping=levels)
+    for name, op in _update_functions(program).items():
+        if name in storages:
+            storages[name] = replace(storages[name], op=op)
     sites = _limits(program, bound, storages)
     sizes = {dim.name for dim in dims.values() if isinstance(dim, imp.Var)}
     ctx = Context(b, storages, facts, dims, sites=sites, known=Known(sizes))
@@ -88,11 +92,17 @@ def _limits(
     sites: list[Site] = []
     for name, storage in storages.items():
         for k, level in enumerate(storage.format.levels):
-            if level.limit and bound[name].updated:
+            if (level.limit or level.merges) and bound[name].updated:
                 storage.sites[k] = len(sites)
                 message = f"a second {level.limit} is written to a fiber of `{name}`"
                 sites.append(Site(message, program.at))
     return sites
+
+
+def _update_functions(program: loops.Program) -> dict[str, Function | None]:
+    """The function by which each tensor is updated; a workspace has no other (`normalize`)."""
+    assigns = (n for n in walk(program.body) if isinstance(n, loops.Assign))
+    return {str(a.target.tensor): a.op for a in assigns}
 
 
 def _without_lengths(
@@ -263,9 +273,9 @@ def lower_block(ctx: Context, stmts: list[loops.Stmt]) -> None:
             case loops.Thaw(tensor):
                 stmts = lower_thaw(ctx, tensor, stmts)
             case loops.Let(name, value, body):
-                var = imp.Var(name, lower_expr(ctx, value).dtype)
-                ctx.facts.types[name] = var.dtype
-                ctx.b.emit(imp.Let(var, lower_expr(ctx, value)))
+                code = lower_expr(ctx, value)
+                ctx.facts.types[name] = code.dtype
+                ctx.b.emit(imp.Let(imp.Var(name, code.dtype), code))
                 stmts = statements(body) + stmts
             case _:
                 fresh = fresh_targets(stmt)
@@ -320,15 +330,6 @@ def lower_thaw(ctx: Context, name: str, rest: list[loops.Stmt]) -> list[loops.St
 
 def lower_if(ctx: Context, stmt: loops.If) -> None:
     """A condition that could not be decided while compiling."""
-    match stmt.cond:
-        # what is beyond the bounds is an error only if it is looked at
-        case loops.Call(function, (a, b)) if any(map(is_missing, walk(b))):  # type: ignore[arg-type]
-            if function.name == "logical_and":
-                lower_if(ctx, replace(stmt, cond=a, then=replace(stmt, cond=b)))
-                return
-            if function.name == "logical_or":
-                lower_if(ctx, replace(stmt, cond=a, orelse=replace(stmt, cond=b)))
-                return
     whole = initialize(ctx, stmt, fresh_targets(stmt))
     assert isinstance(whole, loops.If)
     cond = lower_expr(ctx, whole.cond, imp.BOOL)

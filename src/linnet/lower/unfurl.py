@@ -28,7 +28,7 @@ from linnet.formats.looplets import (
 )
 from linnet.imp.rewrite import substitute
 from linnet.lower.context import Context, Cursor, Mask, Site
-from linnet.lower.expressions import lower_expr, out_of_bounds
+from linnet.lower.expressions import LAZY, lower_expr, out_of_bounds
 from linnet.normalize.affine import MIRRORED, affine_of, residue_of
 from linnet.normalize.simplify import simplify_expr
 
@@ -109,7 +109,7 @@ def always_uses(node: loops.Node, cursor: Cursor) -> bool:
         case loops.Access(tensor, indices):
             here = tensor == cursor.fiber and indices[:1] == (cursor.index,)
             return here or any(always_uses(i, cursor) for i in indices)
-        case loops.Call(function, args) if function.name in _LAZY:
+        case loops.Call(function, args) if function.name in (*LAZY, "coalesce"):
             return always_uses(args[0], cursor)
         case loops.Call(_, args):
             return any(always_uses(a, cursor) for a in args)
@@ -123,9 +123,6 @@ def always_uses(node: loops.Node, cursor: Cursor) -> bool:
             return any(always_uses(s, cursor) for s in stmts)
         case _:
             return False
-
-
-_LAZY = ("logical_and", "logical_or", "where", "coalesce")
 
 
 def strided(ctx: Context, looplet: Looplet, factor: int, shift: imp.Expr) -> Looplet:

@@ -18,7 +18,8 @@ from linnet.formats.assemble import unpack
 from linnet.formats.contents import Signature
 from linnet.formats.format import Format
 from linnet.formats.tensor import Tensor
-from linnet.loops.interpret import DenseTensor
+from linnet.loops.cells import DenseTensor
+from linnet.loops.functions import content
 from linnet.loops.interpret import run as interpret
 from linnet.loops.printer import show
 from linnet.loops.rewrite import walk
@@ -93,10 +94,11 @@ def array_dtypes(format: Format, wide: bool) -> tuple[str, ...]:
 
 def key_of(normalized: Normalized, arrays: Arrays) -> str:
     """What the code depends on, as one hash."""
-    parts = [show(normalized.program)]
+    parts = [show(normalized.program), *content(normalized.program)]
     for name in (*normalized.program.params, *(n for n, _ in normalized.program.temporaries)):
         format = normalized.formats[name]
         parts.append(f"{name}: {format.describe()} {format.fill_value!r} {arrays[name]}")
+        parts += [level.stamp for level in format.levels if level.stamp]
     return hashlib.sha256("\n".join(parts).encode()).hexdigest()
 
 

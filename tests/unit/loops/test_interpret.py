@@ -16,7 +16,8 @@ from linnet.formats.element import Element
 from linnet.formats.named import CSR, stack
 from linnet.formats.sparse_list import SparseList
 from linnet.frontend.text import parse_text
-from linnet.loops.interpret import DenseTensor, run
+from linnet.loops.cells import DenseTensor
+from linnet.loops.interpret import run
 from linnet.loops.rewrite import rewrite_stmt
 
 rng = np.random.default_rng(0)
