@@ -20,6 +20,7 @@ from linnet.loops.printer import show
 from linnet.loops.rewrite import map_exprs, map_stmts, rewrite_expr, walk
 from linnet.names import Names
 from linnet.normalize.affine import affine_of
+from linnet.normalize.tangles import tangled
 
 Formats = dict[str, Format]
 Warned = tuple[str, Location | None]
@@ -36,6 +37,7 @@ class _Nest:
 
     formats: Formats
     names: Names
+    tangled: frozenset[str]
     warnings: list[Warned] = field(default_factory=list)
     path: list[str] = field(default_factory=list)
     wanted: list[list[loops.Loop]] = field(default_factory=list)
@@ -52,7 +54,7 @@ def concordize(
     """
     taken = {n.index for n in walk(program.body) if isinstance(n, loops.Loop)}
     taken |= {n.name for n in walk(program.body) if isinstance(n, loops.Let)}
-    state = _Nest(formats, Names(taken))
+    state = _Nest(formats, Names(taken), tangled(program.body, formats))
     body = _statement(state, program.body)
     return replace(program, body=body), tuple(dict.fromkeys(state.warnings))
 
@@ -94,19 +96,19 @@ def _access(s: _Nest, expr: loops.Expr, update: bool = False) -> loops.Access | 
     """Give every index that is not bound in storage order a loop of its own."""
     if not isinstance(expr, loops.Access) or not isinstance(expr.tensor, str):
         return None
-    format = s.formats[expr.tensor]
+    format, apart = s.formats[expr.tensor], update and expr.tensor in s.tangled
     indices, protocols = list(expr.indices), list(expr.protocols or ("",) * len(expr.indices))
     depth, first, changed = s.known.get(expr.tensor, 0), 0, False
     for level_number, level in enumerate(format.levels):
         for mode in format.modes_of(level_number):
             index = indices[mode]
-            at = _walked_at(s, index, level)
+            at = 0 if apart else _walked_at(s, index, level)
             if at > depth:
                 depth, first = at, 0
                 continue
             if at < depth and not update:
                 _tell(s, expr, index, level)
-            bound = _bound_at(s, index)
+            bound = len(s.path) if apart else _bound_at(s, index)
             depth, first = max(depth, bound), first if bound <= depth else 0
             name, first = _point(s, index, depth, first, expr)
             indices[mode], changed = loops.Index(name), True
