@@ -1,18 +1,23 @@
-"""Index notation: one equation between elements of tensors, without an order of evaluation.
+"""What is wanted, before it is said in what order: equations, and graphs of array operations.
 
     notation = Notation(target, op, value)        C[i, j] += A[i, k] * B[k, j]
+    node     = Leaf(tensor) | Constant(value) | Map(function, args)
+             | Reduce(function, axes, arg, initial) | View(arg, axes)
 
-The value is an expression of the loop language over accesses to whole operands. An index of the
-value that the target does not have is reduced over, by `op`; the sum, if the equation is an `=`.
+The value of an equation is an expression of the loop language over accesses to operands. An index
+of it that the target does not have is reduced over, by `op`; the sum, if the equation is an `=`.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import TypeAlias
 
 from linnet import loops
+from linnet.algebra.dtypes import Number
 from linnet.algebra.function import Function
 from linnet.errors import Location
+from linnet.formats.tensor import Tensor
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,3 +39,74 @@ class Notation:
     def free(self) -> tuple[str, ...]:
         """The indices of the result."""
         return tuple(i.name for i in self.target.indices if isinstance(i, loops.Index))
+
+
+# -- graphs of array operations --------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Leaf:
+    """A tensor."""
+
+    tensor: Tensor
+    shape: tuple[int, ...]
+    dtype: str
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Constant:
+    """A number; one of Python, without a dtype of its own, takes that of its company."""
+
+    value: Number
+    dtype: str
+    shape: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Map:
+    """A function of elements. An argument has the shape of the result, or no dimensions."""
+
+    function: Function
+    args: tuple[Node, ...]
+    shape: tuple[int, ...]
+    dtype: str
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Reduce:
+    """The elements along `axes`, combined by a function, beginning with `initial`."""
+
+    function: Function
+    axes: tuple[int, ...]
+    arg: Node
+    initial: Number
+    shape: tuple[int, ...]
+    dtype: str
+
+
+@dataclass(frozen=True, slots=True)
+class Axis:
+    """Where an axis of a view's argument is read: at `start + step * (index of axis out)`.
+
+    With no `out`, at `start`.
+    """
+
+    out: int | None
+    start: int = 0
+    step: int = 1
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class View:
+    """The elements of the argument at other indices: one `Axis` for each of its dimensions.
+
+    Slices, integers, new axes, transposition, broadcasting and diagonals are all of them views.
+    """
+
+    arg: Node
+    axes: tuple[Axis, ...]
+    shape: tuple[int, ...]
+    dtype: str
+
+
+Node: TypeAlias = Leaf | Constant | Map | Reduce | View

@@ -1,0 +1,132 @@
+"""Running a graph: its plan, from memory if one like it has been run before, and its kernels."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Sequence
+from functools import lru_cache
+from math import prod
+from typing import Generic, TypeVar
+
+import numpy as np
+
+from linnet.arrays.nodes import Constant, Leaf, Node
+from linnet.arrays.plan import Plan, Step, plan
+from linnet.arrays.trace import trace
+from linnet.errors import OutOfMemoryError
+from linnet.formats.buffers import Buffer
+from linnet.formats.construct import scalar
+from linnet.formats.element import Pattern
+from linnet.formats.format import Format
+from linnet.formats.named import COO, Family, settle
+from linnet.formats.tensor import Tensor
+
+K = TypeVar("K")
+V = TypeVar("V")
+
+LARGE = 2**27
+"""More elements than this are not stored densely unless an operand or a format says so."""
+
+
+class Memory(Generic[K, V]):
+    """What has been found for keys; the oldest are forgotten when there are many."""
+
+    def __init__(self, most: int = 4096) -> None:
+        self._most = most
+        self._known: dict[K, V] = {}
+        self._lock = threading.Lock()
+        self.get: Callable[[K], V | None] = self._known.get
+
+    def put(self, key: K, value: V) -> V:
+        """Remember, unless another thread was first: then that is the value."""
+        with self._lock:
+            if len(self._known) >= self._most:
+                for old in list(self._known)[: self._most // 4]:
+                    del self._known[old]
+            return self._known.setdefault(key, value)
+
+
+_PLANS: Memory[tuple[object, ...], Plan] = Memory()
+
+
+def evaluate(nodes: Sequence[Node], formats: Sequence[Format | None] = ()) -> list[Tensor]:
+    """The tensors that nodes stand for, in the formats that are wanted."""
+    wanted = tuple(formats) or (None,) * len(nodes)
+    found, key = trace(nodes)
+    shapes = [node.shape for node in found.nodes]
+    key = (*key, wanted)
+    known = _PLANS.get(key)
+    if known is None:
+        known = _PLANS.put(key, plan(found, nodes, wanted))
+    return run(known, found.tensors, found.numbers, shapes)
+
+
+def run(
+    plan: Plan,
+    tensors: Sequence[Tensor],
+    numbers: Sequence[int] = (),
+    shapes: Sequence[tuple[int, ...]] | None = None,
+) -> list[Tensor]:
+    """Run the kernels of a plan."""
+    slots = list(tensors)
+    for step, node in zip(plan.steps, plan.nodes, strict=True):
+        if step.dense and shapes is not None:
+            _check_dense(step, shapes[node], slots)
+        slots.append(run_step(step, slots, numbers))
+    return [slots[k] for k in plan.outputs]
+
+
+def run_step(step: Step, slots: Sequence[Tensor], numbers: Sequence[int]) -> Tensor:
+    """Run a kernel."""
+    out = Tensor(step.format, None)
+    if step.reorder:
+        operands = [
+            slots[k].to(step.reorder[k]) if k in step.reorder else slots[k] for k in step.inputs
+        ]
+    else:
+        operands = [slots[k] for k in step.inputs]
+    if step.numbers:
+        operands.append(sizes(tuple([numbers[k] for k in step.numbers])))
+    step.kernel(out, *operands)
+    if step.final is not None:
+        contents = out.contents()
+        return Tensor(step.final, contents.shape, contents.buffers)
+    return out
+
+
+def _check_dense(step: Step, shape: tuple[int, ...], slots: Sequence[Tensor]) -> None:
+    """Refuse a large dense result that nobody has asked for."""
+    count = max(prod([shape[mode] for mode in run]) for run in step.dense)
+    if count > LARGE and all(slots[k].nnz < count for k in step.inputs):
+        raise OutOfMemoryError(
+            f"the result would store {count} elements densely, and no operand does",
+            why=f"its shape is {shape}, and it differs from its fill value nearly everywhere",
+            hint="say so with format=, or combine sparse operands so that the result is sparse",
+        )
+
+
+# -- small tensors ---------------------------------------------------------------------------------
+
+
+@lru_cache(maxsize=64)
+def _sizes_format(count: int) -> tuple[Format, tuple[Buffer, ...]]:
+    family = Family(COO.name, COO.wrap, Pattern())
+    nowhere = [Buffer.borrow(np.zeros(0, np.int32)) for _ in range(count)]
+    return settle(family(count), "bool"), (Buffer.borrow(np.zeros(2, np.int64)), *nowhere)
+
+
+def sizes(numbers: tuple[int, ...]) -> Tensor:
+    """Numbers that are not negative, as the dimensions of a tensor that stores nothing.
+
+    A kernel knows dimensions before it runs, so they can say how far loops run.
+    """
+    format, buffers = _sizes_format(len(numbers))
+    return Tensor(format, numbers, buffers)
+
+
+def constant(node: Constant) -> Leaf:
+    """A number as a tensor without dimensions."""
+    made = scalar(node.value, None if node.dtype.startswith("weak") else node.dtype)
+    dtype = made.format.dtype
+    assert dtype is not None
+    return Leaf(made, (), dtype)

@@ -1,0 +1,266 @@
+"""Nodes made of nodes: shapes and dtypes that fit are found here, others are refused."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import zip_longest
+
+import numpy as np
+
+from linnet import loops
+from linnet.algebra.dtypes import Number, as_python, canonical, concrete, kind, weak_dtype
+from linnet.algebra.function import Function
+from linnet.algebra.table import astype
+from linnet.arrays.nodes import Axis, Constant, Leaf, Map, Node, Reduce, View
+from linnet.errors import ArgumentError, DTypeError, ShapeError
+from linnet.formats.construct import asarray
+from linnet.formats.tensor import Tensor
+from linnet.normalize.simplify import Facts, same, simplify_expr
+
+_NUMBERS = (bool, int, float, complex)
+_EMPTY_IS_REFUSED = ("minimum", "maximum", "fmin", "fmax")
+_WIDENED = {"b": "int64", "i": "int64", "u": "uint64"}  # in which integers are summed
+
+
+def leaf(tensor: Tensor) -> Leaf:
+    """The node of a tensor."""
+    contents = tensor.contents()
+    assert contents.format.dtype is not None
+    return Leaf(tensor, contents.shape, contents.format.dtype)
+
+
+def node_of(value: object) -> Node:
+    """Anything that can be an operand, as a node."""
+    if type(value) in _NUMBERS:
+        return Constant(value, weak_dtype(value))  # type: ignore[arg-type]
+    if isinstance(value, np.generic):
+        dtype = canonical(value.dtype)
+        return Constant(as_python(value, dtype), dtype)
+    return leaf(value if isinstance(value, Tensor) else asarray(value))
+
+
+# -- elements --------------------------------------------------------------------------------------
+
+
+def map_of(function: Function, args: Sequence[Node]) -> Map:
+    """A function of elements, with NumPy's broadcasting."""
+    if len(args) != function.arity:
+        raise ArgumentError(f"{function.name} takes {function.arity} arguments, not {len(args)}")
+    shape = broadcast_shape([a.shape for a in args])
+    dtype = function.types(tuple([a.dtype for a in args]))[1]
+    placed = tuple([a if a.shape == shape or not a.shape else broadcast(a, shape) for a in args])
+    return Map(function, placed, shape, concrete(dtype) if shape else dtype)
+
+
+def converted(node: Node, dtype: object) -> Node:
+    """The same elements in another dtype."""
+    wanted = canonical(dtype)
+    return node if node.dtype == wanted else Map(astype[wanted], (node,), node.shape, wanted)
+
+
+def broadcast_shape(shapes: Sequence[tuple[int, ...]]) -> tuple[int, ...]:
+    """The shape in which arrays of these shapes meet."""
+    found = shapes[0]
+    for shape in shapes:
+        if shape != found:
+            found = _meet(found, shape, shapes)
+    return found
+
+
+def _meet(
+    a: tuple[int, ...], b: tuple[int, ...], shapes: Sequence[tuple[int, ...]]
+) -> tuple[int, ...]:
+    pairs = list(zip_longest(reversed(a), reversed(b), fillvalue=1))
+    for m, n in pairs:
+        if m != n and 1 not in (m, n):
+            raise ShapeError(
+                f"shapes {', '.join(map(str, shapes))} do not fit together",
+                why=f"a dimension of {m} meets one of {n}, and neither of them is 1",
+            )
+    return tuple(n if m == 1 else m for m, n in reversed(pairs))
+
+
+# -- views -----------------------------------------------------------------------------------------
+
+
+def view_of(arg: Node, axes: Sequence[Axis], shape: tuple[int, ...]) -> Node:
+    """The elements of a node at other indices; a view of a view is one view."""
+    if isinstance(arg, View):
+        axes = [_composed(inner, axes) for inner in arg.axes]
+        arg = arg.arg
+    if shape == arg.shape and all(x == Axis(k) for k, x in enumerate(axes)):
+        return arg
+    return View(arg, tuple(axes), shape, arg.dtype)
+
+
+def _composed(inner: Axis, outer: Sequence[Axis]) -> Axis:
+    if inner.out is None:
+        return inner
+    axis = outer[inner.out]
+    return Axis(axis.out, inner.start + inner.step * axis.start, inner.step * axis.step)
+
+
+def broadcast(node: Node, shape: tuple[int, ...]) -> Node:
+    """The node with its elements repeated to fill a shape."""
+    missing = len(shape) - len(node.shape)
+    fits = missing >= 0 and all(
+        n in (1, m) for n, m in zip(node.shape, shape[missing:], strict=True)
+    )
+    if not fits:
+        raise ShapeError(
+            f"an array of shape {node.shape} cannot be broadcast to {shape}",
+            why="a dimension stays as it is, unless it is 1 or is not there",
+        )
+    axes = [
+        Axis(None) if n != shape[k + missing] else Axis(k + missing)
+        for k, n in enumerate(node.shape)
+    ]
+    return view_of(node, axes, shape)
+
+
+def permuted(node: Node, axes: Sequence[int]) -> Node:
+    """The node whose dimension m is dimension `axes[m]` of the other."""
+    order = tuple(normal_axis(axis, len(node.shape)) for axis in axes)
+    if sorted(order) != list(range(len(node.shape))):
+        raise ShapeError(f"{tuple(axes)} is not an order of {len(node.shape)} dimensions")
+    places = [Axis(order.index(k)) for k in range(len(order))]
+    return view_of(node, places, tuple(node.shape[axis] for axis in order))
+
+
+def normal_axis(axis: object, ndim: int) -> int:
+    """An axis counted from the front."""
+    if isinstance(axis, bool) or not hasattr(axis, "__index__"):
+        raise ArgumentError(f"an axis is an integer, not {axis!r}")
+    number = int(axis.__index__())
+    if not -ndim <= number < ndim:
+        raise ShapeError(f"there is no axis {number} in {ndim} dimensions")
+    return number % ndim
+
+
+# -- reductions ------------------------------------------------------------------------------------
+
+
+def reduce_of(
+    function: Function,
+    arg: Node,
+    axis: int | Sequence[int] | None = None,
+    keepdims: bool = False,
+    initial: Number | None = None,
+    dtype: object = None,
+) -> Node:
+    """The elements along some axes, or all, combined by a function of two arguments."""
+    if function.arity != 2:
+        raise ArgumentError(
+            f"{function.name} takes {function.arity} arguments, and a reduction combines two"
+        )
+    ndim = len(arg.shape)
+    given = range(ndim) if axis is None else (axis,) if not isinstance(axis, Sequence) else axis
+    axes = tuple(sorted(normal_axis(a, ndim) for a in given))
+    if len(set(axes)) < len(axes):
+        raise ShapeError(f"an axis is given twice in {tuple(given)}")
+    arg = converted(arg, dtype if dtype is not None else sum_dtype(function, arg.dtype))
+    begin = _initial(function, arg, axes, initial)
+    shape = tuple(n for k, n in enumerate(arg.shape) if k not in axes)
+    made: Node = Reduce(function, axes, arg, begin, shape, arg.dtype) if axes else arg
+    if not axes and initial is not None:
+        made = map_of(function, (arg, Constant(begin, arg.dtype)))
+    if not keepdims:
+        return made
+    kept = [k for k in range(ndim) if k not in axes]
+    return view_of(made, [Axis(k) for k in kept], tuple(
+        1 if k in axes else n for k, n in enumerate(arg.shape)
+    ))  # fmt: skip
+
+
+def sum_dtype(function: Function, dtype: str) -> str:
+    """The dtype in which a reduction is computed: integers are summed in 64 bits."""
+    dtype = concrete(dtype)
+    if function.name in ("add", "multiply"):
+        return _WIDENED.get(kind(dtype), dtype)
+    result = concrete(function.types((dtype, dtype))[1])
+    if concrete(function.types((result, result))[1]) != result:
+        raise DTypeError(f"{function.name} of {dtype} values cannot be repeated: it makes {result}")
+    return result
+
+
+def _initial(
+    function: Function, arg: Node, axes: tuple[int, ...], initial: Number | None
+) -> Number:
+    """What a reduction begins with: what is given, or the function's identity."""
+    if initial is not None:
+        return as_python(initial, arg.dtype)
+    if function.name in _EMPTY_IS_REFUSED and any(arg.shape[k] == 0 for k in axes):
+        raise ShapeError(
+            f"there is no {function.name} of no elements",
+            why=f"an axis of the shape {arg.shape} that is reduced over is empty",
+            hint="give initial=",
+        )
+    identity = function.identity(arg.dtype)
+    if identity is None:
+        raise ArgumentError(
+            f"`{function.name}` has no identity, so a reduction has no value to begin with",
+            hint="give initial=",
+        )
+    return identity
+
+
+# -- fill values -----------------------------------------------------------------------------------
+
+
+def fill_of(node: Node) -> Number:
+    """What the elements are where the sparse operands store nothing.
+
+    Dense operands may hold anything there; if that makes a difference, their fill values stand for
+    them. A reduction of fill values that are not the function's identity counts them, and is dense:
+    its fill value is nominal, and 0.
+    """
+    found = _Fills(dense_is_known=False).expr(node)
+    if not isinstance(found, loops.Literal):
+        found = _Fills(dense_is_known=True).expr(node)
+        assert isinstance(found, loops.Literal)
+    return found.value if node.dtype.startswith("weak") else as_python(found.value, node.dtype)
+
+
+class _Fills:
+    """The values of nodes where nothing is stored, as expressions."""
+
+    def __init__(self, dense_is_known: bool) -> None:
+        self._dense_is_known = dense_is_known
+        self._found: dict[int, loops.Expr] = {}
+        self._types: dict[str, str] = {}
+
+    def expr(self, node: Node) -> loops.Expr:
+        """The value of a node; an access to a tensor of no name if it may be anything."""
+        if id(node) not in self._found:
+            self._found[id(node)] = self._value(node)
+        return self._found[id(node)]
+
+    def _value(self, node: Node) -> loops.Expr:
+        match node:
+            case Constant(value, dtype):
+                return loops.Literal(value, None if dtype.startswith("weak") else dtype)
+            case Leaf(tensor, _, dtype):
+                format = tensor.contents().format
+                if all(level.full for level in format.levels[:-1]):
+                    return self._anything(as_python(format.fill_value, dtype), dtype)
+                return loops.Literal(as_python(format.fill_value, dtype), dtype, structural=True)
+            case View(arg):
+                below = self.expr(arg)
+                if isinstance(below, loops.Literal):
+                    return below
+                return self._anything(0, node.dtype)  # what is read elsewhere is something else
+            case Map(function, args):
+                values = tuple([self.expr(a) for a in args])
+                return simplify_expr(loops.Call(function, values), Facts({}, self._types))
+            case Reduce(function, _, arg, initial, _, dtype):
+                below, identity = self.expr(arg), function.identity(dtype)
+                held = isinstance(below, loops.Literal) and identity is not None
+                kept = held and same(below.value, identity)  # type: ignore[union-attr]
+                return self._anything(initial if kept else as_python(0, dtype), dtype)
+
+    def _anything(self, fill: Number, dtype: str) -> loops.Expr:
+        if self._dense_is_known:
+            return loops.Literal(fill, concrete(dtype), structural=True)
+        name = f"x{len(self._types)}"
+        self._types[name] = dtype
+        return loops.Access(name, ())

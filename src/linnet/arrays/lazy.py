@@ -1,0 +1,108 @@
+"""`Lazy`: an array that is not computed yet, and what computes it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import wraps
+from typing import Any
+
+import numpy as np
+
+from linnet.algebra.dtypes import Number, concrete
+from linnet.arrays.evaluate import evaluate
+from linnet.arrays.graph import fill_of, node_of
+from linnet.arrays.nodes import Node
+from linnet.errors import ArgumentError
+from linnet.formats.located import located
+from linnet.formats.named import FormatLike, as_format
+from linnet.formats.tensor import Tensor
+
+
+class Lazy:
+    """An array expression. Operations on it are noted; `ln.compute` runs them all together."""
+
+    __slots__ = ("node",)
+    __array_priority__ = 2000.0  # NumPy arrays and tensors leave operators to us
+
+    def __init__(self, node: Node) -> None:
+        self.node = node
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The size of every dimension."""
+        return self.node.shape
+
+    @property
+    def ndim(self) -> int:
+        """The number of dimensions."""
+        return len(self.node.shape)
+
+    @property
+    def size(self) -> int:
+        """The number of elements."""
+        return int(np.prod(self.node.shape, dtype=object))
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """The type of the values."""
+        return np.dtype(concrete(self.node.dtype))
+
+    @property
+    def fill_value(self) -> Number:
+        """What the elements are where no operand stores anything."""
+        return fill_of(self.node)
+
+    def compute(self, format: FormatLike | None = None) -> Tensor:
+        """The tensor, in a format that is given or chosen."""
+        wanted = None if format is None else as_format(format, self.ndim)
+        return evaluate([self.node], [wanted])[0]
+
+    def __repr__(self) -> str:
+        return f"Lazy(shape={self.shape}, dtype={self.dtype})"
+
+
+@located
+def lazy(x: object) -> Lazy:
+    """An array whose operations are not run at once, but together: see `ln.compute`.
+
+    >>> X = ln.lazy(A)
+    >>> means, squares = ln.compute(X.sum(0) / 10, (X * X).sum(0))
+    """
+    return x if isinstance(x, Lazy) else Lazy(node_of(x))
+
+
+@located
+def compute(*arrays: object) -> Any:
+    """The tensors that lazy arrays stand for: one for one, a tuple for several.
+
+    All of them are computed together, with as few passes over the operands as possible.
+    """
+    if not arrays:
+        raise ArgumentError("compute() wants at least one array")
+    found = evaluate([lazy(a).node for a in arrays])
+    return found[0] if len(found) == 1 else tuple(found)
+
+
+def fuse(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The same function of arrays, run as a whole: its operations become few kernels.
+
+    >>> @ln.fuse
+    ... def normalized(X):
+    ...     return X / X.sum(1, keepdims=True)
+    """
+
+    @wraps(function)
+    def fused(*args: Any, **named: Any) -> Any:
+        made = function(*map(_argument, args), **{k: _argument(v) for k, v in named.items()})
+        if isinstance(made, tuple | list):
+            found = compute(*made)
+            return type(made)(found if len(made) > 1 else (found,))
+        return compute(made) if isinstance(made, Lazy) else made
+
+    return fused
+
+
+def _argument(value: Any) -> Any:
+    """An array becomes lazy; numbers and other things stay as they are."""
+    is_array = isinstance(value, Tensor | np.ndarray) or hasattr(value, "tocsr")
+    return lazy(value) if is_array else value

@@ -1,0 +1,116 @@
+"""How is a result stored if nobody says? The one rule, for array expressions and index notation.
+
+A dimension of the result is sparse if the result is its fill value wherever the operands store
+nothing along it, and dense otherwise. So is a vector that sums up a matrix, unless it is much
+longer than there are values (`well_filled`). Where an operand is stored like that, in the same
+order, the result has the levels of that operand: CSR + CSR is CSR, and so is CSR * DENSE; COO * 2
+is COO.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+from linnet import loops
+from linnet.algebra.dtypes import Number
+from linnet.algebra.function import Function
+from linnet.arrays.arrange import names_in
+from linnet.formats.element import Element
+from linnet.formats.format import Format
+from linnet.formats.named import recognize
+from linnet.formats.result import result_format
+from linnet.loops.rewrite import rewrite_expr, walk
+from linnet.normalize.simplify import Facts, same, simplify_expr
+
+Formats = Mapping[str, Format]
+Types = Mapping[str, str]
+
+
+def format_of_result(
+    value: loops.Expr,
+    free: Sequence[str],
+    order: Sequence[str],
+    op: Function | None,
+    init: Number,
+    formats: Formats,
+    types: Types,
+    well_filled: bool = False,
+) -> Format:
+    """The format of `result[free] op= value`, written in the order of the loops."""
+    modes = tuple(free.index(i) for i in order if i in free)
+    if len(free) == 1 and order[0] != free[0] and well_filled:
+        return result_format([False], modes)
+    sparse = [is_sparse(value, i, op, init, formats, types) for i in free]
+    in_storage_order = [sparse[m] for m in modes]
+    alike = _alike(value, free, modes, in_storage_order, formats)
+    if alike is not None:
+        return recognize(Format((*alike.levels[:-1], Element()), modes))
+    return result_format(in_storage_order, modes)
+
+
+def is_sparse(
+    value: loops.Expr,
+    index: str,
+    op: Function | None,
+    init: Number,
+    formats: Formats,
+    types: Types,
+) -> bool:
+    """Whether a dimension of the result is empty wherever the operands store nothing along it."""
+
+    def absent(access: loops.Access) -> bool:
+        format = formats[str(access.tensor)]
+        return any(
+            index in names_in(access.indices[mode]) and not level.full
+            for number, level in enumerate(format.levels[:-1])
+            for mode in format.modes_of(number)
+        )
+
+    found = simplified(value, formats, types, absent)
+    if not isinstance(found, loops.Literal):
+        return False
+    neutral = init if op is None else op.identity(found.dtype or "float64")
+    return neutral is not None and same(found.value, neutral)
+
+
+def simplified(
+    value: loops.Expr,
+    formats: Formats,
+    types: Types,
+    absent: Callable[[loops.Access], bool],
+) -> loops.Expr:
+    """The value where the accesses that `absent` names store nothing."""
+
+    def rule(e: loops.Expr) -> loops.Expr | None:
+        if isinstance(e, loops.Access) and e.indices and absent(e):
+            f = formats[str(e.tensor)]
+            assert f.fill_value is not None
+            return loops.Literal(f.fill_value, f.dtype, structural=True)
+        return None
+
+    return simplify_expr(rewrite_expr(value, rule), Facts({}, dict(types)))
+
+
+def _alike(
+    value: loops.Expr,
+    free: Sequence[str],
+    modes: tuple[int, ...],
+    sparse: Sequence[bool],
+    formats: Formats,
+) -> Format | None:
+    """The format of an operand that is stored as the result is to be."""
+    wanted = tuple(loops.Index(i) for i in free)
+    found: list[Format] = []
+    read = [n for n in walk(value) if isinstance(n, loops.Access) and n.indices]
+    for access in read:
+        format = formats[str(access.tensor)]
+        flags = [
+            not level.full for number, level in enumerate(format.levels) if not level.leaf
+            for _ in format.modes_of(number)
+        ]  # fmt: skip
+        if access.indices == wanted and format.order == modes and flags == list(sparse):
+            found.append(format)
+    if not found or any(f.levels[:-1] != found[0].levels[:-1] for f in found):
+        return None
+    usable = len(read) == 1 or not any(level.limit for level in found[0].levels)
+    return found[0] if usable else None

@@ -1,0 +1,73 @@
+"""Basic indexing as a view: slices with any step, integers, new axes, an ellipsis."""
+
+from __future__ import annotations
+
+import operator
+from types import EllipsisType
+from typing import TypeAlias
+
+from linnet.arrays.graph import view_of
+from linnet.arrays.nodes import Axis, Node
+from linnet.errors import ArgumentError, IndexBoundsError
+
+Part: TypeAlias = int | slice | EllipsisType | None
+Index: TypeAlias = Part | tuple[Part, ...]
+
+
+def viewed(node: Node, index: Index) -> Node:
+    """The part of a node that an index selects, in NumPy's sense."""
+    parts = _expanded(index if isinstance(index, tuple) else (index,), len(node.shape))
+    axes: list[Axis] = []
+    shape: list[int] = []
+    for part in parts:
+        if part is None:
+            shape.append(1)
+            continue
+        size = node.shape[len(axes)]
+        if isinstance(part, slice):
+            start, count, step = _range(part, size)
+            axes.append(Axis(len(shape), start, step))
+            shape.append(count)
+        else:
+            axes.append(Axis(None, _position(part, size, len(axes))))
+    return view_of(node, axes, tuple(shape))
+
+
+def _expanded(parts: tuple[object, ...], ndim: int) -> list[object]:
+    """One part for every dimension, and the new axes."""
+    dots = [k for k, part in enumerate(parts) if part is Ellipsis]
+    if len(dots) > 1:
+        raise IndexBoundsError("an index has one `...` at most")
+    given = sum(part is not None and part is not Ellipsis for part in parts)
+    if given > ndim:
+        raise IndexBoundsError(
+            f"there are {given} indices for {ndim} dimensions",
+            hint="give one index for each dimension",
+        )
+    at = dots[0] if dots else len(parts)
+    return [*parts[:at], *[slice(None)] * (ndim - given), *parts[at + 1 :]]
+
+
+def _range(part: slice, size: int) -> tuple[int, int, int]:
+    """Where a slice begins, how many elements it has, and its step."""
+    try:
+        start, stop, step = part.indices(size)
+    except (TypeError, ValueError) as error:
+        raise ArgumentError(f"{part} is not a slice of a dimension: {error}") from None
+    count = len(range(start, stop, step))
+    return (start if count else 0), count, step
+
+
+def _position(part: object, size: int, axis: int) -> int:
+    """An index counted from the front."""
+    if isinstance(part, bool) or not hasattr(part, "__index__"):
+        raise ArgumentError(
+            f"{part!r} is not an index",
+            why="an index is an integer, a slice, `None`, `...`, or a tuple of them",
+        )
+    position = operator.index(part)
+    if not -size <= position < size:
+        raise IndexBoundsError(
+            f"index {position} is outside dimension {axis}, whose size is {size}"
+        )
+    return position % size

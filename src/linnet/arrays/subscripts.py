@@ -1,0 +1,119 @@
+"""Contractions in NumPy's notation, `"ij,jk->ik"`, as graphs: views, a product and a sum."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from linnet.algebra.function import Function
+from linnet.algebra.lookup import lookup
+from linnet.algebra.table import add, multiply
+from linnet.arrays.graph import map_of, reduce_of, view_of
+from linnet.arrays.nodes import Axis, Node
+from linnet.errors import ArgumentError, KernelSyntaxError, ShapeError
+
+_SUBSCRIPTS = re.compile(r"(?:[A-Za-z.]*)(?:,[A-Za-z.]*)*(?:->[A-Za-z.]*)?")
+_BROADCAST = "0123456789"  # letters that stand for the dimensions of `...`, the last one first
+
+
+def contraction(subscripts: str, args: Sequence[Node], semiring: object = None) -> Node:
+    """The graph of a contraction."""
+    terms, result = parse(subscripts, [len(a.shape) for a in args])
+    plus, times = functions(semiring)
+    sizes = _sizes(terms, args, subscripts)
+    summed = [c for c in dict.fromkeys("".join(terms)) if c not in result]
+    letters = [*result, *summed]
+    shape = tuple(sizes[c] for c in letters)
+    product: Node | None = None
+    for term, arg in zip(terms, args, strict=True):
+        placed = _placed(arg, term, letters, shape)
+        product = placed if product is None else map_of(times, (product, placed))
+    assert product is not None
+    axes = tuple(range(len(result), len(letters)))
+    return reduce_of(plus, product, axes, dtype=_dtype(plus, product)) if axes else product
+
+
+def parse(subscripts: str, ndims: Sequence[int]) -> tuple[list[str], str]:
+    """The letters of each operand, and those of the result."""
+    text = subscripts.replace(" ", "")
+    if _SUBSCRIPTS.fullmatch(text) is None:
+        raise _unreadable(subscripts, "subscripts look like 'ij,jk->ik'")
+    left, arrow, right = text.partition("->")
+    terms = left.split(",")
+    if len(terms) != len(ndims):
+        raise _unreadable(subscripts, f"it names {len(terms)} operands; {len(ndims)} are given")
+    terms = [_expand(t, n, subscripts) for t, n in zip(terms, ndims, strict=True)]
+    joined = "".join(terms)
+    dots = "".join(sorted({c for c in joined if c in _BROADCAST}, reverse=True))
+    if arrow:
+        result = right.replace("...", dots)
+    else:
+        result = dots + "".join(sorted(c for c in set(joined) - set(dots) if joined.count(c) == 1))
+    unknown = [c for c in result if c not in joined]
+    if unknown:
+        raise _unreadable(subscripts, f"no operand has the index `{unknown[0]}` of the result")
+    if len(set(result)) < len(result):
+        raise _unreadable(subscripts, "an index of the result is there twice")
+    return terms, result
+
+
+def _expand(term: str, ndim: int, subscripts: str) -> str:
+    """A term with digits for its `...`."""
+    named = term.replace("...", "")
+    if "." in named or term.count("...") > 1:
+        raise _unreadable(subscripts, "an ellipsis is three dots, once in a term")
+    extra = ndim - len(named)
+    if extra < 0 or (extra and "..." not in term):
+        raise ShapeError(
+            f"`{term}` in {subscripts!r} has {len(named)} indices, and the operand has {ndim} "
+            "dimensions"
+        )
+    return term.replace("...", _BROADCAST[:extra][::-1])
+
+
+def _sizes(terms: Sequence[str], args: Sequence[Node], subscripts: str) -> dict[str, int]:
+    """The size of every index; a dimension of 1 is repeated."""
+    sizes: dict[str, int] = {}
+    for term, arg in zip(terms, args, strict=True):
+        for letter, size in zip(term, arg.shape, strict=True):
+            known = sizes.setdefault(letter, size)
+            if known == 1:
+                sizes[letter] = size
+            elif size not in (1, known):
+                raise ShapeError(
+                    f"`{letter}` is {known} and {size} in {subscripts!r}",
+                    why="an index has one size wherever it is used",
+                )
+    return sizes
+
+
+def _placed(arg: Node, term: str, letters: Sequence[str], shape: tuple[int, ...]) -> Node:
+    """An operand as it is seen from all indices."""
+    axes = [
+        Axis(letters.index(c)) if arg.shape[k] == shape[letters.index(c)] else Axis(None)
+        for k, c in enumerate(term)
+    ]
+    return view_of(arg, axes, shape)
+
+
+def functions(semiring: object) -> tuple[Function, Function]:
+    """The sum and the product of a semiring, or the usual ones."""
+    if semiring is None:
+        return add, multiply
+    pair = (
+        semiring if isinstance(semiring, tuple)
+        else (getattr(semiring, "add", None), getattr(semiring, "multiply", None))
+    )  # fmt: skip
+    found = [lookup(f) for f in pair]
+    if len(found) != 2 or found[0] is None or found[1] is None:
+        raise ArgumentError(f"{semiring!r} is not a semiring", hint="ln.semiring(add, multiply)")
+    return found[0], found[1]
+
+
+def _dtype(plus: Function, product: Node) -> str | None:
+    """Products of integers are summed in their own dtype, as NumPy does it."""
+    return product.dtype if plus.types((product.dtype,) * 2)[1] == product.dtype else None
+
+
+def _unreadable(text: str, why: str) -> KernelSyntaxError:
+    return KernelSyntaxError(f"cannot read the subscripts {text!r}", why=why)

@@ -1,0 +1,196 @@
+"""Operations on arrays, eager and lazy, against NumPy."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+import linnet as ln
+from linnet.arrays import apply, broadcast_to, compute, contract, fuse, lazy, permute, reduce, view
+from linnet.arrays.lazy import Lazy
+from linnet.errors import ArgumentError, IndexBoundsError, KernelSyntaxError, ShapeError
+from linnet.formats.tensor import Tensor
+
+RNG = np.random.default_rng(7)
+MATRICES = [ln.CSR, ln.CSC, ln.COO, ln.DCSR, ln.DENSE, ln.RLE, ln.BAND]
+
+
+def sample(*shape: int, density: float = 0.4) -> np.ndarray:
+    values = RNG.integers(1, 9, shape).astype(float)
+    return np.where(RNG.random(shape) < density, values, 0.0)
+
+
+A, B = sample(5, 6), sample(5, 6)
+
+
+def same(found: object, want: object) -> None:
+    assert isinstance(found, Tensor)
+    got, want = found.to_numpy(), np.asarray(want)
+    assert got.shape == want.shape
+    assert got.dtype == want.dtype
+    np.testing.assert_allclose(got, want, rtol=1e-12)
+
+
+def both(operation, x: Tensor, want: object) -> None:
+    """The same result eagerly and lazily."""
+    same(operation(x), want)
+    noted = operation(lazy(x))
+    assert isinstance(noted, Lazy)
+    assert noted.shape == np.shape(want)
+    same(compute(noted), want)
+
+
+@pytest.mark.parametrize("format", MATRICES, ids=repr)
+@pytest.mark.parametrize("name", ["add", "multiply", "maximum", "subtract", "less"])
+def test_maps(format, name):
+    x, y = ln.asarray(A, format=format), ln.asarray(B, format=format)
+    both(lambda t: apply(name, t, y), x, getattr(np, name)(A, B))
+    both(lambda t: apply(name, t, B), x, getattr(np, name)(A, B))
+
+
+def test_results_keep_the_kind_of_format():
+    a = ln.asarray(A, format=ln.CSR)
+    assert apply("add", a, a).format.name == "CSR"
+    assert apply("add", a, ln.asarray(B, format=ln.CSR)).format.name == "CSR"
+    assert apply("multiply", a, np.arange(6.0)).format.name == "CSR"
+    assert apply("add", a, 1).format.name == "CSR"
+    assert apply("add", a, 1).fill_value == 1
+    assert apply("add", a, B).format.name == "DENSE(2)"
+    coo = ln.asarray(A, format=ln.COO)
+    assert apply("multiply", coo, 2).format.name == "COO(2)"
+    assert apply("add", a, 1, format=ln.DENSE).format.name == "DENSE(2)"
+    assert reduce("add", a, 0).format.name == "DENSE(1)"
+
+
+@pytest.mark.parametrize("format", MATRICES, ids=repr)
+@pytest.mark.parametrize("axis", [None, 0, 1, -1, (0, 1), ()])
+def test_reductions(format, axis):
+    x = ln.asarray(A, format=format)
+    both(lambda t: reduce("add", t, axis), x, A.sum(axis=axis))
+    both(lambda t: reduce("maximum", t, axis, keepdims=True), x, A.max(axis=axis, keepdims=True))
+    low = ln.asarray(-A, format=format)
+    both(lambda t: reduce("maximum", t, axis), low, (-A).max(axis=axis))
+
+
+@pytest.mark.parametrize("format", MATRICES, ids=repr)
+@pytest.mark.parametrize("axis", [None, 0, 1])
+def test_what_is_not_stored_takes_part_in_reductions(format, axis):
+    x = ln.asarray(A + 1, format=format, fill_value=1)
+    both(lambda t: reduce("add", t, axis), x, (A + 1).sum(axis=axis))
+    both(lambda t: reduce("multiply", t, axis), x, (A + 1).prod(axis=axis))
+    half = ln.asarray(A + 2, format=format, fill_value=2)
+    both(lambda t: reduce("multiply", t, axis), half, (A + 2).prod(axis=axis))
+    both(lambda t: reduce("minimum", t, axis), half, (A + 2).min(axis=axis))
+
+
+def test_dtypes_of_reductions():
+    x = ln.asarray(A.astype(np.int8), format=ln.CSR)
+    same(reduce("add", x), A.astype(np.int8).sum())
+    same(reduce("add", x, 0, dtype="float32"), A.astype(np.int8).sum(0, dtype=np.float32))
+    same(reduce("maximum", x, 0), A.astype(np.int8).max(0))
+    same(reduce("logical_or", ln.asarray(A > 3, format=ln.CSR), 0), (A > 3).any(0))
+
+
+SLICES = [
+    np.s_[1:4],
+    np.s_[:, 1:5:2],
+    np.s_[2],
+    np.s_[:, 3],
+    np.s_[None, ..., 1],
+    np.s_[::-1],
+    np.s_[:, ::-2],
+    np.s_[4:1:-2, 1:],
+    np.s_[3:3],
+    np.s_[1, 2],
+    np.s_[...],
+    np.s_[-2:, -3:-1],
+    np.s_[:, None, 2:],
+]
+
+
+@pytest.mark.parametrize("format", MATRICES, ids=repr)
+@pytest.mark.parametrize("index", SLICES, ids=str)
+def test_slices(format, index):
+    both(lambda t: view(t, index), ln.asarray(A, format=format), A[index])
+
+
+def test_slices_inside_expressions():
+    x = lazy(ln.asarray(A, format=ln.CSR))
+    y = apply("add", view(x, np.s_[:, 1:]), view(x, np.s_[:, :-1]))
+    same(compute(y), A[:, 1:] + A[:, :-1])
+    same(compute(view(y, np.s_[1:4, ::2])), (A[:, 1:] + A[:, :-1])[1:4, ::2])
+
+
+@pytest.mark.parametrize("format", MATRICES, ids=repr)
+def test_contractions(format):
+    x, y = ln.asarray(A, format=format), ln.asarray(B, format=format)
+    both(lambda t: contract("ij,kj->ik", t, y), x, A @ B.T)
+    both(lambda t: contract("ij,j->i", t, np.arange(6.0)), x, A @ np.arange(6.0))
+    both(lambda t: contract("ij,ij->", t, y), x, np.sum(A * B))
+    both(lambda t: contract("...i->...", t), x, A.sum(-1))
+    square = ln.asarray(A[:, :5], format=format)
+    both(lambda t: contract("ii->i", t), square, np.diag(A[:, :5]))
+    both(lambda t: permute(t, (1, 0)), x, A.T)
+
+
+def test_semirings():
+    d = np.array([0.0, 2.0, 5.0, np.inf, 1.0])
+    g = np.where(A[:, :5] == 0, np.inf, A[:, :5])
+    x = ln.asarray(g, format=ln.CSR, fill_value=np.inf)
+    semiring = ("minimum", "add")
+    same(contract("i,ij->j", d, x, semiring=semiring), np.min(d[:, None] + g, axis=0))
+
+
+def test_broadcasting():
+    both(lambda t: broadcast_to(t, (3, 6)), ln.asarray(A[0]), np.broadcast_to(A[0], (3, 6)))
+    column = ln.asarray(A[:, :1], format=ln.CSR)
+    both(lambda t: apply("add", t, A), column, A[:, :1] + A)
+
+
+def test_a_fused_chain():
+    """Counts per row, scaled, then means and variances of columns."""
+
+    @fuse
+    def statistics(x):
+        y = apply("log1p", apply("multiply", x, apply("divide", 10.0, reduce("add", x, 1, True))))
+        mean = apply("divide", reduce("add", y, 0), 5)
+        apart = apply("subtract", y, mean)
+        return mean, apply("divide", reduce("add", apply("square", apart), 0), 5)
+
+    with np.errstate(invalid="ignore", divide="ignore"):
+        want = np.nan_to_num(np.log1p(A * (10.0 / A.sum(1, keepdims=True))))
+    mean, variance = statistics(sp.csr_array(A))
+    same(mean, want.mean(0))
+    same(variance, want.var(0))
+
+
+def test_nested_reductions():
+    cube = sample(3, 4, 5)
+    x = lazy(ln.asarray(cube, format=ln.CSF))
+    inner = reduce("minimum", reduce("maximum", x, 2), 1)
+    same(compute(reduce("maximum", inner, 0)), cube.max(2).min(1).max(0))
+
+
+def test_bad_input():
+    x = ln.asarray(A, format=ln.CSR)
+    with pytest.raises(ShapeError, match="do not fit together"):
+        apply("add", x, np.ones(4))
+    with pytest.raises(ArgumentError, match="not a function"):
+        apply("no such thing", x)
+    with pytest.raises(ArgumentError, match="takes 2 arguments"):
+        apply("add", x)
+    with pytest.raises(ShapeError, match="no axis 2"):
+        reduce("add", x, 2)
+    with pytest.raises(ArgumentError, match="has no identity"):
+        reduce("subtract", x, 0)
+    with pytest.raises(ShapeError, match="no maximum of no elements"):
+        reduce("maximum", view(x, np.s_[:0]), 0)
+    with pytest.raises(IndexBoundsError, match="outside dimension 1"):
+        view(x, (0, 6))
+    with pytest.raises(IndexBoundsError, match="3 indices for 2"):
+        view(x, (0, 0, 0))
+    with pytest.raises(KernelSyntaxError, match="no operand has the index `z`"):
+        contract("ij->iz", x)
+    with pytest.raises(ShapeError, match="`j` is 6 and 5"):
+        contract("ij,jk->ik", x, x)
