@@ -98,6 +98,10 @@ class FormatError(LinnetError, ValueError):
     """A format that cannot hold or do what is asked of it, or arrays that do not form one."""
 
 
+class FileError(LinnetError, ValueError):
+    """A file that does not hold what it says it does, or a tensor that its kind cannot hold."""
+
+
 class KernelSyntaxError(LinnetError, SyntaxError):
     """Python that is outside the loop language."""
 

@@ -1,0 +1,83 @@
+"""A tensor from the entries of a file, in any order: sorted and combined by compiled code."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from linnet.algebra.dtypes import canonical
+from linnet.algebra.table import add, logical_or
+from linnet.formats.assemble import enough_memory, wrap
+from linnet.formats.element import Pattern
+from linnet.formats.format import Format
+from linnet.formats.from_numpy import cast
+from linnet.formats.named import COO, CSR, FormatLike, as_format, override, recognize, settle
+from linnet.formats.packing import index_dtype
+from linnet.formats.tensor import Tensor
+from linnet.runtime.arrange import first_of_each, sorting
+from linnet.runtime.combine import as_operator, fold
+
+Ints = NDArray[Any]
+_EMPTY = 64  # rows for each entry: where there are more, CSR would store little but empty rows
+
+
+def layout_for(shape: tuple[int, ...], count: int) -> FormatLike:
+    """The format of what a file holds if none is asked for."""
+    if len(shape) == 2 and shape[0] <= _EMPTY * count + 1024:
+        return CSR
+    return COO
+
+
+def from_entries(
+    coords: Sequence[Ints],
+    values: NDArray[Any] | None,
+    shape: tuple[int, ...],
+    format: FormatLike | None,
+    dtype: str | None,
+) -> Tensor:
+    """The tensor with these entries; equal ones are summed. Without values it is a pattern."""
+    wanted = layout_for(shape, len(coords[0])) if format is None else format
+    found = override(as_format(wanted, len(shape)), dtype)
+    if values is None and format is None and dtype is None:
+        found = recognize(Format((*found.levels[:-1], Pattern()), found.order))
+    held = np.ones(len(coords[0]), bool) if values is None else values
+    found = settle(found, canonical(held.dtype))
+    assert found.dtype is not None
+    with enough_memory():
+        in_order, values = _combined(coords, cast(held, found.dtype), shape, found)
+        return _listed(in_order, values, shape, found).to(found)
+
+
+def _combined(
+    coords: Sequence[Ints], values: NDArray[Any], shape: tuple[int, ...], format: Format
+) -> tuple[list[Ints], NDArray[Any]]:
+    """The entries, sorted in the format's order, each once."""
+    in_order = [coords[mode] for mode in format.order]
+    order = sorting(in_order, [shape[mode] for mode in format.order])
+    if order is not None:
+        in_order, values = [idx[order] for idx in in_order], values[order]
+    first = first_of_each(in_order)
+    if first is None:
+        return in_order, values
+    op = as_operator(logical_or if values.dtype == bool else add, str(values.dtype))
+    order = np.arange(len(values) + 1, dtype=index_dtype(len(values)))
+    order[first], order[-1] = ~order[first], -1
+    result = np.empty(len(first), values.dtype)
+    fold(op, np.ascontiguousarray(values), order, len(first), None, result)
+    return [idx[first] for idx in in_order], result
+
+
+def _listed(
+    in_order: Sequence[Ints], values: NDArray[Any], shape: tuple[int, ...], format: Format
+) -> Tensor:
+    """The entries as they are: coordinates in the order in which the format stores them."""
+    assert format.dtype is not None
+    listed = COO(len(shape)).with_dtype(format.dtype).with_order(*format.order)
+    fill = format.fill_value
+    listed = listed if fill is None else listed.with_fill(fill)
+    ptr = np.array([0, len(values)], index_dtype(len(values)))
+    arrays = [ptr, *map(np.ascontiguousarray, in_order), np.ascontiguousarray(values)]
+    return wrap(recognize(listed), shape, arrays)

@@ -1,0 +1,153 @@
+"""The sparse matrices that SciPy keeps in `.npz` files, without SciPy; and dense ones in `.npy`."""
+
+from __future__ import annotations
+
+import zipfile
+from collections.abc import Mapping
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from linnet.errors import FileError, LinnetError
+from linnet.files.build import from_entries
+from linnet.formats.assemble import unpack
+from linnet.formats.construct import asarray
+from linnet.formats.format import Format
+from linnet.formats.from_numpy import from_numpy
+from linnet.formats.from_scipy import from_scipy
+from linnet.formats.named import CSC, CSR, FormatLike
+from linnet.formats.tensor import Tensor
+
+Named = Mapping[str, NDArray[Any]]
+_PARTS = {
+    "csr": ("data", "indices", "indptr"),
+    "csc": ("data", "indices", "indptr"),
+    "bsr": ("data", "indices", "indptr"),
+    "coo": ("data",),
+    "dia": ("data", "offsets"),
+}
+
+
+def read_npz(path: Path, format: FormatLike | None, dtype: str | None) -> Tensor:
+    """The matrix in a file; what SciPy stores as blocks or diagonals is listed."""
+    with _opened(path) as loaded:
+        if not isinstance(loaded, np.lib.npyio.NpzFile):
+            raise FileError(f"{path.name} holds a single array", hint="its name should end in .npy")
+        kind = _kind(path, loaded)
+        missing = [name for name in (*_PARTS[kind], "shape") if name not in loaded]
+        if missing:
+            raise FileError(f"{path.name} is a {kind} matrix without {missing[0]}")
+        arrays = _arrays(path, loaded)
+    shape = tuple(map(int, arrays["shape"].reshape(-1)))
+    try:
+        if kind in ("bsr", "dia"):
+            coords, values = _listed(kind, arrays, shape)
+            return from_entries(coords, values, shape, format, dtype)
+        if kind == "coo":
+            coords = arrays["coords"] if "coords" in arrays else [arrays["row"], arrays["col"]]
+            arrays = {**arrays, "coords": coords}
+        obj = SimpleNamespace(**{**arrays, "format": kind, "shape": shape, "ndim": len(shape)})
+        tensor = from_scipy(obj, dtype, None, None)
+        return tensor if format is None else asarray(tensor, dtype, format)
+    except LinnetError as error:
+        error.message = f"{path.name}: {error.message}"
+        raise
+
+
+def _opened(path: Path) -> Any:
+    try:
+        return np.load(path, allow_pickle=False)
+    except (ValueError, zipfile.BadZipFile, EOFError) as error:
+        raise FileError(f"{path.name} is not a NumPy file, or is damaged", why=str(error)) from None
+
+
+def _arrays(path: Path, loaded: Any) -> dict[str, Any]:
+    """All arrays of the file."""
+    try:
+        return {name: loaded[name] for name in loaded if name not in ("format", "_is_array")}
+    except (ValueError, zipfile.BadZipFile, EOFError, OSError) as error:
+        raise FileError(f"{path.name} is damaged", why=str(error)) from None
+
+
+def _kind(path: Path, loaded: Named) -> str:
+    """SciPy's name of the layout."""
+    said = loaded["format"].item() if "format" in loaded else None
+    kind = said.decode("ascii", "replace") if isinstance(said, bytes) else said
+    if kind not in _PARTS:
+        names = ", ".join(list(loaded)[:8])
+        raise FileError(
+            f"{path.name} holds no sparse matrix",
+            why=f"one is stored with its format; this file has the arrays {names}",
+            hint="np.load reads any .npz file; ln.asarray takes its arrays",
+        )
+    return str(kind)
+
+
+def _listed(
+    kind: str, arrays: Named, shape: tuple[int, ...]
+) -> tuple[list[NDArray[Any]], NDArray[Any]]:
+    """The entries of blocks or diagonals."""
+    data = arrays["data"]
+    if kind == "dia":
+        which, j = np.nonzero(np.ones(data.shape, bool))
+        i = j - arrays["offsets"][which]
+        inside = (i >= 0) & (i < shape[0]) & (j < shape[1])
+        inside &= data.reshape(-1) != 0  # padding cannot be told from zeros
+        return [i[inside], j[inside]], data.reshape(-1)[inside]
+    _, height, width = data.shape
+    ptr, idx = arrays["indptr"], arrays["indices"]
+    block_row = np.repeat(np.arange(len(ptr) - 1), np.diff(ptr))
+    q, a, b = np.indices(data.shape).reshape(3, -1)
+    return [block_row[q] * height + a, idx[q] * width + b], data.reshape(-1)
+
+
+def write_npz(path: Path, tensor: Tensor) -> None:
+    """Write a tensor as SciPy's `save_npz` would: CSR and CSC as they are, others as COO."""
+    shape, arrays = tensor.contents().shape, dict(tensor.buffers)
+    kind = next((k for k, f in (("csr", CSR), ("csc", CSC)) if _alike(tensor.format, f)), "coo")
+    if kind != "coo":
+        parts = {"indices": arrays["idx1"], "indptr": arrays["ptr1"]}
+        values = arrays.get("val", np.ones(len(arrays["idx1"]), bool))
+    else:
+        coords, values = unpack(tensor)
+        two = len(shape) == 2
+        parts = {"row": coords[0], "col": coords[1]} if two else {"coords": np.array(coords)}
+    with path.open("wb") as file:
+        np.savez(
+            file,
+            allow_pickle=False,
+            format=np.array(kind.encode()),
+            shape=np.array(shape),
+            data=values,
+            _is_array=np.array(True),
+            **parts,
+        )
+
+
+def _alike(a: Format, b: Format) -> bool:
+    """Whether two formats differ in their values at most."""
+    return a.levels[:-1] == b.levels[:-1] and a.order == b.order
+
+
+def read_npy(path: Path, format: FormatLike | None, dtype: str | None) -> Tensor:
+    """The array in a file."""
+    loaded = _opened(path)
+    if not isinstance(loaded, np.ndarray):
+        loaded.close()
+        raise FileError(f"{path.name} holds several arrays", hint="its name should end in .npz")
+    return from_numpy(loaded, dtype, format, None, None)
+
+
+def write_npy(path: Path, tensor: Tensor) -> None:
+    """Write a dense tensor."""
+    if not all(level.full for level in tensor.format.levels[:-1]):
+        raise FileError(
+            f".npy files are dense, and this tensor is {tensor.format!r}",
+            why="a sparse tensor is not made dense unless you say so",
+            hint="write .npz, or tensor.to(ln.DENSE)",
+        )
+    with path.open("wb") as file:
+        np.save(file, tensor.to_numpy(), allow_pickle=False)

@@ -1,0 +1,86 @@
+"""FROSTT files, `.tns` and `.tns.gz`: a line for every entry, coordinates from 1, then the value.
+
+They have no header. What is written here has comments that say shape and dtype, and they are
+understood when it is read; other files are as large as their greatest coordinates, and real.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+from linnet.algebra.dtypes import canonical
+from linnet.errors import DTypeError
+from linnet.files.build import from_entries
+from linnet.files.lines import Layout, Lines
+from linnet.files.matrix_market import field_of
+from linnet.files.stream import Source
+from linnet.files.text import text_of
+from linnet.formats.assemble import unpack
+from linnet.formats.named import FormatLike
+from linnet.formats.tensor import Tensor
+from linnet.formats.validate import LARGEST
+
+_SAID = re.compile(r"#\s*(shape|dtype):\s*(.*)")
+_MOST = 64  # dimensions
+
+
+def read_tns(path: Path, format: FormatLike | None, dtype: str | None) -> Tensor:
+    """The tensor in a file; entries with equal coordinates are summed."""
+    shape, held = _said(path)
+    whole, parts = held[:1] in ("i", "u", "b"), 2 if held[:1] == "c" else 1
+    with Source(path) as source:
+        ndim = len(_first_line(source).split()) - parts
+    with Source(path) as source:  # from the beginning
+        if not 0 < ndim <= _MOST:
+            raise source.problem("expected a line of coordinates and a value")
+        if shape is not None and len(shape) != ndim:
+            raise source.problem(
+                f"says that it has {len(shape)} dimensions, and lists {ndim} coordinates"
+            )
+        layout = Layout(shape or (LARGEST,) * ndim, parts, whole, "#")
+        coords, bits = Lines(source, layout).read()
+        kind = "int64" if whole else "complex128" if parts == 2 else "float64"
+        values = bits.view(kind)
+        found = shape or tuple(int(idx.max()) + 1 for idx in coords)
+    return from_entries(coords, values, found, format, dtype or held or None)
+
+
+def _first_line(source: Source) -> str:
+    """The first line that is no comment."""
+    text = source.line()
+    while text and (not text.strip() or text.lstrip().startswith("#")):
+        text = source.line()
+    return text
+
+
+def _said(path: Path) -> tuple[tuple[int, ...] | None, str]:
+    """The shape and the dtype that the comments at the beginning tell, if they do."""
+    shape, dtype = None, ""
+    with Source(path) as source:
+        text = source.line()
+        while text.startswith("#"):
+            match _SAID.match(text):
+                case None:
+                    pass
+                case found if found[1] == "shape":
+                    if not all(word.isdigit() for word in found[2].split()):
+                        raise source.problem("expected a shape", line=source.lines)
+                    shape = tuple(map(int, found[2].split()))
+                case found:
+                    try:
+                        dtype = canonical(found[2].strip())
+                    except DTypeError:
+                        raise source.problem("expected a dtype", line=source.lines) from None
+            text = source.line()
+    return shape, dtype
+
+
+def tns_text(tensor: Tensor) -> Iterator[bytes]:
+    """The file that holds a tensor, piece by piece."""
+    shape = tensor.contents().shape
+    yield f"# shape: {' '.join(map(str, shape))}\n# dtype: {tensor.dtype}\n".encode()
+    coords, values = unpack(tensor)
+    field_of(values)  # or an error: integers are signed
+    yield from text_of(coords, values)
