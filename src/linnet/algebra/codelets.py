@@ -7,12 +7,15 @@ the result. Compiled, an integer divided by zero is 0.
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from types import FunctionType
 from typing import TypeVar
 
 from linnet import imp
+from linnet.algebra.body import Body, body_of
 from linnet.imp.codelets import instantiate
 from linnet.imp.rewrite import Tree, rewrite
+from linnet.imp.translate import admit
 
 
 def floor_div(a: int, b: int) -> int:
@@ -115,14 +118,31 @@ T = TypeVar("T", imp.Expr, imp.Block)
 
 
 def resolve(code: T, registry: dict[str, imp.Function]) -> T:
-    """`code` with the codelets above compiled for their arguments' types, and registered."""
+    """`code` with what it calls compiled for the arguments' types, and registered.
+
+    That are the codelets above, and the functions of users.
+    """
 
     def rule(node: Tree) -> Tree | None:
         match node:
             case imp.Call(name, args, dtype) if name in CODELETS:
                 function = instantiate(CODELETS[name], tuple(a.dtype for a in args), registry)
                 return imp.Call(function.name, args, dtype)
+            case imp.Call(name, args, dtype) if (body := body_of(name)) is not None:
+                function = _compiled(body, tuple(a.dtype for a in args), registry)
+                return imp.Call(function.name, args, dtype)
             case _:
                 return None
 
     return rewrite(code, rule)
+
+
+def _compiled(
+    body: Body, dtypes: tuple[str, ...], registry: dict[str, imp.Function]
+) -> imp.Function:
+    """A user's function, after all that it calls."""
+    from linnet.algebra.user import translated  # which needs the table, which needs this file
+
+    module = translated(body, dtypes).module
+    resolved = tuple([replace(f, body=resolve(f.body, registry)) for f in module])
+    return admit(resolved, registry)

@@ -12,7 +12,7 @@ from functools import wraps
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from linnet.algebra.dtypes import Number, as_python, concrete, kind
+from linnet.algebra.dtypes import Number, as_python, canonical, concrete, kind, weak_dtype
 from linnet.algebra.function import Function
 from linnet.errors import DTypeError
 
@@ -26,6 +26,25 @@ def apply(function: Function, values: tuple[Number, ...], dtypes: tuple[str, ...
     args = (_argument(*each) for each in zip(values, dtypes, wanted, strict=True))
     value: Number = np.asarray(function.numpy(*args)).astype(concrete(result)).item()
     return value
+
+
+def of_numbers(function: Function, args: tuple[object, ...]) -> object | None:
+    """The value of a call on numbers, of Python or NumPy; None if there is anything else."""
+    if not all(isinstance(a, bool | int | float | complex | np.generic) for a in args):
+        return None
+    if len(args) != function.arity:
+        raise DTypeError(f"{function.name} takes {function.arity} arguments, not {len(args)}")
+    dtypes = tuple([_dtype(a) for a in args])
+    values = tuple([a.item() if isinstance(a, np.generic) else a for a in args])
+    value = apply(function, values, dtypes)  # type: ignore[arg-type]
+    result = function.types(dtypes)[1]
+    return value if result.startswith("weak_") else np.dtype(result).type(value)
+
+
+def _dtype(value: object) -> str:
+    if isinstance(value, np.generic):
+        return canonical(value.dtype)
+    return weak_dtype(value)  # type: ignore[arg-type]
 
 
 def _argument(value: Number, dtype: str, wanted: str) -> object:

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from importlib import import_module
 
 from linnet import imp
+from linnet.algebra.body import Body
 from linnet.algebra.dtypes import Number
+from linnet.algebra.regions import Region
 
 Types = Callable[[tuple[str, ...]], tuple[tuple[str, ...], str]]
 """From the arguments' dtypes: the dtypes to which they are converted, and the result's."""
@@ -14,6 +18,8 @@ Emit = Callable[[tuple[imp.Expr, ...], str], imp.Expr]
 """From converted arguments and the result's dtype: the code."""
 Constant = Callable[[str], Number | None]
 """A value that depends on the dtype, or None."""
+
+_lock = threading.Lock()  # for cases that are added
 
 
 def no_constant(dtype: str) -> Number | None:
@@ -25,11 +31,16 @@ def no_constant(dtype: str) -> Number | None:
 class Function:
     """An operator on values.
 
-    `identity` and `annihilator` hold on both sides; the `right_…` ones only as last argument (`x -
-    0 = x`). `constants` are further values that decide the result: the value, the position of the
-    argument (None: any), the result (`x ** 0 = 1`, `inf + x = inf`). `repeat` is what `n` updates
-    with one value amount to: "times" (`n * x`), "power" (`x ** n`), "once" (idempotent), or ""
-    where nothing better than a loop is known.
+    `identity` and `annihilator` hold on both sides; the `left_…` ones only as first argument (`0 /
+    x = 0`), the `right_…` ones only as last (`x - 0 = x`). `constants` are further values that
+    decide the result: the value, the position of the argument (None: any), the result (`x ** 0 =
+    1`, `inf + x = inf`). `repeat` is what `n` updates with one value amount to: "times" (`n * x`),
+    "power" (`x ** n`), "once" (idempotent), or "" where nothing better than a loop is known.
+    `distributes_over` are functions, or names of functions, `g` with `f(x, g(y, z)) = g(f(x, y),
+    f(x, z))`.
+
+    A function of a user has a `body`, names for its `params`, perhaps an iteration `space` over
+    them, which holds for arguments with the fill values `fills`, and `cases`.
     """
 
     name: str
@@ -43,11 +54,64 @@ class Function:
     idempotent: bool = False
     identity: Constant = no_constant
     annihilator: Constant = no_constant
+    left_identity: Constant = no_constant
     right_identity: Constant = no_constant
     left_annihilator: Constant = no_constant
     decisive: bool = False  # a first argument that is not the identity is the result
     constants: tuple[tuple[Number, int | None, Number], ...] = ()
     repeat: str = ""
+    distributes_over: tuple[Function | str, ...] = ()
+    body: Body | None = None
+    params: tuple[str, ...] = ()
+    space: Region | None = None
+    fills: tuple[Number, ...] = ()
+    cases: tuple[Case, ...] = ()
+    make_case: Callable[[Function, Callable[..., object], dict[str, Number]], Function] | None = (
+        field(default=None, repr=False)
+    )
 
     def __repr__(self) -> str:
         return self.name
+
+    def __call__(self, *args: object) -> object:
+        """The value for numbers; for tensors and arrays, element by element."""
+        number = import_module("linnet.algebra.exact").of_numbers(self, args)
+        if number is not None:
+            return number
+        return import_module("linnet.arrays").apply(self, *args)
+
+    def distributes(self, over: Function) -> bool:
+        """Whether `f(x, over(y, z))` is `over(f(x, y), f(x, z))`."""
+        return over in self.distributes_over or over.name in self.distributes_over
+
+    def case(self, **values: Number) -> Callable[[Callable[..., object]], Function]:
+        """`@f.case(y=0)`: a body for the case that arguments have these values.
+
+        It is used where that is known while compiling: where a tensor with this fill value stores
+        nothing. It must give what the function gives, and is there to be faster.
+        """
+
+        def add(text: Callable[..., object]) -> Function:
+            if self.make_case is None:
+                raise TypeError(f"{self.name} is built in and takes no cases")
+            return self.make_case(self, text, values)
+
+        return add
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Case:
+    """Another function to call where arguments, by position, have these values.
+
+    It gets the arguments in this order.
+    """
+
+    values: tuple[tuple[int, Number], ...]
+    function: Function
+    order: tuple[int, ...]
+
+
+def add_cases(function: Function, cases: tuple[Case, ...]) -> None:
+    """Give a function more cases. What it means is not changed by them."""
+    with _lock:
+        object.__setattr__(function, "cases", (*function.cases, *cases))

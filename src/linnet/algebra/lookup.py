@@ -116,6 +116,8 @@ def lookup(obj: object) -> Function | None:
         found = _by_object.get(obj)
     except TypeError:  # not hashable
         return None
+    if found is None and isinstance(linked := getattr(obj, "function", None), Function):
+        return linked  # a function of arrays that knows which function of values it is
     if found is None and isinstance(obj, type) and issubclass(obj, np.generic):
         try:
             return astype[canonical(obj)]

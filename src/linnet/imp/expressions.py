@@ -10,23 +10,15 @@ from dataclasses import dataclass, field
 from types import FunctionType
 
 from linnet import imp
-from linnet.errors import KernelSyntaxError
-from linnet.imp import arithmetic
-from linnet.imp.arithmetic import coerce, combine, concrete, condition, join, kind, literal
-from linnet.imp.functions import MATH, TESTS
+from linnet.errors import KernelSyntaxError, LinnetError
+from linnet.imp.arithmetic import concrete, kind
 from linnet.imp.rewrite import walk
+from linnet.imp.rules import Rules
 from linnet.imp.source import Source
 from linnet.names import Names
 
 Callee = tuple[str, str | None]  # the name of a function in the IR, and the type it returns
 
-_CONVERSIONS = {"int": "int64", "float": "float64", "complex": "complex128", "bool": "bool"} | {
-    name: name
-    for name in """int8 int16 int32 int64 uint8 uint16 uint32 uint64 float32 float64 complex64
-    complex128""".split()
-}
-_NAMED_OTHERWISE = {"gamma": "tgamma"}  # functions of Python's `math`, in C
-_TO_INTEGER = ("floor", "ceil", "trunc")  # Python's give an integer
 OPERATORS: dict[type, str] = {
     ast.Add: "+",
     ast.Sub: "-",
@@ -47,6 +39,7 @@ OPERATORS: dict[type, str] = {
     ast.Gt: ">",
     ast.GtE: ">=",
 }
+_SIGNS: dict[type, str] = {ast.USub: "-", ast.UAdd: "+", ast.Invert: "~"}
 
 
 @dataclass(slots=True)
@@ -55,6 +48,7 @@ class Frame:
 
     source: Source
     function: FunctionType
+    rules: Rules
     callee: Callable[[FunctionType, tuple[str, ...]], Callee]
     types: dict[str, str]  # of variables, by their name in the IR
     names: Names = field(default_factory=Names)
@@ -66,6 +60,13 @@ class Frame:
     def refusal(self, node: ast.AST, message: str, hint: str | None = None) -> KernelSyntaxError:
         """Says what in the user's text is outside the language."""
         return KernelSyntaxError(message, at=self.source.location(node), hint=hint)
+
+    def because(self, node: ast.AST, error: TypeError) -> KernelSyntaxError:
+        """The refusal of something that has no meaning for values of these types."""
+        if not isinstance(error, LinnetError):
+            return self.refusal(node, str(error))
+        at = self.source.location(node)
+        return KernelSyntaxError(error.message, at=at, why=error.why, hint=error.hint)
 
     @contextmanager
     def collect(self, lazy: bool = False) -> Iterator[list[imp.Stmt]]:
@@ -79,10 +80,16 @@ class Frame:
 
     def temporary(self, value: imp.Expr) -> imp.Var:
         """A new variable that holds `value`."""
-        var = imp.Var(self.names.fresh("t"), concrete(value.dtype))
-        self.out.append(imp.Let(var, coerce(value, var.dtype)))
+        var = imp.Var(self.names.fresh("t"), self.rules.held(value.dtype))
+        self.out.append(imp.Let(var, self.rules.coerce(value, var.dtype)))
         self.given.add(var.name)
         return var
+
+    def once(self, x: imp.Expr) -> imp.Expr:
+        """`x`, held in a variable if it is work to evaluate; it will be used several times."""
+        if self.lazy or isinstance(x, imp.Const | imp.Var):
+            return x
+        return self.temporary(x)
 
 
 def translate_expr(frame: Frame, node: ast.expr) -> imp.Expr:
@@ -90,7 +97,7 @@ def translate_expr(frame: Frame, node: ast.expr) -> imp.Expr:
     try:
         return _expr(frame, node)
     except TypeError as error:
-        raise frame.refusal(node, str(error)) from None
+        raise frame.because(node, error) from None
 
 
 def translate_test(frame: Frame, node: ast.expr) -> imp.Expr:
@@ -106,7 +113,7 @@ def translate_test(frame: Frame, node: ast.expr) -> imp.Expr:
         case ast.UnaryOp(op=ast.Not(), operand=operand):
             return imp.Unary("not", translate_test(frame, operand), imp.BOOL)
         case _:
-            return condition(translate_expr(frame, node))
+            return frame.rules.coerce(translate_expr(frame, node), imp.BOOL)
 
 
 def translate_index(frame: Frame, node: ast.expr) -> imp.Expr:
@@ -114,21 +121,19 @@ def translate_index(frame: Frame, node: ast.expr) -> imp.Expr:
     index = translate_expr(frame, node)
     if kind(index.dtype) not in "iu":
         raise frame.refusal(node, f"an integer is needed here, not {concrete(index.dtype)}")
-    return coerce(index, imp.INT)
+    return frame.rules.coerce(index, imp.INT)
 
 
 def translate_call(frame: Frame, node: ast.Call) -> imp.Call:
     """A call of another function of the program."""
-    function = _static(frame, node.func)
-    if not isinstance(function, FunctionType):
+    found = frame.rules.text(_static(frame, node.func))
+    if found is None:
         raise frame.refusal(node, f"`{ast.unparse(node.func)}` cannot be called here")
-    if node.keywords or any(isinstance(a, ast.Starred) for a in node.args):
-        raise frame.refusal(node, "arguments are given by position")
-    args = tuple(_argument(frame, a) for a in node.args)
+    args = tuple(_argument(frame, a) for a in _plain_arguments(frame, node))
     try:
-        name, dtype = frame.callee(function, tuple(a.dtype for a in args))
+        name, dtype = frame.callee(found[0], tuple(a.dtype for a in args))
     except TypeError as error:
-        raise frame.refusal(node, str(error)) from None
+        raise frame.because(node, error) from None
     return imp.Call(name, args, dtype or "void")
 
 
@@ -147,24 +152,20 @@ def _expr(frame: Frame, node: ast.expr) -> imp.Expr:
         case ast.Name(id=name):
             return _name(frame, node, name)
         case ast.Constant(value=bool() | int() | float() | complex() as value):
-            return literal(value)
+            return _literal(frame, node, value)
         case ast.BinOp(left=left, op=op, right=right) if type(op) in OPERATORS:
             a, b = translate_expr(frame, left), translate_expr(frame, right)
             if isinstance(op, ast.FloorDiv | ast.Mod | ast.Pow):
-                a, b = _once(frame, a), _once(frame, b)
-            return combine(OPERATORS[type(op)], a, b)
+                a, b = frame.once(a), frame.once(b)
+            return frame.rules.combine(OPERATORS[type(op)], a, b)
         case ast.Compare(left=left, ops=ops, comparators=comparators):
             return _comparison(frame, node, [left, *comparators], ops)
         case ast.Subscript(value=value, slice=index):
             return imp.Load(buffer_of(frame, value), _subscript(frame, index))
-        case ast.UnaryOp(op=ast.USub(), operand=operand):
-            return arithmetic.negate(translate_expr(frame, operand))
-        case ast.UnaryOp(op=ast.UAdd(), operand=operand):
-            return translate_expr(frame, operand)
-        case ast.UnaryOp(op=ast.Invert(), operand=operand):
-            return arithmetic.invert(translate_expr(frame, operand))
-        case ast.UnaryOp():
+        case ast.UnaryOp(op=ast.Not()):
             return translate_test(frame, node)
+        case ast.UnaryOp(op=op, operand=operand):
+            return frame.rules.unary(_SIGNS[type(op)], translate_expr(frame, operand))
         case ast.BoolOp():
             return _logical(frame, node)
         case ast.IfExp():
@@ -172,9 +173,13 @@ def _expr(frame: Frame, node: ast.expr) -> imp.Expr:
         case ast.Call():
             return _call(frame, node)
         case ast.Attribute():
-            return _constant(frame, node)
+            return _part(frame, node) if _is_local(frame, node.value) else _constant(frame, node)
         case _:
-            raise frame.refusal(node, f"`{ast.unparse(node)}` is outside of what can be compiled")
+            raise _outside(frame, node)
+
+
+def _outside(frame: Frame, node: ast.AST) -> KernelSyntaxError:
+    return frame.refusal(node, f"`{ast.unparse(node)}` is outside of what can be compiled")
 
 
 def _name(frame: Frame, node: ast.expr, name: str) -> imp.Expr:
@@ -194,10 +199,34 @@ def _name(frame: Frame, node: ast.expr, name: str) -> imp.Expr:
 
 
 def _constant(frame: Frame, node: ast.expr) -> imp.Expr:
-    value = _static(frame, node)
-    if not isinstance(value, bool | int | float | complex):
+    return _literal(frame, node, _static(frame, node))
+
+
+def _literal(frame: Frame, node: ast.expr, value: object) -> imp.Const:
+    found = frame.rules.literal(value)
+    if found is None:
         raise frame.refusal(node, f"`{ast.unparse(node)}` is not a number")
-    return literal(value)
+    return found
+
+
+def _is_local(frame: Frame, node: ast.expr) -> bool:
+    """Whether an expression is about a value of the function, not a name of the Python around."""
+    match node:
+        case ast.Name(id=name):
+            return name in frame.env
+        case ast.Attribute(value=value):
+            return _is_local(frame, value)
+        case _:
+            return True
+
+
+def _part(frame: Frame, node: ast.Attribute) -> imp.Expr:
+    """`z.real`, `z.imag`."""
+    whole = translate_expr(frame, node.value)
+    found = frame.rules.call(node.attr, [whole], frame.once)
+    if found is None or node.attr not in ("real", "imag"):
+        raise _outside(frame, node)
+    return found
 
 
 def _static(frame: Frame, node: ast.expr) -> object:
@@ -237,7 +266,8 @@ def _comparison(
         raise frame.refusal(node, "`is` and `in` are outside of what can be compiled")
     left, right = translate_expr(frame, nodes[0]), translate_expr(frame, nodes[1])
     if len(ops) > 1:
-        right = _once(frame, right)
+        right = frame.once(right)
+    combine = frame.rules.combine
     result = combine(OPERATORS[type(ops[0])], left, right)
     with frame.collect(lazy=True):
         for op, operand in zip(ops[1:], nodes[2:], strict=True):
@@ -261,8 +291,9 @@ def _choice(frame: Frame, node: ast.IfExp) -> imp.Expr:
         a = translate_expr(frame, node.body)
     with frame.collect(frame.lazy) as orelse:
         b = translate_expr(frame, node.orelse)
-    dtype = concrete(join(a.dtype, b.dtype))
-    a, b = coerce(a, dtype), coerce(b, dtype)
+    rules = frame.rules
+    dtype = rules.held(rules.join(a.dtype, b.dtype))
+    a, b = rules.coerce(a, dtype), rules.coerce(b, dtype)
     if not then and not orelse and _harmless(a) and _harmless(b):
         return imp.Select(cond, a, b)
     if frame.lazy:
@@ -272,14 +303,15 @@ def _choice(frame: Frame, node: ast.IfExp) -> imp.Expr:
     var = imp.Var(frame.names.fresh("t"), dtype)
     then.append(imp.Assign(var, a))
     orelse.append(imp.Assign(var, b))
-    frame.out.append(imp.Let(var, zero(dtype)))
+    frame.out.append(imp.Let(var, zero(rules, dtype)))
+    frame.given.add(var.name)
     frame.out.append(imp.If(cond, imp.Block(tuple(then)), imp.Block(tuple(orelse))))
     return var
 
 
-def zero(dtype: str) -> imp.Const:
+def zero(rules: Rules, dtype: str) -> imp.Const:
     """Nought, in any type."""
-    constant = coerce(literal(0), dtype)
+    constant = rules.coerce(imp.Const(0, "weak_int"), dtype)
     assert isinstance(constant, imp.Const)
     return constant
 
@@ -292,62 +324,40 @@ def _harmless(x: imp.Expr) -> bool:
     )
 
 
-def _once(frame: Frame, x: imp.Expr) -> imp.Expr:
-    """`x`, held in a variable if it is work to evaluate; it will be used several times."""
-    if frame.lazy or isinstance(x, imp.Const | imp.Var):
-        return x
-    return frame.temporary(x)
-
-
 def _call(frame: Frame, node: ast.Call) -> imp.Expr:
+    if isinstance(node.func, ast.Attribute) and _is_local(frame, node.func.value):
+        return _method(frame, node, node.func)
     function = _static(frame, node.func)
-    name, count = getattr(function, "__name__", ""), len(node.args)
-    if isinstance(function, FunctionType):
+    text = frame.rules.text(function)
+    if text is not None:
         call = translate_call(frame, node)
         if call.dtype == "void":
-            raise frame.refusal(node, f"`{name}` gives no value")
-        return call
-    args = [translate_expr(frame, a) for a in node.args]
-    if function in (min, max) and count >= 2 and not node.keywords:
-        result, *rest = args
-        for arg in rest:
-            result = combine(name, result, arg)
-        return result
-    if function is abs and count == 1:
-        return arithmetic.absolute(_once(frame, args[0]))
-    if isinstance(function, type) and name in _CONVERSIONS and count == 1:
-        return _convert(args[0], _CONVERSIONS[name])
-    if getattr(function, "__module__", "") == "math":
-        name = _NAMED_OTHERWISE.get(name, name)
-        if (name in MATH and MATH[name].arity == count) or (name in TESTS and count == 1):
-            return _math(name, args)
-    raise frame.refusal(node, f"`{ast.unparse(node)}` is outside of what can be compiled")
+            raise frame.refusal(node, f"`{ast.unparse(node.func)}` gives no value")
+        return call if text[1] is None else frame.rules.coerce(call, text[1])
+    args = [translate_expr(frame, a) for a in _plain_arguments(frame, node)]
+    found = frame.rules.call(function, args, frame.once)
+    if found is None:
+        raise _outside(frame, node)
+    return found
 
 
-def _convert(x: imp.Expr, dtype: str) -> imp.Expr:
-    if isinstance(x, imp.Const):
-        return coerce(x, dtype)
-    return x if x.dtype == dtype else imp.Cast(x, dtype)
+def _method(frame: Frame, node: ast.Call, method: ast.Attribute) -> imp.Expr:
+    """`z.conjugate()`."""
+    if method.attr != "conjugate" or node.args or node.keywords:
+        raise _outside(frame, node)
+    found = frame.rules.call(method.attr, [translate_expr(frame, method.value)], frame.once)
+    if found is None:
+        raise _outside(frame, node)
+    return found
 
 
-def _math(name: str, args: list[imp.Expr]) -> imp.Expr:
-    dtype = "weak_float"
-    for arg in args:
-        dtype = join(dtype, arg.dtype)
-    if kind(dtype) == "c":
-        raise TypeError(f"math.{name} is for real numbers")
-    dtype = concrete(dtype)
-    args = [coerce(arg, dtype) for arg in args]
-    call = imp.Call(name, tuple(args), imp.BOOL if name in TESTS else dtype)
-    return imp.Cast(call, imp.INT) if name in _TO_INTEGER else call
+def _plain_arguments(frame: Frame, node: ast.Call) -> list[ast.expr]:
+    if node.keywords or any(isinstance(a, ast.Starred) for a in node.args):
+        raise frame.refusal(node, "arguments are given by position")
+    return node.args
 
 
 def _argument(frame: Frame, node: ast.expr) -> imp.Expr | imp.Address:
     if isinstance(node, ast.Name) and isinstance(frame.env.get(node.id), imp.Buffer):
         return imp.Address(buffer_of(frame, node))
-    value = translate_expr(frame, node)
-    if (
-        kind(value.dtype) in "iu" and value.dtype != "uint64"
-    ):  # one specialization, not one per width
-        return coerce(value, imp.INT)
-    return coerce(value, concrete(value.dtype))
+    return frame.rules.passed(translate_expr(frame, node))

@@ -33,10 +33,11 @@ _sources: WeakKeyDictionary[FunctionType, Source] = WeakKeyDictionary()
 
 
 def source_of(function: FunctionType) -> Source:
-    """The definition of a function; parsed once."""
+    """The definition of a function; parsed once. A lambda is read as a `def` that returns."""
     found = _sources.get(function)
     if found is None:
-        found = _sources[function] = _find(function)
+        find = _find_lambda if function.__code__.co_name == "<lambda>" else _find
+        found = _sources[function] = find(function)
     return found
 
 
@@ -51,14 +52,52 @@ def _find(function: FunctionType) -> Source:
     except SyntaxError:
         tree = ast.Module([], [])
     match tree.body:
-        case [ast.FunctionDef(name=function.__name__) as definition]:
+        case [ast.FunctionDef(name=code.co_name) as definition]:
             ast.increment_lineno(definition, first - 1)
             return Source(code.co_filename, definition, indent)
-    raise KernelSyntaxError(
+    raise _unreadable(function)
+
+
+def _find_lambda(function: FunctionType) -> Source:
+    """The whole file is parsed: a lambda may stand anywhere in a statement."""
+    code = function.__code__
+    text = "".join(linecache.getlines(code.co_filename, function.__globals__))
+    try:
+        tree = ast.parse(text)
+    except (SyntaxError, ValueError):
+        tree = ast.Module([], [])
+    found = [n for n in ast.walk(tree) if isinstance(n, ast.Lambda) and _is_of(n, code)]
+    if not found:
+        raise _unreadable(function)
+    node = min(found, key=lambda n: (n.end_lineno or 0, n.end_col_offset or 0))  # the innermost
+    body = ast.copy_location(ast.Return(node.body), node.body)
+    made = ast.FunctionDef(function.__name__, node.args, [body], [], None, None)
+    return Source(code.co_filename, ast.copy_location(made, node), 0)
+
+
+def _is_of(node: ast.Lambda, code: CodeType) -> bool:
+    """Whether the code could be this lambda's: same line, same parameters, all of it inside."""
+    if node.lineno != code.co_firstlineno:
+        return False
+    if tuple(a.arg for a in node.args.args) != code.co_varnames[: code.co_argcount]:
+        return False
+    lo, hi = (node.body.lineno, node.body.col_offset), (node.end_lineno, node.end_col_offset)
+    places = [p for p in code.co_positions() if p[2] != p[3]]
+    inside = [
+        lo <= (line, column) and (end_line, end) <= hi
+        for line, end_line, column, end in places
+        if line is not None and column is not None and end_line is not None and end is not None
+    ]
+    return all(inside)
+
+
+def _unreadable(function: FunctionType) -> KernelSyntaxError:
+    code = function.__code__
+    return KernelSyntaxError(
         f"the source of `{function.__name__}` cannot be read",
-        at=Location(code.co_filename, first),
+        at=Location(code.co_filename, code.co_firstlineno),
         why="Linnet compiles a function from its source text",
-        hint="define it with `def`, in a file or a notebook cell",
+        hint="define it with `def` or `lambda`, in a file or a notebook cell",
     )
 
 

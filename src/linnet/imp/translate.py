@@ -1,20 +1,23 @@
-"""Restricted Python to the imperative IR: the codelets, and whatever else is written as functions.
+"""Restricted Python to the imperative IR: the codelets, and the functions of users.
 
 A function is translated once for each combination of argument types (`"int64"`, `"int32*"` for a
-buffer). Types of locals are found by translating until they no longer change. The text means what
-Python means by it, except that integers have 64 bits; what is outside the language is refused.
+buffer). Types of locals are found by translating until they no longer change. What its operators
+mean is said by `Rules`; what is outside the language is refused.
 """
 
 from __future__ import annotations
 
 import ast
+import os
+import threading
 from dataclasses import dataclass, field, replace
 from types import FunctionType
 from weakref import WeakKeyDictionary
 
 from linnet import imp
-from linnet.imp.arithmetic import coerce, concrete, join
+from linnet.imp.arithmetic import concrete
 from linnet.imp.effects import ends
+from linnet.imp.exact_rules import EXACT
 from linnet.imp.expressions import (
     Callee,
     Frame,
@@ -26,6 +29,7 @@ from linnet.imp.expressions import (
     zero,
 )
 from linnet.imp.rewrite import rewrite, walk
+from linnet.imp.rules import Rules
 from linnet.imp.scopes import HEAD, Place, Scopes, find_scopes
 from linnet.imp.source import source_of
 
@@ -33,21 +37,65 @@ Types = tuple[str, ...]
 Module = tuple[imp.Function, ...]  # a function, last, after all that it calls
 Key = tuple[FunctionType, Types]
 
-_translated: WeakKeyDictionary[FunctionType, dict[Types, Module]] = WeakKeyDictionary()
+
+@dataclass(frozen=True, slots=True)
+class Translation:
+    """A function for some types of arguments; `dtype` is its result's, weak if all it has are."""
+
+    module: Module
+    dtype: str | None
+
+
+_translated: WeakKeyDictionary[FunctionType, dict[Types, Translation]] = WeakKeyDictionary()
+_lock = threading.RLock()  # for the dictionary above
 _LETTER = {"int": "i", "uint": "u", "float": "f", "complex": "c", "bool": "b"}
 _RESULT = ""  # among the types of variables, that of the value returned
 _MAX_ROUNDS = 20
 
 
+def _renew_lock() -> None:
+    global _lock
+    _lock = threading.RLock()  # the one that another thread held when we forked is lost
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_renew_lock)
+
+
 def translate(
-    function: FunctionType, argument_types: Types, codelets: dict[str, imp.Function]
+    function: FunctionType,
+    argument_types: Types,
+    codelets: dict[str, imp.Function],
+    rules: Rules = EXACT,
 ) -> imp.Function:
     """The function for arguments of these types; it is put in `codelets`, after all that it calls.
 
     One whose name is taken by a different function gets another.
     """
+    return admit(translation(function, argument_types, rules).module, codelets)
+
+
+def translation(
+    function: FunctionType, types: Types, rules: Rules = EXACT, active: tuple[Key, ...] = ()
+) -> Translation:
+    """The function and what it calls; translated once. `active` are those under translation."""
+    with _lock:
+        known = _translated.setdefault(function, {})
+        if types not in known:
+            known[types] = _translate(function, types, rules, active)
+        return known[types]
+
+
+def define(function: FunctionType, types: Types, module: Module) -> None:
+    """Say what a function is for arguments of these types, instead of translating its text."""
+    with _lock:
+        _translated.setdefault(function, {})[types] = Translation(module, module[-1].dtype)
+
+
+def admit(module: Module, codelets: dict[str, imp.Function]) -> imp.Function:
+    """Put functions among others; one whose name is taken by a different one gets another."""
     renamed: dict[str, str] = {}
-    for found in _module(function, argument_types, ()):
+    for found in module:
         admitted = _rename(found, renamed)
         number = 1
         while codelets.get(admitted.name, admitted) != admitted:
@@ -72,14 +120,6 @@ def _rename(function: imp.Function, names: dict[str, str]) -> imp.Function:
     return replace(function, name=name, body=rewrite(function.body, rule))
 
 
-def _module(function: FunctionType, types: Types, active: tuple[Key, ...]) -> Module:
-    """The function and what it calls, callees first; translated once."""
-    known = _translated.setdefault(function, {})
-    if types not in known:
-        known[types] = _translate(function, types, active)
-    return known[types]
-
-
 @dataclass(slots=True)
 class _Work:
     """One round of translating a function.
@@ -99,7 +139,9 @@ class _Work:
     )  # types of variables not yet given a value
 
 
-def _translate(function: FunctionType, types: Types, active: tuple[Key, ...]) -> Module:
+def _translate(
+    function: FunctionType, types: Types, rules: Rules, active: tuple[Key, ...]
+) -> Translation:
     source, key = source_of(function), (function, types)
     scopes, name = find_scopes(source.definition), _specialized_name(function.__name__, types)
     found: dict[str, str] = {}  # the types of variables
@@ -111,28 +153,33 @@ def _translate(function: FunctionType, types: Types, active: tuple[Key, ...]) ->
             return name, found.get(_RESULT)
         if (other, given) in active:
             raise TypeError(f"`{function.__name__}` and `{other.__name__}` call each other")
-        result = _module(other, given, (*active, key))
-        callees.update({f.name: f for f in result})
-        return result[-1].name, result[-1].dtype
+        result = translation(other, given, rules, (*active, key))
+        return admit(result.module, callees).name, result.dtype
 
+    exact = rules is EXACT
     for number in range(_MAX_ROUNDS):
         callees.clear()
-        work = _Work(Frame(source, function, callee, found), scopes, changed, weak=number > 0)
+        frame = Frame(source, function, rules, callee, found)
+        work = _Work(frame, scopes, changed, weak=number > 0 or not exact)
         params, body = _function(work, types)
         if work.settled:
             break
-        found = {v: concrete(dtype) for v, dtype in found.items() if number > 0}
+        if exact:
+            found = {v: concrete(dtype) for v, dtype in found.items() if number > 0}
     result = found.get(_RESULT)
     if result and not ends(body):
         raise work.frame.refusal(source.definition, f"`{function.__name__}` may return no value")
-    return (*callees.values(), imp.Function(name, params, body, result))
+    made = rules.finish(imp.Function(name, params, body, result))
+    return Translation((*callees.values(), made), result)
 
 
 def _specialized_name(name: str, types: Types) -> str:
     """`search` for ("int32*", "int64", …) is `search_i32`: 64-bit numbers go without saying."""
     suffix = ""
     for dtype in types:
-        if dtype != imp.INT:
+        if dtype.startswith("weak_"):
+            suffix += f"_w{dtype[5]}"
+        elif dtype != imp.INT:
             word = dtype.rstrip("*0123456789")
             suffix += f"_{_LETTER[word]}{dtype[len(word) :].rstrip('*')}"
     return name.lstrip("_") + (suffix or "_i64")
@@ -163,10 +210,10 @@ def _copy(work: _Work, param: imp.Var) -> imp.Let:
     frame = work.frame
     name = next(n for n, found in frame.env.items() if found == param)
     variable = frame.names.fresh(name)
-    dtype = frame.types[variable] = concrete(frame.types.get(variable, param.dtype))
+    dtype = frame.types[variable] = frame.rules.held(frame.types.get(variable, param.dtype))
     frame.env[name] = imp.Var(variable, dtype)
     frame.given.add(variable)
-    return imp.Let(imp.Var(variable, dtype), coerce(param, dtype))
+    return imp.Let(imp.Var(variable, dtype), frame.rules.coerce(param, dtype))
 
 
 def _parameters(frame: Frame, types: Types) -> list[str]:
@@ -191,10 +238,10 @@ def _block(work: _Work, body: list[ast.stmt], before: tuple[imp.Stmt, ...] = ())
             place = (id(body), number)
             for name in work.scopes.zeros.get(place, ()):
                 variable = frame.names.fresh(name)
-                dtype = concrete(frame.types.get(variable, imp.INT))
+                dtype = frame.rules.held(frame.types.get(variable, imp.INT))
                 work.assumed[variable] = dtype
                 frame.env[name] = imp.Var(variable, dtype)
-                out.append(imp.Let(imp.Var(variable, dtype), zero(dtype)))
+                out.append(imp.Let(imp.Var(variable, dtype), zero(frame.rules, dtype)))
             _statement(work, stmt, place)
     frame.env = env
     return imp.Block(tuple(out))
@@ -311,20 +358,21 @@ def _give(work: _Work, target: ast.expr, value: imp.Expr, place: Place) -> None:
             var = frame.env[name] = imp.Var(variable, dtype)
             frame.given.add(variable)
             make = imp.Let if new or found is None else imp.Assign
-            frame.out.append(make(var, _fitted(frame, target, value, concrete(dtype))))
+            held = frame.rules.held(dtype)
+            frame.out.append(make(var, _fitted(frame, target, value, held)))
         case _:
             raise frame.refusal(target, "only names and elements of arrays are given values")
 
 
 def _hold(work: _Work, node: ast.AST, variable: str, dtype: str) -> str:
     """The type of a variable that, it now appears, holds values of this type too."""
-    before = work.frame.types.get(variable)
+    before, rules = work.frame.types.get(variable), work.frame.rules
     new = dtype if work.weak else concrete(dtype)
     try:
-        dtype = join(before, new) if before else new
+        dtype = rules.join(before, new) if before else new
     except TypeError as error:
-        raise work.frame.refusal(node, str(error)) from None
-    if dtype != (before or work.assumed.get(variable, concrete(dtype))):
+        raise work.frame.because(node, error) from None
+    if dtype != (before or work.assumed.get(variable, rules.held(dtype))):
         work.settled = False
         work.changed.add(variable)
     work.frame.types[variable] = dtype
@@ -333,9 +381,9 @@ def _hold(work: _Work, node: ast.AST, variable: str, dtype: str) -> str:
 
 def _fitted(frame: Frame, node: ast.AST, value: imp.Expr, dtype: str) -> imp.Expr:
     try:
-        return coerce(value, dtype)
+        return frame.rules.coerce(value, dtype)
     except TypeError as error:
-        raise frame.refusal(node, str(error)) from None
+        raise frame.because(node, error) from None
 
 
 def _augment(work: _Work, stmt: ast.AugAssign, place: Place) -> None:
@@ -361,7 +409,7 @@ def _return(work: _Work, stmt: ast.Return, value: ast.expr | None) -> None:
         frame.out.append(imp.Return(None))
         return
     result = translate_expr(frame, value)
-    dtype = concrete(_hold(work, stmt, _RESULT, result.dtype))
+    dtype = frame.rules.held(_hold(work, stmt, _RESULT, result.dtype))
     frame.out.append(imp.Return(_fitted(frame, stmt, result, dtype)))
 
 
@@ -385,14 +433,14 @@ def _for(work: _Work, stmt: ast.For) -> None:
     head = (id(stmt.body), HEAD)
     own = name in work.scopes.lets.get(head, ()) and not _assigns(stmt.body, name)
     counter = imp.Var(frame.names.fresh(name if own else f"{name}_next"))
-    frame.types[counter.name] = imp.INT
+    frame.types[counter.name] = frame.rules.counter
     env, given = dict(frame.env), set(frame.given)
     frame.given.add(counter.name)
     with frame.collect() as first:
         if own:
             frame.env[name] = counter
         else:
-            _give(work, stmt.target, counter, head)
+            _give(work, stmt.target, imp.Var(counter.name, frame.rules.counter), head)
     body = _loop_body(work, stmt.body, tuple(first))
     frame.env, frame.given = env, given
     frame.out.append(imp.For(counter, start, stop, body))
@@ -407,10 +455,11 @@ def _for_step(work: _Work, stmt: ast.For, start: imp.Expr, stop: imp.Expr, step:
         )
     stop = frame.temporary(stop)
     counter = frame.temporary(start)
-    frame.types[counter.name] = imp.INT
+    frame.types[counter.name] = frame.rules.counter
     env, given = dict(frame.env), set(frame.given)
     with frame.collect() as first:
-        _give(work, stmt.target, counter, (id(stmt.body), HEAD))
+        number = imp.Var(counter.name, frame.rules.counter)
+        _give(work, stmt.target, number, (id(stmt.body), HEAD))
         frame.out.append(imp.Assign(counter, counter + step))
     body = _loop_body(work, stmt.body, tuple(first))
     frame.env, frame.given = env, given

@@ -1,0 +1,84 @@
+"""What a user's function means: its own text, run by Python on NumPy's scalars.
+
+Functions of `math` and of Python that raise errors where compiled code goes on (`math.sqrt(-1)`,
+`int(nan)`), or that treat NaN otherwise (`min`), are replaced by those of the table.
+"""
+
+from __future__ import annotations
+
+import builtins
+import math
+from collections.abc import Callable
+from functools import reduce
+from types import FunctionType
+
+import numpy as np
+
+from linnet.algebra import table
+from linnet.algebra.body import Body, Frozen, names_of, with_names
+from linnet.algebra.exact import Meaning, converter
+from linnet.algebra.function import Function
+from linnet.algebra.lookup import lookup
+
+_ROUNDING: dict[object, Callable[..., object]] = {
+    math.floor: np.floor,
+    math.ceil: np.ceil,
+    math.trunc: np.trunc,
+    builtins.round: np.rint,
+    builtins.int: np.trunc,
+}
+
+
+def meaning(body: Body) -> Meaning:
+    """The function as Python runs it; on arrays, element by element."""
+    known: list[FunctionType] = []
+
+    def call(*args: object) -> object:
+        if not known:
+            known.append(_runnable(body.pinned()))
+        arrays = [np.asarray(a) for a in args]
+        with np.errstate(all="ignore"):
+            if not any(a.ndim for a in arrays):
+                return known[0](*[a[()] for a in arrays])
+            columns = np.broadcast_arrays(*arrays)
+            values = [known[0](*row) for row in zip(*(c.ravel() for c in columns), strict=True)]
+        return np.array(values).reshape(columns[0].shape)
+
+    return call
+
+
+def _runnable(function: FunctionType) -> FunctionType:
+    names = {name: _replaced(value) for name, value in names_of(function).items()}
+    return with_names(function, names, function.__name__)
+
+
+def _replaced(value: object) -> object:
+    """What stands for something of the Python around a function while it is run."""
+    match value:
+        case Frozen():
+            other = Frozen()
+            other.kept = {name: _replaced(kept) for name, kept in value.kept.items()}
+            return other
+        case FunctionType() if lookup(value) is None:
+            return _runnable(value)
+        case Function():
+            return value
+    try:
+        if value in _ROUNDING:
+            return _rounded(_ROUNDING[value])
+    except TypeError:  # not hashable
+        return value
+    found = None if isinstance(value, type | str) else lookup(value)
+    if found in (table.minimum, table.maximum):
+        return lambda *args: reduce(found, args)
+    return value if found is None else found
+
+
+def _rounded(rounding: Callable[..., object]) -> Callable[[object], int]:
+    """A Python integer from a number; one that is too large is the greatest, and NaN is 0."""
+
+    def to_integer(x: object) -> int:
+        value: int = converter("int64")(rounding(x)).item()  # type: ignore[attr-defined]
+        return value
+
+    return to_integer
