@@ -10,8 +10,10 @@ from numpy.typing import NDArray
 
 from linnet.errors import LinnetError, OutOfMemoryError
 from linnet.formats.buffers import Buffer
+from linnet.formats.coordinates import MANY
 from linnet.formats.format import Format
-from linnet.formats.packing import pack_levels, unpack_levels
+from linnet.formats.named import COO
+from linnet.formats.packing import index_dtype, pack_levels, unpack_levels
 from linnet.formats.tensor import Tensor
 
 
@@ -34,6 +36,34 @@ def pack(
         coordinates, values = [idx[values] for idx in coordinates], values[values]
     elif not coordinates and len(values) == 0:
         values = np.full(1, format.fill_value, format.dtype)
+    if len(values) >= MANY:
+        return _pack_many(coordinates, values, shape, format)
+    return _wrap_levels(coordinates, values, shape, format)
+
+
+def _pack_many(
+    coordinates: Sequence[NDArray[Any]],
+    values: NDArray[Any],
+    shape: tuple[int, ...],
+    format: Format,
+) -> Tensor:
+    """By way of a format that takes coordinates as they are: the rest is a compiled conversion."""
+    entries = Format((*COO(format.ndim).levels[:-1], format.leaf), format.order)
+    in_order = [np.ascontiguousarray(coordinates[mode]) for mode in format.order]
+    ptr = np.array([0, len(values)], index_dtype(len(values)))
+    arrays = [ptr, *in_order, *([np.ascontiguousarray(values)] if format.leaf.arrays else [])]
+    if entries == format:
+        return wrap(format, shape, arrays)
+    return wrap(entries, shape, arrays).to(format)
+
+
+def _wrap_levels(
+    coordinates: Sequence[NDArray[Any]],
+    values: NDArray[Any],
+    shape: tuple[int, ...],
+    format: Format,
+) -> Tensor:
+    """Level by level, in NumPy, without code that must be compiled."""
     with enough_memory():
         levels = pack_levels(coordinates, values, shape, format)
     named = zip(format.levels, levels, strict=True)

@@ -16,6 +16,7 @@ from linnet.formats.validate import LARGEST, check_range, first_unsorted
 
 Ints: TypeAlias = NDArray[Any]
 Combine: TypeAlias = Function | Callable[[Any, Any], Any]
+MANY = 1 << 12  # entries: for so many it pays to compile a sort, or to load one that was
 
 
 def as_coordinates(coords: object, shape: tuple[int, ...]) -> list[Ints]:
@@ -53,11 +54,9 @@ def sort_unique(
     if not coordinates:
         coordinates, dims = [np.zeros(len(values), np.int32)], [1]
         return [], sort_unique(coordinates, dims, values, op)[1]
-    bounds = np.array([0, len(values)])
-    if first_unsorted(bounds, coordinates) is None:
-        return list(coordinates), values
-    order = _sorting(coordinates, dims)
-    coordinates, values = [idx[order] for idx in coordinates], values[order]
+    coordinates, values, distinct = _sort(coordinates, dims, values, op)
+    if distinct:
+        return coordinates, values
     new = np.zeros(len(values), bool)
     new[0] = True
     for idx in coordinates:
@@ -66,6 +65,23 @@ def sort_unique(
         return coordinates, values
     first = np.flatnonzero(new)
     return [idx[first] for idx in coordinates], _combine(values, first, op)
+
+
+def _sort(
+    coordinates: Sequence[Ints], dims: Sequence[int], values: NDArray[Any], op: Combine
+) -> tuple[list[Ints], NDArray[Any], bool]:
+    """The entries sorted, those at equal coordinates in given order; and whether none are known.
+
+    Few are sorted by NumPy, which needs no code to be compiled.
+    """
+    if len(values) >= MANY and sum(max(0, dim - 1).bit_length() for dim in dims) <= 63:
+        from linnet.runtime.entries import sort_entries
+
+        return sort_entries(coordinates, dims, values, op)
+    if first_unsorted(np.array([0, len(values)]), coordinates) is None:
+        return list(coordinates), values, True
+    order = _sorting(coordinates, dims)
+    return [idx[order] for idx in coordinates], values[order], False
 
 
 def _sorting(coordinates: Sequence[Ints], dims: Sequence[int]) -> Ints:

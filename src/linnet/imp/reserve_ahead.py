@@ -17,6 +17,7 @@ from linnet.imp.rewrite import rebuild, statements, substitute
 
 Lets = dict[str, imp.Expr]
 Grows = list[imp.Grow]
+Loop = imp.For | imp.While
 
 
 def reserve_ahead(kernel: imp.Kernel, known: Known) -> imp.Kernel:
@@ -35,7 +36,7 @@ class _Pass:
         self.known, self.names = known, fresh_names(kernel)
         self.effects, self.depth = Effects(kernel.codelets), 0
 
-    def block(self, block: imp.Block, loop: imp.For | None = None) -> tuple[imp.Block, Grows]:
+    def block(self, block: imp.Block, loop: Loop | None = None) -> tuple[imp.Block, Grows]:
         """The block, and what can be grown before the loop that it is the body of."""
         lets: Lets = {}
         stmts: list[imp.Stmt] = []
@@ -70,7 +71,10 @@ class _Pass:
             case imp.For(var, start, stop, body):
                 new, grows = self.block(body, stmt)
                 return (stmt if new is body else imp.For(var, start, stop, new)), grows
-            case imp.While() | imp.If() | imp.Block():
+            case imp.While(cond, body):
+                new, grows = self.block(body, stmt)
+                return (stmt if new is body else imp.While(cond, new)), grows
+            case imp.If() | imp.Block():
                 return rebuild(stmt, self._inner), []
             case _:
                 return stmt, []
@@ -87,16 +91,21 @@ class _Pass:
         lets = [imp.Let(var, count) for count, var in rooms.items()]
         return [*lets, *(imp.Grow(grow.buffer, rooms[grow.count]) for grow in grows)]
 
-    def _before(self, grow: imp.Grow, loop: imp.For, lets: Lets) -> imp.Grow | None:
+    def _before(self, grow: imp.Grow, loop: Loop, lets: Lets) -> imp.Grow | None:
         """What to grow before a loop, seeing that it grows this in each iteration."""
         count = substitute(grow.count, lets)
-        total: imp.Expr | None = self._total(count, loop)
-        if total == count:
-            total = self._guess(count, loop)
+        total: imp.Expr | None
+        if isinstance(loop, imp.While):
+            total = _walked(count, loop, lets)
+        else:
+            total = self._total(count, loop)
+            if total == count:
+                total = self._guess(count, loop)
         if total is None:
             return None
         inside, here = self.effects.of(loop), self.effects.of(total)
-        local = {s.var.name for s in loop.body.stmts if isinstance(s, imp.Let)} | {loop.var.name}
+        local = {s.var.name for s in loop.body.stmts if isinstance(s, imp.Let)}
+        local |= {loop.var.name} if isinstance(loop, imp.For) else set()
         if here.loads & inside.changes or here.reads & local:
             return None
         return imp.Grow(grow.buffer, total)
@@ -127,6 +136,17 @@ class _Pass:
                 return imp.Binary(op, left, right, dtype)
             case _:
                 return e
+
+
+def _walked(count: imp.Expr, loop: imp.While, lets: Lets) -> imp.Expr | None:
+    """The room for all that `while q < end: …; q = stop` appends, `stop - q` in each iteration."""
+    match loop.cond, loop.body.stmts:
+        case imp.Binary("<", imp.Var() as q, end), (*_, imp.Assign(var, stop)) if var == q:
+            part = substitute(stop, lets) - q
+            match count:
+                case imp.Binary("+", imp.Var() as written, walked) if walked == part:
+                    return written + (imp.widen(end) - q)
+    return None
 
 
 def _differ(a: object, b: object) -> bool:

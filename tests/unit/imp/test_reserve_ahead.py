@@ -76,6 +76,24 @@ def test_the_outermost_loop_that_will_do():
     assert stmts[3] == outer
 
 
+def test_stretches_that_follow_one_another():
+    """`while j < a_ptr[n]: v = stop of the stretch at j; …; j = v` walks it all, whatever v is."""
+    end, stop = imp.widen(A[N]), imp.Var("stop")
+    found = imp.Let(stop, imp.Binary("min", imp.widen(A[J]), end, imp.INT))
+    length_here = imp.Let(V, stop - J)
+    body = imp.Block((found, length_here, imp.Grow(OUT, C + V), imp.Assign(J, stop)))
+    start = (
+        imp.Let(C, imp.ZERO),
+        imp.Let(J, imp.ZERO),
+        imp.While(imp.Binary("<", J, end, imp.BOOL), body),
+    )
+    argument = imp.Argument("A", (N,), (A, B, OUT))
+    stmts = reserve_ahead(imp.Kernel("k", (argument,), imp.Block(start)), KNOWN).body.stmts
+    assert stmts[2].value == C + (end - J)
+    assert stmts[3] == imp.Grow(OUT, stmts[2].var)
+    assert stmts[4] == start[2]
+
+
 @pytest.mark.parametrize(
     "count",
     [C + N, C + I, C + imp.widen(A[I]), C + (imp.widen(A[I + 2]) - imp.widen(A[I]))],

@@ -1,0 +1,127 @@
+"""Entries in any order, sorted by their coordinates and combined where those are equal: compiled.
+
+All coordinates of an entry become one key of up to 63 bits. What does not fit, and functions that
+only Python can call, are left to `formats.coordinates`.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from linnet import backend, imp
+from linnet.algebra.codelets import resolve
+from linnet.algebra.dtypes import concrete
+from linnet.algebra.function import Function
+from linnet.algebra.lookup import lookup
+from linnet.errors import LinnetError
+from linnet.imp import radix
+from linnet.imp.printer import show
+from linnet.lower.expressions import convert
+from linnet.options import Options, current
+from linnet.runtime.routine import Routine
+
+Ints = NDArray[Any]
+
+_append_bits = Routine(radix.append_bits)
+_take_bits = Routine(radix.take_bits)
+_first_descent = Routine(radix.first_descent)
+
+
+def sort_entries(
+    coordinates: Sequence[Ints], dims: Sequence[int], values: NDArray[Any], op: object
+) -> tuple[list[Ints], NDArray[Any], bool]:
+    """Coordinates (outermost first) and values, sorted; and whether they are distinct now.
+
+    Equal coordinates may remain, in the order given, where the function is none that is compiled.
+    """
+    bits = [max(0, dim - 1).bit_length() for dim in dims]
+    count, values = len(values), np.ascontiguousarray(values)
+    keys = coordinates[0].astype(np.int64)
+    for idx, width in zip(coordinates[1:], bits[1:], strict=True):
+        _append_bits(keys, idx, count, width)
+    if _first_descent(keys, count) == count:
+        return list(coordinates), values, True
+    function = lookup(op)
+    if function is not None and not _keeps_type(function, str(values.dtype)):
+        function = None
+    found, held = np.empty_like(keys), np.empty_like(values)
+    count = _sort(function, keys, values, found, held, max(1, sum(bits)))
+    del keys
+    in_order = [
+        _coordinate(found[:count], idx.dtype, sum(bits[k + 1 :]), bits[k])
+        for k, idx in enumerate(coordinates)
+    ]
+    return in_order, held[:count], function is not None
+
+
+def _sort(
+    function: Function | None,
+    keys: Ints,
+    values: NDArray[Any],
+    found: Ints,
+    held: NDArray[Any],
+    bits: int,
+) -> int:
+    """Sort into `found` and `held`, and combine if there is a function; how many entries remain."""
+    spare, other = np.empty_like(keys), np.empty_like(values)  # mostly untouched
+    arrays = [keys, values, found, held, spare, other, np.empty(radix.PLACES, np.int64)]
+    slots = [n for a in arrays for n in (a.ctypes.data, a.size, a.size)]
+    block = array("q", [*slots, len(keys), bits])
+    return _sorting(function, str(values.dtype), current()).call(block.buffer_info()[0])
+
+
+def _coordinate(keys: Ints, dtype: np.dtype[Any], shift: int, bits: int) -> Ints:
+    idx = np.empty(len(keys), dtype)
+    _take_bits(keys, idx, len(keys), shift, bits)
+    return idx
+
+
+def _keeps_type(function: Function, dtype: str) -> bool:
+    """Whether a function of two values of a type gives a value of that type."""
+    if function.arity != 2:
+        return False
+    try:
+        return concrete(function.types((dtype, dtype))[1]) == dtype
+    except LinnetError:
+        return False
+
+
+@lru_cache(maxsize=256)
+def _sorting(function: Function | None, dtype: str, options: Options) -> backend.Compiled:
+    """The compiled sort, which combines by this function."""
+    kernel = sorting_kernel(function, dtype)
+    key = f"sorting {show(kernel)}"
+    return backend.load(key, options) or backend.build(kernel, key, options)
+
+
+def sorting_kernel(function: Function | None, dtype: str) -> imp.Kernel:
+    """The code of the sort, in which `combined` has the body of the function."""
+    types = (*("int64*", f"{dtype}*") * 3, "int64*", "int64", "int64")
+    if function is None:
+        return Routine(radix.sort_entries).kernel(types)
+    kernel = Routine(radix.combine_entries).kernel(types)
+    registry: dict[str, imp.Function] = {}
+    for codelet in kernel.codelets:
+        if codelet.name.startswith(radix.combined.__name__):
+            registry |= _with_body(codelet, function, dtype)
+        else:
+            registry[codelet.name] = codelet
+    return replace(kernel, codelets=tuple(registry.values()))
+
+
+def _with_body(codelet: imp.Function, function: Function, dtype: str) -> dict[str, imp.Function]:
+    """A codelet of two values that does what the function does, after all that it calls."""
+    wanted, result = function.types((dtype, dtype))
+    given = zip(codelet.params, wanted, strict=True)
+    args = tuple(convert(x, concrete(t)) for x, t in given)  # type: ignore[arg-type]
+    value = convert(function.emit(args, concrete(result)), codelet.dtype or dtype)
+    registry: dict[str, imp.Function] = {}
+    body = resolve(imp.Block((imp.Return(value),)), registry)
+    return registry | {codelet.name: replace(codelet, body=body)}

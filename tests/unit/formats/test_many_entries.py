@@ -1,0 +1,138 @@
+"""Entries in any order, so many that they are sorted by compiled code."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import linnet as ln
+from linnet.formats.coordinates import MANY, sort_unique
+from linnet.testing import identical
+
+FEW = MANY - 1
+INTEGERS = ("int8", "uint16", "int32", "uint64", "int64")
+DTYPES = ("bool", *INTEGERS, "float32", "float64", "complex64", "complex128")
+OPS = (np.add, np.multiply, np.minimum, np.maximum, np.bitwise_xor, ln.add, ln.maximum)
+
+
+def in_numpy(coordinates, values, op):
+    """The same in plain Python: stable, folded from the left."""
+    found: dict[tuple[int, ...], object] = {}
+    with np.errstate(all="ignore"):
+        for *at, value in zip(*map(np.ndarray.tolist, coordinates), values, strict=True):
+            key = tuple(at)
+            found[key] = op(found[key], value) if key in found else value
+    keys = sorted(found)
+    columns = np.array(keys, np.int64).reshape(len(keys), len(coordinates)).T
+    return columns, np.array([found[key] for key in keys], values.dtype)
+
+
+def drawn(rng, count, dims, dtype, index_dtype):
+    """Entries with many duplicates and some values of every kind."""
+    coordinates = [rng.integers(0, dim, count).astype(index_dtype) for dim in dims]
+    values = rng.integers(-100 if np.dtype(dtype).kind in "ifc" else 0, 100, count)
+    return coordinates, values.astype(dtype)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("op", OPS, ids=lambda op: getattr(op, "__name__", repr(op)))
+def test_every_dtype_and_function(dtype, op):
+    function = op.numpy if isinstance(op, type(ln.add)) else op
+    try:
+        function(np.zeros(1, dtype), np.zeros(1, dtype))
+    except TypeError:
+        pytest.skip("NumPy has no such function of these")
+    rng = np.random.default_rng(0)
+    coordinates, values = drawn(rng, MANY + 100, (50, 60), dtype, np.int32)
+    found, folded = sort_unique(coordinates, (50, 60), values, op)
+    columns, expected = in_numpy(coordinates, values, function)
+    assert folded.dtype == values.dtype
+    assert all(np.array_equal(a, b) for a, b in zip(found, columns, strict=True))
+    assert np.array_equal(folded, expected)
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    st.integers(0, 2**32),
+    st.lists(st.sampled_from((1, 2, 3, 200, 70_000, 2**31 + 7, 2**40)), min_size=1, max_size=5),
+    st.sampled_from((np.int32, np.int64)),
+    st.booleans(),
+)
+def test_any_dimensions(seed, dims, index_dtype, clustered):
+    """Whatever the dimensions, however the entries lie, keys of more than 63 bits included."""
+    rng = np.random.default_rng(seed)
+    count = int(rng.integers(MANY, 4 * MANY))
+    most = [min(dim, 2**31 - 1) if index_dtype == np.int32 else dim for dim in dims]
+    if clustered:  # nearly all in one corner, so that buckets are uneven
+        most = [min(dim, 9) if rng.random() < 0.9 else dim for dim in most]
+    coordinates, values = drawn(rng, count, most, "int64", index_dtype)
+    found, folded = sort_unique(coordinates, dims, values, np.subtract)
+    columns, expected = in_numpy(coordinates, values, np.subtract)
+    assert all(np.array_equal(a, b) for a, b in zip(found, columns, strict=True))
+    assert np.array_equal(folded, expected)
+
+
+def test_a_function_of_python():
+    rng = np.random.default_rng(1)
+    coordinates, values = drawn(rng, MANY, (30, 30), "float64", np.int64)
+    last = lambda x, y: y  # noqa: E731
+    found, folded = sort_unique(coordinates, (30, 30), values, last)
+    columns, expected = in_numpy(coordinates, values, last)
+    assert all(np.array_equal(a, b) for a, b in zip(found, columns, strict=True))
+    assert np.array_equal(folded, expected)
+
+
+def test_sorted_entries_are_not_copied():
+    at, values = np.arange(MANY), np.ones(MANY)
+    found, held = sort_unique([at], [MANY], values, np.add)
+    assert found[0] is at
+    assert held is values
+
+
+def test_what_is_given_stays_as_it_is():
+    rng = np.random.default_rng(2)
+    coordinates, values = drawn(rng, 3 * MANY, (200, 90), "float64", np.int32)
+    before = [array.copy() for array in (*coordinates, values)]
+    ln.tensor(coordinates, values, (200, 90), format=ln.CSR)
+    after = (*coordinates, values)
+    assert all(np.array_equal(a, b) for a, b in zip(before, after, strict=True))
+
+
+FORMATS = (ln.CSR, ln.CSC, ln.DCSR, ln.COO, ln.CSF, ln.DENSE, ln.RLE, ln.BAND, ln.BLOCK, ln.SRLE)
+
+
+@pytest.mark.parametrize("format", FORMATS, ids=repr)
+@pytest.mark.parametrize("fill", [0.0, np.inf])
+def test_every_format(format, fill):
+    """Many entries and few make the same tensor."""
+    rng = np.random.default_rng(3)
+    shape = (130, 170)
+    coordinates, values = drawn(rng, 2 * MANY, shape, "float64", np.int32)
+    made = ln.tensor(coordinates, values, shape, format=format, fill_value=fill)
+    dense = np.full(shape, fill)
+    columns, expected = in_numpy(coordinates, values, np.add)
+    dense[tuple(columns)] = expected
+    assert made.format == ln.tensor([[0], [0]], [1.0], shape, format, fill).format
+    assert np.array_equal(made.to_numpy(), dense)
+
+
+def test_patterns_store_what_is_true():
+    rng = np.random.default_rng(4)
+    coordinates, values = drawn(rng, 2 * MANY, (130, 170), "bool", np.int32)
+    values &= rng.random(len(values)) < 0.2
+    format = ln.Dense(ln.SparseList(ln.Pattern()))
+    made = ln.tensor(coordinates, values, (130, 170), format=format)
+    columns, expected = in_numpy(coordinates, values, np.logical_or)
+    assert made.nnz == expected.sum()
+    assert made.to_numpy()[tuple(columns)].tolist() == expected.tolist()
+
+
+def test_few_and_many_agree():
+    rng = np.random.default_rng(5)
+    coordinates, values = drawn(rng, MANY, (300, 400), "float64", np.int32)
+    few = ln.tensor([c[:FEW] for c in coordinates], values[:FEW], (300, 400), format=ln.CSR)
+    for array, value in zip((*coordinates, values), (*(c[0] for c in coordinates), 0), strict=True):
+        array[FEW:] = value
+    assert identical(ln.tensor(coordinates, values, (300, 400), format=ln.CSR), few)
