@@ -30,6 +30,7 @@ STATUS = {
     imp.OUT_OF_BOUNDS: "OUT_OF_BOUNDS",
     imp.OVERFLOW: "OVERFLOW",
     imp.NO_PLACE: "NO_PLACE",
+    imp.UNSORTED: "UNSORTED",
 }
 
 _FUNCTIONS = {

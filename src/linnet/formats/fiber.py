@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from linnet import imp
+from linnet.algebra.function import Function
 from linnet.formats.format import Format
 from linnet.formats.level import Level
 
@@ -19,7 +20,8 @@ class Storage:
     `skipping` are the levels some of whose fibers are not visited where they are written, as far
     as is known; `found` collects those for which that turns out while lowering, and `notes` what a
     level wants to remember from writing a tensor to finishing it. `sites` numbers the errors of
-    levels that cannot hold everything.
+    levels that cannot hold everything. `op` is the function by which it is updated, where that is
+    one.
     """
 
     name: str
@@ -33,6 +35,7 @@ class Storage:
     found: set[int] = field(compare=False, hash=False, repr=False, default_factory=set)
     notes: dict[int, str] = field(compare=False, hash=False, repr=False, default_factory=dict)
     sites: dict[int, int] = field(compare=False, hash=False, repr=False, default_factory=dict)
+    op: Function | None = field(compare=False, hash=False, repr=False, default=None)
 
     def dim(self, level: int, sub: int = 0) -> imp.Expr:
         """The size of the dimension that part `sub` of a level stores."""

@@ -36,6 +36,8 @@ class Format:
         stored = sum(level.width for level in self.levels if not level.leaf)
         if not self.levels or not self.levels[-1].leaf or any(l.leaf for l in self.levels[:-1]):
             raise FormatError("a format is a stack of levels over one leaf, such as Element(0.0)")
+        if any(level.outermost for level in self.levels[1:]):
+            raise FormatError("a workspace stores all dimensions, and stands below no other level")
         if sorted(self.order) != list(range(stored)):
             raise FormatError(
                 f"the mode order {self.order} is not a permutation of {stored} dimensions",

@@ -59,11 +59,18 @@ class Level:
     spans: ClassVar[bool] = False  # what lies between two stored indices is stored, too
     per_fiber: ClassVar[bool] = False  # keeps something for each fiber, also for unused ones
     limit: ClassVar[str] = ""  # what a fiber has one of: writing another is an error
+    merges: ClassVar[bool] = False  # updates are combined with each other, in groups
+    outermost: ClassVar[bool] = False  # stores the first dimensions of a tensor, and no others
 
     @property
     def scattered(self) -> Level | None:
         """The level as it is written in any order, once the entries of each fiber are counted."""
         return None
+
+    @property
+    def stamp(self) -> str:
+        """What the code of a level depends on besides its name: the user's codelets."""
+        return ""
 
     # -- reading ---------------------------------------------------------------------------------
 

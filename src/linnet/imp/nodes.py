@@ -364,7 +364,7 @@ class Kernel:
 
 
 # The status a kernel returns: a kind in the low byte, and above it the number of the access.
-OK, OUT_OF_MEMORY, OUT_OF_BOUNDS, OVERFLOW, NO_PLACE = 0, 1, 2, 3, 4
+OK, OUT_OF_MEMORY, OUT_OF_BOUNDS, OVERFLOW, NO_PLACE, UNSORTED = 0, 1, 2, 3, 4, 5
 
 
 def wrap(x: Expr | int | float | bool | Operators) -> Expr:

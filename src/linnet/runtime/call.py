@@ -154,6 +154,14 @@ class Entry:
                 why="its format stores one per fiber",
                 hint="use one for more of them: SparseList for elements, SparseRunList for runs",
             )
+        if kind == imp.UNSORTED:
+            site = self.sites[number]
+            return FormatError(
+                f"the policy of a workspace gives components out of order in `{self.name}`",
+                at=site.at,
+                why="its `sort` must list every component once, by rising coordinates",
+                hint="compare components with linnet.imp.components.compare",
+            )
         return InternalError(f"`{self.name}` returned the unknown status {status}")
 
 

@@ -1,0 +1,337 @@
+"""Policies of sparse workspaces: how components are inserted and sorted (WORK §5), as codelets.
+
+A policy is a small class. Its codelets are ordinary Python functions that Linnet compiles:
+
+    insert(crd, w, base, e, bucket, order, slots, size) -> id
+        Component e (of those that accumulate, counted from 0) is the new one. Say which component
+        it is to be: e itself, or an earlier one with the same coordinates.
+    sort(crd, w, base, count, order, spare, slots, size)
+        Let order[0:count] be the ids of the components, in the order of their coordinates. Those
+        that are the same may follow each other, in the order in which they came.
+    bucket(i, j, …, n_i, n_j, …)
+        A number for the coordinates of a component, given the sizes of the dimensions.
+    clear(slots, size, count)
+        Let the heads of the table be zero again, when `count` components have been merged.
+
+The coordinates of component e are the words `crd[(base + e) * w + k]` with `k < w`; `order` and
+`spare` have room for all components and more. `slots` is a table of `size` heads, which are zero to
+begin with, and after them two words for each component.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, MutableSequence, Sequence
+from dataclasses import dataclass, field, fields
+from types import FunctionType
+from typing import TYPE_CHECKING, ClassVar
+
+from numpy import uint64
+
+from linnet import imp
+from linnet.errors import FormatError
+from linnet.imp.components import (
+    compare,
+    insertion_sort_ids,
+    is_sorted,
+    merge_sort_ids,
+    sort_ids,
+)
+from linnet.imp.printer import show
+from linnet.imp.translate import translate
+
+if TYPE_CHECKING:
+    from linnet.imp.build import Builder
+
+Ints = Sequence[int]
+Target = MutableSequence[int]
+
+_MIX = 0x9E3779B97F4A7C15
+INSERT = ("int64*", *("int64",) * 4, "int64*", "int64*", "int64")
+CLEAR = ("int64*", "int64", "int64")
+SORT = ("int64*", *("int64",) * 3, "int64*", "int64*", "int64*", "int64")
+
+
+def append(
+    crd: Ints, w: int, base: int, e: int, bucket: int, order: Target, slots: Target, size: int
+) -> int:
+    """A component is itself, whatever came before."""
+    return e
+
+
+def sort_all(
+    crd: Ints, w: int, base: int, count: int, order: Target, spare: Target, slots: Ints, size: int
+) -> None:
+    """Sort all components at once."""
+    sort_ids(crd, w, base, count, order, spare)
+
+
+def clear_heads(slots: Target, size: int, count: int) -> None:
+    """Empty the table, for the next components."""
+    for head in range(size):
+        slots[head] = 0
+
+
+@dataclass(frozen=True)
+class Policy:
+    """How the components of a sparse workspace accumulate.
+
+    `capacity` is how many accumulate before they are sorted and merged for the first time. With
+    `growth` it becomes more, the more there are to merge with.
+    """
+
+    capacity: int | None = field(default=None, kw_only=True)
+    growth: bool = field(default=True, kw_only=True)
+
+    tabled: ClassVar[bool] = True  # there is a table of heads and entries
+    trusted: ClassVar[bool] = False  # the order that sort gives need not be looked at
+    insert: ClassVar[Callable[..., int]] = staticmethod(append)
+    sort: ClassVar[Callable[..., None]] = staticmethod(sort_all)
+    clear: ClassVar[Callable[..., None]] = staticmethod(clear_heads)
+    bucket: ClassVar[Callable[..., int] | None] = None
+    buckets: ClassVar[bool] = False  # components are told apart by their first coordinate
+
+    def __post_init__(self) -> None:
+        for f in fields(self):
+            value = getattr(self, f.name)
+            if f.name in ("capacity", "length") and not (
+                value is None or (isinstance(value, int) and 0 < value < 1 << 40)
+            ):
+                raise FormatError(
+                    f"the {f.name} of a {type(self).__name__} workspace is a number of "
+                    f"components, not {value!r}"
+                )
+
+    def heads(self, b: Builder, first: imp.Expr, capacity: imp.Expr) -> imp.Expr:
+        """How many heads the table has, given the first dimension and the capacity."""
+        return imp.ZERO
+
+    @property
+    def mapping(self) -> FunctionType | None:
+        """The function from coordinates to buckets, if there is one."""
+        found = type(self).bucket
+        return found if isinstance(found, FunctionType) else None
+
+    def stamp(self, ndim: int) -> str:
+        """What the code of a policy is known by, where it is not Linnet's own."""
+        if self.trusted and self.mapping is None:
+            return ""
+        registry: dict[str, imp.Function] = {}
+        own = type(self)
+        for codelet, types in ((own.insert, INSERT), (own.sort, SORT), (own.clear, CLEAR)):
+            translate(_plain(codelet), types, registry)
+        if self.mapping is not None:
+            translate(self.mapping, ("int64",) * (2 * ndim), registry)
+        text = "\n".join(show(f) for f in registry.values())
+        return hashlib.sha256(text.encode()).hexdigest()
+
+    def __repr__(self) -> str:
+        given = [
+            f"{f.name}={_shown(getattr(self, f.name))}"
+            for f in fields(self)
+            if getattr(self, f.name) != f.default
+        ]
+        return f"{type(self).__name__}({', '.join(given)})"
+
+
+def _plain(codelet: object) -> FunctionType:
+    if not isinstance(codelet, FunctionType):
+        raise FormatError(
+            f"{codelet!r} is not a codelet of a policy",
+            hint="write it with `def` and put it in the class as a staticmethod",
+        )
+    return codelet
+
+
+def _shown(value: object) -> str:
+    return getattr(value, "__name__", repr(value))
+
+
+@dataclass(frozen=True, repr=False)
+class Coord(Policy):
+    """Coordinate sort: components are listed as they come, and sorted when there are enough."""
+
+    tabled: ClassVar[bool] = False
+    trusted: ClassVar[bool] = True
+
+
+# -- lists of components by bucket -----------------------------------------------------------------
+
+
+def insert_listed(
+    crd: Ints, w: int, base: int, e: int, bucket: int, order: Target, slots: Target, size: int
+) -> int:
+    """Look through the list of a bucket; a component that is not there is put in front."""
+    head = bucket % size
+    found = slots[head]
+    while found != 0 and compare(crd, base + found - 1, crd, base + e, w) != 0:
+        found = slots[size + 2 * found - 2]
+    if found != 0:
+        return found - 1
+    slots[size + 2 * e] = slots[head]
+    slots[size + 2 * e + 1] = head
+    slots[head] = e + 1
+    return e
+
+
+def clear_listed(slots: Target, size: int, count: int) -> None:
+    """Empty the lists that are in use."""
+    for e in range(count):
+        slots[slots[size + 2 * e + 1]] = 0
+
+
+def sort_buckets(
+    crd: Ints, w: int, base: int, count: int, order: Target, spare: Target, slots: Ints, size: int
+) -> None:
+    """List bucket after bucket, each of them sorted; if that is not the order, sort it all."""
+    out = 0
+    for head in range(size):
+        found, begin = slots[head], out
+        while found != 0:
+            order[out] = found - 1
+            out += 1
+            found = slots[size + 2 * found - 2]
+        if out - begin > 1:
+            insertion_sort_ids(crd, w, base, begin, out, order)
+    if not is_sorted(crd, w, base, count, order):
+        merge_sort_ids(crd, w, base, count, order, spare)
+
+
+@dataclass(frozen=True, repr=False)
+class Bucket(Policy):
+    """Bucket sort: components that are the same are combined as they come, found by bucket.
+
+    `h(i, j, …, n_i, n_j, …)` is a function in restricted Python that says which of `length`
+    buckets coordinates belong to. By default it is the first coordinate.
+    """
+
+    h: Callable[..., int] | None = None
+    length: int | None = None
+
+    buckets: ClassVar[bool] = True
+    trusted: ClassVar[bool] = True
+    insert: ClassVar[Callable[..., int]] = staticmethod(insert_listed)
+    sort: ClassVar[Callable[..., None]] = staticmethod(sort_buckets)
+    clear: ClassVar[Callable[..., None]] = staticmethod(clear_listed)
+
+    def __post_init__(self) -> None:
+        Policy.__post_init__(self)
+        plain = self.h is None or (isinstance(self.h, FunctionType) and self.length is not None)
+        if not plain:
+            raise FormatError(
+                "the function of a Bucket workspace is a plain function, given with a length",
+                hint="ln.Bucket(h, 1024) with `def h(i, j, n_i, n_j): return i % 1024`",
+            )
+
+    @property
+    def mapping(self) -> FunctionType | None:
+        assert self.h is None or isinstance(self.h, FunctionType)
+        return self.h
+
+    def heads(self, b: Builder, first: imp.Expr, capacity: imp.Expr) -> imp.Expr:
+        if self.length is not None:
+            return imp.Const(self.length, imp.INT)
+        return imp.maximum(imp.minimum(first, capacity), 1)
+
+
+# -- a hash table ----------------------------------------------------------------------------------
+
+
+def insert_hashed(
+    crd: Ints, w: int, base: int, e: int, bucket: int, order: Target, slots: Target, size: int
+) -> int:
+    """Look a component up among those with the same hash."""
+    h = uint64(0)
+    for k in range((base + e) * w, (base + e) * w + w):
+        h = (h ^ uint64(crd[k])) * _MIX
+        h = h ^ (h >> 32)
+    return insert_listed(crd, w, base, e, int(h) & (size - 1), order, slots, size)
+
+
+def sort_hashed(
+    crd: Ints, w: int, base: int, count: int, order: Target, spare: Target, slots: Ints, size: int
+) -> None:
+    """What was hashed is in any order: sort all of it."""
+    sort_ids(crd, w, base, count, order, spare)
+
+
+@dataclass(frozen=True, repr=False)
+class Hash(Policy):
+    """Like `Bucket`, with a hash of all coordinates: `length`, a power of two, is the table's."""
+
+    length: int | None = None
+
+    trusted: ClassVar[bool] = True
+    insert: ClassVar[Callable[..., int]] = staticmethod(insert_hashed)
+    sort: ClassVar[Callable[..., None]] = staticmethod(sort_hashed)
+    clear: ClassVar[Callable[..., None]] = staticmethod(clear_listed)
+
+    def __post_init__(self) -> None:
+        Policy.__post_init__(self)
+        if self.length is not None and self.length & (self.length - 1):
+            raise FormatError(f"the table of a Hash workspace is a power of two, not {self.length}")
+
+    def heads(self, b: Builder, first: imp.Expr, capacity: imp.Expr) -> imp.Expr:
+        if self.length is not None:
+            return imp.Const(self.length, imp.INT)
+        return b.call(power_of_two, capacity)
+
+
+def power_of_two(count: int) -> int:
+    """A codelet: the least power of two that is not less."""
+    size = 1
+    while size < count:
+        size *= 2
+    return size
+
+
+# -- a heap ----------------------------------------------------------------------------------------
+
+
+def insert_heap(
+    crd: Ints, w: int, base: int, e: int, bucket: int, order: Target, slots: Target, size: int
+) -> int:
+    """Let a component rise in the heap that `order` is, with the first one at the top."""
+    at = e
+    while at > 0 and compare(crd, base + e, crd, base + order[(at - 1) >> 1], w) < 0:
+        order[at] = order[(at - 1) >> 1]
+        at = (at - 1) >> 1
+    order[at] = e
+    return e
+
+
+def sort_heap(
+    crd: Ints, w: int, base: int, count: int, order: Target, spare: Target, slots: Ints, size: int
+) -> None:
+    """Take the first one off until none is left; equal ones come out in the order of their ids."""
+    for t in range(count):
+        spare[t] = order[0]
+        left = count - 1 - t
+        e = order[left]
+        at, child = 0, 1
+        while child < left:
+            if child + 1 < left and _comes_first(crd, w, base, order[child + 1], order[child]):
+                child += 1
+            if not _comes_first(crd, w, base, order[child], e):
+                break
+            order[at] = order[child]
+            at = child
+            child = 2 * at + 1
+        order[at] = e
+    for t in range(count):
+        order[t] = spare[t]
+
+
+def _comes_first(crd: Ints, w: int, base: int, a: int, b: int) -> bool:
+    found = compare(crd, base + a, crd, base + b, w)
+    return found < 0 or (found == 0 and a < b)
+
+
+@dataclass(frozen=True, repr=False)
+class Heap(Policy):
+    """A heap of components, the first one at the top: sorted as they are inserted (Buluç)."""
+
+    tabled: ClassVar[bool] = False
+    trusted: ClassVar[bool] = True
+    insert: ClassVar[Callable[..., int]] = staticmethod(insert_heap)
+    sort: ClassVar[Callable[..., None]] = staticmethod(sort_heap)

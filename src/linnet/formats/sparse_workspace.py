@@ -1,0 +1,391 @@
+"""`SparseWorkspace(n, policy)`: n dimensions, written in any order: insert, sort, merge (WORK §4).
+
+Components accumulate behind those that are sorted already, the *all array*. When there are enough
+of them, or no more to come, they are sorted and merged into it. How they are inserted and sorted
+is up to a policy; reading walks the all array.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from linnet import imp
+from linnet.errors import FormatError
+from linnet.formats.combining import combine, stages
+from linnet.formats.fiber import Fiber
+from linnet.formats.level import Array, Inner, Level
+from linnet.formats.looplets import Lookup, Looplet, Seek, Spike, Stepper, Thunk
+from linnet.formats.packing import (
+    Arrays,
+    Entries,
+    Fibers,
+    Ints,
+    distinct,
+    pack_level,
+    pointers,
+    ranges,
+    unpack_level,
+)
+from linnet.formats.policies import Coord, Policy
+from linnet.formats.validate import check_length, check_pointers, check_sorted_coordinates
+from linnet.imp.components import (
+    ROOM,
+    check_order,
+    coordinate,
+    last_coordinate,
+    seek_coordinate,
+)
+from linnet.imp.merging import grown, weave
+from linnet.options import current
+
+if TYPE_CHECKING:
+    from linnet.formats.fiber import Storage
+    from linnet.imp.build import Builder
+
+_LARGEST = 2**63 - 1
+_FIRST = 1024  # components that accumulate, where nobody says how many
+
+
+@dataclass(frozen=True, init=False, repr=False)
+class SparseWorkspace(Inner):
+    """Component q has the words `crd[q * w : q * w + w]`, and they rise; there are `ptr[1]`.
+
+    It has one word, the number of its coordinates in row-major order, where all those numbers have
+    64 bits, and otherwise a word for each coordinate. While the level is written, further
+    components lie behind, as they come: how they are found is the policy's affair.
+    """
+
+    arrays: ClassVar[tuple[Array, ...]] = (
+        Array("ptr", "position"),
+        Array("crd", "table"),
+        Array("order", "table"),
+        Array("spare", "table"),
+        Array("slots", "table"),
+        Array("run", "table"),
+        Array("late", "value"),
+    )
+    merges: ClassVar[bool] = True
+    outermost: ClassVar[bool] = True
+
+    n: int
+    policy: Policy
+
+    def __init__(
+        self, n: int, policy: Policy | Level | None = None, child: Level | None = None
+    ) -> None:
+        if isinstance(policy, Level):
+            policy, child = None, policy
+        _check_arguments(n, policy, child)
+        object.__setattr__(self, "n", n)
+        object.__setattr__(self, "policy", policy or Coord())
+        object.__setattr__(self, "child", child)
+
+    @property
+    def width(self) -> int:  # type: ignore[override]
+        return self.n
+
+    @property
+    def stamp(self) -> str:
+        checked = "checked " if current().check else ""
+        return checked + self.policy.stamp(self.n)
+
+    def label(self, child: str) -> str:
+        return f"SparseWorkspace({self.n}, {self.policy!r}, {child})"
+
+    # -- reading ---------------------------------------------------------------------------------
+
+    def unfurl(self, b: Builder, fiber: Fiber, index: imp.Expr, protocol: str) -> Looplet:
+        crd, ptr, k = fiber.buffer("crd"), fiber.buffer("ptr"), fiber.sub
+        first = (imp.widen(ptr[0]), imp.widen(ptr[1]), imp.ZERO, self.words(b, fiber.storage))
+        begin, end, prefix, w = fiber.state or first
+        stride = _stride(fiber.storage, k)
+        q, target = b.var(f"{fiber.prefix}_q"), b.var("target")
+
+        def find(where: imp.Expr) -> imp.Expr:
+            return b.call(seek_coordinate, crd, w, q, end, k, prefix, stride, where)
+
+        seek = Seek(target, find(target))
+        if k == self.n - 1:
+            last = b.call(last_coordinate, crd, w, q, k, prefix)
+            return Stepper(q, begin, end, last, Spike(fiber.child(q)), seek)
+        here, stop = b.var(f"{fiber.prefix}_i"), b.var(f"{fiber.prefix}_stop")
+        known = b.call(coordinate, crd, w, q, end, k, prefix, stride)
+        state = (q, stop, prefix + here * stride, w)
+        inner = Fiber(fiber.storage, fiber.level, fiber.pos, k + 1, state)
+        return Stepper(
+            q, begin, end, here, Spike(inner), seek,
+            setup=(imp.Let(here, known), imp.Let(stop, find(here + 1))),
+            next=(imp.Assign(q, stop),),
+        )  # fmt: skip
+
+    def words(self, b: Builder, storage: Storage) -> imp.Expr:
+        """How many words a component has: one, if all numbers of coordinates have 64 bits."""
+        if self.n == 1:
+            return imp.ONE
+        room: imp.Expr = imp.Const(_LARGEST, imp.INT)
+        for k in range(self.n):
+            room = imp.binary("div", room, imp.maximum(storage.dim(0, k), 1))
+        words = imp.Select(room > 0, imp.ONE, imp.Const(self.n, imp.INT))
+        return b.let(f"{storage.prefix(0)}_words", words)
+
+    # -- writing ---------------------------------------------------------------------------------
+
+    def variables(self, storage: Storage, level: int) -> tuple[imp.Var, ...]:
+        v = _Variables(storage)
+        return (v.count, v.stored, v.capacity, v.heads, v.w)
+
+    def declare(self, b: Builder, storage: Storage, level: int) -> None:
+        v = _Variables(storage)
+        b.emit(imp.Assign(v.count, imp.ZERO), imp.Assign(v.stored, imp.ZERO))
+        b.emit(imp.Assign(v.w, self.words(b, storage)))
+        self._make_room(b, storage)
+
+    def reserve(self, b: Builder, storage: Storage, level: int, stop: imp.Expr) -> None:
+        b.emit(imp.Grow(storage.buffers[level]["ptr"], stop + 1))
+
+    def _make_room(self, b: Builder, storage: Storage) -> None:
+        """Room for as many components as are to accumulate now."""
+        arrays, v, policy = storage.buffers[0], _Variables(storage), self.policy
+        first = imp.Const(policy.capacity or _FIRST, imp.INT)
+        wanted = b.call(grown, v.stored, first) if policy.growth else first
+        b.emit(imp.Assign(v.capacity, imp.maximum(v.capacity, wanted)))
+        top = b.let("top", v.stored + v.capacity)
+        b.emit(imp.Grow(arrays["crd"], top * v.w))
+        storage.below(0).reserve(b, storage, 1, top)
+        b.emit(imp.Grow(arrays["order"], v.capacity + ROOM))
+        if policy.tabled:
+            size = b.let("size", policy.heads(b, storage.dim(0), v.capacity))
+            clear = imp.Fill(arrays["slots"], imp.ZERO, size, imp.ZERO)
+            b.emit(imp.Grow(arrays["slots"], size + v.capacity * 2))
+            enlarge = imp.Block((clear, imp.Assign(v.heads, size)))
+            b.emit(imp.If(size > v.heads, enlarge, imp.EMPTY))
+
+    def update(self, b: Builder, fiber: Fiber, index: imp.Expr) -> Looplet:
+        storage, level, state = fiber.storage, fiber.level, (*fiber.state, index)
+        if fiber.sub < self.n - 1:
+            return Lookup(Fiber(storage, level, fiber.pos, fiber.sub + 1, state))
+        v, dirty = _Variables(storage), b.var(f"{storage.name}_dirty", imp.BOOL)
+        keep = self._insert(b, fiber, state)
+        with b.collect() as flush:
+            self._flush(b, storage)
+        room = imp.If(v.count >= v.capacity, imp.Block(tuple(flush)), imp.EMPTY)
+        leave = imp.If(dirty, imp.Block(keep), imp.EMPTY)
+        begin = (room, imp.Let(dirty, imp.FALSE))
+        return Lookup(
+            Thunk(begin, fiber.child(v.end, dirty=dirty, fresh=True), (leave,)),
+            sure=Thunk((room,), fiber.child(v.end, fresh=True), keep),
+        )
+
+    def _insert(
+        self, b: Builder, fiber: Fiber, state: tuple[imp.Expr, ...]
+    ) -> tuple[imp.Stmt, ...]:
+        """The component whose value has been written is kept, or combined with an earlier one."""
+        storage, policy, v = fiber.storage, self.policy, _Variables(fiber.storage)
+        tell, more = _tell(storage, state), imp.Assign(v.count, v.count + 1)
+        if type(policy).insert is Policy.insert:
+            return (tell, more)
+        e, val = b.var(f"{fiber.prefix}_e"), storage.buffers[1]["val"]
+        found = b.call(
+            type(policy).insert, fiber.buffer("crd"), v.w, v.stored, v.count,
+            self._bucket(b, storage, state), fiber.buffer("order"), fiber.buffer("slots"), v.heads,
+        )  # fmt: skip
+        old, dtype = v.stored + e, storage.format.dtype
+        assert dtype is not None
+        value = b.call(combine(storage.op, dtype), val[old], val[v.end])
+        both = imp.Store(val, old, imp.cast(value, dtype))
+        known = imp.If((e >= 0) & (e < v.count), imp.Block((both,)), imp.Block((more,)))
+        return (tell, imp.Let(e, found), known)
+
+    def _bucket(self, b: Builder, storage: Storage, state: tuple[imp.Expr, ...]) -> imp.Expr:
+        """The bucket of a component: by its first coordinate, if the policy does not say."""
+        dims = [storage.dim(0, k) for k in range(self.n)]
+        if self.policy.mapping is not None:
+            return b.call(self.policy.mapping, *state, *dims)
+        if not self.policy.buckets:
+            return imp.ZERO
+        heads = _Variables(storage).heads
+        share = imp.binary("div", dims[0] + heads - 1, imp.maximum(heads, 1))
+        return imp.binary("div", state[0], imp.maximum(share, 1))
+
+    def _flush(self, b: Builder, storage: Storage) -> None:
+        """Sort what has accumulated, merge it into the all array, and begin anew."""
+        arrays, v, policy = storage.buffers[0], _Variables(storage), type(self.policy)
+        crd, order, run, late = (arrays[name] for name in ("crd", "order", "run", "late"))
+        val, dtype = storage.buffers[1]["val"], storage.format.dtype
+        assert dtype is not None
+        b.emit(imp.Grow(arrays["spare"], v.count + ROOM))
+        b.emit(imp.Grow(run, v.count * v.w), imp.Grow(late, v.count))
+        rest = (order, arrays["spare"], arrays["slots"], v.heads)
+        b.emit(imp.Do(b.call(policy.sort, crd, v.w, v.stored, v.count, *rest)))
+        if not policy.trusted or current().check:
+            right = b.call(check_order, crd, v.w, v.stored, v.count, order)
+            wrong = imp.Return(imp.Const(imp.UNSORTED | storage.sites[0] << 8, imp.INT))
+            b.emit(imp.If(~right, imp.Block((wrong,)), imp.EMPTY))
+        gather, absorb = stages(storage.op, dtype)
+        n = b.let("n", b.call(gather, crd, val, v.w, v.stored, v.count, order, run, late))
+        n = b.let("n", b.call(absorb, crd, val, v.w, v.stored, run, late, n))
+        b.emit(imp.Do(b.call(weave, crd, val, v.w, v.stored, run, late, n)))
+        if policy.tabled:
+            b.emit(imp.Do(b.call(policy.clear, arrays["slots"], v.heads, v.count)))
+        b.emit(imp.Assign(v.stored, v.stored + n), imp.Assign(v.count, imp.ZERO))
+        self._make_room(b, storage)
+
+    def freeze(self, b: Builder, storage: Storage, level: int, count: imp.Expr) -> None:
+        arrays, v = storage.buffers[level], _Variables(storage)
+        with b.collect() as flush:
+            self._flush(b, storage)
+        b.emit(imp.If(v.count > 0, imp.Block(tuple(flush)), imp.EMPTY))
+        ptr = arrays["ptr"]
+        b.emit(imp.Store(ptr, imp.ZERO, imp.Const(0, ptr.dtype)))
+        b.emit(imp.Store(ptr, imp.ONE, imp.cast(v.stored, ptr.dtype)))
+        b.emit(imp.SetLength(ptr, imp.Const(2, imp.INT)))
+        b.emit(imp.SetLength(arrays["crd"], v.stored * v.w))
+        for name in ("order", "spare", "slots", "run", "late"):
+            b.emit(imp.SetLength(arrays[name], imp.ZERO))
+        storage.below(level).freeze(b, storage, level + 1, v.stored)
+
+    def thaw(self, b: Builder, storage: Storage, level: int, count: imp.Expr) -> None:
+        v = _Variables(storage)
+        b.emit(imp.Assign(v.stored, imp.widen(storage.buffers[level]["ptr"][count])))
+        b.emit(imp.Assign(v.count, imp.ZERO), imp.Assign(v.w, self.words(b, storage)))
+        self._make_room(b, storage)
+        storage.below(level).thaw(b, storage, level + 1, v.stored)
+
+    def validate(self, arrays: Arrays, count: int, dims: tuple[int, ...], label: str) -> int:
+        words = _words(dims)
+        crd, ptr = arrays["crd"], arrays["ptr"]
+        stored = check_pointers(ptr, count, len(crd) // words, f"{label}.ptr")
+        check_length(crd, stored * words, f"{label}.crd")
+        check_sorted_coordinates(ptr, _coordinates(crd, dims), dims, label)
+        return stored
+
+
+def _check_arguments(n: object, policy: object, child: object) -> None:
+    if not isinstance(n, int) or isinstance(n, bool) or n < 1:
+        raise FormatError(f"SparseWorkspace stores at least one dimension, not {n!r}")
+    if policy is not None and not isinstance(policy, Policy):
+        raise FormatError(
+            f"{policy!r} is not a policy of workspaces", hint="ln.Coord(), ln.Bucket(), ln.Hash()"
+        )
+    if not isinstance(child, Level) or not child.leaf or not child.arrays:
+        raise FormatError(
+            "SparseWorkspace stands above values",
+            why="its components are coordinates and a value",
+            hint="SparseWorkspace(2, ln.Coord(), ln.Element(0.0)); Element(False) for truth values",
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class _Variables:
+    """The variables of a workspace that is written."""
+
+    storage: Storage
+
+    def _var(self, name: str) -> imp.Var:
+        return imp.Var(f"{self.storage.prefix(0)}_{name}")
+
+    @property
+    def count(self) -> imp.Var:
+        """How many components have accumulated."""
+        return self._var("n")
+
+    @property
+    def stored(self) -> imp.Var:
+        """How many are in the all array."""
+        return self._var("all")
+
+    @property
+    def end(self) -> imp.Expr:
+        """Where the next component comes to lie."""
+        return self.stored + self.count
+
+    @property
+    def capacity(self) -> imp.Var:
+        """How many may accumulate."""
+        return self._var("cap")
+
+    @property
+    def heads(self) -> imp.Var:
+        """How many heads the policy's table has."""
+        return self._var("heads")
+
+    @property
+    def w(self) -> imp.Var:
+        """How many words a component has."""
+        return self._var("w")
+
+
+def _stride(storage: Storage, k: int) -> imp.Expr:
+    """How far apart the numbers of two neighbours along dimension k are."""
+    stride: imp.Expr = imp.ONE
+    for j in range(k + 1, storage.format.levels[0].width):
+        stride = stride * storage.dim(0, j)
+    return stride
+
+
+def _tell(storage: Storage, state: tuple[imp.Expr, ...]) -> imp.Stmt:
+    """Write the coordinates of the next component: as their number, or one by one."""
+    v, crd = _Variables(storage), storage.buffers[0]["crd"]
+    number = state[0]
+    for k in range(1, len(state)):
+        number = number * storage.dim(0, k) + state[k]
+    one = imp.Store(crd, v.end, number)
+    if len(state) == 1:
+        return one
+    apart = [imp.Store(crd, v.end * v.w + k, i) for k, i in enumerate(state)]
+    return imp.If(imp.eq(v.w, imp.ONE), imp.Block((one,)), imp.Block(tuple(apart)))
+
+
+# -- in memory -------------------------------------------------------------------------------------
+
+
+def _words(dims: tuple[int, ...] | list[int]) -> int:
+    """How many words a component has."""
+    number = 1
+    for dim in dims:
+        number *= max(dim, 1)
+    return 1 if number <= _LARGEST else len(dims)
+
+
+def _coordinates(crd: Ints, dims: tuple[int, ...] | list[int]) -> list[Ints]:
+    """The coordinates of all components, dimension by dimension."""
+    if _words(dims) > 1:
+        words = crd.reshape(-1, len(dims))
+        return [np.ascontiguousarray(words[:, k]) for k in range(len(dims))]
+    found: list[Ints] = []
+    for dim in reversed(dims):
+        found.append(crd % max(dim, 1))
+        crd = crd // max(dim, 1)
+    return found[::-1]
+
+
+def _numbered(coordinates: list[Ints], dims: list[int]) -> Ints:
+    """The words of components with these coordinates."""
+    columns = [c.astype(np.int64) for c in coordinates]
+    if _words(dims) > 1:
+        return np.stack(columns, axis=1).ravel()
+    number = columns[0]
+    for column, dim in zip(columns[1:], dims[1:], strict=True):
+        number = number * dim + column
+    return number
+
+
+@pack_level.register(SparseWorkspace)
+def _(
+    level: SparseWorkspace, fibers: Fibers, coordinates: list[Ints], dims: list[int]
+) -> tuple[Arrays, Fibers]:
+    first, below = distinct(fibers, coordinates)
+    crd = _numbered([idx[first] for idx in coordinates], dims)
+    arrays: dict[str, NDArray[Any]] = {"ptr": pointers(fibers, first), "crd": crd}
+    arrays |= {name: np.empty(0, np.int64) for name in ("order", "spare", "slots", "run")}
+    return arrays | {"late": np.empty(0, fibers.content[-1].dtype)}, below
+
+
+@unpack_level.register(SparseWorkspace)
+def _(level: SparseWorkspace, arrays: Arrays, at: Ints, dims: list[int]) -> Entries:
+    owner, q = ranges(arrays["ptr"], at)
+    return Entries(owner, [idx[q] for idx in _coordinates(arrays["crd"], dims)], q)

@@ -1,0 +1,110 @@
+"""The merge stage of a sparse workspace (WORK §4.3), for any function that combines two values.
+
+The sorted accumulation array is first gathered into a run without duplicates. What the run has in
+common with the all array is combined there, and the rest is woven in from behind, so that no
+second all array is needed. Codelets, made for a function `combine(old, new)`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, MutableSequence, Sequence
+
+from linnet.imp.components import compare, copy
+from linnet.imp.searching import gallop
+
+Ints = Sequence[int]
+Target = MutableSequence[int]
+Values = MutableSequence[float]
+Combine = Callable[[float, float], float]
+
+
+def gathering(combine: Combine) -> Callable[..., int]:
+    """The codelet that makes a sorted run of the accumulation array."""
+
+    def gather(
+        crd: Ints, val: Values, w: int, base: int, count: int, order: Ints, run: Target,
+        late: Values,
+    ) -> int:  # fmt: skip
+        """Copy components in order, those that are the same combined; return how many are left."""
+        last = 0
+        if w == 1:
+            run[0] = crd[base + order[0]]
+            late[0] = val[base + order[0]]
+            for t in range(1, count):
+                e = base + order[t]
+                key = crd[e]
+                if key == run[last]:
+                    late[last] = combine(late[last], val[e])
+                else:
+                    last += 1
+                    run[last] = key
+                    late[last] = val[e]
+            return last + 1
+        copy(crd, base + order[0], run, 0, w)
+        late[0] = val[base + order[0]]
+        for t in range(1, count):
+            e = base + order[t]
+            if compare(crd, e, run, last, w) == 0:
+                late[last] = combine(late[last], val[e])
+            else:
+                last += 1
+                copy(crd, e, run, last, w)
+                late[last] = val[e]
+        return last + 1
+
+    return gather
+
+
+def absorbing(combine: Combine) -> Callable[..., int]:
+    """The codelet that combines what the run and the all array have in common."""
+
+    def absorb(
+        crd: Ints, val: Values, w: int, stored: int, run: Target, late: Values, count: int
+    ) -> int:
+        """Combine duplicates in the all array; the run keeps the rest, whose number is returned."""
+        p, left = 0, 0
+        for r in range(count):
+            if w == 1:
+                p = gallop(crd, p, stored, run[r])
+            else:
+                while p < stored and compare(crd, p, run, r, w) < 0:
+                    p += 1
+            if p < stored and compare(crd, p, run, r, w) == 0:
+                val[p] = combine(val[p], late[r])
+            else:
+                for k in range(w):
+                    run[left * w + k] = run[r * w + k]
+                late[left] = late[r]
+                left += 1
+        return left
+
+    return absorb
+
+
+def weave(
+    crd: Target, val: Values, w: int, stored: int, run: Ints, late: Sequence[float], count: int
+) -> None:
+    """Merge a run that has nothing in common with the all array into it, from behind."""
+    p = stored - 1
+    for k in range(count):
+        r = count - 1 - k
+        while p >= 0 and compare(crd, p, run, r, w) > 0:
+            for j in range(w):
+                crd[(p + r + 1) * w + j] = crd[p * w + j]
+            val[p + r + 1] = val[p]
+            p -= 1
+        copy(run, r, crd, p + r + 1, w)
+        val[p + r + 1] = late[r]
+
+
+def grown(stored: int, first: int) -> int:
+    """How many components to accumulate next: more, the more there are to merge with (WORK §5.1).
+
+    Merging takes time in proportion to what is stored, so that a share of it must come together to
+    be worth it; of much, a smaller share.
+    """
+    if stored < 1 << 16:
+        return max(first, 2 * stored)
+    if stored < 1 << 20:
+        return max(first, stored)
+    return max(first, (1 << 19) + (stored >> 1))
