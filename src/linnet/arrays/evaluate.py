@@ -10,12 +10,11 @@ from typing import Generic, TypeVar
 
 import numpy as np
 
-from linnet.arrays.nodes import Constant, Leaf, Node
+from linnet.arrays.nodes import Node
 from linnet.arrays.plan import Plan, Step, plan
 from linnet.arrays.trace import trace
 from linnet.errors import OutOfMemoryError
 from linnet.formats.buffers import Buffer
-from linnet.formats.construct import scalar
 from linnet.formats.element import Pattern
 from linnet.formats.format import Format
 from linnet.formats.named import COO, Family, settle
@@ -122,11 +121,3 @@ def sizes(numbers: tuple[int, ...]) -> Tensor:
     """
     format, buffers = _sizes_format(len(numbers))
     return Tensor(format, numbers, buffers)
-
-
-def constant(node: Constant) -> Leaf:
-    """A number as a tensor without dimensions."""
-    made = scalar(node.value, None if node.dtype.startswith("weak") else node.dtype)
-    dtype = made.format.dtype
-    assert dtype is not None
-    return Leaf(made, (), dtype)

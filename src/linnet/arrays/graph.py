@@ -210,22 +210,21 @@ def _initial(
 def fill_of(node: Node) -> Number:
     """What the elements are where the sparse operands store nothing.
 
-    Dense operands may hold anything there; if that makes a difference, their fill values stand for
-    them. A reduction of fill values that are not the function's identity counts them, and is dense:
-    its fill value is nominal, and 0.
+    Dense operands may hold anything there, and so may reductions, if they are stored densely. If
+    that makes a difference the result is dense, and its fill value is nominal: 0.
     """
-    found = _Fills(dense_is_known=False).expr(node)
+    found = _Fills(reductions_are_known=False).expr(node)
     if not isinstance(found, loops.Literal):
-        found = _Fills(dense_is_known=True).expr(node)
-        assert isinstance(found, loops.Literal)
-    return found.value if node.dtype.startswith("weak") else as_python(found.value, node.dtype)
+        found = _Fills(reductions_are_known=True).expr(node)
+    value = found.value if isinstance(found, loops.Literal) else 0
+    return value if node.dtype.startswith("weak") else as_python(value, node.dtype)
 
 
 class _Fills:
     """The values of nodes where nothing is stored, as expressions."""
 
-    def __init__(self, dense_is_known: bool) -> None:
-        self._dense_is_known = dense_is_known
+    def __init__(self, reductions_are_known: bool) -> None:
+        self._reductions_are_known = reductions_are_known
         self._found: dict[int, loops.Expr] = {}
         self._types: dict[str, str] = {}
 
@@ -242,13 +241,13 @@ class _Fills:
             case Leaf(tensor, _, dtype):
                 format = tensor.contents().format
                 if all(level.full for level in format.levels[:-1]):
-                    return self._anything(as_python(format.fill_value, dtype), dtype)
+                    return self._anything(dtype)
                 return loops.Literal(as_python(format.fill_value, dtype), dtype, structural=True)
             case View(arg):
                 below = self.expr(arg)
                 if isinstance(below, loops.Literal):
                     return below
-                return self._anything(0, node.dtype)  # what is read elsewhere is something else
+                return self._anything(node.dtype)  # what is read elsewhere is something else
             case Map(function, args):
                 values = tuple([self.expr(a) for a in args])
                 return simplify_expr(loops.Call(function, values), Facts({}, self._types))
@@ -256,11 +255,11 @@ class _Fills:
                 below, identity = self.expr(arg), function.identity(dtype)
                 held = isinstance(below, loops.Literal) and identity is not None
                 kept = held and same(below.value, identity)  # type: ignore[union-attr]
-                return self._anything(initial if kept else as_python(0, dtype), dtype)
+                if kept and self._reductions_are_known:
+                    return loops.Literal(initial, dtype, structural=True)
+                return self._anything(dtype)
 
-    def _anything(self, fill: Number, dtype: str) -> loops.Expr:
-        if self._dense_is_known:
-            return loops.Literal(fill, concrete(dtype), structural=True)
+    def _anything(self, dtype: str) -> loops.Expr:
         name = f"x{len(self._types)}"
         self._types[name] = dtype
         return loops.Access(name, ())

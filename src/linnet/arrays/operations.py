@@ -7,6 +7,7 @@ kept under a key that is quick to make, so that the next call like it only runs 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TypeAlias
 
 from linnet.algebra.dtypes import Number
@@ -15,11 +16,12 @@ from linnet.algebra.lookup import lookup
 from linnet.arrays.evaluate import Memory, evaluate, run
 from linnet.arrays.graph import broadcast, map_of, node_of, permuted, reduce_of
 from linnet.arrays.lazy import Lazy
-from linnet.arrays.nodes import Leaf, Node
+from linnet.arrays.nodes import Constant, Leaf, Node, View
 from linnet.arrays.plan import Plan, plan
+from linnet.arrays.scalars import OUTCOME, PASSED, VALUE, lift, outcome, scalar
 from linnet.arrays.slices import Index, viewed
 from linnet.arrays.subscripts import contraction
-from linnet.arrays.trace import trace
+from linnet.arrays.trace import pattern_of, trace, well_filled
 from linnet.errors import ArgumentError
 from linnet.formats.located import located
 from linnet.formats.named import FormatLike, as_format
@@ -27,45 +29,90 @@ from linnet.formats.tensor import Tensor
 
 Array: TypeAlias = Tensor | Lazy
 
-_FAST: Memory[tuple[object, ...], Plan] = Memory()
+_NUMBERS = frozenset((bool, int, float, complex))
+_FAST: Memory[tuple[object, ...], Quick | str] = Memory()
+
+
+@dataclass(frozen=True, slots=True)
+class Quick:
+    """A plan that needs nothing but tensors, and the dtypes of those that are made of numbers."""
+
+    plan: Plan
+    dtypes: tuple[str, ...]
 
 
 def apply(function: object, *args: object, format: FormatLike | None = None) -> Array:
     """A function of elements, with NumPy's broadcasting."""
     if format is None:
-        key, tensors = _quick_key(function, args)
-        if key is not None:
-            known = _FAST.get(key)
-            if known is not None:
-                return run(known, tensors)[0]
+        found = _quick(function, args)
+        if found is not None:
+            return run(found[0].plan, found[1])[0]
     return _applied(function, args, format)
+
+
+def _quick(function: object, args: tuple[object, ...]) -> tuple[Quick, list[Tensor]] | None:
+    """How this has been done before, and with which tensors."""
+    key, tensors, number = _quick_key(function, args)
+    known = None if key is None else _FAST.get(key)
+    if type(known) is str:
+        known = _FAST.get(_full_key(known, key, function, args))  # type: ignore[arg-type]
+    if type(known) is not Quick:
+        return None
+    if known.dtypes and number is not None:
+        place, value = number
+        tensors.insert(place, scalar(value, known.dtypes[place]))
+    return known, tensors
 
 
 def _quick_key(
     function: object, args: tuple[object, ...]
-) -> tuple[tuple[object, ...] | None, list[Tensor]]:
-    """What tells how tensors of one shape are combined; None if it is not as simple as that."""
+) -> tuple[tuple[object, ...] | None, list[Tensor], tuple[int, Number] | None]:
+    """What tells how tensors of one shape and a number are combined, if it is as simple as that."""
     tensors: list[Tensor] = []
+    number: tuple[int, Number] | None = None
     key: list[object] = [function]
     shape: tuple[int, ...] | None = None
     for arg in args:
+        if type(arg) in _NUMBERS:
+            if number is not None:
+                return None, tensors, None
+            number = len(tensors), arg  # type: ignore[assignment]
+            key.append(type(arg))
+            continue
         if type(arg) is not Tensor or (contents := arg._contents) is None:
-            return None, tensors
+            return None, tensors, None
         if shape is None:
             shape = contents.shape
         elif shape != contents.shape or arg is tensors[0]:
-            return None, tensors
+            return None, tensors, None
         key.append(contents.signature)
         tensors.append(arg)
-    return tuple(key), tensors
+    return tuple(key), tensors, number
+
+
+def _full_key(
+    how: str, key: tuple[object, ...], function: object, args: tuple[object, ...]
+) -> tuple[object, ...]:
+    """The key with what else the plan depends on: a number, or what a comparison with it gives."""
+    if how == OUTCOME:
+        return (*key, OUTCOME, outcome(function_of(function), [node_of(a) for a in args])[2])
+    return (*key, VALUE, *[repr(a) for a in args if type(a) in _NUMBERS])
 
 
 @located
 def _applied(function: object, args: tuple[object, ...], format: FormatLike | None) -> Array:
-    made = map_of(function_of(function), [operand(a) for a in args])
+    nodes = [operand(a) for a in args]
+    wanted, lifted, how = lift(function_of(function), nodes)
+    made = map_of(wanted, lifted)
     if any(isinstance(a, Lazy) for a in args):
         return Lazy(made)
-    return _evaluated(made, format, _quick_key(function, args)[0])
+    key = None if format is not None else _quick_key(function, args)[0]
+    if key is not None and how != PASSED and any(isinstance(n, Constant) for n in nodes):
+        _FAST.put(key, how)
+        key = _full_key(how, key, function, args)
+    scalars = any(a is not b for a, b in zip(nodes, lifted, strict=True))
+    dtypes = tuple([a.dtype for a in lifted]) if scalars else ()
+    return _evaluated(made, format, key, dtypes)
 
 
 @located
@@ -88,21 +135,38 @@ def reduce(
         if type(axis) is list:
             axis = tuple(axis)
         contents = x._contents
-        key = (function, contents.signature, axis, keepdims, dtype)
+        key = (function, contents.signature, axis, keepdims, dtype, well_filled(contents))
         known = _FAST.get(key) if 0 not in contents.shape else None
-        if known is not None:
-            return run(known, [x])[0]
+        if type(known) is Quick:
+            return run(known.plan, [x])[0]
     made = reduce_of(function_of(function), operand(x), axis, keepdims, initial, dtype)
-    return (
-        Lazy(made) if isinstance(x, Lazy) else _evaluated(made, format, None if keepdims else key)
-    )
+    return Lazy(made) if isinstance(x, Lazy) else _evaluated(made, format, key)
 
 
 @located
 def view(x: object, index: Index, format: FormatLike | None = None) -> Array:
     """Basic indexing: slices with any step, integers, `None`, `...`, and tuples of them."""
     made = viewed(operand(x), index)
-    return Lazy(made) if isinstance(x, Lazy) else _evaluated(made, format, None)
+    if isinstance(x, Lazy):
+        return Lazy(made)
+    if format is None and isinstance(made, View) and isinstance(made.arg, Leaf):
+        return _window(made, made.arg)
+    return _evaluated(made, format, None)
+
+
+def _window(view: View, leaf: Leaf) -> Tensor:
+    """A part of a tensor, by a kernel for all parts like it."""
+    pattern, numbers = pattern_of(view)
+    key = (*pattern, leaf.tensor.contents().signature)
+    known = _FAST.get(key)
+    if type(known) is Quick:
+        return run(known.plan, [leaf.tensor], numbers)[0]
+    found, _ = trace([view])
+    made = plan(found, [view], [None])
+    if any(step.dense for step in made.steps):
+        return evaluate([view])[0]
+    _FAST.put(key, Quick(made, ()))
+    return run(made, found.tensors, found.numbers)[0]
 
 
 @located
@@ -139,8 +203,8 @@ def contract(
     if format is None:
         key, tensors = _contract_key(subscripts, args, semiring)
         known = None if key is None else _FAST.get(key)
-        if known is not None:
-            return run(known, tensors)[0]
+        if type(known) is Quick:
+            return run(known.plan, tensors)[0]
     made = contraction(subscripts, [operand(a) for a in args], semiring)
     if any(isinstance(a, Lazy) for a in args):
         return Lazy(made)
@@ -165,7 +229,7 @@ def _contract_key(
         for letter, size in zip(term, contents.shape, strict=True):
             if sizes.setdefault(letter, size) != size:
                 return None, tensors
-        key.append(contents.signature)
+        key += (contents.signature, well_filled(contents))
         tensors.append(arg)
     return tuple(key), tensors
 
@@ -189,15 +253,21 @@ def operand(value: object) -> Node:
     return value.node if isinstance(value, Lazy) else node_of(value)
 
 
-def _evaluated(node: Node, format: FormatLike | None, key: tuple[object, ...] | None) -> Tensor:
+def _evaluated(
+    node: Node,
+    format: FormatLike | None,
+    key: tuple[object, ...] | None,
+    dtypes: tuple[str, ...] = (),
+) -> Tensor:
     """The tensor of a node; its plan is kept under a quick key if it needs nothing else."""
     if format is None and isinstance(node, Leaf):
         return node.tensor
     wanted = None if format is None else as_format(format, len(node.shape))
-    if key is not None:
-        found, _ = trace([node])
-        if not found.numbers and _FAST.get(key) is None:
-            made = plan(found, [node], [wanted])
-            if not any(step.dense for step in made.steps):
-                return run(_FAST.put(key, made), found.tensors)[0]
-    return evaluate([node], [wanted])[0]
+    if key is None:
+        return evaluate([node], [wanted])[0]
+    found, _ = trace([node])
+    made = plan(found, [node], [wanted])
+    if any(step.dense or step.numbers for step in made.steps):
+        return evaluate([node], [wanted])[0]
+    known = _FAST.put(key, Quick(made, dtypes))
+    return run(known.plan if type(known) is Quick else made, found.tensors)[0]

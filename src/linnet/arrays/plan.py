@@ -217,7 +217,7 @@ class _Attempt:
             types |= {s.temp: s.node.dtype for s in all_scalars(self.scalars)}
             format = format_of_result(
                 self.value, self.free, self.order, self.op, init, planner.formats, types,
-                all(well_filled(tensor) for tensor in planner.trace.tensors),
+                all(well_filled(tensor.contents()) for tensor in planner.trace.tensors),
             )  # fmt: skip
         elif format.fill_value is not None:
             init = format.fill_value

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from linnet.arrays.nodes import Axis, Constant, Leaf, Map, Node, Reduce, View
+from linnet.formats.contents import Contents
 from linnet.formats.tensor import Tensor
 
 
@@ -48,7 +49,7 @@ class Trace:
                 number = self._leaves.setdefault(id(tensor), len(self.tensors))
                 if number == len(self.tensors):
                     self.tensors.append(tensor)
-                return ("leaf", number, tensor.contents().signature, well_filled(tensor))
+                return ("leaf", number, tensor.contents().signature, well_filled(tensor.contents()))
             case Constant(value, dtype):
                 return ("constant", repr(value), dtype)  # which tells 0.0 from -0.0 and False
             case Map(function, args):
@@ -89,10 +90,15 @@ def trace(outputs: Sequence[Node]) -> tuple[Trace, tuple[object, ...]]:
     return found, (*found.entries, roots)
 
 
-def well_filled(tensor: Tensor) -> bool:
+def pattern_of(view: View) -> tuple[list[object], list[int]]:
+    """What of a view its kernel depends on, and the numbers that it is given."""
+    found = Trace()
+    return ["view", len(view.shape), *found._axes(view, view.axes)], found.numbers
+
+
+def well_filled(contents: Contents) -> bool:
     """Whether there is a value for every few indices of every dimension."""
-    contents = tensor.contents()
-    return all(n <= 8 * contents.nnz + 64 for n in contents.shape)
+    return max(contents.shape, default=0) <= 8 * contents.nnz + 64
 
 
 def is_whole(view: View, k: int) -> bool:

@@ -1,0 +1,113 @@
+"""Numbers in expressions: given to a kernel when it is called, or part of its code?
+
+A kernel that has a number in its code is compiled again for every other number. So a number is an
+argument wherever the fill value of the result does not depend on it (`A * c`, or anything on dense
+tensors), and for comparisons, whose fill value is one of two.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import lru_cache
+
+import numpy as np
+
+from linnet import loops
+from linnet.algebra.dtypes import Number, as_python
+from linnet.algebra.exact import apply as value_of
+from linnet.algebra.function import Function
+from linnet.arrays.nodes import Constant, Leaf, Node
+from linnet.formats.buffers import Buffer
+from linnet.formats.format import Format
+from linnet.formats.named import SCALAR, settle
+from linnet.formats.tensor import Tensor
+from linnet.normalize.simplify import Facts, simplify_expr
+
+PASSED, OUTCOME, VALUE = "passed", "outcome", "value"
+_BETTER_KNOWN = ("pow", "bitwise_left_shift", "bitwise_right_shift", "round")  # as x ** 2 is
+
+
+def lift(function: Function, args: Sequence[Node]) -> tuple[Function, list[Node], str]:
+    """A function and arguments in which numbers are tensors, where that is better; and how.
+
+    What a kernel depends on is then: nothing of the number (`PASSED`), the fill value of the result
+    (`OUTCOME`), or the number itself (`VALUE`).
+    """
+    leaves = [a for a in args if isinstance(a, Leaf)]
+    numbers = [a for a in args if isinstance(a, Constant)]
+    if not numbers or not leaves or len(leaves) + len(numbers) < len(args):
+        return function, list(args), VALUE
+    given = function.types(tuple([a.dtype for a in args]))[0]
+    sparse = [a for a in leaves if not _is_dense(a)]
+    how = PASSED
+    if function.name in _BETTER_KNOWN or len(numbers) > 1:
+        return function, list(args), VALUE
+    if sparse:
+        facts = tuple((_fill(a), a.dtype) if isinstance(a, Leaf) else None for a in args)
+        if not _decided(function, facts, given):
+            if len(args) > 2 or function.types(given)[1] != "bool":
+                return function, list(args), VALUE
+            how, function = OUTCOME, decided(function, *outcome(function, args))
+    passed: list[Node] = [
+        Leaf(scalar(a.value, dtype), (), dtype) if isinstance(a, Constant) else a
+        for a, dtype in zip(args, given, strict=True)
+    ]
+    return function, passed, how
+
+
+def outcome(function: Function, args: Sequence[Node]) -> tuple[int, Number, Number]:
+    """The place and fill value of the only tensor among two arguments, and f(fill, number)."""
+    place = 0 if isinstance(args[0], Leaf) else 1
+    values = tuple([_fill(a) if isinstance(a, Leaf) else a.value for a in args])  # type: ignore[union-attr]
+    return place, values[place], value_of(function, values, tuple([a.dtype for a in args]))
+
+
+@lru_cache(maxsize=1024)
+def decided(function: Function, place: int, fill: Number, result: Number) -> Function:
+    """A comparison whose result is known where one argument is its fill value."""
+    return replace(
+        function,
+        name=f"{function.name}_{'no' if place else 'yes'}_{fill!r}_{result!r}",
+        symbol="",
+        constants=(*function.constants, (fill, place, result)),
+    )
+
+
+@lru_cache(maxsize=1024)
+def _decided(
+    function: Function, facts: tuple[tuple[Number, str] | None, ...], given: tuple[str, ...]
+) -> bool:
+    """Whether the result is known where the tensors store nothing, whatever the number is."""
+    args = tuple(
+        loops.Access("c", ()) if fact is None else loops.Literal(*fact, structural=True)
+        for fact in facts
+    )
+    number = given[facts.index(None)]
+    found = simplify_expr(loops.Call(function, args), Facts({}, {"c": number}))
+    return isinstance(found, loops.Literal)
+
+
+def _fill(leaf: Leaf) -> Number:
+    fill = leaf.tensor.contents().format.fill_value
+    assert fill is not None
+    return fill
+
+
+def _is_dense(leaf: Leaf) -> bool:
+    return all(level.full for level in leaf.tensor.contents().format.levels[:-1])
+
+
+@lru_cache(maxsize=64)
+def _scalar_format(dtype: str) -> tuple[Format, np.dtype[np.generic]]:
+    return settle(SCALAR, dtype), np.dtype(dtype)
+
+
+def scalar(value: Number, dtype: str) -> Tensor:
+    """A number as a tensor without dimensions; refuses what the dtype does not hold."""
+    format, held = _scalar_format(dtype)
+    try:
+        array = np.array((value,), held)
+    except (OverflowError, TypeError, ValueError):
+        array = np.array((as_python(value, dtype),), held)
+    return Tensor(format, (), (Buffer.borrow(array),))
