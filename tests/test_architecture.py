@@ -34,7 +34,6 @@ LAYER = {name: depth for depth, names in enumerate(LAYERS) for name in names}
 
 # Imports that point up, each with its reason. Nothing is added here lightly.
 EXCEPTIONS = {
-    ("formats/operators.py", "api"): "operators are functions of arrays; imported when first used",
     ("formats/coordinates.py", "runtime"): "a sort of many entries is compiled, too",
     ("formats/tensor.py", "runtime"): "a conversion is a compiled program; imported when asked for",
 }

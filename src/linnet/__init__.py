@@ -25,7 +25,10 @@ from linnet.algebra.table import FUNCTIONS as _FUNCTIONS
 from linnet.algebra.table import choose
 from linnet.errors import LinnetError
 from linnet.explain import explain
-from linnet.formats.construct import asarray, from_buffers, scalar, tensor
+from linnet.api import NAMES as _NAMES
+from linnet.api import SPACES as _SPACES
+from linnet.api.conversion import asarray
+from linnet.formats.construct import from_buffers, scalar, tensor
 from linnet.formats.dense import Dense
 from linnet.formats.element import Element, Pattern, ShortCircuit, SparseScalar
 from linnet.formats.format import Format
@@ -63,27 +66,51 @@ from linnet.options import config
 from linnet.runtime.kernel import Kernel
 
 if TYPE_CHECKING:
+    from linnet.files.read import read
+    from linnet.files.write import write
+    from linnet.formats.policies import Bucket, Coord, Hash, Heap, Policy
+    from linnet.formats.sparse_workspace import SparseWorkspace
     from linnet.frontend.einsum import einsum
+    from linnet.frontend.functions import function
+    from linnet.pictures.draw import draw
+    from linnet.runtime.assembly import assembly
 
 __version__ = "0.1.0"
 
 # What brings much of the compiler along is imported when it is first asked for. The name of a
 # module of this folder cannot be among them: importing it would put the module in its place.
-_LATER = {"einsum": "linnet.frontend.einsum"}
-_REDUCTIONS = ("min", "max")  # names that mean a reduction in an array library
+_LATER = {"function": "linnet.frontend.functions", "einsum": "linnet.frontend.einsum"}
+_LATER |= {
+    "read": "linnet.files.read",
+    "write": "linnet.files.write",
+    "assembly": "linnet.runtime.assembly",
+    "draw": "linnet.pictures.draw",
+}
+_LATER |= dict.fromkeys(("Lazy", "compute", "fuse", "lazy"), "linnet.arrays.lazy")
+_LATER |= dict.fromkeys(("Bucket", "Coord", "Hash", "Heap", "Policy"), "linnet.formats.policies")
+_LATER |= {"SparseWorkspace": "linnet.formats.sparse_workspace"}
+__array_api_version__ = "2025.12"
 
 
 def __getattr__(name: str) -> object:
-    """The functions of values, by any name under which the algebra knows them."""
+    """Functions of arrays, and those of values by any name under which the algebra knows them."""
     if name in _LATER:
-        return getattr(_import_module(_LATER[name]), name)
-    if name in _by_name and name not in _REDUCTIONS:
-        return _by_name[name]
-    raise AttributeError(f"module 'linnet' has no attribute {name!r}")
+        found = getattr(_import_module(_LATER[name]), name)
+    elif name in _NAMES:
+        module, attribute = _NAMES[name]
+        found = getattr(_import_module(module), attribute)
+    elif name in _SPACES:
+        found = _import_module(_SPACES[name])
+    elif name in _by_name:
+        found = _by_name[name]
+    else:
+        raise AttributeError(f"module 'linnet' has no attribute {name!r}")
+    globals()[name] = found
+    return found
 
 
 def __dir__() -> list[str]:
     """The public names, those of functions included."""
     functions = (name for name in _FUNCTIONS if not name.startswith("astype_"))
     own = (name for name in globals() if not name.startswith("_") and name != "TYPE_CHECKING")
-    return sorted({*own, *_LATER, *functions})
+    return sorted({*own, *_LATER, *_NAMES, *_SPACES, *functions})

@@ -90,6 +90,14 @@ class ShapeError(LinnetError, ValueError):
     """Dimensions disagree, or a shape is not one."""
 
 
+class AxisError(ShapeError, IndexError):
+    """A dimension that an array does not have, or one that is named twice."""
+
+
+class SingularError(LinnetError, ValueError):
+    """A matrix for which a factorization or an inverse does not exist, or is not found."""
+
+
 class DTypeError(LinnetError, TypeError):
     """A value type that Linnet does not hold, or that does not fit here."""
 

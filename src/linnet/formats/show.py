@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from linnet.formats.packing import unpack_levels
 
@@ -35,9 +38,69 @@ def with_values(tensor: Tensor) -> str:
     return "\n".join([line, *(f"  [{place:>{width}}]  {value!r}" for place, value in rows)])
 
 
+def coordinates(tensor: Tensor) -> NDArray[Any]:
+    """The coordinates of what is stored, one row for every dimension."""
+    contents = tensor.contents()
+    found, values = unpack_levels(contents.levels(), contents.shape, contents.format)
+    return np.array(found) if found else np.zeros((0, len(values)), np.int64)
+
+
+def values(tensor: Tensor) -> NDArray[Any]:
+    """The values that are stored, in the order of their coordinates."""
+    contents = tensor.contents()
+    return unpack_levels(contents.levels(), contents.shape, contents.format)[1]
+
+
 def human_bytes(count: int) -> str:
     """`84 bytes`, `1.5 KiB`, `20.0 MiB`."""
     if count < 1024:
         return f"{count} bytes"
     power = min(4, (count.bit_length() - 1) // 10)
     return f"{count / 1024**power:.1f} {('KiB', 'MiB', 'GiB', 'TiB')[power - 1]}"
+
+
+# -- in notebooks ----------------------------------------------------------------------------------
+
+_SIDE = 120  # pixels of the longer side of a picture
+_SHOWN = 4_000_000  # stored values beyond which no picture is made
+
+
+def html(tensor: Tensor) -> str:
+    """A table of what the tensor is, with a picture of where it stores something."""
+    rows = [("format", repr(tensor.format)), ("dtype", str(tensor.dtype or "open"))]
+    if tensor.shape is not None:
+        share = tensor.nnz / tensor.size if tensor.size else 0.0
+        rows += [
+            ("shape", " × ".join(map(str, tensor.shape)) or "scalar"),
+            ("stored", f"{tensor.nnz} ({share:.2%})"),
+            ("fill value", repr(tensor.fill_value)),
+            ("memory", human_bytes(tensor.nbytes)),
+        ]
+    lines = "".join(f"<tr><th>{name}</th><td>{escaped(text)}</td></tr>" for name, text in rows)
+    return f"<table><tr><td><table>{lines}</table></td><td>{picture(tensor)}</td></tr></table>"
+
+
+def escaped(text: str) -> str:
+    """Text as HTML shows it."""
+    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+
+
+def picture(tensor: Tensor) -> str:
+    """Where something is stored, along the last two dimensions: dark is dense."""
+    if not tensor.shape or not tensor.size or tensor.nnz > _SHOWN:
+        return ""
+    found = coordinates(tensor)
+    rows, cols = (tensor.shape if tensor.ndim > 1 else (1, *tensor.shape))[-2:]
+    scale = min(1.0, _SIDE / max(rows, cols))
+    high, wide = max(1, round(rows * scale)), max(1, round(cols * scale))
+    y = (found[-2] if tensor.ndim > 1 else np.zeros_like(found[-1])) * high // rows
+    counts = np.bincount(y * wide + found[-1] * wide // cols, minlength=high * wide)
+    shade = counts / (tensor.size / (high * wide))
+    cells = [
+        f'<rect x="{k % wide}" y="{k // wide}" width="1" height="1" '
+        f'fill-opacity="{max(0.25, min(1.0, shade[k])):.2f}"/>'
+        for k in np.flatnonzero(counts).tolist()
+    ]
+    size = f'width="{_SIDE * wide // max(high, wide)}" height="{_SIDE * high // max(high, wide)}"'
+    frame = f'<rect width="{wide}" height="{high}" fill="none" stroke="gray" stroke-width="0.2"/>'
+    return f'<svg {size} viewBox="0 0 {wide} {high}">{frame}{"".join(cells)}</svg>'

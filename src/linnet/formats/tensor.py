@@ -21,12 +21,13 @@ from linnet.formats.contents import Contents, Signature, buffer_names
 from linnet.formats.format import Format, named
 from linnet.formats.located import located
 from linnet.formats.named import DENSE, FormatLike, as_format, permute, settle
+from linnet.formats.operators import Operators
 from linnet.formats.to_scipy import to_scipy
 
 __all__ = ["Contents", "Signature", "Tensor", "buffer_names", "empty_tensor"]
 
 
-class Tensor:
+class Tensor(Operators):
     """An array of any number of dimensions, stored in any format."""
 
     __slots__ = ("__weakref__", "_contents", "_given", "_output")
@@ -138,8 +139,21 @@ class Tensor:
             raise ArgumentError("a tensor without dimensions has no length")
         return shape[0]
 
+    @property
+    def coords(self) -> NDArray[Any]:
+        """The coordinates of what is stored: one row for every dimension, one column per value."""
+        return show.coordinates(self)
+
+    @property
+    def data(self) -> NDArray[Any]:
+        """The values that are stored, in the order of `coords`."""
+        return show.values(self)
+
     def __repr__(self) -> str:
         return show.one_line(self)
+
+    def _repr_html_(self) -> str:
+        return show.html(self)
 
     def __str__(self) -> str:
         return show.with_values(self)

@@ -1,0 +1,36 @@
+"""The Array API namespace, and what users of SciPy and NumPy expect beside it: `linnet.<name>`.
+
+Functions of values are rows of the algebra's table, called through `linnet.arrays`. What moves
+values (reshape, concat, sort …) works on the coordinates of what is stored, never on a dense copy.
+`NAMES` says in which module each public name is; nothing is imported before it is asked for.
+"""
+
+from __future__ import annotations
+
+_MODULES = {
+    "dtypes": "can_cast finfo iinfo isdtype result_type astype int8 int16 int32 int64 uint8 uint16 "
+    "uint32 uint64 float32 float64 complex64 complex128 e pi inf nan newaxis",
+    "info": "__array_namespace_info__",
+    "conversion": "asarray",
+    "creation": "zeros ones empty full zeros_like ones_like empty_like full_like arange "
+    "linspace meshgrid eye tril triu from_dlpack diag",
+    "elementwise": "clip nan_to_num where",
+    "shapes": "reshape squeeze expand_dims permute_dims moveaxis matrix_transpose broadcast_to "
+    "broadcast_arrays broadcast_shapes flip roll",
+    "joining": "concat stack unstack tile repeat vstack hstack block kron",
+    "indexing": "take take_along_axis",
+    "searching": "argmax argmin nonzero count_nonzero searchsorted",
+    "sorting": "sort argsort topk",
+    "sets": "unique_all unique_counts unique_inverse unique_values isin",
+    "statistics": "sum prod max min mean var std any all",
+    "running": "cumulative_sum cumulative_prod diff",
+    "products": "matmul tensordot vecdot outer dot",
+    "grouping": "groupby",
+    "random": "random",
+}
+NAMES = {
+    name: (f"linnet.api.{module}", name)
+    for module, names in _MODULES.items()
+    for name in names.split()
+} | {"bool": ("linnet.api.dtypes", "bool_")}
+SPACES = {"linalg": "linnet.api.linalg", "fft": "linnet.api.fft"}

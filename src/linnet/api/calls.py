@@ -1,0 +1,121 @@
+"""Operators, indexing and updates of a tensor, as the Python object calls them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from linnet.algebra.function import Function
+from linnet.algebra.lookup import by_name
+from linnet.api import assign, indexing
+from linnet.api.dtypes import astype
+from linnet.api.operands import shape_of
+from linnet.api.products import matmul
+from linnet.api.shapes import permute_dims
+from linnet.api.small import compared, is_small
+from linnet.arrays import Lazy, apply
+from linnet.errors import ArgumentError, DTypeError, LinnetError, Location, ShapeError
+from linnet.formats.from_scipy import is_scipy_sparse
+from linnet.formats.tensor import Tensor
+
+_PLAIN = (Tensor, bool, int, float, complex, np.ndarray, np.generic)
+_COMPARISONS = {"equal", "not_equal"}
+
+
+def operator(name: str, *args: Any) -> Any:
+    """`x + y` and its kin; operands that are not arrays are left to their own operators."""
+    for arg in args:
+        if not isinstance(arg, _PLAIN) and not _is_array(arg):
+            return NotImplemented
+    try:
+        if name == "matmul":
+            return matmul(*args)
+        if name in _COMPARISONS and is_small(args):
+            return compared(name, args)
+        return apply(by_name[name], *args)
+    except LinnetError as error:
+        error.at = error.at or Location.of_caller()
+        raise
+
+
+def call(function: Function, args: tuple[Any, ...], format: Any = None) -> Any:
+    """`ln.add(x, y)`: a function of values, of arrays."""
+    if len(args) != function.arity:
+        raise ArgumentError(
+            f"{function.name} takes {function.arity} arguments, not {len(args)}",
+            at=Location.of_caller(),
+        )
+    try:
+        return apply(function, *args) if format is None else apply(function, *args, format=format)
+    except LinnetError as error:
+        error.at = error.at or Location.of_caller()
+        raise
+
+
+def _is_array(arg: object) -> bool:
+    """A lazy array, an array of SciPy."""
+    return is_scipy_sparse(arg) or isinstance(arg, Lazy)
+
+
+def update(name: str, x: Tensor, other: Any) -> Any:
+    """`x += y`: the object holds the result; memory that it shared is left as it was."""
+    found = operator(name, x, other)
+    if found is NotImplemented:
+        return found
+    if not isinstance(found, Tensor):
+        return found  # lazy
+    if found.shape != x.shape:
+        raise ShapeError(
+            f"an array of shape {x.shape} cannot hold a result of shape {found.shape}",
+            at=Location.of_caller(),
+        )
+    if found.dtype != x.dtype:
+        if not np.can_cast(found.dtype, x.dtype, "same_kind"):  # type: ignore[arg-type]
+            raise DTypeError(
+                f"an array of {x.dtype} cannot hold a result of {found.dtype}",
+                at=Location.of_caller(),
+            )
+        found = astype(found, x.dtype)
+    return held(x, found)
+
+
+def held(x: Tensor, found: Tensor) -> Tensor:
+    """The object `x`, which holds from now on what another tensor does."""
+    contents = found.contents()
+    contents.arrays()  # shared from here on
+    x._rebind(contents.format, contents.shape, contents.buffers)
+    return x
+
+
+def getitem(x: Tensor, key: object) -> Tensor:
+    """`x[key]`."""
+    try:
+        return indexing.getitem(x, key)
+    except LinnetError as error:
+        error.at = error.at or Location.of_caller()
+        raise
+
+
+def setitem(x: Tensor, key: object, value: object) -> None:
+    """`x[key] = value`."""
+    try:
+        held(x, assign.assigned(x, key, value))
+    except LinnetError as error:
+        error.at = error.at or Location.of_caller()
+        raise
+
+
+def iterate(x: Tensor) -> Iterator[Tensor]:
+    """The parts of an array along its first dimension."""
+    if not x.ndim:
+        raise ArgumentError("an array without dimensions has no parts", at=Location.of_caller())
+    return (indexing.getitem(x, i) for i in range(shape_of(x)[0]))
+
+
+def transpose(x: Tensor, axes: tuple[Any, ...]) -> Tensor:
+    """`x.transpose()`, `x.transpose(1, 0)`, `x.transpose((1, 0))`."""
+    if not axes or axes == (None,):
+        return x.T
+    return permute_dims(x, tuple(axes[0]) if isinstance(axes[0], tuple | list) else axes)

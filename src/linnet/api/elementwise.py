@@ -1,0 +1,60 @@
+"""Functions of values that are more than a row of the algebra's table."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from linnet.algebra import table
+from linnet.api.dtypes import astype
+from linnet.api.operands import Array, as_array, as_tensor, dtype_of
+from linnet.arrays import apply
+from linnet.formats.located import located
+from linnet.formats.tensor import Tensor
+
+
+@located
+def clip(x: Array, /, min: Any = None, max: Any = None) -> Any:
+    """Every element, or the bound that it exceeds; None is no bound. The dtype stays."""
+    found: Any = as_array(x)
+    held = str(found.dtype)
+    lower, upper = (_bound(b, held) for b in (min, max))
+    if lower is not None:
+        found = apply(table.maximum, found, lower)
+    if upper is not None:
+        found = apply(table.minimum, found, upper)
+    if min is None and max is None:
+        return found.copy() if isinstance(found, Tensor) else found
+    return found if str(found.dtype) == held else apply(table.astype[held], found)
+
+
+def _bound(b: Any, dtype: str) -> Any:
+    """A bound in the dtype of the array, where it fits; integers beyond it bound nothing."""
+    if b is None:
+        return None
+    if isinstance(b, int | float) and not isinstance(b, bool):
+        if np.dtype(dtype).kind in "iu" and isinstance(b, int):
+            limits = np.iinfo(dtype)
+            return int(np.clip(b, int(limits.min), int(limits.max)))
+        return b
+    bound = as_tensor(b)
+    if np.dtype(dtype_of(bound)).kind == np.dtype(dtype).kind:
+        return astype(bound, dtype, copy=False)
+    return bound
+
+
+@located
+def nan_to_num(x: Array, /, nan: float = 0.0) -> Any:
+    """With a number in place of NaN."""
+    return apply(table.where, apply(table.isnan, x), nan, x)
+
+
+@located
+def where(condition: Array, x1: Any, x2: Any, /) -> Any:
+    """Elements of `x1` where a condition holds, and of `x2` elsewhere."""
+    return apply(table.where, condition, x1, x2)
+
+
+clip.function = table.clip  # type: ignore[attr-defined]  # what they are inside kernels
+where.function = table.where  # type: ignore[attr-defined]

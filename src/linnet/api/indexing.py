@@ -1,0 +1,322 @@
+"""Parts of an array: `x[…]` with numbers, slices, masks and arrays of positions; `take`."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from linnet.api.operands import Array, as_tensor, axis_number, shape_of
+from linnet.api.shapes import broadcast_shapes, moveaxis, reshape
+from linnet.api.storage import (
+    alike,
+    build,
+    dense,
+    entries,
+    flatten,
+    is_dense,
+    sorted_entries,
+    unflatten,
+)
+from linnet.arrays import Lazy
+from linnet.errors import ArgumentError, IndexBoundsError, ShapeError
+from linnet.formats.from_scipy import is_scipy_sparse
+from linnet.formats.located import located
+from linnet.formats.tensor import Tensor
+
+Ints: TypeAlias = NDArray[Any]
+Basic: TypeAlias = int | slice | None
+
+
+# -- x[…] ------------------------------------------------------------------------------------------
+
+
+def getitem(x: Tensor, key: object) -> Tensor:
+    """What `x[key]` means, as in NumPy."""
+    parts = normalized(key, shape_of(x))
+    if all(isinstance(p, int | slice | None) for p in parts):
+        return basic(x, parts)
+    if is_dense(x.contents().format):
+        return dense(x.to_numpy()[parts])
+    return _with_arrays(x, parts)
+
+
+def normalized(key: object, shape: tuple[int, ...]) -> tuple[Any, ...]:
+    """A tuple of integers, slices, None and arrays of NumPy, which covers all dimensions."""
+    parts = [_part(p) for p in (key if isinstance(key, tuple) else (key,))]
+    used = sum(_width(p) for p in parts)
+    gaps = [k for k, p in enumerate(parts) if p is Ellipsis]
+    if len(gaps) > 1:
+        raise IndexBoundsError("an index can have only one ellipsis (...)")
+    if used > len(shape):
+        raise IndexBoundsError(
+            f"too many indices: the array has {len(shape)} dimensions, and {used} are indexed"
+        )
+    at = gaps[0] if gaps else len(parts)
+    rest: list[Any] = [slice(None)] * (len(shape) - used)
+    parts = [*parts[:at], *rest, *parts[at + 1 :]]
+    d = 0
+    for k, part in enumerate(parts):
+        parts[k] = _checked(part, shape, d)
+        d += _width(part)
+    return tuple(parts)
+
+
+def _part(p: object) -> Any:
+    """One index as the user gave it, in a form that is easy to tell."""
+    if p is None or p is Ellipsis:
+        return p
+    if isinstance(p, slice):
+        return slice(*(_bound(b) for b in (p.start, p.stop, p.step)))
+    if isinstance(p, bool | np.bool_):
+        return np.asarray(p)
+    if isinstance(p, int | np.integer):
+        return int(p)
+    if isinstance(p, Tensor) or is_scipy_sparse(p) or isinstance(p, Lazy):
+        array = _as_mask_or_positions(as_tensor(p))
+    elif isinstance(p, np.ndarray | list | range):
+        array = np.asarray(p)
+    else:
+        raise _not_an_index(p)
+    if array.size == 0 and array.dtype.kind == "f" and isinstance(p, list):
+        array = array.astype(np.int64)
+    if array.dtype.kind not in "biu":
+        raise _not_an_index(p)
+    return int(array) if array.ndim == 0 and array.dtype.kind != "b" else array
+
+
+def _as_mask_or_positions(x: Tensor) -> NDArray[Any]:
+    return x.to_numpy()
+
+
+def _bound(b: object) -> int | None:
+    if b is None or isinstance(b, int):
+        return b
+    try:
+        return b.__index__()  # type: ignore[attr-defined]
+    except (AttributeError, TypeError):
+        raise ArgumentError(f"the bounds of a slice are integers, not {b!r}") from None
+
+
+def _not_an_index(p: object) -> IndexBoundsError:
+    return IndexBoundsError(
+        f"{p!r} is not an index",
+        hint="use integers, slices, `...`, None, or arrays of integers or booleans",
+    )
+
+
+def _width(part: Any) -> int:
+    """How many dimensions an index stands for."""
+    if part is None or part is Ellipsis:
+        return 0
+    if isinstance(part, np.ndarray) and part.dtype.kind == "b":
+        return part.ndim
+    return 1
+
+
+def _checked(part: Any, shape: tuple[int, ...], d: int) -> Any:
+    """An index that is in range; negative positions are counted from the end."""
+    if isinstance(part, int):
+        return in_range(part, shape[d], d)
+    if not isinstance(part, np.ndarray):
+        return part
+    if part.dtype.kind == "b":
+        for m, (n, wanted) in enumerate(zip(part.shape, shape[d:], strict=False)):
+            if n != wanted:
+                raise IndexBoundsError(
+                    f"a mask of shape {part.shape} does not fit: it has size {n} along dimension "
+                    f"{d + m}, and the array has {wanted}"
+                )
+        return part
+    return positions(part, shape[d], d)
+
+
+def in_range(i: int, n: int, d: int) -> int:
+    """A position along dimension `d`, counted from the front."""
+    if not -n <= i < n:
+        raise IndexBoundsError(f"index {i} is out of bounds for dimension {d} with size {n}")
+    return i + n if i < 0 else i
+
+
+def positions(given: NDArray[Any], n: int, d: int) -> Ints:
+    """Positions along dimension `d`, counted from the front."""
+    found = given.astype(np.int64, copy=False)
+    if found.size and (found.min() < -n or found.max() >= n):
+        wrong = int(found.flat[np.argmax((found < -n) | (found >= n))])
+        raise IndexBoundsError(f"index {wrong} is out of bounds for dimension {d} with size {n}")
+    return np.where(found < 0, found + n, found)
+
+
+# -- numbers and slices ----------------------------------------------------------------------------
+
+
+def basic(x: Tensor, parts: tuple[Any, ...]) -> Tensor:
+    """The part that integers, slices and None select."""
+    parts = (*parts, *[slice(None)] * (x.ndim - sum(p is not None for p in parts)))
+    if is_dense(x.contents().format):
+        found = x.to_numpy()[parts]
+        return dense(np.asarray(found))
+    if all(p is None or (isinstance(p, slice) and p == slice(None)) for p in parts):
+        sizes = iter(shape_of(x))
+        return reshape(x, tuple(1 if p is None else next(sizes) for p in parts))
+    coordinates, values = entries(x)
+    return _cut(x, coordinates, values, parts)
+
+
+def _cut(
+    x: Tensor, coordinates: list[Ints], values: NDArray[Any], parts: tuple[Any, ...]
+) -> Tensor:
+    """The entries that a basic index selects, at their new places."""
+    kept = np.ones(len(values), bool)
+    moved: list[Ints | None] = []
+    shape: list[int] = []
+    dims = iter(zip(coordinates, shape_of(x), strict=True))
+    for part in parts:
+        if part is None:
+            moved.append(None)
+            shape.append(1)
+            continue
+        idx, n = next(dims)
+        if isinstance(part, int):
+            kept &= idx == part
+            continue
+        run = range(*part.indices(n))
+        place = idx - run.start
+        kept &= (idx >= min(run, default=0)) & (idx <= max(run, default=-1))
+        if run.step not in (1, -1):
+            kept &= place % run.step == 0
+        moved.append(place // run.step)
+        shape.append(len(run))
+    where = np.flatnonzero(kept)
+    none = np.zeros(len(where), np.int64)
+    found = [none if idx is None else idx[where] for idx in moved]
+    return build(found, values[where], tuple(shape), alike(x.contents().format, len(shape)))
+
+
+# -- arrays as indices -----------------------------------------------------------------------------
+
+
+def _with_arrays(x: Tensor, parts: tuple[Any, ...]) -> Tensor:
+    """Arrays pick elements; the dimensions they stand for become those of their common shape.
+
+    As in NumPy, integers beside arrays are arrays of one element, and the new dimensions come first
+    unless all arrays stand side by side.
+    """
+    plain: list[Any] = []
+    picked: list[tuple[int, Ints]] = []  # (dimension after the basic part, positions)
+    places: list[int] = []  # where they stand in the index
+    d = 0
+    for place, part in enumerate(parts):
+        if isinstance(part, int | np.ndarray):
+            for idx in _as_positions(part):
+                plain.append(slice(None))
+                picked.append((d, idx))
+                d += 1
+            if isinstance(part, np.ndarray) and part.ndim == 0 and part.dtype.kind == "b":
+                plain.append(None)
+                picked.append((d, np.zeros(int(part), np.int64)))
+                d += 1
+            places.append(place)
+        else:
+            plain.append(part)
+            d += 1
+    x = basic(x, tuple(plain)) if any(p != slice(None) for p in plain) else x
+    together = places == list(range(places[0], places[-1] + 1))
+    return _pick(x, picked, picked[0][0] if together else 0)
+
+
+def _as_positions(part: int | NDArray[Any]) -> list[Ints]:
+    if isinstance(part, int):
+        return [np.asarray(part, np.int64)]
+    if part.dtype.kind == "b":
+        return [idx.astype(np.int64) for idx in np.nonzero(part)] if part.ndim else []
+    return [part]
+
+
+def _pick(x: Tensor, picked: list[tuple[int, Ints]], place: int) -> Tensor:
+    """The elements at arrays of positions, whose dimensions are put at `place`."""
+    axes = [d for d, _ in picked]
+    shape = broadcast_shapes(*(idx.shape for _, idx in picked))
+    sizes = [shape_of(x)[d] for d in axes]
+    rows = moveaxis(x, tuple(axes), tuple(range(len(axes))))
+    rest = shape_of(rows)[len(axes) :]
+    rows = reshape(rows, (math.prod(sizes), *rest))
+    key = flatten([np.broadcast_to(idx, shape).reshape(-1) for _, idx in picked], sizes)
+    found = reshape(select(rows, key, 0), (*shape, *rest))
+    new = tuple(range(len(shape)))
+    return moveaxis(found, new, tuple(n + place for n in new)) if place else found
+
+
+# -- take ------------------------------------------------------------------------------------------
+
+
+def select(x: Tensor, positions: Ints, d: int) -> Tensor:
+    """The parts at these positions of dimension `d`, in this order; a part may come often."""
+    if is_dense(x.contents().format):
+        return dense(np.take(x.to_numpy(), positions, d))
+    shape = tuple(len(positions) if m == d else n for m, n in enumerate(shape_of(x)))
+    coordinates, values = entries(x)
+    order = np.argsort(positions, kind="stable")
+    wanted = positions[order]
+    begin = np.searchsorted(wanted, coordinates[d], "left")
+    times = np.searchsorted(wanted, coordinates[d], "right") - begin
+    source = np.repeat(np.arange(len(values)), times)
+    within = np.arange(len(source)) - np.repeat(np.cumsum(times) - times, times)
+    found = [idx[source] for idx in coordinates]
+    found[d] = order[begin[source] + within]
+    return build(found, values[source], shape, alike(x.contents().format, x.ndim))
+
+
+@located
+def take(x: Array, indices: Array, /, *, axis: int | None = None) -> Tensor:
+    """The parts of an array at positions along a dimension."""
+    x, given = as_tensor(x), as_tensor(indices).to_numpy()
+    if axis is None:
+        if x.ndim != 1:
+            raise ArgumentError("take from an array of several dimensions wants an axis")
+        axis = 0
+    d = axis_number(axis, x.ndim)
+    if given.dtype.kind not in "iu":
+        raise ArgumentError(f"positions are integers, not {given.dtype}")
+    at = positions(given, shape_of(x)[d], d).reshape(-1)
+    found = select(x, at, d)
+    if given.ndim == 1:
+        return found
+    shape = shape_of(x)
+    return reshape(found, (*shape[:d], *given.shape, *shape[d + 1 :]))
+
+
+@located
+def take_along_axis(x: Array, indices: Array, /, *, axis: int = -1) -> Tensor:
+    """For every place, the element at a position along a dimension that `indices` tells."""
+    x, given = as_tensor(x), as_tensor(indices).to_numpy()
+    d = axis_number(axis, x.ndim)
+    if given.dtype.kind not in "iu":
+        raise ArgumentError(f"positions are integers, not {given.dtype}")
+    if given.ndim != x.ndim:
+        raise ShapeError(f"indices have {given.ndim} dimensions, and the array has {x.ndim}")
+    old = shape_of(x)
+    others = broadcast_shapes(
+        tuple(1 if m == d else n for m, n in enumerate(old)),
+        tuple(1 if m == d else n for m, n in enumerate(given.shape)),
+    )
+    shape = tuple(given.shape[d] if m == d else n for m, n in enumerate(others))
+    at = np.broadcast_to(positions(given, old[d], d), shape).reshape(-1)
+    places = unflatten(np.arange(math.prod(shape)), shape)
+    source = [np.zeros_like(p) if old[m] == 1 else p for m, p in enumerate(places)]
+    source[d] = at
+    found, values = lookup(x, source)
+    return build([p[found] for p in places], values, shape, alike(x.contents().format, x.ndim))
+
+
+def lookup(x: Tensor, places: list[Ints]) -> tuple[Ints, NDArray[Any]]:
+    """Which of some places are stored, and the values there."""
+    coordinates, values = sorted_entries(x)
+    stored, wanted = flatten(coordinates, shape_of(x)), flatten(places, shape_of(x))
+    if not len(stored):
+        return np.zeros(0, np.int64), values
+    at = np.minimum(np.searchsorted(stored, wanted), len(stored) - 1)
+    found = np.flatnonzero(stored[at] == wanted)
+    return found, values[at[found]]

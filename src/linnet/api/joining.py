@@ -1,0 +1,224 @@
+"""Several arrays as one, one array as several, and one array over and over."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from linnet.algebra.dtypes import Number, promote
+from linnet.api.dtypes import astype
+from linnet.api.indexing import basic, select
+from linnet.api.operands import Array, as_tensor, axis_number, dtype_of, shape_of, whole
+from linnet.api.shapes import expand_dims, reshape
+from linnet.api.storage import alike, build, dense, entries, is_dense, refuse_large, typed
+from linnet.errors import ArgumentError, FormatError, ShapeError
+from linnet.formats.format import Format
+from linnet.formats.located import located
+from linnet.formats.named import CSR, FormatLike
+from linnet.formats.tensor import Tensor
+
+Ints: TypeAlias = NDArray[Any]
+
+
+@located
+def concat(arrays: Sequence[Array], /, *, axis: int | None = 0) -> Tensor:
+    """Arrays one after the other along a dimension; with None, of all elements in a row.
+
+    The result has the format of the first sparse array, and its fill value.
+    """
+    given = [as_tensor(x) for x in arrays]
+    if not given:
+        raise FormatError("there is nothing to join")
+    if axis is None:
+        given, axis = [reshape(x, (x.size,)) for x in given], 0
+    d = axis_number(axis, given[0].ndim)
+    _check_shapes(given, d)
+    dtype = promote(*(dtype_of(x) for x in given))
+    given = [astype(x, dtype, copy=False) for x in given]
+    if all(is_dense(x.contents().format) for x in given):
+        return dense(np.concatenate([x.to_numpy() for x in given], d))
+    format = _common_format(given)
+    starts = np.cumsum([0, *(shape_of(x)[d] for x in given)])
+    shape = tuple(int(starts[-1]) if m == d else n for m, n in enumerate(shape_of(given[0])))
+    parts = [entries(_filled(x, format)) for x in given]
+    for (found, _), start in zip(parts, starts[:-1], strict=True):
+        found[d] = found[d] + start
+    coordinates = [np.concatenate([found[m] for found, _ in parts]) for m in range(len(shape))]
+    return build(coordinates, np.concatenate([v for _, v in parts]), shape, format)
+
+
+def _check_shapes(given: list[Tensor], d: int) -> None:
+    first = shape_of(given[0])
+    for x in given[1:]:
+        shape = shape_of(x)
+        if len(shape) != len(first) or any(
+            a != b for m, (a, b) in enumerate(zip(shape, first, strict=True)) if m != d
+        ):
+            raise ShapeError(f"arrays of the shapes {first} and {shape} do not join along {d}")
+
+
+def _common_format(given: list[Tensor]) -> Format:
+    """The format of the first array that is not dense."""
+    first = next(x for x in given if not is_dense(x.contents().format))
+    return alike(first.contents().format, first.ndim)
+
+
+def _filled(x: Tensor, format: Format) -> Tensor:
+    """The array with the fill value of a format; sparse parts with another one become stored."""
+    fill = x.contents().format.fill_value
+    if _same(fill, format.fill_value):
+        return x
+    if not is_dense(x.contents().format):
+        refuse_large(x.size, f"an array with the fill value {fill!r}, joined to others,")
+    return x.to(format)
+
+
+def _same(a: Number | None, b: Number | None) -> bool:
+    return repr(a) == repr(b)
+
+
+@located
+def stack(arrays: Sequence[Array], /, *, axis: int = 0) -> Tensor:
+    """Arrays of one shape along a new dimension."""
+    given = [as_tensor(x) for x in arrays]
+    if not given:
+        raise FormatError("there is nothing to join")
+    for x in given[1:]:
+        if x.shape != given[0].shape:
+            raise ShapeError(f"arrays of the shapes {given[0].shape} and {x.shape} do not stack")
+    d = axis_number(axis, given[0].ndim + 1)
+    return concat([expand_dims(x, d) for x in given], axis=d)
+
+
+@located
+def unstack(x: Array, /, *, axis: int = 0) -> tuple[Tensor, ...]:
+    """The parts of an array along a dimension, without it."""
+    x = as_tensor(x)
+    d = axis_number(axis, x.ndim)
+    front = (slice(None),) * d
+    return tuple(basic(x, (*front, i)) for i in range(shape_of(x)[d]))
+
+
+@located
+def repeat(x: Array, repeats: Any, /, *, axis: int | None = None) -> Tensor:
+    """Every element several times in a row: as often as `repeats` says, for all or for each."""
+    x = as_tensor(x)
+    if axis is None:
+        x, axis = reshape(x, (x.size,)), 0
+    d = axis_number(axis, x.ndim)
+    n = shape_of(x)[d]
+    times = as_tensor(repeats).to_numpy() if not isinstance(repeats, int) else np.array(repeats)
+    if times.dtype.kind not in "iu":
+        raise ArgumentError(f"repeats are integers, not {times.dtype}")
+    if (times < 0).any() or times.ndim > 1 or (times.ndim == 1 and len(times) not in (1, n)):
+        raise ShapeError(f"{times.shape} repeats do not go with {n} elements, or are negative")
+    return select(x, np.repeat(np.arange(n), times), d)
+
+
+@located
+def tile(x: Array, repetitions: tuple[int, ...], /) -> Tensor:
+    """The whole array several times along every dimension."""
+    x = as_tensor(x)
+    times = [whole(r, "a repetition") for r in repetitions]
+    if any(r < 0 for r in times):
+        raise ShapeError(f"an array cannot be repeated {min(times)} times")
+    ndim = max(x.ndim, len(times))
+    times = [1] * (ndim - len(times)) + times
+    x = reshape(x, (1,) * (ndim - x.ndim) + shape_of(x))
+    if is_dense(x.contents().format):
+        return dense(np.tile(x.to_numpy(), times))
+    shape = tuple(n * r for n, r in zip(shape_of(x), times, strict=True))
+    coordinates, values = entries(x)
+    for d, (n, r) in enumerate(zip(shape_of(x), times, strict=True)):
+        refuse_large(len(values) * r, "an array that stores every repetition")
+        count = len(values)
+        coordinates = [np.tile(idx, r) for idx in coordinates]
+        coordinates[d] = coordinates[d] + np.repeat(np.arange(r), count) * n
+        values = np.tile(values, r)
+    return build(coordinates, values, shape, alike(x.contents().format, ndim))
+
+
+# -- as in SciPy -----------------------------------------------------------------------------------
+
+
+@located
+def vstack(arrays: Sequence[Array], /) -> Tensor:
+    """Rows below rows; vectors are rows."""
+    return concat([_as_rows(as_tensor(x)) for x in arrays], axis=0)
+
+
+@located
+def hstack(arrays: Sequence[Array], /) -> Tensor:
+    """Columns beside columns; vectors one after the other."""
+    given = [as_tensor(x) for x in arrays]
+    given = [reshape(x, (1,)) if x.ndim == 0 else x for x in given]
+    return concat(given, axis=0 if given and given[0].ndim == 1 else 1)
+
+
+def _as_rows(x: Tensor) -> Tensor:
+    return reshape(x, (1, x.size)) if x.ndim < 2 else x
+
+
+@located
+def block(
+    blocks: Sequence[Sequence[Array | None]], /, *, format: FormatLike | None = None
+) -> Tensor:
+    """A matrix of matrices; None is a block of zeros.
+
+    >>> ln.block([[ln.eye(2), None], [None, ln.eye(3)]]).shape
+    (5, 5)
+    """
+    rows = [[None if b is None else _as_rows(as_tensor(b)) for b in row] for row in blocks]
+    if not rows or any(len(row) != len(rows[0]) for row in rows):
+        raise ShapeError("the rows of a block matrix have equally many blocks")
+    heights = [_size(row, 0) for row in rows]
+    widths = [_size([row[j] for row in rows], 1) for j in range(len(rows[0]))]
+    from linnet.api.creation import zeros
+
+    whole_rows = []
+    for row, height in zip(rows, heights, strict=True):
+        filled = [
+            zeros((height, width), format=CSR, dtype="bool") if b is None else b
+            for b, width in zip(row, widths, strict=True)
+        ]
+        whole_rows.append(concat(filled, axis=1))
+    found = concat(whole_rows, axis=0)
+    return found if format is None else found.to(format)
+
+
+def _size(blocks: list[Tensor | None], d: int) -> int:
+    """The size that blocks in a row or column agree on."""
+    sizes = {shape_of(b)[d] for b in blocks if b is not None}
+    if len(sizes) != 1:
+        raise ShapeError(f"blocks beside one another have the sizes {sorted(sizes) or 'unknown'}")
+    return sizes.pop()
+
+
+@located
+def kron(a: Array, b: Array, /) -> Tensor:
+    """The Kronecker product: every element of `a`, times all of `b`.
+
+    >>> ln.kron(ln.eye(2), ln.asarray([[1.0, 2.0]], format="csr")).to_numpy().tolist()
+    [[1.0, 2.0, 0.0, 0.0], [0.0, 0.0, 1.0, 2.0]]
+    """
+    from linnet.api.products import tensordot
+
+    a, b = as_tensor(a), as_tensor(b)
+    ndim = max(a.ndim, b.ndim)
+    a = reshape(a, (1,) * (ndim - a.ndim) + shape_of(a))
+    b = reshape(b, (1,) * (ndim - b.ndim) + shape_of(b))
+    pairs = tuple(m for d in range(ndim) for m in (d, d + ndim))
+    product = tensordot(a, b, axes=0).permute(pairs)
+    shape = tuple(m * n for m, n in zip(shape_of(a), shape_of(b), strict=True))
+    found = reshape(product, shape)
+    return found if is_dense(found.format) else found.to(_kept(a, b, found))
+
+
+def _kept(a: Tensor, b: Tensor, found: Tensor) -> Format:
+    """The format of the first sparse operand, with the dtype and fill value of the result."""
+    source = next((x for x in (a, b) if not is_dense(x.contents().format)), found)
+    kept = alike(source.contents().format, found.ndim)
+    return typed(kept, dtype_of(found), found.contents().format.fill_value)

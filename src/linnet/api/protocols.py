@@ -1,0 +1,189 @@
+"""What other libraries ask of an array: NumPy's dispatch, DLPack, the Array API, Dask."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from linnet.algebra.lookup import lookup
+from linnet.api import NAMES
+from linnet.api.operands import as_tensor, check_device
+from linnet.api.storage import is_dense
+from linnet.arrays import apply, reduce
+from linnet.errors import FormatError, Location
+from linnet.formats.tensor import Tensor
+
+VERSIONS = ("2021.12", "2022.12", "2023.12", "2024.12", "2025.12")
+
+
+def namespace(api_version: str | None) -> Any:
+    """The module that holds the functions of the Array API."""
+    if api_version is not None and api_version not in VERSIONS:
+        raise FormatError(
+            f"the Array API has no version {api_version!r} here",
+            at=Location.of_caller(),
+            hint=f"one of {', '.join(VERSIONS)}",
+        )
+    return sys.modules["linnet"]
+
+
+def to_device(x: Tensor, device: object, stream: object) -> Tensor:
+    """The array itself, on the only device."""
+    check_device(device)
+    if stream is not None:
+        raise FormatError("there are no streams on 'cpu'", at=Location.of_caller())
+    return x
+
+
+class NotDenseError(FormatError, BufferError):
+    """A sparse array was asked for its memory as if it were dense."""
+
+
+def dlpack(
+    x: Tensor,
+    stream: Any,
+    max_version: tuple[int, int] | None,
+    dl_device: tuple[int, int] | None,
+    copy: bool | None,
+) -> Any:
+    """The memory of a dense array, for another library."""
+    if not is_dense(x.contents().format):
+        raise NotDenseError(
+            f"{x!r} is not dense, and DLPack has no other arrays",
+            at=Location.of_caller(),
+            hint="x.to(ln.DENSE), or .buffers for the arrays of the levels",
+        )
+    array = x.to_numpy()
+    if max_version is None or max_version < (1, 0):
+        # an older consumer does not know of memory that must not be written to
+        if copy is False:
+            raise BufferError("this memory cannot be shared with a consumer of old DLPack")
+        return np.array(array).__dlpack__()
+    return array.__dlpack__(max_version=max_version, dl_device=dl_device, copy=copy)
+
+
+def token(x: Tensor) -> Any:
+    """What tells a tensor from others, to Dask."""
+    contents = x.contents()
+    return (
+        "linnet",
+        repr(contents.format.describe()),
+        contents.shape,
+        tuple(a.tobytes() for a in contents.arrays()),
+    )
+
+
+# -- NumPy -----------------------------------------------------------------------------------------
+
+
+def array_ufunc(ufunc: Any, method: str, inputs: tuple[Any, ...], named: dict[str, Any]) -> Any:
+    """`np.add(x, y)` and `np.add.reduce(x)`."""
+    out = named.pop("out", None)
+    found = _ufunc(ufunc, method, inputs, named)
+    if found is NotImplemented or out is None:
+        return found
+    (target,) = out
+    if isinstance(target, Tensor):
+        from linnet.api.calls import held
+
+        return held(target, found)
+    target[...] = found.to_numpy()
+    return target
+
+
+def _ufunc(ufunc: Any, method: str, inputs: tuple[Any, ...], named: dict[str, Any]) -> Any:
+    if ufunc in _PRODUCTS and method == "__call__" and not named:
+        return _api(_PRODUCTS[ufunc])(*inputs)
+    function = lookup(ufunc)
+    if function is None:
+        return NotImplemented
+    if method == "__call__" and not named:
+        return apply(function, *inputs)
+    if method == "reduce":
+        wanted = {k: v for k, v in named.items() if k in ("axis", "keepdims", "initial", "dtype")}
+        wanted.setdefault("axis", 0)
+        if wanted.get("initial") is np._NoValue:
+            del wanted["initial"]
+        return reduce(function, *inputs, **wanted)
+    if method == "outer" and not named:
+        a, b = (as_tensor(x) for x in inputs)
+        from linnet.api.shapes import reshape
+
+        assert a.shape is not None
+        return apply(function, reshape(a, a.shape + (1,) * b.ndim), b)
+    return NotImplemented
+
+
+_PRODUCTS = {np.matmul: "matmul", np.vecdot: "vecdot"} if hasattr(np, "vecdot") else {}
+
+# NumPy's functions that have another name here, or another place.
+_OTHERS: dict[str, str] = {
+    "concatenate": "concat",
+    "transpose": "_transpose",
+    "absolute": "abs",
+    "amax": "max",
+    "amin": "min",
+    "ravel": "_ravel",
+    "cumsum": "cumulative_sum",
+    "cumprod": "cumulative_prod",
+    "round": "round",
+    "copy": "_copy",
+    "shape": "_shape",
+    "ndim": "_ndim",
+    "size": "_size",
+    "result_type": "result_type",
+    "where": "where",
+    "real": "real",
+    "imag": "imag",
+    "einsum": "einsum",
+}
+_OWN: dict[str, Callable[..., Any]] = {
+    "_transpose": lambda x, axes=None: as_tensor(x).transpose(*(() if axes is None else (axes,))),
+    "_ravel": lambda x, order="C": as_tensor(x).reshape(-1),
+    "_copy": lambda x, order="K", subok=False: as_tensor(x).copy(),
+    "_shape": lambda x: as_tensor(x).shape,
+    "_ndim": lambda x: as_tensor(x).ndim,
+    "_size": lambda x: as_tensor(x).size,
+}
+# Options of NumPy's that have no effect where they are left alone.
+_UNSAID = {"out": None, "where": np._NoValue, "initial": np._NoValue, "mean": np._NoValue}
+
+
+def array_function(function: Any, args: Any, named: Any) -> Any:
+    """`np.sum(x)`, `np.concatenate([x, y])` …: the function of the same name here."""
+    name = function.__name__
+    module = getattr(function, "__module__", "")
+    if module.startswith(("numpy.linalg", "numpy.fft")):
+        space = "linalg" if "linalg" in module else "fft"
+        target = getattr(_api(space), "vector_norm" if name == "norm" else name, None)
+    else:
+        name = _OTHERS.get(name, name)
+        known = name in NAMES or name in _OTHERS.values()
+        target = _OWN.get(name) or (_api(name) if known else None)
+    if target is None:
+        return NotImplemented
+    said = {k: v for k, v in named.items() if k not in _UNSAID or v is not _UNSAID[k]}
+    if "keepdims" in said and said["keepdims"] is np._NoValue:
+        del said["keepdims"]
+    return target(*_positional(target, args, said), **said)
+
+
+def _positional(target: Callable[..., Any], args: tuple[Any, ...], said: dict[str, Any]) -> Any:
+    """NumPy takes `axis` in second place; here it is named."""
+    if len(args) == 2 and "axis" not in said and target.__name__ in _AXIS_SECOND:
+        said["axis"] = args[1]
+        return args[:1]
+    return args
+
+
+_AXIS_SECOND = set(
+    "sum prod max min mean var std any all argmax argmin flip sort argsort concat stack "
+    "cumulative_sum cumulative_prod count_nonzero".split()
+)
+
+
+def _api(name: str) -> Any:
+    return getattr(sys.modules["linnet"], name)

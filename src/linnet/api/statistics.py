@@ -1,0 +1,206 @@
+"""Reductions over dimensions: sums, products, extremes, means, variances, truth.
+
+Sums and products of floats are accumulated in double precision whatever the dtype, unless
+`acc_dtype` says otherwise.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from linnet.algebra import table
+from linnet.algebra.dtypes import canonical
+from linnet.algebra.function import Function
+from linnet.api.dtypes import DType, astype
+from linnet.api.operands import Array, Axes, as_array, axis_numbers, check_kind, dtype_of, shape_of
+from linnet.api.storage import is_dense
+from linnet.arrays import apply, compute, lazy, reduce
+from linnet.errors import DTypeError, ShapeError
+from linnet.formats.located import located
+from linnet.formats.tensor import Tensor
+
+_WIDE = {"b": "int64", "i": "int64", "u": "uint64"}
+_ACCUMULATE = {"float32": "float64", "complex64": "complex128"}
+
+
+@located
+def sum(
+    x: Array,
+    /,
+    *,
+    axis: Axes = None,
+    dtype: DType = None,
+    keepdims: bool = False,
+    acc_dtype: DType = None,
+) -> Array:
+    """The sum of the elements, of all or along dimensions. Integers are summed in 64 bits.
+
+    >>> ln.sum(ln.eye(3), axis=0).to_numpy().tolist()
+    [1.0, 1.0, 1.0]
+    """
+    return _accumulated(table.add, as_array(x), axis, dtype, keepdims, acc_dtype)
+
+
+@located
+def prod(
+    x: Array,
+    /,
+    *,
+    axis: Axes = None,
+    dtype: DType = None,
+    keepdims: bool = False,
+    acc_dtype: DType = None,
+) -> Array:
+    """The product of the elements, of all or along dimensions."""
+    return _accumulated(table.multiply, as_array(x), axis, dtype, keepdims, acc_dtype)
+
+
+def _accumulated(
+    function: Function, x: Any, axis: Axes, dtype: DType, keepdims: bool, acc_dtype: DType
+) -> Array:
+    held = dtype_of(x)
+    wanted = _WIDE.get(np.dtype(held).kind, held) if dtype is None else canonical(dtype)
+    if np.dtype(held).kind == "c" and np.dtype(wanted).kind != "c":
+        raise DTypeError(f"complex values are not accumulated in {wanted}")
+    inside = _ACCUMULATE.get(wanted, wanted) if acc_dtype is None else canonical(acc_dtype)
+    axes = axis_numbers(axis, x.ndim)
+    if not axes and dtype_of(x) == inside:
+        return astype(x, wanted, copy=False)
+    if wanted == "bool":  # a sum of truth values is `or`, a product `and`
+        inside = wanted
+        function = table.logical_or if function is table.add else table.logical_and
+        x = astype(x, "bool", copy=False)
+    found = reduce(function, x, axis=axes, keepdims=keepdims, dtype=inside)
+    return astype(found, wanted, copy=False)
+
+
+@located
+def max(x: Array, /, *, axis: Axes = None, keepdims: bool = False) -> Array:
+    """The largest element, of all or along dimensions; NaN if there is one."""
+    return _extreme(table.maximum, as_array(x), axis, keepdims)
+
+
+@located
+def min(x: Array, /, *, axis: Axes = None, keepdims: bool = False) -> Array:
+    """The smallest element, of all or along dimensions; NaN if there is one."""
+    return _extreme(table.minimum, as_array(x), axis, keepdims)
+
+
+def _extreme(function: Function, x: Any, axis: Axes, keepdims: bool) -> Array:
+    check_kind(x, "biuf", function.name)
+    axes = axis_numbers(axis, x.ndim)
+    if not math.prod(shape_of(x)[d] for d in axes):
+        raise ShapeError(f"an array of shape {x.shape} has no {function.name} along {axes}")
+    return reduce(function, x, axis=axes, keepdims=keepdims) if axes else x
+
+
+@located
+def any(x: Array, /, *, axis: Axes = None, keepdims: bool = False) -> Array:
+    """Whether an element is not zero, among all or along dimensions."""
+    return _truth(table.logical_or, as_array(x), axis, keepdims)
+
+
+@located
+def all(x: Array, /, *, axis: Axes = None, keepdims: bool = False) -> Array:
+    """Whether no element is zero, among all or along dimensions."""
+    return _truth(table.logical_and, as_array(x), axis, keepdims)
+
+
+def _truth(function: Function, x: Any, axis: Axes, keepdims: bool) -> Array:
+    axes = axis_numbers(axis, x.ndim)
+    x = astype(x, "bool", copy=False)
+    return reduce(function, x, axis=axes, keepdims=keepdims) if axes else x
+
+
+# -- means and variances ---------------------------------------------------------------------------
+
+
+@located
+def mean(x: Array, /, *, axis: Axes = None, keepdims: bool = False, dtype: DType = None) -> Array:
+    """The mean of the elements, of all or along dimensions, computed in double precision."""
+    x = as_array(x)
+    axes = axis_numbers(axis, x.ndim)
+    wanted = _floating(x, dtype)
+    return astype(_mean(x, axes, keepdims), wanted, copy=False)
+
+
+def _floating(x: Any, dtype: DType) -> str:
+    held = dtype_of(x)
+    if dtype is not None:
+        return canonical(dtype)
+    return held if np.dtype(held).kind in "fc" else "float64"
+
+
+def _mean(x: Any, axes: tuple[int, ...], keepdims: bool) -> Array:
+    inside = "complex128" if np.dtype(dtype_of(x)).kind == "c" else "float64"
+    count = math.prod(shape_of(x)[d] for d in axes)
+    total = reduce(table.add, x, axis=axes, keepdims=keepdims, dtype=inside)
+    return apply(table.divide, total, float(count))
+
+
+@located
+def var(
+    x: Array,
+    /,
+    *,
+    axis: Axes = None,
+    correction: float = 0.0,
+    keepdims: bool = False,
+    ddof: float | None = None,
+) -> Array:
+    """The variance of the elements, of all or along dimensions; `correction` is NumPy's `ddof`.
+
+    Two passes over what is stored: the mean, and then the squares of the distances from it.
+    """
+    x = as_array(x)
+    check_kind(x, "biuf", "var")
+    found = _variance(x, axis_numbers(axis, x.ndim), correction if ddof is None else ddof, keepdims)
+    return astype(found, _floating(x, None), copy=False)
+
+
+@located
+def std(
+    x: Array,
+    /,
+    *,
+    axis: Axes = None,
+    correction: float = 0.0,
+    keepdims: bool = False,
+    ddof: float | None = None,
+) -> Array:
+    """The standard deviation of the elements: the root of the variance."""
+    x = as_array(x)
+    check_kind(x, "biuf", "std")
+    found = _variance(x, axis_numbers(axis, x.ndim), correction if ddof is None else ddof, keepdims)
+    return astype(apply(table.sqrt, found), _floating(x, None), copy=False)
+
+
+def _variance(x: Any, axes: tuple[int, ...], correction: float, keepdims: bool) -> Array:
+    """Where nothing is stored, the distance from the mean is the same, as often as that is so."""
+    count = math.prod(shape_of(x)[d] for d in axes)
+    degrees = float(np.maximum(count - correction, 0))
+    y: Any = lazy(astype(x, "float64", copy=False))
+    fill = y.fill_value
+    y = apply(table.subtract, y, fill) if fill else y
+    centre: Any = lazy(_mean(y, axes, True).compute())
+    if isinstance(x, Tensor) and is_dense(x.contents().format):
+        squares = apply(table.square, apply(table.subtract, y, centre))
+        total: Any = reduce(table.add, squares, axis=axes, keepdims=keepdims)
+        return compute(apply(table.divide, total, degrees))
+    stored = apply(table.not_equal, y, 0.0)
+    squares = apply(table.multiply, stored, apply(table.square, apply(table.subtract, y, centre)))
+    near = reduce(table.add, squares, axis=axes, keepdims=keepdims)
+    number = reduce(table.add, stored, axis=axes, keepdims=keepdims, dtype="float64")
+    missing = apply(table.subtract, float(count), number)
+    flat = centre if keepdims else _without(centre, axes)
+    far = apply(table.multiply, missing, apply(table.square, flat))
+    return compute(apply(table.divide, apply(table.add, near, far), degrees))
+
+
+def _without(x: Any, axes: tuple[int, ...]) -> Array:
+    from linnet.api.shapes import squeeze
+
+    return squeeze(x, axes)

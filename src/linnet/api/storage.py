@@ -1,0 +1,195 @@
+"""What results are stored in, and how coordinates become a tensor of such a format.
+
+`alike` is the rule: a result keeps the kind of format that it came in, whatever its dimensions.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from linnet.algebra.dtypes import Number, as_python
+from linnet.algebra.table import last
+from linnet.errors import FormatError, ShapeError
+from linnet.formats.assemble import enough_memory, pack, unpack, wrap
+from linnet.formats.coordinates import sort_unique
+from linnet.formats.dense import Dense
+from linnet.formats.element import Element, Pattern
+from linnet.formats.format import Format
+from linnet.formats.from_numpy import from_numpy
+from linnet.formats.level import Level
+from linnet.formats.named import recognize
+from linnet.formats.sparse_coo import SparseCOO
+from linnet.formats.sparse_list import SparseList
+from linnet.formats.tensor import Tensor
+from linnet.formats.validate import LARGEST
+
+Ints: TypeAlias = NDArray[Any]
+
+DENSE_LIMIT = 1 << 27
+"""Elements up to which a sparse operand may become dense where a function has no other result."""
+
+_OPEN = Element()
+
+
+def is_dense(format: Format) -> bool:
+    """Whether every element is stored."""
+    return all(level.full for level in format.levels[:-1]) and len(format.leaf.arrays) == 1
+
+
+# -- formats ---------------------------------------------------------------------------------------
+
+
+def alike(format: Format, ndim: int) -> Format:
+    """The format of the same kind for `ndim` dimensions, in which any pattern can be stored."""
+    return _alike(format, ndim, repr(format.fill_value))
+
+
+@lru_cache(maxsize=1024)
+def _alike(format: Format, ndim: int, fill: str) -> Format:
+    inner, order = format.levels[:-1], tuple(range(ndim))
+    if ndim == 0:
+        return typed(Format((_OPEN,), ()), format.dtype, format.fill_value)
+    if not inner or is_dense(format):
+        levels: list[Level] = [Dense(_OPEN)] * ndim
+    elif any(level.width > 1 or isinstance(level, SparseCOO) for level in inner):
+        levels = [SparseCOO(ndim, _OPEN)]
+    else:
+        levels = [SparseList(_OPEN) if level.limit else level for level in inner]
+        if ndim == format.ndim:
+            order = format.order
+        levels = _resized(levels, ndim)
+    return recognize(Format((*levels, format.leaf), order))
+
+
+def _resized(levels: list[Level], ndim: int) -> list[Level]:
+    """As many levels: inner ones are kept; new outer ones are lists unless all is stored."""
+    if ndim <= len(levels):
+        return levels[len(levels) - ndim :]
+    if not all(level.full or level.covers for level in levels):
+        levels = [SparseList(_OPEN) if level.full else level for level in levels]
+        return [SparseList(_OPEN)] * (ndim - len(levels)) + levels
+    return [Dense(_OPEN)] * (ndim - len(levels)) + levels
+
+
+def typed(format: Format, dtype: str | None, fill: Number | None) -> Format:
+    """The format with another dtype and fill value."""
+    leaf = format.leaf
+    if dtype is not None and fill is not None:
+        fill = as_python(fill, dtype)
+    if isinstance(leaf, Pattern) and dtype == "bool" and not fill:
+        return format
+    cls = Element if isinstance(leaf, Pattern) else type(leaf)
+    changed = cls(fill, dtype)  # type: ignore[call-arg]
+    return Format((*format.levels[:-1], changed), format.order, format.name)
+
+
+def unpatterned(format: Format) -> Format:
+    """The format with a boolean value at every place where a pattern keeps none."""
+    return Format((*format.levels[:-1], Element(False, "bool")), format.order)
+
+
+# -- what is stored --------------------------------------------------------------------------------
+
+
+def entries(x: Tensor) -> tuple[list[Ints], NDArray[Any]]:
+    """Coordinates by dimension, as 64-bit integers, and values, in storage order."""
+    with enough_memory():
+        coordinates, values = unpack(x)
+        return [idx.astype(np.int64, copy=False) for idx in coordinates], values
+
+
+def sorted_entries(x: Tensor) -> tuple[list[Ints], NDArray[Any]]:
+    """The same, sorted as an array of NumPy is: the last dimension varies fastest."""
+    coordinates, values = entries(x)
+    if x.contents().format.order == tuple(range(x.ndim)):
+        return coordinates, values
+    return sort_unique(coordinates, x.contents().shape, values, last)
+
+
+def build(
+    coordinates: Sequence[Ints], values: NDArray[Any], shape: tuple[int, ...], format: Format
+) -> Tensor:
+    """A tensor from coordinates that are in range and unique, in any order."""
+    assert format.dtype is not None
+    with enough_memory():
+        values = np.ascontiguousarray(values, format.dtype)
+        in_order = [coordinates[mode] for mode in format.order]
+        dims = [shape[mode] for mode in format.order]
+        in_order, values = sort_unique(in_order, dims, values, last)
+        by_mode = [in_order[format.order.index(mode)] for mode in range(len(shape))]
+    return pack(by_mode, values, shape, format)
+
+
+def nothing(shape: tuple[int, ...], format: Format) -> Tensor:
+    """A tensor that stores nothing, if its format allows: all of it is the fill value."""
+    if is_dense(format):
+        refuse_large(math.prod(shape), "an array of this shape")
+        return from_numpy(np.full(shape, format.fill_value, format.dtype), None, format, None, None)
+    none: Ints = np.zeros(0, np.int64)
+    return build([none] * len(shape), np.zeros(0, format.dtype), shape, format)
+
+
+def with_values(x: Tensor, values: NDArray[Any], fill: Number) -> Tensor:
+    """The same positions with other values: index arrays are shared."""
+    contents = x.contents()
+    format = typed(contents.format, str(values.dtype), fill)
+    return wrap(format, contents.shape, (*contents.arrays()[:-1], values))
+
+
+def dense(array: NDArray[Any]) -> Tensor:
+    """A dense tensor of an array of NumPy."""
+    return from_numpy(np.asarray(array), None, None, None, None)
+
+
+def stored_as(array: NDArray[Any], format: Format, fill: Number) -> Tensor:
+    """A result that was computed densely, in the format of its operand."""
+    kept = typed(alike(format, array.ndim), str(array.dtype), fill)
+    return from_numpy(np.asarray(array), None, kept, None, None)
+
+
+def refuse_large(size: int, what: str) -> None:
+    """Stop before something large becomes dense."""
+    if size > DENSE_LIMIT:
+        raise FormatError(
+            f"{what} would be dense, with {size} elements",
+            why=f"nothing sparse becomes dense on its own beyond {DENSE_LIMIT} elements",
+            hint="say so with .to(ln.DENSE) first, or reduce the array first",
+        )
+
+
+def densely(x: Tensor, what: str) -> NDArray[Any]:
+    """The elements as an array of NumPy, for a function whose result is dense anyway."""
+    if not is_dense(x.contents().format):
+        refuse_large(x.size, what)
+    return x.to_numpy()
+
+
+# -- coordinates as one number ---------------------------------------------------------------------
+
+
+def flatten(coordinates: Sequence[Ints], shape: Sequence[int]) -> Ints:
+    """The place of every element in row-major order."""
+    if math.prod(shape) > LARGEST:
+        raise ShapeError(f"an array of shape {tuple(shape)} has more elements than 63 bits count")
+    if not coordinates:
+        return np.zeros(1, np.int64)
+    key = np.zeros(len(coordinates[0]), np.int64)
+    for idx, size in zip(coordinates, shape, strict=True):
+        key *= size
+        key += idx
+    return key
+
+
+def unflatten(key: Ints, shape: Sequence[int]) -> list[Ints]:
+    """The coordinates of places in row-major order."""
+    found: list[Ints] = []
+    for size in reversed(shape):
+        found.append(key % size if size else key)
+        key = key // size if size else key
+    return found[::-1]

@@ -1,0 +1,173 @@
+"""What arrays do as Python objects: operators, indexing, methods, protocols of other libraries.
+
+Everything here is one call of a function of `linnet.api`, which is imported when it is first used.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from linnet.formats.tensor import Tensor
+
+_found: dict[str, Callable[..., Any]] = {}
+
+
+def _api(name: str) -> Callable[..., Any]:
+    """A function of `linnet.api`, such as `statistics.sum`."""
+    function = _found.get(name)
+    if function is None:
+        module, _, attribute = name.rpartition(".")
+        function = _found[name] = getattr(import_module(f"linnet.api.{module}"), attribute)
+    return function
+
+
+def _binary(name: str) -> tuple[Any, Any, Any]:
+    """`x + y`, `y + x` and `x += y` for one function of the table."""
+
+    def forward(self: Any, other: object, /) -> Any:
+        return _api("calls.operator")(name, self, other)
+
+    def backward(self: Any, other: object, /) -> Any:
+        return _api("calls.operator")(name, other, self)
+
+    def update(self: Any, other: object, /) -> Any:
+        return _api("calls.update")(name, self, other)
+
+    return forward, backward, update
+
+
+def _unary(name: str) -> Any:
+    def operator(self: Any, /) -> Any:
+        return _api("calls.operator")(name, self)
+
+    return operator
+
+
+def _method(name: str) -> Any:
+    """A method that is a function of the API whose first argument is the array."""
+
+    def method(self: Any, /, *args: Any, **named: Any) -> Any:
+        return _api(name)(self, *args, **named)
+
+    method.__name__ = method.__qualname__ = name.rpartition(".")[2]
+    method.__doc__ = f"As `ln.{name.rpartition('.')[2]}` of this array."
+    return method
+
+
+class Operators:
+    """The arithmetic of arrays."""
+
+    __slots__ = ()
+    __hash__ = None  # type: ignore[assignment]  # `==` compares elements
+
+    __add__, __radd__, __iadd__ = _binary("add")
+    __sub__, __rsub__, __isub__ = _binary("subtract")
+    __mul__, __rmul__, __imul__ = _binary("multiply")
+    __truediv__, __rtruediv__, __itruediv__ = _binary("divide")
+    __floordiv__, __rfloordiv__, __ifloordiv__ = _binary("floor_divide")
+    __mod__, __rmod__, __imod__ = _binary("remainder")
+    __pow__, __rpow__, __ipow__ = _binary("pow")
+    __and__, __rand__, __iand__ = _binary("bitwise_and")
+    __or__, __ror__, __ior__ = _binary("bitwise_or")
+    __xor__, __rxor__, __ixor__ = _binary("bitwise_xor")
+    __lshift__, __rlshift__, __ilshift__ = _binary("bitwise_left_shift")
+    __rshift__, __rrshift__, __irshift__ = _binary("bitwise_right_shift")
+    __matmul__, __rmatmul__, __imatmul__ = _binary("matmul")
+    __lt__, __le__ = _binary("less")[0], _binary("less_equal")[0]
+    __gt__, __ge__ = _binary("greater")[0], _binary("greater_equal")[0]
+    __eq__, __ne__ = _binary("equal")[0], _binary("not_equal")[0]
+    __neg__, __pos__, __abs__ = _unary("negative"), _unary("positive"), _unary("abs")
+    __invert__ = _unary("bitwise_invert")
+
+    def __divmod__(self, other: object, /) -> tuple[Any, Any]:
+        return self // other, self % other
+
+    # -- parts -----------------------------------------------------------------------------------
+
+    def __getitem__(self, key: Any, /) -> Tensor:
+        return _api("calls.getitem")(self, key)  # type: ignore[no-any-return]
+
+    def __setitem__(self, key: Any, value: Any, /) -> None:
+        _api("calls.setitem")(self, key, value)
+
+    def __iter__(self) -> Iterator[Tensor]:
+        return _api("calls.iterate")(self)  # type: ignore[no-any-return]
+
+    # -- methods ---------------------------------------------------------------------------------
+
+    sum, prod = _method("statistics.sum"), _method("statistics.prod")
+    min, max = _method("statistics.min"), _method("statistics.max")
+    mean, var, std = (_method(f"statistics.{name}") for name in ("mean", "var", "std"))
+    any, all = _method("statistics.any"), _method("statistics.all")
+    argmin, argmax = _method("searching.argmin"), _method("searching.argmax")
+    nonzero, count_nonzero = _method("searching.nonzero"), _method("searching.count_nonzero")
+    astype, dot = _method("dtypes.astype"), _method("products.dot")
+    clip = _method("elementwise.clip")
+    squeeze, take = _method("shapes.squeeze"), _method("indexing.take")
+
+    def reshape(self, *shape: Any, copy: bool | None = None) -> Tensor:
+        """The same elements, in row-major order, in another shape; one size may be -1."""
+        wanted = shape[0] if len(shape) == 1 and not isinstance(shape[0], int) else shape
+        return _api("shapes.reshape")(self, wanted, copy=copy)  # type: ignore[no-any-return]
+
+    def transpose(self, *axes: Any) -> Tensor:
+        """With dimensions in reverse, or in the order given; nothing is copied."""
+        return _api("calls.transpose")(self, axes)  # type: ignore[no-any-return]
+
+    def conj(self) -> Tensor:
+        """The complex conjugate of every element."""
+        return _api("calls.operator")("conj", self)  # type: ignore[no-any-return]
+
+    @property
+    def real(self) -> Tensor:
+        """The real parts."""
+        return _api("calls.operator")("real", self)  # type: ignore[no-any-return]
+
+    @property
+    def imag(self) -> Tensor:
+        """The imaginary parts."""
+        return _api("calls.operator")("imag", self)  # type: ignore[no-any-return]
+
+    @property
+    def mT(self) -> Tensor:
+        """With the last two dimensions exchanged; nothing is copied."""
+        return _api("shapes.matrix_transpose")(self)  # type: ignore[no-any-return]
+
+    # -- protocols -------------------------------------------------------------------------------
+
+    @property
+    def device(self) -> str:
+        """Where the array lives."""
+        return "cpu"
+
+    def to_device(self, device: Any, /, *, stream: object = None) -> Tensor:
+        """The array itself: there is one device."""
+        return _api("protocols.to_device")(self, device, stream)  # type: ignore[no-any-return]
+
+    def __array_namespace__(self, /, *, api_version: str | None = None) -> Any:
+        return _api("protocols.namespace")(api_version)
+
+    def __dlpack__(
+        self,
+        *,
+        stream: Any = None,
+        max_version: tuple[int, int] | None = None,
+        dl_device: tuple[int, int] | None = None,
+        copy: bool | None = None,
+    ) -> Any:
+        return _api("protocols.dlpack")(self, stream, max_version, dl_device, copy)
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        return (1, 0)
+
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **named: Any) -> Any:
+        return _api("protocols.array_ufunc")(ufunc, method, inputs, named)
+
+    def __array_function__(self, function: Any, types: Any, args: Any, named: Any) -> Any:
+        return _api("protocols.array_function")(function, args, named)
+
+    def __dask_tokenize__(self) -> Any:
+        return _api("protocols.token")(self)
