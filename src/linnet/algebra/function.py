@@ -73,8 +73,9 @@ class Function:
     def __repr__(self) -> str:
         return self.name
 
-    def __call__(self, *args: object) -> object:
+    def __call__(self, x: object, /, *others: object) -> object:
         """The value for numbers; for tensors and arrays, element by element."""
+        args = (x, *others)
         number = import_module("linnet.algebra.exact").of_numbers(self, args)
         if number is not None:
             return number
