@@ -1,0 +1,7 @@
+"""`python -m linnet` is the command `linnet`."""
+
+import sys
+
+from linnet.command import main
+
+sys.exit(main())

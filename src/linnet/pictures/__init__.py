@@ -1,0 +1,1 @@
+"""Pictures of tensors: what is stored, and how."""
