@@ -55,6 +55,11 @@ def _argument(value: Number, dtype: str, wanted: str) -> object:
     return np.dtype(wanted).type(bool(value) if wanted == "bool" else as_python(value, wanted))
 
 
+def same(a: Number, b: Number | None) -> bool:
+    """Whether two numbers are equal, NaN included; 0.0 and -0.0 are."""
+    return b is not None and (a == b or (a != a and b != b))
+
+
 def quiet(function: Meaning) -> Meaning:
     """A function of NumPy that does not warn of overflow, NaN or division by zero."""
 

@@ -15,6 +15,7 @@ from linnet.algebra import division, emit, exact, types
 from linnet.algebra.dtypes import DTYPES, Number, as_python, concrete, highest, kind, lowest
 from linnet.algebra.exact import quiet
 from linnet.algebra.function import Constant, Function
+from linnet.algebra.regions import parse
 from linnet.errors import DTypeError
 
 # -- constants of laws ---------------------------------------------------------------------------
@@ -135,7 +136,8 @@ logical_or = Function(
     annihilator=_always(True), repeat="once")
 logical_xor = Function(
     "logical_xor", 2, types.logical, emit.logical("!="), quiet(np.logical_xor),
-    commutative=True, associative=True, identity=_always(False, "b"))
+    commutative=True, associative=True, identity=_always(False, "b"),
+    params=("x", "y"), space=parse("(x | y) & ~(x & y)"), fills=(False, False))
 logical_not = Function(
     "logical_not", 1, types.logical, emit.logical_not, quiet(np.logical_not), "not")
 bitwise_and = Function(

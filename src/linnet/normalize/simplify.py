@@ -9,19 +9,21 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from linnet import loops
-from linnet.algebra.dtypes import Number, as_python, concrete, kind
+from linnet.algebra.dtypes import Number, as_python
 from linnet.algebra.exact import apply, converter
+from linnet.algebra.exact import same as same
 from linnet.algebra.function import Function
 from linnet.algebra.table import add, less, less_equal, logical_and
-from linnet.errors import DTypeError
 from linnet.formats.fiber import Fiber, Register
 from linnet.loops.rewrite import accesses, block, map_args, rewrite_stmt, substitute, walk
 from linnet.loops.types import dtype_of
+from linnet.normalize.collapse import GUARD, typed
+from linnet.normalize.collapse import collapse as collapsed
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,8 +131,7 @@ def simplify(stmt: loops.Stmt, facts: Facts) -> loops.Stmt:
             where = map_args(target, lambda e: simplify_expr(e, facts))
             what = simplify_expr(value, facts)
             assert isinstance(where, loops.Access)
-            changed = loops.Assign(where, op, what, at)
-            return loops.NOTHING if _is_idle(changed, facts) else changed
+            return _simplify_assign(loops.Assign(where, op, what, at), facts)
         case loops.Loop(index, extent, body, at):
             inner = simplify(body, facts)
             if inner == loops.NOTHING:
@@ -144,6 +145,17 @@ def simplify(stmt: loops.Stmt, facts: Facts) -> loops.Stmt:
             return _without_unwritten(block([simplify(s, facts) for s in stmts]), facts)
         case _:
             return stmt
+
+
+def _simplify_assign(stmt: loops.Assign, facts: Facts) -> loops.Stmt:
+    """Nothing, where nothing would change; what is not computed everywhere is tested."""
+    if _is_idle(stmt, facts):
+        return loops.NOTHING
+    match stmt.value:
+        case loops.Call(function, (cond, value, fill)) if function is GUARD:
+            if _is_idle(replace(stmt, value=fill), facts):
+                return loops.If(cond, replace(stmt, value=value), loops.NOTHING, stmt.at)
+    return stmt
 
 
 def _simplify_if(stmt: loops.If, facts: Facts) -> loops.Stmt:
@@ -275,9 +287,9 @@ def coalesce(call: loops.Call, facts: Facts) -> loops.Expr | None:
         parts = [simplify_expr(loops.Call(call.function, (x, second)), facts) for x in (a, b)]
         return simplify_expr(loops.Call(first.function, (cond, *parts)), facts)
     if is_missing(first):
-        return _typed(second, dtype_of(call, facts.types), facts)
+        return typed(second, dtype_of(call, facts.types), facts.types)
     if isinstance(first, loops.Literal):
-        return _typed(first, dtype_of(call, facts.types), facts)
+        return typed(first, dtype_of(call, facts.types), facts.types)
     return None
 
 
@@ -306,24 +318,23 @@ def _distance(expr: loops.Expr) -> bool:
     return False
 
 
-def annihilate(call: loops.Call, facts: Facts) -> loops.Expr | None:
-    """`x * 0 -> 0`, `x ** 0 -> 1`: where the 0 is a place with nothing stored, or is exact."""
-    function = call.function
+def collapse(call: loops.Call, facts: Facts) -> loops.Expr | None:
+    """A fill value, one of the arguments, a cheaper body: see `normalize.collapse`."""
+    return collapsed(call, facts.types)
+
+
+def lift_guard(call: loops.Call, facts: Facts) -> loops.Expr | None:
+    """`f(x if c else 0, y) -> f(x, y) if c else z`, where nothing is computed if not c."""
     for k, arg in enumerate(call.args):
-        if not isinstance(arg, loops.Literal):
-            continue
-        given, result = function.types(tuple([dtype_of(a, facts.types) for a in call.args]))
-        laws = [function.annihilator] + ([function.left_annihilator] if k == 0 else [])
-        exact = kind(given[k]) in "biu"
-        if not arg.structural and not exact:
-            continue
-        if any(same(arg.value, law(given[k])) for law in laws):
-            zero = as_python(arg.value, concrete(result))
-            return loops.Literal(zero, concrete(result), arg.structural)
-        for value, position, constant in function.constants:
-            if position in (None, k) and same(arg.value, value):
-                fixed = as_python(constant, concrete(result))
-                return loops.Literal(fixed, concrete(result), arg.structural)
+        if isinstance(arg, loops.Call) and arg.function is GUARD and call.function is not GUARD:
+            cond, inner, fill = arg.args
+            with_fill, with_value = (
+                loops.Call(call.function, (*call.args[:k], x, *call.args[k + 1 :]))
+                for x in (fill, inner)
+            )
+            otherwise = simplify_expr(with_fill, facts)
+            if isinstance(otherwise, loops.Literal):
+                return loops.Call(GUARD, (cond, simplify_expr(with_value, facts), otherwise))
     return None
 
 
@@ -332,60 +343,26 @@ def choose_branch(call: loops.Call, facts: Facts) -> loops.Expr | None:
     if call.function.name != "where" or not isinstance(call.args[0], loops.Literal):
         return None
     chosen = call.args[1] if call.args[0].value else call.args[2]
-    return _typed(chosen, dtype_of(call, facts.types), facts)
-
-
-def drop_identity(call: loops.Call, facts: Facts) -> loops.Expr | None:
-    """`x + 0 -> x`, if x has the type of the sum."""
-    function = call.function
-    if len(call.args) != 2:
-        return None
-    given, result = function.types(tuple([dtype_of(a, facts.types) for a in call.args]))
-    left, right = call.args
-    if isinstance(right, loops.Literal):
-        laws = (function.identity(given[1]), function.right_identity(given[1]))
-        if any(same(right.value, e) for e in laws):
-            return _typed(left, result, facts)
-    if isinstance(left, loops.Literal) and same(left.value, function.identity(given[0])):
-        return _typed(right, result, facts)
-    return None
+    return typed(chosen, dtype_of(call, facts.types), facts.types)
 
 
 def merge_equals(call: loops.Call, facts: Facts) -> loops.Expr | None:
     """`min(x, x) -> x`."""
-    if not call.function.idempotent or len(call.args) != 2 or call.args[0] != call.args[1]:
+    args = call.args
+    if not call.function.idempotent or len(args) < 2 or any(a != args[0] for a in args):
         return None
-    return _typed(call.args[0], dtype_of(call, facts.types), facts)
+    return typed(args[0], dtype_of(call, facts.types), facts.types)
 
 
 LAWS = (
     fold,
     coalesce,
     split_distance,
-    annihilate,
+    collapse,
+    lift_guard,
     choose_branch,
-    drop_identity,
     merge_equals,
 )
-
-
-def _typed(expr: loops.Expr, dtype: str, facts: Facts) -> loops.Expr | None:
-    """`expr`, if it can stand where a value of type `dtype` is wanted."""
-    found = dtype_of(expr, facts.types)
-    if found == dtype:
-        return expr
-    if isinstance(expr, loops.Literal):
-        try:
-            value = as_python(expr.value, concrete(dtype))
-        except DTypeError:
-            return None
-        return loops.Literal(value, concrete(dtype), expr.structural)
-    return None
-
-
-def same(a: Number, b: Number | None) -> bool:
-    """Whether two numbers are equal, NaN included; 0.0 and -0.0 are."""
-    return b is not None and (a == b or (a != a and b != b))
 
 
 def identical(a: Number, b: Number) -> bool:
