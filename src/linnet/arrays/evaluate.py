@@ -17,7 +17,7 @@ from linnet.errors import OutOfMemoryError
 from linnet.formats.buffers import Buffer
 from linnet.formats.element import Pattern
 from linnet.formats.format import Format
-from linnet.formats.named import COO, Family, settle
+from linnet.formats.named import COO, SCALAR, Family, settle
 from linnet.formats.tensor import Tensor
 
 K = TypeVar("K")
@@ -45,6 +45,7 @@ class Memory(Generic[K, V]):
             return self._known.setdefault(key, value)
 
 
+_NOTHING = Tensor(SCALAR, None)  # in a slot whose step has not been run
 _PLANS: Memory[tuple[object, ...], Plan] = Memory()
 
 
@@ -67,17 +68,17 @@ def run(
     shapes: Sequence[tuple[int, ...]] | None = None,
 ) -> list[Tensor]:
     """Run the kernels of a plan."""
-    slots = list(tensors)
-    for step, node in zip(plan.steps, plan.nodes, strict=True):
-        if step.dense and shapes is not None:
-            _check_dense(step, shapes[node], slots)
-        slots.append(run_step(step, slots, numbers))
+    slots: list[Tensor] = [*tensors, *[_NOTHING] * (plan.slots - len(tensors))]
+    for step in plan.steps:
+        if shapes is not None:
+            _check_dense(step, shapes, slots)
+        run_step(step, slots, numbers)
     return [slots[k] for k in plan.outputs]
 
 
-def run_step(step: Step, slots: Sequence[Tensor], numbers: Sequence[int]) -> Tensor:
-    """Run a kernel."""
-    out = Tensor(step.format, None)
+def run_step(step: Step, slots: list[Tensor], numbers: Sequence[int]) -> None:
+    """Run a kernel; its results are put in their slots."""
+    outs = [Tensor(result.format, None) for result in step.results]
     if step.reorder:
         operands = [
             slots[k].to(step.reorder[k]) if k in step.reorder else slots[k] for k in step.inputs
@@ -86,22 +87,25 @@ def run_step(step: Step, slots: Sequence[Tensor], numbers: Sequence[int]) -> Ten
         operands = [slots[k] for k in step.inputs]
     if step.numbers:
         operands.append(sizes(tuple([numbers[k] for k in step.numbers])))
-    step.kernel(out, *operands)
-    if step.final is not None:
-        contents = out.contents()
-        return Tensor(step.final, contents.shape, contents.buffers)
-    return out
+    step.kernel(*outs, *operands)
+    for out, result in zip(outs, step.results, strict=True):
+        if result.final is not None:
+            contents = out.contents()
+            out = Tensor(result.final, contents.shape, contents.buffers)
+        slots[result.slot] = out if result.convert is None else out.to(result.convert)
 
 
-def _check_dense(step: Step, shape: tuple[int, ...], slots: Sequence[Tensor]) -> None:
+def _check_dense(step: Step, shapes: Sequence[tuple[int, ...]], slots: Sequence[Tensor]) -> None:
     """Refuse a large dense result that nobody has asked for."""
-    count = max(prod([shape[mode] for mode in run]) for run in step.dense)
-    if count > LARGE and all(slots[k].nnz < count for k in step.inputs):
-        raise OutOfMemoryError(
-            f"the result would store {count} elements densely, and no operand does",
-            why=f"its shape is {shape}, and it differs from its fill value nearly everywhere",
-            hint="say so with format=, or combine sparse operands so that the result is sparse",
-        )
+    for result in step.results:
+        shape = shapes[result.node]
+        count = max([prod([shape[mode] for mode in run]) for run in result.dense], default=0)
+        if count > LARGE and all(slots[k].nnz < count for k in step.inputs):
+            raise OutOfMemoryError(
+                f"the result would store {count} elements densely, and no operand does",
+                why=f"its shape is {shape}, and it differs from its fill value nearly everywhere",
+                hint="say so with format=, or combine sparse operands so that the result is sparse",
+            )
 
 
 # -- small tensors ---------------------------------------------------------------------------------

@@ -1,0 +1,215 @@
+"""One node of a graph as one nest of loops: whether that can be, and in what order."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import reduce
+
+from linnet import loops
+from linnet.algebra.dtypes import Number, as_python, concrete
+from linnet.algebra.table import multiply
+from linnet.arrays.arrange import After, arrange, edges, in_order, names_in, with_edges
+from linnet.arrays.counted import Counted, counted
+from linnet.arrays.graph import fill_of
+from linnet.arrays.nest import NUMBERS, At, Pull, Scalar, all_scalars
+from linnet.arrays.nodes import Leaf, Node, Reduce
+from linnet.arrays.result import format_of_result
+from linnet.arrays.trace import Trace, well_filled
+from linnet.formats.format import Format
+from linnet.formats.named import SCALAR, recognize
+from linnet.loops.rewrite import walk
+from linnet.names import Names
+from linnet.normalize.simplify import same
+
+
+@dataclass(slots=True)
+class Known:
+    """The tensors that kernels can read: operands, and what other kernels have computed."""
+
+    trace: Trace
+    names: dict[int, str] = field(default_factory=dict)  # by the identity of nodes
+    formats: dict[str, Format] = field(default_factory=dict)
+    stored: dict[str, int] = field(default_factory=dict)
+    slots: dict[str, int] = field(default_factory=dict)
+    fresh: Names = field(default_factory=lambda: Names({NUMBERS, "out"}))
+
+    def __post_init__(self) -> None:
+        for number, tensor in enumerate(self.trace.tensors):
+            name = self.fresh.fresh(chr(ord("A") + number % 26))
+            contents = tensor.contents()
+            self.formats[name], self.stored[name] = contents.format, contents.nnz
+            self.slots[name] = number
+            for node in self.trace.nodes:
+                if isinstance(node, Leaf) and node.tensor is tensor:
+                    self.names[id(node)] = name
+
+
+class Attempt:
+    """A node, pulled apart into an expression over tensors and the scalars that it needs."""
+
+    def __init__(self, known: Known, node: Node, wanted: Format | None) -> None:
+        self.known, self.node, self.wanted = known, node, wanted
+        own = isinstance(node, Leaf)
+        names = known.names if own else {k: v for k, v in known.names.items() if k != id(node)}
+        self.pull = Pull(known.trace, names, Names(known.fresh._taken))
+        self.free = tuple(self.pull.index() for _ in node.shape)
+        at = tuple(At(name) for name in self.free)
+        self.scalars: list[Scalar] = []
+        self.reduced: list[str] = []
+        self.op = node.function if isinstance(node, Reduce) else None
+        if isinstance(node, Reduce):
+            self.reduced, self.value = self.pull.body(node, at, self.scalars)
+        else:
+            self.value = self.pull.expr(node, at, self.scalars)
+        self.order: list[str] = []
+        self.against: list[str] = []
+
+    # -- order -------------------------------------------------------------------------------------
+
+    def missing(self) -> list[tuple[Reduce, str]]:
+        """Reductions that have to be computed before, and why; also finds the order of loops."""
+        indices = [*self.free, *self.reduced]
+        first: After = {i: set() for i in indices}
+        for scalar in self.scalars:
+            outside = [g for g in indices if g not in scalar.outer]
+            first = with_edges(first, [(f, g) for f in scalar.outer for g in outside])
+            if in_order(first) is None:
+                return [(scalar.node, "other results are needed in another order of loops")]
+        read = accesses_in(self.value)
+        self.order, self.against = arrange(
+            indices, read, self.known.formats, self.known.stored, first
+        )
+        late = [s for s in self.scalars if s.outer]
+        if self.against and late:
+            why = f"{self.against[0]} is walked in another order where it is used"
+            return [(s.node, why) for s in late]
+        for scalar in all_scalars(self.scalars):
+            if self._backward(scalar):
+                return [(scalar.node, "its operands are walked in another order")]
+        return []
+
+    def _backward(self, scalar: Scalar) -> bool:
+        """Whether a scalar's operands are stored in an order in which it cannot be computed."""
+        inner = set(scalar.indices)
+        pairs = self._edges(scalar)
+        nested = any(s.outer and not s.outer >= scalar.outer for s in scalar.scalars)
+        behind = any(a in inner and b not in inner for a, b in pairs)
+        after = with_edges({i: set() for i in scalar.indices}, pairs)
+        return nested or behind or in_order(after) is None
+
+    def ordered(self, scalar: Scalar, path: tuple[str, ...]) -> tuple[str, ...]:
+        """The loops of a scalar in order."""
+        after = with_edges({i: set() for i in scalar.indices}, self._edges(scalar))
+        for inner in scalar.scalars:
+            own = inner.outer & set(scalar.indices)
+            rest = [g for g in scalar.indices if g not in own]
+            after = with_edges(after, [(f, g) for f in own for g in rest])
+        order = in_order(after)
+        assert order is not None
+        return tuple(order)
+
+    def _edges(self, scalar: Scalar) -> list[tuple[str, str]]:
+        formats = self.known.formats
+        return [p for a in accesses_in(scalar.value) for p in edges(a, formats[str(a.tensor)])]
+
+    # -- the result --------------------------------------------------------------------------------
+
+    @property
+    def dtype(self) -> str:
+        """The dtype of the result."""
+        return concrete(self.node.dtype)
+
+    def result(self) -> tuple[Number, Format]:
+        """What the result is declared with, and its format."""
+        node = self.node
+        init = node.initial if isinstance(node, Reduce) else fill_of(node)
+        if self.wanted is None:
+            format = format_of_result(
+                self.value, self.free, self.order, self.op, init, self.known.formats, self.types(),
+                all(well_filled(tensor.contents()) for tensor in self.known.trace.tensors),
+            )  # fmt: skip
+            return init, format
+        fill = self.wanted.fill_value
+        if fill is not None and self.op is None:
+            init = fill
+        return init, self.wanted
+
+    def final(self, init: Number, format: Format) -> Format | None:
+        """The fill value of a dense reduction is nominal, where it is not one that it holds."""
+        if self.op is None or self.wanted is not None or same(init, fill_of(self.node)):
+            return None
+        settled = format.with_dtype(self.dtype) if format.dtype is None else format
+        return settled.with_fill(as_python(0, self.dtype))
+
+    def types(self) -> dict[str, str]:
+        """The dtypes of all names in the value."""
+        types = {n: f.dtype or "float64" for n, f in self.known.formats.items()}
+        return types | {s.temp: s.node.dtype for s in all_scalars(self.scalars)}
+
+    # -- statements --------------------------------------------------------------------------------
+
+    def counted(self, names: tuple[str, str]) -> Counted | None:
+        """How the result is counted, if what is not stored takes part in it."""
+        if self.op is None:
+            return None
+        sizes = [self._size(i) for i in self.reduced]
+        count = reduce(lambda a, b: loops.Call(multiply, (a, b)), sizes[1:], sizes[0])
+        return counted(
+            self.op, self.value, self.free, self.order, names, count, self.dtype,
+            self.known.formats, self.types(),
+        )  # fmt: skip
+
+    def _size(self, index: str) -> loops.Expr:
+        """How far an index runs."""
+        if index not in self.pull.bound:
+            return loops.Dimension(NUMBERS, self.pull.extents[index])
+        for access in self.reads():
+            if loops.Index(index) in access.indices:
+                return loops.Dimension(str(access.tensor), access.indices.index(loops.Index(index)))
+        raise AssertionError(f"nothing says how far {index} runs")
+
+    def extents(self) -> dict[str, loops.Extent | None]:
+        """How far the loops run: over a dimension of an operand, or as far as is said."""
+        names = {*self.free, *self.reduced}
+        names |= {i for s in all_scalars(self.scalars) for i in s.indices}
+        extents: dict[str, loops.Extent | None] = dict.fromkeys(names)
+        for name in names - self.pull.bound:
+            stop = loops.Dimension(NUMBERS, self.pull.extents[name])
+            extents[name] = loops.Extent(loops.Literal(0), stop)
+        return extents
+
+    def temporaries(self) -> list[tuple[str, Format]]:
+        """The scalars, each once."""
+        return [(name, SCALAR) for name in dict.fromkeys(s.temp for s in all_scalars(self.scalars))]
+
+    def reads(self) -> list[loops.Access]:
+        """All accesses to tensors that are not the kernel's own."""
+        values = [self.value, *(s.value for s in all_scalars(self.scalars))]
+        temps = {s.temp for s in all_scalars(self.scalars)}
+        found = [n for v in values for n in walk(v) if isinstance(n, loops.Access)]
+        return [a for a in found if a.tensor not in temps]
+
+    def reorder(self) -> Mapping[str, Format]:
+        """The operands that are stored otherwise first, and how."""
+        reads = self.reads()
+        return {
+            name: reordered(
+                self.known.formats[name], next(a for a in reads if a.tensor == name), self.order
+            )
+            for name in self.against
+        }
+
+
+def accesses_in(expr: loops.Expr) -> list[loops.Access]:
+    """The accesses of an expression that have indices."""
+    return [n for n in walk(expr) if isinstance(n, loops.Access) and n.indices]
+
+
+def reordered(format: Format, access: loops.Access, order: Sequence[str]) -> Format:
+    """The format with its dimensions stored in the order of the loops."""
+
+    def place(mode: int) -> int:
+        return max((order.index(name) for name in names_in(access.indices[mode])), default=-1)
+
+    return recognize(format.with_order(*sorted(range(format.ndim), key=place)))

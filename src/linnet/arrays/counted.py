@@ -1,0 +1,139 @@
+"""Reductions in which what is not stored takes part, though the loops do not run along its runs.
+
+The sums of columns, over rows in the outer loop, of a matrix whose fill value is 1: what is not
+stored is not visited. What is stored is combined and counted, and at the end every element of the
+result gets its share of fill values: `n` of them amount to `n * x`, `x ** n`, or once `x`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache, reduce
+
+from linnet import imp, loops
+from linnet.algebra.dtypes import Number, concrete
+from linnet.algebra.function import Function
+from linnet.algebra.table import (
+    add,
+    astype,
+    less,
+    logical_or,
+    multiply,
+    power,
+    subtract,
+    where,
+)
+from linnet.arrays.arrange import names_in
+from linnet.arrays.result import simplified
+from linnet.formats.format import Format
+from linnet.loops.rewrite import walk
+from linnet.normalize.simplify import same
+
+Formats = Mapping[str, Format]
+
+
+@dataclass(frozen=True, slots=True)
+class Counted:
+    """The statements in the nest, and what an element of the result is in the end."""
+
+    body: loops.Stmt
+    result: loops.Expr
+
+
+def counted(
+    function: Function,
+    value: loops.Expr,
+    free: Sequence[str],
+    order: Sequence[str],
+    names: tuple[str, str],
+    count: loops.Expr,
+    dtype: str,
+    formats: Formats,
+    types: Mapping[str, str],
+) -> Counted | None:
+    """A reduction that visits what is stored only; None where the usual way is as good.
+
+    `names` are those of the tensors for what is stored and for how much that is; `count` is how
+    many elements are combined into one.
+    """
+    sparse = [a for a in _reads(value) if not _is_full(formats[str(a.tensor)])]
+    if not function.repeat or not sparse or not _is_scattered(sparse, free, order, formats):
+        return None
+    rest = simplified(value, formats, types, lambda a: any(a == s for s in sparse))
+    identity = function.identity(dtype)
+    if isinstance(rest, loops.Literal) and identity is not None and same(rest.value, identity):
+        return None
+    if not set(names_in(rest)) <= set(free):
+        return None
+    indices = tuple(loops.Index(i) for i in free)
+    total, number = (loops.Access(name, indices) for name in names)
+    tests = [loops.Call(stored(_fill(formats[str(a.tensor)])), (a,)) for a in sparse]
+    cond = reduce(lambda a, b: loops.Call(logical_or, (a, b)), tests[1:], tests[0])
+    updates = (
+        loops.Assign(total, function, value),
+        loops.Assign(number, add, loops.Literal(1, "int64")),
+    )
+    left = loops.Call(subtract, (count, number))
+    result = _with_rest(function, total, rest, left, dtype)
+    return Counted(loops.If(cond, loops.Block(updates), loops.NOTHING), result)
+
+
+def _with_rest(
+    function: Function, total: loops.Expr, rest: loops.Expr, left: loops.Expr, dtype: str
+) -> loops.Expr:
+    """What is stored, combined with `left` values that are not."""
+    times = loops.Call(astype[dtype], (left,))
+    match function.repeat:
+        case "times":
+            return loops.Call(function, (total, loops.Call(multiply, (rest, times))))
+        case "power":
+            return loops.Call(function, (total, loops.Call(power, (rest, times))))
+        case _:
+            some = loops.Call(less, (loops.Literal(0, "int64"), left))
+            both = loops.Call(function, (total, rest))
+            return loops.Call(where, (some, both, total))
+
+
+def _is_scattered(
+    sparse: Sequence[loops.Access], free: Sequence[str], order: Sequence[str], formats: Formats
+) -> bool:
+    """Whether a sparse dimension of the result is walked inside a loop that is reduced over."""
+    outer = [i for i in order if i not in free]
+    if not outer:
+        return False
+    inside = set(order[order.index(outer[0]) + 1 :]) & set(free)
+    for access in sparse:
+        format = formats[str(access.tensor)]
+        for number, level in enumerate(format.levels[:-1]):
+            for mode in format.modes_of(number):
+                if not level.full and inside & set(names_in(access.indices[mode])):
+                    return True
+    return False
+
+
+@lru_cache(maxsize=256)
+def stored(fill: Number) -> Function:
+    """Whether something is stored. A value is; a fill value stands where nothing is."""
+    return Function(
+        "stored",
+        1,
+        lambda dtypes: (tuple(concrete(d) for d in dtypes), "bool"),
+        lambda args, dtype: imp.TRUE,
+        lambda x: False,  # of a constant, which stands for what is not stored
+        constants=((fill, 0, False),),
+    )
+
+
+def _reads(value: loops.Expr) -> list[loops.Access]:
+    found = (n for n in walk(value) if isinstance(n, loops.Access) and n.indices)
+    return list(dict.fromkeys(found))
+
+
+def _is_full(format: Format) -> bool:
+    return all(level.full or level.covers for level in format.levels[:-1])
+
+
+def _fill(format: Format) -> Number:
+    assert format.fill_value is not None
+    return format.fill_value
