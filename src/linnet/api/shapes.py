@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from copy import copy as copied
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -46,7 +47,7 @@ def reshape(x: Array, /, shape: Any, *, copy: bool | None = None) -> Tensor:
     x = as_tensor(x)
     wanted = _completed(shape, x.size)
     if wanted == x.shape:
-        return x.copy() if copy else x
+        return x.copy() if copy else copied(x)
     if is_dense(x.contents().format):
         array = x.to_numpy().reshape(wanted)
         if copy is False and not np.may_share_memory(array, x.to_numpy()) and array.size:
@@ -158,7 +159,7 @@ def broadcast_to(x: Array, /, shape: Any) -> Tensor:
     x, wanted = as_tensor(x), check_shape(shape)
     old = shape_of(x)
     if old == wanted:
-        return x
+        return copied(x)
     if broadcast_shapes(old, wanted) != wanted:
         raise ShapeError(f"an array of shape {old} cannot be broadcast to {wanted}")
     if is_dense(x.contents().format):

@@ -16,7 +16,6 @@ from linnet.algebra.dtypes import canonical
 from linnet.algebra.function import Function
 from linnet.api.dtypes import DType, astype
 from linnet.api.operands import Array, Axes, as_array, axis_numbers, check_kind, dtype_of, shape_of
-from linnet.api.storage import is_dense
 from linnet.arrays import apply, compute, lazy, reduce
 from linnet.errors import DTypeError, ShapeError
 from linnet.formats.located import located
@@ -179,28 +178,11 @@ def std(
 
 
 def _variance(x: Any, axes: tuple[int, ...], correction: float, keepdims: bool) -> Array:
-    """Where nothing is stored, the distance from the mean is the same, as often as that is so."""
+    """Where nothing is stored, the distance from the mean is the same, and is counted."""
     count = math.prod(shape_of(x)[d] for d in axes)
     degrees = float(np.maximum(count - correction, 0))
     y: Any = lazy(astype(x, "float64", copy=False))
-    fill = y.fill_value
-    y = apply(table.subtract, y, fill) if fill else y
-    centre: Any = lazy(_mean(y, axes, True).compute())
-    if isinstance(x, Tensor) and is_dense(x.contents().format):
-        squares = apply(table.square, apply(table.subtract, y, centre))
-        total: Any = reduce(table.add, squares, axis=axes, keepdims=keepdims)
-        return compute(apply(table.divide, total, degrees))
-    stored = apply(table.not_equal, y, 0.0)
-    squares = apply(table.multiply, stored, apply(table.square, apply(table.subtract, y, centre)))
-    near = reduce(table.add, squares, axis=axes, keepdims=keepdims)
-    number = reduce(table.add, stored, axis=axes, keepdims=keepdims, dtype="float64")
-    missing = apply(table.subtract, float(count), number)
-    flat = centre if keepdims else _without(centre, axes)
-    far = apply(table.multiply, missing, apply(table.square, flat))
-    return compute(apply(table.divide, apply(table.add, near, far), degrees))
-
-
-def _without(x: Any, axes: tuple[int, ...]) -> Array:
-    from linnet.api.shapes import squeeze
-
-    return squeeze(x, axes)
+    squares = apply(table.square, apply(table.subtract, y, _mean(y, axes, True)))
+    total: Any = reduce(table.add, squares, axis=axes, keepdims=keepdims)
+    found = apply(table.divide, total, degrees)
+    return compute(found) if isinstance(x, Tensor) else found

@@ -1,0 +1,72 @@
+"""Arrays to test functions of arrays with: every format, several fill values, small and sparse."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import linnet as ln
+
+MATRIX_FORMATS: dict[str, Any] = {
+    "dense": ln.DENSE(2),
+    "csr": ln.CSR,
+    "csc": ln.CSC,
+    "dcsr": ln.DCSR,
+    "coo": ln.COO(2),
+    "runs": ln.RLE,
+    "band": ln.BAND,
+    "block": ln.BLOCK,
+    "bytemap": ln.Dense(ln.SparseByteMap(ln.Element())),
+    "hash": ln.SparseList(ln.SparseHash(ln.Element())),
+}
+CUBE_FORMATS: dict[str, Any] = {
+    "dense": ln.DENSE(3),
+    "coo": ln.COO(3),
+    "csf": ln.CSF(3),
+    "runs": ln.Dense(ln.Dense(ln.RunList(ln.Element()))),
+}
+FILLS = [0.0, 1.5, float("inf"), float("nan")]
+
+matrix_formats = pytest.mark.parametrize("format", list(MATRIX_FORMATS))
+cube_formats = pytest.mark.parametrize("format", list(CUBE_FORMATS))
+fills = pytest.mark.parametrize("fill", FILLS, ids=str)
+
+
+def dense_matrix(fill: float = 0.0, shape: tuple[int, ...] = (4, 6), seed: int = 0) -> Any:
+    """Mostly the fill value; a few halves of small integers."""
+    rng = np.random.default_rng(seed)
+    values = rng.integers(-4, 5, shape) / 2
+    return np.where(rng.random(shape) < 0.35, values, fill)
+
+
+def stored(array: Any, format: Any, fill: float = 0.0) -> ln.Tensor:
+    return ln.asarray(array, format=format, fill_value=fill)
+
+
+def matrix(format: str, fill: float = 0.0, seed: int = 0) -> tuple[ln.Tensor, Any]:
+    array = dense_matrix(fill, seed=seed)
+    return stored(array, MATRIX_FORMATS[format], fill), array
+
+
+def cube(format: str, fill: float = 0.0, seed: int = 0) -> tuple[ln.Tensor, Any]:
+    array = dense_matrix(fill, (3, 4, 5), seed)
+    return stored(array, CUBE_FORMATS[format], fill), array
+
+
+def same(found: Any, expected: Any) -> None:
+    """Equal elements, shape and dtype."""
+    expected = np.asarray(expected)
+    assert isinstance(found, ln.Tensor)
+    assert found.shape == expected.shape
+    assert found.dtype == expected.dtype
+    np.testing.assert_array_equal(found.to_numpy(), expected)
+
+
+def close(found: Any, expected: Any, rtol: float = 1e-12) -> None:
+    """Elements that differ by rounding only; equal shape and dtype."""
+    expected = np.asarray(expected)
+    assert found.shape == expected.shape
+    assert found.dtype == expected.dtype
+    np.testing.assert_allclose(found.to_numpy(), expected, rtol=rtol)

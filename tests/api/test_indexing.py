@@ -1,0 +1,187 @@
+"""`x[…]` and `x[…] = …`: NumPy's meaning in every format; nothing that was shared is changed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from tests.api.operands import cube, cube_formats, fills, matrix, matrix_formats, same
+
+import linnet as ln
+
+KEYS: dict[str, Any] = {
+    "element": (1, 3),
+    "negative element": (-1, -2),
+    "row": 2,
+    "column": (slice(None), 4),
+    "rows": slice(1, 3),
+    "steps": (slice(None, None, 2), slice(1, None, 3)),
+    "backward": (slice(None, None, -1), slice(4, 0, -2)),
+    "empty": slice(3, 1),
+    "beyond": slice(2, 100),
+    "ellipsis": (..., 0),
+    "newaxis": (None, slice(1, 3), None),
+    "all": slice(None),
+    "positions": np.array([3, 0, 0, -1]),
+    "list": [2, 1],
+    "pairs": (np.array([0, 3]), np.array([5, 2])),
+    "table": np.array([[0, 1], [2, 3]]),
+    "columns by position": (slice(None), np.array([5, 0])),
+    "slice and positions": (slice(1, 3), np.array([5, 0])),
+    "number and positions": (2, np.array([5, 0, 1])),
+    "outer": (np.array([[0], [2]]), np.array([1, 4, 5])),
+    "row mask": np.array([True, False, True, True]),
+    "column mask": (slice(None), np.array([True, False, True, False, True, False])),
+    "mask": np.arange(24).reshape(4, 6) % 3 == 0,
+    "no mask": np.zeros((4, 6), bool),
+}
+
+
+@pytest.mark.parametrize("key", list(KEYS))
+@fills
+@matrix_formats
+def test_parts_of_matrices(format: str, fill: float, key: str):
+    x, array = matrix(format, fill)
+    same(x[KEYS[key]], array[KEYS[key]])
+
+
+@pytest.mark.parametrize(
+    "key",
+    [
+        (1, slice(None), np.array([0, 2])),
+        (np.array([0, 2]), slice(None), np.array([4, 1])),
+        (np.array([0, 2]), np.array([1, 3])),
+        (slice(None), np.array([[0, 1], [3, 2]]), slice(1, 4)),
+        (slice(None), np.arange(20).reshape(4, 5) % 2 == 0),
+        (..., np.array([True, False, True, False, True])),
+        (2, ..., -1),
+        (slice(None, None, -1), 1),
+    ],
+    ids=str,
+)
+@cube_formats
+def test_parts_of_cubes(format: str, key: Any):
+    x, array = cube(format)
+    same(x[key], array[key])
+
+
+def test_tensors_are_indices():
+    x, array = matrix("csr")
+    same(x[ln.asarray([2, 0])], array[[2, 0]])
+    same(x[x > 0], array[array > 0])
+    same(x[ln.asarray(1), ln.asarray(2)], array[1, 2])
+    same(x[ln.asarray(1) : ln.asarray(3)], array[1:3])
+
+
+def test_a_part_is_an_array():
+    x, array = matrix("coo")
+    assert isinstance(x[0, 0], ln.Tensor)
+    assert x[0, 0].shape == ()
+    same(x[()], array[()])
+    assert float(x[1, 3]) == array[1, 3]
+    assert [float(v) for v in x[0]] == array[0].tolist()
+
+
+@matrix_formats
+def test_take_along_axis(format: str):
+    x, array = matrix(format)
+    places = np.argsort(array, 1)
+    same(ln.take_along_axis(x, ln.asarray(places), axis=1), np.take_along_axis(array, places, 1))
+    same(
+        ln.take_along_axis(x, ln.asarray([[0, -1]])),
+        np.take_along_axis(array, np.array([[0, -1]]), 1),
+    )
+
+
+VALUES: dict[str, tuple[Any, Any]] = {
+    "element": ((1, 3), 7.5),
+    "fill value": ((1, slice(None)), 0.0),
+    "row": (2, np.arange(6.0)),
+    "broadcast": (slice(1, 4), np.arange(6.0)),
+    "columns": ((slice(None), slice(None, None, 2)), np.arange(12.0).reshape(4, 3)),
+    "backward": ((0, slice(None, None, -1)), np.arange(6.0)),
+    "mask": (np.arange(24).reshape(4, 6) % 5 == 0, 9.0),
+    "masked values": (np.arange(24).reshape(4, 6) % 5 == 0, np.arange(5.0)),
+    "positions": (np.array([0, 3]), 4.0),
+    "twice": ((np.array([0, 0]), np.array([1, 1])), np.array([3.0, 4.0])),
+    "all": (..., 2.5),
+    "integers": (0, 3),
+}
+
+
+@pytest.mark.parametrize("value", list(VALUES))
+@matrix_formats
+def test_assignment_changes_the_object_and_nothing_else(format: str, value: str):
+    x, array = matrix(format)
+    other, before, expected = x.copy(), x.to_numpy(copy=True), array.copy()
+    shared = ln.asarray(x)
+    alias = x[...]
+    key, new = VALUES[value]
+    x[key] = new
+    expected[key] = new
+    same(x, expected)
+    assert shared is x
+    same(alias, before)
+    same(other, before)
+
+
+def test_sparse_values_are_assigned():
+    x, array = matrix("csr")
+    x[0:2] = ln.asarray([[1.0, 0, 0, 0, 0, 2.0]], format="csr")
+    array[0:2] = [1.0, 0, 0, 0, 0, 2.0]
+    same(x, array)
+    assert x.format.name == "CSR"
+
+
+def test_memory_of_numpy_is_not_written():
+    array = np.arange(4.0)
+    x = ln.asarray(array)
+    x[0] = 9.0
+    x += 1.0
+    assert array.tolist() == [0.0, 1.0, 2.0, 3.0]
+    assert x.to_numpy().tolist() == [10.0, 2.0, 3.0, 4.0]
+
+
+@pytest.mark.parametrize(
+    ("key", "error", "text"),
+    [
+        (4, IndexError, "index 4 is out of bounds for dimension 0 with size 4"),
+        ((0, -7), IndexError, "index -7 is out of bounds for dimension 1 with size 6"),
+        ((0, 0, 0), IndexError, "too many indices"),
+        (1.5, IndexError, "1.5 is not an index"),
+        (float("nan"), IndexError, "nan is not an index"),
+        ("a", IndexError, "'a' is not an index"),
+        ((..., ...), IndexError, "only one ellipsis"),
+        (np.array([0.5]), IndexError, "is not an index"),
+        (np.array([0, 9]), IndexError, "index 9 is out of bounds"),
+        (np.zeros((3, 6), bool), IndexError, "a mask of shape (3, 6) does not fit"),
+        (slice(0.5, 2), TypeError, "the bounds of a slice are integers"),
+    ],
+    ids=str,
+)
+def test_bad_indices(key: Any, error: type, text: str):
+    for format in ("dense", "csr"):
+        x, array = matrix(format)
+        with pytest.raises(error) as caught:
+            x[key]
+        assert text in str(caught.value)
+        assert "test_indexing.py" in str(caught.value)
+        with pytest.raises(error):
+            array[key]
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "error"),
+    [
+        (0, [1.0, 2.0], ValueError),
+        (0, 1j, TypeError),
+        (9, 1.0, IndexError),
+    ],
+)
+@pytest.mark.parametrize("format", ["dense", "csr"])
+def test_bad_assignments(format: str, key: Any, value: Any, error: type):
+    x, array = matrix(format)
+    with pytest.raises(error):
+        x[key] = value
+    same(x, array)
