@@ -123,7 +123,7 @@ class Assembly:
 
 def _numbered(format: Format) -> Format:
     """The format with integers for values, 0 where there is none."""
-    return format.with_dtype("int64").with_fill(0)
+    return format.with_fill(0).with_dtype("int64")
 
 
 def _places(
