@@ -6,12 +6,19 @@ Loaded with the package, so that `ln.explain` is the function; the compiler is i
 from __future__ import annotations
 
 from importlib import import_module
-from typing import Any
+from typing import Any, Protocol
 
 from linnet import loops
 from linnet.loops.printer import show
 from linnet.runtime.kernel import Kernel
 from linnet.stages import recorded
+
+
+class Explained(Protocol):
+    """What can say itself what becomes of it, such as a lazy array."""
+
+    def explain(self) -> Explanation:
+        """What becomes of it."""
 
 
 class Explanation:
@@ -29,18 +36,23 @@ class Explanation:
     __repr__ = __str__
 
 
-def explain(kernel: Kernel, *tensors: object) -> Explanation:
+def explain(kernel: Kernel | Explained, *tensors: object) -> Explanation:
     """Every stage from the program as written to LLVM: `print(ln.explain(spmv, y, A, x))`.
 
     The arguments are those of a call; nothing is run. `ln.explain(spmv, y, A, x)["code"]` is one
-    stage, and `.stages` all of them by name, in order.
+    stage, and `.stages` all of them by name, in order. Of a lazy array, the plan, then the loops
+    and the code of every kernel: `print(ln.explain(expression))`.
     """
+    if not isinstance(kernel, Kernel):
+        return kernel.explain()
     with recorded() as record:
         lowered = kernel.lowered(*tensors)
     stages = {"program": show(kernel.program)}
     for name, result in record.items():
         if isinstance(result, loops.Program):
             stages[name] = show(result)
+        elif isinstance(result, str) and result:
+            stages[name] = result
     stages["code"] = _backend("c").render(lowered.kernel)
     stages["llvm"] = _backend("llvm").render(lowered.kernel)
     return Explanation(stages)

@@ -4,21 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import wraps
+from importlib import import_module
 from typing import Any
 
 import numpy as np
 
 from linnet.algebra.dtypes import Number, concrete
 from linnet.arrays.evaluate import evaluate
-from linnet.arrays.graph import fill_of, node_of
+from linnet.arrays.graph import fill_of, node_of, permuted
 from linnet.arrays.nodes import Node
 from linnet.errors import ArgumentError
+from linnet.explain import Explanation
 from linnet.formats.located import located
 from linnet.formats.named import FormatLike, as_format
+from linnet.formats.operators import Operators
 from linnet.formats.tensor import Tensor
 
 
-class Lazy:
+class Lazy(Operators):
     """An array expression. Operations on it are noted; `ln.compute` runs them all together."""
 
     __slots__ = ("node",)
@@ -52,10 +55,19 @@ class Lazy:
         """What the elements are where no operand stores anything."""
         return fill_of(self.node)
 
+    @property
+    def T(self) -> Lazy:
+        """The transpose: dimensions in reverse."""
+        return Lazy(permuted(self.node, tuple(reversed(range(self.ndim)))))
+
     def compute(self, format: FormatLike | None = None) -> Tensor:
         """The tensor, in a format that is given or chosen."""
         wanted = None if format is None else as_format(format, self.ndim)
         return evaluate([self.node], [wanted])[0]
+
+    def explain(self) -> Explanation:
+        """The kernels that would compute the array, and why they are what they are."""
+        return _describe().explained([self.node])  # type: ignore[no-any-return]
 
     def __repr__(self) -> str:
         return f"Lazy(shape={self.shape}, dtype={self.dtype})"
@@ -106,3 +118,7 @@ def _argument(value: Any) -> Any:
     """An array becomes lazy; numbers and other things stay as they are."""
     is_array = isinstance(value, Tensor | np.ndarray) or hasattr(value, "tocsr")
     return lazy(value) if is_array else value
+
+
+def _describe() -> Any:
+    return import_module("linnet.arrays.describe")

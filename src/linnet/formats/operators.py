@@ -57,6 +57,17 @@ def _method(name: str) -> Any:
     return method
 
 
+def _reduction(name: str) -> Any:
+    """A method that is a function of the API, with the axis in NumPy's place."""
+
+    def method(self: Any, /, axis: Any = None, **named: Any) -> Any:
+        return _api(name)(self, axis=axis, **named)
+
+    method.__name__ = method.__qualname__ = name.rpartition(".")[2]
+    method.__doc__ = f"As `ln.{name.rpartition('.')[2]}` of this array."
+    return method
+
+
 class Operators:
     """The arithmetic of arrays."""
 
@@ -98,10 +109,10 @@ class Operators:
 
     # -- methods ---------------------------------------------------------------------------------
 
-    sum, prod = _method("statistics.sum"), _method("statistics.prod")
-    min, max = _method("statistics.min"), _method("statistics.max")
-    mean, var, std = (_method(f"statistics.{name}") for name in ("mean", "var", "std"))
-    any, all = _method("statistics.any"), _method("statistics.all")
+    sum, prod = _reduction("statistics.sum"), _reduction("statistics.prod")
+    min, max = _reduction("statistics.min"), _reduction("statistics.max")
+    mean, var, std = (_reduction(f"statistics.{name}") for name in ("mean", "var", "std"))
+    any, all = _reduction("statistics.any"), _reduction("statistics.all")
     argmin, argmax = _method("searching.argmin"), _method("searching.argmax")
     nonzero, count_nonzero = _method("searching.nonzero"), _method("searching.count_nonzero")
     astype, dot = _method("dtypes.astype"), _method("products.dot")

@@ -1,0 +1,106 @@
+"""What becomes of a lazy array: its kernels, what each of them computes and why, and their code."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from linnet.arrays.evaluate import sizes
+from linnet.arrays.nodes import Constant, Leaf, Map, Node, Reduce, View
+from linnet.arrays.plan import Plan, Result, Step, plan
+from linnet.arrays.trace import Trace, trace
+from linnet.explain import Explanation
+from linnet.formats.format import Format
+from linnet.formats.tensor import Tensor
+from linnet.loops.printer import show
+
+
+def explained(nodes: Sequence[Node], wanted: Sequence[Format | None] = ()) -> Explanation:
+    """The plan of some nodes, then the loops and the code of every kernel. Nothing is computed."""
+    found, _ = trace(nodes)
+    made = plan(found, nodes, tuple(wanted) or (None,) * len(nodes))
+    stages = {"plan": _plan(found, made)}
+    formats = {number: t.contents().format for number, t in enumerate(found.tensors)}
+    for number, step in enumerate(made.steps, 1):
+        formats |= {r.slot: _settled(found.nodes[r.node], r) for r in step.results}
+        stages[f"loops {number}"] = show(step.kernel.program)
+        stages[f"code {number}"] = step.kernel.code(*_arguments(step, formats, found))
+    return Explanation(stages)
+
+
+def _arguments(step: Step, formats: dict[int, Format], found: Trace) -> list[Tensor]:
+    """Tensors of the formats that a kernel will get; what they hold does not matter."""
+    outs = [Tensor(result.format, None) for result in step.results]
+    operands = [
+        found.tensors[k] if k < len(found.tensors) and k not in step.reorder
+        else _sample(step.reorder.get(k, formats[k]))
+        for k in step.inputs
+    ]  # fmt: skip
+    return [*outs, *operands, *([sizes((1,) * len(step.numbers))] if step.numbers else [])]
+
+
+def _sample(format: Format) -> Tensor:
+    """An empty tensor of a format."""
+    from linnet.formats.construct import tensor
+
+    ndim = format.ndim
+    return tensor([[]] * ndim, [0] * (not ndim), (1,) * ndim, format=format)
+
+
+def _settled(node: Node, result: Result) -> Format:
+    """The format in which a result is handed on."""
+    from linnet.formats.named import settle
+
+    return settle(result.convert or result.final or result.format, node.dtype)
+
+
+# -- the plan --------------------------------------------------------------------------------------
+
+
+def _plan(found: Trace, made: Plan) -> str:
+    lines = []
+    names = {k: chr(ord("A") + k % 26) for k in range(len(found.tensors))}
+    for k, tensor in enumerate(found.tensors):
+        lines.append(f"{names[k]} is {tensor!r}")
+    known = {found.places[id(n)]: names[found.operand(n)] for n in found.nodes
+             if isinstance(n, Leaf)}  # fmt: skip
+    if not made.steps:
+        lines.append("nothing is computed: the result is an operand")
+    for number, step in enumerate(made.steps, 1):
+        lines.append(f"kernel {number}:")
+        for result in step.results:
+            node = found.nodes[result.node]
+            name = f"R{result.slot}"
+            text = describe(node, found, known, root=True)
+            lines.append(f"  {name} = {text}")
+            known[result.node] = name
+            lines.append(f"    {result.format!r} of shape {node.shape}, {node.dtype}")
+            if result.why:
+                lines.append(f"    by itself, since {result.why}")
+            elif len(made.steps) > 1 and result.slot not in made.outputs:
+                lines.append("    needed by the next kernels")
+        for slot, format in step.reorder.items():
+            lines.append(f"  {names.get(slot, f'R{slot}')} is first stored as {format!r}, since "
+                         "the loops run in another order than it is stored in")  # fmt: skip
+    outs = ", ".join(names.get(k, f"R{k}") for k in made.outputs)
+    return "\n".join([*lines, f"gives {outs}"])
+
+
+def describe(node: Node, found: Trace, known: dict[int, str], root: bool = False) -> str:
+    """A node as text, by the names of what is known."""
+    place = found.places[id(node)]
+    if not root and place in known:
+        return known[place]
+    match node:
+        case Leaf():
+            return known[place]
+        case Constant(value):
+            return repr(value)
+        case Map(function, args):
+            parts = [describe(a, found, known) for a in args]
+            return f"{function.name}({', '.join(parts)})"
+        case Reduce(function, axes, arg):
+            return f"{function.name}-reduce({describe(arg, found, known)}, axes={axes})"
+        case View(arg, axes, shape):
+            read = ["" if a.out is None else str(a.out) for a in axes]
+            whole = f"view({describe(arg, found, known)}"
+            return f"{whole}, axes=({', '.join(read)}), shape={shape})"
