@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from linnet import imp, loops
 from linnet.algebra.codelets import resolve
 from linnet.formats.format import Format
+from linnet.formats.policies import Policy
 from linnet.imp.check import check as check_code
 from linnet.imp.consecutive import Known
 from linnet.imp.fuse_ranges import fuse_ranges
@@ -19,6 +20,7 @@ from linnet.loops.check import check as check_loops
 from linnet.loops.check import check_dimensions, check_modes, check_unique
 from linnet.lower.program import Lowered, lower
 from linnet.lower.storage import Bound
+from linnet.normalize.choice import Choice
 from linnet.normalize.concordance import Warned, concordize
 from linnet.normalize.dimensions import infer_dimensions
 from linnet.normalize.dtypes import infer_dtypes
@@ -26,7 +28,7 @@ from linnet.normalize.lifecycles import insert_lifecycles, updated_params
 from linnet.normalize.scalars import specialize_scalars
 from linnet.normalize.scopes import name_scopes
 from linnet.normalize.shape_checks import Check
-from linnet.normalize.workspaces import insert_workspaces
+from linnet.normalize.workspaces import Decide, by_place, insert_workspaces
 from linnet.options import current
 from linnet.stages import stage
 
@@ -47,9 +49,15 @@ class Normalized:
     results: Formats
     checks: tuple[Check, ...]
     warnings: tuple[Warned, ...]
+    choices: tuple[tuple[Choice, str], ...] = ()  # workspaces, and the kind of each
 
 
-def normalize(program: loops.Program, formats: Formats) -> Normalized:
+def normalize(
+    program: loops.Program,
+    formats: Formats,
+    decide: Decide = by_place,
+    policy: Policy | None = None,
+) -> Normalized:
     """Say what the user left unsaid. Every line takes a program and returns a new one."""
     formats = formats | dict(program.temporaries)
     ndims = {name: format.ndim for name, format in formats.items()}
@@ -58,13 +66,14 @@ def normalize(program: loops.Program, formats: Formats) -> Normalized:
     program = passed("dimensions", program, check_dimensions)
     program = passed("scopes", name_scopes(program), check_unique)
     results = formats = infer_dtypes(program, formats)
-    program, formats = insert_workspaces(program, formats)
-    program = passed("workspaces", program, check_unique)
+    inserted = insert_workspaces(program, formats, decide, policy)
+    stage("results", "\n".join(inserted.notes))
+    program, formats = passed("workspaces", inserted.program, check_unique), inserted.formats
     # after workspaces: what they copy is in order, and only the rest is made so
     program, warnings = concordize(program, formats)
     program = passed("concordance", program, check_unique)
     program = passed("lifecycles", insert_lifecycles(program), check_modes)
-    return Normalized(program, formats, results, checks, warnings)
+    return Normalized(program, formats, results, checks, warnings, inserted.choices)
 
 
 def passed(

@@ -128,6 +128,10 @@ class KernelSyntaxError(LinnetError, SyntaxError):
         return LinnetError.__str__(self)
 
 
+class ScheduleError(LinnetError, ValueError):
+    """A rewriting of a program that it does not allow, or that names what is not there."""
+
+
 class LifecycleError(LinnetError):
     """A tensor read and written in one scope, used before it is declared, and the like."""
 

@@ -4,15 +4,28 @@ from __future__ import annotations
 
 from linnet.formats.element import Element
 from linnet.formats.format import Format
+from linnet.formats.level import Level
+from linnet.formats.policies import Coord, Hash, Policy
 from linnet.formats.sparse_bytemap import SparseByteMap
 from linnet.formats.sparse_hash import SparseHash
+from linnet.formats.sparse_workspace import SparseWorkspace
+
+DENSE, COORD, HASH, MAP = "dense", "coord", "hash", "map"
+SPARSE = COORD
+"""Kinds of workspaces: flags and values for every element; components that are sorted and merged,
+all of them or without the duplicates that come soon; and a hash table of all elements, which takes
+updates of any kind."""
 
 
-def workspace_format(format: Format, ndim: int) -> Format:
-    """A format of random insertion with the values of another: dense memory for one dimension."""
+def workspace_format(format: Format, ndim: int, kind: str, policy: Policy | None = None) -> Format:
+    """A format of random insertion with the values of another."""
+    order = tuple(range(ndim))
     leaf = Element(False, "bool") if format.leaf.selective else format.leaf  # takes back, too
-    level = SparseByteMap(leaf) if ndim == 1 else SparseHash(leaf)
-    return Format((level,) * ndim + (leaf,), tuple(range(ndim)))
+    if kind in (DENSE, MAP):
+        level: Level = SparseByteMap(leaf) if kind == DENSE else SparseHash(leaf)
+        return Format((level,) * ndim + (leaf,), order)
+    own = policy or (Hash() if kind == HASH else Coord())
+    return Format((SparseWorkspace(ndim, own, leaf), leaf), order)
 
 
 def counts_format(format: Format, ndim: int) -> Format:

@@ -110,7 +110,7 @@ class Policy:
     def mapping(self) -> FunctionType | None:
         """The function from coordinates to buckets, if there is one."""
         found = type(self).bucket
-        return found if isinstance(found, FunctionType) else None
+        return None if found is None else _plain(found)
 
     def stamp(self, ndim: int) -> str:
         """What the code of a policy is known by, where it is not Linnet's own."""
@@ -121,7 +121,7 @@ class Policy:
         for codelet, types in ((own.insert, INSERT), (own.sort, SORT), (own.clear, CLEAR)):
             translate(_plain(codelet), types, registry)
         if self.mapping is not None:
-            translate(self.mapping, ("int64",) * (2 * ndim), registry)
+            translate(_plain(self.mapping), ("int64",) * (2 * ndim), registry)
         text = "\n".join(show(f) for f in registry.values())
         return hashlib.sha256(text.encode()).hexdigest()
 

@@ -6,48 +6,108 @@ dimensions from the first one that differs on are collected in a temporary insid
 agree, and copied in order when it is complete. Gustavson's algorithm is what comes out for a
 product by rows.
 
-Where every element is written at most once, as in a transpose, no temporary is needed: the loops
-are run twice, first to count the entries of each fiber, then to put each entry where it belongs.
+Which kind of temporary is a matter of cost (`normalize.choice`) and of the updates: those that may
+be combined with each other before they meet what is stored can be sorted and merged.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
-from linnet import imp, loops
-from linnet.algebra.dtypes import Number
-from linnet.algebra.exact import converter
-from linnet.algebra.function import Function
-from linnet.algebra.table import add
+import numpy as np
+
+from linnet import loops
 from linnet.errors import FormatError
+from linnet.formats.combining import merges
 from linnet.formats.format import Format
-from linnet.formats.insertion import counts_format, workspace_format
-from linnet.loops.rewrite import block, map_stmts, rewrite_stmt, substitute, walk
+from linnet.formats.insertion import DENSE, MAP, SPARSE, workspace_format
+from linnet.formats.policies import Policy
+from linnet.loops.printer import show
+from linnet.loops.rewrite import block, map_stmts, rewrite_stmt, walk
 from linnet.names import Names
-from linnet.normalize.simplify import identical
+from linnet.normalize.choice import Choice, Chosen
+from linnet.normalize.classify import Assembly
+from linnet.normalize.counting import count_first
 
 Formats = dict[str, Format]
+Decide = Callable[[Choice], Chosen]
 
 
-def insert_workspaces(program: loops.Program, formats: Formats) -> tuple[loops.Program, Formats]:
+@dataclass(frozen=True, slots=True)
+class Inserted:
+    """A program whose updates its formats can take, its workspaces, and what there is to say.
+
+    `choices` are the workspaces that were chosen by `decide`, with the kind that it gave.
+    """
+
+    program: loops.Program
+    formats: Formats
+    choices: tuple[tuple[Choice, str], ...]
+    notes: tuple[str, ...]
+
+
+def by_place(choice: Choice) -> Chosen:
+    """The kind of a workspace of which nothing is known but its place."""
+    return Chosen(choice.usual, "by its dimensions alone")
+
+
+def insert_workspaces(
+    program: loops.Program,
+    formats: Formats,
+    decide: Decide = by_place,
+    policy: Policy | None = None,
+) -> Inserted:
     """Give every update that its format cannot take in this order a temporary.
 
-    Needs: dimensions known, names unique. Gives: updates that their formats can take.
+    Needs: dimensions known, names unique. Gives: updates that their formats can take. A `policy` is
+    that of all workspaces, which are then sparse where their updates can be merged.
     """
+    check_merging(program, formats)
     names = Names(set(formats) | _names(program.body))
+    choices: list[tuple[Choice, str]] = []
+    notes: list[str] = []
     for tensor in dict.fromkeys(_updated(program.body)):
         last = last_in_order(program.body, tensor, formats[tensor])
         if last == 0:
             continue
-        insertion = _Insertion(tensor, formats[tensor], names, last)
+        insertion = _Insertion(tensor, formats[tensor], names, last, decide, policy)
         body = insertion.apply(program.body)
+        choices += insertion.choices
+        notes += [f"{tensor} is {note}" for note in insertion.notes]
         if insertion.made:
             temporaries = program.temporaries + tuple(insertion.made.items())
             program = replace(program, body=body, temporaries=temporaries)
             formats = formats | insertion.made
         if insertion.scattered is not None:
             formats = formats | {tensor: insertion.scattered}
-    return program, formats
+    return Inserted(program, formats, tuple(choices), tuple(notes))
+
+
+def check_merging(program: loops.Program, formats: Formats) -> None:
+    """Refuse updates of a workspace that cannot be combined with each other."""
+    nodes = list(walk(program.body))
+    for name in dict.fromkeys(_updated(program.body)):
+        if not any(level.merges for level in formats[name].levels):
+            continue
+        writes = [n for n in nodes if isinstance(n, loops.Assign) and n.target.tensor == name]
+        inits = [n.init for n in nodes if isinstance(n, loops.Declare) and n.tensor == name]
+        if not all(can_merge(writes, init, formats[name]) for init in inits):
+            raise FormatError(
+                f"the updates of `{name}` cannot be combined before they meet what it holds",
+                at=writes[-1].at,
+                why="a SparseWorkspace is updated by one associative function, and begins with "
+                "its identity",
+                hint="use SparseHash levels, which take updates of any kind",
+            )
+
+
+def can_merge(writes: Sequence[loops.Assign], init: loops.Expr, format: Format) -> bool:
+    """Whether the updates of a tensor may be combined in groups."""
+    ops = {write.op for write in writes}
+    if len(ops) != 1 or not isinstance(init, loops.Literal) or format.dtype is None:
+        return False
+    return merges(next(iter(ops)), format.dtype, init.value)
 
 
 def _names(body: loops.Stmt) -> set[str]:
@@ -100,8 +160,12 @@ class _Insertion:
     format: Format
     names: Names
     last: int  # dimensions subject to an order of writing
+    decide: Decide
+    policy: Policy | None
     made: dict[str, Format] = field(default_factory=dict)
     scattered: Format | None = None
+    choices: list[tuple[Choice, str]] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
 
     def apply(self, stmt: loops.Stmt) -> loops.Stmt:
         """Rewrite the blocks that declare the tensor."""
@@ -119,56 +183,28 @@ class _Insertion:
             case _:
                 return stmt
 
-    def scatter(
-        self, declare: loops.Declare, stmt: loops.Stmt, write: loops.Assign, path: tuple[str, ...]
-    ) -> list[loops.Stmt] | None:
-        """Count the entries of every fiber, then write them; None where that is not possible.
-
-        Needs: one update, which writes every element at most once, into one sequential level below
-        levels whose subfibers are all there.
-        """
-        indices = [write.target.indices[m] for m in self.format.order]
-        plain = [i.name for i in indices if isinstance(i, loops.Index)]
-        level = scattered_level(self.format)
-        alone = sum(isinstance(n, loops.Assign | loops.Declare) for n in walk(stmt)) == 1
-        if level is None or not alone or sorted(plain) != sorted(path) or len(plain) < len(indices):
-            return None
-        assert declare.dims is not None
-        assert self.format.fill_value is not None
-        self.scattered = replace_level(self.format, level)
-        name = self.names.fresh(f"{self.tensor}_count")
-        modes = self.format.order[:level]
-        self.made[name] = counts_format(self.format, level)
-        begin = loops.Declare(
-            name, loops.Literal(0), tuple(declare.dims[m] for m in modes), declare.at
-        )
-        counts = loops.Access(
-            name, tuple(write.target.indices[m] for m in modes), at=write.target.at
-        )
-        assert self.format.dtype is not None
-        counted = written(self.format.fill_value, self.format.dtype)
-        one = loops.Call(counted, (write.value,))
-
-        def count(s: loops.Stmt) -> loops.Stmt | None:
-            return loops.Assign(counts, add, one, s.at) if isinstance(s, loops.Assign) else None
-
-        first, second = rewrite_stmt(stmt, count), rename_loops(stmt, self.names)
-        return [begin, first, loops.Freeze(name), replace(declare, counts=name), second]
-
     def declared(self, declare: loops.Declare, rest: list[loops.Stmt]) -> list[loops.Stmt]:
         """What follows the declaration: updates, then (after the first read) anything."""
         writes = list(_paths(loops.Block(tuple(rest)), self.tensor, ()))
         agreed = min((self.agreement(w, path) for w, path in writes), default=self.format.ndim)
         agreed = min(agreed, _common([path for _, path in writes]))
+        self.notes += dict.fromkeys(str(self.assembly(w, path)) for w, path in writes)
         if not writes or agreed >= self.last:
             return [declare, *rest]
         last = max(k for k, s in enumerate(rest) if any(_paths(s, self.tensor, ())))
         if len(writes) == 1 and last == 0:
-            counted = self.scatter(declare, rest[0], *writes[0])
+            counted = count_first(declare, rest[0], *writes[0], self.format, self.names)
             if counted is not None:
-                return [*counted, *rest[1:]]
+                self.made[counted.counts] = counted.counts_format
+                self.scattered = counted.format
+                self.notes.append("put in place, once the entries of each fiber are counted")
+                return [*counted.stmts, *rest[1:]]
         done = self.collect(declare, block(rest[: last + 1]), agreed, ())
         return [declare, done, *rest[last + 1 :]]
+
+    def assembly(self, write: loops.Assign, path: tuple[str, ...]) -> Assembly:
+        """How an update assembles the tensor."""
+        return Assembly(path, tuple(show(write.target.indices[m]) for m in self.format.order))
 
     def agreement(self, write: loops.Assign, path: tuple[str, ...]) -> int:
         """How many loops are, from the outermost on, the indices in storage order."""
@@ -216,9 +252,12 @@ class _Insertion:
         """`w[...] = init; stmt with w for the tensor; for …: tensor[…] = w[…]`."""
         modes = self.format.order[len(outer) :]
         name = self.names.fresh(f"{self.tensor}_w")
-        self.made[name] = workspace_format(self.format, len(modes))
         assert declare.dims is not None
         dims = tuple(declare.dims[m] for m in modes)
+        kind, why = self.kind(name, stmt, declare, dims)
+        self.made[name] = workspace_format(self.format, len(modes), kind, self.policy)
+        inside = f" inside {', '.join(outer)}" if outer else ""
+        self.notes.append(f"collected{inside} in {self.made[name]!r}: {why}")
 
         def redirect(s: loops.Stmt) -> loops.Stmt | None:
             if isinstance(s, loops.Assign) and s.target.tensor == self.tensor:
@@ -238,48 +277,21 @@ class _Insertion:
         begin = loops.Declare(name, declare.init, dims, declare.at)
         return block([begin, rewrite_stmt(stmt, redirect), copy])
 
-
-def scattered_level(format: Format) -> int | None:
-    """The number of the level above the leaf, if it can be scattered to and all above is full."""
-    last = len(format.levels) - 2
-    above = format.levels[:last]
-    if not above or not all(level.full for level in above):
-        return None
-    return None if format.levels[last].scattered is None else last
-
-
-def replace_level(format: Format, k: int) -> Format:
-    """The format with its k-th level scattered."""
-    level = format.levels[k].scattered
-    assert level is not None
-    return Format((*format.levels[:k], level, *format.levels[k + 1 :]), format.order)
-
-
-def written(init: Number, dtype: str) -> Function:
-    """A function that is 1 for what is written and 0 for the value that is there anyway."""
-    kept = converter(dtype)
-    return Function(
-        "written",
-        1,
-        lambda dtypes: (dtypes, "int64"),
-        lambda args, dtype: imp.ONE,
-        lambda value: int(not identical(kept(value).item(), init)),  # type: ignore[attr-defined]
-    )
-
-
-def rename_loops(stmt: loops.Stmt, names: Names) -> loops.Stmt:
-    """A copy of a statement whose loops and names are its own."""
-    match stmt:
-        case loops.Loop(index, extent, body, at):
-            new = names.fresh(index)
-            inner = rename_loops(substitute(body, {index: loops.Index(new)}), names)
-            return loops.Loop(new, extent, inner, at)
-        case loops.Let(name, value, body, at):
-            new = names.fresh(name)
-            inner = rename_loops(substitute(body, {name: loops.Name(new)}), names)
-            return loops.Let(new, value, inner, at)
-        case _:
-            return map_stmts(stmt, lambda s: rename_loops(s, names))
+    def kind(
+        self, name: str, stmt: loops.Stmt, declare: loops.Declare, dims: tuple[loops.Expr, ...]
+    ) -> tuple[str, str]:
+        """Which kind of workspace the updates want, of those that they can do with; and why."""
+        writes = [write for write, _ in _paths(stmt, self.tensor, ())]
+        merged = can_merge(writes, declare.init, self.format)
+        if self.policy is not None and merged:
+            return SPARSE, "as was asked for"
+        itemsize = np.dtype(self.format.dtype).itemsize
+        choice = Choice(name, dims, itemsize, _extents(stmt, self.tensor), writes[0].value)
+        chosen = self.decide(choice)
+        self.choices.append((choice, chosen.kind))
+        if not merged and chosen.kind != DENSE:
+            return MAP, "its updates must meet what is there"
+        return chosen.kind, chosen.why
 
 
 def _paths(
@@ -299,6 +311,22 @@ def _paths(
             return [found for s in stmts for found in _paths(s, tensor, path)]
         case _:
             return []
+
+
+def _extents(stmt: loops.Stmt, tensor: str) -> tuple[loops.Extent, ...]:
+    """How far the loops around the first update of a tensor run."""
+    match stmt:
+        case loops.Loop(_, extent, body):
+            return (*(() if extent is None else (extent,)), *_extents(body, tensor))
+        case loops.Let(_, _, body):
+            return _extents(body, tensor)
+        case loops.Block(stmts):
+            parts: tuple[loops.Stmt, ...] = stmts
+        case loops.If(_, then, orelse):
+            parts = (then, orelse)
+        case _:
+            return ()
+    return next((_extents(s, tensor) for s in parts if _paths(s, tensor, ())), ())
 
 
 def _common(paths: list[tuple[str, ...]]) -> int:

@@ -24,6 +24,7 @@ from linnet.formats.contents import NARROW, Contents
 from linnet.formats.format import Format
 from linnet.formats.tensor import Tensor
 from linnet.lower.context import Site
+from linnet.normalize.choice import Choice, Kinds, choose
 from linnet.normalize.concordance import Warned, warn
 from linnet.normalize.shape_checks import Check
 from linnet.runtime.sizes import Shapes, Size, check_size
@@ -61,6 +62,8 @@ class Entry:
     own: tuple[int, ...]  # positions of outputs whose old dimensions count
     wide: bool  # coordinates of results have 64 bits
     warnings: tuple[Warned, ...]  # to be told when it is made
+    choices: tuple[Choice, ...] = ()  # workspaces whose kind depends on sizes
+    kinds: Kinds = ()  # the kind of each
 
     def run(self, tensors: Sequence[Tensor], held: Sequence[Contents | None]) -> bool:
         """Call the kernel; afterwards the output tensors hold the results.
@@ -99,6 +102,10 @@ class Entry:
         if status:
             raise self._failure(status)
         return True
+
+    def wanted(self, held: Sequence[Contents | None]) -> Kinds:
+        """The kinds of workspaces that are best for operands of these sizes."""
+        return kinds_for(self.choices, self.params, held)
 
     def warn(self) -> None:
         """Tell the user what the kernel costs more than they may think."""
@@ -166,6 +173,16 @@ class Entry:
 
 
 # -- before the kernel -----------------------------------------------------------------------------
+
+
+def kinds_for(
+    choices: Sequence[Choice], params: Sequence[str], held: Sequence[Contents | None]
+) -> Kinds:
+    """The kinds of workspaces that are best for operands of these sizes."""
+    known = [(name, c) for name, c in zip(params, held, strict=True) if c is not None]
+    shapes = {name: contents.shape for name, contents in known}
+    counts = {name: contents.nnz for name, contents in known}
+    return tuple([(c.name, choose(c, shapes, counts).kind) for c in choices])
 
 
 def _copies(r: Result, held: Sequence[Contents | None]) -> list[Buffer]:

@@ -30,9 +30,13 @@ from linnet.options import current
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from linnet.formats.policies import Policy
     from linnet.lower.program import Lowered
     from linnet.runtime.call import Entry
 
+
+Held = Sequence[Contents | None]
+"""What the arguments of a call hold; None for an output that begins anew."""
 
 _COMPILING = Guard(waits=True)  # one kernel is compiled at a time, and LLVM is never forked
 
@@ -40,8 +44,9 @@ _COMPILING = Guard(waits=True)  # one kernel is compiled at a time, and LLVM is 
 class Kernel:
     """A loop program that can be called. Machine code is made per combination of formats."""
 
-    def __init__(self, program: loops.Program) -> None:
+    def __init__(self, program: loops.Program, policy: Policy | None = None) -> None:
         self.program = program
+        self.policy = policy  # of all workspaces that are inserted, if the user says
         self.__name__ = self.__qualname__ = program.name
         self.outputs = frozenset(_written(program))
         self.kept = frozenset(p for p in self.outputs if _is_kept(program, p))
@@ -66,9 +71,9 @@ class Kernel:
                     held.append(None if contents is None else contents.pin())
             pairs = zip(tensors, held, strict=True)
             signatures = tuple([t._output if c is None else c.signature for t, c in pairs])
-            entry = self._entry(signatures)
+            entry = self._entry(signatures, held)
             if not entry.run(tensors, held):
-                self._entry(signatures, wide=True).run(tensors, held)
+                self._entry(signatures, held, wide=True).run(tensors, held)
         except LinnetError as error:
             error.at = error.at or Location.of_caller()
             raise
@@ -93,15 +98,22 @@ class Kernel:
         pairs = zip(self._fresh, tensors, strict=True)
         return tuple([t._output if fresh else t.contents().signature for fresh, t in pairs])
 
-    def _entry(self, signatures: tuple[Signature, ...], wide: bool = False) -> Entry:
+    def _entry(self, signatures: tuple[Signature, ...], held: Held, wide: bool = False) -> Entry:
         """The machine code for arguments of these formats; compiled if there is none yet."""
         # equal options are one object, which is never freed
-        key = (id(current()), wide, signatures)
+        key: tuple[object, ...] = (id(current()), wide, signatures)
         entry = self._entries.get(key)
-        return self._compiled(key, signatures, wide) if entry is None else entry
+        if entry is None:
+            entry = self._compiled(key, signatures, held, wide)
+        if entry.choices:  # sizes may want workspaces of another kind
+            kinds = entry.wanted(held)
+            if kinds != entry.kinds:
+                other = self._entries.get((*key, kinds))
+                entry = other or self._compiled((*key, kinds), signatures, held, wide)
+        return entry
 
     def _compiled(
-        self, key: tuple[object, ...], signatures: tuple[Signature, ...], wide: bool
+        self, key: tuple[object, ...], signatures: tuple[Signature, ...], held: Held, wide: bool
     ) -> Entry:
         """Compile once, whoever else asks meanwhile; tell what it costs when the lock is free."""
         with _COMPILING.lock:
@@ -109,7 +121,7 @@ class Kernel:
             if known is not None:
                 return known
             wide = wide or any(s.wide for s in signatures)
-            entry = self._specialized(signatures, wide)
+            entry = self._specialized(signatures, held, wide)
             self._entries[key] = entry
         try:
             entry.warn()
@@ -118,10 +130,10 @@ class Kernel:
             raise
         return entry
 
-    def _specialized(self, signatures: tuple[Signature, ...], wide: bool) -> Entry:
+    def _specialized(self, signatures: tuple[Signature, ...], held: Held, wide: bool) -> Entry:
         """What the compiler makes; its own mistakes are told as such."""
         try:
-            entry: Entry = _compiler().specialize(self, signatures, wide)
+            entry: Entry = _compiler().specialize(self, signatures, wide, held)
         except RecursionError:
             raise too_deep(self.program) from None
         except (LinnetError, MemoryError, Warning):
@@ -140,18 +152,24 @@ class Kernel:
 
     def code(self, *args: object) -> str:
         """The C code that is run for these arguments."""
-        text: str = _compiler().code(self, self.signatures(self.tensors(args)))
+        text: str = _compiler().code(self, *self._looked_at(args))
         return text
 
     def loops(self, *args: object) -> str:
         """The program as the compiler completed it, for these arguments."""
-        text: str = _compiler().completed(self, self.signatures(self.tensors(args)))
+        text: str = _compiler().completed(self, *self._looked_at(args))
         return text
 
     def lowered(self, *args: object) -> Lowered:
         """The imperative code for these arguments."""
-        lowered: Lowered = _compiler().lowered(self, self.signatures(self.tensors(args)))
+        lowered: Lowered = _compiler().lowered(self, *self._looked_at(args))
         return lowered
+
+    def _looked_at(self, args: Sequence[object]) -> tuple[tuple[Signature, ...], Held]:
+        """What the code for these arguments depends on: their formats, and a little their sizes."""
+        tensors = self.tensors(args)
+        pairs = zip(self._fresh, tensors, strict=True)
+        return self.signatures(tensors), [None if f else t.contents() for f, t in pairs]
 
     def reference(self, *args: object) -> dict[str, NDArray[Any]]:
         """What the program means for these arguments: every output, computed one element at a time.

@@ -15,7 +15,7 @@ from linnet.backend import c as c_backend
 from linnet.compiler import Normalized, generate, normalize
 from linnet.errors import Location
 from linnet.formats.assemble import unpack
-from linnet.formats.contents import Signature
+from linnet.formats.contents import Contents, Signature
 from linnet.formats.format import Format
 from linnet.formats.tensor import Tensor
 from linnet.loops.cells import DenseTensor
@@ -25,9 +25,11 @@ from linnet.loops.printer import show
 from linnet.loops.rewrite import walk
 from linnet.lower.context import Site
 from linnet.lower.program import Lowered
+from linnet.normalize.choice import choose
 from linnet.normalize.dimensions import infer_dimensions
 from linnet.normalize.dtypes import infer_dtypes
 from linnet.normalize.scopes import name_scopes
+from linnet.normalize.workspaces import Decide, by_place
 from linnet.options import current
 from linnet.runtime.call import Entry, Result, fast_check
 from linnet.runtime.indices import check_indices
@@ -38,12 +40,20 @@ from linnet.testing import dense
 Arrays = dict[str, tuple[str, ...]]
 
 
-def specialize(kernel: Kernel, signatures: Sequence[Signature], wide: bool) -> Entry:
-    """A kernel for arguments of these formats; `wide` results have coordinates of 64 bits."""
+def specialize(
+    kernel: Kernel,
+    signatures: Sequence[Signature],
+    wide: bool,
+    held: Sequence[Contents | None] = (),
+) -> Entry:
+    """A kernel for arguments of these formats; `wide` results have coordinates of 64 bits.
+
+    Workspaces are of the kinds that suit the sizes of what is `held`.
+    """
     options = current()
     formats = formats_of(kernel, signatures)
     check_indices(kernel.program, formats | dict(kernel.program.temporaries))
-    normalized = normalize(kernel.program, formats)
+    normalized = normalize(kernel.program, formats, decision(kernel, held), kernel.policy)
     check_indices(kernel.program, normalized.results)  # now that all dtypes are known
     arrays = arrays_of(kernel, normalized, signatures, wide)
     key = key_of(normalized, arrays)
@@ -133,6 +143,8 @@ def make_entry(
         own=tuple(positions[p] for p in written if _sizes_itself(p, declares)),
         wide=wide,
         warnings=normalized.warnings,
+        choices=tuple(choice for choice, _ in normalized.choices),
+        kinds=tuple((choice.name, kind) for choice, kind in normalized.choices),
     )
 
 
@@ -201,21 +213,39 @@ def _places(program: loops.Program) -> list[Location]:
 # -- looking ---------------------------------------------------------------------------------------
 
 
-def lowered(kernel: Kernel, signatures: Sequence[Signature]) -> Lowered:
+def lowered(
+    kernel: Kernel, signatures: Sequence[Signature], held: Sequence[Contents | None] = ()
+) -> Lowered:
     """The imperative code."""
-    normalized = normalize(kernel.program, formats_of(kernel, signatures))
+    formats = formats_of(kernel, signatures)
+    normalized = normalize(kernel.program, formats, decision(kernel, held), kernel.policy)
     wide = any(s.wide for s in signatures)
     return generate(normalized, arrays_of(kernel, normalized, signatures, wide))
 
 
-def code(kernel: Kernel, signatures: Sequence[Signature]) -> str:
+def code(
+    kernel: Kernel, signatures: Sequence[Signature], held: Sequence[Contents | None] = ()
+) -> str:
     """The imperative code as C."""
-    return c_backend.render(lowered(kernel, signatures).kernel)
+    return c_backend.render(lowered(kernel, signatures, held).kernel)
 
 
-def completed(kernel: Kernel, signatures: Sequence[Signature]) -> str:
+def completed(
+    kernel: Kernel, signatures: Sequence[Signature], held: Sequence[Contents | None] = ()
+) -> str:
     """The normalized program."""
-    return show(normalize(kernel.program, formats_of(kernel, signatures)).program)
+    formats = formats_of(kernel, signatures)
+    return show(normalize(kernel.program, formats, decision(kernel, held), kernel.policy).program)
+
+
+def decision(kernel: Kernel, held: Sequence[Contents | None]) -> Decide:
+    """How the kinds of workspaces are chosen: by the sizes of what is held, if it is known."""
+    if not held:
+        return by_place
+    known = [(n, c) for n, c in zip(kernel.program.params, held, strict=True) if c is not None]
+    shapes = {name: contents.shape for name, contents in known}
+    counts = {name: contents.nnz for name, contents in known}
+    return lambda choice: choose(choice, shapes, counts)
 
 
 def reference(kernel: Kernel, tensors: Sequence[Tensor]) -> dict[str, NDArray[Any]]:

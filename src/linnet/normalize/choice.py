@@ -1,0 +1,123 @@
+"""Which kind of workspace: a small model of what each costs, from shapes and stored counts.
+
+A kernel is compiled for formats, not for sizes. Sizes count only through the few kinds of
+workspaces that there are: which kinds a call wants is found out before it, in a moment, and is a
+part of what its machine code is known by.
+
+Dense memory is as fast as the cache that it fits in. Beyond, it is worth having where much of it is
+used; otherwise components that are sorted in order of arrival touch less. Where many updates meet
+in one element, they are combined as they come.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from linnet import loops
+from linnet.formats.insertion import COORD, DENSE, HASH
+
+Shapes = Mapping[str, tuple[int, ...]]
+Counts = Mapping[str, int]
+Kinds = tuple[tuple[str, str], ...]
+"""Workspaces by name, and the kind of each."""
+
+NEAR = 1 << 20  # bytes of a dense workspace that are always at hand: a second-level cache
+FAR = 1 << 28  # bytes of one that is never made for the sake of speed
+_USED = 8  # a dense workspace beyond the cache has at most so many elements per update
+_MEETING = 4.0  # updates per element from which on it is better to look for it first
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """A workspace to be chosen: its dimensions, bytes per element, and the updates it takes.
+
+    `extents` are those of the loops between the declaration of the workspace and the update, whose
+    value is `value`.
+    """
+
+    name: str
+    dims: tuple[loops.Expr, ...]
+    itemsize: int
+    extents: tuple[loops.Extent, ...]
+    value: loops.Expr
+
+    @property
+    def usual(self) -> str:
+        """The kind where sizes are not known: dense for a vector, else sparse (WORK §6.2)."""
+        return DENSE if len(self.dims) == 1 else COORD
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """The kind of a workspace, and why."""
+
+    kind: str
+    why: str
+
+
+def choose(choice: Choice, shapes: Shapes, counts: Counts) -> Chosen:
+    """The kind of workspace for operands of these shapes, which store so many values."""
+    sizes = [_size(d, shapes) for d in choice.dims]
+    known = [s for s in sizes if s is not None]
+    if len(known) < len(sizes):
+        return Chosen(choice.usual, "its size is known only while it runs")
+    elements = math.prod(known)
+    space = elements * (choice.itemsize + 1)
+    if space <= NEAR and len(sizes) == 1:
+        return Chosen(DENSE, f"{space} bytes are always at hand")
+    updates = _updates(choice, shapes, counts)
+    if updates is None:
+        return Chosen(choice.usual, "the number of updates is not known")
+    about = f"{space} bytes for about {updates:.3g} updates"
+    if space <= FAR and elements <= _USED * updates:
+        return Chosen(DENSE, f"{about} are well used")
+    meeting = updates / max(_distinct(elements, updates), 1.0)
+    if meeting > _MEETING:
+        return Chosen(HASH, f"{about}, some {meeting:.3g} to an element")
+    return Chosen(COORD, f"{about}, few of which meet")
+
+
+def _distinct(elements: int, updates: float) -> float:
+    """How many elements are hit by updates in random places."""
+    return -elements * math.expm1(-updates / elements) if elements else 0.0
+
+
+def _size(expr: loops.Expr, shapes: Shapes) -> int | None:
+    match expr:
+        case loops.Dimension(tensor, mode) if tensor in shapes and mode < len(shapes[tensor]):
+            return shapes[tensor][mode]
+        case loops.Literal(int() as value):
+            return value
+        case _:
+            return None
+
+
+def _updates(choice: Choice, shapes: Shapes, counts: Counts) -> float | None:
+    """How often the workspace is updated, if values are stored in random places."""
+    visits = 1.0
+    for extent in choice.extents:
+        start, stop = _size(extent.start, shapes), _size(extent.stop, shapes)
+        if stop is not None:
+            visits *= max(stop - (start or 0), 0)
+    share = _share(choice.value, shapes, counts)
+    return None if share is None else visits * share
+
+
+def _share(expr: loops.Expr, shapes: Shapes, counts: Counts) -> float | None:
+    """In which share of all places an expression is not its fill value."""
+    match expr:
+        case loops.Access(str() as tensor) if tensor in shapes and tensor in counts:
+            return min(counts[tensor] / max(math.prod(shapes[tensor]), 1), 1.0)
+        case loops.Access():
+            return None
+        case loops.Call(function, args):
+            parts = [_share(a, shapes, counts) for a in args if not isinstance(a, loops.Literal)]
+            known = [p for p in parts if p is not None]
+            if len(known) < len(parts):
+                return None
+            both = function.annihilator("float64") == 0  # nothing, where one of them is nothing
+            return math.prod(known) if both else min(sum(known), 1.0)
+        case _:
+            return 1.0
