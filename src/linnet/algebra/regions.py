@@ -139,10 +139,7 @@ def substitute(region: Region, values: Mapping[str, Region]) -> Region:
 
 
 def augment(region: Region, names: tuple[str, ...]) -> Region:
-    """Bring tensors back that are not in the region, as `R | (t & ~t)`: its meaning is unchanged.
-
-    Not flattened away: a lattice has to know of them.
-    """
+    """Bring tensors back that are not in the region, as `R | (t & ~t)`: the same set."""
     absent = [n for n in names if n not in leaves(region)]
     extra = [Intersection((Leaf(n), Complement(Leaf(n)))) for n in absent]
     return Union((region, *extra)) if extra else region

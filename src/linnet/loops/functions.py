@@ -8,8 +8,9 @@ from linnet.loops.rewrite import walk
 
 
 def content(program: Program) -> list[str]:
-    """What the functions of a program contribute to its key, call by call."""
-    return [_content(f) for f in _called(program) if f.body is not None]
+    """What the key of a program must hold besides its text: its functions, call by call."""
+    counts = [] if program.counts is None else [f"counts {program.counts}"]
+    return [*counts, *(_content(f) for f in _called(program) if f.body is not None)]
 
 
 def _content(function: Function) -> str:

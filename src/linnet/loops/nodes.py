@@ -183,6 +183,7 @@ class Program:
     """A kernel: its parameters (tensors, in call order), its temporaries, its body, its results.
 
     A temporary's format is known when the program is written; a parameter's when it is called.
+    `counts` names a vector that counts how often each assignment is run (`runtime.visits`).
     """
 
     name: str
@@ -191,3 +192,4 @@ class Program:
     body: Stmt
     results: tuple[str, ...]
     at: Location | None = field(default=None, compare=False)
+    counts: str | None = None

@@ -43,6 +43,7 @@ class Context:
     known: Known = field(default_factory=lambda: Known(set()))
 
     begins: dict[Cursor, imp.Expr] = field(default_factory=dict)
+    counters: dict[Location, imp.Load] = field(default_factory=dict)  # of assignments, if asked for
     carried: frozenset[str] = frozenset()  # scalars that are read while they are updated
 
     def begin(self, cursor: Cursor) -> imp.Expr:

@@ -25,6 +25,7 @@ from linnet.lower.context import (
 from linnet.lower.expressions import lower_expr, lower_update, out_of_bounds
 from linnet.lower.loop import lower_loop
 from linnet.lower.storage import Bound, equal_modes, make_storages
+from linnet.lower.visits import count, counters_of
 from linnet.names import Names
 from linnet.normalize.lifecycles import carried_scalars
 from linnet.normalize.shape_checks import Check
@@ -72,7 +73,8 @@ def _lower_knowing(
             storages[name] = replace(storages[name], op=op)
     sites = _limits(program, bound, storages)
     sizes = {dim.name for dim in dims.values() if isinstance(dim, imp.Var)}
-    ctx = Context(b, storages, facts, dims, sites=sites, known=Known(sizes))
+    counters = counters_of(program, storages)
+    ctx = Context(b, storages, facts, dims, sites=sites, known=Known(sizes), counters=counters)
     ctx.carried = carried_scalars(program)
     with b.collect() as stmts:
         _introduce_variables(ctx, program, bound)
@@ -344,6 +346,7 @@ _ACCUMULATED = {"add": "+", "multiply": "*", "minimum": "min", "maximum": "max"}
 def lower_assign(ctx: Context, stmt: loops.Assign) -> None:
     """Write one value: to a register, or to memory."""
     target = stmt.target.tensor
+    count(ctx, stmt)
     match target:
         case Register(storage, imp.Var(name)) if name.startswith(MISSING):
             ctx.b.emit(imp.Return(out_of_bounds(int(name.removeprefix(MISSING)))))

@@ -179,6 +179,15 @@ class Kernel:
         results: dict[str, NDArray[Any]] = _compiler().reference(self, self.tensors(args))
         return results
 
+    def visits(self, *args: object) -> dict[str, int]:
+        """How often each assignment is run for these arguments, by its text; outputs are new ones.
+
+        The kernel is compiled once more, with counters. What is written for a run of equal values
+        at once is run once.
+        """
+        counted: dict[str, int] = import_module("linnet.runtime.visits").visits(self, args)
+        return counted
+
     def __repr__(self) -> str:
         return f"<kernel {self.__name__}({', '.join(self.program.params)})>"
 

@@ -1,0 +1,105 @@
+"""The iteration space of a call, from what is known of the function (ARRAY §5.2).
+
+The cases are tried in the paper's order: a space that is given, annihilators, an idempotent
+function of equal fill values, identities; else the union, and the fill value is what the function
+makes of those of its arguments. `normalize.collapse` does, place by place, what is said here.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from linnet.algebra.dtypes import Number, concrete
+from linnet.algebra.exact import apply, same
+from linnet.algebra.function import Function
+from linnet.algebra.regions import UNIVERSE, Region, intersection, substitute, union
+
+
+@dataclass(frozen=True, slots=True)
+class Space:
+    """Where an expression may differ from its fill value, and which case of the paper says so.
+
+    The fill value is None where none is known.
+    """
+
+    region: Region
+    fill: Number | None
+    dtype: str
+    case: str = ""
+
+
+def derive(function: Function, args: tuple[Space, ...]) -> Space:
+    """The space of a call whose arguments have these."""
+    given, result = function.types(tuple([a.dtype for a in args]))
+    given = tuple([concrete(t) for t in given])
+    fill = _fill(function, args)
+    if function.space is not None:
+        leaves = {p: _by_value(a, f) for p, f, a in _named(function, args)}
+        return Space(substitute(function.space, leaves), fill, result, "given")
+    found = _annihilated(function, args, given)
+    if found is not None:
+        return Space(intersection(*found[0]), found[1], result, "annihilator")
+    region = union(*(a.region for a in args))
+    if fill is None:
+        return Space(UNIVERSE, None, result, "unknown")
+    return Space(region, fill, result, _case(function, args, given))
+
+
+def _named(function: Function, args: tuple[Space, ...]) -> list[tuple[str, Number, Space]]:
+    return list(zip(function.params, function.fills, args, strict=True))
+
+
+def _by_value(arg: Space, fill: Number) -> Region:
+    """Where an argument differs from the value that a given space speaks of."""
+    return arg.region if arg.fill is not None and same(arg.fill, fill) else UNIVERSE
+
+
+def _fill(function: Function, args: tuple[Space, ...]) -> Number | None:
+    """What the function makes of the fill values."""
+    fills = [a.fill for a in args if a.fill is not None]
+    if len(fills) < len(args):
+        return None
+    return apply(function, tuple(fills), tuple([a.dtype for a in args]))
+
+
+def _annihilated(
+    function: Function, args: tuple[Space, ...], given: tuple[str, ...]
+) -> tuple[list[Region], Number] | None:
+    """The regions of the arguments whose fill value decides alone, and what it decides."""
+    found: list[Region] = []
+    decided: Number | None = None
+    for k, (arg, dtype) in enumerate(zip(args, given, strict=True)):
+        value = _decides(function, k, arg.fill, dtype)
+        if value is not None and (decided is None or same(value, decided)):
+            decided = value
+            found.append(arg.region)
+    return None if decided is None else (found, decided)
+
+
+def _decides(function: Function, k: int, fill: Number | None, dtype: str) -> Number | None:
+    """The result if the k-th argument alone, being its fill value, decides it."""
+    if fill is None:
+        return None
+    laws = [function.annihilator] + ([function.left_annihilator] if k == 0 else [])
+    if any(same(fill, law(dtype)) for law in laws):
+        return fill
+    for value, position, result in function.constants:
+        if position in (None, k) and same(fill, value):
+            return result
+    return None
+
+
+def _case(function: Function, args: tuple[Space, ...], given: tuple[str, ...]) -> str:
+    """Which case a union is."""
+    fills = [a.fill for a in args if a.fill is not None]
+    if function.idempotent and all(same(f, fills[0]) for f in fills):
+        return "idempotent"
+    if len(args) == 2:
+        left, right = fills
+        if same(right, function.identity(given[1])) or same(left, function.identity(given[0])):
+            return "identity"
+        if same(right, function.right_identity(given[1])):
+            return "identity"
+        if same(left, function.left_identity(given[0])):
+            return "identity"
+    return "inferred"
