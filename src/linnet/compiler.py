@@ -97,7 +97,7 @@ def generate(normalized: Normalized, arrays: Arrays) -> Lowered:
     }
     lowered = lower(program, bound, normalized.checks)
     kernel = improve(simplify_code(lowered.kernel), known_of(lowered.kernel, bound))
-    kernel = prune_codelets(add_codelets(kernel))
+    kernel = replace(prune_codelets(add_codelets(kernel)), narrow=is_narrow(bound))
     if current().check:
         check_code(kernel)
     return replace(lowered, kernel=stage("code", kernel))
@@ -119,6 +119,15 @@ def known_of(kernel: imp.Kernel, bound: dict[str, Bound]) -> Known:
         named = zip(argument.buffers, roles, strict=True)
         pointers |= {buffer.name for buffer, role in named if role == "ptr"}
     return Known(frozenset(sizes), frozenset(pointers))
+
+
+def is_narrow(bound: dict[str, Bound]) -> bool:
+    """Whether positions in some result have 32 bits."""
+    for tensor in bound.values():
+        roles = [array.role for level in tensor.format.levels for array in level.arrays]
+        if tensor.updated and ("position", "int32") in zip(roles, tensor.dtypes, strict=True):
+            return True
+    return False
 
 
 def add_codelets(kernel: imp.Kernel) -> imp.Kernel:

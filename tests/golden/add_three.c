@@ -1,5 +1,5 @@
 i64 add_three(i64 *restrict args) {
-  i64 *restrict d_ptr = (void *)args[1];
+  i32 *restrict d_ptr = (void *)args[1];
   i32 *restrict d_idx = (void *)args[4];
   double *restrict d_val = (void *)args[7];
   const i32 *restrict a_ptr = (void *)args[11];

@@ -1,6 +1,6 @@
 i64 gustavson(i64 *restrict args) {
   i64 n_i = args[11], n_j = args[23];
-  i64 *restrict C_ptr = (void *)args[2];
+  i32 *restrict C_ptr = (void *)args[2];
   i32 *restrict C_idx = (void *)args[5];
   double *restrict C_val = (void *)args[8];
   const i32 *restrict A_ptr = (void *)args[13];
@@ -9,7 +9,7 @@ i64 gustavson(i64 *restrict args) {
   const i32 *restrict B_ptr = (void *)args[24];
   const i32 *restrict B_idx = (void *)args[27];
   const double *restrict B_val = (void *)args[30];
-  i64 *restrict w_ptr = (void *)args[34];
+  i32 *restrict w_ptr = (void *)args[34];
   i32 *restrict w_idx = (void *)args[37];
   bool *restrict w_tbl = (void *)args[40];
   double *restrict w_val = (void *)args[46];
@@ -48,7 +48,7 @@ i64 gustavson(i64 *restrict args) {
     else vsort_i32(w_idx, 0, w_n);
     w_ptr[0] = 0;
     w_ptr[1] = w_n;
-    i64 visits_2 = w_ptr[1] - w_ptr[0];
+    i64 visits_2 = (i64)w_ptr[1] - w_ptr[0];
     if (grow(C_idx, args + 5, C_n + visits_2)) return OUT_OF_MEMORY;
     if (grow(C_val, args + 8, C_n + visits_2)) return OUT_OF_MEMORY;
     for (i64 w_q = w_ptr[0]; w_q < w_ptr[1]; w_q++) {

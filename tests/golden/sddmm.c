@@ -1,6 +1,6 @@
 i64 sddmm(i64 *restrict args) {
   i64 n_i = args[11], n_k = args[23];
-  i64 *restrict C_ptr = (void *)args[2];
+  i32 *restrict C_ptr = (void *)args[2];
   i32 *restrict C_idx = (void *)args[5];
   double *restrict C_val = (void *)args[8];
   const i32 *restrict S_ptr = (void *)args[13];

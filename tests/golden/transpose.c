@@ -1,6 +1,6 @@
 i64 transpose(i64 *restrict args) {
   i64 n_i = args[11], n_j = args[12];
-  i64 *restrict B_ptr = (void *)args[2];
+  i32 *restrict B_ptr = (void *)args[2];
   i32 *restrict B_idx = (void *)args[5];
   double *restrict B_val = (void *)args[8];
   const i32 *restrict A_ptr = (void *)args[13];
@@ -14,7 +14,7 @@ i64 transpose(i64 *restrict args) {
     B_count_val[j]++;
   }
   if (grow(B_ptr, args + 2, n_j + 1)) return OUT_OF_MEMORY;
-  i64 B_n = allot_i64_i64(B_count_val, n_j, B_ptr);
+  i64 B_n = allot_i64_i32(B_count_val, n_j, B_ptr);
   if (grow(B_idx, args + 5, B_n + 1)) return OUT_OF_MEMORY;
   if (grow(B_val, args + 8, B_n + 1)) return OUT_OF_MEMORY;
   for (i64 i_2 = 0; i_2 < n_i; i_2++)

@@ -31,7 +31,8 @@ _WIDTH = 96
 
 def render(kernel: imp.Kernel) -> str:
     """The kernel as a C file."""
-    needs, globals_ = Needs(), Identifiers(frozenset({symbol(kernel)}), functions=True)
+    needs = Needs(narrow=kernel.narrow)
+    globals_ = Identifiers(frozenset({symbol(kernel)}), functions=True)
     codelets = {f.name: globals_[f.name] for f in kernel.codelets}
     functions = [_codelet(f, needs, codelets) for f in kernel.codelets]
     prototypes = [f"{functions[k].partition(' {')[0]};" for k in _called_early(kernel.codelets)]

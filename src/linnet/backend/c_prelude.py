@@ -90,6 +90,13 @@ static __attribute__((noinline, cold)) int enlarge(i64 *slot, i64 count, i64 siz
    (enlarge(slot, count, sizeof *(buffer)) || ((buffer) = (void *)(slot)[0], 0)))"""
 
 
+def _limited(text: str) -> str:
+    """As many elements as positions of 32 bits can tell; more are told by the buffer's length."""
+    text = text.replace("i64 most = INT64_MAX / size", f"i64 most = {imp.MOST_NARROW}")
+    refused = "if (count > most) return"
+    return text.replace(f"{refused} 1;", f"{refused} slot[2] = count, 1;")
+
+
 @dataclass(slots=True)
 class Needs:
     """What a file has turned out to need, collected while it is printed."""
@@ -99,6 +106,7 @@ class Needs:
     functions: dict[str, str] = field(default_factory=dict)
     statuses: set[int] = field(default_factory=set)
     grow: bool = False
+    narrow: bool = False  # the kernel is
 
     def function(self, operation: str, dtype: str) -> str:
         """The name of a function of the prelude, which is added."""
@@ -165,5 +173,5 @@ class Needs:
             lines.append(f"enum {{ {', '.join(f'{STATUS[k]} = {k}' for k in sorted(kinds))} }};")
         lines += list(self.functions.values())
         if self.grow:
-            lines.append(_GROW)
+            lines.append(_limited(_GROW) if self.narrow else _GROW)
         return "\n".join(lines)

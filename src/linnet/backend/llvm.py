@@ -44,7 +44,7 @@ def render(kernel: imp.Kernel) -> str:
     parts = [_kernel(kernel, module, facts)]
     parts += [_codelet(f, module) for f in kernel.codelets]
     if facts.grown:
-        parts.append(grow_function(module))
+        parts.append(grow_function(module, kernel.narrow))
     parts += module.declarations.values()
     parts.append(_ATTRIBUTES)
     parts += [f"!{k} = {text}" for k, text in enumerate(module.metadata)]

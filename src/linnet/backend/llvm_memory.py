@@ -16,7 +16,7 @@ define internal i64 @grow(ptr %slot, i64 %count, i64 %size) #3 {
   %cap = load i64, ptr %cap.at, align 8
   %most = udiv i64 9223372036854775807, %size
   %fits = icmp ule i64 %count, %most
-  br i1 %fits, label %try, label %fail
+  br i1 %fits, label %try, label %refuse
 try:
   %old = load ptr, ptr %slot, align 8
   %double = shl i64 %cap, 1
@@ -39,10 +39,17 @@ done:
   store ptr %p, ptr %slot, align 8
   store i64 %n, ptr %cap.at, align 8
   ret i64 0
+refuse:
+  ret i64 1
 fail:
   ret i64 1
 }
 """
+_LIMITED = """
+  %length.at = getelementptr inbounds i64, ptr %slot, i64 2
+  store i64 %count, ptr %length.at, align 8
+  ret i64 1
+fail:"""
 _RESIZED = """
 define internal ptr @resized(ptr %old, i64 %had, i64 %bytes) #3 {
   %new = call ptr @realloc(ptr %old, i64 %bytes)
@@ -98,13 +105,21 @@ _LINUX_NEEDS = {
 }
 
 
-def grow_function(module: Module) -> str:
-    """The function that enlarges a buffer, for this system."""
+def grow_function(module: Module, narrow: bool) -> str:
+    """The function that enlarges a buffer, for this system.
+
+    That of a narrow kernel has a limit: a buffer that is to be larger tells so by its length.
+    """
+    text = _GROW
+    if narrow:
+        most = "%most = udiv i64 9223372036854775807, %size"
+        text = text.replace(most, f"%most = add i64 0, {imp.MOST_NARROW}")
+        text = text.replace("\n  ret i64 1\nfail:", _LIMITED)
     module.declarations |= _GROW_NEEDS
     if sys.platform != "linux":
-        return _GROW + _RESIZED
+        return text + _RESIZED
     module.declarations |= _LINUX_NEEDS
-    return _GROW + _RESIZED_LINUX
+    return text + _RESIZED_LINUX
 
 
 def slot_value(w: Writer, slot: int, ty: str, note: str) -> str:

@@ -355,13 +355,19 @@ class Argument:
 
 @dataclass(frozen=True, slots=True)
 class Kernel:
-    """A compiled program in imperative form: `int64 name(int64 *args)`, returning a status."""
+    """A compiled program in imperative form: `int64 name(int64 *args)`, returning a status.
+
+    In a `narrow` one, positions of results have 32 bits, and no buffer grows beyond what they tell.
+    """
 
     name: str
     arguments: tuple[Argument, ...]
     body: Block
     codelets: tuple[Function, ...] = ()
+    narrow: bool = False
 
+
+MOST_NARROW = 2**31 - 1  # elements of a buffer of a narrow kernel
 
 # The status a kernel returns: a kind in the low byte, and above it the number of the access.
 OK, OUT_OF_MEMORY, OUT_OF_BOUNDS, OVERFLOW, NO_PLACE, UNSORTED = 0, 1, 2, 3, 4, 5

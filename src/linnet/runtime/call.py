@@ -69,7 +69,7 @@ class Entry:
         """Call the kernel; afterwards the output tensors hold the results.
 
         `held` are the pinned contents of the arguments; None for an output that begins anew. False
-        if nothing was done, since a result's coordinates take more bits than this entry gives them.
+        if nothing was done, since a result's indices take more bits than this entry gives them.
         """
         shapes = [() if contents is None else contents.shape for contents in held]
         for p in self.own:
@@ -84,6 +84,8 @@ class Entry:
                 if not self.wide and r.position is not None and max(size) >= NARROW:
                     return False
             parts.append(size)
+        if not self.wide and any(_is_long(r, held) for r in self.results if r.keeps):
+            return False
         copies = [_copies(r, held) if r.keeps else None for r in self.results]
         loans: list[Contents | None] = []
         starts, block, status = [0] * len(parts), None, _NOT_RUN
@@ -100,8 +102,21 @@ class Entry:
             for k, old in enumerate(loans):
                 _take_over(self.results[k], tensors, block, starts[first + k], old, status)
         if status:
+            if status == imp.OUT_OF_MEMORY and self._outgrown(block, starts[first:]):
+                return False
             raise self._failure(status)
         return True
+
+    def _outgrown(self, block: array[int] | None, starts: Sequence[int]) -> bool:
+        """Whether a kernel asked for more elements than positions of 32 bits can tell apart."""
+        if self.wide or block is None:
+            return False
+        for r, start in zip(self.results, starts, strict=True):
+            at = start + r.format.ndim
+            lengths = block[at + 2 : at + 3 * len(r.dtypes) : 3]
+            if any(length > imp.MOST_NARROW for length in lengths):
+                return True
+        return False
 
     def wanted(self, held: Sequence[Contents | None]) -> Kinds:
         """The kinds of workspaces that are best for operands of these sizes."""
@@ -183,6 +198,12 @@ def kinds_for(
     shapes = {name: contents.shape for name, contents in known}
     counts = {name: contents.nnz for name, contents in known}
     return tuple([(c.name, choose(c, shapes, counts).kind) for c in choices])
+
+
+def _is_long(r: Result, held: Sequence[Contents | None]) -> bool:
+    """Whether a tensor that is updated has more elements than positions of 32 bits can tell."""
+    contents = None if r.position is None else held[r.position]
+    return contents is not None and any(b.length > imp.MOST_NARROW for b in contents.buffers)
 
 
 def _copies(r: Result, held: Sequence[Contents | None]) -> list[Buffer]:

@@ -96,7 +96,7 @@ def arrays_of(
 def array_dtypes(format: Format, wide: bool) -> tuple[str, ...]:
     """The dtypes of the arrays of a result."""
     coordinate = "int64" if wide else "int32"
-    roles = {"position": "int64", "coordinate": coordinate, "flag": "bool", "table": "int64"}
+    roles = {"position": coordinate, "coordinate": coordinate, "flag": "bool", "table": "int64"}
     dtype = format.dtype
     assert dtype is not None
     return tuple(roles.get(a.role, dtype) for level in format.levels for a in level.arrays)
