@@ -35,6 +35,7 @@ from linnet.formats.format import Format
 from linnet.formats.named import (
     BAND,
     BLOCK,
+    BSR,
     COO,
     CSC,
     CSF,
@@ -59,6 +60,7 @@ from linnet.formats.sparse_interval import SparseInterval
 from linnet.formats.sparse_list import SparseList
 from linnet.formats.sparse_pinpoint import SparsePinpoint
 from linnet.formats.sparse_run_list import SparseRunList
+from linnet.formats.sparse_tiles import SparseTiles
 from linnet.formats.tensor import Tensor, empty_tensor
 from linnet.frontend.kernel import kernel
 from linnet.frontend.words import declare, fill, follow, freeze, gallop, temp, thaw, walk

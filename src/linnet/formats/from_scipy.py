@@ -18,7 +18,8 @@ from linnet.formats.coordinates import sort_unique
 from linnet.formats.format import Format
 from linnet.formats.from_numpy import cast, contiguous
 from linnet.formats.given import as_indices
-from linnet.formats.named import COO, CSC, CSF, CSR, override, settle
+from linnet.formats.named import BSR, COO, CSC, CSF, CSR, override, settle
+from linnet.formats.packing import complete_level
 from linnet.formats.tensor import Tensor
 from linnet.formats.validate import check_length, check_pointers, check_range, first_unsorted
 
@@ -36,10 +37,10 @@ def from_scipy(obj: Any, dtype: str | None, fill: object, copy: bool | None) -> 
             return _from_compressed(obj, dtype, fill, copy)
         case "coo":
             return _from_coo(obj, COO(obj.ndim), dtype, fill, copy)
+        case "bsr":
+            return _from_blocks(obj, dtype, fill, copy)
     if copy is False:
         raise FormatError(f"a {obj.format} matrix cannot be used without a copy")
-    if obj.format == "bsr":  # its blocks are a layout of four dimensions
-        _check_blocks(obj)
     # A coordinate format takes what SciPy finds, and its layout is chosen for walking.
     wanted = COO(obj.ndim) if obj.format == "dok" or obj.ndim != 2 else CSR
     return _from_coo(obj.tocoo(), wanted, dtype, fill, copy)
@@ -123,11 +124,18 @@ def _head(array: NDArray[Any], count: int, name: str) -> NDArray[Any]:
     return array[:count]
 
 
-def _check_blocks(obj: Any) -> None:
-    """SciPy trusts what it is given when it converts blocks."""
-    rows, columns = (n // b for n, b in zip(obj.shape, obj.blocksize, strict=True))
+def _from_blocks(obj: Any, dtype: str | None, fill: object, copy: bool | None) -> Tensor:
+    """BSR: dense blocks, one behind the other."""
+    rows, columns = map(int, obj.blocksize)
+    shape = tuple(map(int, obj.shape))
     ptr, idx = as_indices(obj.indptr, "indptr"), as_indices(obj.indices, "indices")
     stored = int(ptr[-1]) if len(ptr) else 0
-    check_pointers(ptr, rows, stored, "indptr", fiber="block row")
-    _head(obj.data, stored, "data")
-    check_range(_head(idx, stored, "indices"), columns, "indices")
+    check_pointers(ptr, shape[0] // rows, stored, "indptr", fiber="block row")
+    idx, blocks = _head(idx, stored, "indices"), _head(obj.data, stored, "data")
+    check_range(idx, shape[1] // columns, "indices")
+    values, format = _typed(blocks.reshape(-1), BSR(rows, columns), dtype, fill)
+    if first_unsorted(ptr, (idx,)) is None:
+        ptr, idx, values = _owned((ptr, idx, values), copy)
+        tiles = complete_level(format.levels[1], {"ptr": ptr, "idx": idx}, shape[0], [shape[1]], "")
+        return wrap(format, shape, [*tiles.values(), values])
+    return _from_coo(obj.tocoo(), format, dtype, fill, copy)

@@ -19,6 +19,7 @@ from linnet.formats.sparse_coo import SparseCOO
 from linnet.formats.sparse_list import SparseList
 from linnet.formats.sparse_pinpoint import SparsePinpoint
 from linnet.formats.sparse_run_list import SparseRunList
+from linnet.formats.sparse_tiles import SparseTiles
 
 _OPEN = Element()
 
@@ -48,6 +49,12 @@ BLOCK = stack(Dense(SparseBlockList(Element())), name="BLOCK")
 RLE = stack(Dense(RunList(Element())), name="RLE")
 SRLE = stack(Dense(SparseRunList(Element())), name="SRLE")
 PERM = stack(Dense(SparsePinpoint(Pattern())), name="PERM")
+
+
+def BSR(rows: int, columns: int | None = None) -> Format:
+    """Matrices in dense blocks of this size: `ln.BSR(2, 3)`, or `ln.BSR(4)` for square ones."""
+    columns = rows if columns is None else columns
+    return stack(Dense(SparseTiles(rows, columns, Element())), name=f"BSR({rows}, {columns})")
 
 
 @dataclass(frozen=True)
@@ -135,6 +142,8 @@ def _find(format: FormatLike, ndim: int | None) -> Format:
             )
         case str() if format.lower() in NAMES:
             return _find(NAMES[format.lower()], ndim)
+    if format in (BSR, "bsr", "BSR"):
+        raise FormatError("BSR has blocks of a certain size", hint="say it: ln.BSR(2, 2)")
     raise FormatError(
         f"{format!r} is not a format",
         hint=f"a level such as Dense(SparseList(Element(0.0))), or one of {_listed()}",
@@ -183,7 +192,9 @@ def override(format: Format, dtype: str | None, fill: object = None) -> Format:
 def recognize(format: Format) -> Format:
     """The same format, under its name if it has one."""
     n, leaf = format.ndim, type(format.leaf)
-    for known in (*(f for f in NAMES.values() if isinstance(f, Format)), DENSE(n), COO(n), CSF(n)):
+    tiles = [BSR(x.rows, x.columns) for x in format.levels if isinstance(x, SparseTiles)]
+    named = [f for f in NAMES.values() if isinstance(f, Format)]
+    for known in (*tiles, *named, DENSE(n), COO(n), CSF(n)):
         alike = (known.levels[:-1], known.order) == (format.levels[:-1], format.order)
         if alike and type(known.leaf) is leaf:
             return Format(format.levels, format.order, known.name)

@@ -18,14 +18,13 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class SparseHash(Inner):
-    """Entry e, in the order of insertion, is index `coord[e]` of fiber `parent[e]`, with child e.
+class Hashed(Inner):
+    """Entries inserted in any order: entry e has the coordinate `coord[e]` in list `parent[e]`.
 
-    `table` finds entries while writing. Freezing sorts them: fiber p has the indices
-    `idx[ptr[p]:ptr[p + 1]]`, whose children are `sub[ptr[p]:ptr[p + 1]]`.
+    `table` finds entries while writing. Freezing sorts them: list p has the coordinates
+    `idx[ptr[p]:ptr[p + 1]]`, of the entries `sub[ptr[p]:ptr[p + 1]]`.
     """
 
-    strided: ClassVar[bool] = True
     arrays: ClassVar[tuple[Array, ...]] = (
         Array("ptr", "position"),
         Array("idx", "coordinate"),
@@ -35,15 +34,24 @@ class SparseHash(Inner):
         Array("coord", "coordinate"),
     )
 
-    # -- reading ---------------------------------------------------------------------------------
+    # -- what an entry is: one index of one fiber, unless a level says otherwise -------------------
 
-    def unfurl(self, b: Builder, fiber: Fiber, index: imp.Expr, protocol: str) -> Looplet:
-        ptr, idx, sub = fiber.buffer("ptr"), fiber.buffer("idx"), fiber.buffer("sub")
-        q, target = b.var(f"{fiber.prefix}_q"), b.var("target")
-        begin, end = imp.widen(ptr[fiber.pos]), imp.widen(ptr[fiber.pos + 1])
-        child = fiber.child(imp.widen(sub[q]))
-        seek = Seek(target, b.call("search", idx, q, end, target))
-        return Stepper(q, begin, end, imp.widen(idx[q]), Spike(child), seek)
+    @property
+    def share(self) -> int:
+        """How many children an entry has."""
+        return 1
+
+    def lists(self, count: imp.Expr) -> imp.Expr:
+        """How many lists of entries the fibers below `count` have."""
+        return count
+
+    def entry(self, fiber: Fiber, index: imp.Expr) -> tuple[imp.Expr, imp.Expr]:
+        """The list in which an index of a fiber is found, and as what."""
+        return fiber.pos, index
+
+    def place(self, fiber: Fiber, index: imp.Expr, e: imp.Expr) -> imp.Expr:
+        """The child that entry e has for an index of a fiber."""
+        return e
 
     # -- writing ---------------------------------------------------------------------------------
 
@@ -60,18 +68,21 @@ class SparseHash(Inner):
         )
 
     def reserve(self, b: Builder, storage: Storage, level: int, stop: imp.Expr) -> None:
-        b.emit(imp.Grow(storage.buffers[level]["ptr"], stop + 1))
+        b.emit(imp.Grow(storage.buffers[level]["ptr"], self.lists(stop) + 1))
 
     def update(self, b: Builder, fiber: Fiber, index: imp.Expr) -> Looplet:
         storage, level, prefix = fiber.storage, fiber.level, fiber.prefix
         table, m = fiber.buffer("table"), _count(storage, level)
         slot, e = b.var(f"{prefix}_slot"), b.var(f"{prefix}_e")
+        parent, coordinate = self.entry(fiber, index)
+        child = self.place(fiber, index, e)
         found = b.call(
             "hash_find", table, _capacity(storage, level) - 1,
-            fiber.buffer("parent"), fiber.buffer("coord"), fiber.pos, index,
+            fiber.buffer("parent"), fiber.buffer("coord"), parent, coordinate,
         )  # fmt: skip
         told = () if fiber.dirty is None else (imp.Assign(fiber.dirty, imp.TRUE),)
-        insert = imp.If(e < 0, imp.Block(tuple(_insert(b, fiber, slot, e, index))), imp.EMPTY)
+        new = _insert(b, fiber, slot, e, (parent, coordinate), self.share)
+        insert = imp.If(e < 0, imp.Block(tuple(new)), imp.EMPTY)
         enter = (_make_room(b, fiber), imp.Let(slot, found), imp.Let(e, table[slot] - 1), insert)
         # An entry that turns out not to be written is the last one, and can be taken back.
         before, dirty = b.var(f"{prefix}_before"), b.var(f"{storage.name}_dirty", imp.BOOL)
@@ -80,12 +91,12 @@ class SparseHash(Inner):
         leave = imp.If(dirty, imp.Block(told), imp.Block((undo,)))
         begin = (imp.Let(before, m), imp.Let(dirty, imp.FALSE))
         return Lookup(
-            Thunk((*begin, *enter), fiber.child(e, dirty=dirty), (leave,)),
-            sure=Thunk((*enter, *told), fiber.child(e)),
+            Thunk((*begin, *enter), fiber.child(child, dirty=dirty), (leave,)),
+            sure=Thunk((*enter, *told), fiber.child(child)),
         )
 
     def freeze(self, b: Builder, storage: Storage, level: int, count: imp.Expr) -> None:
-        arrays, m = storage.buffers[level], _count(storage, level)
+        arrays, m, count = storage.buffers[level], _count(storage, level), self.lists(count)
         ptr, idx, sub = arrays["ptr"], arrays["idx"], arrays["sub"]
         b.emit(imp.Grow(ptr, count + 1), imp.Grow(idx, m), imp.Grow(sub, m))
         b.emit(imp.Do(b.call("group_by_position", arrays["parent"], m, ptr, count, sub)))
@@ -93,19 +104,34 @@ class SparseHash(Inner):
         b.emit(imp.SetLength(ptr, count + 1))
         b.emit(imp.SetLength(arrays["table"], _capacity(storage, level)))
         b.emit(*(imp.SetLength(arrays[name], m) for name in ("idx", "sub", "parent", "coord")))
-        storage.below(level).freeze(b, storage, level + 1, m)
+        storage.below(level).freeze(b, storage, level + 1, m * self.share)
 
     def thaw(self, b: Builder, storage: Storage, level: int, count: imp.Expr) -> None:
         arrays, m = storage.buffers[level], _count(storage, level)
         capacity, table = _capacity(storage, level), arrays["table"]
         b.emit(
-            imp.Assign(m, imp.widen(arrays["ptr"][count])),
+            imp.Assign(m, imp.widen(arrays["ptr"][self.lists(count)])),
             imp.Assign(capacity, b.call(table_size, m)),
             imp.Grow(table, capacity),
         )
         rehash = b.call("hash_rehash", table, capacity, arrays["parent"], arrays["coord"], m)
         b.emit(imp.Do(rehash))
-        storage.below(level).thaw(b, storage, level + 1, m)
+        storage.below(level).thaw(b, storage, level + 1, m * self.share)
+
+
+@dataclass(frozen=True)
+class SparseHash(Hashed):
+    """`fiber(p)[idx[q]] -> child(sub[q])`, `ptr[p] <= q < ptr[p + 1]`."""
+
+    strided: ClassVar[bool] = True
+
+    def unfurl(self, b: Builder, fiber: Fiber, index: imp.Expr, protocol: str) -> Looplet:
+        ptr, idx, sub = fiber.buffer("ptr"), fiber.buffer("idx"), fiber.buffer("sub")
+        q, target = b.var(f"{fiber.prefix}_q"), b.var("target")
+        begin, end = imp.widen(ptr[fiber.pos]), imp.widen(ptr[fiber.pos + 1])
+        child = fiber.child(imp.widen(sub[q]))
+        seek = Seek(target, b.call("search", idx, q, end, target))
+        return Stepper(q, begin, end, imp.widen(idx[q]), Spike(child), seek)
 
     def validate(
         self, arrays: dict[str, np.ndarray], count: int, dims: tuple[int, ...], label: str
@@ -137,17 +163,25 @@ def _make_room(b: Builder, fiber: Fiber) -> imp.Stmt:
     return imp.If((m + 1) * 2 > capacity, imp.Block(larger), imp.EMPTY)
 
 
-def _insert(b: Builder, fiber: Fiber, slot: imp.Var, e: imp.Var, index: imp.Expr) -> list[imp.Stmt]:
-    """A new entry at the end, with an empty child."""
+def _insert(
+    b: Builder,
+    fiber: Fiber,
+    slot: imp.Var,
+    e: imp.Var,
+    entry: tuple[imp.Expr, imp.Expr],
+    share: int,
+) -> list[imp.Stmt]:
+    """A new entry at the end, with empty children."""
     storage, level = fiber.storage, fiber.level
     m, parent, coord = _count(storage, level), fiber.buffer("parent"), fiber.buffer("coord")
     with b.collect() as stmts:
         b.emit(imp.Assign(e, m), imp.Grow(parent, m + 1), imp.Grow(coord, m + 1))
-        b.emit(imp.Store(parent, m, imp.cast(fiber.pos, parent.dtype)))
-        b.emit(imp.Store(coord, m, imp.cast(index, coord.dtype)))
+        b.emit(imp.Store(parent, m, imp.cast(entry[0], parent.dtype)))
+        b.emit(imp.Store(coord, m, imp.cast(entry[1], coord.dtype)))
         b.emit(imp.Store(fiber.buffer("table"), slot, m + 1), imp.Assign(m, m + 1))
-        storage.below(level).reserve(b, storage, level + 1, m)
-        storage.below(level).initialize(b, storage, level + 1, e, e + 1)
+        storage.below(level).reserve(b, storage, level + 1, m * share)
+        first = e if share == 1 else e * share
+        storage.below(level).initialize(b, storage, level + 1, first, first + share)
     return stmts
 
 

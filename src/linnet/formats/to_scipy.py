@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from linnet.errors import ArgumentError, FormatError, LinnetError
-from linnet.formats.named import COO, CSC, CSR
+from linnet.formats.named import BSR, COO, CSC, CSR
+from linnet.formats.sparse_tiles import SparseTiles
 
 if TYPE_CHECKING:
     from linnet.formats.tensor import Tensor
@@ -33,8 +34,11 @@ def to_scipy(tensor: Tensor, kind: str | None = None, copy: bool = False) -> Any
         )
     suffix = suffix or "array"
     stored = name if name in ("csr", "csc") and tensor.ndim == 2 else "coo"
+    if name == "bsr" and _tiles(tensor) is not None:
+        stored = "bsr"
     make = getattr(_scipy_sparse(), f"{stored}_{suffix}")
-    parts = _coo(tensor, copy) if stored == "coo" else _compressed(tensor, stored, copy)
+    how = {"coo": _coo, "bsr": _blocks}.get(stored)
+    parts = _compressed(tensor, stored, copy) if how is None else how(tensor, copy)
     try:
         result = make(parts, shape=tensor.shape)
     except (ValueError, TypeError) as refused:
@@ -47,6 +51,8 @@ def _natural(tensor: Tensor) -> str:
     """The kind that needs no conversion, or else the usual one."""
     if tensor.ndim != 2 or tensor.format.levels[:-1] == COO(2).levels[:-1]:
         return "coo"
+    if _tiles(tensor) is not None:
+        return "bsr"
     return "csc" if tensor.format.order == (1, 0) else "csr"
 
 
@@ -63,6 +69,28 @@ def _coo(tensor: Tensor, copy: bool) -> tuple[NDArray[Any], tuple[NDArray[Any], 
     arrays = tensor.to(COO(tensor.ndim)).buffers
     coordinates = (arrays[f"idx0_{mode}"] for mode in range(tensor.ndim))
     return _own(arrays["val"], copy), tuple(_own(idx, copy) for idx in coordinates)
+
+
+def _tiles(tensor: Tensor) -> SparseTiles | None:
+    """The level of a tensor in blocks that SciPy has, too: by rows, with none beyond the edges."""
+    level = tensor.format.levels[-2] if tensor.ndim == 2 else None
+    if not isinstance(level, SparseTiles) or tensor.shape is None:
+        return None
+    known = BSR(level.rows, level.columns)
+    if (tensor.format.levels[:-1], tensor.format.order) != (known.levels[:-1], known.order):
+        return None
+    rows, columns = tensor.shape
+    return None if rows % level.rows or columns % level.columns else level
+
+
+def _blocks(tensor: Tensor, copy: bool) -> tuple[NDArray[Any], ...]:
+    """Blocks, their columns, and pointers."""
+    level, arrays = _tiles(tensor), tensor.buffers
+    assert level is not None
+    blocks, order = arrays["val"].reshape(-1, level.rows, level.columns), arrays["sub1"]
+    in_order = bool((order == np.arange(len(order))).all())
+    blocks = _own(blocks, copy) if in_order else blocks[order]
+    return (blocks, _own(arrays["idx1"], copy), _own(arrays["ptr1"], copy))
 
 
 def _own(array: NDArray[Any], copy: bool) -> NDArray[Any]:

@@ -10,7 +10,7 @@ import pytest
 
 from linnet.errors import ArgumentError, FormatError
 from linnet.formats.construct import asarray, tensor
-from linnet.formats.named import COO, CSC, CSR
+from linnet.formats.named import BSR, COO, CSC, CSR
 from linnet.testing import assert_equal
 
 sparse = pytest.importorskip("scipy.sparse")
@@ -33,7 +33,7 @@ def parts(obj) -> list[np.ndarray]:
 def test_every_kind(kind, suffix):
     A = asarray(make(kind, suffix=suffix))
     assert_equal(A, ARRAY)
-    expected = {"csc": "CSC", "coo": "COO(2)", "dok": "COO(2)"}.get(kind, "CSR")
+    expected = {"csc": "CSC", "coo": "COO(2)", "dok": "COO(2)", "bsr": "BSR(1, 1)"}.get(kind, "CSR")
     assert A.format.name == expected
 
 
@@ -120,11 +120,35 @@ def test_explicit_zeros_are_kept():
     assert asarray(obj).nnz == 2
 
 
-def test_blocks_become_csr():
-    obj = sparse.bsr_array(np.kron(np.eye(2), np.array([[1.0, 0.0], [2.0, 3.0]])), blocksize=(2, 2))
+def test_blocks_are_shared():
+    array = np.kron(np.eye(3)[[2, 0, 1]], np.array([[1.0, 0.0, 4.0], [2.0, 3.0, 5.0]]))
+    obj = sparse.bsr_array(array, blocksize=(2, 3))
+    A = asarray(obj, copy=False)
+    assert A.format.name == "BSR(2, 3)"
+    assert np.shares_memory(A.buffers["val"], obj.data)
+    assert_equal(A, array)
+    again = A.to_scipy()
+    assert again.format == "bsr"
+    assert again.blocksize == (2, 3)
+    assert np.shares_memory(again.data, obj.data)
+    assert (again.toarray() == array).all()
+
+
+def test_blocks_out_of_order():
+    blocks = np.arange(1.0, 9).reshape(2, 2, 2)
+    obj = sparse.bsr_array((blocks, np.array([1, 0]), np.array([0, 2])), (2, 4))
     A = asarray(obj)
-    assert A.format.name == "CSR"
+    assert A.format.name == "BSR(2, 2)"
     assert_equal(A, obj.toarray())
+    with pytest.raises(FormatError, match="not sorted"):
+        asarray(obj, copy=False)
+
+
+def test_blocks_that_stand_out_become_csr():
+    A = asarray(ARRAY, format=BSR(4, 5))
+    assert any(n % b for n, b in zip(ARRAY.shape, (4, 5), strict=True))
+    assert A.to_scipy().format == "csr"
+    assert (A.to_scipy("bsr").toarray() == ARRAY).all()
 
 
 @pytest.mark.parametrize("shape", [(0, 3), (3, 0), (0, 0)])
