@@ -163,7 +163,14 @@ def settle(format: Format, dtype: str, fill: object = None) -> Format:
     if fill is None:
         return _with_zero(format, format.name)
     assert format.dtype is not None
-    return format.with_fill(as_python(fill, format.dtype))
+    value = as_python(fill, format.dtype)
+    return _with_fill(format, format.name, value, repr(value))
+
+
+@lru_cache(maxsize=1024)
+def _with_fill(format: Format, name: str | None, fill: Number, text: str) -> Format:
+    # Fill values that are equal may differ: -0.0 is not 0.0 by its text.
+    return format.with_fill(fill)
 
 
 @lru_cache(maxsize=1024)
