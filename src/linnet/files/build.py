@@ -17,7 +17,7 @@ from linnet.formats.from_numpy import cast
 from linnet.formats.named import COO, CSR, FormatLike, as_format, override, recognize, settle
 from linnet.formats.packing import index_dtype
 from linnet.formats.tensor import Tensor
-from linnet.runtime.arrange import first_of_each, sorting
+from linnet.runtime.arrange import DISTINCT, UNSORTED, first_of_each, how_sorted, sorting
 from linnet.runtime.combine import as_operator, fold
 
 Ints = NDArray[Any]
@@ -47,35 +47,53 @@ def from_entries(
     found = settle(found, canonical(held.dtype))
     assert found.dtype is not None
     with enough_memory():
-        in_order, values = _combined(coords, cast(held, found.dtype), shape, found)
-        return _listed(in_order, values, shape, found).to(found)
+        order = _order(coords, found)
+        in_order, combined = _combined(coords, cast(held, found.dtype), shape, order)
+        return _listed(in_order, combined, shape, found, order).to(found)
+
+
+def _order(coords: Sequence[Ints], format: Format) -> tuple[int, ...]:
+    """An order of the dimensions in which the entries are sorted; else that of the format.
+
+    Many files are by columns, and a conversion from there takes less than sorting.
+    """
+    modes = tuple(range(len(coords)))
+    for order in dict.fromkeys((format.order, modes, modes[::-1])):
+        if how_sorted([coords[mode] for mode in order]) != UNSORTED:
+            return order
+    return format.order
 
 
 def _combined(
-    coords: Sequence[Ints], values: NDArray[Any], shape: tuple[int, ...], format: Format
+    coords: Sequence[Ints], values: NDArray[Any], shape: tuple[int, ...], order: tuple[int, ...]
 ) -> tuple[list[Ints], NDArray[Any]]:
-    """The entries, sorted in the format's order, each once."""
-    in_order = [coords[mode] for mode in format.order]
-    order = sorting(in_order, [shape[mode] for mode in format.order])
-    if order is not None:
-        in_order, values = [idx[order] for idx in in_order], values[order]
-    first = first_of_each(in_order)
-    if first is None:
+    """The entries, sorted in this order of dimensions, each once."""
+    in_order = [coords[mode] for mode in order]
+    by = sorting(in_order, [shape[mode] for mode in order])
+    if by is not None:
+        in_order, values = [idx[by] for idx in in_order], values[by]
+    if how_sorted(in_order) == DISTINCT:
         return in_order, values
+    first = first_of_each(in_order)
+    assert first is not None
     op = as_operator(logical_or if values.dtype == bool else add, str(values.dtype))
-    order = np.arange(len(values) + 1, dtype=index_dtype(len(values)))
-    order[first], order[-1] = ~order[first], -1
+    listed = np.arange(len(values) + 1, dtype=index_dtype(len(values)))
+    listed[first], listed[-1] = ~listed[first], -1
     result = np.empty(len(first), values.dtype)
-    fold(op, np.ascontiguousarray(values), order, len(first), None, result)
+    fold(op, np.ascontiguousarray(values), listed, len(first), None, result)
     return [idx[first] for idx in in_order], result
 
 
 def _listed(
-    in_order: Sequence[Ints], values: NDArray[Any], shape: tuple[int, ...], format: Format
+    in_order: Sequence[Ints],
+    values: NDArray[Any],
+    shape: tuple[int, ...],
+    format: Format,
+    order: tuple[int, ...],
 ) -> Tensor:
-    """The entries as they are: coordinates in the order in which the format stores them."""
+    """The entries as they are, coordinates outermost first."""
     assert format.dtype is not None
-    listed = COO(len(shape)).with_dtype(format.dtype).with_order(*format.order)
+    listed = COO(len(shape)).with_dtype(format.dtype).with_order(*order)
     fill = format.fill_value
     listed = listed if fill is None else listed.with_fill(fill)
     ptr = np.array([0, len(values)], index_dtype(len(values)))

@@ -13,11 +13,11 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from linnet.formats.validate import first_unsorted
 from linnet.runtime.routine import Routine
 
 Ints: TypeAlias = NDArray[Any]
 _FITS = 2**31 - 1
+UNSORTED, SORTED, DISTINCT = 0, 1, 2
 _SPARSE = 8  # times as many places as entries are too many to count
 
 
@@ -46,7 +46,21 @@ def group(
         ptr[key] += 1
 
 
-_group = Routine(group)
+def compare(outer: Sequence[int], inner: Sequence[int], count: int) -> int:
+    """How pairs of coordinates are sorted."""
+    found = DISTINCT
+    for q in range(1, count):
+        if outer[q] < outer[q - 1]:
+            return UNSORTED
+        if outer[q] == outer[q - 1]:
+            if inner[q] < inner[q - 1]:
+                return UNSORTED
+            if inner[q] == inner[q - 1]:
+                found = SORTED
+    return found
+
+
+_group, _compare = Routine(group), Routine(compare)
 
 
 def sorting(coordinates: Sequence[Ints], dims: Sequence[int]) -> Ints | None:
@@ -55,7 +69,7 @@ def sorting(coordinates: Sequence[Ints], dims: Sequence[int]) -> Ints | None:
     Equal entries stay as they are.
     """
     count = len(coordinates[0])
-    if _is_sorted(coordinates):
+    if how_sorted(coordinates) != UNSORTED:
         return None
     if max(dims) > _SPARSE * count + 1024:
         return np.lexsort(tuple(reversed(coordinates)))
@@ -72,16 +86,16 @@ def sorting(coordinates: Sequence[Ints], dims: Sequence[int]) -> Ints | None:
     return order
 
 
-def _is_sorted(coordinates: Sequence[Ints]) -> bool:
-    """Whether no entry comes before its predecessor."""
-    if first_unsorted(np.array([0, len(coordinates[0])]), coordinates) is None:
-        return True
+def how_sorted(coordinates: Sequence[Ints]) -> int:
+    """UNSORTED, or SORTED with equal entries side by side, or DISTINCT: every entry once."""
+    if len(coordinates) <= 2:
+        return _compare(coordinates[0], coordinates[-1], len(coordinates[0]))
     falls = np.zeros(max(0, len(coordinates[0]) - 1), bool)
     equal = ~falls
     for idx in coordinates:
         falls |= equal & (idx[1:] < idx[:-1])
         equal &= idx[1:] == idx[:-1]
-    return not falls.any()
+    return UNSORTED if falls.any() else SORTED if equal.any() else DISTINCT
 
 
 def first_of_each(coordinates: Sequence[Ints]) -> Ints | None:
