@@ -35,11 +35,16 @@ FORMATS = {
 
 
 def stages(A: ln.Tensor) -> dict[str, str]:
-    """The program as written, as normalized, and its loops as C."""
+    """The program as written, as normalized, how it is lowered, and its loops as C."""
     made = ln.explain(upper_triangle, ln.scalar(0.0), A)
     code = made["code"]
     loops = code[code.index("  double s = 0;") : code.index("  s_val[0] = s;")]
-    return {"program": made["program"], "normalized": made["lifecycles"], "loops": loops}
+    return {
+        "program": made["program"],
+        "normalized": made["lifecycles"],
+        "steps": made["lowering"],
+        "loops": loops,
+    }
 
 
 def matrix(n: int = 8) -> np.ndarray:
@@ -55,7 +60,7 @@ def main() -> None:
         assert upper_triangle(ln.scalar(0.0), A).item() == np.triu(a).sum()
         made = stages(A)
         if name == "lists":
-            print(made["program"], made["normalized"], sep="\n\n")
+            print(made["program"], made["normalized"], made["steps"], sep="\n\n")
         print(f"\n{name}:\n{made['loops'].rstrip()}")
 
 

@@ -20,6 +20,11 @@ def stage(name: str, result: T) -> T:
     return result
 
 
+def watched() -> bool:
+    """Whether somebody is looking."""
+    return _record.get() is not None
+
+
 @contextmanager
 def recorded() -> Iterator[dict[str, object]]:
     """Note the result of every stage that runs inside."""

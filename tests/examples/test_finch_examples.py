@@ -82,8 +82,77 @@ def test_fig18_every_stage_is_recorded():
     example = load("lowering")
     A = ln.asarray(example.matrix(), format=ln.CSC)
     made = ln.explain(example.upper_triangle, ln.scalar(0.0), A)
-    order = ["program", "dimensions", "scopes", "concordance", "lifecycles", "code", "llvm"]
+    order = ["program", "dimensions", "scopes", "concordance", "lifecycles", "lowering", "code"]
     assert [stage for stage in made.stages if stage in order] == order
+
+
+# Each step shows a loop before a rule is applied to it. The numbers are the figure's.
+STEPS = """
+Declare:                                                                       # 2
+  ln.declare(s, 0, ())
+Unfurl j:                                                                      # 3
+  A
+Lookup:                                                                        # 4
+  for j in 0 … n_j:
+      for i in range(A.shape[0]):
+          if i <= j:
+              s[()] += A[j, i]
+  A = Lookup(A.SparseList(j))
+  Unfurl i:                                                                    # 5
+    A, (i <= j)
+  Sequence:                                                                    # 7
+    for i in 0 … n_i:
+        if i <= j:
+            s[()] += A[i]
+    A = Stepper(A_q in A_ptr[j] … A_ptr[j + 1], last = A_idx[A_q], Spike(0.0, A_val[A_q]))
+    (i <= j) = Sequence(Phase(stop = i_bound + 1, Run(true)), Run(false))
+    Run:                                                                       # 8
+      for i in 0 … i_stop:
+          if i <= j:
+              s[()] += A[i]
+      A = Stepper(A_q in A_ptr[j] … A_ptr[j + 1], last = A_idx[A_q], Spike(0.0, A_val[A_q]))
+      (i <= j) = Run(true)
+      Simplify:                                                                # 9
+        s[()] += A[i]
+      Stepper:                                                                 # 10
+        for i in 0 … i_stop:
+            s[()] += A[i]
+        A = Stepper(A_q in A_ptr[j] … A_ptr[j + 1], last = A_idx[A_q], Spike(0.0, A_val[A_q]))
+      Between what is stored:                                                  # 11, 12
+        pass
+      Run:                                                                     # 11
+        at i:
+            s[()] += A[i]
+        A = Run(A_val[A_q])
+        Simplify:
+          s[()] += A_val[A_q]
+        Write:
+          s[()] += A_val[A_q]
+    Run:                                                                       # 8
+      for i in i_stop … n_i:
+          if i <= j:
+              s[()] += A[i]
+      A = Stepper(A_q in A_ptr[j] … A_ptr[j + 1], last = A_idx[A_q], Spike(0.0, A_val[A_q]))
+      (i <= j) = Run(false)
+      Simplify:                                                                # 9
+        pass
+Freeze:                                                                        # 13
+  ln.freeze(s)
+"""
+
+
+def test_fig18_step_by_step(triangle):
+    expected = [re.sub(r" +# [0-9, ]+$", "", line) for line in STEPS.strip().splitlines()]
+    assert triangle["steps"].splitlines() == expected
+
+
+@pytest.mark.parametrize("name", ["dense", "bands", "blocks", "runs"])
+def test_fig18_other_formats_take_other_steps(name):
+    example = load("lowering")
+    steps = example.stages(ln.asarray(example.matrix(), format=example.FORMATS[name]))["steps"]
+    assert re.search(r"^ +\(i <= j\) = Run\(true\)$", steps, re.MULTILINE)
+    known = {"dense": "Lookup(A_val[", "bands": "Sequence(Phase(stop = ", "runs": "Run(A_val[A_q])"}
+    assert f"A = {known.get(name, 'Stepper(')}" in steps
 
 
 def test_fig18_the_declaration_is_a_store(triangle):

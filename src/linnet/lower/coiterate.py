@@ -31,6 +31,7 @@ from linnet.lower.chunks import follow, merge_chunks, walk_chunks
 from linnet.lower.context import Context, Cursor, Mask
 from linnet.lower.expressions import lower_expr
 from linnet.lower.region import Region, lower_at, lower_region, reserve
+from linnet.lower.trace import body_lines
 from linnet.lower.walks import (
     Walk,
     advance,
@@ -68,6 +69,8 @@ def coiterate(ctx: Context, r: Region) -> None:
     found = {c: own(ctx, stepper_of(x)) for c, x in steps.items()}
     gap = at_fill(ctx, r, list(found))
     idle = gap.body == loops.NOTHING
+    if ctx.trace is not None:
+        ctx.trace.note("Between what is stored", *body_lines(gap.body))
     if len(found) == 1 and alone(ctx, r, *next(iter(found.items())), gap):
         return
     walks = [open_walk(ctx, r, c, s) for c, s in found.items()]

@@ -14,6 +14,7 @@ from linnet.formats.looplets import Fill, Missing, Truth, Value
 from linnet.imp.build import Builder
 from linnet.imp.prove import Facts as Known
 from linnet.loops.rewrite import accesses, rewrite_stmt, walk
+from linnet.lower.trace import Trace
 from linnet.normalize.affine import affine_of, is_mask
 from linnet.normalize.simplify import MISSING, Facts, simplify
 
@@ -45,6 +46,7 @@ class Context:
     begins: dict[Cursor, imp.Expr] = field(default_factory=dict)
     counters: dict[Location, imp.Load] = field(default_factory=dict)  # of assignments, if asked for
     carried: frozenset[str] = frozenset()  # scalars that are read while they are updated
+    trace: Trace | None = None  # what is done, if somebody looks
 
     def begin(self, cursor: Cursor) -> imp.Expr:
         """Where a fiber begins, as the loop that walks it counts."""

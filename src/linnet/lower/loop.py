@@ -22,6 +22,7 @@ from linnet.lower.context import (
 )
 from linnet.lower.expressions import lower_expr
 from linnet.lower.region import LowerStmt, Region, lower_region
+from linnet.lower.trace import walked_line
 from linnet.lower.unfurl import PERMISSIVE, Span, guard, mask_looplet, unfurl
 from linnet.normalize.simplify import point_of
 
@@ -59,7 +60,10 @@ def lower_loop(ctx: Context, loop: loops.Loop, lower_stmt: LowerStmt) -> None:
     plain = not point and all(is_everywhere(x) for x in reads)
     body, dirty = lift_dirty(body) if plain else (body, [])
     ctx.running.append(not point)
-    lower_region(ctx, Region(index, lo, hi, looplets, body, lower_stmt, point))
+    region = Region(index, lo, hi, looplets, body, lower_stmt, point)
+    if ctx.trace is not None:
+        ctx.trace.note(f"Unfurl {loop.index}", walked_line(region))
+    lower_region(ctx, region)
     ctx.running.pop()
     for flag in dirty:
         ctx.b.emit(imp.Assign(flag, flag | (lo < hi)))

@@ -25,11 +25,13 @@ from linnet.lower.context import (
 from linnet.lower.expressions import lower_expr, lower_update, out_of_bounds
 from linnet.lower.loop import lower_loop
 from linnet.lower.storage import Bound, equal_modes, make_storages
+from linnet.lower.trace import Trace, body_lines
 from linnet.lower.visits import count, counters_of
 from linnet.names import Names
 from linnet.normalize.lifecycles import carried_scalars
 from linnet.normalize.shape_checks import Check
 from linnet.normalize.simplify import MISSING, facts_of, same
+from linnet.stages import stage, watched
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +78,7 @@ def _lower_knowing(
     counters = counters_of(program, storages)
     ctx = Context(b, storages, facts, dims, sites=sites, known=Known(sizes), counters=counters)
     ctx.carried = carried_scalars(program)
+    ctx.trace = Trace() if watched() else None
     with b.collect() as stmts:
         _introduce_variables(ctx, program, bound)
         lower_stmt(ctx, ctx.simplify(_bind_operands(ctx, program, bound)))
@@ -84,6 +87,8 @@ def _lower_knowing(
     body = _without_lengths(body, {name for name, _ in program.temporaries}, arguments)
     kernel = imp.Kernel(program.name, arguments, body, tuple(b.codelets.values()))
     found = {name: frozenset(s.found) for name, s in ctx.storages.items()}
+    if ctx.trace is not None:
+        stage("lowering", "\n".join(ctx.trace.lines))
     return Lowered(kernel, tuple(ctx.sites)), found
 
 
@@ -266,6 +271,8 @@ def lower_block(ctx: Context, stmts: list[loops.Stmt]) -> None:
     unwritten: set[str] = set()
     while stmts:
         stmt, stmts = stmts[0], stmts[1:]
+        if ctx.trace is not None and isinstance(stmt, loops.Declare | loops.Freeze | loops.Thaw):
+            ctx.trace.note(type(stmt).__name__, *body_lines(stmt))
         match stmt:
             case loops.Declare(tensor):
                 stmts = lower_declare(ctx, stmt, stmts)
@@ -347,6 +354,8 @@ def lower_assign(ctx: Context, stmt: loops.Assign) -> None:
     """Write one value: to a register, or to memory."""
     target = stmt.target.tensor
     count(ctx, stmt)
+    if ctx.trace is not None:
+        ctx.trace.note("Write", *body_lines(stmt))
     match target:
         case Register(storage, imp.Var(name)) if name.startswith(MISSING):
             ctx.b.emit(imp.Return(out_of_bounds(int(name.removeprefix(MISSING)))))

@@ -42,6 +42,7 @@ from linnet.lower.context import (
 )
 from linnet.lower.repeat import carries, lower_repeated, repeat
 from linnet.lower.shortcircuit import break_early
+from linnet.lower.trace import body_lines, region_lines, rule_of
 
 LowerStmt = Callable[[Context, loops.Stmt], None]
 L = TypeVar("L", Thunk, Switch, Sequence, Spike)
@@ -77,6 +78,15 @@ class Region:
 
 
 def lower_region(ctx: Context, r: Region) -> None:
+    """Apply the first rule that fits, and tell who looks."""
+    if ctx.trace is None:
+        apply_rule(ctx, r)
+    else:
+        with ctx.trace.step(rule_of(r), region_lines(r)):
+            apply_rule(ctx, r)
+
+
+def apply_rule(ctx: Context, r: Region) -> None:
     """Apply the first rule that fits."""
     from linnet.lower.coiterate import coiterate, locate
 
@@ -87,9 +97,12 @@ def lower_region(ctx: Context, r: Region) -> None:
     elif sequence := r.find(Sequence):
         lower_sequence(ctx, r, *sequence)
     else:
+        runs = any(isinstance(x, Run) for x in r.looplets.values())
         r = lower_runs(ctx, r)
         if r.body == loops.NOTHING:
             return
+        if ctx.trace is not None and runs and r.looplets:
+            ctx.trace.note(rule_of(r), *region_lines(r))
         steps = any(isinstance(x, Stepper | Jumper) for x in r.looplets.values())
         if steps and r.point:
             locate(ctx, r)
@@ -175,6 +188,8 @@ def lower_runs(ctx: Context, r: Region) -> Region:
         if isinstance(x, Run) and isinstance(x.body, Value)
     }
     body = ctx.simplify(resolve(r.body, r.index.name, runs) if runs else r.body)
+    if ctx.trace is not None and body != r.body:
+        ctx.trace.note("Simplify", *body_lines(body))
     alive = set(cursors_of(body, r.index.name))
     return replace(r, body=body, looplets={c: x for c, x in r.looplets.items() if c in alive})
 
