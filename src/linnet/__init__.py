@@ -74,6 +74,7 @@ if TYPE_CHECKING:
     from linnet.formats.sparse_workspace import SparseWorkspace
     from linnet.frontend.einsum import einsum
     from linnet.frontend.functions import function
+    from linnet.frontend.workspaces import insert_workspaces, precompute, workspace
     from linnet.pictures.draw import draw
     from linnet.runtime.assembly import assembly
 
@@ -91,6 +92,11 @@ _LATER |= {
 _LATER |= dict.fromkeys(("Lazy", "compute", "fuse", "lazy"), "linnet.arrays.lazy")
 _LATER |= dict.fromkeys(("Bucket", "Coord", "Hash", "Heap", "Policy"), "linnet.formats.policies")
 _LATER |= {"SparseWorkspace": "linnet.formats.sparse_workspace"}
+_LATER |= dict.fromkeys(("Bucket", "Coord", "Hash", "Heap", "Policy"), "linnet.formats.policies")
+_LATER |= {"SparseWorkspace": "linnet.formats.sparse_workspace"}
+_LATER |= dict.fromkeys(
+    ("insert_workspaces", "precompute", "workspace"), "linnet.frontend.workspaces"
+)
 __array_api_version__ = "2025.12"
 
 

@@ -17,7 +17,7 @@ from linnet import formats, loops
 from linnet.algebra import table
 from linnet.algebra.lookup import by_name, lookup
 from linnet.errors import KernelSyntaxError
-from linnet.formats import named
+from linnet.formats import named, policies
 from linnet.formats.level import Level
 from linnet.frontend import words
 from linnet.frontend.parse import parse_tree
@@ -53,6 +53,7 @@ class _Linnet:
     def __getattr__(self, name: str) -> object:
         found = getattr(words, name, None) or lookup(name)
         found = found or getattr(named, name, None) or _levels().get(name)
+        found = found or getattr(policies, name, None)
         if found is None:
             raise AttributeError(name)
         return found
