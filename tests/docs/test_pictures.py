@@ -1,0 +1,52 @@
+"""The pictures of the documentation are what `ln.draw` draws: one for every named format.
+
+`pytest tests/docs --update-golden` draws them anew.
+"""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import pytest
+from tests.docs.pages import ROOT
+
+import linnet as ln
+from linnet.formats.named import NAMES
+
+FOLDER = ROOT / "docs" / "pictures"
+PAGE = ROOT / "docs" / "guide" / "formats.md"
+
+SPARSE = np.array([[0, 1, 0, 2, 0], [0, 0, 0, 0, 0], [3, 0, 0, 4, 4], [0, 0, 5, 0, 0]], float)
+BAND = np.array([[1, 2, 0, 0, 0], [3, 4, 5, 0, 0], [0, 6, 7, 8, 0], [0, 0, 9, 1, 2]], float)
+RUNS = np.array([[5, 5, 5, 0, 0], [0, 0, 0, 0, 0], [6, 6, 7, 7, 7], [0, 8, 8, 8, 8]], float)
+DATA = {
+    "band": BAND,
+    "triangular": np.tril(BAND + 1)[:, :4],
+    "ragged": np.array([[1, 2, 0, 0], [3, 0, 0, 0], [4, 5, 6, 7], [0, 0, 0, 0]], float),
+    "block": np.array([[1, 2, 0, 0, 3], [0, 0, 0, 0, 0], [0, 4, 5, 6, 0], [7, 0, 0, 8, 9]], float),
+    "rle": RUNS,
+    "srle": RUNS,
+    "perm": np.eye(4, dtype=bool)[[2, 0, 3, 1]],
+    "dense": SPARSE[:, :4],
+}
+SHOWN = [
+    "csr", "csc", "dcsr", "dcsc", "coo", "csf", "dense", "band", "triangular", "ragged", "block",
+    "rle", "srle", "perm",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("name", SHOWN)
+def test_picture_is_up_to_date(name: str, request: pytest.FixtureRequest):
+    path = FOLDER / f"{name}.svg"
+    picture = ln.draw(ln.asarray(DATA.get(name, SPARSE), format=NAMES[name]))
+    if request.config.getoption("--update-golden"):
+        FOLDER.mkdir(exist_ok=True)
+        picture.save(path)
+    assert path.read_text(encoding="utf-8") == picture.svg
+
+
+def test_every_picture_is_on_the_page():
+    shown = re.findall(r"!\[[^\]]+\]\(\.\./pictures/(\w+)\.svg\)", PAGE.read_text(encoding="utf-8"))
+    assert sorted(shown) == sorted(SHOWN)
+    assert sorted(path.stem for path in FOLDER.glob("*.svg")) == sorted(SHOWN)
