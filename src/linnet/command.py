@@ -18,7 +18,7 @@ from importlib.metadata import PackageNotFoundError, version
 import numpy as np
 
 from linnet.errors import ArgumentError, FormatError, LinnetError
-from linnet.formats.named import FormatLike
+from linnet.formats.format import Format
 from linnet.formats.tensor import Tensor
 
 STAGES = ("code", "loops", "llvm", "all")
@@ -158,9 +158,8 @@ def cache(action: str) -> int:
 
 def codegen(equation: str, formats: Sequence[str], dtype: str, stage: str) -> int:
     """Print what an equation is compiled to, for operands in these formats."""
-    from linnet.explain import explain
-    from linnet.formats.named import recognize
-    from linnet.frontend.einsum import planned, read
+    from linnet.arrays.describe import explained
+    from linnet.frontend.einsum import noted
 
     given = dict(_split(text) for text in formats)
     left, _, right = equation.partition("=")
@@ -170,18 +169,9 @@ def codegen(equation: str, formats: Sequence[str], dtype: str, stage: str) -> in
     if unknown:
         raise ArgumentError(f"there is no tensor {sorted(unknown)[0]!r} in {equation!r}")
     operands = {n: _operand(given.get(n, "dense"), rank, dtype) for n, rank in ranks.items()}
-    notation = read(equation, tuple(operands), ())
-    wanted = _as_format(given[result], len(notation.target.indices)) if result in given else None
-    plan, kernel = planned(
-        notation,
-        tuple((name, tensor.contents().format) for name, tensor in operands.items()),
-        tuple((name, 1) for name in operands) if len(operands) > 1 else (),
-        wanted,
-        None,
-    )
-    stored = {n: t.to(plan.reorder[n]) if n in plan.reorder else t for n, t in operands.items()}
-    output = Tensor(recognize(plan.format), None)
-    stages = explain(kernel, output, *(stored[name] for name in plan.program.params[1:]))
+    node, labels, _ = noted(equation, operands)
+    wanted = _as_format(given[result], len(node.shape)) if result in given else None
+    stages = explained([node], [wanted], [labels])
     print(stages if stage == "all" else stages["lifecycles" if stage == "loops" else stage])
     return 0
 
@@ -212,7 +202,7 @@ def _operand(format: str, rank: int, dtype: str) -> Tensor:
     return asarray(np.zeros((1,) * rank), dtype=dtype, format=_as_format(format, rank))
 
 
-def _as_format(text: str, ndim: int) -> FormatLike:
+def _as_format(text: str, ndim: int) -> Format:
     """A format by its name, or as levels: `Dense(SparseList(Element(0.0)))`."""
     from linnet.formats.named import as_format
 

@@ -13,7 +13,7 @@ from linnet.arrays.arrange import After, arrange, edges, in_order, names_in, wit
 from linnet.arrays.counted import Counted, counted
 from linnet.arrays.graph import fill_of
 from linnet.arrays.nest import NUMBERS, At, Pull, Scalar, all_scalars
-from linnet.arrays.nodes import Leaf, Node, Reduce
+from linnet.arrays.nodes import Labels, Leaf, Node, Reduce
 from linnet.arrays.result import format_of_result
 from linnet.arrays.trace import Trace, well_filled
 from linnet.formats.format import Format
@@ -21,6 +21,8 @@ from linnet.formats.named import SCALAR, recognize
 from linnet.loops.rewrite import walk
 from linnet.names import Names
 from linnet.normalize.simplify import same
+
+UNNAMED = Labels()
 
 
 @dataclass(slots=True)
@@ -32,34 +34,37 @@ class Known:
     formats: dict[str, Format] = field(default_factory=dict)
     stored: dict[str, int] = field(default_factory=dict)
     slots: dict[str, int] = field(default_factory=dict)
-    fresh: Names = field(default_factory=lambda: Names({NUMBERS, "out"}))
+    fresh: Names = field(default_factory=lambda: Names({NUMBERS}))
 
     def __post_init__(self) -> None:
         for number, tensor in enumerate(self.trace.tensors):
-            name = self.fresh.fresh(chr(ord("A") + number % 26))
+            leaves = [n for n in self.trace.nodes if isinstance(n, Leaf) and n.tensor is tensor]
+            name = self.fresh.fresh(leaves[0].name or chr(ord("A") + number % 26))
             contents = tensor.contents()
             self.formats[name], self.stored[name] = contents.format, contents.nnz
             self.slots[name] = number
-            for node in self.trace.nodes:
-                if isinstance(node, Leaf) and node.tensor is tensor:
-                    self.names[id(node)] = name
+            self.names |= {id(node): name for node in leaves}
 
 
 class Attempt:
     """A node, pulled apart into an expression over tensors and the scalars that it needs."""
 
-    def __init__(self, known: Known, node: Node, wanted: Format | None) -> None:
+    def __init__(
+        self, known: Known, node: Node, wanted: Format | None, labels: Labels = UNNAMED
+    ) -> None:
         self.known, self.node, self.wanted = known, node, wanted
+        self.out, self.kernel = labels.result, labels.kernel
         own = isinstance(node, Leaf)
         names = known.names if own else {k: v for k, v in known.names.items() if k != id(node)}
-        self.pull = Pull(known.trace, names, Names(known.fresh._taken))
-        self.free = tuple(self.pull.index() for _ in node.shape)
+        self.pull = Pull(known.trace, names, Names(known.fresh._taken | {labels.result}))
+        hints = labels.free or ("",) * len(node.shape)
+        self.free = tuple(self.pull.index(hint) for hint in hints)
         at = tuple(At(name) for name in self.free)
         self.scalars: list[Scalar] = []
         self.reduced: list[str] = []
         self.op = node.function if isinstance(node, Reduce) else None
         if isinstance(node, Reduce):
-            self.reduced, self.value = self.pull.body(node, at, self.scalars)
+            self.reduced, self.value = self.pull.body(node, at, self.scalars, labels.reduced)
         else:
             self.value = self.pull.expr(node, at, self.scalars)
         self.order: list[str] = []
@@ -116,6 +121,11 @@ class Attempt:
     # -- the result --------------------------------------------------------------------------------
 
     @property
+    def formats(self) -> dict[str, Format]:
+        """The formats of tensors as the kernel gets them."""
+        return {**self.known.formats, **self.reorder()}
+
+    @property
     def dtype(self) -> str:
         """The dtype of the result."""
         return concrete(self.node.dtype)
@@ -126,7 +136,7 @@ class Attempt:
         init = node.initial if isinstance(node, Reduce) else fill_of(node)
         if self.wanted is None:
             format = format_of_result(
-                self.value, self.free, self.order, self.op, init, self.known.formats, self.types(),
+                self.value, self.free, self.order, self.op, init, self.formats, self.types(),
                 all(well_filled(tensor.contents()) for tensor in self.known.trace.tensors),
             )  # fmt: skip
             return init, format
@@ -157,7 +167,7 @@ class Attempt:
         count = reduce(lambda a, b: loops.Call(multiply, (a, b)), sizes[1:], sizes[0])
         return counted(
             self.op, self.value, self.free, self.order, names, count, self.dtype,
-            self.known.formats, self.types(),
+            self.formats, self.types(),
         )  # fmt: skip
 
     def _size(self, index: str) -> loops.Expr:

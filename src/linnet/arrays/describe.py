@@ -5,25 +5,30 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from linnet.arrays.evaluate import sizes
-from linnet.arrays.nodes import Constant, Leaf, Map, Node, Reduce, View
+from linnet.arrays.nodes import Constant, Labels, Leaf, Map, Node, Position, Reduce, Take, View
 from linnet.arrays.plan import Plan, Result, Step, plan
 from linnet.arrays.trace import Trace, trace
-from linnet.explain import Explanation
+from linnet.explain import Explanation, explain
 from linnet.formats.format import Format
 from linnet.formats.tensor import Tensor
-from linnet.loops.printer import show
 
 
-def explained(nodes: Sequence[Node], wanted: Sequence[Format | None] = ()) -> Explanation:
-    """The plan of some nodes, then the loops and the code of every kernel. Nothing is computed."""
+def explained(
+    nodes: Sequence[Node], wanted: Sequence[Format | None] = (), labels: Sequence[Labels] = ()
+) -> Explanation:
+    """The plan of some nodes, then all stages of every kernel. Nothing is computed.
+
+    Where there are several kernels, the names of their stages are numbered: `code 1`.
+    """
     found, _ = trace(nodes)
-    made = plan(found, nodes, tuple(wanted) or (None,) * len(nodes))
+    made = plan(found, nodes, tuple(wanted) or (None,) * len(nodes), labels)
     stages = {"plan": _plan(found, made)}
     formats = {number: t.contents().format for number, t in enumerate(found.tensors)}
     for number, step in enumerate(made.steps, 1):
         formats |= {r.slot: _settled(found.nodes[r.node], r) for r in step.results}
-        stages[f"loops {number}"] = show(step.kernel.program)
-        stages[f"code {number}"] = step.kernel.code(*_arguments(step, formats, found))
+        kernel = explain(step.kernel, *_arguments(step, formats, found))
+        end = f" {number}" if len(made.steps) > 1 else ""
+        stages |= {f"{name}{end}": text for name, text in kernel.stages.items()}
     return Explanation(stages)
 
 
@@ -58,7 +63,8 @@ def _settled(node: Node, result: Result) -> Format:
 
 def _plan(found: Trace, made: Plan) -> str:
     lines = []
-    names = {k: chr(ord("A") + k % 26) for k in range(len(found.tensors))}
+    called = {found.operand(n): n.name for n in found.nodes if isinstance(n, Leaf)}
+    names = {k: called[k] or chr(ord("A") + k % 26) for k in range(len(found.tensors))}
     for k, tensor in enumerate(found.tensors):
         lines.append(f"{names[k]} is {tensor!r}")
     known = {found.places[id(n)]: names[found.operand(n)] for n in found.nodes
@@ -104,3 +110,8 @@ def describe(node: Node, found: Trace, known: dict[int, str], root: bool = False
             read = ["" if a.out is None else str(a.out) for a in axes]
             whole = f"view({describe(arg, found, known)}"
             return f"{whole}, axes=({', '.join(read)}), shape={shape})"
+        case Position(axis):
+            return f"position({axis})"
+        case Take(arg, indices):
+            parts = [describe(i, found, known) for i in indices]
+            return f"{describe(arg, found, known)}[{', '.join(parts)}]"

@@ -10,7 +10,7 @@ from typing import Generic, TypeVar
 
 import numpy as np
 
-from linnet.arrays.nodes import Node
+from linnet.arrays.nodes import Labels, Node
 from linnet.arrays.plan import Plan, Step, plan
 from linnet.arrays.trace import trace
 from linnet.errors import OutOfMemoryError
@@ -49,15 +49,17 @@ _NOTHING = Tensor(SCALAR, None)  # in a slot whose step has not been run
 _PLANS: Memory[tuple[object, ...], Plan] = Memory()
 
 
-def evaluate(nodes: Sequence[Node], formats: Sequence[Format | None] = ()) -> list[Tensor]:
+def evaluate(
+    nodes: Sequence[Node], formats: Sequence[Format | None] = (), labels: Sequence[Labels] = ()
+) -> list[Tensor]:
     """The tensors that nodes stand for, in the formats that are wanted."""
     wanted = tuple(formats) or (None,) * len(nodes)
     found, key = trace(nodes)
     shapes = [node.shape for node in found.nodes]
-    key = (*key, wanted)
+    key = (*key, wanted, *labels)
     known = _PLANS.get(key)
     if known is None:
-        known = _PLANS.put(key, plan(found, nodes, wanted))
+        known = _PLANS.put(key, plan(found, nodes, wanted, labels))
     return run(known, found.tensors, found.numbers, shapes)
 
 

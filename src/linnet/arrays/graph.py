@@ -11,7 +11,7 @@ from linnet import loops
 from linnet.algebra.dtypes import Number, as_python, canonical, concrete, kind, weak_dtype
 from linnet.algebra.function import Function
 from linnet.algebra.table import astype
-from linnet.arrays.nodes import Axis, Constant, Leaf, Map, Node, Reduce, View
+from linnet.arrays.nodes import Axis, Constant, Leaf, Map, Node, Position, Reduce, Take, View
 from linnet.errors import ArgumentError, DTypeError, ShapeError
 from linnet.formats.construct import asarray
 from linnet.formats.tensor import Tensor
@@ -22,11 +22,11 @@ _EMPTY_IS_REFUSED = ("minimum", "maximum", "fmin", "fmax")
 _WIDENED = {"b": "int64", "i": "int64", "u": "uint64"}  # in which integers are summed
 
 
-def leaf(tensor: Tensor) -> Leaf:
+def leaf(tensor: Tensor, name: str = "") -> Leaf:
     """The node of a tensor."""
     contents = tensor.contents()
     assert contents.format.dtype is not None
-    return Leaf(tensor, contents.shape, contents.format.dtype)
+    return Leaf(tensor, contents.shape, contents.format.dtype, name)
 
 
 def node_of(value: object) -> Node:
@@ -243,7 +243,9 @@ class _Fills:
                 if all(level.full for level in format.levels[:-1]):
                     return self._anything(dtype)
                 return loops.Literal(as_python(format.fill_value, dtype), dtype, structural=True)
-            case View(arg):
+            case Position():
+                return self._anything(node.dtype)
+            case View(arg) | Take(arg):
                 below = self.expr(arg)
                 if isinstance(below, loops.Literal):
                     return below

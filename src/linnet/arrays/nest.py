@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 
 from linnet import loops
 from linnet.algebra.table import add, multiply, subtract
-from linnet.arrays.nodes import Constant, Leaf, Map, Node, Reduce, View
+from linnet.arrays.nodes import Constant, Leaf, Map, Node, Position, Reduce, Take, View
 from linnet.arrays.trace import Trace, is_whole
 from linnet.loops.rewrite import block
 from linnet.names import Names
@@ -28,6 +28,11 @@ class At:
     name: str | None
     factor: int = 1
     shift: loops.Expr | None = None
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether it is an index as it is."""
+        return self.factor == 1 and self.shift is None
 
     def expr(self) -> loops.Expr:
         """The index in the loop language."""
@@ -76,12 +81,18 @@ class Pull:
     bound: set[str] = field(default_factory=set)  # indices that run over a whole dimension
     _known: dict[tuple[int, tuple[At, ...]], Scalar] = field(default_factory=dict)
 
-    def expr(self, node: Node, at: tuple[At, ...], scalars: list[Scalar]) -> loops.Expr:
+    def expr(
+        self,
+        node: Node,
+        at: tuple[At, ...],
+        scalars: list[Scalar],
+        protocols: tuple[str, ...] = (),
+    ) -> loops.Expr:
         """An element of a node; `scalars` gets the reductions that it reads."""
         name = self.names.get(id(node))
         if name is not None:
-            self.bound.update(a.name for a in at if a.name and a.factor == 1 and a.shift is None)
-            return loops.Access(name, tuple(a.expr() for a in at))
+            self.bound.update(a.name for a in at if a.name and a.is_plain)
+            return loops.Access(name, tuple(a.expr() for a in at), protocols)
         match node:
             case Constant(value, dtype):
                 return loops.Literal(value, None if dtype.startswith("weak") else dtype)
@@ -92,6 +103,14 @@ class Pull:
                 return self.expr(node.arg, self._read(node, at), scalars)
             case Reduce():
                 return self._scalar(node, at, scalars)
+            case Position(axis):
+                self._run(node, axis, at[axis])
+                return at[axis].expr()
+            case Take(arg, indices, asked):
+                places = [
+                    At(None, 1, self.expr(i, at if i.shape else (), scalars)) for i in indices
+                ]
+                return self.expr(arg, tuple(places), scalars, asked)
             case Leaf():
                 raise AssertionError("a leaf without a name")
 
@@ -102,13 +121,19 @@ class Pull:
         taken = self.fresh._taken
         return self.fresh.fresh(next((c for c in "ijklmnopq" if c not in taken), "i"))
 
-    def body(self, node: Reduce, at: tuple[At, ...], scalars: list[Scalar]
-             ) -> tuple[list[str], loops.Expr]:  # fmt: skip
+    def body(
+        self,
+        node: Reduce,
+        at: tuple[At, ...],
+        scalars: list[Scalar],
+        labels: tuple[str, ...] = (),
+    ) -> tuple[list[str], loops.Expr]:
         """New indices for the axes of a reduction, and what it combines."""
         outer, inner, indices = iter(at), [], []
+        hints = iter(labels)
         for k in range(len(node.arg.shape)):
             if k in node.axes:
-                indices.append(self.index())
+                indices.append(self.index(next(hints, "")))
                 inner.append(At(indices[-1]))
             else:
                 inner.append(next(outer))
@@ -140,11 +165,14 @@ class Pull:
                 start = self.number(self.trace.starts[id(view), k])
                 found.append(at[axis.out].read(start, axis.step))
         for m, place in enumerate(at):
-            if place.name and place.factor == 1 and place.shift is None:
-                size = self.trace.sizes.get((id(view), m))
-                if size is not None:
-                    self.extents.setdefault(place.name, size)
+            self._run(view, m, place)
         return tuple(found)
+
+    def _run(self, node: Node, axis: int, place: At) -> None:
+        """An index runs as far as a node does along an axis."""
+        size = self.trace.sizes.get((id(node), axis))
+        if size is not None and place.name and place.is_plain:
+            self.extents.setdefault(place.name, size)
 
     def number(self, number: int) -> loops.Expr:
         """A number that is given when the kernel is called; a dimension, so that it is known."""

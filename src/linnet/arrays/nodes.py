@@ -3,6 +3,7 @@
     notation = Notation(target, op, value)        C[i, j] += A[i, k] * B[k, j]
     node     = Leaf(tensor) | Constant(value) | Map(function, args)
              | Reduce(function, axes, arg, initial) | View(arg, axes)
+             | Position(axis) | Take(arg, indices)
 
 The value of an equation is an expression of the loop language over accesses to operands. An index
 of it that the target does not have is reduced over, by `op`; the sum, if the equation is an `=`.
@@ -46,11 +47,12 @@ class Notation:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Leaf:
-    """A tensor."""
+    """A tensor; `name` is what the user calls it."""
 
     tensor: Tensor
     shape: tuple[int, ...]
     dtype: str
+    name: str = ""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -109,4 +111,34 @@ class View:
     dtype: str
 
 
-Node: TypeAlias = Leaf | Constant | Map | Reduce | View
+@dataclass(frozen=True, slots=True, eq=False)
+class Position:
+    """The index along an axis, as a value."""
+
+    axis: int
+    shape: tuple[int, ...]
+    dtype: str = "int64"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Take:
+    """The elements of the argument at indices that are computed."""
+
+    arg: Node
+    indices: tuple[Node, ...]
+    protocols: tuple[str, ...]
+    shape: tuple[int, ...]
+    dtype: str
+
+
+Node: TypeAlias = Leaf | Constant | Map | Reduce | View | Position | Take
+
+
+@dataclass(frozen=True, slots=True)
+class Labels:
+    """What the user calls a result, its indices, those that are reduced over, and the kernel."""
+
+    result: str = "out"
+    free: tuple[str, ...] = ()
+    reduced: tuple[str, ...] = ()
+    kernel: str = "array"

@@ -12,15 +12,16 @@ from dataclasses import dataclass, field
 
 from linnet import loops
 from linnet.algebra.dtypes import as_python, concrete
-from linnet.arrays.attempt import Attempt, Known
+from linnet.arrays.attempt import UNNAMED, Attempt, Known
 from linnet.arrays.graph import fill_of
 from linnet.arrays.merge import aligned
 from linnet.arrays.nest import NUMBERS, Reading, nest
-from linnet.arrays.nodes import Leaf, Node
+from linnet.arrays.nodes import Labels, Leaf, Node
 from linnet.arrays.trace import Trace
 from linnet.formats.format import Format
 from linnet.formats.named import DENSE
 from linnet.loops.rewrite import block, rewrite_stmt, walk
+from linnet.names import Names
 from linnet.runtime.kernel import Kernel
 from linnet.runtime.sizes import runs_of
 
@@ -65,9 +66,16 @@ class Plan:
     outputs: tuple[int, ...]
 
 
-def plan(trace: Trace, outputs: Sequence[Node], wanted: Sequence[Format | None]) -> Plan:
+def plan(
+    trace: Trace,
+    outputs: Sequence[Node],
+    wanted: Sequence[Format | None],
+    labels: Sequence[Labels] = (),
+) -> Plan:
     """Decide what is computed by which kernel."""
-    state = _Planner(Known(trace), {id(n): w for n, w in zip(outputs, wanted, strict=True)})
+    formats = {id(n): w for n, w in zip(outputs, wanted, strict=True)}
+    called = {id(n): label for n, label in zip(outputs, labels, strict=False)}
+    state = _Planner(Known(trace), formats, called)
     for node in sorted(outputs, key=lambda n: trace.places[id(n)]):
         state.compute(node)
     steps = tuple(state.step(group) for group in state.groups)
@@ -88,6 +96,7 @@ class _Made:
 class _Planner:
     known: Known
     wanted: Mapping[int, Format | None]
+    labels: Mapping[int, Labels]
     groups: list[list[_Made]] = field(default_factory=list)
     made: dict[str, int] = field(default_factory=dict)  # name of a result, its group
     slots: dict[int, int] = field(default_factory=dict)  # of nodes, by identity
@@ -102,7 +111,8 @@ class _Planner:
         if id(node) in self.slots and wanted is None:
             return
         while True:
-            attempt = Attempt(self.known, node, _writable(node, wanted))
+            labels = self.labels.get(id(node), UNNAMED)
+            attempt = Attempt(self.known, node, _writable(node, wanted), labels)
             missing = attempt.missing()
             if not missing:
                 break
@@ -158,7 +168,8 @@ class _Planner:
         inside: list[loops.Stmt] = []
         after: list[loops.Stmt] = []
         temporaries: dict[str, Format] = {}
-        outs = [f"out_{k + 1}" if k else "out" for k in range(len(group))]
+        names = Names({*self.known.formats, NUMBERS, *first.pull.fresh._taken} - {first.out})
+        outs = [names.fresh(made.attempt.out) for made in group]
         for name, made in zip(outs, group, strict=True):
             parts = _parts(made.attempt, name)
             before += parts.before
@@ -172,7 +183,7 @@ class _Planner:
         code, numbers = with_numbers(block((*before, *stmts, *after)))
         used = list(dict.fromkeys(str(a.tensor) for m in group for a in m.attempt.reads()))
         params = (*outs, *used, *((NUMBERS,) if numbers else ()))
-        program = loops.Program("array", params, tuple(temporaries.items()), code, tuple(outs))
+        program = loops.Program(first.kernel, params, tuple(temporaries.items()), code, tuple(outs))
         slots = self.known.slots
         reorder = {slots[n]: f for m in group for n, f in m.attempt.reorder().items()}
         results = tuple(made.result for made in group)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from linnet.arrays.nodes import Axis, Constant, Leaf, Map, Node, Reduce, View
+from linnet.arrays.nodes import Axis, Constant, Leaf, Map, Node, Position, Reduce, Take, View
 from linnet.formats.contents import Contents
 from linnet.formats.tensor import Tensor
 
@@ -45,17 +45,28 @@ class Trace:
 
     def _entry(self, node: Node) -> tuple[object, ...]:
         match node:
-            case Leaf(tensor):
+            case Leaf(tensor, _, _, name):
                 number = self._leaves.setdefault(id(tensor), len(self.tensors))
                 if number == len(self.tensors):
                     self.tensors.append(tensor)
-                return ("leaf", number, tensor.contents().signature, well_filled(tensor.contents()))
+                return (
+                    "leaf",
+                    number,
+                    tensor.contents().signature,
+                    well_filled(tensor.contents()),
+                    name,
+                )
             case Constant(value, dtype):
                 return ("constant", repr(value), dtype)  # which tells 0.0 from -0.0 and False
             case Map(function, args):
                 return ("map", function, *[self.place(a) for a in args])
             case Reduce(function, axes, arg, initial):
                 return ("reduce", function, axes, self.place(arg), repr(initial))
+            case Position(axis, shape):
+                self.sizes[id(node), axis] = self._number(shape[axis])
+                return ("position", axis)
+            case Take(arg, indices, protocols):
+                return ("take", protocols, self.place(arg), *[self.place(i) for i in indices])
             case View(arg, axes, shape):
                 below = self.place(arg)
                 return ("view", below, len(shape), *self._axes(node, axes))

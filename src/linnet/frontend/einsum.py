@@ -5,28 +5,35 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Mapping
+from dataclasses import dataclass
 from functools import lru_cache
 
 from linnet import loops
 from linnet.algebra.dtypes import Number
 from linnet.algebra.function import Function
 from linnet.algebra.lookup import by_update, lookup
-from linnet.arrays.check import check
-from linnet.arrays.check import operands as accesses_of
-from linnet.arrays.concretize import Plan, concretize
-from linnet.arrays.nodes import Notation
+from linnet.arrays.equation import graph_of
+from linnet.arrays.evaluate import Memory, evaluate, run
+from linnet.arrays.graph import leaf, node_of
+from linnet.arrays.lazy import Lazy
+from linnet.arrays.nodes import Constant, Labels, Leaf, Node, Notation
+from linnet.arrays.plan import Plan, plan
+from linnet.arrays.slices import Part, viewed
+from linnet.arrays.subscripts import contraction
+from linnet.arrays.trace import trace, well_filled
 from linnet.errors import ArgumentError, KernelSyntaxError, Location
 from linnet.formats.construct import asarray
 from linnet.formats.format import Format
-from linnet.formats.named import FormatLike, as_format, recognize
+from linnet.formats.located import located
+from linnet.formats.named import FormatLike, as_format
 from linnet.formats.tensor import Tensor
 from linnet.frontend.text import parse_text
-from linnet.runtime.kernel import Kernel
 
 _EQUATION = re.compile(r"\s*(\w+)\s*(\[[^\]]*\])?\s*([^\s\w=]*|\s\w+)=(?!=)\s*(.+)", re.DOTALL)
-_SUBSCRIPTS = re.compile(r"[A-Za-z]*(,[A-Za-z]*)*(->[A-Za-z]*)?")
+_FAST: Memory[tuple[object, ...], tuple[Plan, tuple[str, ...]]] = Memory()
 
 
+@located
 def einsum(
     equation: str,
     *tensors: object,
@@ -39,7 +46,8 @@ def einsum(
 
     The update may be `=`, `+=`, `*=`, `min=`, `max=`, `|=`, `&=` or any function by name. An index
     that the left side does not have is reduced over. NumPy's subscripts are accepted too. The
-    format of the result is chosen if it is not given: sparse where the operands make it so.
+    format of the result is chosen if it is not given: sparse where the operands make it so. With a
+    lazy operand, the result is lazy.
 
     >>> C = ln.einsum("C[i,j] += A[i,k] * B[k,j]", A=A, B=B)
     >>> d = ln.einsum("d[j] min= d0[i] + G[i,j]", d0=d0, G=G)
@@ -48,119 +56,226 @@ def einsum(
     if schedule != "auto":
         raise ArgumentError(f"there is no schedule {schedule!r}", hint='"auto" is the only one yet')
     if tensors:
-        equation, operands = from_subscripts(equation, tensors, operands)
+        return _contracted(equation, tensors, operands, format)  # type: ignore[return-value]
+    key = _quick_key(equation, operands, format, fill_value)
+    known = None if key is None else _FAST.get(key)
+    if known is not None:
+        return run(known[0], [operands[name] for name in known[1]])[0]  # type: ignore[misc]
+    made, labels, nodes = noted(equation, operands, fill_value)
+    if any(isinstance(v, Lazy) for v in operands.values()):
+        return Lazy(made)  # type: ignore[return-value]
+    wanted = None if format is None else as_format(format, len(made.shape))
+    if wanted is not None and fill_value is not None:
+        wanted = wanted.with_fill(fill_value)
+    return _evaluated(made, labels, nodes, wanted, key)
+
+
+def _evaluated(
+    node: Node,
+    labels: Labels,
+    nodes: Mapping[str, Node],
+    wanted: Format | None,
+    key: tuple[object, ...] | None,
+) -> Tensor:
+    """The tensor of an equation; its plan is kept if it needs nothing but the operands."""
+    if key is None or isinstance(node, Leaf):
+        return evaluate([node], [wanted], [labels])[0]
+    found, _ = trace([node])
+    made = plan(found, [node], [wanted], [labels])
+    large = any(result.dense for step in made.steps for result in step.results)
+    if large or any(step.numbers for step in made.steps):
+        return evaluate([node], [wanted], [labels])[0]
+    names = {id(n.tensor): name for name, n in nodes.items() if isinstance(n, Leaf)}
+    _FAST.put(key, (made, tuple(names[id(t)] for t in found.tensors)))
+    return run(made, found.tensors)[0]
+
+
+def _quick_key(
+    equation: str, operands: Mapping[str, object], format: object, fill: Number | None
+) -> tuple[object, ...] | None:
+    """What tells how an equation over tensors is computed; None if it is not as simple as that."""
+    key: list[object] = [equation, repr(fill)]
+    try:
+        hash(format)
+    except TypeError:
+        return None
+    key.append(format)
+    for name, value in operands.items():
+        if type(value) is Tensor and (contents := value._contents) is not None:
+            key += (name, contents.signature, contents.shape, well_filled(contents))
+        elif isinstance(value, Function):
+            key += (name, value)
+        else:
+            return None
+    return tuple(key)
+
+
+def _contracted(
+    subscripts: str, tensors: tuple[object, ...], named: Mapping[str, object], format: object
+) -> Tensor | Lazy:
+    """NumPy's form: `"ij,jk->ik"` and operands in order."""
+    if named:
+        raise ArgumentError(
+            f"operands are given in order and by name, {next(iter(named))}, to {subscripts!r}",
+            hint="subscripts like 'ij,jk->ik' go with the first, equations with the second",
+        )
+    nodes = [t.node if isinstance(t, Lazy) else node_of(t) for t in tensors]
+    made = contraction(subscripts, nodes)
+    if any(isinstance(t, Lazy) for t in tensors):
+        return Lazy(made)
+    wanted = None if format is None else as_format(format, len(made.shape))  # type: ignore[arg-type]
+    return evaluate([made], [wanted])[0]
+
+
+def noted(
+    equation: str, operands: Mapping[str, object], fill: Number | None = None
+) -> tuple[Node, Labels, dict[str, Node]]:
+    """What an equation computes, its names, and its operands."""
     functions = {name: f for name, f in operands.items() if lookup(f) is not None}
-    given = {
-        n: v if type(v) is Tensor else asarray(v) for n, v in operands.items() if n not in functions
-    }
-    notation = read(equation, tuple(given), tuple(sorted(functions.items())))
-    check(notation, {name: t.contents().shape for name, t in given.items()})
-    wanted = None if format is None else as_format(format, len(notation.target.indices))
-    names = {str(a.tensor) for a in accesses_of(notation)}
-    used = {name: t for name, t in given.items() if name in names}
-    plan, kernel = planned(
-        notation,
-        tuple((name, t.contents().format) for name, t in used.items()),
-        tuple((name, t.nnz) for name, t in used.items()) if len(used) > 1 else (),
-        wanted,
-        fill_value,
-    )
-    stored = {n: t.to(plan.reorder[n]) if n in plan.reorder else t for n, t in used.items()}
-    result = Tensor(recognize(plan.format), None)
-    kernel(result, *(stored[name] for name in plan.program.params[1:]))
-    return result
+    given = {n: _operand(n, v) for n, v in operands.items() if n not in functions}
+    found = read(equation, tuple(given), tuple(sorted(functions.items())))
+    parts = {s.name: viewed(given[s.operand], s.index) for s in found.slices}
+    made, labels = graph_of(found.notation, given | parts, fill)
+    return made, labels, given
 
 
-@lru_cache(maxsize=1024)
-def planned(
-    notation: Notation,
-    formats: tuple[tuple[str, Format], ...],
-    stored: tuple[tuple[str, int], ...],
-    format: Format | None,
-    fill: Number | None,
-) -> tuple[Plan, Kernel]:
-    """The plan of an equation over operands of these formats, and the kernel that runs it."""
-    counts = dict(stored) or {name: 0 for name, _ in formats}
-    plan = concretize(notation, dict(formats), counts, format, fill)
-    return plan, kernel_of(plan.program)
+def _operand(name: str, value: object) -> Node:
+    if isinstance(value, Lazy):
+        return value.node
+    if isinstance(value, Tensor):
+        return leaf(value, name)
+    try:
+        node = node_of(value)
+        return leaf(asarray(value), name) if isinstance(node, Constant | Leaf) else node
+    except Exception as error:
+        if hasattr(error, "message"):
+            error.message = f"`{name}`: {error.message}"
+        raise
 
 
-@lru_cache(maxsize=1024)
-def kernel_of(program: loops.Program) -> Kernel:
-    """One kernel for all plans that come to the same program."""
-    return Kernel(program)
+@dataclass(frozen=True, slots=True)
+class Slice:
+    """A part of an operand that an equation reads under a name of its own."""
+
+    name: str
+    operand: str
+    index: tuple[Part, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Read:
+    """An equation, and the parts of operands in it: `A[2:9, :][i, j]`."""
+
+    notation: Notation
+    slices: tuple[Slice, ...]
 
 
 @lru_cache(maxsize=1024)
 def read(
     equation: str, tensors: tuple[str, ...], functions: tuple[tuple[str, object], ...]
-) -> Notation:
+) -> Read:
     """The equation in a string."""
     found = _EQUATION.fullmatch(equation)
     if found is None:
-        raise _unreadable(equation, "it is not of the form `C[i, j] += …`")
+        raise _unreadable(equation, "it is not of the form `C[i, j] += …`", 0)
     name, subscripts, sign, value = found.groups()
-    op = _update(sign.strip(), dict(functions), equation)
-    indices = _indices(value, tensors, equation) | _indices(
-        f"_{subscripts or '[()]'}", (), equation
-    )
-    target = f"{name}{subscripts or '[()]'}"
+    op = _update(sign.strip(), dict(functions), equation, found.start(3))
+    left = f"{name}{subscripts or '[()]'}"
+    slices, value = _parts(value, equation, found.start(4), tensors)
+    known = (*tensors, *(s.name for s in slices))
+    indices = _indices(value, known, equation, found.start(4))
+    indices |= _indices(f"_{left[len(name) :]}", (), equation, found.start(2))
     loop = f"for {', '.join(sorted(indices))} in ...:\n    " if indices else ""
-    program = parse_text(f"{loop}{target} = {value}", dict(functions))
+    program = parse_text(f"{loop}{left} = {value}", dict(functions))
     stmt = program.body
     while isinstance(stmt, loops.Loop | loops.Block):
         stmt = stmt.body if isinstance(stmt, loops.Loop) else stmt.stmts[0]
     if not isinstance(stmt, loops.Assign) or (stmt.op is not None):
-        raise _unreadable(equation, f"`{name}` is what is computed, and cannot be read")
-    unknown = [p for p in program.params if p not in tensors and p != name]
+        raise _unreadable(equation, f"`{name}` is what is computed, and cannot be read", 0)
+    unknown = [p for p in program.params if p not in known and p != name]
     if unknown:
-        raise _unreadable(equation, f"`{unknown[0]}` is not given", f"pass {unknown[0]}=…")
-    return Notation(stmt.target, op, stmt.value)
+        at = equation.find(unknown[0], found.start(4))
+        raise _unreadable(equation, f"`{unknown[0]}` is not given", at, f"pass {unknown[0]}=…")
+    return Read(Notation(stmt.target, op, stmt.value), slices)
 
 
-def _update(sign: str, functions: Mapping[str, object], equation: str) -> Function | None:
+def _update(sign: str, functions: Mapping[str, object], equation: str, at: int) -> Function | None:
     if not sign:
         return None
     op = by_update.get(f"{sign}=") or lookup(functions.get(sign)) or lookup(sign)
     if op is None:
-        raise _unreadable(equation, f"there is no update `{sign}=`")
+        raise _unreadable(equation, f"there is no update `{sign}=`", at)
     return op
 
 
-def _indices(text: str, tensors: tuple[str, ...], equation: str) -> set[str]:
+def _indices(text: str, tensors: tuple[str, ...], equation: str, at: int) -> set[str]:
     """The names inside brackets that are not operands."""
-    try:
-        tree = ast.parse(text.strip(), mode="eval")
-    except SyntaxError as error:
-        raise _unreadable(equation, f"this is not an expression: {error.msg}") from None
+    tree = _parsed(text, equation, at)
     inside = [n.slice for n in ast.walk(tree) if isinstance(n, ast.Subscript)]
     names = {n.id for s in inside for n in ast.walk(s) if isinstance(n, ast.Name)}
     return names - set(tensors)
 
 
-def from_subscripts(
-    subscripts: str, tensors: tuple[object, ...], operands: Mapping[str, object]
-) -> tuple[str, dict[str, object]]:
-    """NumPy's form, `"ij,jk->ik"`, as an equation over operands with names."""
-    text = subscripts.replace(" ", "")
-    if operands or _SUBSCRIPTS.fullmatch(text) is None:
-        raise _unreadable(subscripts, "operands without names go with subscripts like 'ij,jk->ik'")
-    left, arrow, right = text.partition("->")
-    terms = left.split(",")
-    if len(terms) != len(tensors):
-        raise _unreadable(
-            subscripts, f"it names {len(terms)} operands, and {len(tensors)} are given"
-        )
-    if not arrow:
-        letters = left.replace(",", "")
-        right = "".join(sorted(c for c in set(letters) if letters.count(c) == 1))
-    names = [f"t{k}" for k in range(len(terms))]
-    value = " * ".join(f"{n}[{','.join(t) or '()'}]" for n, t in zip(names, terms, strict=True))
-    sign = "+=" if set(left) - set(right) - {","} else "="
-    return f"out[{','.join(right) or '()'}] {sign} {value}", dict(zip(names, tensors, strict=True))
+def _parsed(text: str, equation: str, at: int) -> ast.Expression:
+    try:
+        return ast.parse(text.strip(), mode="eval")
+    except SyntaxError as error:
+        place = at + (error.offset or 1) - 1
+        raise _unreadable(equation, f"this is not an expression: {error.msg}", place) from None
 
 
-def _unreadable(text: str, why: str, hint: str | None = None) -> KernelSyntaxError:
+# -- parts of operands -----------------------------------------------------------------------------
+
+
+def _parts(
+    value: str, equation: str, at: int, tensors: tuple[str, ...]
+) -> tuple[tuple[Slice, ...], str]:
+    """The parts of operands in an expression, and the expression with names for them."""
+    tree = _parsed(value, equation, at)
+    namer = _Namer(tensors, equation)
+    changed = namer.visit(tree)
+    return tuple(namer.found), ast.unparse(changed) if namer.found else value
+
+
+class _Namer(ast.NodeTransformer):
+    """Gives `A[2:9, :]` in `A[2:9, :][i, j]` a name."""
+
+    def __init__(self, tensors: tuple[str, ...], equation: str) -> None:
+        self.tensors, self.equation = tensors, equation
+        self.found: list[Slice] = []
+
+    def visit_Subscript(self, node: ast.Subscript) -> ast.AST:
+        """Name the part whose elements are read."""
+        match node.value:
+            case ast.Subscript(ast.Name(tensor), index) if tensor in self.tensors:
+                name = f"{tensor}_{len(self.found) + 1}"
+                while name in self.tensors:
+                    name += "_"
+                self.found.append(Slice(name, tensor, self._index(index)))
+                inner = ast.Name(name, ast.Load())
+                return ast.copy_location(ast.Subscript(inner, node.slice, ast.Load()), node)
+        self.generic_visit(node)
+        return node
+
+    def _index(self, index: ast.expr) -> tuple[Part, ...]:
+        parts = index.elts if isinstance(index, ast.Tuple) else [index]
+        return tuple(self._part(p) for p in parts)
+
+    def _part(self, part: ast.expr) -> Part:
+        try:
+            if isinstance(part, ast.Slice):
+                ends = (part.lower, part.upper, part.step)
+                return slice(*(None if e is None else int(ast.literal_eval(e)) for e in ends))
+            value: Part = ast.literal_eval(part)
+            return value
+        except (ValueError, TypeError):
+            why = f"`{ast.unparse(part)}` selects a part of an operand, and is not a number"
+            raise _unreadable(self.equation, why, 0) from None
+
+
+def _unreadable(text: str, why: str, at: int, hint: str | None = None) -> KernelSyntaxError:
+    line = " ".join(text.split("\n"))
+    marked = f"{why}\n        {line}\n        {' ' * max(0, at)}^"
     return KernelSyntaxError(
-        f"cannot read the equation {text!r}", at=Location.of_caller(), why=why, hint=hint
+        f"cannot read the equation {text!r}", at=Location.of_caller(), why=marked, hint=hint
     )

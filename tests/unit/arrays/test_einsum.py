@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import linnet as ln
-from linnet.arrays.check import index_sizes
-from linnet.arrays.concretize import loop_order
+from linnet.arrays.arrange import arrange
+from linnet.arrays.check import index_sizes, indices, operands
 from linnet.arrays.interpret import run
 from linnet.arrays.printer import show
 from linnet.errors import FormatError, KernelSyntaxError, ShapeError
@@ -53,7 +53,7 @@ def named(equation: str, arrays: tuple[np.ndarray, ...]) -> dict[str, np.ndarray
 @pytest.mark.parametrize("equation", EQUATIONS)
 def test_every_format_of_the_operands(equation):
     arrays = named(equation, EQUATIONS[equation])
-    want = run(read(equation, tuple(arrays), ()), arrays)
+    want = run(read(equation, tuple(arrays), ()).notation, arrays)
     choices = [MATRICES if a.ndim == 2 else [ln.DENSE(1), ln.CSF(1)] for a in arrays.values()]
     combinations = list(itertools.product(*choices))
     for formats in combinations[:: max(1, len(combinations) // 8)]:
@@ -110,22 +110,23 @@ def test_functions_are_passed_by_name():
 @pytest.mark.parametrize("equation", EQUATIONS)
 def test_what_is_printed_reads_back(equation):
     names = tuple(named(equation, EQUATIONS[equation]))
-    notation = read(equation, names, ())
-    assert read(show(notation), names, ()) == notation
+    notation = read(equation, names, ()).notation
+    assert read(show(notation), names, ()).notation == notation
 
 
 def test_loops_follow_what_is_stored():
-    notation = read("D[i,j] += A[i,k] * B[k,j]", ("A", "B"), ())
+    product = read("D[i,j] += A[i,k] * B[k,j]", ("A", "B"), ()).notation
     rows, columns = ln.CSR, ln.CSC
-    assert loop_order(notation, {"A": rows, "B": rows}, {"A": 9, "B": 9}) == (["i", "k", "j"], [])
-    assert loop_order(notation, {"A": columns, "B": columns}, {"A": 9, "B": 9})[0] == [
-        "j",
-        "k",
-        "i",
-    ]
-    sums = read("D[i,j] = A[i,j] + B[i,j]", ("A", "B"), ())
-    assert loop_order(sums, {"A": rows, "B": columns}, {"A": 9, "B": 3}) == (["i", "j"], ["B"])
-    assert index_sizes(notation, {"A": (2, 3), "B": (3, 4)}) == {"i": 2, "k": 3, "j": 4}
+
+    def order(notation, formats, stored):
+        return arrange(indices(notation), operands(notation), formats, stored)
+
+    assert order(product, {"A": rows, "B": rows}, {"A": 9, "B": 9}) == (["i", "k", "j"], [])
+    found = order(product, {"A": columns, "B": columns}, {"A": 9, "B": 9})
+    assert found == (["j", "k", "i"], [])
+    sums = read("D[i,j] = A[i,j] + B[i,j]", ("A", "B"), ()).notation
+    assert order(sums, {"A": rows, "B": columns}, {"A": 9, "B": 3}) == (["i", "j"], ["B"])
+    assert index_sizes(product, {"A": (2, 3), "B": (3, 4)}) == {"i": 2, "k": 3, "j": 4}
 
 
 @pytest.mark.parametrize(

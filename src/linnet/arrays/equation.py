@@ -1,0 +1,137 @@
+"""Index notation as a graph: every access a view of its operand along all indices.
+
+With an operator, the whole value is reduced over the indices that the target does not have. With a
+plain `=` it is summed, and each term of a sum by itself, over the indices that it has: `y[i] =
+A[i, j] * x[j] + b[i]` adds `b[i]` once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from linnet import loops
+from linnet.algebra.dtypes import Number, concrete, weak_dtype
+from linnet.algebra.function import Function
+from linnet.algebra.table import add
+from linnet.arrays.check import check, index_sizes
+from linnet.arrays.graph import broadcast, map_of, reduce_of, view_of
+from linnet.arrays.nodes import Axis, Constant, Labels, Node, Notation, Position, Take
+from linnet.errors import FormatError, InternalError
+from linnet.loops.rewrite import walk
+
+_TERMS = ("add", "subtract")
+
+
+def graph_of(
+    notation: Notation, operands: Mapping[str, Node], fill: Number | None = None
+) -> tuple[Node, Labels]:
+    """What an equation over operands computes, and its names."""
+    shapes = {name: node.shape for name, node in operands.items()}
+    check(notation, shapes)
+    sizes = index_sizes(notation, shapes)
+    free = list(notation.free)
+    if notation.op is None:
+        made = _summed(notation.value, free, sizes, operands, fill)
+        reduced = _reduced(notation.value, free)
+    else:
+        reduced = _reduced(notation.value, free)
+        made = _reduction(notation, notation.op, free, reduced, sizes, operands, fill)
+    made = broadcast(made, tuple(sizes[i] for i in free))
+    return made, Labels(notation.result, tuple(free), tuple(reduced), "einsum")
+
+
+def _reduced(expr: loops.Expr, free: Sequence[str]) -> list[str]:
+    """The indices of an expression that the target does not have."""
+    found = dict.fromkeys(n.name for n in walk(expr) if isinstance(n, loops.Index))
+    return [i for i in found if i not in free]
+
+
+def _summed(
+    expr: loops.Expr,
+    free: list[str],
+    sizes: Mapping[str, int],
+    operands: Mapping[str, Node],
+    fill: Number | None,
+) -> Node:
+    """A sum of terms, each over its own indices."""
+    match expr:
+        case loops.Call(function, args) if function.name in _TERMS and len(args) == 2:
+            inside = [set(_reduced(a, free)) for a in args]
+            if inside[0] != inside[1]:
+                parts = [_summed(a, free, sizes, operands, None) for a in args]
+                return map_of(function, parts)
+    reduced = _reduced(expr, free)
+    value = _Reader((*free, *reduced), sizes, operands).node(expr)
+    if not reduced:
+        return value
+    axes = range(len(free), len(free) + len(reduced))
+    return _reduce(add, value, axes, fill)
+
+
+def _reduction(
+    notation: Notation,
+    op: Function,
+    free: list[str],
+    reduced: list[str],
+    sizes: Mapping[str, int],
+    operands: Mapping[str, Node],
+    fill: Number | None,
+) -> Node:
+    """The whole value, reduced by the operator of the equation."""
+    letters = (*free, *reduced)
+    value = _Reader(letters, sizes, operands).node(notation.value)
+    value = broadcast(value, tuple(sizes[i] for i in letters))
+    if op.identity(concrete(value.dtype)) is None and fill is None:
+        raise FormatError(
+            f"`{op.name}` has no identity, so the result has no value to begin with",
+            at=notation.at,
+            hint="give fill_value=",
+        )
+    if not reduced:
+        return value
+    return _reduce(op, value, range(len(free), len(letters)), fill)
+
+
+def _reduce(op: Function, value: Node, axes: range, fill: Number | None) -> Node:
+    """A reduction in the dtype of its operands, as in NumPy's einsum."""
+    dtype = concrete(value.dtype)
+    own = dtype if op.types((dtype, dtype))[1] == dtype else None
+    return reduce_of(op, value, tuple(axes), initial=fill, dtype=own)
+
+
+@dataclass(frozen=True, slots=True)
+class _Reader:
+    """Expressions as nodes with one dimension for every letter."""
+
+    letters: tuple[str, ...]
+    sizes: Mapping[str, int]
+    operands: Mapping[str, Node]
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The sizes of all indices."""
+        return tuple(self.sizes[i] for i in self.letters)
+
+    def node(self, expr: loops.Expr) -> Node:
+        """The node of an expression."""
+        match expr:
+            case loops.Literal(value, dtype):
+                return Constant(value, weak_dtype(value) if dtype is None else dtype)
+            case loops.Index(name):
+                return Position(self.letters.index(name), self.shape)
+            case loops.Dimension(tensor, mode):
+                return Constant(self.operands[tensor].shape[mode], "int64")
+            case loops.Call(function, args):
+                return map_of(function, [self.node(a) for a in args])
+            case loops.Access(str(tensor), indices, protocols):
+                return self._access(self.operands[tensor], indices, protocols)
+            case _:
+                raise InternalError(f"{expr} does not belong in index notation")
+
+    def _access(self, arg: Node, indices: Sequence[loops.Expr], protocols: tuple[str, ...]) -> Node:
+        if all(isinstance(i, loops.Index) for i in indices) and not any(protocols):
+            axes = [Axis(self.letters.index(i.name)) for i in indices]  # type: ignore[union-attr]
+            return view_of(arg, axes, self.shape) if indices else arg
+        places = tuple(self.node(i) for i in indices)
+        return Take(arg, places, protocols, self.shape, arg.dtype)
