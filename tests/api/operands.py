@@ -29,6 +29,10 @@ CUBE_FORMATS: dict[str, Any] = {
 }
 FILLS = [0.0, 1.5, float("inf"), float("nan")]
 
+SOME = [(format, 0.0) for format in MATRIX_FORMATS]
+SOME += [("csr", 1.5), ("csr", FILLS[2]), ("coo", FILLS[3]), ("csc", 1.5), ("runs", 1.5)]
+filled_matrices = pytest.mark.parametrize(("format", "fill"), SOME, ids=str)
+
 matrix_formats = pytest.mark.parametrize("format", list(MATRIX_FORMATS))
 cube_formats = pytest.mark.parametrize("format", list(CUBE_FORMATS))
 fills = pytest.mark.parametrize("fill", FILLS, ids=str)

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tests.api.operands import cube, cube_formats, fills, matrix, matrix_formats, same
+from tests.api.operands import cube, cube_formats, filled_matrices, matrix, matrix_formats, same
 
 import linnet as ln
 
@@ -39,8 +39,7 @@ KEYS: dict[str, Any] = {
 
 
 @pytest.mark.parametrize("key", list(KEYS))
-@fills
-@matrix_formats
+@filled_matrices
 def test_parts_of_matrices(format: str, fill: float, key: str):
     x, array = matrix(format, fill)
     same(x[KEYS[key]], array[KEYS[key]])

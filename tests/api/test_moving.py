@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tests.api.operands import cube, cube_formats, fills, matrix, matrix_formats, same
+from tests.api.operands import cube, cube_formats, filled_matrices, matrix, matrix_formats, same
 
 import linnet as ln
 
@@ -62,8 +62,7 @@ MOVES: dict[str, tuple[Callable[[Any], Any], Callable[[Any], Any]]] = {
 
 
 @pytest.mark.parametrize("move", list(MOVES))
-@fills
-@matrix_formats
+@filled_matrices
 def test_moves_agree_with_numpy(format: str, fill: float, move: str):
     x, array = matrix(format, fill)
     ours, theirs = MOVES[move]
@@ -132,8 +131,7 @@ def test_kron(format: str):
     same(ln.kron(x, ln.asarray(small, format="csr")), np.kron(array, small))
 
 
-@fills
-@matrix_formats
+@filled_matrices
 def test_triangles(format: str, fill: float):
     x, array = matrix(format, fill)
     for k in (-1, 0, 2):

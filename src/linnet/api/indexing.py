@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from linnet.api.operands import Array, as_tensor, axis_number, shape_of
 from linnet.api.shapes import broadcast_shapes, moveaxis, reshape
+from linnet.api.single import element
 from linnet.api.storage import (
     alike,
     build,
@@ -20,10 +21,12 @@ from linnet.api.storage import (
     sorted_entries,
     unflatten,
 )
-from linnet.arrays import Lazy
+from linnet.arrays import Lazy, view
 from linnet.errors import ArgumentError, IndexBoundsError, ShapeError
+from linnet.formats.dense import Dense
 from linnet.formats.from_scipy import is_scipy_sparse
 from linnet.formats.located import located
+from linnet.formats.sparse_list import SparseList
 from linnet.formats.tensor import Tensor
 
 Ints: TypeAlias = NDArray[Any]
@@ -161,38 +164,20 @@ def basic(x: Tensor, parts: tuple[Any, ...]) -> Tensor:
     if all(p is None or (isinstance(p, slice) and p == slice(None)) for p in parts):
         sizes = iter(shape_of(x))
         return reshape(x, tuple(1 if p is None else next(sizes) for p in parts))
-    coordinates, values = entries(x)
-    return _cut(x, coordinates, values, parts)
+    if all(isinstance(p, int) for p in parts):
+        return element(x, parts)
+    wanted = alike(x.contents().format, sum(not isinstance(p, int) for p in parts))
+    found = view(x, parts, format=None if _is_plain(x, parts) else wanted)
+    assert isinstance(found, Tensor)
+    return found if found.format == wanted else found.to(wanted)
 
 
-def _cut(
-    x: Tensor, coordinates: list[Ints], values: NDArray[Any], parts: tuple[Any, ...]
-) -> Tensor:
-    """The entries that a basic index selects, at their new places."""
-    kept = np.ones(len(values), bool)
-    moved: list[Ints | None] = []
-    shape: list[int] = []
-    dims = iter(zip(coordinates, shape_of(x), strict=True))
-    for part in parts:
-        if part is None:
-            moved.append(None)
-            shape.append(1)
-            continue
-        idx, n = next(dims)
-        if isinstance(part, int):
-            kept &= idx == part
-            continue
-        run = range(*part.indices(n))
-        place = idx - run.start
-        kept &= (idx >= min(run, default=0)) & (idx <= max(run, default=-1))
-        if run.step not in (1, -1):
-            kept &= place % run.step == 0
-        moved.append(place // run.step)
-        shape.append(len(run))
-    where = np.flatnonzero(kept)
-    none = np.zeros(len(where), np.int64)
-    found = [none if idx is None else idx[where] for idx in moved]
-    return build(found, values[where], tuple(shape), alike(x.contents().format, len(shape)))
+def _is_plain(x: Tensor, parts: tuple[Any, ...]) -> bool:
+    """Whether a part is stored as we want it without being told: lists whose rows are kept."""
+    format = x.contents().format
+    plain = all(type(level) in (Dense, SparseList) for level in format.levels[:-1])
+    indexed = [p for p in parts if p is not None]
+    return plain and len(indexed) == len(parts) and not isinstance(indexed[format.order[-1]], int)
 
 
 # -- arrays as indices -----------------------------------------------------------------------------

@@ -184,5 +184,8 @@ def _variance(x: Any, axes: tuple[int, ...], correction: float, keepdims: bool) 
     y: Any = lazy(astype(x, "float64", copy=False))
     squares = apply(table.square, apply(table.subtract, y, _mean(y, axes, True)))
     total: Any = reduce(table.add, squares, axis=axes, keepdims=keepdims)
-    found = apply(table.divide, total, degrees)
+    found: Any = apply(table.divide, total, degrees)
+    if not np.isfinite(y.fill_value):  # what is infinitely far from the mean is so from itself
+        known = apply(table.isfinite, _mean(y, axes, keepdims))
+        found = apply(table.where, known, found, math.nan)
     return compute(found) if isinstance(x, Tensor) else found

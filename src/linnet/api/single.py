@@ -1,0 +1,59 @@
+"""One element of a tensor, read where it lies: no kernel is compiled for a single number."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from linnet.algebra.dtypes import Number
+from linnet.api.storage import alike
+from linnet.arrays import view
+from linnet.formats.assemble import unpack, wrap
+from linnet.formats.contents import Contents
+from linnet.formats.dense import Dense
+from linnet.formats.sparse_list import SparseList
+from linnet.formats.tensor import Tensor
+
+_MANY = 1 << 14  # stored values: so many are not listed to find one
+
+
+def element(x: Tensor, index: tuple[int, ...]) -> Tensor:
+    """The element at an index that is in range, as a tensor without dimensions."""
+    contents = x.contents()
+    plain = all(type(level) in (Dense, SparseList) for level in contents.format.levels[:-1])
+    if plain and contents.format.leaf.arrays:
+        value = _located(contents, index)
+    elif contents.nnz > _MANY:
+        found = view(x, index)
+        assert isinstance(found, Tensor)
+        return found
+    else:
+        value = _listed(x, index)
+    format = alike(contents.format, 0)
+    return wrap(format, (), [np.asarray([value], contents.format.dtype)])
+
+
+def _located(contents: Contents, index: tuple[int, ...]) -> Number | None:
+    """Down the levels: a place in a dense one, a search in the list of a sparse one."""
+    format, p, arrays = contents.format, 0, iter(contents.arrays())
+    for level, mode in zip(format.levels[:-1], format.order, strict=True):
+        if level.full:
+            p = p * contents.shape[mode] + index[mode]
+            continue
+        ptr, idx = next(arrays), next(arrays)
+        begin, end = int(ptr[p]), int(ptr[p + 1])
+        p = begin + int(np.searchsorted(idx[begin:end], index[mode]))
+        if p == end or idx[p] != index[mode]:
+            return format.fill_value
+    value: Number = next(arrays)[p].item()
+    return value
+
+
+def _listed(x: Tensor, index: tuple[int, ...]) -> Number | None:
+    """Among all that is stored."""
+    coordinates, values = unpack(x)
+    here = np.ones(len(values), bool)
+    for idx, i in zip(coordinates, index, strict=True):
+        here &= idx == i
+    at = np.flatnonzero(here)
+    value: Number | None = values[at[0]].item() if len(at) else x.contents().format.fill_value
+    return value
