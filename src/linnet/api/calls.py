@@ -16,6 +16,7 @@ from linnet.api.products import matmul
 from linnet.api.shapes import permute_dims
 from linnet.api.small import compared, is_small
 from linnet.arrays import Lazy, apply
+from linnet.arrays.written import access, refers
 from linnet.errors import ArgumentError, DTypeError, LinnetError, Location, ShapeError
 from linnet.formats.from_scipy import is_scipy_sparse
 from linnet.formats.tensor import Tensor
@@ -90,8 +91,10 @@ def held(x: Tensor, found: Tensor) -> Tensor:
 
 
 def getitem(x: Tensor, key: object) -> Tensor:
-    """`x[key]`."""
+    """`x[key]`; with indices of index notation, an expression over them."""
     try:
+        if refers(key):
+            return access(x, key)  # type: ignore[return-value]
         return indexing.getitem(x, key)
     except LinnetError as error:
         error.at = error.at or Location.of_caller()

@@ -12,9 +12,10 @@ import numpy as np
 from linnet.algebra.dtypes import Number, concrete
 from linnet.arrays.evaluate import evaluate
 from linnet.arrays.graph import fill_of, node_of, permuted
-from linnet.arrays.nodes import Node
+from linnet.arrays.nodes import Labels, Node
 from linnet.errors import ArgumentError
 from linnet.explain import Explanation
+from linnet.formats.format import Format
 from linnet.formats.located import located
 from linnet.formats.named import FormatLike, as_format
 from linnet.formats.operators import Operators
@@ -91,7 +92,8 @@ def compute(*arrays: object) -> Any:
     """
     if not arrays:
         raise ArgumentError("compute() wants at least one array")
-    found = evaluate([lazy(a).node for a in arrays])
+    asked = [_asked(a) for a in arrays]
+    found = evaluate(*zip(*asked, strict=True))
     return found[0] if len(found) == 1 else tuple(found)
 
 
@@ -122,3 +124,9 @@ def _argument(value: Any) -> Any:
 
 def _describe() -> Any:
     return import_module("linnet.arrays.describe")
+
+
+def _asked(array: object) -> tuple[Node, Format | None, Labels]:
+    """What is to be computed, in what format, under which names."""
+    graph = getattr(array, "graph", None)  # an output of index notation has one
+    return (lazy(array).node, None, Labels()) if graph is None else graph()

@@ -22,6 +22,7 @@ from linnet.arrays.scalars import OUTCOME, PASSED, VALUE, lift, outcome, scalar
 from linnet.arrays.slices import Index, viewed
 from linnet.arrays.subscripts import contraction
 from linnet.arrays.trace import pattern_of, trace, well_filled
+from linnet.arrays.written import Expression, called
 from linnet.errors import ArgumentError
 from linnet.formats.located import located
 from linnet.formats.named import FormatLike, as_format
@@ -101,6 +102,8 @@ def _full_key(
 
 @located
 def _applied(function: object, args: tuple[object, ...], format: FormatLike | None) -> Array:
+    if any(isinstance(a, Expression) for a in args):
+        return called(function_of(function), args)  # type: ignore[return-value]
     nodes = [operand(a) for a in args]
     wanted, lifted, how = lift(function_of(function), nodes)
     made = map_of(wanted, lifted)
