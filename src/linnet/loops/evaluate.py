@@ -16,6 +16,7 @@ import numpy as np
 from linnet.algebra.dtypes import Number, as_python, concrete, kind
 from linnet.algebra.exact import converter
 from linnet.algebra.function import Function
+from linnet.errors import IndexBoundsError
 
 Env: TypeAlias = dict[str, object]
 Run: TypeAlias = Callable[[Env], object]
@@ -140,11 +141,23 @@ def _choice(runs: list[Run], constant: bool) -> Run:
         test = cond(env)
         if test is MISSING:
             return MISSING
-        value = yes(env) if plain(test) else no(env)
+        chosen, other = (yes, no) if plain(test) else (no, yes)
+        value = chosen(env)
+        if constant or type(test) is Structural or type(value) is not Structural:
+            return value
         # what a test at run time has chosen could have been the other one
-        return value if constant or type(test) is Structural else plain(value)
+        return value if _alike(value, other, env) else plain(value)
 
     return choose
+
+
+def _alike(value: Structural, other: Run, env: Env) -> bool:
+    """Whether another expression is structural, too, and the same."""
+    try:
+        found = other(env)
+    except IndexBoundsError:
+        return False
+    return type(found) is Structural and same(found.value, value.value)
 
 
 # -- conversions -----------------------------------------------------------------------------------

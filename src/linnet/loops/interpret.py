@@ -54,6 +54,9 @@ from linnet.loops.nodes import (
 Beyond: TypeAlias = Missing | Structural
 """What is read out of bounds: nothing, or a fill value where nothing is stored anyway."""
 
+UNSURE = "?"
+"""Stands among the names where it is not known whether a statement is reached."""
+
 Do: TypeAlias = Callable[[Env], None]
 Place: TypeAlias = Callable[[Env], tuple[int, ...] | Beyond]
 
@@ -107,7 +110,8 @@ class _Compiler:
             case Loop():
                 return self._loop(stmt)
             case If(cond, then, orelse, at):
-                return _branch(self.expr(cond).run, self.stmt(then), self.stmt(orelse), at)
+                parts = self.expr(cond).run, self.stmt(then), self.stmt(orelse)
+                return _branch(*parts, at, self.strict)
             case Let(name, value, body):
                 code = self.expr(value)
                 self.types[name] = code.dtype
@@ -243,9 +247,16 @@ def _in_order(parts: list[Do]) -> Do:
     return block
 
 
-def _branch(cond: Run, then: Do, orelse: Do, at: Location | None) -> Do:
+def _branch(cond: Run, then: Do, orelse: Do, at: Location | None, strict: bool) -> Do:
+    """Where the condition is missing, it is used if either part would write something."""
+
     def branch(env: Env) -> None:
-        (then if _present(cond(env), at) else orelse)(env)
+        value = cond(env)
+        if value is MISSING and not strict:
+            then({**env, UNSURE: True})
+            orelse({**env, UNSURE: True})
+        else:
+            (then if _present(value, at) else orelse)(env)
 
     return branch
 
@@ -271,7 +282,7 @@ def _store(cell: Cell, place: Place, value: Code, at: Location | None) -> Do:
         else:
             idle = same(cell.fill, number)
         if not (known and idle):
-            cell.write(_existing(cell, where, at), number)
+            cell.write(_existing(cell, where, at, env), number)
 
     return store
 
@@ -291,7 +302,7 @@ def _updating(op: Function) -> Callable[[Cell, Place, Code, Location | None], Do
             number, place_found = _present(found, at), place(env)
             known = value.constant or type(found) is Structural
             if not (known and any(same(e, number) for e in identities)):
-                where = _existing(cell, place_found, at)
+                where = _existing(cell, place_found, at, env)
                 cell.write(where, after(op.numpy(before(cell.values[where]), number)))
 
         return update
@@ -313,8 +324,12 @@ def _present(value: object, at: Location | None) -> object:
     return plain(value)
 
 
-def _existing(cell: Cell, place: tuple[int, ...] | Beyond, at: Location | None) -> tuple[int, ...]:
+def _existing(
+    cell: Cell, place: tuple[int, ...] | Beyond, at: Location | None, env: Env
+) -> tuple[int, ...]:
     """A place to be written to, unless there is none."""
+    if UNSURE in env:
+        _present(MISSING, at)
     if not isinstance(place, tuple):
         raise IndexBoundsError(f"an update is outside the bounds of {cell.name}", at=at)
     return place

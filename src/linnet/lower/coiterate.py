@@ -68,7 +68,7 @@ def coiterate(ctx: Context, r: Region) -> None:
     steps = {c: x for c, x in r.looplets.items() if isinstance(x, Stepper | Jumper)}
     found = {c: own(ctx, stepper_of(x)) for c, x in steps.items()}
     gap = at_fill(ctx, r, list(found))
-    idle = gap.body == loops.NOTHING
+    idle = sparse = gap.body == loops.NOTHING
     if ctx.trace is not None:
         ctx.trace.note("Between what is stored", *body_lines(gap.body))
     if len(found) == 1 and alone(ctx, r, *next(iter(found.items())), gap):
@@ -78,7 +78,9 @@ def coiterate(ctx: Context, r: Region) -> None:
     if len(spikes) < len(walks):
         idle = at_fill(ctx, r, [w.cursor for w in spikes]).body == loops.NOTHING
     meets = all(at_fill(ctx, r, [w.cursor]).body == loops.NOTHING for w in spikes)
-    if spikes:
+    if spikes and sparse and not idle:
+        r = replace(r, tight=True)  # runs and blocks have entries of their own between the others
+    elif spikes:
         reserve(ctx, r, _visits(spikes, meets) if idle else imp.maximum(r.hi - r.lo, 0))
     if meets and len(spikes) == len(walks) and any(isinstance(steps[c], Jumper) for c in found):
         leapfrog(ctx, r, walks)

@@ -53,7 +53,8 @@ class Region:
     """`for index in lo … hi: body`, with what is known of the fibers that it walks.
 
     In a `point` region the index variable is already set, and is the only index; one that is
-    `nonempty` is known to have an index.
+    `nonempty` is known to have an index. In a `tight` one nobody has made room for what is written
+    at single indices.
     """
 
     index: imp.Var
@@ -64,6 +65,7 @@ class Region:
     lower_stmt: LowerStmt
     point: bool = False
     nonempty: bool = False
+    tight: bool = False
 
     def with_looplet(self, cursor: Cursor, looplet: object) -> Region:
         """The region with another looplet for one fiber."""
@@ -215,7 +217,7 @@ def lower_at(ctx: Context, r: Region, where: imp.Expr) -> None:
 def lower_lookups(ctx: Context, r: Region) -> None:
     """Only random access is left: a plain loop, or a single index."""
     if r.point:
-        if not ctx.running[-1]:  # no loop around that has made room
+        if r.tight or not ctx.running[-1]:  # no loop around that has made room
             reserve(ctx, r, imp.ONE)
         lower_point(ctx, r)
         return

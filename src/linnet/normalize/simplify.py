@@ -339,10 +339,19 @@ def lift_guard(call: loops.Call, facts: Facts) -> loops.Expr | None:
 
 
 def choose_branch(call: loops.Call, facts: Facts) -> loops.Expr | None:
-    """`where(True, x, y) -> x`, if that has the type of the whole."""
-    if call.function.name != "where" or not isinstance(call.args[0], loops.Literal):
+    """`where(True, x, y) -> x` and `where(c, x, x) -> x`, if that has the type of the whole."""
+    if call.function.name != "where":
         return None
-    chosen = call.args[1] if call.args[0].value else call.args[2]
+    cond, yes, no = call.args
+    match cond, yes, no:
+        case loops.Literal(value), _, _:
+            chosen = yes if value else no
+        case _, loops.Literal(a), loops.Literal(b) if identical(a, b):
+            chosen = yes if not yes.structural else no  # structural only if both are
+        case _ if yes == no:
+            chosen = yes
+        case _:
+            return None
     return typed(chosen, dtype_of(call, facts.types), facts.types)
 
 
