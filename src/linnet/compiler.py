@@ -73,6 +73,7 @@ def normalize(
     program, warnings = concordize(program, formats)
     program = passed("concordance", program, check_unique)
     program = passed("lifecycles", insert_lifecycles(program), check_modes)
+    stage("formats", formats)
     return Normalized(program, formats, results, checks, warnings, inserted.choices)
 
 

@@ -53,9 +53,17 @@ def explain(kernel: Kernel | Explained, *tensors: object) -> Explanation:
             stages[name] = show(result)
         elif isinstance(result, str) and result:
             stages[name] = result
+    stages["lattices"] = _lattices(record)
     stages["code"] = _backend("c").render(lowered.kernel)
     stages["llvm"] = _backend("llvm").render(lowered.kernel)
     return Explanation(stages)
+
+
+def _lattices(record: dict[str, object]) -> str:
+    """What the loops visit, as lattices of the user's own statements."""
+    program, formats = record.get("scopes"), record.get("formats")
+    text: str = import_module("linnet.normalize.spaces").describe(program, formats)
+    return text
 
 
 def _backend(name: str) -> Any:

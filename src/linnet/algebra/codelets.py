@@ -90,6 +90,14 @@ def lcm(a: int, b: int) -> int:
     return x
 
 
+def popcount(x: int, n: int) -> int:
+    """How many bits of an unsigned number are set; n is a 0 of its type."""
+    while x != 0:
+        x = x & (x - 1)
+        n = n + 1
+    return n
+
+
 def scale(x: float, n: float) -> float:
     """`x * 2 ** n` for a whole number n, rounded once though the power may be out of range."""
     if n > 1023:
@@ -109,7 +117,17 @@ def scale(x: float, n: float) -> float:
 
 CODELETS: dict[str, FunctionType] = {
     f.__name__: f
-    for f in (floor_div, floor_mod, float_floor_div, float_floor_mod, ipow, gcd, lcm, scale)
+    for f in (
+        floor_div,
+        floor_mod,
+        float_floor_div,
+        float_floor_mod,
+        ipow,
+        gcd,
+        lcm,
+        popcount,
+        scale,
+    )
     if isinstance(f, FunctionType)
 }
 

@@ -35,6 +35,7 @@ def derive(function: Function, args: tuple[Space, ...]) -> Space:
     fill = _fill(function, args)
     if function.space is not None:
         leaves = {p: _by_value(a, f) for p, f, a in _named(function, args)}
+        fill = fill if function.outside is None else function.outside
         return Space(substitute(function.space, leaves), fill, result, "given")
     found = _annihilated(function, args, given)
     if found is not None:

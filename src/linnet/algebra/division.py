@@ -116,6 +116,13 @@ def _wide(codelet: str, args: Args, dtype: str) -> Expr:
     return cast(Call(codelet, tuple(widen(x, wide) for x in args), wide), dtype)
 
 
+def bit_count(args: Args, dtype: str) -> Expr:
+    """How many bits of the absolute value are set."""
+    (x,) = args
+    size = x if x.dtype == "uint64" else cast(absolute((widen(x, "int64"),), "int64"), "uint64")
+    return cast(Call("popcount", (size, constant(0, "uint64")), "uint64"), dtype)
+
+
 def magnitudes(codelet: str) -> Emit:
     """A codelet on the absolute values of integers."""
 

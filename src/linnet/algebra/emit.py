@@ -250,6 +250,40 @@ def logaddexp(args: Args, dtype: str) -> Expr:
     return Select(Binary("==", a, b, BOOL), equal, unequal)
 
 
+def logaddexp2(args: Args, dtype: str) -> Expr:
+    """`log2(2 ** a + 2 ** b)` without overflow."""
+    a, b = args
+    minus = Unary("-", Call("fabs", (Binary("-", a, b, dtype),), dtype), dtype)
+    natural = Call("log1p", (Call("exp2", (minus,), dtype),), dtype)
+    less = Binary("*", natural, constant(1 / math.log(2), dtype), dtype)
+    unequal = Binary("+", Binary("max", a, b, dtype), less, dtype)
+    equal = Binary("+", a, constant(1, dtype), dtype)  # also where a - b is inf - inf
+    return Select(Binary("==", a, b, BOOL), equal, unequal)
+
+
+def scaled(factor: float) -> Emit:
+    """`x * factor`."""
+
+    def emit(args: Args, dtype: str) -> Expr:
+        return Binary("*", args[0], constant(factor, dtype), dtype)
+
+    return emit
+
+
+def spacing(args: Args, dtype: str) -> Expr:
+    """The distance to the next number away from zero, with the sign of x."""
+    (x,) = args
+    size = Call("fabs", args, dtype)
+    step = Binary("-", Call("nextafter", (size, constant(math.inf, dtype)), dtype), size, dtype)
+    return Select(Binary("<", x, constant(0, dtype), BOOL), Unary("-", step, dtype), step)
+
+
+def pair(args: Args, dtype: str) -> Expr:
+    """1 where neither is zero, else 0."""
+    tests = [Binary("!=", x, constant(0, x.dtype), BOOL) for x in args]
+    return cast(Binary("and", tests[0], tests[1], BOOL), dtype)
+
+
 def ldexp(args: Args, dtype: str) -> Expr:
     """`x * 2 ** n`, rounded once."""
     x, n = args

@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from linnet.algebra.dtypes import Number, as_python, canonical, concrete, kind, weak_dtype
 from linnet.algebra.function import Function
 from linnet.errors import DTypeError
+from linnet.imp.functions import MATH
 
 Array = NDArray[np.generic]
 Meaning = Callable[..., object]
@@ -159,6 +160,24 @@ def first(a: Array, b: Array) -> object:
 def last(a: Array, b: Array) -> object:
     """`b`."""
     return np.broadcast_arrays(a, b)[1][()]
+
+
+def pair(a: Array, b: Array) -> object:
+    """1 where neither is zero, else 0."""
+    a, b = np.asarray(a), np.asarray(b)
+    return ((a != 0) & (b != 0)).astype(a.dtype)[()]
+
+
+def of_math(name: str) -> Meaning:
+    """A function of C's math.h that NumPy does not have, element by element."""
+    meaning = MATH[name].meaning
+
+    def call(x: Array) -> object:
+        x = np.asarray(x)
+        values = [meaning(value) for value in x.ravel().tolist()]
+        return np.array(values, np.float64).astype(x.dtype).reshape(x.shape)[()]
+
+    return call
 
 
 def choose(z: Number) -> Meaning:

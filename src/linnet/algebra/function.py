@@ -40,7 +40,8 @@ class Function:
     f(x, z))`.
 
     A function of a user has a `body`, names for its `params`, perhaps an iteration `space` over
-    them, which holds for arguments with the fill values `fills`, and `cases`.
+    them: where arguments differ from `fills`; `outside` it the result is known (None: that of
+    `fills`). It may have `cases`.
     """
 
     name: str
@@ -65,6 +66,7 @@ class Function:
     params: tuple[str, ...] = ()
     space: Region | None = None
     fills: tuple[Number, ...] = ()
+    outside: Number | None = None
     cases: tuple[Case, ...] = ()
     make_case: Callable[[Function, Callable[..., object], dict[str, Number]], Function] | None = (
         field(default=None, repr=False)

@@ -63,6 +63,7 @@ _NAMES = {
     "bitwise_right_shift": "right_shift rshift",
     "bitwise_xor": "xor",
     "conj": "conjugate",
+    "deg2rad": "radians",
     "divide": "true_divide truediv div",
     "equal": "eq",
     "floor_divide": "floordiv",
@@ -80,6 +81,7 @@ _NAMES = {
     "not_equal": "ne",
     "positive": "pos",
     "pow": "power",
+    "rad2deg": "degrees",
     "remainder": "mod",
     "subtract": "sub",
 }

@@ -6,6 +6,7 @@ are those of the array API where it has one. `algebra.lookup` finds a function b
 
 from __future__ import annotations
 
+import math
 from functools import lru_cache
 
 import numpy as np
@@ -58,6 +59,7 @@ _true = _always(True, "b")
 add = Function(
     "add", 2, types.alike("add", "biufc"), emit.infix("+"), quiet(np.add), "+",
     commutative=True, associative=True, identity=_zero, annihilator=_true, repeat="times",
+    distributes_over=("minimum", "maximum", "fmin", "fmax", "logaddexp", "logaddexp2"),
     constants=((_INF, None, _INF), (-_INF, None, -_INF)),)
 subtract = Function(
     "subtract", 2, types.alike("subtract", "iufc"), emit.infix("-"), quiet(np.subtract), "-",
@@ -65,7 +67,8 @@ subtract = Function(
     constants=((_INF, 0, _INF), (-_INF, 0, -_INF), (_INF, 1, -_INF), (-_INF, 1, _INF)),)
 multiply = Function(
     "multiply", 2, types.alike("multiply", "biufc"), emit.infix("*"), quiet(np.multiply), "*",
-    commutative=True, associative=True, identity=_one, annihilator=_zero, repeat="power")
+    commutative=True, associative=True, identity=_one, annihilator=_zero, repeat="power",
+    distributes_over=("add", "subtract"))
 divide = Function(
     "divide", 2, types.floating("divide", "fc"), emit.infix("/"), quiet(np.true_divide), "/",
     right_identity=_one, left_annihilator=_zero, repeat="power")
@@ -109,11 +112,11 @@ lcm = Function(
 minimum = Function(
     "minimum", 2, types.alike("minimum", "biuf"), emit.infix("min"), quiet(np.minimum),
     commutative=True, associative=True, idempotent=True, identity=_greatest, annihilator=_least,
-    repeat="once")
+    repeat="once", distributes_over=("minimum", "maximum"))
 maximum = Function(
     "maximum", 2, types.alike("maximum", "biuf"), emit.infix("max"), quiet(np.maximum),
     commutative=True, associative=True, idempotent=True, identity=_least, annihilator=_greatest,
-    repeat="once")
+    repeat="once", distributes_over=("minimum", "maximum"))
 fmin = Function(
     "fmin", 2, types.alike("fmin", "biuf"), emit.ignoring_nan("fmin", "min"), quiet(np.fmin),
     commutative=True, associative=True, idempotent=True, identity=_greatest, annihilator=_least,
@@ -129,11 +132,12 @@ clip = Function("clip", 3, types.alike("clip", "biuf"), emit.clip, exact.clip)
 logical_and = Function(
     "logical_and", 2, types.logical, emit.logical("and"), quiet(np.logical_and), "and",
     commutative=True, associative=True, idempotent=True, identity=_true,
-    annihilator=_always(False), repeat="once")
+    annihilator=_always(False), repeat="once",
+    distributes_over=("logical_and", "logical_or", "logical_xor"))
 logical_or = Function(
     "logical_or", 2, types.logical, emit.logical("or"), quiet(np.logical_or), "or",
     commutative=True, associative=True, idempotent=True, identity=_always(False, "b"),
-    annihilator=_always(True), repeat="once")
+    annihilator=_always(True), repeat="once", distributes_over=("logical_and", "logical_or"))
 logical_xor = Function(
     "logical_xor", 2, types.logical, emit.logical("!="), quiet(np.logical_xor),
     commutative=True, associative=True, identity=_always(False, "b"),
@@ -143,11 +147,12 @@ logical_not = Function(
 bitwise_and = Function(
     "bitwise_and", 2, types.alike("bitwise_and", "biu"), emit.infix("&"), quiet(np.bitwise_and),
     "&", commutative=True, associative=True, idempotent=True, identity=_ones,
-    annihilator=_always(0, "biu"), repeat="once")
+    annihilator=_always(0, "biu"), repeat="once",
+    distributes_over=("bitwise_and", "bitwise_or", "bitwise_xor"))
 bitwise_or = Function(
     "bitwise_or", 2, types.alike("bitwise_or", "biu"), emit.infix("|"), quiet(np.bitwise_or),
     "|", commutative=True, associative=True, idempotent=True, identity=_always(0, "biu"),
-    annihilator=_ones, repeat="once")
+    annihilator=_ones, repeat="once", distributes_over=("bitwise_and", "bitwise_or"))
 bitwise_xor = Function(
     "bitwise_xor", 2, types.alike("bitwise_xor", "biu"), emit.infix("^"), quiet(np.bitwise_xor),
     "^", commutative=True, associative=True, identity=_always(0, "biu"))
@@ -233,6 +238,18 @@ hypot = Function(
 logaddexp = Function(
     "logaddexp", 2, types.floating("logaddexp"), emit.logaddexp, quiet(np.logaddexp),
     commutative=True, associative=True, identity=_always(float("-inf"), "f"))
+logaddexp2 = Function(
+    "logaddexp2", 2, types.floating("logaddexp2"), emit.logaddexp2, quiet(np.logaddexp2),
+    commutative=True, associative=True, identity=_always(float("-inf"), "f"))
+deg2rad = Function(
+    "deg2rad", 1, types.floating("deg2rad"), emit.scaled(math.pi / 180), quiet(np.deg2rad))
+rad2deg = Function(
+    "rad2deg", 1, types.floating("rad2deg"), emit.scaled(180 / math.pi), quiet(np.rad2deg))
+erf = _elementary("erf", exact.of_math("erf"))
+erfc = _elementary("erfc", exact.of_math("erfc"))
+gamma = Function(
+    "gamma", 1, types.floating("gamma"), emit.called("tgamma"), quiet(exact.of_math("tgamma")))
+lgamma = _elementary("lgamma", exact.of_math("lgamma"))
 
 # -- parts of numbers ----------------------------------------------------------------------------
 
@@ -247,6 +264,11 @@ copysign = Function(
     idempotent=True, repeat="once")
 nextafter = Function(
     "nextafter", 2, types.floating("nextafter"), emit.called("nextafter"), quiet(np.nextafter))
+spacing = Function(
+    "spacing", 1, types.floating("spacing"), emit.spacing, quiet(np.spacing))
+bitwise_count = Function(
+    "bitwise_count", 1, types.counting("bitwise_count", "iu"), division.bit_count,
+    quiet(np.bitwise_count))
 ldexp = Function(
     "ldexp", 2, types.scaling("ldexp"), emit.ldexp, quiet(np.ldexp),
     right_identity=_zero, left_annihilator=_zero)
@@ -259,6 +281,9 @@ conj = Function("conj", 1, types.alike("conj", "Biufc"), emit.conj, np.conjugate
 # -- choices -------------------------------------------------------------------------------------
 
 where = Function("where", 3, types.choice, emit.where, exact.where)
+pair = Function(  # both are there: the product of patterns
+    "pair", 2, types.alike("pair", "biufc"), emit.pair, exact.pair,
+    commutative=True, annihilator=_zero)
 first = Function(
     "first", 2, types.taken(0), emit.same, exact.first,
     associative=True, idempotent=True, repeat="once")

@@ -80,6 +80,17 @@ def predicate(name: str, accepts: str) -> Types:
     return rule
 
 
+def counting(name: str, accepts: str) -> Types:
+    """A small number from a number of any type."""
+
+    def rule(dtypes: tuple[str, ...]) -> Typing:
+        given = "int8" if dtypes[0] == "bool" else concrete(dtypes[0])
+        _check(name, dtypes, given, accepts)
+        return (given,), "uint8"
+
+    return rule
+
+
 def part(dtypes: tuple[str, ...]) -> Typing:
     """A real number of the argument's precision."""
     return dtypes, _PART.get(dtypes[0], dtypes[0])

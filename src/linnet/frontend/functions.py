@@ -38,6 +38,7 @@ def function(
     dtype: object = None,
     iteration_space: str | None = None,
     fills: Number | Mapping[str, Number] = 0,
+    outside: Number | None = None,
 ) -> Function: ...
 
 
@@ -55,6 +56,7 @@ def function(
     dtype: object = None,
     iteration_space: str | None = None,
     fills: Number | Mapping[str, Number] = 0,
+    outside: Number | None = None,
 ) -> Callable[[Callable[..., object]], Function]: ...
 
 
@@ -71,14 +73,16 @@ def function(
     dtype: object = None,
     iteration_space: str | None = None,
     fills: Number | Mapping[str, Number] = 0,
+    outside: Number | None = None,
 ) -> Function | Callable[[Callable[..., object]], Function]:
     """Make a function that kernels can call from plain Python, compiled from its text.
 
     What is said about it lets the compiler leave out work: `identity=0` that `f(x, 0)` and
     `f(0, x)` are x, `identity={0: "y"}` that only the first is; `annihilator` likewise, of a value
-    that decides alone; `iteration_space="x | y"` where the result may differ from its fill value,
-    for arguments with the fill values `fills`. It is taken at your word; `ln.check_properties`
-    tries it out. `dtype` is the type of the result, if not that which the text gives it.
+    that decides alone. `iteration_space="x | y"` says where there is something to compute: where x
+    or y differ from `fills`; everywhere else the result is `outside`, by default that of `fills`.
+    It is taken at your word; `ln.check_properties` tries it out. `dtype` is the type of the result,
+    if not that which the text gives it.
 
     >>> hinge = ln.function(lambda x: max(0, 1 - x))
     >>> hinge(0.25)
@@ -89,16 +93,16 @@ def function(
             function, name=name, commutative=commutative, associative=associative,
             idempotent=idempotent, identity=identity, annihilator=annihilator,
             distributes_over=distributes_over, dtype=dtype, iteration_space=iteration_space,
-            fills=fills,
+            fills=fills, outside=outside,
         )  # fmt: skip
     body, params = _read(text, name, dtype)
     repeat = "once" if idempotent and associative else ""
     laws = _laws(body.name, params, identity, annihilator)
     over = _functions(distributes_over)
-    space, given = _space(body.name, params, iteration_space, fills)
+    space, given = _space(body.name, params, iteration_space, fills, outside)
     body.claims = repr((
         commutative, associative, idempotent, repr(identity), repr(annihilator),
-        [f.name for f in over], space, given,
+        [f.name for f in over], space, given, outside,
     ))  # fmt: skip
     return Function(
         body.name, len(params), types_of(body), emit_of(body), meaning(body),
@@ -107,7 +111,7 @@ def function(
         left_identity=laws["left_identity"], right_identity=laws["right_identity"],
         constants=_constants(body.name, params, annihilator), repeat=repeat,
         distributes_over=over, body=body, params=params, space=space, fills=given,
-        make_case=_case,
+        outside=outside, make_case=_case,
     )  # fmt: skip
 
 
@@ -210,7 +214,11 @@ def _position(name: str, params: tuple[str, ...], where: int | str) -> int:
 
 
 def _space(
-    name: str, params: tuple[str, ...], text: str | None, fills: Number | Mapping[str, Number]
+    name: str,
+    params: tuple[str, ...],
+    text: str | None,
+    fills: Number | Mapping[str, Number],
+    outside: Number | None,
 ) -> tuple[regions.Region | None, tuple[Number, ...]]:
     """The iteration space, and the fill values of arguments for which it holds."""
     if text is None:
@@ -225,6 +233,12 @@ def _space(
         ) from None
     for leaf in regions.leaves(space):
         _position(name, params, leaf)
+    if outside is None and regions.holds(space, lambda name: False):
+        raise _refusal(
+            f"nothing says what `{name}` is outside its iteration space",
+            why="its arguments are not all fill values there",
+            hint="give the value: outside=0",
+        )
     given = fills if isinstance(fills, Mapping) else dict.fromkeys(params, fills)
     return space, tuple(_plain(given.get(p, 0)) for p in params)
 

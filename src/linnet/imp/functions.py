@@ -37,6 +37,26 @@ def _python(function: Callable[..., float]) -> Callable[..., object]:
     return call
 
 
+def _gamma(x: float) -> float:
+    """Infinite at zero, with its sign; NaN at the other poles."""
+    if x == 0:
+        return math.copysign(math.inf, x)
+    try:
+        return math.gamma(x)
+    except ValueError:
+        return math.nan
+    except OverflowError:
+        return math.copysign(math.inf, x)
+
+
+def _lgamma(x: float) -> float:
+    """Infinite at the poles, and where it is too large."""
+    try:
+        return math.lgamma(x)
+    except (ValueError, OverflowError):
+        return math.inf
+
+
 def _fma(a: float, b: float, c: float) -> float:
     # the interpreter is an oracle up to rounding, so two roundings are near enough
     return a * b + c
@@ -61,8 +81,8 @@ _TABLE = [
     ),
     MathFunction("erf", 1, _python(math.erf)),
     MathFunction("erfc", 1, _python(math.erfc)),
-    MathFunction("lgamma", 1, _python(math.lgamma)),
-    MathFunction("tgamma", 1, _python(math.gamma)),
+    MathFunction("lgamma", 1, _lgamma),
+    MathFunction("tgamma", 1, _gamma),
     MathFunction("remainder", 2, _python(math.remainder)),
     MathFunction("fdim", 2, lambda a, b: np.maximum(a - b, 0)),
     MathFunction("sqrt", 1, np.sqrt, "sqrt"),

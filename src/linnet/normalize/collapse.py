@@ -75,9 +75,10 @@ def leave_space(call: loops.Call, types: Types) -> loops.Expr | None:
 
 
 def _fill(function: Function, dtype: str) -> loops.Literal:
-    """What a function is where no argument is defined."""
-    fills = tuple(function.fills)
-    held = concrete(dtype)
+    """What a function is outside its iteration space."""
+    fills, held = function.fills, concrete(dtype)
+    if function.outside is not None:
+        return loops.Literal(as_python(function.outside, held), held, structural=True)
     types = tuple([_holding(value, held) for value in fills])
     value = apply(function, fills, types)
     return loops.Literal(as_python(value, held), held, structural=True)

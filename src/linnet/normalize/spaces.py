@@ -15,6 +15,7 @@ from linnet.algebra.dtypes import Number, weak_dtype
 from linnet.algebra.exact import same
 from linnet.algebra.lattice import Lattice, lattice
 from linnet.algebra.regions import EMPTY, UNIVERSE, Complement, Leaf, Region, leaves, substitute
+from linnet.algebra.regions import show as show_region
 from linnet.formats.format import Format
 from linnet.loops.printer import show
 from linnet.loops.rewrite import walk
@@ -46,6 +47,23 @@ def spaces_of(program: loops.Program, formats: Formats) -> list[LoopSpace]:
             read = tuple(_leaf(a) for a in _accesses(stmt.value, index, formats))
             found.append(LoopSpace(index, stmt, lattice(region, read)))
     return found
+
+
+def describe(program: loops.Program, formats: Formats) -> str:
+    """The spaces of all loops, as text: the region, and where it takes several tensors its lattice.
+
+    A point with a cross is passed over; `U` stands for all coordinates.
+    """
+    lines: list[str] = []
+    stmt: loops.Assign | None = None
+    for found in spaces_of(program, formats):
+        if found.stmt is not stmt:
+            stmt = found.stmt
+            lines.append(show(stmt))
+        lines.append(f"    for {found.index}: {show_region(found.lattice.region)}")
+        if len(found.lattice.points) > 1:
+            lines += [f"        {line}" for line in str(found.lattice).splitlines()]
+    return "\n".join(lines)
 
 
 def _assignments(

@@ -12,7 +12,7 @@ import numpy as np
 
 from linnet import imp
 from linnet.algebra.codelets import CODELETS
-from linnet.algebra.exact import converter
+from linnet.algebra.exact import converter, of_math
 
 _MATH = {
     "acos": np.arccos,
@@ -102,7 +102,7 @@ def _binary(op: str, a: np.ndarray, b: np.ndarray) -> np.ndarray:
 def _call(function: str, args: list[np.ndarray]) -> np.ndarray:
     if function in ("real", "imag"):
         return getattr(args[0], function)
-    return (_MATH.get(function) or getattr(np, function))(*args)
+    return (_MATH.get(function) or getattr(np, function, None) or of_math(function))(*args)
 
 
 def _complex(re: np.ndarray, im: np.ndarray) -> np.ndarray:
