@@ -12,6 +12,7 @@ from linnet.formats.policies import Policy
 from linnet.imp.check import check as check_code
 from linnet.imp.consecutive import Known
 from linnet.imp.fuse_ranges import fuse_ranges
+from linnet.imp.hoist import hoist
 from linnet.imp.jam import jam
 from linnet.imp.reserve_ahead import reserve_ahead
 from linnet.imp.rewrite import walk
@@ -106,7 +107,7 @@ def generate(normalized: Normalized, arrays: Arrays) -> Lowered:
 
 def improve(kernel: imp.Kernel, known: Known) -> imp.Kernel:
     """Rearrange simplified code as an expert would."""
-    better = jam(reserve_ahead(fuse_ranges(kernel, known), known))
+    better = jam(reserve_ahead(fuse_ranges(hoist(kernel), known), known))
     return kernel if better is kernel else simplify_code(better)
 
 

@@ -9,25 +9,22 @@ i64 gustavson(i64 *restrict args) {
   const i32 *restrict B_ptr = (void *)args[24];
   const i32 *restrict B_idx = (void *)args[27];
   const double *restrict B_val = (void *)args[30];
-  i32 *restrict w_ptr = (void *)args[34];
   i32 *restrict w_idx = (void *)args[37];
   bool *restrict w_tbl = (void *)args[40];
   double *restrict w_val = (void *)args[46];
-  i64 C_n = 0, w_n = 0, w_ready = 0;
+  i64 C_n = 0, w_n = 0;
   if (grow(C_ptr, args + 2, n_i + 1)) return OUT_OF_MEMORY;
   C_ptr[0] = 0;
+  if (0 < n_j) {
+    if (grow(w_tbl, args + 40, n_j)) return OUT_OF_MEMORY;
+    if (grow(w_idx, args + 37, n_j)) return OUT_OF_MEMORY;
+    for (i64 k_2 = 0; k_2 < n_j; k_2++) w_tbl[k_2] = false;
+    if (grow(w_val, args + 46, n_j)) return OUT_OF_MEMORY;
+  }
   i64 room = ((i64)A_ptr[n_i] - A_ptr[0]) * 2;
   if (grow(C_idx, args + 5, room)) return OUT_OF_MEMORY;
   if (grow(C_val, args + 8, room)) return OUT_OF_MEMORY;
   for (i64 i = 0; i < n_i; i++) {
-    if (w_ready < n_j) {
-      if (grow(w_ptr, args + 34, 2)) return OUT_OF_MEMORY;
-      if (grow(w_tbl, args + 40, n_j)) return OUT_OF_MEMORY;
-      if (grow(w_idx, args + 37, n_j)) return OUT_OF_MEMORY;
-      for (i64 k_2 = w_ready; k_2 < n_j; k_2++) w_tbl[k_2] = false;
-      w_ready = n_j;
-      if (grow(w_val, args + 46, n_j)) return OUT_OF_MEMORY;
-    }
     for (i64 t = 0; t < w_n; t++) w_tbl[w_idx[t]] = false;
     w_n = 0;
     for (i64 A_q = A_ptr[i]; A_q < A_ptr[i + 1]; A_q++) {
@@ -43,15 +40,11 @@ i64 gustavson(i64 *restrict args) {
         w_val[j] += A_k * B_val[B_q];
       }
     }
-    if (grow(w_ptr, args + 34, 2)) return OUT_OF_MEMORY;
     if (w_n * 64 > n_j) sweep_b_i32(w_tbl, 0, n_j, w_idx, 0);
     else vsort_i32(w_idx, 0, w_n);
-    w_ptr[0] = 0;
-    w_ptr[1] = w_n;
-    i64 visits_2 = (i64)w_ptr[1] - w_ptr[0];
-    if (grow(C_idx, args + 5, C_n + visits_2)) return OUT_OF_MEMORY;
-    if (grow(C_val, args + 8, C_n + visits_2)) return OUT_OF_MEMORY;
-    for (i64 w_q = w_ptr[0]; w_q < w_ptr[1]; w_q++) {
+    if (grow(C_idx, args + 5, C_n + w_n)) return OUT_OF_MEMORY;
+    if (grow(C_val, args + 8, C_n + w_n)) return OUT_OF_MEMORY;
+    for (i64 w_q = 0; w_q < w_n; w_q++) {
       i64 j_2 = w_idx[w_q];
       C_val[C_n] = w_val[w_idx[w_q]];
       C_idx[C_n++] = j_2;

@@ -54,6 +54,8 @@ class SparseByteMap(Inner):
             return Lookup(Switch(stored, fiber.child(base + index), FILL))
         q, target = b.var(f"{fiber.prefix}_q"), b.var("target")
         begin, end = imp.widen(ptr[fiber.pos]), imp.widen(ptr[fiber.pos + 1])
+        if _is_counted(fiber.storage, fiber.level):
+            begin, end = imp.ZERO, _count(fiber.storage, fiber.level)
         child = fiber.child(base + imp.widen(idx[q]))
         seek = Seek(target, b.call("search", idx, q, end, target))
         return Stepper(q, begin, end, imp.widen(idx[q]), Spike(child), seek)
@@ -75,8 +77,9 @@ class SparseByteMap(Inner):
         arrays, ready = storage.buffers[level], _ready(storage, level)
         with b.collect() as grow:
             size = b.let(f"{storage.prefix(level)}_size", stop * storage.dim(level))
-            b.emit(imp.Grow(arrays["ptr"], stop + 1), imp.Grow(arrays["tbl"], size))
-            b.emit(*_room(storage, level, size))
+            if not _is_counted(storage, level):
+                b.emit(imp.Grow(arrays["ptr"], stop + 1))
+            b.emit(imp.Grow(arrays["tbl"], size), *_room(storage, level, size))
             fresh = b.let("fresh", ready)
             b.emit(imp.Fill(arrays["tbl"], fresh, size, imp.FALSE), imp.Assign(ready, size))
             storage.below(level).reserve(b, storage, level + 1, size)
@@ -109,16 +112,17 @@ class SparseByteMap(Inner):
         arrays, n, m = storage.buffers[level], storage.dim(level), _count(storage, level)
         ptr, idx, tbl, key = (arrays[name] for name in ("ptr", "idx", "tbl", "key"))
         listed = _listed(storage, level)
-        b.emit(imp.Grow(ptr, count + 1))
+        if not _is_counted(storage, level):
+            b.emit(imp.Grow(ptr, count + 1))
         sweep = imp.Do(b.call("sweep", tbl, imp.ZERO, count * n, listed, imp.ZERO))
         sort = imp.Do(b.call("sort", listed, imp.ZERO, m))
         crowded = m * _CROWDED > count * n
         b.emit(imp.If(crowded, imp.Block((sweep,)), imp.Block((sort,))))
-        if listed == idx:
+        if listed != idx:
+            b.emit(imp.Do(b.call(split_keys, key, m, n, count, ptr, idx)))
+        elif not storage.temporary:
             b.emit(imp.Store(ptr, imp.ZERO, imp.cast(0, ptr.dtype)))
             b.emit(imp.Store(ptr, imp.ONE, imp.cast(m, ptr.dtype)))
-        else:
-            b.emit(imp.Do(b.call(split_keys, key, m, n, count, ptr, idx)))
         b.emit(imp.SetLength(ptr, count + 1), imp.SetLength(idx, m))
         b.emit(imp.SetLength(key, imp.ZERO if listed == idx else m))
         b.emit(imp.SetLength(tbl, count * n))
@@ -126,9 +130,10 @@ class SparseByteMap(Inner):
 
     def thaw(self, b: Builder, storage: Storage, level: int, count: imp.Expr) -> None:
         arrays, n = storage.buffers[level], storage.dim(level)
-        b.emit(*_room(storage, level, count * n))
-        b.emit(imp.Assign(_count(storage, level), imp.widen(arrays["ptr"][count])))
-        b.emit(imp.Assign(_ready(storage, level), count * n))
+        if not _is_counted(storage, level):
+            b.emit(*_room(storage, level, count * n))
+            b.emit(imp.Assign(_count(storage, level), imp.widen(arrays["ptr"][count])))
+            b.emit(imp.Assign(_ready(storage, level), count * n))
         storage.below(level).thaw(b, storage, level + 1, count * n)
 
     def validate(
@@ -138,6 +143,11 @@ class SparseByteMap(Inner):
         check_sorted(arrays["ptr"], arrays["idx"], dims[0], f"{label}.idx")
         check_flags(arrays, count, dims[0], label)
         return count * dims[0]
+
+
+def _is_counted(storage: Storage, level: int) -> bool:
+    """Whether a variable says all that pointers would: there is one fiber, written here."""
+    return level == 0 and storage.temporary
 
 
 def _listed(storage: Storage, level: int) -> imp.Buffer:

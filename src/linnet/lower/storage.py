@@ -54,7 +54,8 @@ def make_storages(
         own = tuple(imp.Var(b.names.fresh(sizes.get((name, m), f"{name}_n{m}"))) for m in modes)
         dims.update({(name, m): var for m, var in zip(modes, own, strict=True)})
         buffers, prefixes = _buffers(b, name, tensor)
-        storages[name] = Storage(name, tensor.format, own, _init(tensor.format), buffers, prefixes)
+        storage = Storage(name, tensor.format, own, _init(tensor.format), buffers, prefixes)
+        storages[name] = replace(storage, temporary=name not in program.params)
         flat = tuple(buffer for level in buffers for buffer in level.values())
         arguments.append(imp.Argument(name, own, flat))
     dims = {mode: dims[equal.get(mode, mode)] for mode in dims}
