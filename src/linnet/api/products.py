@@ -20,10 +20,13 @@ from linnet.api.operands import (
     whole,
 )
 from linnet.api.shapes import broadcast_shapes, moveaxis, reshape
+from linnet.api.storage import is_dense
 from linnet.arrays import apply, contract
 from linnet.errors import ShapeError
+from linnet.formats.format import Format
 from linnet.formats.located import located
-from linnet.formats.named import FormatLike
+from linnet.formats.named import FormatLike, recognize
+from linnet.formats.tensor import Tensor
 
 _LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
@@ -37,6 +40,7 @@ def matmul(x1: Array, x2: Array, /, *, format: FormatLike | None = None) -> Arra
     rows, cols = shape_of(a)[-1], shape_of(b)[-2 if b.ndim > 1 else -1]
     if rows != cols:
         raise ShapeError(f"the shapes {a.shape} and {b.shape} do not fit: {rows} is not {cols}")
+    b = _along(a, b) if a.ndim == b.ndim == 2 else b
     batch = broadcast_shapes(shape_of(a)[:-2], shape_of(b)[:-2])
     front = _LETTERS[3 : 3 + len(batch)]
     a, left = _batched(a, front, "ik" if a.ndim > 1 else "k")
@@ -48,6 +52,17 @@ def matmul(x1: Array, x2: Array, /, *, format: FormatLike | None = None) -> Arra
     rows_kept = shape_of(a)[-2:-1] if "a" in left else ()
     cols_kept = shape_of(b)[-1:] if "c" in right else ()
     return found if len(named) == len(batch) else reshape(found, (*batch, *rows_kept, *cols_kept))
+
+
+def _along(a: Any, b: Any) -> Any:
+    """A sparse `b` by rows if `a` is by rows: rows times columns would ask for every element."""
+    if not isinstance(a, Tensor) or not isinstance(b, Tensor):
+        return b
+    left, right = a.contents().format, b.contents().format
+    by_rows, by_columns = left.order == (0, 1), right.order == (1, 0)
+    if not by_rows or not by_columns or is_dense(left) or is_dense(right):
+        return b
+    return b.to(recognize(Format(right.levels, (0, 1))))
 
 
 _SHORT = str.maketrans("ikj", "abc")

@@ -14,6 +14,7 @@ from linnet.api.operands import as_tensor, check_device
 from linnet.api.storage import is_dense
 from linnet.arrays import apply, reduce
 from linnet.errors import FormatError, Location
+from linnet.formats.named import DENSE
 from linnet.formats.tensor import Tensor
 
 VERSIONS = ("2021.12", "2022.12", "2023.12", "2024.12", "2025.12")
@@ -74,6 +75,21 @@ def token(x: Tensor) -> Any:
         contents.shape,
         tuple(a.tobytes() for a in contents.arrays()),
     )
+
+
+def matvec(x: Tensor, vector: Any) -> Any:
+    """A matrix times a vector, or a matrix of one column, of NumPy."""
+    from linnet.api.products import matmul
+
+    flat = np.asarray(vector).reshape(-1)
+    return matmul(x, flat, format=DENSE).to_numpy().reshape(-1, *np.shape(vector)[1:])
+
+
+def adjoint(x: Tensor) -> Any:
+    """The conjugate transpose."""
+    from linnet.algebra.table import conj
+
+    return x.T if x.dtype is None or x.dtype.kind != "c" else apply(conj, x.T)
 
 
 # -- NumPy -----------------------------------------------------------------------------------------

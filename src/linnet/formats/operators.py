@@ -147,6 +147,14 @@ class Operators:
         """With the last two dimensions exchanged; nothing is copied."""
         return _api("shapes.matrix_transpose")(self)  # type: ignore[no-any-return]
 
+    def matvec(self, x: Any) -> Any:
+        """The product with a vector of NumPy, as one: SciPy's solvers call this."""
+        return _api("protocols.matvec")(self, x)
+
+    def rmatvec(self, x: Any) -> Any:
+        """The product of the conjugate transpose with a vector of NumPy, as one."""
+        return _api("protocols.matvec")(_api("protocols.adjoint")(self), x)
+
     # -- protocols -------------------------------------------------------------------------------
 
     @property
