@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from linnet.files.numbers import nearest, read_real, read_whole
 from linnet.files.powers import GREATEST, LEAST, powers
+from linnet.files.stream import PADDING
 from linnet.runtime.routine import Routine
 
 real, whole = Routine(read_real), Routine(read_whole)
@@ -18,7 +19,7 @@ real, whole = Routine(read_real), Routine(read_whole)
 
 def read(text: str, reader: Routine = real) -> float | int | None:
     """The number in a text; None if it is left to Python."""
-    line = np.frombuffer(text.encode() + b"\n", np.uint8)
+    line = np.frombuffer(text.encode() + b"\n" + bytes(PADDING), np.uint8)
     value = np.zeros(1, np.uint64)
     if reader is real:
         end = real(line, 0, value, 0, powers())

@@ -18,6 +18,7 @@ from linnet.errors import FileError, LinnetError
 from linnet.files.binsparse_names import Level, Structure, by_name, described, name_of, structure_of
 from linnet.files.build import from_entries
 from linnet.files.hdf5 import library, opened, text_of
+from linnet.files.understood import understood
 from linnet.formats.assemble import unpack
 from linnet.formats.construct import asarray, from_buffers
 from linnet.formats.dense import Dense
@@ -107,10 +108,12 @@ def read_binsparse(
             raise FileError(f"{path.name} has no array {missing[0]}", why=why)
         arrays = {name: group[name][()] for name in wanted}
     try:
-        tensor = _tensor(structure, about, arrays, types if isinstance(types, dict) else {})
-        tensor = _completed(tensor, str(about.get("structure", "general")))
+        with understood(path, "a binsparse file"):
+            tensor = _tensor(structure, about, arrays, types if isinstance(types, dict) else {})
+            tensor = _completed(tensor, str(about.get("structure", "general")))
     except LinnetError as error:
-        error.message = f"{path.name}: {error.message}"
+        if path.name not in error.message:
+            error.message = f"{path.name}: {error.message}"
         raise
     return tensor if format is dtype is None else asarray(tensor, dtype, format)
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from linnet.errors import FileError
+from linnet.files.understood import understood
 
 
 def library(path: Path) -> Any:
@@ -28,17 +29,10 @@ def opened(path: Path, key: str | None) -> Iterator[Any]:
     h5py = library(path)
     if not path.exists():
         raise FileNotFoundError(2, "No such file or directory", str(path))
-    try:
-        file = h5py.File(path, "r")
-    except OSError as error:
-        raise FileError(f"{path.name} is not an HDF5 file, or is damaged", why=str(error)) from None
-    with file:
+    with understood(path, "an HDF5 file"), h5py.File(path, "r") as file:
         if key is not None and key not in file:
             raise FileError(f"{path.name} has no {key!r}", hint=f"it has {', '.join(file)}")
-        try:
-            yield file if key is None else file[key]
-        except OSError as error:  # while an array is read
-            raise FileError(f"{path.name} is damaged", why=str(error)) from None
+        yield file if key is None else file[key]
 
 
 def text_of(value: Any) -> str:

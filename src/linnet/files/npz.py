@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import zipfile
 from collections.abc import Mapping
 from pathlib import Path
 from types import SimpleNamespace
@@ -13,6 +12,7 @@ from numpy.typing import NDArray
 
 from linnet.errors import FileError, LinnetError
 from linnet.files.build import from_entries
+from linnet.files.understood import understood
 from linnet.formats.assemble import unpack
 from linnet.formats.construct import asarray
 from linnet.formats.format import Format
@@ -33,43 +33,37 @@ _PARTS = {
 
 def read_npz(path: Path, format: FormatLike | None, dtype: str | None) -> Tensor:
     """The matrix in a file; what SciPy stores as blocks or diagonals is listed."""
-    with _opened(path) as loaded:
+    with understood(path, "a NumPy file"), np.load(path, allow_pickle=False) as loaded:
         if not isinstance(loaded, np.lib.npyio.NpzFile):
             raise FileError(f"{path.name} holds a single array", hint="its name should end in .npy")
         kind = _kind(path, loaded)
         missing = [name for name in (*_PARTS[kind], "shape") if name not in loaded]
         if missing:
             raise FileError(f"{path.name} is a {kind} matrix without {missing[0]}")
-        arrays = _arrays(path, loaded)
-    shape = tuple(map(int, arrays["shape"].reshape(-1)))
+        arrays = {name: loaded[name] for name in loaded if name not in ("format", "_is_array")}
     try:
-        if kind in ("bsr", "dia"):
-            coords, values = _listed(kind, arrays, shape)
-            return from_entries(coords, values, shape, format, dtype)
-        if kind == "coo":
-            coords = arrays["coords"] if "coords" in arrays else [arrays["row"], arrays["col"]]
-            arrays = {**arrays, "coords": coords}
-        obj = SimpleNamespace(**{**arrays, "format": kind, "shape": shape, "ndim": len(shape)})
-        tensor = from_scipy(obj, dtype, None, None)
-        return tensor if format is None else asarray(tensor, dtype, format)
+        with understood(path, "a sparse matrix"):
+            return _tensor(kind, arrays, format, dtype)
     except LinnetError as error:
-        error.message = f"{path.name}: {error.message}"
+        if path.name not in error.message:
+            error.message = f"{path.name}: {error.message}"
         raise
 
 
-def _opened(path: Path) -> Any:
-    try:
-        return np.load(path, allow_pickle=False)
-    except (ValueError, zipfile.BadZipFile, EOFError) as error:
-        raise FileError(f"{path.name} is not a NumPy file, or is damaged", why=str(error)) from None
-
-
-def _arrays(path: Path, loaded: Any) -> dict[str, Any]:
-    """All arrays of the file."""
-    try:
-        return {name: loaded[name] for name in loaded if name not in ("format", "_is_array")}
-    except (ValueError, zipfile.BadZipFile, EOFError, OSError) as error:
-        raise FileError(f"{path.name} is damaged", why=str(error)) from None
+def _tensor(
+    kind: str, arrays: dict[str, Any], format: FormatLike | None, dtype: str | None
+) -> Tensor:
+    """The tensor of the arrays that SciPy names."""
+    shape = tuple(map(int, arrays["shape"].reshape(-1)))
+    if kind in ("bsr", "dia"):
+        coords, values = _listed(kind, arrays, shape)
+        return from_entries(coords, values, shape, format, dtype)
+    if kind == "coo":
+        coords = arrays["coords"] if "coords" in arrays else [arrays["row"], arrays["col"]]
+        arrays = {**arrays, "coords": coords}
+    obj = SimpleNamespace(**{**arrays, "format": kind, "shape": shape, "ndim": len(shape)})
+    tensor = from_scipy(obj, dtype, None, None)
+    return tensor if format is None else asarray(tensor, dtype, format)
 
 
 def _kind(path: Path, loaded: Named) -> str:
@@ -134,7 +128,8 @@ def _alike(a: Format, b: Format) -> bool:
 
 def read_npy(path: Path, format: FormatLike | None, dtype: str | None) -> Tensor:
     """The array in a file."""
-    loaded = _opened(path)
+    with understood(path, "a NumPy file"):
+        loaded = np.load(path, allow_pickle=False)
     if not isinstance(loaded, np.ndarray):
         loaded.close()
         raise FileError(f"{path.name} holds several arrays", hint="its name should end in .npz")

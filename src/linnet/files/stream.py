@@ -21,7 +21,8 @@ from numpy.typing import NDArray
 from linnet.errors import FileError
 
 _MAGIC = b"\x1f\x8b"
-_BLOCK = 1 << 22  # bytes: it stays in the processor's cache
+_BLOCK = 1 << 20  # bytes: it stays in the processor's cache
+PADDING = 8  # bytes behind the text that a parser may look at
 _LONGEST = 1 << 16  # a line of a header
 _TAIL = 1 << 16  # where the last line of a block is looked for first
 _PATIENCE = 1.0  # seconds before progress is shown
@@ -81,10 +82,10 @@ class Source:
 
     def blocks(self) -> Iterator[tuple[NDArray[np.uint8], int]]:
         """The rest of the file: an array, valid until the next one, and where its lines end."""
-        buffer = np.empty(_BLOCK + 1, np.uint8)
+        buffer = np.zeros(_BLOCK + 1 + PADDING, np.uint8)
         kept = 0
         while filled := self._fill(buffer, kept):
-            if filled < len(buffer) - 1:  # the end of the file
+            if filled < _BLOCK:  # the end of the file
                 buffer[filled] = 10
                 yield buffer, filled + 1
                 return
@@ -97,7 +98,7 @@ class Source:
 
     def _fill(self, buffer: NDArray[np.uint8], kept: int) -> int:
         """Read until the buffer is full, or the file at its end; how much there is now."""
-        view = buffer.data[:-1]
+        view = buffer.data[:_BLOCK]
         while kept < len(view):
             got = self._read(lambda at=kept: self._text.readinto(view[at:]))  # type: ignore
             if not got:
