@@ -68,6 +68,8 @@ from linnet.options import config
 from linnet.runtime.kernel import Kernel
 
 if TYPE_CHECKING:
+    from linnet.algebra.properties import check_properties
+    from linnet.algebra.semirings import Semiring, semiring, semirings
     from linnet.files.read import read
     from linnet.files.write import write
     from linnet.formats.policies import Bucket, Coord, Hash, Heap, Policy
@@ -94,6 +96,8 @@ _LATER |= dict.fromkeys(("Bucket", "Coord", "Hash", "Heap", "Policy"), "linnet.f
 _LATER |= {"SparseWorkspace": "linnet.formats.sparse_workspace"}
 _LATER |= dict.fromkeys(("Bucket", "Coord", "Hash", "Heap", "Policy"), "linnet.formats.policies")
 _LATER |= {"SparseWorkspace": "linnet.formats.sparse_workspace"}
+_LATER |= dict.fromkeys(("Semiring", "semiring", "semirings"), "linnet.algebra.semirings")
+_LATER |= {"check_properties": "linnet.algebra.properties"}
 _LATER |= dict.fromkeys(
     ("insert_workspaces", "precompute", "workspace"), "linnet.frontend.workspaces"
 )

@@ -91,7 +91,7 @@ def _loose_call(
 ) -> Run:
     """A call with arguments that may be missing, or not stored."""
     numpy, finish = function.numpy, to(result)
-    laws = [_annihilators(function, k, dtype) for k, dtype in enumerate(given)]
+    laws = [_decided(function, k, dtype) for k, dtype in enumerate(given)]
     constants = [a.constant and kind(t) in "biu" for a, t in zip(args, given, strict=True)]
 
     def call(env: Env) -> object:
@@ -99,11 +99,11 @@ def _loose_call(
         present = [v for v in values if v is not MISSING]
         if function.name == "coalesce" and present:
             return present[0]
-        for value, exact, annihilators in zip(values, constants, laws, strict=True):
-            if (exact or type(value) is Structural) and any(
-                same(z, plain(value)) for z in annihilators
-            ):
-                return Structural(finish(plain(value)))
+        for value, exact, decided in zip(values, constants, laws, strict=True):
+            if exact or type(value) is Structural:
+                for z, known in decided:
+                    if same(z, plain(value)):
+                        return Structural(finish(known))
         if len(present) < len(values):
             return MISSING
         computed = finish(numpy(*[plain(v) for v in values]))
@@ -113,9 +113,11 @@ def _loose_call(
     return call
 
 
-def _annihilators(function: Function, position: int, dtype: str) -> list[Number]:
+def _decided(function: Function, position: int, dtype: str) -> list[tuple[Number, Number]]:
+    """The values of an argument that decide the result alone, and what they decide."""
     laws = [function.annihilator] + ([function.left_annihilator] if position == 0 else [])
-    return [z for z in [law(dtype) for law in laws] if z is not None]
+    found = [(z, z) for z in [law(dtype) for law in laws] if z is not None]
+    return found + [(v, result) for v, p, result in function.constants if p in (None, position)]
 
 
 def _shortcut(runs: list[Run], decisive: bool) -> Run:
