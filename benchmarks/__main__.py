@@ -38,6 +38,7 @@ FAMILIES = (
     "structures",
     "graphs",
     "images",
+    "files",
 )
 FIGURES = ("latency", "memory", "scaling")
 
