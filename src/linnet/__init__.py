@@ -101,6 +101,11 @@ _LATER |= {"check_properties": "linnet.algebra.properties"}
 _LATER |= dict.fromkeys(
     ("insert_workspaces", "precompute", "workspace"), "linnet.frontend.workspaces"
 )
+_LATER |= dict.fromkeys(("Bucket", "Coord", "Hash", "Heap", "Policy"), "linnet.formats.policies")
+_LATER |= {"SparseWorkspace": "linnet.formats.sparse_workspace"}
+_LATER |= dict.fromkeys(
+    ("insert_workspaces", "precompute", "workspace"), "linnet.frontend.workspaces"
+)
 __array_api_version__ = "2025.12"
 
 

@@ -38,7 +38,8 @@ def combine(op: Function | None, dtype: str) -> FunctionType:
 
     assert isinstance(combine, FunctionType)
     if op is not None:
-        _define(combine, op, dtype)
+        for passed in {dtype, imp.INT} if kind(dtype) in "iu" else {dtype}:
+            _define(combine, op, dtype, passed)
     return combine
 
 
@@ -52,9 +53,8 @@ def stages(op: Function | None, dtype: str) -> tuple[FunctionType, FunctionType]
     return gather, absorb
 
 
-def _define(function: FunctionType, op: Function, dtype: str) -> None:
-    """Give the function the code of the operator. Narrow integers are passed as wide ones."""
-    passed = imp.INT if kind(dtype) in "iu" and dtype != "uint64" else dtype
+def _define(function: FunctionType, op: Function, dtype: str, passed: str) -> None:
+    """Give the function the code of the operator. Integers may be `passed` as wide ones."""
     old, new = imp.Var("old", passed), imp.Var("new", passed)
     wanted, result = op.types((dtype, dtype))
     args = tuple(

@@ -1,0 +1,196 @@
+"""Classification, provenance and choice of workspaces, as values."""
+
+from __future__ import annotations
+
+import pytest
+import scipy.sparse as sp
+
+import linnet as ln
+from linnet import loops
+from linnet.errors import ScheduleError
+from linnet.formats.insertion import COORD, DENSE, HASH
+from linnet.frontend.text import parse_text
+from linnet.loops.printer import show
+from linnet.normalize.choice import Choice, choose
+from linnet.normalize.classify import classify
+from linnet.schedule.precompute import precompute
+from linnet.schedule.provenance import Fuse, Pos, Split, original_order, originals
+
+# -- classification ------------------------------------------------------------------------------
+
+
+def test_orders_that_agree_need_no_workspace():
+    found = classify("ij", "ij")
+    assert (found.order, found.concordant, found.hoisted) == (0, True, ("i", "j"))
+    assert str(found) == "stored by i, j; the loops run over i, j: appended in order"
+
+
+def test_common_iteration_is_hoisted_up_to_the_first_mismatch():
+    assert classify("ikj", "ij").hoisted == ("i",)
+    assert classify("kij", "ij").hoisted == ()
+    assert classify("ijlk", "ijk").hoisted == ("i", "j")
+
+
+def test_a_dense_workspace_suffices_for_one_index_inside_the_reduction():
+    assert classify("ikj", "ij").dense_suffices
+    assert not classify("kij", "ij").dense_suffices
+    assert not classify("ikj", "ji").dense_suffices
+    assert not classify("ij", "ij").dense_suffices
+
+
+@pytest.mark.parametrize(
+    ("order", "access", "ow_order"),
+    [("ij", "ij", (0, 1)), ("ikj", "ji", (1, 0)), ("kijl", "lij", (1, 2, 0))],
+)
+def test_ow_order_says_where_each_input_index_is_stored(order, access, ow_order):
+    found = classify(order, access)
+    assert found.ow_order == ow_order
+    for k, index in enumerate(found.input_order):
+        assert found.access[found.ow_order[k]] == index
+
+
+# -- provenance ----------------------------------------------------------------------------------
+
+
+def test_split_keeps_the_inner_loop_of_a_free_index():
+    split = Split("i", "i0", "i1", 4)
+    assert original_order(("i0", "k", "i1", "j"), (split,), {"k"}) == ("k", "i", "j")
+
+
+def test_split_keeps_the_outer_loop_of_a_reduced_index():
+    split = Split("k", "k0", "k1", 4)
+    assert original_order(("k0", "i", "k1", "j"), (split,), {"k"}) == ("k", "i", "j")
+
+
+def test_split_loops_may_be_reordered():
+    split = Split("i", "i0", "i1", 4)
+    assert original_order(("i1", "i0", "j"), (split,), ()) == ("i", "j")
+
+
+def test_pos_and_fuse():
+    assert original_order(("p", "j"), (Pos("i", "p"),), ()) == ("i", "j")
+    assert original_order(("f", "l"), (Fuse("i", "j", "f"),), ()) == ("i", "j", "l")
+    relations = (Fuse("i", "j", "f"), Fuse("f", "l", "g"))
+    assert original_order(("g",), relations, ()) == ("i", "j", "l")
+
+
+def test_a_split_of_fused_reductions_is_a_reduction():
+    relations = (Fuse("k", "l", "f"), Split("f", "f0", "f1", 8))
+    assert original_order(("f0", "i", "f1"), relations, {"k", "l"}) == ("k", "l", "i")
+    assert original_order(("f0", "i", "f1"), relations, {"k"}) == ("i", "k", "l")
+
+
+def test_originals():
+    relations = (Fuse("i", "k", "f"), Pos("f", "p"), Split("p", "p0", "p1", 4))
+    assert originals("p1", relations) == ("i", "k")
+    assert originals("j", relations) == ("j",)
+
+
+def test_a_loop_that_is_not_there():
+    with pytest.raises(ScheduleError, match="no loop over `p`"):
+        original_order(("i", "j"), (Pos("i", "p"),), ())
+
+
+# -- choice --------------------------------------------------------------------------------------
+
+
+def choice(dims, extents, value):
+    size = loops.Dimension
+    sizes = tuple(size(*d) for d in dims)
+    bounds = tuple(loops.Extent(loops.Literal(0), size(*e)) for e in extents)
+    expr = parse_text(f"for i, j, k in ...:\n    precomputed[()] = {value}").body
+    while not isinstance(expr, loops.Assign):
+        expr = expr.body if isinstance(expr, loops.Loop) else expr.stmts[0]
+    return Choice("w", sizes, 8, bounds, expr.value)
+
+
+ROW = choice([("B", 1)], [("A", 1), ("B", 1)], "A[i, k] * B[k, j]")
+ALL = choice([("A", 0), ("B", 1)], [("A", 1), ("A", 0), ("B", 1)], "A[i, k] * B[k, j]")
+
+
+@pytest.mark.parametrize(
+    ("what", "n", "stored", "kind"),
+    [
+        (ROW, 1000, 5000, DENSE),  # fits the cache
+        (ROW, 10**7, 10**8, COORD),  # a hundred updates of ten million places
+        (ALL, 100, 5000, DENSE),  # all places are used
+        (ALL, 10**5, 5 * 10**5, COORD),
+        (ALL, 10**5, 10**8, HASH),  # ten updates to a place, of which there are too many
+    ],
+)
+def test_kind_of_workspace(what, n, stored, kind):
+    shapes, counts = {"A": (n, n), "B": (n, n)}, {"A": stored, "B": stored}
+    assert choose(what, shapes, counts).kind == kind
+
+
+def test_kind_where_sizes_are_not_known():
+    assert choose(ROW, {}, {}).kind == ROW.usual == DENSE
+    assert choose(ALL, {}, {}).kind == ALL.usual == COORD
+
+
+def test_sums_add_up_and_products_thin_out():
+    some = {"A": (10**6, 10**6), "B": (10**6, 10**6)}
+    stored = {"A": 10**9, "B": 10**9}
+    both = choice([("A", 0), ("A", 1)], [("A", 0), ("A", 1)], "A[i, j] * B[i, j]")
+    either = choice([("A", 0), ("A", 1)], [("A", 0), ("A", 1)], "A[i, j] + B[i, j]")
+    assert "1e+06 updates" in choose(both, some, stored).why
+    assert "2e+09 updates" in choose(either, some, stored).why
+
+
+def test_sizes_choose_another_kernel():
+    """One kernel object, two kinds of workspaces; formats alone do not tell."""
+    kernel = ln.Kernel(
+        parse_text("C[...] = 0\nfor i, k, j in ...:\n    C[i, j] += A[i, k] * B[k, j]")
+    )
+    for n, word in ((50, "SparseByteMap"), (10**6, "SparseWorkspace"), (60, "SparseByteMap")):
+        A, B = (
+            sp.csr_matrix(([2.0, 3.0], ([0, 1], [1, 0])), (2, 2)),
+            sp.csr_matrix(([1.0, 4.0], ([0, 1], [n - 1, 5])), (2, n)),
+        )
+        args = ln.empty_tensor(ln.CSR), ln.asarray(A), ln.asarray(B)
+        assert word in kernel.loops(*args)
+        assert abs(kernel(*args).to_scipy() - A @ B).max() == 0
+    assert len(kernel._entries) == 2
+
+
+# -- precompute ----------------------------------------------------------------------------------
+
+PRODUCT = "C[...] = 0\nfor i, k, j in ...:\n    C[i, j] += A[i, k] * B[k, j]"
+
+
+def expr_of(text):
+    body = parse_text(f"for i, j, k in ...:\n    precomputed[()] = {text}").body
+    while not isinstance(body, loops.Assign):
+        body = body.body if isinstance(body, loops.Loop) else body.stmts[0]
+    return body.value
+
+
+def test_precompute_inside_shared_loops():
+    program = parse_text(PRODUCT)
+    made = precompute(program, expr_of("A[i, k] * B[k, j]"), ["j"], ["j"], "w", ln.workspace(1))
+    text = show(made)
+    assert text.index("for i") < text.index("w[...] = 0") < text.index("for k")
+    assert "C[i, j_2] = w[j_2]" in text
+
+
+def test_precompute_a_factor():
+    text = "y[...] = 0\nfor i, k, j in ...:\n    y[i] += d[i] * (A[i, k] * x[k])"
+    expr = expr_of("A[i, k] * x[k]")
+    made = show(precompute(parse_text(text), expr, ["i"], ["i"], "w", ln.workspace(1)))
+    assert "w[i] += A[i, k] * x[k]" in made
+    assert "y[i_2] = d[i_2] * w[i_2]" in made
+
+
+@pytest.mark.parametrize(
+    ("text", "expr", "i_vars", "message"),
+    [
+        (PRODUCT, "A[k, i]", ["i"], "in 0 updates"),
+        (PRODUCT, "A[i, k] * B[k, j]", ["k"], "indices of the result"),
+        (PRODUCT, "A[i, k] * B[k, j]", ["i", "j"], "2 and 2 indices for 1 dimensions"),
+        (PRODUCT, "A[i, k]", ["i"], "`k` is reduced over in both parts"),
+        (PRODUCT.replace("* B", "+ D[i] + B"), "D[i]", ["i"], "not a product"),
+    ],
+)
+def test_precompute_refuses(text, expr, i_vars, message):
+    with pytest.raises(ScheduleError, match=message):
+        precompute(parse_text(text), expr_of(expr), i_vars, i_vars, "w", ln.workspace(1))
