@@ -1,11 +1,13 @@
 """Settings: one frozen `Options`, and `config(...)` to change it.
 
 Environment variables are read here and nowhere else. A plain call of `config` sets the options of
-the whole process; `with config(...):` sets them for the block, in this thread or task only.
+the whole process; `with config(...):` sets them for the block, in this thread or task only, and no
+other ever sees them.
 """
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sys
 import threading
@@ -100,21 +102,22 @@ def default_cache_dir() -> Path:
 
 _process: Options | None = None
 _context: ContextVar[Options | None] = ContextVar("linnet_options", default=None)
-_lock = threading.RLock()  # for what follows; held for a moment only
-_base: Options | None = None  # the options of the process, but for what is pending
-_pending: dict[int, dict[str, Any]] = {}  # by thread: a call of `config` that may be for a block
+_lock = threading.RLock()  # for changes of `_process`; held for a moment only
+_open: dict[int, _Change] = {}  # by thread: a call of `config` that may turn out to be for a block
 
 
 def current() -> Options:
     """The options in force here."""
+    if _open:
+        _settle(_open.pop(threading.get_ident(), None))
     return _context.get() or _process or _initial()
 
 
 def _initial() -> Options:
-    global _process, _base
+    global _process
     with _lock:
         if _process is None:
-            _process = _base = _one(from_environment())
+            _process = _one(from_environment())
         return _process
 
 
@@ -127,8 +130,20 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_renew_lock)
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class _Change:
+    """What a call of `config` asks for, in the context of its caller until it is settled."""
+
+    changes: dict[str, Any]
+    token: Token[Options | None]
+
+
 class config:
-    """Change options: `config(backend="c")` from now on, `with config(backend="c"):` in a block."""
+    """Change options: `config(backend="c")` from now on, `with config(backend="c"):` in a block.
+
+    Which of the two it is shows only later: when a block is entered; or when nobody has the object
+    any more, it is printed, or the thread goes on to ask for its options.
+    """
 
     def __init__(
         self,
@@ -153,26 +168,31 @@ class config:
             "threads": threads,
         }
         self._changes = {name: value for name, value in given.items() if value is not None}
-        self._before = current()
+        before = current()
         try:
-            self._after = _one(replace(self._before, **self._changes))
+            self._after = _one(replace(before, **self._changes))
         except LinnetError as error:
             error.at = Location.of_caller()
             raise
         self._token: Token[Options | None] | None = None
-        if _context.get() is None:
-            _change_process(self._changes)
-        else:
-            _context.set(self._after)
+        self._change = _Change(self._changes, _context.set(self._after))
+        _open[threading.get_ident()] = self._change
 
     def __enter__(self) -> Options:
-        # the call itself has set the options; narrow them to this block
-        if _context.get() is None:
-            _change_process(None)
-        else:
-            _context.set(self._before)
+        if _close(self._change):
+            _context.reset(self._change.token)
         self._token = _context.set(self._after)
         return self._after
+
+    def __del__(self) -> None:
+        change = getattr(self, "_change", None)
+        if change is not None and _close(change):
+            _settle(change)
+
+    def __repr__(self) -> str:
+        if _close(self._change):
+            _settle(self._change)
+        return f"config({', '.join(f'{k}={v!r}' for k, v in self._changes.items())})"
 
     def __exit__(
         self,
@@ -192,21 +212,24 @@ def _one(options: Options) -> Options:
     return _known.setdefault(astuple(options), options)
 
 
-def _change_process(changes: dict[str, Any] | None) -> None:
-    """Set options of the process; with None, take back what this thread has set last.
+def _close(change: _Change) -> bool:
+    """Whether it is still open what a change is for; from now on it is not."""
+    for thread, found in list(_open.items()):
+        if found is change:
+            return _open.pop(thread, None) is change
+    return False
 
-    A thread that goes on to enter a block takes back its own change only, whatever other threads
-    have set in between.
-    """
-    global _process, _base
-    me = threading.get_ident()
+
+def _settle(change: _Change | None) -> None:
+    """A change that is not for a block is for the process, or for the block that it is made in."""
+    global _process
+    if change is None:
+        return
+    with contextlib.suppress(ValueError):  # another task: there it stays as it is
+        _context.reset(change.token)
+    around = _context.get()
+    if around is not None:
+        _context.set(_one(replace(around, **change.changes)))
+        return
     with _lock:
-        last = _pending.pop(me, None)
-        if changes is not None:
-            if last is not None:  # it was not for a block
-                _base = _one(replace(_base or _initial(), **last))
-            _pending[me] = changes
-        found = _base or _initial()
-        for each in _pending.values():
-            found = replace(found, **each)
-        _process = _one(found)
+        _process = _one(replace(_process or _initial(), **change.changes))

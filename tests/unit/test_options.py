@@ -13,8 +13,7 @@ from linnet.options import Options, config, current, default_cache_dir, from_env
 @pytest.fixture(autouse=True)
 def untouched(monkeypatch):
     monkeypatch.setattr(options, "_process", Options())
-    monkeypatch.setattr(options, "_base", Options())
-    monkeypatch.setattr(options, "_pending", {})
+    monkeypatch.setattr(options, "_open", {})
 
 
 def unchanged() -> bool:
@@ -47,6 +46,36 @@ def test_other_threads_do_not_see_a_block():
         thread.start()
         thread.join()
     assert seen == ["llvm"]
+
+
+def test_other_threads_do_not_even_see_the_call_that_makes_a_block():
+    seen = []
+
+    def look() -> None:
+        thread = threading.Thread(target=lambda: seen.append(current().backend))
+        thread.start()
+        thread.join()
+
+    block = config(backend="c")
+    look()
+    with block:
+        look()
+        assert current().backend == "c"
+    look()
+    assert seen == ["llvm"] * 3
+    assert unchanged()
+
+
+@pytest.mark.parametrize("settle", [repr, lambda kept: current()], ids=["printed", "used"])
+def test_a_call_whose_result_is_kept_is_for_good(settle):
+    kept = config(backend="c")
+    settle(kept)
+    seen = []
+    thread = threading.Thread(target=lambda: seen.append(current().backend))
+    thread.start()
+    thread.join()
+    assert (current().backend, seen) == ("c", ["c"])
+    assert repr(kept) == "config(backend='c')"
 
 
 def test_a_plain_call_in_a_block_ends_with_it():

@@ -20,6 +20,7 @@ from linnet import imp
 from linnet.backend import loader, stamp
 from linnet.backend.cache import Cache
 from linnet.backend.identifiers import symbol
+from linnet.errors import BuildError, InternalError
 from linnet.options import Options
 
 Call = Callable[[int], int]
@@ -55,11 +56,17 @@ def load(key: str, options: Options) -> Compiled | None:
     data = cache.load(_full_key(key, options)) if cache is not None else None
     if data is None:
         return None
-    header, code = _unpack(data)
-    name, meta = header["symbol"], header["meta"]
-    assert isinstance(name, str)
-    assert isinstance(meta, dict)
-    return Compiled(_link(code, name, options), meta, len(code), cached=True)
+    try:
+        header, code = _unpack(data)
+        name, meta = header["symbol"], header["meta"]
+        call = _link(code, str(name), options)
+        return Compiled(call, dict(meta), len(code), cached=True)  # type: ignore[call-overload]
+    except _UNREADABLE:
+        return None  # it is compiled anew, and replaced
+
+
+# what reading an entry that is not as we write it may come to
+_UNREADABLE = (struct.error, ValueError, TypeError, KeyError, OSError, BuildError, InternalError)
 
 
 def _module(name: str) -> Any:
@@ -89,6 +96,8 @@ def _link(code: bytes, name: str, options: Options) -> Call:
         try:
             image = loader.load(code)
             address, owner = image.symbols[name], image
+        except loader.Malformed:
+            raise BuildError("a compiled kernel cannot be loaded") from None
         except loader.Unsupported:
             address, owner = _module("machine").load(code, name)
     function = _PROTOTYPE(address)

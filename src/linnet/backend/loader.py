@@ -31,6 +31,10 @@ class Unsupported(Exception):
     """An object file, or a system, that this loader does not handle."""
 
 
+class Malformed(Unsupported):
+    """Not an object file at all; LLVM's loader would end the process over it."""
+
+
 @dataclass(frozen=True, slots=True)
 class Section:
     """One section header."""
@@ -75,7 +79,7 @@ def load(code: bytes) -> Image:
         sections, symbols = _parse(code)
         return _Linker(code, sections, symbols).link()
     except (struct.error, IndexError, ValueError, OverflowError, UnicodeDecodeError) as error:
-        raise Unsupported(f"a malformed object file: {error}") from None
+        raise Malformed(f"a malformed object file: {error}") from None
 
 
 # -- reading -------------------------------------------------------------------------------------
@@ -83,7 +87,7 @@ def load(code: bytes) -> Image:
 
 def _parse(code: bytes) -> tuple[list[Section], list[Symbol]]:
     if code[:7] != b"\x7fELF\x02\x01\x01":
-        raise Unsupported("not a 64-bit little-endian ELF file")
+        raise Malformed("not a 64-bit little-endian ELF file")
     kind, machine = struct.unpack_from("<HH", code, 16)
     if kind != 1 or machine != 62:
         raise Unsupported("not a relocatable file for x86-64")
@@ -95,7 +99,7 @@ def _parse(code: bytes) -> tuple[list[Section], list[Symbol]]:
             "<IIQQQQIIQQ", code, table + k * entry
         )
         if sort != _NOBITS and offset + size > len(code):
-            raise Unsupported("a section beyond the end of the file")
+            raise Malformed("a section beyond the end of the file")
         sections.append(Section(sort, flags, offset, size, link, info, max(align, 1)))
     tables = [s for s in sections if s.kind == _SYMTAB]
     if len(tables) != 1:
@@ -175,7 +179,7 @@ class _Linker:
             kind, symbol = info & 0xFFFFFFFF, self.symbols[info >> 32]
             wide = kind in (_ABS64, _PC64)
             if offset + (8 if wide else 4) > size:
-                raise Unsupported("a relocation outside its section")
+                raise Malformed("a relocation outside its section")
             value = self._target(symbol, kind, base) + addend
             if kind != _ABS64:
                 value -= base + place + offset

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+import operator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from operator import index
 from typing import SupportsIndex, cast
 
+from linnet.algebra.function import Function
 from linnet.algebra.table import maximum
 from linnet.errors import InternalError, Location, ShapeError
 from linnet.loops.nodes import Access, Call, Dimension, Expr, Literal
@@ -84,14 +85,34 @@ def evaluate(expr: Expr, shapes: Shapes) -> int:
     """The value of an expression over dimensions of arguments and literals."""
     match expr:
         case Literal(value):
-            return index(cast(int, value))
+            return operator.index(cast(int, value))
         case Dimension(tensor, mode):
             return shapes[tensor][mode]
         case Call(function, args):
-            found = function.numpy(*[evaluate(a, shapes) for a in args])
-            return index(cast(SupportsIndex, found))  # a NumPy integer
+            return exactly(function)(*[evaluate(a, shapes) for a in args])
         case _:
             raise InternalError(f"{expr} is not known before a kernel runs")
+
+
+def exactly(function: Function) -> Callable[..., int]:
+    """A function of Python's integers, which do not overflow."""
+    exact = _EXACT.get(function.name)
+    if exact is not None:
+        return exact
+    return lambda *values: operator.index(cast(SupportsIndex, function.numpy(*values)))
+
+
+_EXACT: dict[str, Callable[..., int]] = {
+    "add": operator.add,
+    "subtract": operator.sub,
+    "multiply": operator.mul,
+    "negative": operator.neg,
+    "abs": abs,
+    "maximum": max,
+    "minimum": min,
+    "floor_divide": lambda a, b: a // b if b else 0,  # as NumPy has it
+    "remainder": lambda a, b: a % b if b else 0,
+}
 
 
 def _unequal(left: Use, a: int, right: Use, b: int) -> ShapeError:

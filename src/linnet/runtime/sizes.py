@@ -6,7 +6,6 @@ is computed in Python's integers, which do not overflow.
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Callable, Iterator, Sequence
 from math import prod
 
@@ -20,6 +19,7 @@ from linnet.formats.format import Format
 from linnet.formats.tensor import Tensor
 from linnet.loops.printer import show
 from linnet.loops.rewrite import walk
+from linnet.normalize.shape_checks import exactly
 
 Shapes = Sequence[Sequence[int]]
 Held = Sequence[Contents | None]
@@ -28,14 +28,6 @@ Size = Callable[[Shapes, Held], int]
 
 LARGEST = 2**63 - 1
 _MOST = 2**59  # elements of 16 bytes that 64 bits can count
-_EXACT: dict[str, Callable[..., int]] = {
-    "add": operator.add,
-    "subtract": operator.sub,
-    "multiply": operator.mul,
-    "negative": operator.neg,
-    "maximum": max,
-    "minimum": min,
-}
 
 
 def size_of(expr: loops.Expr, positions: dict[str, int]) -> Size:
@@ -51,8 +43,7 @@ def size_of(expr: loops.Expr, positions: dict[str, int]) -> Size:
             p, at = positions[tensor], [size_of(i, positions) for i in indices]
             return lambda shapes, held: _element(expr, held[p], [i(shapes, held) for i in at])
         case loops.Call(function, args):
-            exact, sizes = _EXACT.get(function.name), [size_of(a, positions) for a in args]
-            apply = exact or (lambda *values: operator.index(function.numpy(*values)))  # type: ignore[arg-type]
+            apply, sizes = exactly(function), [size_of(a, positions) for a in args]
             return lambda shapes, held: apply(*[size(shapes, held) for size in sizes])
         case _:
             raise AssertionError(f"not a size: {expr}")

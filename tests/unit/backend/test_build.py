@@ -56,6 +56,22 @@ def test_a_damaged_entry_is_rebuilt(options):
     assert backend.load("k", options).call(0) == 42
 
 
+@pytest.mark.parametrize(
+    "entry",
+    [
+        *(b"", b"\x05", b"\xff\xff\xff\x7f{}"),
+        *(b"\x02\0\0\0{}", b"\x02\0\0\0[]", b"\x02\0\0\0\xff{"),
+        b'\x1c\0\0\0{"symbol": "f", "meta": {}}',
+        b'\x1c\0\0\0{"symbol": "f", "meta": {}}\x7fELF\x02\x01\x01',
+    ],
+)
+def test_an_entry_of_another_kind_is_a_miss(options, entry):
+    backend.Cache.open(options).store(backend._full_key("k", options), entry)
+    assert backend.load("k", options) is None
+    assert backend.build(forty_two(), "k", options).call(0) == 42
+    assert backend.load("k", options).call(0) == 42
+
+
 def test_functions_outlive_what_made_them(options):
     call = backend.build(forty_two(), "k", options).call
     for k in range(4):
