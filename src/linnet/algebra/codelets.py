@@ -13,6 +13,7 @@ from typing import TypeVar
 
 from linnet import imp
 from linnet.algebra.body import Body, body_of
+from linnet.algebra.complex_codelets import COMPLEX
 from linnet.imp.codelets import instantiate
 from linnet.imp.rewrite import Tree, rewrite
 from linnet.imp.translate import admit
@@ -129,7 +130,7 @@ CODELETS: dict[str, FunctionType] = {
         scale,
     )
     if isinstance(f, FunctionType)
-}
+} | COMPLEX
 
 
 T = TypeVar("T", imp.Expr, imp.Block)

@@ -11,7 +11,7 @@ from collections.abc import Callable
 
 from linnet.algebra.emit import Args, constant, parts
 from linnet.algebra.function import Emit
-from linnet.imp import BOOL, Binary, Call, Const, Expr, Select, Unary
+from linnet.imp import BOOL, Binary, Call, Cast, Const, Expr, Select, Unary
 
 Parts = tuple[Expr, Expr]
 OfParts = Callable[[Expr, Expr], Parts]
@@ -22,6 +22,17 @@ def of_parts(function: OfParts) -> Emit:
 
     def emit(args: Args, dtype: str) -> Expr:
         return Call("complex", function(*parts(args[0])), dtype)
+
+    return emit
+
+
+def by_codelet(name: str) -> Emit:
+    """A function that branches, written out in `complex_codelets`, in double precision."""
+
+    def emit(args: Args, dtype: str) -> Expr:
+        x, y = (p if p.dtype == "float64" else Cast(p, "float64") for p in parts(args[0]))
+        found = Call(f"complex_{name}", (x, y), "complex128")
+        return found if dtype == "complex128" else Cast(found, dtype)
 
     return emit
 
@@ -115,8 +126,9 @@ def sign(args: Args, dtype: str) -> Expr:
     """`z / |z|`, and 0 for 0."""
     x, y = parts(args[0])
     length = Call("abs", args, x.dtype)
-    size = Select(_is_zero(length), constant(1, x.dtype), length)
-    return Call("complex", (_div(x, size), _div(y, size)), dtype)
+    zero = constant(0, x.dtype)
+    shares = (Select(_is_zero(length), zero, _div(part, length)) for part in (x, y))
+    return Call("complex", tuple(shares), dtype)
 
 
 def power(args: Args, dtype: str) -> Expr:

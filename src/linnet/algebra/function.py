@@ -11,6 +11,7 @@ from linnet import imp
 from linnet.algebra.body import Body
 from linnet.algebra.dtypes import Number
 from linnet.algebra.regions import Region
+from linnet.errors import ArgumentError, Location
 
 Types = Callable[[tuple[str, ...]], tuple[tuple[str, ...], str]]
 """From the arguments' dtypes: the dtypes to which they are converted, and the result's."""
@@ -96,7 +97,9 @@ class Function:
 
         def add(text: Callable[..., object]) -> Function:
             if self.make_case is None:
-                raise TypeError(f"{self.name} is built in and takes no cases")
+                raise ArgumentError(
+                    f"`{self.name}` is built in and takes no cases", at=Location.of_caller()
+                )
             return self.make_case(self, text, values)
 
         return add

@@ -1,7 +1,8 @@
 """What a user's function means: its own text, run by Python on NumPy's scalars.
 
 Functions of `math` and of Python that raise errors where compiled code goes on (`math.sqrt(-1)`,
-`int(nan)`), or that treat NaN otherwise (`min`), are replaced by those of the table.
+`int(nan)`), or that treat NaN otherwise (`min`), are replaced by those of the table. Where Python
+still gives up (a loop counter divided by zero), the code is interpreted.
 """
 
 from __future__ import annotations
@@ -14,11 +15,15 @@ from types import FunctionType
 
 import numpy as np
 
+from linnet import imp
 from linnet.algebra import table
 from linnet.algebra.body import Body, Frozen, names_of, with_names
+from linnet.algebra.codelets import resolve
 from linnet.algebra.exact import Meaning, converter
 from linnet.algebra.function import Function
 from linnet.algebra.lookup import lookup
+from linnet.algebra.user import emit_of, translated
+from linnet.imp.interpret import run as interpret
 
 _ROUNDING: dict[object, Callable[..., object]] = {
     math.floor: np.floor,
@@ -39,12 +44,38 @@ def meaning(body: Body) -> Meaning:
         arrays = [np.asarray(a) for a in args]
         with np.errstate(all="ignore"):
             if not any(a.ndim for a in arrays):
-                return known[0](*[a[()] for a in arrays])
+                return _run(body, known[0], [a[()] for a in arrays])
             columns = np.broadcast_arrays(*arrays)
-            values = [known[0](*row) for row in zip(*(c.ravel() for c in columns), strict=True)]
+            rows = zip(*(c.ravel() for c in columns), strict=True)
+            values = [_run(body, known[0], list(row)) for row in rows]
         return np.array(values).reshape(columns[0].shape)
 
     return call
+
+
+def _run(body: Body, function: FunctionType, args: list[np.generic]) -> object:
+    try:
+        return function(*args)
+    except (ArithmeticError, ValueError):
+        return _interpreted(body, args)
+
+
+def _interpreted(body: Body, args: list[np.generic]) -> object:
+    """What the code gives, by the interpreter of imperative code."""
+    dtypes = tuple([str(a.dtype) for a in args])
+    result = translated(body, dtypes).module[-1].dtype
+    assert result is not None
+    buffers = [imp.Buffer(f"x{k}", d) for k, d in enumerate(dtypes)]
+    registry: dict[str, imp.Function] = {}
+    code = resolve(emit_of(body)(tuple(b[0] for b in buffers), result), registry)
+    out = imp.Buffer("r", result)
+    store = imp.Block((imp.Store(out, imp.ZERO, code),))
+    argument = imp.Argument("call", (), (*buffers, out))
+    kernel = imp.Kernel("call", (argument,), store, tuple(registry.values()))
+    arrays = {b.name: np.array([a], b.dtype) for b, a in zip(buffers, args, strict=True)}
+    _, found = interpret(kernel, {"call": ((), {**arrays, "r": np.zeros(1, result)})})
+    value: object = found["r"][0]
+    return value
 
 
 def _runnable(function: FunctionType) -> FunctionType:

@@ -1,0 +1,190 @@
+"""Functions of complex numbers with branches: what C's complex functions give, special cases too.
+
+Restricted Python, compiled for the parts of a number in double precision. Far from overflow the
+formulas are Kahan's; near it a logarithm stands for the square roots. What C says of infinities and
+NaN comes out of `hypot` and `atan2`, but for the cases that are written out.
+"""
+
+from __future__ import annotations
+
+import math
+from types import FunctionType
+
+_LARGE = 4.49423283715579e307  # a quarter of the largest number
+_LARGE_ROOT = 6.703903964971298e153  # its root
+_SMALL_ROOT = 1.4916681462400413e-154  # the root of the smallest normal number
+_LN4 = 1.3862943611198906
+_HALF_PI = 1.5707963267948966
+
+
+def complex_exp(x: float, y: float) -> complex:
+    """`exp x (cos y + i sin y)`; a real number stays real."""
+    size = math.exp(x)
+    if y == 0:
+        return complex(size, y)
+    if math.isinf(x) and not math.isfinite(y):
+        if x > 0:
+            return complex(x, math.nan)
+        return complex(0.0, 0.0)
+    return complex(size * math.cos(y), size * math.sin(y))
+
+
+def complex_expm1(x: float, y: float) -> complex:
+    """`(exp x - 1) cos y - 2 sin² (y / 2) + i exp x sin y`"""
+    if y == 0:
+        return complex(math.expm1(x), y)
+    if math.isinf(x) and not math.isfinite(y):
+        if x > 0:
+            return complex(x, math.nan)
+        return complex(-1.0, 0.0)
+    half = math.sin(y / 2)
+    real = math.expm1(x) * math.cos(y) - 2 * half * half
+    return complex(real, math.exp(x) * math.sin(y))
+
+
+def complex_log1p(x: float, y: float) -> complex:
+    """`log |1 + z| + i arg (1 + z)`"""
+    angle = math.atan2(y, 1 + x)
+    if abs(x) < 0.5 and abs(y) < 0.5:
+        return complex(math.log1p(x * (2 + x) + y * y) / 2, angle)
+    return complex(math.log(math.hypot(1 + x, y)), angle)
+
+
+def complex_sinh(x: float, y: float) -> complex:
+    """`sinh x cos y + i cosh x sin y`"""
+    if y == 0:
+        return complex(math.sinh(x), y)
+    if not math.isfinite(y) and (x == 0 or math.isinf(x)):
+        return complex(x, math.nan)
+    return complex(math.sinh(x) * math.cos(y), math.cosh(x) * math.sin(y))
+
+
+def complex_cosh(x: float, y: float) -> complex:
+    """`cosh x cos y + i sinh x sin y`"""
+    if y == 0:
+        return complex(math.cosh(x), math.copysign(0.0, x) * y)
+    if not math.isfinite(y):
+        if x == 0:
+            return complex(math.nan, 0.0)
+        if math.isinf(x):
+            return complex(math.inf, math.nan)
+    return complex(math.cosh(x) * math.cos(y), math.sinh(x) * math.sin(y))
+
+
+def complex_tanh(x: float, y: float) -> complex:
+    """With t = tan y, s = sinh x, b = 1 + t²: (b s sqrt(1 + s²) + i t) / (1 + b s²)  (Kahan)"""
+    if y == 0:
+        return complex(math.tanh(x), y)
+    if not math.isfinite(y):
+        if x == 0:
+            return complex(x, math.nan)
+        if math.isinf(x):
+            return complex(math.copysign(1.0, x), 0.0)
+        return complex(math.nan, math.nan)
+    if abs(x) > 20:
+        wave = 4 * math.sin(y) * math.cos(y)
+        return complex(math.copysign(1.0, x), wave * math.exp(-2 * abs(x)))
+    t = math.tan(y)
+    s = math.sinh(x)
+    b = 1 + t * t
+    below = 1 + b * s * s
+    return complex(b * s * math.sqrt(1 + s * s) / below, t / below)
+
+
+def root_real(x: float, y: float) -> float:
+    """The real part of the square root of a finite number."""
+    t = math.sqrt(0.5 * abs(x) + 0.5 * math.hypot(x, y))
+    if x >= 0 or t == 0:
+        return t
+    return 0.5 * abs(y) / t
+
+
+def root_imag(x: float, y: float) -> float:
+    """The imaginary part of the square root of a finite number."""
+    t = math.sqrt(0.5 * abs(x) + 0.5 * math.hypot(x, y))
+    if x >= 0 and t != 0:
+        t = 0.5 * abs(y) / t
+    return math.copysign(t, y)
+
+
+def complex_acos(x: float, y: float) -> complex:
+    """2 atan(Re sqrt(1 - z) / Re sqrt(1 + z)) + i asinh(Im (conj sqrt(1 + z) sqrt(1 - z)))"""
+    if abs(x) <= _LARGE and abs(y) <= _LARGE:
+        ax = root_real(1 - x, -y)
+        ay = root_imag(1 - x, -y)
+        bx = root_real(1 + x, y)
+        by = root_imag(1 + x, y)
+        return complex(2 * math.atan2(ax, bx), math.asinh(bx * ay - by * ax))
+    if x == 0 and math.isnan(y):
+        return complex(_HALF_PI, y)
+    size = math.log(math.hypot(x / 2, y / 2)) + _LN4
+    return complex(math.atan2(abs(y), x), math.copysign(size, -y))
+
+
+def complex_acosh(x: float, y: float) -> complex:
+    """asinh(Re (conj sqrt(z - 1) sqrt(z + 1))) + 2i atan(Im sqrt(z - 1) / Re sqrt(z + 1))"""
+    if abs(x) <= _LARGE and abs(y) <= _LARGE:
+        ax = root_real(x - 1, y)
+        ay = root_imag(x - 1, y)
+        bx = root_real(x + 1, y)
+        by = root_imag(x + 1, y)
+        return complex(math.asinh(ax * bx + ay * by), 2 * math.atan2(ay, bx))
+    if x == 0 and math.isnan(y):
+        return complex(y, _HALF_PI)
+    return complex(math.log(math.hypot(x / 2, y / 2)) + _LN4, math.atan2(y, x))
+
+
+def complex_asinh(x: float, y: float) -> complex:
+    """asinh(Im (conj sqrt(1 + iz) sqrt(1 - iz))) + i atan(y / Re (sqrt(1 + iz) sqrt(1 - iz)))"""
+    if abs(x) <= _LARGE and abs(y) <= _LARGE:
+        ax = root_real(1 + y, -x)
+        ay = root_imag(1 + y, -x)
+        bx = root_real(1 - y, x)
+        by = root_imag(1 - y, x)
+        return complex(math.asinh(ax * by - bx * ay), math.atan2(y, ax * bx - ay * by))
+    if y == 0:
+        return complex(x, y)
+    size = math.log(math.hypot(x / 2, y / 2)) + _LN4
+    return complex(math.copysign(size, x), math.atan2(y, abs(x)))
+
+
+def complex_atanh(x: float, y: float) -> complex:
+    """log1p(4x / ((1 - x)² + y²)) / 4 - i atan(-2y / ((1 - x)(1 + x) - y²)) / 2"""
+    a = abs(x)
+    b = abs(y)
+    if math.isinf(x) or math.isinf(y):
+        if math.isnan(y):
+            return complex(math.copysign(0.0, x), y)
+        return complex(math.copysign(0.0, x), math.copysign(_HALF_PI, y))
+    if x == 0 and math.isnan(y):
+        return complex(x, y)
+    if math.isnan(x) or math.isnan(y):
+        return complex(math.nan, math.nan)
+    if a > _LARGE_ROOT or b > _LARGE_ROOT:
+        h = math.hypot(a / 2, b / 2)
+        return complex(math.copysign(a / 4 / h / h, x), math.copysign(_HALF_PI, y))
+    if a == 1 and b < _SMALL_ROOT:
+        if b == 0:
+            return complex(math.copysign(math.inf, x), y)
+        real = -math.log(math.sqrt(b) / math.sqrt(math.hypot(b, 2.0)))
+        return complex(math.copysign(real, x), math.copysign(math.atan2(2.0, -b) / 2, y))
+    real = math.log1p(4 * a / ((1 - a) * (1 - a) + b * b)) / 4
+    imag = -math.atan2(-2 * y, (1 - a) * (1 + a) - b * b) / 2
+    return complex(math.copysign(real, x), imag)
+
+
+def complex_asin(x: float, y: float) -> complex:
+    """`-i asinh(i z)`"""
+    turned = complex_asinh(-y, x)
+    return complex(turned.imag, -turned.real)
+
+
+def complex_atan(x: float, y: float) -> complex:
+    """`-i atanh(i z)`"""
+    turned = complex_atanh(-y, x)
+    return complex(turned.imag, -turned.real)
+
+
+COMPLEX: dict[str, FunctionType] = {
+    name: f for name, f in globals().items() if isinstance(f, FunctionType)
+}
