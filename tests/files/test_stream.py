@@ -70,3 +70,19 @@ def test_progress_is_not_shown_elsewhere(monkeypatch: pytest.MonkeyPatch):
         progress.show(500)
         progress.close()
     assert silent.getvalue() == ""
+
+
+def test_progress_of_writing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    terminal, now = Terminal(), [0.0]
+
+    def clock() -> float:
+        now[0] += 2.0
+        return now[0]
+
+    monkeypatch.setattr(stream.time, "monotonic", clock)
+    monkeypatch.setattr(stream.sys, "stderr", terminal)
+    n = 200_000
+    ln.write(tmp_path / "a.tns", ln.tensor([range(n)], range(n), (n,)))
+    assert "a.tns [" in terminal.getvalue()
+    assert terminal.getvalue().endswith("\r")
+    assert ln.read(tmp_path / "a.tns").nnz == n

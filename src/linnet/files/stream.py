@@ -142,15 +142,18 @@ class Progress:
         self._start = self._last = time.monotonic()
         self._shown = 0
 
-    def show(self, done: int) -> None:
-        """Say how far it is, if it has taken a while and somebody is there to see it."""
+    def show(self, done: int, size: int | None = None) -> None:
+        """Say how far it is, if it has taken a while and somebody is there to see it.
+
+        `size` is how many bytes that is, where what is counted are not bytes.
+        """
         now = time.monotonic()
         if now - self._start < _PATIENCE or now - self._last < 0.1 or not self._seen():
             return
         self._last = now
         part = min(1.0, done / self.total)
         bar = "#" * round(30 * part)
-        rate = done / (now - self._start) / 1e6
+        rate = (done if size is None else size) / (now - self._start) / 1e6
         text = f"{self.name} [{bar:<30}] {part:4.0%} {rate:.0f} MB/s"
         self._write("\r" + text.ljust(self._shown))
         self._shown = len(text)

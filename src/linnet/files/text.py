@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-_CHUNK = 1 << 16  # lines
+LINES = 1 << 16  # in a piece
 
 
 def text_of(coords: Sequence[NDArray[Any]], values: NDArray[Any] | None) -> Iterator[bytes]:
@@ -20,6 +20,6 @@ def text_of(coords: Sequence[NDArray[Any]], values: NDArray[Any] | None) -> Iter
         columns.append(values.astype(np.int64) if values.dtype == bool else values)
     line = " ".join(["%r"] * len(columns)) + "\n"
     count = len(columns[0]) if columns else 0
-    for start in range(0, count, _CHUNK):
-        chunk = [column[start : start + _CHUNK].tolist() for column in columns]
+    for start in range(0, count, LINES):
+        chunk = [column[start : start + LINES].tolist() for column in columns]
         yield "".join(map(line.__mod__, zip(*chunk, strict=True))).encode()

@@ -10,6 +10,8 @@ from pathlib import Path
 from linnet.errors import FileError
 from linnet.files.read import as_path, kind_of, part
 from linnet.files.replacing import replacing
+from linnet.files.stream import Progress
+from linnet.files.text import LINES
 from linnet.formats.construct import asarray
 from linnet.formats.located import located
 from linnet.formats.tensor import Tensor
@@ -50,7 +52,20 @@ def write(path: str | os.PathLike[str], tensor: object) -> None:
             part(_BINARY[end])(unfinished, given)
         else:
             text: Callable[..., Iterator[bytes]] = part(_TEXT[end.removesuffix(".gz")])  # type: ignore[assignment]
-            _write_text(unfinished, text(given), end.endswith(".gz"))
+            pieces = _shown(text(given), found.name, given.nnz)
+            _write_text(unfinished, pieces, end.endswith(".gz"))
+
+
+def _shown(pieces: Iterator[bytes], name: str, entries: int) -> Iterator[bytes]:
+    """The pieces of a file, and on a terminal how far it is."""
+    progress, size = Progress(name, entries), 0
+    try:
+        for number, piece in enumerate(pieces):
+            yield piece
+            size += len(piece)
+            progress.show(number * LINES, size)
+    finally:
+        progress.close()
 
 
 def _write_text(path: Path, pieces: Iterator[bytes], compressed: bool) -> None:
