@@ -1,18 +1,18 @@
 i64 dot_gallop(i64 *restrict args) {
   double *restrict s_val = (void *)args[0];
   const i32 *restrict a_ptr = (void *)args[4];
-  i32 *restrict a_idx = (void *)args[7];
+  const i32 *restrict a_idx = (void *)args[7];
   const double *restrict a_val = (void *)args[10];
   const i32 *restrict b_ptr = (void *)args[14];
-  i32 *restrict b_idx = (void *)args[17];
+  const i32 *restrict b_idx = (void *)args[17];
   const double *restrict b_val = (void *)args[20];
   if (grow(s_val, args + 0, 1)) return OUT_OF_MEMORY;
   double s = 0;
   i64 a_q = a_ptr[0], a_q_end = a_ptr[1], b_q = b_ptr[0], b_q_end = b_ptr[1];
   while (a_q < a_q_end && b_q < b_q_end) {
     i64 i = max(a_idx[a_q], b_idx[b_q]);
-    if (a_idx[a_q] < i) a_q = vgallop_i32(a_idx, a_q, a_ptr[1], i);
-    if (b_idx[b_q] < i) b_q = vgallop_i32(b_idx, b_q, b_ptr[1], i);
+    if (a_idx[a_q] < i) a_q = gallop_i32(a_idx, a_q, a_ptr[1], i);
+    if (b_idx[b_q] < i) b_q = gallop_i32(b_idx, b_q, b_ptr[1], i);
     if (a_q < a_q_end && b_q < b_q_end && a_idx[a_q] == i && b_idx[b_q] == i) {
       s += a_val[a_q] * b_val[b_q];
       a_q++;

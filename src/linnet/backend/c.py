@@ -25,6 +25,7 @@ from linnet.backend.c_values import (
 from linnet.backend.identifiers import Identifiers, identifier, symbol
 from linnet.backend.reductions import is_short, reductions
 from linnet.backend.survey import Survey, reads, returns, survey
+from linnet.imp.effects import Effects
 
 _WIDTH = 96
 
@@ -34,9 +35,10 @@ def render(kernel: imp.Kernel) -> str:
     needs = Needs(narrow=kernel.narrow)
     globals_ = Identifiers(frozenset({symbol(kernel)}), functions=True)
     codelets = {f.name: globals_[f.name] for f in kernel.codelets}
-    functions = [_codelet(f, needs, codelets) for f in kernel.codelets]
+    effects = Effects(kernel.codelets)
+    functions = [_codelet(f, needs, codelets, effects) for f in kernel.codelets]
     prototypes = [f"{functions[k].partition(' {')[0]};" for k in _called_early(kernel.codelets)]
-    body = _kernel(kernel, needs, codelets)
+    body = _kernel(kernel, needs, codelets, effects)
     parts = [needs.text(), "\n".join(prototypes), *functions, body]
     return "\n\n".join(part for part in parts if part) + "\n"
 
@@ -111,8 +113,8 @@ class _Printer:
         self.lines.append("  " * depth + text)
 
 
-def _kernel(kernel: imp.Kernel, needs: Needs, codelets: dict[str, str]) -> str:
-    facts = survey(kernel)
+def _kernel(kernel: imp.Kernel, needs: Needs, codelets: dict[str, str], effects: Effects) -> str:
+    facts = survey(kernel, effects)
     scope = Scope(needs, Identifiers(frozenset(codelets.values())), codelets)
     _name_all(scope, facts)
     p = _Printer(scope, facts, [f"i64 {symbol(kernel)}(i64 *restrict args) {{"])
@@ -161,8 +163,10 @@ def _wrapped(start: str, items: list[str]) -> Iterator[str]:
         yield line + ";"
 
 
-def _codelet(function: imp.Function, needs: Needs, codelets: dict[str, str]) -> str:
-    facts = survey(function)
+def _codelet(
+    function: imp.Function, needs: Needs, codelets: dict[str, str], effects: Effects
+) -> str:
+    facts = survey(function, effects)
     scope = Scope(needs, Identifiers(frozenset(codelets.values())), codelets)
     params = [
         _pointer(scope, q, facts)

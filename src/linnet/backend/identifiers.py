@@ -10,15 +10,16 @@ from linnet.names import RESERVED, Names
 
 _ODD = re.compile(r"[^A-Za-z0-9_]")
 # Limits that headers define, and functions of our prelude.
+_PRELUDE = "abs div imag isfinite isinf isnan max min quotient rem shl shr signbit to".split()
 _DEFINED = re.compile(
-    r"U?INT[A-Z0-9_]*_(MAX|MIN|C)$|[A-Z]+_(MAX|MIN)$|[a-z]+_[iufc](8|16|32|64|128)$"
+    rf"U?INT[A-Z0-9_]*_(MAX|MIN|C)$|[A-Z]+_(MAX|MIN)$|({'|'.join(_PRELUDE)})_[a-z]+[0-9]*$"
 )
 # What else headers and prelude define as macros, or what we call.
 _WORDS = """CMPLX CMPLXF EXIT_FAILURE EXIT_SUCCESS FP_INFINITE FP_NAN FP_NORMAL FP_SUBNORMAL FP_ZERO
     HUGE_VAL HUGE_VALF HUGE_VALL MB_CUR_MAX NO_PLACE OUT_OF_BOUNDS OUT_OF_MEMORY OVERFLOW
-    UNSORTED asm cabs cabsf cimag cimagf complex conj conjf creal crealf enlarge fpclassify grow int16_t int32_t
-    int64_t int8_t isnormal math_errhandling size_t typeof uint16_t uint32_t uint64_t
-    uint8_t""".split()
+    UNSORTED asm cabs cabsf cimag cimagf complex conj conjf creal crealf enlarge fpclassify grow
+    int16_t int32_t int64_t int8_t isnormal math_errhandling size_t typeof uint16_t uint32_t
+    uint64_t uint8_t""".split()
 _TAKEN = (
     RESERVED
     | frozenset(_WORDS)

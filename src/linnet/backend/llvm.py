@@ -25,6 +25,7 @@ from linnet.backend.llvm_writer import (
 )
 from linnet.backend.survey import Survey, survey
 from linnet.backend.versions import Version, versions
+from linnet.imp.effects import Effects
 
 _SMALL = 12  # statements of a codelet that is always inlined
 
@@ -40,9 +41,10 @@ attributes #4 = { nounwind }
 def render(kernel: imp.Kernel) -> str:
     """The kernel and its codelets as one LLVM module."""
     module = Module(codelets={f.name: f for f in kernel.codelets})
-    facts = survey(kernel)
+    effects = Effects(kernel.codelets)
+    facts = survey(kernel, effects)
     parts = [_kernel(kernel, module, facts)]
-    parts += [_codelet(f, module) for f in kernel.codelets]
+    parts += [_codelet(f, module, survey(f, effects)) for f in kernel.codelets]
     if facts.grown:
         parts.append(grow_function(module, kernel.narrow))
     parts += module.declarations.values()
@@ -91,9 +93,8 @@ def _bind_arguments(w: Writer, kernel: imp.Kernel, facts: Survey) -> None:
             slot += 3
 
 
-def _codelet(function: imp.Function, module: Module) -> str:
+def _codelet(function: imp.Function, module: Module, facts: Survey) -> str:
     w = Writer(module)
-    facts = survey(function)
     params = []
     for k, p in enumerate(function.params):
         name = f"%p{k}.{identifier(p.name)}"

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import assert_never
 
 from linnet import imp
+from linnet.imp.effects import Effects
 
 
 @dataclass(slots=True)
@@ -15,18 +16,19 @@ class Survey:
     read: set[str] = field(default_factory=set)  # variables
     assigned: set[str] = field(default_factory=set)  # variables changed after `Let`
     buffers: set[str] = field(default_factory=set)
-    written: set[str] = field(default_factory=set)  # buffers stored to, or handed to a codelet
+    written: set[str] = field(default_factory=set)  # buffers stored to, here or in a codelet
     grown: set[str] = field(default_factory=set)
     called: set[str] = field(default_factory=set)
     introduced: list[str] = field(default_factory=list)  # variables, in order
     statements: int = 0
     block_note: str = ""  # what accesses to the argument block carry
     slots: dict[str, int] = field(default_factory=dict)  # buffer: its slot in the argument block
+    effects: Effects = field(default_factory=lambda: Effects(()))  # of the codelets
 
 
-def survey(function: imp.Kernel | imp.Function) -> Survey:
-    """Walk a kernel or a codelet once."""
-    facts = Survey()
+def survey(function: imp.Kernel | imp.Function, effects: Effects | None = None) -> Survey:
+    """Walk a kernel or a codelet once; what codelets are not known to leave alone is written."""
+    facts = Survey() if effects is None else Survey(effects=effects)
     _stmt(function.body, facts)
     return facts
 
@@ -129,10 +131,10 @@ def _expr(e: imp.Expr, s: Survey) -> None:
             _expr(b, s)
         case imp.Call(function, args, _):
             s.called.add(function)
+            s.written |= s.effects.of(e).changes
             for arg in args:
                 if isinstance(arg, imp.Address):
                     s.buffers.add(arg.buffer.name)
-                    s.written.add(arg.buffer.name)
                 else:
                     _expr(arg, s)
         case _:
