@@ -48,6 +48,7 @@ from linnet.formats.named import (
     RLE,
     SCALAR,
     SRLE,
+    SYMMETRIC,
     TRIANGULAR,
 )
 from linnet.formats.run_list import RunList
@@ -60,10 +61,21 @@ from linnet.formats.sparse_interval import SparseInterval
 from linnet.formats.sparse_list import SparseList
 from linnet.formats.sparse_pinpoint import SparsePinpoint
 from linnet.formats.sparse_run_list import SparseRunList
+from linnet.formats.sparse_symmetric import SparseSymmetric
 from linnet.formats.sparse_tiles import SparseTiles
 from linnet.formats.tensor import Tensor, empty_tensor
 from linnet.frontend.kernel import kernel
-from linnet.frontend.words import declare, fill, follow, freeze, gallop, temp, thaw, walk
+from linnet.frontend.words import (
+    declare,
+    fill,
+    follow,
+    freeze,
+    gallop,
+    stored,
+    temp,
+    thaw,
+    walk,
+)
 from linnet.options import config
 from linnet.runtime.kernel import Kernel
 

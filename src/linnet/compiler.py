@@ -29,6 +29,7 @@ from linnet.normalize.lifecycles import insert_lifecycles, updated_params
 from linnet.normalize.scalars import specialize_scalars
 from linnet.normalize.scopes import name_scopes
 from linnet.normalize.shape_checks import Check
+from linnet.normalize.symmetry import split_symmetric
 from linnet.normalize.workspaces import Decide, by_place, insert_workspaces
 from linnet.options import current
 from linnet.stages import stage
@@ -67,6 +68,8 @@ def normalize(
     program = passed("dimensions", program, check_dimensions)
     program = passed("scopes", name_scopes(program), check_unique)
     results = formats = infer_dtypes(program, formats)
+    program, formats = split_symmetric(program, formats, checks)
+    program = passed("symmetry", program, check_unique)
     inserted = insert_workspaces(program, formats, decide, policy)
     stage("results", "\n".join(inserted.notes))
     program, formats = passed("workspaces", inserted.program, check_unique), inserted.formats

@@ -31,7 +31,7 @@ def asarray(
     shared must not be changed afterwards: they are checked here, and not again.
 
     Without a format, a NumPy array stays dense, in its own order of memory, and a SciPy array keeps
-    its layout (bsr, dia and lil become CSR, dok becomes COO). In a sparse format, what equals
+    its layout (dia and lil become CSR, dok becomes COO). In a sparse format, what equals
     `fill_value` (0) in a NumPy array is not stored. What a SciPy array does not store reads as
     `fill_value`. What is lazy is computed.
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from linnet.formats.element import Element
+from linnet.algebra.dtypes import Number
+from linnet.formats.element import Element, SparseScalar
 from linnet.formats.format import Format
 from linnet.formats.level import Level
 from linnet.formats.policies import Coord, Hash, Policy
@@ -31,3 +32,9 @@ def workspace_format(format: Format, ndim: int, kind: str, policy: Policy | None
 def counts_format(format: Format, ndim: int) -> Format:
     """A format for the number of entries of every fiber below the first `ndim` levels."""
     return Format((*format.levels[:ndim], Element(0, "int64")), tuple(range(ndim)))
+
+
+def sum_format(format: Format, identity: Number) -> Format:
+    """A scalar for what is added up for one element; unwritten, it adds nothing to a sparse one."""
+    whole = all(level.full for level in format.levels[:-1])
+    return Format(((Element if whole else SparseScalar)(identity, format.dtype),), ())

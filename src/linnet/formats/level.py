@@ -28,6 +28,9 @@ if TYPE_CHECKING:
     from linnet.imp.build import Builder
 
 
+STORED = "stored"  # the protocol of an access to what is stored, and not to its mirror image
+
+
 @dataclass(frozen=True, slots=True)
 class Array:
     """A buffer that a level keeps: its name, and what its elements are.
@@ -57,6 +60,7 @@ class Level:
     sequential: ClassVar[bool] = False  # written in order, each fiber in one go
     covers: ClassVar[bool] = False  # every index of a fiber is stored, some of them together
     spans: ClassVar[bool] = False  # what lies between two stored indices is stored, too
+    mirrored: ClassVar[bool] = False  # what is stored at [i, j] is read at [j, i], too
     per_fiber: ClassVar[bool] = False  # keeps something for each fiber, also for unused ones
     limit: ClassVar[str] = ""  # what a fiber has one of: writing another is an error
     merges: ClassVar[bool] = False  # updates are combined with each other, in groups

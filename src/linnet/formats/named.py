@@ -19,6 +19,7 @@ from linnet.formats.sparse_coo import SparseCOO
 from linnet.formats.sparse_list import SparseList
 from linnet.formats.sparse_pinpoint import SparsePinpoint
 from linnet.formats.sparse_run_list import SparseRunList
+from linnet.formats.sparse_symmetric import SparseSymmetric
 from linnet.formats.sparse_tiles import SparseTiles
 
 _OPEN = Element()
@@ -49,6 +50,7 @@ BLOCK = stack(Dense(SparseBlockList(Element())), name="BLOCK")
 RLE = stack(Dense(RunList(Element())), name="RLE")
 SRLE = stack(Dense(SparseRunList(Element())), name="SRLE")
 PERM = stack(Dense(SparsePinpoint(Pattern())), name="PERM")
+SYMMETRIC = stack(SparseSymmetric(Element()), name="SYMMETRIC")
 
 
 def BSR(rows: int, columns: int | None = None) -> Format:
@@ -112,7 +114,8 @@ FormatLike = Format | Level | Family | str
 NAMES: dict[str, Format | Family] = {
     "scalar": SCALAR, "csr": CSR, "csc": CSC, "dcsr": DCSR, "dcsc": DCSC,
     "band": BAND, "triangular": TRIANGULAR, "ragged": RAGGED, "block": BLOCK,
-    "rle": RLE, "srle": SRLE, "perm": PERM, "coo": COO, "csf": CSF, "dense": DENSE,
+    "rle": RLE, "srle": SRLE, "perm": PERM, "symmetric": SYMMETRIC,
+    "coo": COO, "csf": CSF, "dense": DENSE,
 }  # fmt: skip
 
 

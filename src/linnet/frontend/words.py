@@ -33,6 +33,11 @@ def follow(index: object) -> NoReturn:
     _outside("follow")
 
 
+def stored(index: object) -> NoReturn:
+    """`A[i, ln.stored(j)]`: what a symmetric A stores, as printed programs show it."""
+    _outside("stored")
+
+
 def declare(tensor: object, init: object, dims: object) -> NoReturn:
     """`ln.declare(w, 0, (n, m))`: `w[...] = 0`, with the dimensions given."""
     _outside("declare")
@@ -61,5 +66,5 @@ def _outside(word: str) -> NoReturn:
     )
 
 
-PROTOCOLS = (gallop, walk, follow)
+PROTOCOLS = (gallop, walk, follow, stored)
 STATEMENTS = (temp, declare, freeze, thaw)

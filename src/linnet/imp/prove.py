@@ -9,20 +9,33 @@ from linnet import imp
 
 
 class Facts:
-    """What is known of variables: their definitions, and which of them are never negative."""
+    """What is known of variables: definitions, which are never negative, what some are below."""
 
     def __init__(self, nonnegative: set[str]) -> None:
         self.nonnegative = nonnegative
         self.definitions: dict[str, imp.Expr] = {}
+        self.below: dict[str, imp.Expr] = {}
 
     def at_most(self, a: imp.Expr, b: imp.Expr) -> bool:
         """Whether `a <= b` in every case; False also where nothing is known."""
-        difference = Counter(self._linear(b))
-        difference.subtract(self._linear(a))
-        constant = difference.pop("", 0)
-        if constant >= 0 and all(n >= 0 and self._positive(v, n) for v, n in difference.items()):
+        terms = self._linear(a)
+        if self._is_within(terms, b):
             return True
+        for name in terms.keys() & self.below.keys():
+            if terms[name] == 1:  # a variable is at most what it is below, less 1
+                most = Counter({k: n for k, n in terms.items() if k != name})
+                most.update(self._linear(self.below[name]))
+                most.subtract({"": 1})
+                if self._is_within(most, b):
+                    return True
         return self._by_parts(a, b)
+
+    def _is_within(self, terms: Mapping[str, int], b: imp.Expr) -> bool:
+        difference = Counter(self._linear(b))
+        difference.subtract(terms)
+        constant = difference.pop("", 0)
+        positive = all(n >= 0 and self._positive(v, n) for v, n in difference.items())
+        return constant >= 0 and positive
 
     def _positive(self, name: str, count: int) -> bool:
         return count == 0 or name in self.nonnegative
@@ -54,6 +67,7 @@ class Facts:
             case imp.Var(name):
                 known = self.definitions.get(name)
                 is_sum = isinstance(known, imp.Binary) and known.op in ("+", "-")
+                is_sum = is_sum or isinstance(known, imp.Var | imp.Const)
                 return self._linear(known) if known is not None and is_sum else {name: 1}
             case _:
                 return {repr(x): 1}

@@ -41,6 +41,9 @@ def lower_loop(ctx: Context, loop: loops.Loop, lower_stmt: LowerStmt) -> None:
         lo = _simple(ctx, lo, f"{loop.index}_start")
         hi = _simple(ctx, lower_expr(ctx, loop.extent.stop, imp.INT), f"{loop.index}_end")
         body, kept = keep_in_registers(ctx, loop.body)
+        if lo == imp.ZERO:
+            ctx.known.nonnegative.add(index.name)
+            ctx.known.below[index.name] = hi
     looplets: dict[Cursor, Looplet] = {}
     safe = stays_inside(loop.extent)
     for c in cursors_of(body, loop.index):

@@ -96,11 +96,14 @@ def apply_rule(ctx: Context, r: Region) -> None:
         lower_thunk(ctx, r, *found)
     elif switch := r.find(Switch):
         lower_switch(ctx, r, *switch)
-    elif sequence := r.find(Sequence):
-        lower_sequence(ctx, r, *sequence)
     else:
         runs = any(isinstance(x, Run) for x in r.looplets.values())
-        r = lower_runs(ctx, r)
+        sequence = r.find(Sequence)
+        if runs or not sequence:
+            r = lower_runs(ctx, r)
+        if sequence := r.find(Sequence):
+            lower_sequence(ctx, r, *sequence)
+            return
         if r.body == loops.NOTHING:
             return
         if ctx.trace is not None and runs and r.looplets:
@@ -157,13 +160,15 @@ def lower_phases(
             continue  # this phase lies before the region
         over = stop is None or (late and ctx.known.at_most(r.hi, stop))
         if stop is not None and not over:
-            clipped = imp.maximum(lo, stop) if early else stop
-            clipped = imp.minimum(r.hi, clipped) if late else clipped
+            behind = not early or ctx.known.at_most(lo, stop)
+            clipped = stop if behind else imp.maximum(lo, stop)
+            within = not late or ctx.known.at_most(clipped, r.hi)
+            clipped = clipped if within else imp.minimum(r.hi, clipped)
             hi = ctx.b.let(f"{r.index.name}_stop", clipped)
             ctx.known.definitions[hi.name] = clipped
         part = replace(r.with_looplet(cursor, phase.body), lo=lo, hi=hi)
         if before is not None and stop == before + 1:
-            lower_single(ctx, part, sure=not (early or late))
+            lower_single(ctx, part, sure=ctx.known.at_most(lo + 1, hi) or not (early or late))
         else:
             rest = stop is None and r.nonempty and not late
             lower_region(ctx, replace(part, nonempty=rest))

@@ -203,7 +203,9 @@ def mask_looplet(ctx: Context, mask: Mask, index: imp.Var, hi: imp.Expr, point: 
         affine = affine_of(a, index.name, set())
     assert affine is not None
     value = lower_expr(ctx, b, imp.INT) - lower_expr(ctx, affine[1], imp.INT)
-    return Sequence(_phases(relation, ctx.b.let(f"{index.name}_bound", value)))
+    bound = ctx.b.let(f"{index.name}_bound", value)
+    ctx.known.definitions[bound.name] = value
+    return Sequence(_phases(relation, bound))
 
 
 def _phases(relation: str, bound: imp.Expr) -> tuple[Phase, ...]:

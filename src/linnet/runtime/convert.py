@@ -51,6 +51,36 @@ def _where_not_fill(body: loops.Stmt, value: loops.Expr, target: Format) -> loop
 
 def convert(tensor: Tensor, format: Format) -> Tensor:
     """The tensor in another format, whose dtype and fill value are known."""
+    if any(level.mirrored for level in tensor.format.levels):
+        return _listed(tensor).to(format)
+    if any(level.mirrored for level in format.levels):
+        return _packed(tensor, format)
     result = Tensor(format, None)
     copy_kernel(tensor.contents().format, format)(result, tensor)
     return result
+
+
+def _listed(tensor: Tensor) -> Tensor:
+    """A tensor whose other half is not stored, by the coordinates of both."""
+    from linnet.formats.assemble import pack, unpack
+
+    assert tensor.shape is not None
+    return pack(*unpack(tensor), tensor.shape, _coordinates(tensor.format))
+
+
+def _packed(tensor: Tensor, format: Format) -> Tensor:
+    """In a format that no kernel writes: by way of its coordinates, which are looked at."""
+    from linnet.formats.assemble import pack, unpack
+
+    listed = tensor.to(_coordinates(format))
+    assert listed.shape is not None
+    coordinates, values = unpack(listed)
+    fill = listed.fill_value
+    kept = values == values if fill != fill else values != fill
+    return pack([idx[kept] for idx in coordinates], values[kept], listed.shape, format)
+
+
+def _coordinates(format: Format) -> Format:
+    from linnet.formats.named import COO
+
+    return Format((*COO(format.ndim).levels[:-1], format.leaf), format.order)

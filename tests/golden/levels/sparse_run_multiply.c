@@ -1,5 +1,5 @@
 i64 multiply(i64 *restrict args) {
-  i64 *restrict z_ptr = (void *)args[1];
+  i32 *restrict z_ptr = (void *)args[1];
   i32 *restrict z_left = (void *)args[4];
   i32 *restrict z_right = (void *)args[7];
   double *restrict z_val = (void *)args[10];
@@ -22,13 +22,13 @@ i64 multiply(i64 *restrict args) {
   while (x_q < x_q_end && y_q < y_q_end) {
     i64 x_i = x_right[x_q], y_i = y_right[y_q], i_next = min(x_i, y_i);
     i64 i_stop = min(i_next, max(i_start, x_left[x_q]));
-    i64 i_stop_3 = min(i_next, max(i_stop, y_left[y_q]));
-    if (i_stop_3 < i_next) {
+    i64 i_stop_2 = min(i_next, max(i_stop, y_left[y_q]));
+    if (i_stop_2 < i_next) {
       z_val[z_n] = x_val[x_q] * y_val[y_q];
-      if (z_at == i_stop_3 && same_f64_f64(z_val[z_n - 1], z_val[z_n]))
+      if (z_at == i_stop_2 && same_f64_f64(z_val[z_n - 1], z_val[z_n]))
         z_right[z_n - 1] = i_next;
       else {
-        z_left[z_n] = i_stop_3;
+        z_left[z_n] = i_stop_2;
         z_right[z_n++] = i_next;
         if (grow(z_left, args + 4, z_n + 1)) return OUT_OF_MEMORY;
         if (grow(z_right, args + 7, z_n + 1)) return OUT_OF_MEMORY;

@@ -1,0 +1,182 @@
+"""`SparseSymmetric`: a symmetric matrix, of which the lower triangle is stored."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence as Numbers
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
+
+from linnet import imp
+from linnet.errors import FormatError, ShapeError
+from linnet.formats.fiber import Fiber
+from linnet.formats.level import STORED, Array, Inner
+from linnet.formats.looplets import (
+    FILL,
+    Lookup,
+    Looplet,
+    Phase,
+    Seek,
+    Sequence,
+    Spike,
+    Stepper,
+    Switch,
+)
+from linnet.formats.packing import (
+    Arrays,
+    Entries,
+    Fibers,
+    Ints,
+    index_dtype,
+    pack_level,
+    ranges,
+    unpack_level,
+    zeros,
+)
+from linnet.formats.stretches import bits
+from linnet.formats.validate import check_pointers, check_sorted, fiber_of
+
+if TYPE_CHECKING:
+    from linnet.imp.build import Builder
+
+
+@dataclass(frozen=True, repr=False)
+class SparseSymmetric(Inner):
+    """`fiber(p)[i, j] -> child(q)`: of row `p * n + i`, `idx[q] == j`, if `j <= i`; else `[j, i]`.
+
+    Rows are lists, `ptr[row] <= q < ptr[row + 1]`. To read beyond the diagonal is to search; where
+    a program allows it, `normalize.symmetry` reads every entry once instead, for both its places.
+    """
+
+    arrays: ClassVar[tuple[Array, ...]] = (Array("ptr", "position"), Array("idx", "coordinate"))
+    width: ClassVar[int] = 2
+    mirrored: ClassVar[bool] = True
+
+    def unfurl(self, b: Builder, fiber: Fiber, index: imp.Expr, protocol: str) -> Looplet:
+        if fiber.sub == 0:
+            return Lookup(Fiber(fiber.storage, fiber.level, fiber.pos, 1, (index,)))
+        ptr, idx, (i,) = fiber.buffer("ptr"), fiber.buffer("idx"), fiber.state
+        first, q, target = fiber.pos * fiber.dim, b.var(f"{fiber.prefix}_q"), b.var("target")
+        begin, end = imp.widen(ptr[first + i]), imp.widen(ptr[first + i + 1])
+        seek = Seek(target, b.call(search_back, idx, q, end, target))
+        lower = Stepper(q, begin, end, imp.widen(idx[q]), Spike(fiber.child(q)), seek)
+        if protocol == STORED:
+            return lower
+        there = (imp.widen(ptr[first + index]), imp.widen(ptr[first + index + 1]))
+        at = b.call(find, idx, *there, i)
+        upper = Lookup(Switch(at >= 0, fiber.child(at), FILL))
+        return Sequence((Phase(i + 1, lower), Phase(None, upper)), inside=True)
+
+    def validate(
+        self, arrays: dict[str, np.ndarray], count: int, dims: tuple[int, ...], label: str
+    ) -> int:
+        ptr, idx, n = arrays["ptr"], arrays["idx"], _side(dims)
+        stored = check_pointers(ptr, count * n, len(idx), f"{label}.ptr", fiber="row")
+        check_sorted(ptr, idx, n, f"{label}.idx", fiber="row")
+        row = np.repeat(np.arange(count * n), np.diff(ptr)) % max(n, 1)
+        beyond = np.flatnonzero(idx > row)
+        if len(beyond):
+            q = int(beyond[0])
+            raise FormatError(
+                f"{label}.idx[{q}] is {idx[q]}, to the right of the diagonal in row "
+                f"{fiber_of(ptr, q)}",
+                why="a symmetric matrix stores its lower triangle",
+            )
+        return stored
+
+
+def _side(dims: Numbers[int]) -> int:
+    if dims[0] != dims[1]:
+        raise ShapeError(
+            f"a symmetric matrix is square, and this one has {dims[0]} rows and {dims[1]} columns"
+        )
+    return int(dims[0])
+
+
+def find(idx: Numbers[int], q: int, end: int, target: int) -> int:
+    """A codelet: the position of a coordinate in a sorted list, or -1."""
+    stop = end
+    while q < stop:
+        middle = (q + stop) // 2
+        if idx[middle] < target:
+            q = middle + 1
+        else:
+            stop = middle
+    if q < end and idx[q] == target:
+        return q
+    return -1
+
+
+def search_back(idx: Numbers[int], q: int, end: int, target: int) -> int:
+    """A codelet: the first entry from q on that is at `target` or behind, mostly near the end."""
+    if q == end or idx[end - 1] < target:
+        return end
+    step = 1
+    while end - 2 * step >= q and idx[end - 2 * step] >= target:
+        step *= 2
+    low, stop = max(q, end - 2 * step), end - step
+    while low < stop:
+        middle = (low + stop) // 2
+        if idx[middle] < target:
+            low = middle + 1
+        else:
+            stop = middle
+    return low
+
+
+@pack_level.register(SparseSymmetric)
+def _(
+    level: SparseSymmetric, fibers: Fibers, coordinates: list[Ints], dims: list[int]
+) -> tuple[Arrays, Fibers]:
+    n, (i, j) = _side(dims), (c.astype(np.int64) for c in coordinates)
+    _check_symmetric(fibers, i, j)
+    kept = np.flatnonzero(j <= i)
+    row = (fibers.at * n + i)[kept]
+    new = np.ones(len(kept), bool)
+    new[1:] = (row[1:] != row[:-1]) | (j[kept][1:] != j[kept][:-1])
+    first = np.flatnonzero(new)
+    ptr = zeros(fibers.count * n + 1, index_dtype(len(first)))
+    np.cumsum(np.bincount(row[first], minlength=fibers.count * n), out=ptr[1:])
+    arrays = {"ptr": ptr, "idx": j[kept][first].astype(index_dtype(n))}
+    return arrays, Fibers(len(first), len(first), np.cumsum(new) - 1, kept=kept)
+
+
+def _check_symmetric(fibers: Fibers, i: Ints, j: Ints) -> None:
+    """What lies above the diagonal is the same as what lies below."""
+    below, above = np.flatnonzero(j < i), np.flatnonzero(j > i)
+    below = below[np.lexsort((*_keys(fibers, below), j[below], i[below], fibers.at[below]))]
+    above = above[np.lexsort((*_keys(fibers, above), i[above], j[above], fibers.at[above]))]
+    count = min(len(below), len(above))
+    a, b = below[:count], above[:count]
+    same = (fibers.at[a] == fibers.at[b]) & (i[a] == j[b]) & (j[a] == i[b])
+    for array in map(bits, fibers.content):
+        alike = array[a] == array[b]
+        same &= alike.all(axis=1) if alike.ndim > 1 else alike
+    wrong = np.flatnonzero(~same)
+    if len(wrong) or len(below) != len(above):
+        k = int(wrong[0]) if len(wrong) else count
+        q = min((x[k] for x in (below, above) if k < len(x)), key=lambda x: (max(i[x], j[x]), x))
+        raise FormatError(
+            f"the matrix is not symmetric: the elements at [{i[q]}, {j[q]}] and [{j[q]}, {i[q]}] "
+            "differ",
+            hint="use CSR, or store one triangle as TRIANGULAR",
+        )
+
+
+def _keys(fibers: Fibers, entries: Ints) -> tuple[Ints, ...]:
+    """Coordinates of the levels below, to sort by: the last of the contents are values."""
+    return tuple(c[entries] for c in reversed(fibers.content[:-1]))
+
+
+@unpack_level.register(SparseSymmetric)
+def _(level: SparseSymmetric, arrays: Arrays, at: Ints, dims: list[int]) -> Entries:
+    n = dims[0]
+    rows = (at[:, None] * n + np.arange(n)).reshape(-1)
+    where, q = ranges(arrays["ptr"], rows)
+    owner, i, j = where // max(n, 1), where % max(n, 1), arrays["idx"][q].astype(np.int64)
+    off = np.flatnonzero(i != j)
+    owner, q = np.append(owner, owner[off]), np.append(q, q[off])
+    i, j = np.append(i, j[off]), np.append(j, i[off])
+    order = np.lexsort((j, i, owner))
+    return Entries(owner[order], [i[order], j[order]], q[order])
