@@ -17,7 +17,7 @@ import scipy.io
 import scipy.sparse as sp
 
 import linnet as ln
-from benchmarks import data
+from benchmarks import data, native
 from benchmarks.harness import Case, Side
 
 PLAN = 5.0  # a plan is to be this many times as fast as converting coordinates anew
@@ -33,6 +33,14 @@ def folder() -> Path:
 
 def linnet_read(path: Path) -> Side:
     return Side(lambda: ln.read(path), lambda A: A.to_scipy("csr"))
+
+
+def c_read(path: Path) -> Side:
+    with path.open() as file:
+        size = next(line for line in file if not line.startswith("%"))
+    shape = tuple(map(int, size.split()[:2]))
+    name = np.frombuffer(str(path).encode() + b"\0", np.uint8)
+    return native.building("files", "read_mtx", native.read_csr(shape), name)
 
 
 def scipy_read(path: Path) -> Side:
@@ -53,6 +61,17 @@ def linnet_plan(i: np.ndarray, j: np.ndarray, values: np.ndarray, n: int) -> Sid
     return Side(lambda: plan(values), lambda A: A.to_scipy("csr"))
 
 
+def c_plan(i: np.ndarray, j: np.ndarray, values: np.ndarray, n: int) -> Side:
+    order = np.lexsort((j, i)).astype(np.int32)
+    i, j = i[order], j[order]
+    first = np.flatnonzero(np.append(True, (i[1:] != i[:-1]) | (j[1:] != j[:-1])))
+    ptr = np.append(first, len(i)).astype(np.int32)
+    rows = np.searchsorted(i[first], np.arange(n + 1)).astype(np.int32)
+    indices, result = j[first], np.empty(len(first))
+    run = native.call("files", "assemble", len(first), ptr, order, values, result)
+    return Side(run, lambda _: sp.csr_array((result, indices, rows), shape=(n, n)))
+
+
 def scipy_convert(i: np.ndarray, j: np.ndarray, values: np.ndarray, n: int) -> Side:
     def run() -> sp.csr_array:
         A = sp.coo_array((values, (i, j)), shape=(n, n)).tocsr()
@@ -62,8 +81,8 @@ def scipy_convert(i: np.ndarray, j: np.ndarray, values: np.ndarray, n: int) -> S
     return Side(run)
 
 
-READ = {"linnet": linnet_read, "scipy": scipy_read}
-ASSEMBLE = {"linnet": linnet_plan, "scipy": scipy_convert}
+READ = {"linnet": linnet_read, "c": c_read, "scipy": scipy_read}
+ASSEMBLE = {"linnet": linnet_plan, "c": c_plan, "scipy": scipy_convert}
 
 
 def triangles(stored: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, int]:
