@@ -148,41 +148,61 @@ def complex_asinh(x: float, y: float) -> complex:
     return complex(math.copysign(size, x), math.atan2(y, abs(x)))
 
 
-def complex_atanh(x: float, y: float) -> complex:
-    """log1p(4x / ((1 - x)² + y²)) / 4 - i atan(-2y / ((1 - x)(1 + x) - y²)) / 2"""
+def complex_asin(x: float, y: float) -> complex:
+    """`-i asinh(i z)`"""
+    if abs(x) <= _LARGE and abs(y) <= _LARGE:
+        ax = root_real(1 + x, y)
+        ay = root_imag(1 + x, y)
+        bx = root_real(1 - x, -y)
+        by = root_imag(1 - x, -y)
+        return complex(math.atan2(x, ax * bx - ay * by), -math.asinh(ax * by - bx * ay))
+    if x == 0:
+        return complex(x, y)
+    size = math.log(math.hypot(x / 2, y / 2)) + _LN4
+    return complex(math.atan2(x, abs(y)), math.copysign(size, y))
+
+
+def atanh_real(x: float, y: float) -> float:
+    """log1p(4x / ((1 - x)² + y²)) / 4"""
     a = abs(x)
     b = abs(y)
     if math.isinf(x) or math.isinf(y):
-        if math.isnan(y):
-            return complex(math.copysign(0.0, x), y)
-        return complex(math.copysign(0.0, x), math.copysign(_HALF_PI, y))
-    if x == 0 and math.isnan(y):
-        return complex(x, y)
+        return math.copysign(0.0, x)
     if math.isnan(x) or math.isnan(y):
-        return complex(math.nan, math.nan)
+        return x if x == 0 else math.nan
     if a > _LARGE_ROOT or b > _LARGE_ROOT:
         h = math.hypot(a / 2, b / 2)
-        return complex(math.copysign(a / 4 / h / h, x), math.copysign(_HALF_PI, y))
+        return math.copysign(a / 4 / h / h, x)
+    if a == 1 and b == 0:
+        return math.copysign(math.inf, x)
     if a == 1 and b < _SMALL_ROOT:
-        if b == 0:
-            return complex(math.copysign(math.inf, x), y)
-        real = -math.log(math.sqrt(b) / math.sqrt(math.hypot(b, 2.0)))
-        return complex(math.copysign(real, x), math.copysign(math.atan2(2.0, -b) / 2, y))
-    real = math.log1p(4 * a / ((1 - a) * (1 - a) + b * b)) / 4
-    imag = -math.atan2(-2 * y, (1 - a) * (1 + a) - b * b) / 2
-    return complex(math.copysign(real, x), imag)
+        return math.copysign(-math.log(math.sqrt(b) / math.sqrt(math.hypot(b, 2.0))), x)
+    return math.copysign(math.log1p(4 * a / ((1 - a) * (1 - a) + b * b)) / 4, x)
 
 
-def complex_asin(x: float, y: float) -> complex:
-    """`-i asinh(i z)`"""
-    turned = complex_asinh(-y, x)
-    return complex(turned.imag, -turned.real)
+def atanh_imag(x: float, y: float) -> float:
+    """atan(2y / ((1 - x)(1 + x) - y²)) / 2"""
+    a = abs(x)
+    b = abs(y)
+    if math.isnan(y) or (math.isnan(x) and not math.isinf(y)):
+        return math.nan
+    if a > _LARGE_ROOT or b > _LARGE_ROOT:
+        return math.copysign(_HALF_PI, y)
+    if a == 1 and b == 0:
+        return y
+    if a == 1 and b < _SMALL_ROOT:
+        return math.copysign(math.atan2(2.0, -b) / 2, y)
+    return -math.atan2(-2 * y, (1 - a) * (1 + a) - b * b) / 2
+
+
+def complex_atanh(x: float, y: float) -> complex:
+    """The parts of the inverse of `tanh`."""
+    return complex(atanh_real(x, y), atanh_imag(x, y))
 
 
 def complex_atan(x: float, y: float) -> complex:
     """`-i atanh(i z)`"""
-    turned = complex_atanh(-y, x)
-    return complex(turned.imag, -turned.real)
+    return complex(atanh_imag(-y, x), -atanh_real(-y, x))
 
 
 COMPLEX: dict[str, FunctionType] = {

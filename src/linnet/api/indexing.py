@@ -127,7 +127,7 @@ def _checked(part: Any, shape: tuple[int, ...], d: int) -> Any:
         return part
     if part.dtype.kind == "b":
         for m, (n, wanted) in enumerate(zip(part.shape, shape[d:], strict=False)):
-            if n != wanted:
+            if n not in (wanted, 0):  # as in NumPy, a mask without elements selects nothing
                 raise IndexBoundsError(
                     f"a mask of shape {part.shape} does not fit: it has size {n} along dimension "
                     f"{d + m}, and the array has {wanted}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -20,12 +21,12 @@ from linnet.api.operands import (
     whole,
 )
 from linnet.api.shapes import broadcast_shapes, moveaxis, reshape
-from linnet.api.storage import is_dense
+from linnet.api.storage import DENSE_LIMIT, is_dense
 from linnet.arrays import apply, contract
 from linnet.errors import ShapeError
 from linnet.formats.format import Format
 from linnet.formats.located import located
-from linnet.formats.named import FormatLike, recognize
+from linnet.formats.named import DENSE, FormatLike, recognize
 from linnet.formats.tensor import Tensor
 
 _LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
@@ -48,7 +49,8 @@ def matmul(x1: Array, x2: Array, /, *, format: FormatLike | None = None) -> Arra
     left, right = left.translate(_SHORT), right.translate(_SHORT)
     tail = ("a" if "a" in left else "") + ("c" if "c" in right else "")
     named = [letter for letter in front if letter in left or letter in right]
-    found = contract(f"{left},{right}->{''.join(named)}{tail}", a, b, format=format)
+    wanted = _mixed(a, b) if format is None else format
+    found = contract(f"{left},{right}->{''.join(named)}{tail}", a, b, format=wanted)
     rows_kept = shape_of(a)[-2:-1] if "a" in left else ()
     cols_kept = shape_of(b)[-1:] if "c" in right else ()
     return found if len(named) == len(batch) else reshape(found, (*batch, *rows_kept, *cols_kept))
@@ -63,6 +65,18 @@ def _along(a: Any, b: Any) -> Any:
     if not by_rows or not by_columns or is_dense(left) or is_dense(right):
         return b
     return b.to(recognize(Format(right.levels, (0, 1))))
+
+
+def _mixed(a: Any, b: Any) -> FormatLike | None:
+    """The product of a sparse and a dense array is dense, as in SciPy, if it is not too large."""
+    if not isinstance(a, Tensor) or not isinstance(b, Tensor):
+        return None
+    left, right = a.contents().format, b.contents().format
+    if is_dense(left) == is_dense(right):
+        return None
+    size = math.prod(shape_of(a)[:-1]) * math.prod(shape_of(b)[-1:] if b.ndim > 1 else ())
+    rows_first = left.levels[0].full and left.order[0] == 0
+    return None if (is_dense(right) and rows_first) or size > DENSE_LIMIT else DENSE
 
 
 _SHORT = str.maketrans("ikj", "abc")

@@ -39,6 +39,8 @@ def unary(op: str, x: imp.Expr) -> imp.Expr:
 
 def call(function: object, args: list[imp.Expr], once: Once) -> imp.Expr | None:
     """`min`, `max`, `abs`, a conversion, or a function of `math`."""
+    if function is complex and len(args) == 2:
+        return imp.Call("complex", tuple(_convert(x, "float64") for x in args), "complex128")
     name, count = getattr(function, "__name__", ""), len(args)
     if function in (min, max) and count >= 2:
         result, *rest = args

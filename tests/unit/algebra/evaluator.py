@@ -113,12 +113,23 @@ def _complex(re: np.ndarray, im: np.ndarray) -> np.ndarray:
 
 
 def _codelet(name: str, args: list[np.ndarray]) -> np.ndarray:
-    mathematics = types.SimpleNamespace(fmod=np.fmod, copysign=np.copysign, exp2=_exp2)
-    run = types.FunctionType(CODELETS[name].__code__, {"math": mathematics, "min": min, "max": max})
-    dtype = args[0].dtype
+    names = {**CODELETS[name].__globals__, "math": _MATHEMATICS}
+    for other, function in CODELETS.items():  # what it calls computes as it does
+        names[other] = types.FunctionType(function.__code__, names)
+    run, dtype = names[name], args[0].dtype
     flat = [run(*each) for each in zip(*(a.ravel() for a in args), strict=True)]
+    if any(isinstance(x, complex) for x in flat):
+        return np.array(flat, "complex128").reshape(args[0].shape)
     return np.array([dtype.type(x) for x in flat], dtype).reshape(args[0].shape)
 
 
 def _exp2(x: float) -> np.float64:
     return np.exp2(np.float64(x))
+
+
+_MATHEMATICS = types.SimpleNamespace(
+    **{name: getattr(np, name) for name in dir(np) if not name.startswith("_")},
+)
+for _name, _function in _MATH.items():
+    setattr(_MATHEMATICS, _name, _function)
+_MATHEMATICS.exp2 = _exp2
