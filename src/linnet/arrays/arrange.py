@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from linnet import loops
 from linnet.formats.format import Format
+from linnet.formats.named import recognize
 from linnet.loops.rewrite import walk
 
 Formats = Mapping[str, Format]
@@ -73,3 +74,12 @@ def in_order(after: After) -> list[str] | None:
         order.append(ready)
         left.remove(ready)
     return order
+
+
+def reordered(format: Format, access: loops.Access, order: Sequence[str]) -> Format:
+    """The format with its dimensions stored in the order of the loops."""
+
+    def place(mode: int) -> int:
+        return max((order.index(name) for name in names_in(access.indices[mode])), default=-1)
+
+    return recognize(format.with_order(*sorted(range(format.ndim), key=place)))

@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import reduce
+from math import prod
 
 from linnet import loops
 from linnet.algebra.dtypes import Number, as_python, concrete
 from linnet.algebra.table import multiply
-from linnet.arrays.arrange import After, arrange, edges, in_order, names_in, with_edges
+from linnet.arrays.arrange import After, arrange, edges, in_order, reordered, with_edges
+from linnet.arrays.cost import Operand, cheapest
 from linnet.arrays.counted import Counted, counted
 from linnet.arrays.graph import fill_of
 from linnet.arrays.nest import NUMBERS, At, Pull, Scalar, all_scalars
 from linnet.arrays.nodes import Labels, Leaf, Node, Reduce
-from linnet.arrays.result import format_of_result
+from linnet.arrays.result import format_of_result, simplified
 from linnet.arrays.trace import Trace, well_filled
 from linnet.formats.format import Format
-from linnet.formats.named import SCALAR, recognize
+from linnet.formats.named import SCALAR
 from linnet.loops.rewrite import walk
 from linnet.names import Names
 from linnet.normalize.simplify import same
@@ -33,6 +35,7 @@ class Known:
     names: dict[int, str] = field(default_factory=dict)  # by the identity of nodes
     formats: dict[str, Format] = field(default_factory=dict)
     stored: dict[str, int] = field(default_factory=dict)
+    shapes: dict[str, tuple[int, ...]] = field(default_factory=dict)
     slots: dict[str, int] = field(default_factory=dict)
     fresh: Names = field(default_factory=lambda: Names({NUMBERS}))
 
@@ -42,7 +45,7 @@ class Known:
             name = self.fresh.fresh(leaves[0].name or chr(ord("A") + number % 26))
             contents = tensor.contents()
             self.formats[name], self.stored[name] = contents.format, contents.nnz
-            self.slots[name] = number
+            self.slots[name], self.shapes[name] = number, contents.shape
             self.names |= {id(node): name for node in leaves}
 
 
@@ -81,10 +84,7 @@ class Attempt:
             first = with_edges(first, [(f, g) for f in scalar.outer for g in outside])
             if in_order(first) is None:
                 return [(scalar.node, "other results are needed in another order of loops")]
-        read = accesses_in(self.value)
-        self.order, self.against = arrange(
-            indices, read, self.known.formats, self.known.stored, first
-        )
+        self.order, self.against = self._arranged(indices, first)
         late = [s for s in self.scalars if s.outer]
         if self.against and late:
             why = f"{self.against[0]} is walked in another order where it is used"
@@ -93,6 +93,37 @@ class Attempt:
             if self._backward(scalar):
                 return [(scalar.node, "its operands are walked in another order")]
         return []
+
+    def _arranged(self, indices: list[str], first: After) -> tuple[list[str], list[str]]:
+        """The order of loops, and the operands to be stored otherwise for it."""
+        known, read = self.known, list(dict.fromkeys(accesses_in(self.value)))
+        if self.op is not None and len(read) > 1:
+            operands = [
+                Operand(a, known.formats[str(a.tensor)], known.stored[str(a.tensor)],
+                        self._decides(a))
+                for a in read
+            ]  # fmt: skip
+            sizes = {i: self._extent(i) for i in indices}
+            found = cheapest(indices, self.free, operands, sizes, first)
+            if found is not None:
+                return found
+        return arrange(indices, read, known.formats, known.stored, first)
+
+    def _decides(self, access: loops.Access) -> bool:
+        """Whether nothing is to be done where an operand stores nothing."""
+        assert self.op is not None
+        value = simplified(self.value, self.known.formats, self.types(), lambda a: a == access)
+        identity = self.op.identity(self.dtype)
+        known = isinstance(value, loops.Literal) and identity is not None
+        return known and same(value.value, identity)  # type: ignore[union-attr]
+
+    def _extent(self, index: str) -> int:
+        """How far an index runs in the graph at hand."""
+        size = self._size(index)
+        assert isinstance(size, loops.Dimension)
+        if size.tensor == NUMBERS:
+            return self.known.trace.numbers[size.mode]
+        return self.known.shapes[size.tensor][size.mode]
 
     def _backward(self, scalar: Scalar) -> bool:
         """Whether a scalar's operands are stored in an order in which it cannot be computed."""
@@ -145,6 +176,12 @@ class Attempt:
             init = fill
         return init, self.wanted
 
+    def estimate(self) -> int:
+        """How many values the result may hold: as many as there are places, or as are visited."""
+        places = prod(self.node.shape)
+        held = [self.known.stored[str(a.tensor)] for a in self.reads() if a.indices]
+        return min(places, max([1, *held]) * (8 if len(held) > 1 and self.reduced else 1))
+
     def final(self, init: Number, format: Format) -> Format | None:
         """The fill value of a dense reduction is nominal, where it is not one that it holds."""
         if self.op is None or self.wanted is not None or same(init, fill_of(self.node)):
@@ -167,7 +204,7 @@ class Attempt:
         count = reduce(lambda a, b: loops.Call(multiply, (a, b)), sizes[1:], sizes[0])
         return counted(
             self.op, self.value, self.free, self.order, names, count, self.dtype,
-            self.formats, self.types(),
+            self.formats, self.types(), frozenset(s.temp for s in self.scalars if s.outer),
         )  # fmt: skip
 
     def _size(self, index: str) -> loops.Expr:
@@ -214,12 +251,3 @@ class Attempt:
 def accesses_in(expr: loops.Expr) -> list[loops.Access]:
     """The accesses of an expression that have indices."""
     return [n for n in walk(expr) if isinstance(n, loops.Access) and n.indices]
-
-
-def reordered(format: Format, access: loops.Access, order: Sequence[str]) -> Format:
-    """The format with its dimensions stored in the order of the loops."""
-
-    def place(mode: int) -> int:
-        return max((order.index(name) for name in names_in(access.indices[mode])), default=-1)
-
-    return recognize(format.with_order(*sorted(range(format.ndim), key=place)))

@@ -51,11 +51,12 @@ def counted(
     dtype: str,
     formats: Formats,
     types: Mapping[str, str],
+    local: frozenset[str],
 ) -> Counted | None:
     """A reduction that visits what is stored only; None where the usual way is as good.
 
     `names` are those of the tensors for what is stored and for how much that is; `count` is how
-    many elements are combined into one.
+    many elements are combined into one; `local` are scalars that exist in the loops only.
     """
     sparse = [a for a in _reads(value) if not _is_full(formats[str(a.tensor)])]
     if not function.repeat or not sparse or not _is_scattered(sparse, free, order, formats):
@@ -64,7 +65,8 @@ def counted(
     identity = function.identity(dtype)
     if isinstance(rest, loops.Literal) and identity is not None and same(rest.value, identity):
         return None
-    if not set(names_in(rest)) <= set(free):
+    read = {str(n.tensor) for n in walk(rest) if isinstance(n, loops.Access)}
+    if not set(names_in(rest)) <= set(free) or read & local:
         return None
     indices = tuple(loops.Index(i) for i in free)
     total, number = (loops.Access(name, indices) for name in names)

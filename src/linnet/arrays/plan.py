@@ -133,6 +133,7 @@ class _Planner:
         made = _Made(attempt, Result(place, slot, format, dense, final, convert, why), needs)
         self.made[name] = self._group(made)
         known.slots[name] = self.slots[id(node)] = slot
+        known.shapes[name], known.stored[name] = node.shape, attempt.estimate()
         if not isinstance(node, Leaf):
             known.names[id(node)] = name
         held = convert or final or format

@@ -1,10 +1,10 @@
 """How is a result stored if nobody says? The one rule, for array expressions and index notation.
 
 A dimension of the result is sparse if the result is its fill value wherever the operands store
-nothing along it, and dense otherwise. So is a vector that sums up a matrix, unless it is much
-longer than there are values (`well_filled`). Where an operand is stored like that, in the same
-order, the result has the levels of that operand: CSR + CSR is CSR, and so is CSR * DENSE; COO * 2
-is COO.
+nothing along it, and dense otherwise. So are a vector that sums up a matrix and the product with
+a dense matrix, unless they are much longer than there are values (`well_filled`). Where an operand
+is stored like that, in the same order, the result has the levels of that operand: CSR + CSR is
+CSR, and so is CSR * DENSE; COO * 2 is COO. What is dense altogether is stored by rows.
 """
 
 from __future__ import annotations
@@ -38,14 +38,27 @@ def format_of_result(
 ) -> Format:
     """The format of `result[free] op= value`, written in the order of the loops."""
     modes = tuple(free.index(i) for i in order if i in free)
-    if len(free) == 1 and order[0] != free[0] and well_filled:
-        return result_format([False], modes)
+    if op is not None and well_filled and _fills(value, free, order, formats):
+        return result_format([False] * len(free), tuple(range(len(free))))
     sparse = [is_sparse(value, i, op, init, formats, types) for i in free]
+    if not any(sparse):
+        return result_format(sparse, tuple(range(len(free))))
     in_storage_order = [sparse[m] for m in modes]
     alike = _alike(value, free, modes, in_storage_order, formats)
     if alike is not None:
         return recognize(Format((*alike.levels[:-1], Element()), modes))
     return result_format(in_storage_order, modes)
+
+
+def _fills(value: loops.Expr, free: Sequence[str], order: Sequence[str], formats: Formats) -> bool:
+    """Whether a reduction leaves little empty: all indices but one come from dense operands."""
+    if len(free) == 1:
+        return order[0] != free[0]
+    sparse: set[str] = set()
+    for access in (n for n in walk(value) if isinstance(n, loops.Access) and n.indices):
+        if not all(level.full for level in formats[str(access.tensor)].levels[:-1]):
+            sparse |= {name for index in access.indices for name in names_in(index)}
+    return len(sparse & set(free)) == 1
 
 
 def is_sparse(
