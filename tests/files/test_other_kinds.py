@@ -46,6 +46,7 @@ def test_tns_without_a_header(tmp_path: Path):
     assert A.shape == (3, 2, 2)
     assert A.dtype == np.float64
     assert A.format.name == "COO(3)"
+    assert A.buffers["idx0_0"].dtype == np.int32
     assert A.to_numpy()[0, 0, 1] == 2.5
     assert A.to_numpy()[2, 1, 0] == -2
     assert ln.read(path, dtype="int64", format=ln.CSF).to_numpy()[0, 0, 1] == 2

@@ -12,12 +12,12 @@ from linnet.errors import FileError
 from linnet.files import entries as e
 from linnet.files.powers import powers
 from linnet.files.stream import Source
-from linnet.formats.validate import LARGEST
 from linnet.runtime.routine import Routine
 
 _read_entries = Routine(e.read_entries)
 _PATIENCE = 4096  # values in one call that may be left to Python
 _FIRST = 1 << 16  # entries to make room for where nothing tells how many there are
+_COMPRESSED = 32  # times as large is what a compressed file may well hold
 _FITS = 2**31 - 1
 
 
@@ -79,13 +79,12 @@ class Lines:
 
     def _guess(self) -> int:
         """How many entries there will be; never more than the file can hold."""
-        expected, layout = self.layout.count, self.layout
-        most = expected + 1 if expected is not None else LARGEST  # one too many is noticed
-        if self.source.compressed:
-            return min(most, _FIRST)
-        shortest = 2 * (len(layout.dims) + layout.parts)
-        held = self.source.size // max(1, shortest) + 2
-        return min(most, held if expected is not None else _FIRST)
+        layout = self.layout
+        if layout.count is None:
+            return _FIRST
+        size = self.source.size * (_COMPRESSED if self.source.compressed else 1)
+        shortest = max(1, 2 * (len(layout.dims) + layout.parts))
+        return min(layout.count + 1, size // shortest + 2)  # one too many is noticed
 
     def _make_room(self, room: int) -> None:
         ndim, parts, count = len(self.layout.dims), self.layout.parts, int(self._state[e.COUNT])

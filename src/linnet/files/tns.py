@@ -19,6 +19,7 @@ from linnet.files.stream import Source
 from linnet.files.text import text_of
 from linnet.formats.assemble import unpack
 from linnet.formats.named import FormatLike
+from linnet.formats.packing import index_dtype
 from linnet.formats.tensor import Tensor
 from linnet.formats.validate import LARGEST
 
@@ -44,7 +45,8 @@ def read_tns(path: Path, format: FormatLike | None, dtype: str | None) -> Tensor
         kind = "int64" if whole else "complex128" if parts == 2 else "float64"
         values = bits.view(kind)
         found = shape or tuple(int(idx.max()) + 1 for idx in coords)
-    return from_entries(coords, values, found, format, dtype or held or None)
+    narrow = [idx.astype(index_dtype(n), copy=False) for idx, n in zip(coords, found, strict=True)]
+    return from_entries(narrow, values, found, format, dtype or held or None)
 
 
 def _first_line(source: Source) -> str:
