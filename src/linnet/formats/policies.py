@@ -84,6 +84,7 @@ class Policy:
     growth: bool = field(default=True, kw_only=True)
 
     tabled: ClassVar[bool] = True  # there is a table of heads and entries
+    groups: ClassVar[bool] = False  # many components may be moved before they are sorted
     trusted: ClassVar[bool] = False  # the order that sort gives need not be looked at
     insert: ClassVar[Callable[..., int]] = staticmethod(append)
     sort: ClassVar[Callable[..., None]] = staticmethod(sort_all)
@@ -152,6 +153,7 @@ class Coord(Policy):
     """Coordinate sort: components are listed as they come, and sorted when there are enough."""
 
     tabled: ClassVar[bool] = False
+    groups: ClassVar[bool] = True
     trusted: ClassVar[bool] = True
 
 
@@ -265,6 +267,7 @@ class Hash(Policy):
     insert: ClassVar[Callable[..., int]] = staticmethod(insert_hashed)
     sort: ClassVar[Callable[..., None]] = staticmethod(sort_hashed)
     clear: ClassVar[Callable[..., None]] = staticmethod(clear_listed)
+    groups: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         Policy.__post_init__(self)

@@ -33,9 +33,11 @@ from linnet.formats.packing import (
 from linnet.formats.policies import Coord, Policy
 from linnet.formats.validate import check_length, check_pointers, check_sorted_coordinates
 from linnet.imp.components import (
+    MANY,
     ROOM,
     check_order,
     coordinate,
+    group,
     last_coordinate,
     seek_coordinate,
 )
@@ -63,7 +65,6 @@ class SparseWorkspace(Inner):
         Array("ptr", "position"),
         Array("crd", "table"),
         Array("order", "table"),
-        Array("spare", "table"),
         Array("slots", "table"),
         Array("run", "table"),
         Array("late", "value"),
@@ -172,6 +173,7 @@ class SparseWorkspace(Inner):
         keep = self._insert(b, fiber, state)
         with b.collect() as flush:
             self._flush(b, storage)
+            self._make_room(b, storage)
         room = imp.If(v.count >= v.capacity, imp.Block(tuple(flush)), imp.EMPTY)
         leave = imp.If(dirty, imp.Block(keep), imp.EMPTY)
         begin = (room, imp.Let(dirty, imp.FALSE))
@@ -217,9 +219,12 @@ class SparseWorkspace(Inner):
         crd, order, run, late = (arrays[name] for name in ("crd", "order", "run", "late"))
         val, dtype = storage.buffers[1]["val"], storage.format.dtype
         assert dtype is not None
-        b.emit(imp.Grow(arrays["spare"], v.count + ROOM))
-        b.emit(imp.Grow(run, v.count * v.w), imp.Grow(late, v.count))
-        rest = (order, arrays["spare"], arrays["slots"], v.heads)
+        b.emit(imp.Grow(run, v.count * v.w + ROOM), imp.Grow(late, v.count))
+        if policy.groups:
+            many = (v.count > MANY) & imp.eq(v.w, imp.ONE)
+            together = b.call(group, crd, val, v.stored, v.count, run, late, order)
+            b.emit(imp.If(many, imp.Block((imp.Do(together),)), imp.EMPTY))
+        rest = (order, run, arrays["slots"], v.heads)
         b.emit(imp.Do(b.call(policy.sort, crd, v.w, v.stored, v.count, *rest)))
         if not policy.trusted or current().check:
             right = b.call(check_order, crd, v.w, v.stored, v.count, order)
@@ -232,7 +237,6 @@ class SparseWorkspace(Inner):
         if policy.tabled:
             b.emit(imp.Do(b.call(policy.clear, arrays["slots"], v.heads, v.count)))
         b.emit(imp.Assign(v.stored, v.stored + n), imp.Assign(v.count, imp.ZERO))
-        self._make_room(b, storage)
 
     def freeze(self, b: Builder, storage: Storage, level: int, count: imp.Expr) -> None:
         arrays, v = storage.buffers[level], _Variables(storage)
@@ -244,7 +248,7 @@ class SparseWorkspace(Inner):
         b.emit(imp.Store(ptr, imp.ONE, imp.cast(v.stored, ptr.dtype)))
         b.emit(imp.SetLength(ptr, imp.Const(2, imp.INT)))
         b.emit(imp.SetLength(arrays["crd"], v.stored * v.w))
-        for name in ("order", "spare", "slots", "run", "late"):
+        for name in ("order", "slots", "run", "late"):
             b.emit(imp.SetLength(arrays[name], imp.ZERO))
         storage.below(level).freeze(b, storage, level + 1, v.stored)
 
@@ -381,7 +385,7 @@ def _(
     first, below = distinct(fibers, coordinates)
     crd = _numbered([idx[first] for idx in coordinates], dims)
     arrays: dict[str, NDArray[Any]] = {"ptr": pointers(fibers, first), "crd": crd}
-    arrays |= {name: np.empty(0, np.int64) for name in ("order", "spare", "slots", "run")}
+    arrays |= {name: np.empty(0, np.int64) for name in ("order", "slots", "run")}
     return arrays | {"late": np.empty(0, fibers.content[-1].dtype)}, below
 
 

@@ -14,10 +14,13 @@ from linnet.imp.sorting import sort
 
 Ints = Sequence[int]
 Target = MutableSequence[int]
+Values = MutableSequence[float]
 
 _FEW = 256  # up to this many words are sorted by comparison
 _DIGIT = 11  # bits that are sorted by at a time
+_GROUPS = 10  # bits by which many components are grouped before they are sorted
 ROOM = 1 << _DIGIT
+MANY = 1 << 14  # components that are too many to be sorted all at once
 _RUN = 8  # ids that are sorted by insertion before they are merged
 
 
@@ -42,13 +45,13 @@ def copy(source: Ints, p: int, target: Target, q: int, w: int) -> None:
 def sort_ids(crd: Ints, w: int, base: int, count: int, order: Target, spare: Target) -> None:
     """Sort ids by their components; equal ones stay in the order of their ids.
 
-    Both arrays have room for `count` words and, behind them, for ROOM counts of digits.
+    Both arrays have room for `count` words and ROOM more.
     """
     for e in range(count):
         order[e] = e
     if is_sorted(crd, w, base, count, order):
         return
-    if w == 1 and _sort_packed(crd, base, count, order, spare):
+    if w == 1 and _sort_words(crd, base, count, order, spare):
         return
     merge_sort_ids(crd, w, base, count, order, spare)
 
@@ -65,27 +68,68 @@ def is_sorted(crd: Ints, w: int, base: int, count: int, order: Ints) -> bool:
     return t >= count
 
 
-def _sort_packed(crd: Ints, base: int, count: int, order: Target, spare: Target) -> bool:
-    """Sort words that hold a key and its id, if there are bits for both."""
-    low = crd[base]
-    high = crd[base]
-    for e in range(base, base + count):
-        low = min(low, crd[e])
-        high = max(high, crd[e])
-    low_bits = bit_length(count - 1)
+def _sort_words(crd: Ints, base: int, count: int, order: Target, spare: Target) -> bool:
+    """Sort words that hold a key and its id, if there are bits for both.
+
+    Keys that are grouped by their highest bits (`group`) are sorted group by group.
+    """
+    low, high = lowest(crd, base, count), highest(crd, base, count)
     bits = bit_length(high - low)
-    if bits + low_bits > 63:
+    if bits + bit_length(count - 1) > 63:
         return False
-    for e in range(count):
-        order[e] = ((crd[base + e] - low) << low_bits) | e
-    if count <= _FEW:
-        sort(order, 0, count)
-    else:
-        radix_sort(order, spare, count, low_bits, bits)
-    mask = (1 << low_bits) - 1
-    for e in range(count):
-        order[e] = order[e] & mask
+    shift = max(bits - _GROUPS, 0)
+    if count <= MANY or not _is_grouped(crd, base, count, low, shift):
+        _sort_part(crd, base, 0, count, low, bits, order, spare)
+        return True
+    lo = 0
+    while lo < count:
+        number = (crd[base + lo] - low) >> shift
+        hi = lo + 1
+        while hi < count and (crd[base + hi] - low) >> shift == number:
+            hi += 1
+        _sort_part(crd, base, lo, hi, low + (number << shift), shift, order, spare)
+        lo = hi
     return True
+
+
+def _is_grouped(crd: Ints, base: int, count: int, low: int, shift: int) -> bool:
+    t = base + 1
+    while t < base + count and (crd[t - 1] - low) >> shift <= (crd[t] - low) >> shift:
+        t += 1
+    return t == base + count
+
+
+def _sort_part(
+    crd: Ints, base: int, lo: int, hi: int, low: int, bits: int, order: Target, spare: Target
+) -> None:
+    """Sort the ids from lo to hi, whose keys are `bits` bits above `low`."""
+    count = hi - lo
+    id_bits = bit_length(count - 1)
+    for t in range(count):
+        order[lo + t] = ((crd[base + lo + t] - low) << id_bits) | t
+    if count <= _FEW:
+        sort(order, lo, hi)
+    else:
+        radix_sort(order, spare, lo, count, id_bits, bits)
+    mask = (1 << id_bits) - 1
+    for t in range(lo, hi):
+        order[t] = lo + (order[t] & mask)
+
+
+def lowest(crd: Ints, base: int, count: int) -> int:
+    """The least of some words."""
+    found = crd[base]
+    for e in range(base, base + count):
+        found = min(found, crd[e])
+    return found
+
+
+def highest(crd: Ints, base: int, count: int) -> int:
+    """The greatest of some words."""
+    found = crd[base]
+    for e in range(base, base + count):
+        found = max(found, crd[e])
+    return found
 
 
 def bit_length(x: int) -> int:
@@ -97,40 +141,95 @@ def bit_length(x: int) -> int:
     return bits
 
 
-def radix_sort(words: Target, spare: Target, count: int, low: int, bits: int) -> None:
-    """Sort words by `bits` bits from bit `low` on, a digit at a time; equal ones stay in order."""
-    rounds = (bits + _DIGIT - 1) // _DIGIT
+def radix_sort(words: Target, spare: Target, lo: int, count: int, low: int, bits: int) -> None:
+    """Sort words[lo : lo + count] by `bits` bits from bit `low` on, a digit at a time.
+
+    Equal ones stay in order. The counts of digits lie at the start of the spare array.
+    """
+    most = min(bit_length(count) - 1, _DIGIT)
+    rounds = (bits + most - 1) // most
     if rounds == 0:
         return
     digit = (bits + rounds - 1) // rounds
     for r in range(rounds):
         if r & 1 == 0:
-            _spread(words, spare, count, low + r * digit, digit)
+            _spread(words, spare, lo, ROOM, count, low + r * digit, digit)
         else:
-            _spread(spare, words, count, low + r * digit, digit)
+            _spread_back(spare, words, ROOM, lo, count, low + r * digit, digit)
     if rounds & 1 == 1:
         for t in range(count):
-            words[t] = spare[t]
+            words[lo + t] = spare[ROOM + t]
 
 
-def _spread(words: Ints, to: Target, count: int, shift: int, digit: int) -> None:
-    """Move words to where their digit belongs; the counts of digits lie behind, in the target."""
+def _spread(
+    words: Ints, to: Target, lo: int, start: int, count: int, shift: int, digit: int
+) -> None:
+    """Move words to where their digit belongs; the counts of digits lie before, in the target."""
     size = 1 << digit
-    for d in range(count, count + size):
+    for d in range(size):
         to[d] = 0
-    for t in range(count):
-        to[count + ((words[t] >> shift) & (size - 1))] += 1
-    total = 0
-    for d in range(count, count + size):
-        here = to[d]
-        to[d] = total
-        total += here
-    for t in range(count):
+    for t in range(lo, lo + count):
+        to[(words[t] >> shift) & (size - 1)] += 1
+    _starts(to, size, start)
+    for t in range(lo, lo + count):
         word = words[t]
-        d = count + ((word >> shift) & (size - 1))
+        d = (word >> shift) & (size - 1)
         at = to[d]
         to[d] = at + 1
         to[at] = word
+
+
+def _spread_back(
+    words: Target, to: Target, lo: int, start: int, count: int, shift: int, digit: int
+) -> None:
+    """The same on the way back: the counts of digits lie before the words that are moved."""
+    size = 1 << digit
+    for d in range(size):
+        words[d] = 0
+    for t in range(lo, lo + count):
+        words[(words[t] >> shift) & (size - 1)] += 1
+    _starts(words, size, start)
+    for t in range(lo, lo + count):
+        word = words[t]
+        d = (word >> shift) & (size - 1)
+        at = words[d]
+        words[d] = at + 1
+        to[at] = word
+
+
+def _starts(counts: Target, size: int, start: int) -> None:
+    """Counts become the places where each digit starts."""
+    total = start
+    for d in range(size):
+        here = counts[d]
+        counts[d] = total
+        total += here
+
+
+def group(
+    crd: Target, val: Values, base: int, count: int, run: Target, late: Values, order: Target
+) -> None:
+    """Let words and values with the same highest bits lie together, in order of those bits.
+
+    What is next to each other then fits a cache when it is sorted.
+    """
+    low, high = lowest(crd, base, count), highest(crd, base, count)
+    shift = max(bit_length(high - low) - _GROUPS, 0)
+    for d in range(1 << _GROUPS):
+        order[d] = 0
+    for e in range(base, base + count):
+        order[(crd[e] - low) >> shift] += 1
+    _starts(order, 1 << _GROUPS, 0)
+    for e in range(base, base + count):
+        key = crd[e]
+        d = (key - low) >> shift
+        at = order[d]
+        order[d] = at + 1
+        run[at] = key
+        late[at] = val[e]
+    for t in range(count):
+        crd[base + t] = run[t]
+        val[base + t] = late[t]
 
 
 def merge_sort_ids(crd: Ints, w: int, base: int, count: int, order: Target, spare: Target) -> None:

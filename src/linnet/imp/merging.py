@@ -63,12 +63,25 @@ def absorbing(combine: Combine) -> Callable[..., int]:
     ) -> int:
         """Combine duplicates in the all array; the run keeps the rest, whose number is returned."""
         p, left = 0, 0
+        if w == 1:
+            near = stored < 8 * count
+            for r in range(count):
+                key = run[r]
+                if near:
+                    while p < stored and crd[p] < key:
+                        p += 1
+                else:
+                    p = gallop(crd, p, stored, key)
+                if p < stored and crd[p] == key:
+                    val[p] = combine(val[p], late[r])
+                else:
+                    run[left] = key
+                    late[left] = late[r]
+                    left += 1
+            return left
         for r in range(count):
-            if w == 1:
-                p = gallop(crd, p, stored, run[r])
-            else:
-                while p < stored and compare(crd, p, run, r, w) < 0:
-                    p += 1
+            while p < stored and compare(crd, p, run, r, w) < 0:
+                p += 1
             if p < stored and compare(crd, p, run, r, w) == 0:
                 val[p] = combine(val[p], late[r])
             else:
@@ -85,6 +98,9 @@ def weave(
     crd: Target, val: Values, w: int, stored: int, run: Ints, late: Sequence[float], count: int
 ) -> None:
     """Merge a run that has nothing in common with the all array into it, from behind."""
+    if w == 1:
+        _weave_words(crd, val, stored, run, late, count)
+        return
     p = stored - 1
     for k in range(count):
         r = count - 1 - k
@@ -97,6 +113,22 @@ def weave(
         val[p + r + 1] = late[r]
 
 
+def _weave_words(
+    crd: Target, val: Values, stored: int, run: Ints, late: Sequence[float], count: int
+) -> None:
+    """The same for components of one word."""
+    p = stored - 1
+    for k in range(count):
+        r = count - 1 - k
+        key = run[r]
+        while p >= 0 and crd[p] > key:
+            crd[p + r + 1] = crd[p]
+            val[p + r + 1] = val[p]
+            p -= 1
+        crd[p + r + 1] = key
+        val[p + r + 1] = late[r]
+
+
 def grown(stored: int, first: int) -> int:
     """How many components to accumulate next: more, the more there are to merge with (WORK §5.1).
 
@@ -104,7 +136,7 @@ def grown(stored: int, first: int) -> int:
     be worth it; of much, a smaller share.
     """
     if stored < 1 << 16:
-        return max(first, 2 * stored)
+        return max(first, 8 * stored)
     if stored < 1 << 20:
         return max(first, stored)
     return max(first, (1 << 19) + (stored >> 1))
