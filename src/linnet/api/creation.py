@@ -199,7 +199,7 @@ def eye(
     """
     check_device(device)
     rows, cols = check_shape((n_rows, n_rows if n_cols is None else n_cols))
-    k, held = whole(k, "a diagonal"), canonical(_float(dtype))
+    k, held = max(-rows, min(whole(k, "a diagonal"), cols)), canonical(_float(dtype))
     i = np.arange(max(0, -k), max(min(rows, cols - k), max(0, -k)), dtype=np.int64)
     wanted = typed(as_format(CSR if format is None else format, 2), held, 0)
     if is_dense(wanted):
