@@ -12,6 +12,7 @@ import math
 from collections.abc import Callable
 from functools import reduce
 from types import FunctionType
+from typing import Any
 
 import numpy as np
 
@@ -53,14 +54,14 @@ def meaning(body: Body) -> Meaning:
     return call
 
 
-def _run(body: Body, function: FunctionType, args: list[np.generic]) -> object:
+def _run(body: Body, function: FunctionType, args: list[Any]) -> object:
     try:
         return function(*args)
     except (ArithmeticError, ValueError):
         return _interpreted(body, args)
 
 
-def _interpreted(body: Body, args: list[np.generic]) -> object:
+def _interpreted(body: Body, args: list[Any]) -> object:
     """What the code gives, by the interpreter of imperative code."""
     dtypes = tuple([str(a.dtype) for a in args])
     result = translated(body, dtypes).module[-1].dtype
