@@ -19,6 +19,7 @@ from linnet.imp.rewrite import walk
 from linnet.imp.simplify import simplify as simplify_code
 from linnet.loops.check import check as check_loops
 from linnet.loops.check import check_dimensions, check_modes, check_unique
+from linnet.loops.rewrite import walk as loops_walk
 from linnet.lower.program import Lowered, lower
 from linnet.lower.storage import Bound
 from linnet.normalize.choice import Choice
@@ -100,6 +101,8 @@ def generate(normalized: Normalized, arrays: Arrays) -> Lowered:
         name: Bound(formats[name], arrays[name], name in updated)
         for name in (*program.params, *(name for name, _ in program.temporaries))
     }
+    if is_narrow(bound):
+        bound |= narrow_counts(program, bound)
     lowered = lower(program, bound, normalized.checks)
     kernel = improve(simplify_code(lowered.kernel), known_of(lowered.kernel, bound))
     kernel = replace(prune_codelets(add_codelets(kernel)), narrow=is_narrow(bound))
@@ -133,6 +136,16 @@ def is_narrow(bound: dict[str, Bound]) -> bool:
         if tensor.updated and ("position", "int32") in zip(roles, tensor.dtypes, strict=True):
             return True
     return False
+
+
+def narrow_counts(program: loops.Program, bound: dict[str, Bound]) -> dict[str, Bound]:
+    """The tensors that count entries of fibers, in 32 bits: a fiber has no more than its size."""
+    nodes = loops_walk(program.body)
+    counts = {n.counts for n in nodes if isinstance(n, loops.Declare) and n.counts is not None}
+    return {
+        name: replace(bound[name], format=bound[name].format.with_dtype("int32"), dtypes=("int32",))
+        for name in counts
+    }
 
 
 def add_codelets(kernel: imp.Kernel) -> imp.Kernel:

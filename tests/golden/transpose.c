@@ -6,7 +6,7 @@ i64 transpose(i64 *restrict args) {
   const i32 *restrict A_ptr = (void *)args[13];
   const i32 *restrict A_idx = (void *)args[16];
   const double *restrict A_val = (void *)args[19];
-  i64 *restrict B_count_val = (void *)args[23];
+  i32 *restrict B_count_val = (void *)args[23];
   if (grow(B_count_val, args + 23, n_j)) return OUT_OF_MEMORY;
   for (i64 k = 0; k < n_j; k++) B_count_val[k] = 0;
   for (i64 A_q = A_ptr[0]; A_q < A_ptr[n_i]; A_q++) {
@@ -14,7 +14,7 @@ i64 transpose(i64 *restrict args) {
     B_count_val[j]++;
   }
   if (grow(B_ptr, args + 2, n_j + 1)) return OUT_OF_MEMORY;
-  i64 B_n = allot_i64_i32(B_count_val, n_j, B_ptr);
+  i64 B_n = allot_i32_i32(B_count_val, n_j, B_ptr);
   if (grow(B_idx, args + 5, B_n + 1)) return OUT_OF_MEMORY;
   if (grow(B_val, args + 8, B_n + 1)) return OUT_OF_MEMORY;
   for (i64 i_2 = 0; i_2 < n_i; i_2++)

@@ -88,8 +88,8 @@ def written(init: Number, dtype: str) -> Function:
     return Function(
         "written",
         1,
-        lambda dtypes: (dtypes, "int64"),
-        lambda args, dtype: imp.ONE,
+        lambda dtypes: (dtypes, "int32"),  # narrow, for counts of 32 bits and of 64
+        lambda args, dtype: imp.Const(1, "int32"),
         lambda value: int(not identical(kept(value).item(), init)),  # type: ignore[attr-defined]
     )
 
