@@ -38,6 +38,7 @@ from linnet.imp.components import (
     sort_ids,
 )
 from linnet.imp.printer import show
+from linnet.imp.source import source_of
 from linnet.imp.translate import translate
 
 if TYPE_CHECKING:
@@ -91,6 +92,12 @@ class Policy:
     clear: ClassVar[Callable[..., None]] = staticmethod(clear_heads)
     bucket: ClassVar[Callable[..., int] | None] = None
     buckets: ClassVar[bool] = False  # components are told apart by their first coordinate
+
+    def __init_subclass__(cls) -> None:
+        """Read the codelets where they are written: later their text may have been replaced."""
+        for name in ("insert", "sort", "clear", "bucket"):
+            if name in vars(cls) and getattr(cls, name) is not None:
+                source_of(_plain(getattr(cls, name)))
 
     def __post_init__(self) -> None:
         for f in fields(self):
@@ -219,6 +226,8 @@ class Bucket(Policy):
     def __post_init__(self) -> None:
         Policy.__post_init__(self)
         plain = self.h is None or (isinstance(self.h, FunctionType) and self.length is not None)
+        if plain and self.h is not None:
+            source_of(_plain(self.h))
         if not plain:
             raise FormatError(
                 "the function of a Bucket workspace is a plain function, given with a length",
