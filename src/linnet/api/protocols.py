@@ -82,7 +82,7 @@ def matvec(x: Tensor, vector: Any) -> Any:
     from linnet.api.products import matmul
 
     flat = np.asarray(vector).reshape(-1)
-    return matmul(x, flat, format=DENSE).to_numpy().reshape(-1, *np.shape(vector)[1:])
+    return matmul(x, flat, format=DENSE).to_numpy(copy=True).reshape(-1, *np.shape(vector)[1:])
 
 
 def adjoint(x: Tensor) -> Any:

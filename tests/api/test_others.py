@@ -1,0 +1,154 @@
+"""Other libraries: NumPy's dispatch, SciPy's solvers, DLPack, Dask, xarray, networkx, notebooks."""
+
+from __future__ import annotations
+
+import pickle
+from typing import Any
+
+import numpy as np
+import pytest
+from tests.api.operands import close, matrix, same
+
+import linnet as ln
+
+
+def test_ufuncs_of_numpy():
+    x, a = matrix("csr")
+    same(np.exp(x), np.exp(a))
+    same(np.maximum(x, 1.0), np.maximum(a, 1.0))
+    same(np.add.reduce(x, axis=1), np.add.reduce(a, axis=1))
+    close(np.matmul(x, x.T), a @ a.T)
+    same(np.multiply.outer(ln.arange(3), ln.arange(2)), np.multiply.outer(range(3), range(2)))
+    target = np.zeros_like(a)
+    np.add(x, x, out=target)
+    np.testing.assert_array_equal(target, a + a)
+    assert np.exp(x).fill_value == 1.0
+
+
+CALLS: dict[str, Any] = {
+    "sum": lambda x: np.sum(x, axis=0),
+    "sum by position": lambda x: np.sum(x, 1),
+    "mean": lambda x: np.mean(x, axis=1, keepdims=True),
+    "max": np.max,
+    "concatenate": lambda x: np.concatenate([x, x], axis=1),
+    "stack": lambda x: np.stack([x, x]),
+    "transpose": np.transpose,
+    "reshape": lambda x: np.reshape(x, (3, 8)),
+    "where": lambda x: np.where(x > 0, x, 0.0),
+    "clip": lambda x: np.clip(x, 0.0, 1.0),
+    "tensordot": lambda x: np.tensordot(x, x, axes=((0,), (0,))),
+    "argmax": lambda x: np.argmax(x, axis=1),
+    "cumsum": lambda x: np.cumsum(x, axis=0),
+    "ravel": np.ravel,
+    "norm": np.linalg.norm,
+    "any": lambda x: np.any(x, axis=0),
+    "zeros_like": np.zeros_like,
+}
+
+
+@pytest.mark.parametrize("name", list(CALLS))
+def test_functions_of_numpy(name: str):
+    x, a = matrix("csr")
+    close(CALLS[name](x), CALLS[name](a))
+
+
+def test_functions_that_are_not_here_are_refused():
+    x, _ = matrix("csr")
+    with pytest.raises(TypeError):
+        np.histogram2d(x, x)
+    with pytest.raises(TypeError):
+        np.frexp(x)
+
+
+def test_solvers_of_scipy():
+    linalg = pytest.importorskip("scipy.sparse.linalg")
+    A = 4.0 * ln.eye(9) - ln.eye(9, k=1) - ln.eye(9, k=-1)
+    b = np.arange(9.0)
+    for solve in (linalg.cg, linalg.gmres, linalg.bicgstab):
+        x, status = solve(A, b, rtol=1e-12)
+        assert status == 0
+        np.testing.assert_allclose(A.to_numpy() @ x, b, atol=1e-9)
+    operator = linalg.aslinearoperator(1j * A)
+    np.testing.assert_allclose(operator.rmatvec(b), (1j * A.to_numpy()).conj().T @ b)
+
+
+def test_dlpack():
+    x = ln.asarray(np.arange(6.0).reshape(2, 3))
+    np.testing.assert_array_equal(np.from_dlpack(x), x.to_numpy())
+    same(ln.from_dlpack(np.arange(3)), np.arange(3))
+    assert x.__dlpack_device__() == (1, 0)
+    with pytest.raises(BufferError, match="not dense"):
+        ln.eye(2).__dlpack__()
+
+
+def test_pickles_hold_everything():
+    x, a = matrix("csr", 1.5)
+    y = pickle.loads(pickle.dumps(x))
+    same(y, a)
+    assert y.fill_value == 1.5
+
+
+def test_dask_chunks():
+    dask = pytest.importorskip("dask")
+    da = pytest.importorskip("dask.array")
+    x, a = matrix("csr")
+    chunks = da.from_array(x, chunks=(2, 3), asarray=False)
+    with dask.config.set(scheduler="synchronous"):
+        same((chunks * 2 + chunks).compute(), a * 3)
+        same(chunks.sum(axis=0).compute(), a.sum(0))
+        close(da.tensordot(chunks, chunks.T, axes=1).compute(), a @ a.T)
+    assert dask.base.tokenize(x) == dask.base.tokenize(x.copy())
+    assert dask.base.tokenize(x) != dask.base.tokenize(x * 2)
+
+
+def test_xarray():
+    xr = pytest.importorskip("xarray")
+    x, a = matrix("csr")
+    inside = xr.DataArray(x, dims=("i", "j"))
+    assert isinstance(inside.data, ln.Tensor)
+    same((inside * 2 + 1).data, a * 2 + 1)
+    same(inside.sum("i").data, a.sum(0))
+    same(inside[1:3].data, a[1:3])
+    same(inside.T.data, a.T)
+    same(xr.concat([inside, inside], "i").data, np.concatenate([a, a]))
+
+
+def test_networkx():
+    nx = pytest.importorskip("networkx")
+    graph = nx.path_graph(4)
+    A = ln.asarray(graph)
+    np.testing.assert_array_equal(A.to_numpy(), nx.to_numpy_array(graph))
+    back = nx.from_scipy_sparse_array(A.to_scipy())
+    assert nx.is_isomorphic(graph, back)
+
+
+def test_notebooks_show_a_picture():
+    text = ln.eye(1000)._repr_html_()
+    assert "<svg" in text
+    assert "1000 × 1000" in text
+    assert "1000 (0.10%)" in text
+    assert text.count("<rect") == 121
+    assert "not declared" not in text
+    assert "<svg" not in ln.asarray(3.0)._repr_html_()
+    assert "open" in ln.empty_tensor(ln.CSR)._repr_html_()
+
+
+def test_coordinates_and_data():
+    x = ln.asarray([[0.0, 2.0], [3.0, 0.0]], format="csr")
+    assert x.coords.tolist() == [[0, 1], [1, 0]]
+    assert x.data.tolist() == [2.0, 3.0]
+    same(ln.tensor(x.coords, x.data, x.shape), x.to_numpy())
+
+
+def test_groups():
+    x, a = matrix("csr")
+    groups = ln.groupby(np.array([3, 1, 3, 3]))
+    assert groups.keys.tolist() == [1, 3]
+    same(groups.count(), np.array([1, 3]))
+    close(groups.sum(x), np.stack([a[1], a[[0, 2, 3]].sum(0)]))
+    close(groups.mean(x), np.stack([a[1], a[[0, 2, 3]].mean(0)]))
+    np.testing.assert_allclose(
+        groups.var(x).to_numpy(), np.stack([a[1] * 0, a[[0, 2, 3]].var(0)]), atol=1e-12
+    )
+    with pytest.raises(ValueError, match="4 labels"):
+        groups.sum(ln.eye(3))
