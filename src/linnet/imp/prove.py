@@ -15,6 +15,23 @@ class Facts:
         self.nonnegative = nonnegative
         self.definitions: dict[str, imp.Expr] = {}
         self.below: dict[str, imp.Expr] = {}
+        self.entered: list[str] = []  # the indices of the loops whose bodies we are in
+
+    def define(self, name: str, value: imp.Expr) -> None:
+        """Remember the value of a variable, if it is made of what never changes."""
+        if value.dtype == imp.INT and self._is_fixed(value):
+            self.definitions[name] = value
+
+    def _is_fixed(self, x: imp.Expr) -> bool:
+        match x:
+            case imp.Const():
+                return True
+            case imp.Var(name):
+                return name in self.nonnegative or name in self.definitions
+            case imp.Binary(_, a, b):
+                return self._is_fixed(a) and self._is_fixed(b)
+            case _:
+                return False
 
     def at_most(self, a: imp.Expr, b: imp.Expr) -> bool:
         """Whether `a <= b` in every case; False also where nothing is known."""
@@ -33,9 +50,25 @@ class Facts:
     def _is_within(self, terms: Mapping[str, int], b: imp.Expr) -> bool:
         difference = Counter(self._linear(b))
         difference.subtract(terms)
-        constant = difference.pop("", 0)
+        constant = difference.pop("", 0) + sum(difference[name] for name in self._nonzero())
         positive = all(n >= 0 and self._positive(v, n) for v, n in difference.items())
         return constant >= 0 and positive
+
+    def _nonzero(self) -> set[str]:
+        """Sizes that are at least 1, since a loop below them has been entered."""
+        bounds = (self.below.get(i) for i in self.entered if i in self.nonnegative)
+        return {bound.name for bound in bounds if isinstance(bound, imp.Var)}
+
+    def inside(self, lo: imp.Expr, hi: imp.Expr) -> tuple[imp.Expr, imp.Expr]:
+        """The bounds of a range that is not empty: `min(hi, x)` is x then, and so is `max(lo, x)`."""
+        first, last = lo, hi
+        match self._defined(lo):
+            case imp.Binary("min", x, y) if hi in (x, y):
+                first = y if x == hi else x
+        match self._defined(hi):
+            case imp.Binary("max", x, y) if lo in (x, y):
+                last = y if x == lo else x
+        return first, last
 
     def _positive(self, name: str, count: int) -> bool:
         return count == 0 or name in self.nonnegative

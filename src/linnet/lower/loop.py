@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from linnet import imp, loops
 from linnet.formats.fiber import Fiber, Register
-from linnet.formats.looplets import Lookup, Looplet, Switch
+from linnet.formats.looplets import Looplet
 from linnet.loops.rewrite import accesses
 from linnet.lower.context import (
     Context,
@@ -20,6 +20,7 @@ from linnet.lower.context import (
     surely_writes,
     targets,
 )
+from linnet.lower.covering import is_everywhere, visits_all_indices
 from linnet.lower.expressions import lower_expr
 from linnet.lower.region import LowerStmt, Region, lower_region
 from linnet.lower.trace import walked_line
@@ -35,6 +36,7 @@ def lower_loop(ctx: Context, loop: loops.Loop, lower_stmt: LowerStmt) -> None:
     lo = lower_expr(ctx, loop.extent.start, imp.INT)
     if point:
         ctx.b.emit(imp.Let(index, lo))
+        ctx.known.define(index.name, lo)
         lo, hi = index, index + 1
         body = loop.body
     else:
@@ -107,24 +109,23 @@ def settle_fresh(
     A loop that visits every index of a full level leaves that to the visits.
     """
     walked = {c.fiber for c in cursors_of(body, index) if c.update}
-    plain = not point and all(is_everywhere(x) for x in looplets.values())
+    whole = not point and lo == imp.ZERO
 
     def visits_all(fiber: Fiber) -> bool:
+        if point and fiber not in walked:  # it is up to the loops inside, which are run once
+            return all(is_everywhere(x) for x in looplets.values())
         here = [t for t in targets(body) if storage_of(t) == fiber.storage]
         if fiber not in walked or any(
             t.tensor != fiber or t.indices[:1] != (loops.Index(index),) for t in here
         ):
             return False
         if fiber.kind.full:
-            return plain and lo == imp.ZERO and hi == fiber.dim
+            if not whole or hi != fiber.dim:
+                return False
+            return visits_all_indices(ctx, body, index, looplets, fiber.storage)
         return fiber.kind.sequential
 
     return initialize(ctx, body, [f for f in fresh_targets(body) if not visits_all(f)])
-
-
-def is_everywhere(looplet: Looplet) -> bool:
-    """Whether a fiber has something at every index, so that the loop is one loop without cases."""
-    return isinstance(looplet, Lookup) and not isinstance(looplet.body, Switch)
 
 
 def lift_dirty(body: loops.Stmt) -> tuple[loops.Stmt, list[imp.Var]]:

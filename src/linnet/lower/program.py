@@ -78,6 +78,7 @@ def _lower_knowing(
     counters = counters_of(program, storages)
     ctx = Context(b, storages, facts, dims, sites=sites, known=Known(sizes), counters=counters)
     ctx.carried = carried_scalars(program)
+    ctx.known.entered = ctx.indices
     ctx.trace = Trace() if watched() else None
     with b.collect() as stmts:
         _introduce_variables(ctx, program, bound)
@@ -285,6 +286,7 @@ def lower_block(ctx: Context, stmts: list[loops.Stmt]) -> None:
                 code = lower_expr(ctx, value)
                 ctx.facts.types[name] = code.dtype
                 ctx.b.emit(imp.Let(imp.Var(name, code.dtype), code))
+                ctx.known.define(name, code)
                 stmts = statements(body) + stmts
             case _:
                 fresh = fresh_targets(stmt)

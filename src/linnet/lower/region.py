@@ -155,10 +155,10 @@ def lower_phases(
     lo, before = r.lo, None
     for phase in phases:
         hi, stop = r.hi, phase.stop
-        if stop is not None and early and ctx.known.at_most(stop, lo):
+        if stop is not None and early and ctx.known.at_most(stop, ctx.known.inside(lo, hi)[0]):
             before = stop
             continue  # this phase lies before the region
-        over = stop is None or (late and ctx.known.at_most(r.hi, stop))
+        over = stop is None or (late and ctx.known.at_most(ctx.known.inside(lo, hi)[1], stop))
         if stop is not None and not over:
             behind = not early or ctx.known.at_most(lo, stop)
             clipped = stop if behind else imp.maximum(lo, stop)

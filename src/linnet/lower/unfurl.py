@@ -33,6 +33,7 @@ from linnet.normalize.affine import MIRRORED, affine_of, residue_of
 from linnet.normalize.simplify import simplify_expr
 
 PERMISSIVE = "permissive"
+INSIDE = "inside"  # the protocol of slices, which do not leave their dimension
 
 
 def unfurl(ctx: Context, cursor: Cursor, index: imp.Var) -> Looplet:
@@ -83,8 +84,8 @@ def guard(ctx: Context, cursor: Cursor, looplet: Looplet, span: Span, body: loop
         inner = guard(ctx, cursor, looplet.body, span, body)  # type: ignore[arg-type]
         return Thunk(looplet.preamble, inner, looplet.epilogue)
     start, stop = ctx.begin(cursor), ctx.dim(cursor)
-    inside = ctx.known.at_most(start, span.lo) and ctx.known.at_most(span.hi, stop)
-    if inside and not span.point:
+    last = (span.lo, stop - 1) if span.point else (span.hi, stop)
+    if ctx.known.at_most(start, span.lo) and ctx.known.at_most(*last):
         return looplet
     message = f"an index of `{cursor.name}` leaves its dimension"
     if not span.point:
@@ -94,7 +95,8 @@ def guard(ctx: Context, cursor: Cursor, looplet: Looplet, span: Span, body: loop
     if span.point:
         within = (span.index >= start) & (span.index < stop)
         return Switch(within, looplet, Run(Missing(site)))
-    if cursor.protocol != PERMISSIVE and always_uses(body, cursor):
+    used = cursor.protocol == INSIDE or always_uses(body, cursor)
+    if cursor.protocol != PERMISSIVE and used:
         outside = (span.lo < span.hi) & ((span.lo < start) | (span.hi > stop))
         refuse = imp.Block((imp.Return(out_of_bounds(site)),))
         ctx.b.emit(imp.If(outside, refuse, imp.EMPTY))
