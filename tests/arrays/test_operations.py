@@ -194,3 +194,63 @@ def test_bad_input():
         contract("ij->iz", x)
     with pytest.raises(ShapeError, match="`j` is 6 and 5"):
         contract("ij,jk->ik", x, x)
+
+
+def kernels(noted: Lazy) -> int:
+    """How many kernels would compute a lazy array."""
+    return ln.explain(noted)["plan"].count("\nkernel ")
+
+
+def test_long_contractions_are_broken_up_where_that_is_less():
+    n = 60
+    a, b, c = (sample(n, n, density=0.2) for _ in range(3))
+    x, y, z = (lazy(ln.asarray(m, format=ln.CSR)) for m in (a, b, c))
+    chain = contract("ij,jk,kl->il", x, y, z)
+    assert kernels(chain) == 2
+    same(compute(chain), a @ b @ c)
+    tensor, left, right = sample(8, 9, 10), sample(9, 4, density=1), sample(10, 4, density=1)
+    args = [lazy(ln.asarray(tensor, format=ln.CSF)), left, right]
+    product = contract("ikl,kj,lj->ij", *args)  # a tensor times two dense factors stays one nest
+    assert kernels(product) == 1
+    same(compute(product), np.einsum("ikl,kj,lj->ij", tensor, left, right))
+
+
+def test_operands_are_stored_otherwise_where_that_pays():
+    n = 50
+    a, b = sample(n, n, density=0.1), sample(n, n, density=0.1)
+    x, y = ln.asarray(a, format=ln.CSR), ln.asarray(b, format=ln.CSR)
+    product = contract("ij,kj->ik", lazy(x), y)
+    assert "is first stored as" in ln.explain(product)["plan"]
+    same(compute(product), a @ b.T)
+    assert compute(product).format.name == "CSR"
+
+
+def test_several_results_of_one_traversal():
+    x = lazy(ln.asarray(A, format=ln.CSR))
+    sums, squares, largest = reduce("add", x, 0), reduce("add", x * x, 0), reduce("maximum", x, 1)
+    found = compute(sums, squares, largest)
+    same(found[0], A.sum(0))
+    same(found[1], (A * A).sum(0))
+    same(found[2], A.max(1))
+
+
+def test_numbers_are_not_compiled_in():
+    x = ln.asarray(A, format=ln.CSR)
+    for number in (2.0, 3.0, 1e300):
+        same(apply("multiply", x, number), A * number)
+        same(apply("less", x, number), number > A)
+        same(apply("greater", x, -number), -number < A)
+        same(apply("add", ln.asarray(A), number), A + number)
+    assert apply("less", x, 1).fill_value is True
+    assert apply("less", x, 0).fill_value is False
+
+
+def test_large_dense_results_are_refused():
+    shape = (2**20, 2**20)
+    x = ln.tensor([[5], [7]], [2.0], shape, format=ln.COO)
+    row = ln.tensor([[1]], [1.0], (2**20,), format=ln.DENSE)
+    with pytest.raises(MemoryError, match="elements densely, and no operand does"):
+        apply("add", x, row)
+    assert apply("add", x, 1).fill_value == 1  # the fill value changes instead
+    assert reduce("add", x, 0).nnz == 1
+    assert contract("ij,j->i", x, row).nnz <= 1

@@ -13,10 +13,12 @@ from dataclasses import dataclass
 from linnet import loops
 from linnet.algebra.dtypes import Number, concrete, weak_dtype
 from linnet.algebra.function import Function
-from linnet.algebra.table import add
+from linnet.algebra.table import add, multiply
+from linnet.arrays.breakup import distributes, pairs
 from linnet.arrays.check import check, index_sizes
 from linnet.arrays.graph import broadcast, map_of, reduce_of, view_of
 from linnet.arrays.nodes import Axis, Constant, Labels, Node, Notation, Position, Take
+from linnet.arrays.subscripts import contracted
 from linnet.errors import FormatError, InternalError
 from linnet.loops.rewrite import walk
 
@@ -62,6 +64,9 @@ def _summed(
                 parts = [_summed(a, free, sizes, operands, None) for a in args]
                 return map_of(function, parts)
     reduced = _reduced(expr, free)
+    broken = _broken_up(expr, add, free, sizes, operands) if fill is None else None
+    if broken is not None:
+        return broken
     value = _Reader((*free, *reduced), sizes, operands).node(expr)
     if not reduced:
         return value
@@ -80,6 +85,9 @@ def _reduction(
 ) -> Node:
     """The whole value, reduced by the operator of the equation."""
     letters = (*free, *reduced)
+    broken = _broken_up(notation.value, op, free, sizes, operands) if fill is None else None
+    if broken is not None:
+        return broken
     value = _Reader(letters, sizes, operands).node(notation.value)
     value = broadcast(value, tuple(sizes[i] for i in letters))
     if op.identity(concrete(value.dtype)) is None and fill is None:
@@ -91,6 +99,42 @@ def _reduction(
     if not reduced:
         return value
     return _reduce(op, value, range(len(free), len(letters)), fill)
+
+
+def _broken_up(
+    expr: loops.Expr,
+    op: Function,
+    free: list[str],
+    sizes: Mapping[str, int],
+    operands: Mapping[str, Node],
+) -> Node | None:
+    """A product of three or more accesses, if it is better summed in parts."""
+    factors = _factors(expr)
+    plain = all(isinstance(i, loops.Index) for f in factors for i in f.indices)
+    if len(factors) < 3 or not plain or not distributes(multiply, op):
+        return None
+    names = dict.fromkeys(i.name for f in factors for i in f.indices)  # type: ignore[union-attr]
+    letters = {name: chr(ord("a") + k) for k, name in enumerate(names)}
+    if len(letters) > 26 or not set(free) <= set(letters):
+        return None
+    terms = ["".join(letters[i.name] for i in f.indices) for f in factors]  # type: ignore[union-attr]
+    nodes = [operands[str(f.tensor)] for f in factors]
+    result = "".join(letters[i] for i in free)
+    lengths = {letter: sizes[name] for name, letter in letters.items()}
+    if pairs(terms, nodes, result, lengths) is None:
+        return None
+    return contracted(terms, nodes, result, lengths, (op, multiply))
+
+
+def _factors(expr: loops.Expr) -> list[loops.Access]:
+    """The accesses of a product of nothing else."""
+    match expr:
+        case loops.Access():
+            return [expr]
+        case loops.Call(function, (a, b)) if function is multiply:
+            left, right = _factors(a), _factors(b)
+            return [*left, *right] if left and right else []
+    return []
 
 
 def _reduce(op: Function, value: Node, axes: range, fill: Number | None) -> Node:

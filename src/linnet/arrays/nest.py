@@ -16,6 +16,7 @@ from linnet.algebra.table import add, multiply, subtract
 from linnet.arrays.nodes import Constant, Leaf, Map, Node, Position, Reduce, Take, View
 from linnet.arrays.trace import Trace, is_whole
 from linnet.loops.rewrite import block
+from linnet.lower.unfurl import INSIDE
 from linnet.names import Names
 
 NUMBERS = "size"  # the tensor whose dimensions are the numbers that a kernel is given
@@ -92,7 +93,7 @@ class Pull:
         name = self.names.get(id(node))
         if name is not None:
             self.bound.update(a.name for a in at if a.name and a.is_plain)
-            return loops.Access(name, tuple(a.expr() for a in at), protocols)
+            return loops.Access(name, tuple(a.expr() for a in at), protocols or _inside(at))
         match node:
             case Constant(value, dtype):
                 return loops.Literal(value, None if dtype.startswith("weak") else dtype)
@@ -177,6 +178,12 @@ class Pull:
     def number(self, number: int) -> loops.Expr:
         """A number that is given when the kernel is called; a dimension, so that it is known."""
         return loops.Dimension(NUMBERS, number)
+
+
+def _inside(at: tuple[At, ...]) -> tuple[str, ...]:
+    """Slices lie inside their arrays: that they do is tested once."""
+    sliced = [a.name is not None and a.factor > 0 and a.shift is not None for a in at]
+    return tuple(INSIDE if s else "" for s in sliced) if any(sliced) else ()
 
 
 # -- statements ------------------------------------------------------------------------------------

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from linnet.algebra.function import Function
 from linnet.algebra.lookup import lookup
 from linnet.algebra.table import add, multiply
+from linnet.arrays.breakup import distributes, pairs
 from linnet.arrays.graph import map_of, reduce_of, view_of
 from linnet.arrays.nodes import Axis, Node
 from linnet.errors import ArgumentError, KernelSyntaxError, ShapeError
@@ -17,10 +18,47 @@ _BROADCAST = "0123456789"  # letters that stand for the dimensions of `...`, the
 
 
 def contraction(subscripts: str, args: Sequence[Node], semiring: object = None) -> Node:
-    """The graph of a contraction."""
+    """The graph of a contraction; a long one is broken up where that makes fewer steps."""
     terms, result = parse(subscripts, [len(a.shape) for a in args])
     plus, times = functions(semiring)
     sizes = _sizes(terms, args, subscripts)
+    return contracted(terms, args, result, sizes, (plus, times))
+
+
+def contracted(
+    terms: Sequence[str],
+    args: Sequence[Node],
+    result: str,
+    sizes: Mapping[str, int],
+    ring: tuple[Function, Function],
+) -> Node:
+    """A product, summed over all indices that the result does not have."""
+    order = pairs(terms, args, result, sizes) if distributes(ring[1], ring[0]) else None
+    if order is None:
+        return _at_once(terms, args, result, sizes, ring)
+    made: dict[tuple[int, ...], tuple[str, Node]] = {
+        (k,): (t, a) for k, (t, a) in enumerate(zip(terms, args, strict=True))
+    }
+    for one, two in order:
+        pair = [made.pop(one), made.pop(two)]
+        others = {c for t, _ in made.values() for c in t} | set(result)
+        kept = "".join(c for c in dict.fromkeys(pair[0][0] + pair[1][0]) if c in others)
+        kept = kept if made else result
+        made[one + two] = (
+            kept,
+            _at_once([t for t, _ in pair], [a for _, a in pair], kept, sizes, ring),
+        )
+    return next(iter(made.values()))[1]
+
+
+def _at_once(
+    terms: Sequence[str],
+    args: Sequence[Node],
+    result: str,
+    sizes: Mapping[str, int],
+    ring: tuple[Function, Function],
+) -> Node:
+    plus, times = ring
     summed = [c for c in dict.fromkeys("".join(terms)) if c not in result]
     letters = [*result, *summed]
     shape = tuple(sizes[c] for c in letters)
