@@ -18,6 +18,27 @@ i64 by_rows(i64 n, const i32 *restrict ptr, const i32 *restrict idx, const doubl
     return 0;
 }
 
+// The vector is unpacked first, where each row looks it up; the matrix is square.
+i64 by_rows_unpacked(i64 n, const i32 *restrict ptr, const i32 *restrict idx,
+                     const double *restrict val, i64 x_count, const i32 *restrict x_idx,
+                     const double *restrict x_val, double *restrict y) {
+    char *restrict stored = calloc(n, 1);
+    double *restrict x = malloc(n * sizeof(double));
+    if (!stored || !x) return 1;
+    for (i64 q = 0; q < x_count; q++) {
+        stored[x_idx[q]] = 1;
+        x[x_idx[q]] = x_val[q];
+    }
+    for (i64 i = 0; i < n; i++) {
+        double s = 0;
+        for (i64 p = ptr[i]; p < ptr[i + 1]; p++) if (stored[idx[p]]) s += val[p] * x[idx[p]];
+        y[i] = s;
+    }
+    free(stored);
+    free(x);
+    return 0;
+}
+
 i64 by_columns(i64 n, const i32 *restrict ptr, const i32 *restrict idx, const double *restrict val,
                i64 x_count, const i32 *restrict x_idx, const double *restrict x_val, Arrays *out) {
     char *seen = calloc(n, 1);

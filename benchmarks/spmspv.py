@@ -1,4 +1,7 @@
-"""Sparse matrix times sparse vector: by rows into a dense vector, by columns into a sparse one."""
+"""Sparse matrix times sparse vector: by rows into a dense vector, by columns into a sparse one.
+
+By rows, the vector is merged with each row, or unpacked once for all rows to look it up.
+"""
 
 from __future__ import annotations
 
@@ -26,6 +29,18 @@ def by_rows(y, A, x):
 
 
 @ln.kernel
+def by_rows_unpacked(y, A, x):
+    w = ln.temp(ln.SparseByteMap(ln.Element(0.0)))
+    w[...] = 0
+    for j in ...:
+        w[j] = x[j]
+    y[...] = 0
+    for i, j in ...:
+        y[i] += A[i, j] * w[ln.follow(j)]
+    return y
+
+
+@ln.kernel
 def by_columns(y, A, x):
     w = ln.temp(ln.SparseByteMap(ln.Element(0.0)))
     w[...] = 0
@@ -46,6 +61,11 @@ def linnet_rows(A: sp.csr_array, x: sp.csc_array) -> Side:
     return Side(lambda: by_rows(y, matrix, vector), lambda y: y.to_numpy())
 
 
+def linnet_unpacked(A: sp.csr_array, x: sp.csc_array) -> Side:
+    y, matrix, vector = ln.empty_tensor(VECTOR), ln.asarray(A), linnet_vector(x)
+    return Side(lambda: by_rows_unpacked(y, matrix, vector), lambda y: y.to_numpy())
+
+
 def linnet_columns(A: sp.csc_array, x: sp.csc_array) -> Side:
     matrix, vector = ln.asarray(A), linnet_vector(x)
     return Side(lambda: by_columns(ln.empty_tensor(LIST), matrix, vector), lambda y: y.to_numpy())
@@ -54,6 +74,11 @@ def linnet_columns(A: sp.csc_array, x: sp.csc_array) -> Side:
 def c_rows(A: sp.csr_array, x: sp.csc_array) -> Side:
     y = np.empty(A.shape[0])
     return native.into("spmspv", "by_rows", y, *_given(A, x))
+
+
+def c_unpacked(A: sp.csr_array, x: sp.csc_array) -> Side:
+    y = np.empty(A.shape[0])
+    return native.into("spmspv", "by_rows_unpacked", y, *_given(A, x))
 
 
 def c_columns(A: sp.csc_array, x: sp.csc_array) -> Side:
@@ -110,6 +135,7 @@ ROWS = {
     "graphblas": graphblas,
     "numba": numba_rows,
 }
+UNPACKED = {"linnet": linnet_unpacked, "c": c_unpacked, "scipy": scipy_product}
 COLUMNS = {
     "linnet": linnet_columns,
     "c": c_columns,
@@ -136,4 +162,5 @@ def cases(load: data.Load) -> Iterator[Case]:
         n = A.shape[1]
         few, more = column(n, 64), column(n, n // 50)
         yield Case("spmspv rows", name, A.nnz, (A, few), ROWS, BAR)
+        yield Case("spmspv rows, unpacked", name, A.nnz, (A, few), UNPACKED, BAR)
         yield Case("spmspv columns", name, A.nnz, (sp.csc_array(A), more), COLUMNS, BAR)

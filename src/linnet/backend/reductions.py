@@ -32,6 +32,11 @@ def appends(loop: imp.For) -> bool:
     return any(isinstance(stmt, imp.Assign) for stmt in loop.body.stmts)
 
 
+def branches(loop: imp.For) -> bool:
+    """Whether a loop does something only under a condition."""
+    return any(isinstance(stmt, imp.If) for stmt in loop.body.stmts)
+
+
 def gathers(loop: imp.For) -> bool:
     """Whether a loop loads from places that are not neighbours, or calls functions."""
     lets: set[str] = set()

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from linnet import imp
 from linnet.backend.llvm_writer import BYTES, TYPES
-from linnet.backend.reductions import appends, gathers, is_short, reduced
+from linnet.backend.reductions import appends, branches, gathers, is_short, reduced
 
 _LONG = 32  # iterations from which on it pays to have several accumulators
 _VECTOR = 32  # bytes: longer vectors leave more for the loop after them
@@ -27,6 +27,8 @@ class Version:
 def versions(loop: imp.For) -> tuple[Version, ...]:
     """The versions of a loop; the last one is for any number of iterations."""
     sums = reduced(loop)
+    if is_short(loop) and branches(loop):  # as a vector, it would load what it need not
+        return (Version(0, _hints(1, width=1)),)
     if not sums and (is_short(loop) or appends(loop)):
         return (Version(0, _hints(1)),)
     if not is_short(loop):
