@@ -196,10 +196,12 @@ def _rank(inside: str) -> int:
 
 
 def _operand(format: str, rank: int, dtype: str) -> Tensor:
-    """A tensor in a format; what it holds does not matter."""
+    """A small tensor in a format, with a diagonal, which every format can hold."""
     from linnet.formats.construct import asarray
 
-    return asarray(np.zeros((1,) * rank), dtype=dtype, format=_as_format(format, rank))
+    values = np.zeros((3,) * rank)
+    values[(np.arange(3),) * rank] = 1
+    return asarray(values, dtype=dtype, format=_as_format(format, rank))
 
 
 def _as_format(text: str, ndim: int) -> Format:
