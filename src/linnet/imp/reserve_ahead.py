@@ -1,17 +1,19 @@
 """Makes room before a loop for what all of its iterations may write, where that can be told.
 
 A loop over rows that grows its result by `ptr[i + 1] - ptr[i]` in each needs, all in all, at most
-`ptr[n] - ptr[0]`. Where nothing is known, the first guess is twice as much as the loop walks. The
-tests inside stay: this only spares moving what was written to larger and larger blocks.
+`ptr[n] - ptr[0]`. One that surely appends as much in each of n iterations needs n times as much.
+Where nothing is known, the first guess is twice as much as the loop walks. The tests inside stay:
+this only spares moving what was written to larger and larger blocks.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from linnet import imp
 from linnet.imp.consecutive import Known, at
-from linnet.imp.effects import Effects
+from linnet.imp.effects import Effects, breaks
 from linnet.imp.fresh import fresh_names
 from linnet.imp.rewrite import rebuild, statements, substitute
 
@@ -35,6 +37,7 @@ class _Pass:
     def __init__(self, kernel: imp.Kernel, known: Known) -> None:
         self.known, self.names = known, fresh_names(kernel)
         self.effects, self.depth = Effects(kernel.codelets), 0
+        self.exact: set[imp.Grow] = set()  # what surely is filled
 
     def block(self, block: imp.Block, loop: Loop | None = None) -> tuple[imp.Block, Grows]:
         """The block, and what can be grown before the loop that it is the body of."""
@@ -42,8 +45,10 @@ class _Pass:
         stmts: list[imp.Stmt] = []
         lifted: Grows = []
         self.depth += loop is not None
-        for stmt in block.stmts:
+        for k, stmt in enumerate(block.stmts):
             new, grows = self._statement(stmt)
+            if isinstance(stmt, imp.Grow) and _is_filled(stmt, block.stmts[k + 1 :], lets):
+                self.exact.add(stmt)
             stay: Grows = []
             for grow in grows:
                 ahead = None if loop is None else self._before(grow, loop, lets)
@@ -100,7 +105,8 @@ class _Pass:
         else:
             total = self._total(count, loop)
             if total == count:
-                total = self._guess(count, loop)
+                times = self._times(count, loop) if grow in self.exact else None
+                total = self._guess(count, loop) if times is None else times
         if total is None:
             return None
         inside, here = self.effects.of(loop), self.effects.of(total)
@@ -108,7 +114,20 @@ class _Pass:
         local |= {loop.var.name} if isinstance(loop, imp.For) else set()
         if here.loads & inside.changes or here.reads & local:
             return None
-        return imp.Grow(grow.buffer, total)
+        ahead = imp.Grow(grow.buffer, total)
+        if grow in self.exact:
+            self.exact.add(ahead)
+        return ahead
+
+    def _times(self, count: imp.Expr, loop: imp.For) -> imp.Expr | None:
+        """What a loop appends that appends the same number of entries in each iteration."""
+        match count:
+            case imp.Binary("+", imp.Var() as written, amount):
+                varies = loop.var.name in self.effects.of(amount).reads
+                runs = self.known.ordered(loop.start, loop.stop) and not breaks(loop.body)
+                if runs and not varies:
+                    return written + amount * (imp.widen(loop.stop) - imp.widen(loop.start))
+        return None
 
     def _guess(self, count: imp.Expr, loop: imp.For) -> imp.Expr | None:
         """For what an outermost loop appends, twice the number of entries that it walks."""
@@ -133,9 +152,24 @@ class _Pass:
                 left, right = self._total(a, loop), self._total(b, loop)
                 if op == "min" and (left == a) != (right == b):
                     return right if left == a else left
+                if op == "*" and left != a and right != b:  # a sum of products
+                    return e
                 return imp.Binary(op, left, right, dtype)
             case _:
                 return e
+
+
+def _is_filled(grow: imp.Grow, rest: Sequence[imp.Stmt], lets: Lets) -> bool:
+    """Whether the next loop writes all that room is made for, whatever the data."""
+    match substitute(grow.count, lets):
+        case imp.Binary("+", imp.Var() as written, amount):
+            for stmt in rest:
+                if isinstance(stmt, imp.For):
+                    length = imp.widen(stmt.stop) - imp.widen(stmt.start)
+                    one = imp.Assign(written, written + 1)
+                    whole = one in stmt.body.stmts and not breaks(stmt.body)
+                    return whole and substitute(length, lets) == amount
+    return False
 
 
 def _walked(count: imp.Expr, loop: imp.While, lets: Lets) -> imp.Expr | None:

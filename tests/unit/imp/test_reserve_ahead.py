@@ -76,6 +76,40 @@ def test_the_outermost_loop_that_will_do():
     assert stmts[3] == outer
 
 
+def products(*inner: imp.Stmt) -> tuple[imp.Stmt, ...]:
+    """`for i: for j in row i of A: make room for all of B …`: each entry of A with each of B."""
+    walk = imp.For(V, imp.widen(B[0]), imp.widen(B[N]), imp.Block(inner))
+    grow = imp.Grow(OUT, C + (imp.widen(B[N]) - imp.widen(B[0])))
+    entries = imp.For(J, imp.widen(A[I]), imp.widen(A[I + 1]), imp.Block((grow, walk)))
+    outer = imp.For(I, imp.ZERO, N, imp.Block((entries,)))
+    argument = imp.Argument("A", (N,), (A, B, OUT))
+    k = imp.Kernel("k", (argument,), imp.Block((imp.Let(C, imp.ZERO), outer)))
+    return reserve_ahead(k, KNOWN).body.stmts
+
+
+APPEND = imp.Assign(C, C + 1)
+
+
+def test_as_much_in_each_iteration():
+    let = products(imp.Store(OUT, C, V), APPEND)[1]
+    all_b = imp.widen(B[N]) - imp.widen(B[0])
+    assert let.value == C + all_b * ALL_A
+
+
+@pytest.mark.parametrize(
+    "inner",
+    [
+        (imp.If(imp.Binary("<", V, N, imp.BOOL), imp.Block((APPEND,)), imp.EMPTY),),
+        (APPEND, imp.If(imp.Binary("<", V, N, imp.BOOL), imp.Block((imp.Break(),)), imp.EMPTY)),
+    ],
+    ids=["perhaps", "until"],
+)
+def test_not_as_much_for_sure(inner):
+    """Room for every pair could be far more than is ever written."""
+    lets = [s.value for s in products(*inner) if isinstance(s, imp.Let)]
+    assert lets in ([imp.ZERO], [imp.ZERO, C + ALL_A * 2])
+
+
 def test_stretches_that_follow_one_another():
     """`while j < a_ptr[n]: v = stop of the stretch at j; …; j = v` walks it all, whatever v is."""
     end, stop = imp.widen(A[N]), imp.Var("stop")
