@@ -29,21 +29,28 @@ DATA = {
     "srle": RUNS,
     "perm": np.eye(4, dtype=bool)[[2, 0, 3, 1]],
     "dense": SPARSE[:, :4],
+    "symmetric": np.array([[1, 2, 0, 0], [2, 3, 0, 4], [0, 0, 5, 0], [0, 4, 0, 6]], float),
+    "bsr": np.kron([[1, 0], [1, 1]], [[1.0, 2.0], [3.0, 4.0]]),
 }
 SHOWN = [
     "csr", "csc", "dcsr", "dcsc", "coo", "csf", "dense", "band", "triangular", "ragged", "block",
-    "rle", "srle", "perm",
+    "rle", "srle", "perm", "symmetric", "bsr",
 ]  # fmt: skip
+FORMATS = NAMES | {"bsr": ln.BSR(2, 2)}
 
 
 @pytest.mark.parametrize("name", SHOWN)
 def test_picture_is_up_to_date(name: str, request: pytest.FixtureRequest):
     path = FOLDER / f"{name}.svg"
-    picture = ln.draw(ln.asarray(DATA.get(name, SPARSE), format=NAMES[name]))
+    picture = ln.draw(ln.asarray(DATA.get(name, SPARSE), format=FORMATS[name]))
     if request.config.getoption("--update-golden"):
         FOLDER.mkdir(exist_ok=True)
         picture.save(path)
     assert path.read_text(encoding="utf-8") == picture.svg
+
+
+def test_every_named_format_has_one():
+    assert set(NAMES) - {"scalar"} <= set(SHOWN)
 
 
 def test_every_picture_is_on_the_page():

@@ -85,7 +85,8 @@ def _merged(owner: NDArray[Any], coords: list[NDArray[Any]], at: NDArray[Any]) -
     first: list[int] = []
     for q in range(len(at)):
         here = [int(idx[q]) for idx in coords]
-        if nodes and nodes[-1].owner == owner[q] and nodes[-1].at == at[q]:
+        run = len(here) == 1 and q > 0 and owner[q] == owner[q - 1] and at[q] == at[q - 1]
+        if run:
             nodes[-1] = Node(f"{first[0]}–{here[0]}", int(owner[q]), int(at[q]))
             continue
         first = here

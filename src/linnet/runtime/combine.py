@@ -13,11 +13,8 @@ from numpy.typing import NDArray
 from linnet import backend, imp
 from linnet.algebra.function import Function
 from linnet.algebra.lookup import lookup, on
-from linnet.compiler import add_codelets, prune_codelets
 from linnet.errors import ArgumentError, DTypeError
 from linnet.imp.printer import show
-from linnet.imp.simplify import simplify
-from linnet.lower.expressions import convert
 from linnet.options import Options, current
 
 Ints = NDArray[Any]
@@ -73,6 +70,10 @@ def _compiled(
 
 def fold_kernel(op: Function, dtype: str, index: str, place: str | None) -> imp.Kernel:
     """`fold` in imperative code."""
+    from linnet.compiler import add_codelets, prune_codelets
+    from linnet.imp.simplify import simplify
+    from linnet.lower.expressions import convert
+
     values, order = imp.Buffer("values", dtype), imp.Buffer("order", index)
     to = () if place is None else (imp.Buffer("to", place),)
     result = imp.Buffer("result", dtype)

@@ -16,7 +16,6 @@ from numpy.typing import NDArray
 
 from linnet import backend, imp
 from linnet.errors import InternalError
-from linnet.imp.translate import translate
 from linnet.options import Options, current
 
 _compiled: dict[tuple[FunctionType, tuple[str, ...], Options], backend.Compiled] = {}
@@ -58,6 +57,8 @@ class Routine:
 
     def kernel(self, types: tuple[str, ...]) -> imp.Kernel:
         """The imperative code, for arguments of these types (`"int64"`, `"int32*"` …)."""
+        from linnet.imp.translate import translate  # not needed for what is in the disk cache
+
         registry: dict[str, imp.Function] = {}
         function = translate(self.function, types, registry)
         arguments, given = [], []
