@@ -17,7 +17,7 @@ NAMES = """
     config explain Kernel Tensor Format Function errors testing LinnetError declare freeze thaw fill
     Dense SparseList SparseCOO SparseByteMap SparseHash Element Pattern
     CSR CSC DCSR DCSC COO CSF DENSE SCALAR
-    read write assembly draw
+    read write assembly draw function semiring semirings Semiring check_properties
     add subtract multiply minimum maximum where sqrt exp logical_or hypot
 """.split()
 DOCUMENTED = [

@@ -130,7 +130,8 @@ def _read(
     if args.vararg or args.kwarg or args.kwonlyargs or args.posonlyargs or args.defaults:
         at = source_of(text).location(source_of(text).definition)
         raise ArgumentError(f"the parameters of `{text.__name__}` must be plain names", at=at)
-    called = name or ("function" if text.__name__ == "<lambda>" else text.__name__)
+    lambda_ = text.__code__.co_name == "<lambda>"
+    called = name or (source_of(text).definition.name if lambda_ else text.__name__)
     if not called.isidentifier():
         raise _refusal(f"{called!r} is not a name")
     return Body(text, called, None if dtype is None else canonical(dtype), ""), tuple(

@@ -71,8 +71,17 @@ def _find_lambda(function: FunctionType) -> Source:
         raise _unreadable(function)
     node = min(found, key=lambda n: (n.end_lineno or 0, n.end_col_offset or 0))  # the innermost
     body = ast.copy_location(ast.Return(node.body), node.body)
-    made = ast.FunctionDef(function.__name__, node.args, [body], [], None, None)
+    made = ast.FunctionDef(_given_name(tree, node), node.args, [body], [], None, None)
     return Source(code.co_filename, ast.copy_location(made, node), 0)
+
+
+def _given_name(tree: ast.Module, node: ast.Lambda) -> str:
+    """The name to which a function made of a lambda is assigned: `f = make(lambda x: …)`."""
+    for stmt in ast.walk(tree):
+        match stmt:
+            case ast.Assign([ast.Name(name)], ast.Call(args=[first, *_])) if first is node:
+                return name
+    return "function"
 
 
 def _is_of(node: ast.Lambda, code: CodeType) -> bool:
