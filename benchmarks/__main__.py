@@ -48,8 +48,19 @@ def arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
     parser.add_argument("names", nargs="*", help=f"any of {', '.join(FAMILIES + FIGURES)}")
     parser.add_argument("--json", type=Path, help="also write every number to this file")
-    parser.add_argument("--markdown", type=Path, help="also write the tables as Markdown")
-    parser.add_argument("--sizes", default=",".join(SIZES), help="small,medium,large (all)")
+    parser.add_argument(
+        "--markdown",
+        type=Path,
+        nargs="?",
+        const=Path("-"),
+        help="also write the tables as Markdown, to this file or at the end",
+    )
+    parser.add_argument(
+        "--sizes",
+        default="small,medium",
+        help=f"any of {','.join(SIZES)}; without it small,medium (large takes long)",
+    )
+    parser.add_argument("--seconds", type=float, default=0.5, help="for each side of a case")
     parser.add_argument("--quick", action="store_true", help="small sizes, few repetitions")
     parser.add_argument("--no-real", action="store_true", help="leave out real matrices")
     parser.add_argument("--only", help="sides to run, such as linnet,c,scipy (all)")
@@ -69,7 +80,7 @@ def main() -> int:
     load = Load(
         ("small",) if options.quick else tuple(options.sizes.split(",")), not options.no_real
     )
-    seconds = 0.1 if options.quick else 1.0
+    seconds = 0.1 if options.quick else options.seconds
     for key, value in report.machine().items():
         print(f"{key}: {value}")
     names = options.names or (*FAMILIES, *FIGURES)
@@ -81,7 +92,9 @@ def main() -> int:
     figures = [f for name in names if name in FIGURES for f in figure(name)]
     if options.json:
         report.save(options.json, outcomes, figures)
-    if options.markdown:
+    if options.markdown == Path("-"):
+        print(f"\n{report.markdown(outcomes, figures)}")
+    elif options.markdown:
         options.markdown.write_text(report.markdown(outcomes, figures), encoding="utf-8")
     return any("linnet" in o.missing or "WRONG" in str(o.missing) for o in outcomes)
 
