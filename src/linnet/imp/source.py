@@ -6,6 +6,7 @@ import ast
 import linecache
 import textwrap
 from dataclasses import dataclass
+from functools import lru_cache
 from types import CodeType, FunctionType
 from weakref import WeakKeyDictionary
 
@@ -61,11 +62,7 @@ def _find(function: FunctionType) -> Source:
 def _find_lambda(function: FunctionType) -> Source:
     """The whole file is parsed: a lambda may stand anywhere in a statement."""
     code = function.__code__
-    text = "".join(linecache.getlines(code.co_filename, function.__globals__))
-    try:
-        tree = ast.parse(text)
-    except (SyntaxError, ValueError):
-        tree = ast.Module([], [])
+    tree = _parsed("".join(linecache.getlines(code.co_filename, function.__globals__)))
     found = [n for n in ast.walk(tree) if isinstance(n, ast.Lambda) and _is_of(n, code)]
     if not found:
         raise _unreadable(function)
@@ -73,6 +70,14 @@ def _find_lambda(function: FunctionType) -> Source:
     body = ast.copy_location(ast.Return(node.body), node.body)
     made = ast.FunctionDef(_given_name(tree, node), node.args, [body], [], None, None)
     return Source(code.co_filename, ast.copy_location(made, node), 0)
+
+
+@lru_cache(maxsize=16)
+def _parsed(text: str) -> ast.Module:
+    try:
+        return ast.parse(text)
+    except (SyntaxError, ValueError):
+        return ast.Module([], [])
 
 
 def _given_name(tree: ast.Module, node: ast.Lambda) -> str:
