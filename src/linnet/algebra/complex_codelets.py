@@ -31,6 +31,8 @@ def complex_exp(x: float, y: float) -> complex:
 
 def complex_expm1(x: float, y: float) -> complex:
     """`(exp x - 1) cos y - 2 sin² (y / 2) + i exp x sin y`"""
+    if x == 0 and y == 0:
+        return complex(0.0, y)
     if y == 0:
         return complex(math.expm1(x), y)
     if math.isinf(x) and not math.isfinite(y):
@@ -75,12 +77,10 @@ def complex_tanh(x: float, y: float) -> complex:
     """With t = tan y, s = sinh x, b = 1 + t²: (b s sqrt(1 + s²) + i t) / (1 + b s²)  (Kahan)"""
     if y == 0:
         return complex(math.tanh(x), y)
+    if math.isinf(x):
+        return complex(math.copysign(1.0, x), math.copysign(0.0, y))
     if not math.isfinite(y):
-        if x == 0:
-            return complex(x, math.nan)
-        if math.isinf(x):
-            return complex(math.copysign(1.0, x), 0.0)
-        return complex(math.nan, math.nan)
+        return complex(x if x == 0 else math.nan, math.nan)
     if abs(x) > 20:
         wave = 4 * math.sin(y) * math.cos(y)
         return complex(math.copysign(1.0, x), wave * math.exp(-2 * abs(x)))

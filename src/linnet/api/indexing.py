@@ -8,6 +8,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from linnet.api.fibers import is_plain, selected
 from linnet.api.operands import Array, as_tensor, axis_number, shape_of
 from linnet.api.shapes import broadcast_shapes, moveaxis, reshape
 from linnet.api.single import element
@@ -23,10 +24,8 @@ from linnet.api.storage import (
 )
 from linnet.arrays import Lazy, view
 from linnet.errors import ArgumentError, IndexBoundsError, ShapeError
-from linnet.formats.dense import Dense
 from linnet.formats.from_scipy import is_scipy_sparse
 from linnet.formats.located import located
-from linnet.formats.sparse_list import SparseList
 from linnet.formats.tensor import Tensor
 
 Ints: TypeAlias = NDArray[Any]
@@ -175,9 +174,12 @@ def basic(x: Tensor, parts: tuple[Any, ...]) -> Tensor:
 def _is_plain(x: Tensor, parts: tuple[Any, ...]) -> bool:
     """Whether a part is stored as we want it without being told: lists whose rows are kept."""
     format = x.contents().format
-    plain = all(type(level) in (Dense, SparseList) for level in format.levels[:-1])
     indexed = [p for p in parts if p is not None]
-    return plain and len(indexed) == len(parts) and not isinstance(indexed[format.order[-1]], int)
+    return (
+        is_plain(format)
+        and len(indexed) == len(parts)
+        and not isinstance(indexed[format.order[-1]], int)
+    )
 
 
 # -- arrays as indices -----------------------------------------------------------------------------
@@ -241,6 +243,8 @@ def select(x: Tensor, positions: Ints, d: int) -> Tensor:
     """The parts at these positions of dimension `d`, in this order; a part may come often."""
     if is_dense(x.contents().format):
         return dense(np.take(x.to_numpy(), positions, d))
+    if is_plain(x.contents().format) and (found := selected(x, positions, d)) is not None:
+        return found
     shape = tuple(len(positions) if m == d else n for m, n in enumerate(shape_of(x)))
     coordinates, values = entries(x)
     order = np.argsort(positions, kind="stable")
@@ -249,9 +253,9 @@ def select(x: Tensor, positions: Ints, d: int) -> Tensor:
     times = np.searchsorted(wanted, coordinates[d], "right") - begin
     source = np.repeat(np.arange(len(values)), times)
     within = np.arange(len(source)) - np.repeat(np.cumsum(times) - times, times)
-    found = [idx[source] for idx in coordinates]
-    found[d] = order[begin[source] + within]
-    return build(found, values[source], shape, alike(x.contents().format, x.ndim))
+    parts = [idx[source] for idx in coordinates]
+    parts[d] = order[begin[source] + within]
+    return build(parts, values[source], shape, alike(x.contents().format, x.ndim))
 
 
 @located

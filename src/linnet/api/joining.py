@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from linnet.algebra.dtypes import Number, promote
 from linnet.api.dtypes import astype
+from linnet.api.fibers import joined
 from linnet.api.indexing import basic, select
 from linnet.api.operands import Array, as_tensor, axis_number, dtype_of, shape_of, whole
 from linnet.api.shapes import expand_dims, reshape
@@ -40,13 +41,15 @@ def concat(arrays: Sequence[Array], /, *, axis: int | None = 0) -> Tensor:
     given = [astype(x, dtype, copy=False) for x in given]
     if all(is_dense(x.contents().format) for x in given):
         return dense(np.concatenate([x.to_numpy() for x in given], d))
+    if (found := joined(given, d)) is not None:
+        return found
     format = _common_format(given)
     starts = np.cumsum([0, *(shape_of(x)[d] for x in given)])
     shape = tuple(int(starts[-1]) if m == d else n for m, n in enumerate(shape_of(given[0])))
     parts = [entries(_filled(x, format)) for x in given]
-    for (found, _), start in zip(parts, starts[:-1], strict=True):
-        found[d] = found[d] + start
-    coordinates = [np.concatenate([found[m] for found, _ in parts]) for m in range(len(shape))]
+    for (idx, _), start in zip(parts, starts[:-1], strict=True):
+        idx[d] = idx[d] + start
+    coordinates = [np.concatenate([idx[m] for idx, _ in parts]) for m in range(len(shape))]
     return build(coordinates, np.concatenate([v for _, v in parts]), shape, format)
 
 
