@@ -11,14 +11,14 @@ from numpy.typing import NDArray
 from linnet.algebra.dtypes import canonical
 from linnet.algebra.table import add, logical_or
 from linnet.formats.assemble import enough_memory, wrap
+from linnet.formats.coordinates import sort_unique
 from linnet.formats.element import Pattern
 from linnet.formats.format import Format
 from linnet.formats.from_numpy import cast
 from linnet.formats.named import COO, CSR, FormatLike, as_format, override, recognize, settle
 from linnet.formats.packing import index_dtype
 from linnet.formats.tensor import Tensor
-from linnet.runtime.arrange import DISTINCT, UNSORTED, first_of_each, how_sorted, sorting
-from linnet.runtime.combine import as_operator, fold
+from linnet.runtime.arrange import DISTINCT, UNSORTED, how_sorted
 
 Ints = NDArray[Any]
 _EMPTY = 64  # rows for each entry: where there are more, CSR would store little but empty rows
@@ -69,19 +69,10 @@ def _combined(
 ) -> tuple[list[Ints], NDArray[Any]]:
     """The entries, sorted in this order of dimensions, each once."""
     in_order = [coords[mode] for mode in order]
-    by = sorting(in_order, [shape[mode] for mode in order])
-    if by is not None:
-        in_order, values = [idx[by] for idx in in_order], values[by]
     if how_sorted(in_order) == DISTINCT:
         return in_order, values
-    first = first_of_each(in_order)
-    assert first is not None
-    op = as_operator(logical_or if values.dtype == bool else add, str(values.dtype))
-    listed = np.arange(len(values) + 1, dtype=index_dtype(len(values)))
-    listed[first], listed[-1] = ~listed[first], -1
-    result = np.empty(len(first), values.dtype)
-    fold(op, np.ascontiguousarray(values), listed, len(first), None, result)
-    return [idx[first] for idx in in_order], result
+    op = logical_or if values.dtype == bool else add
+    return sort_unique(in_order, [shape[mode] for mode in order], values, op)
 
 
 def _listed(
