@@ -38,6 +38,10 @@ FAMILIES = (
     "structures",
     "graphs",
     "images",
+    "ufuncs",
+    "slicing",
+    "fusion",
+    "semiring",
     "files",
 )
 FIGURES = ("latency", "memory", "scaling")

@@ -222,7 +222,7 @@ def test_operands_are_stored_otherwise_where_that_pays():
     product = contract("ij,kj->ik", lazy(x), y)
     assert "is first stored as" in ln.explain(product)["plan"]
     same(compute(product), a @ b.T)
-    assert compute(product).format.name == "CSR"
+    assert compute(product).format.name in ("CSR", "CSC")
 
 
 def test_several_results_of_one_traversal():

@@ -15,6 +15,7 @@ from linnet.arrays.plan import Plan, Step, plan
 from linnet.arrays.trace import trace
 from linnet.errors import OutOfMemoryError
 from linnet.formats.buffers import Buffer
+from linnet.formats.contents import NARROW, Contents, Signature
 from linnet.formats.element import Pattern
 from linnet.formats.format import Format
 from linnet.formats.named import COO, SCALAR, Family, settle
@@ -72,7 +73,7 @@ def run(
     """Run the kernels of a plan."""
     slots: list[Tensor] = [*tensors, *[_NOTHING] * (plan.slots - len(tensors))]
     for step in plan.steps:
-        if shapes is not None:
+        if step.large and shapes is not None:
             _check_dense(step, shapes, slots)
         run_step(step, slots, numbers)
     return [slots[k] for k in plan.outputs]
@@ -114,10 +115,14 @@ def _check_dense(step: Step, shapes: Sequence[tuple[int, ...]], slots: Sequence[
 
 
 @lru_cache(maxsize=64)
-def _sizes_format(count: int) -> tuple[Format, tuple[Buffer, ...]]:
+def _sizes_format(count: int) -> tuple[Format, tuple[Buffer, ...], Signature]:
     family = Family(COO.name, COO.wrap, Pattern())
     nowhere = [Buffer.borrow(np.zeros(0, np.int32)) for _ in range(count)]
-    return settle(family(count), "bool"), (Buffer.borrow(np.zeros(2, np.int64)), *nowhere)
+    format, buffers = (
+        settle(family(count), "bool"),
+        (Buffer.borrow(np.zeros(2, np.int64)), *nowhere),
+    )
+    return format, buffers, Contents(format, (0,) * count, buffers).signature
 
 
 def sizes(numbers: tuple[int, ...]) -> Tensor:
@@ -125,5 +130,8 @@ def sizes(numbers: tuple[int, ...]) -> Tensor:
 
     A kernel knows dimensions before it runs, so they can say how far loops run.
     """
-    format, buffers = _sizes_format(len(numbers))
-    return Tensor(format, numbers, buffers)
+    format, buffers, signature = _sizes_format(len(numbers))
+    made = Tensor(format, numbers, buffers)
+    if max(numbers) < NARROW:
+        made.contents()._signature = signature  # which takes longer to find than the kernel to run
+    return made

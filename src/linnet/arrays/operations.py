@@ -17,7 +17,7 @@ from linnet.arrays.evaluate import Memory, evaluate, run
 from linnet.arrays.graph import broadcast, map_of, node_of, permuted, reduce_of
 from linnet.arrays.lazy import Lazy
 from linnet.arrays.nodes import Constant, Leaf, Node, View
-from linnet.arrays.plan import Plan, Step, plan
+from linnet.arrays.plan import Plan, plan
 from linnet.arrays.scalars import OUTCOME, PASSED, VALUE, lift, outcome, scalar
 from linnet.arrays.slices import Index, viewed
 from linnet.arrays.subscripts import contraction
@@ -166,7 +166,7 @@ def _window(view: View, leaf: Leaf) -> Tensor:
         return run(known.plan, [leaf.tensor], numbers)[0]
     found, _ = trace([view])
     made = plan(found, [view], [None])
-    if any(_is_large(step) for step in made.steps):
+    if any(step.large for step in made.steps):
         return evaluate([view])[0]
     _FAST.put(key, Quick(made, ()))
     return run(made, found.tensors, found.numbers)[0]
@@ -270,12 +270,7 @@ def _evaluated(
         return evaluate([node], [wanted])[0]
     found, _ = trace([node])
     made = plan(found, [node], [wanted])
-    if any(step.numbers or _is_large(step) for step in made.steps):
+    if any(step.numbers or step.large for step in made.steps):
         return evaluate([node], [wanted])[0]
     known = _FAST.put(key, Quick(made, dtypes))
     return run(known.plan if type(known) is Quick else made, found.tensors)[0]
-
-
-def _is_large(step: Step) -> bool:
-    """Whether a result may be so large that its shape has to be looked at."""
-    return any(result.dense for result in step.results)

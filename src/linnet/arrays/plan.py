@@ -55,6 +55,7 @@ class Step:
     inputs: tuple[int, ...]
     numbers: tuple[int, ...]
     reorder: Mapping[int, Format]
+    large: bool  # its results may be so large that shapes have to be looked at
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,7 +189,9 @@ class _Planner:
         slots = self.known.slots
         reorder = {slots[n]: f for m in group for n, f in m.attempt.reorder().items()}
         results = tuple(made.result for made in group)
-        return Step(Kernel(program), results, tuple(slots[n] for n in used), numbers, reorder)
+        inputs = tuple(slots[n] for n in used)
+        large = any(result.dense for result in results)
+        return Step(Kernel(program), results, inputs, numbers, reorder, large)
 
 
 def _writable(node: Node, wanted: Format | None) -> Format | None:

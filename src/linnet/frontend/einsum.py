@@ -82,8 +82,7 @@ def _evaluated(
         return evaluate([node], [wanted], [labels])[0]
     found, _ = trace([node])
     made = plan(found, [node], [wanted], [labels])
-    large = any(result.dense for step in made.steps for result in step.results)
-    if large or any(step.numbers for step in made.steps):
+    if any(step.large or step.numbers for step in made.steps):
         return evaluate([node], [wanted], [labels])[0]
     names = {id(n.tensor): name for name, n in nodes.items() if isinstance(n, Leaf)}
     _FAST.put(key, (made, tuple(names[id(t)] for t in found.tensors)))
