@@ -1,4 +1,4 @@
-"""The command line: `linnet doctor`, `linnet cache info|clear`, `linnet codegen EQUATION`.
+"""The command line: `linnet doctor`, `linnet cache info|clear`, `linnet codegen`, `linnet bench`.
 
 Also as `python -m linnet`.
 """
@@ -14,6 +14,7 @@ import time
 from collections.abc import Sequence
 from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
 
 import numpy as np
 
@@ -35,6 +36,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 return doctor()
             case "cache":
                 return cache(given.action)
+            case "bench":
+                return bench(given.arguments)
             case _:
                 return codegen(given.equation, given.format, given.dtype, given.stage)
     except LinnetError as error:
@@ -49,6 +52,8 @@ def _parser() -> argparse.ArgumentParser:
     commands.add_parser("doctor", help="say what is installed, and whether it works")
     kept = commands.add_parser("cache", help="compiled kernels that are kept on disk")
     kept.add_argument("action", choices=("info", "clear"))
+    timed = commands.add_parser("bench", help="run the benchmarks, in a checkout of the sources")
+    timed.add_argument("arguments", nargs=argparse.REMAINDER, help="such as: spmv --quick")
     code = commands.add_parser("codegen", help="show the code for an equation in index notation")
     code.add_argument("equation", help='such as "y[i] += A[i,j] * x[j]"')
     code.add_argument(
@@ -151,6 +156,23 @@ def cache(action: str) -> int:
     print(f"kernels  {info.entries}")
     print(f"size     {info.bytes / 2**20:.1f} of {info.limit / 2**20:.0f} MiB")
     return 0
+
+
+# -- bench -----------------------------------------------------------------------------------------
+
+
+def bench(arguments: Sequence[str]) -> int:
+    """Run `python -m benchmarks` with these arguments; it is part of the sources only."""
+    import subprocess
+
+    folder = Path(__file__).parents[2]
+    if not (folder / "benchmarks" / "harness.py").exists():
+        raise LinnetError(
+            "the benchmarks are not installed with the package",
+            hint="run them in a checkout of the sources: make bench",
+        )
+    command = [sys.executable, "-m", "benchmarks", *arguments]
+    return subprocess.run(command, cwd=folder, check=False).returncode
 
 
 # -- codegen ---------------------------------------------------------------------------------------

@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -95,6 +96,22 @@ def test_codegen_of_what_is_no_equation(capsys: pytest.CaptureFixture[str], equa
     status, _, err = run(capsys, "codegen", equation)
     assert status == 1
     assert "cannot read the equation" in err
+
+
+def test_bench(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path):
+    called = []
+
+    def fake(command: list[str], cwd: Path, check: bool) -> SimpleNamespace:
+        called.append(command[1:])
+        return SimpleNamespace(returncode=3)
+
+    monkeypatch.setattr(subprocess, "run", fake)
+    assert command.main(["bench", "spmv", "--quick"]) == 3
+    assert called == [["-m", "benchmarks", "spmv", "--quick"]]
+    monkeypatch.setattr(command, "__file__", str(tmp_path / "site" / "linnet" / "command.py"))
+    status, _, err = run(capsys, "bench")
+    assert status == 1
+    assert "make bench" in err
 
 
 def test_as_a_module():
