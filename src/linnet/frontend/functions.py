@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from functools import partial
+from dataclasses import dataclass
 from itertools import permutations
 from types import FunctionType
 from typing import overload
@@ -88,30 +88,45 @@ def function(
     >>> hinge(0.25)
     0.75
     """
+    said = _Claims(
+        commutative, associative, idempotent, identity, annihilator, _functions(distributes_over),
+        iteration_space, fills, outside,
+    )  # fmt: skip
     if text is None:
-        return partial(
-            function, name=name, commutative=commutative, associative=associative,
-            idempotent=idempotent, identity=identity, annihilator=annihilator,
-            distributes_over=distributes_over, dtype=dtype, iteration_space=iteration_space,
-            fills=fills, outside=outside,
-        )  # fmt: skip
+        return lambda text: _made(text, name, dtype, said)
+    return _made(text, name, dtype, said)
+
+
+@dataclass(frozen=True, slots=True)
+class _Claims:
+    """What is said about a function."""
+
+    commutative: bool
+    associative: bool
+    idempotent: bool
+    identity: Law | None
+    annihilator: Law | None
+    distributes_over: tuple[Function, ...]
+    space: str | None
+    fills: Number | Mapping[str, Number]
+    outside: Number | None
+
+
+def _made(text: Callable[..., object], name: str | None, dtype: object, said: _Claims) -> Function:
+    """The function; what cannot be true of it is refused."""
     body, params = _read(text, name, dtype)
-    repeat = "once" if idempotent and associative else ""
-    laws = _laws(body.name, params, identity, annihilator)
-    over = _functions(distributes_over)
-    space, given = _space(body.name, params, iteration_space, fills, outside)
-    body.claims = repr((
-        commutative, associative, idempotent, repr(identity), repr(annihilator),
-        [f.name for f in over], space, given, outside,
-    ))  # fmt: skip
+    laws = _laws(body.name, params, said.identity, said.annihilator)
+    space, fills = _space(body.name, params, said)
+    body.claims = repr(said)
     return Function(
         body.name, len(params), types_of(body), emit_of(body), meaning(body),
-        commutative=commutative, associative=associative, idempotent=idempotent,
+        commutative=said.commutative, associative=said.associative, idempotent=said.idempotent,
         identity=laws["identity"], annihilator=laws["annihilator"],
         left_identity=laws["left_identity"], right_identity=laws["right_identity"],
-        constants=_constants(body.name, params, annihilator), repeat=repeat,
-        distributes_over=over, body=body, params=params, space=space, fills=given,
-        outside=outside, make_case=_case,
+        constants=_constants(body.name, params, said.annihilator),
+        repeat="once" if said.idempotent and said.associative else "",
+        distributes_over=said.distributes_over, body=body, params=params, space=space,
+        fills=fills, outside=said.outside, make_case=_case,
     )  # fmt: skip
 
 
@@ -215,31 +230,28 @@ def _position(name: str, params: tuple[str, ...], where: int | str) -> int:
 
 
 def _space(
-    name: str,
-    params: tuple[str, ...],
-    text: str | None,
-    fills: Number | Mapping[str, Number],
-    outside: Number | None,
+    name: str, params: tuple[str, ...], said: _Claims
 ) -> tuple[regions.Region | None, tuple[Number, ...]]:
-    """The iteration space, and the fill values of arguments for which it holds."""
-    if text is None:
+    """The iteration space, and the values of arguments that it speaks of."""
+    if said.space is None:
         return None, ()
     try:
-        space = regions.normalize(regions.parse(text))
+        space = regions.normalize(regions.parse(said.space))
     except ValueError as error:
         raise _refusal(
-            f"the iteration space {text!r} of `{name}` is not one",
+            f"the iteration space {said.space!r} of `{name}` is not one",
             why=str(error),
             hint='write it like "x | y & ~z"',
         ) from None
     for leaf in regions.leaves(space):
         _position(name, params, leaf)
-    if outside is None and regions.holds(space, lambda name: False):
+    if said.outside is None and regions.holds(space, lambda name: False):
         raise _refusal(
             f"nothing says what `{name}` is outside its iteration space",
             why="its arguments are not all fill values there",
             hint="give the value: outside=0",
         )
+    fills = said.fills
     given = fills if isinstance(fills, Mapping) else dict.fromkeys(params, fills)
     return space, tuple(_plain(given.get(p, 0)) for p in params)
 
