@@ -16,6 +16,7 @@ from linnet.formats.validate import LARGEST, check_range, first_unsorted
 
 Ints: TypeAlias = NDArray[Any]
 Combine: TypeAlias = Function | Callable[[Any, Any], Any]
+KEY = 63  # bits of a key
 MANY = 1 << 12  # entries: for so many it pays to compile a sort, or to load one that was
 
 
@@ -74,7 +75,7 @@ def _sort(
 
     Few are sorted by NumPy, which needs no code to be compiled.
     """
-    if len(values) >= MANY and sum(max(0, dim - 1).bit_length() for dim in dims) <= 63:
+    if len(values) >= MANY and sum(key_bits(dims)) <= KEY:
         from linnet.runtime.entries import sort_entries
 
         return sort_entries(coordinates, dims, values, op)
@@ -82,6 +83,11 @@ def _sort(
         return list(coordinates), values, True
     order = _sorting(coordinates, dims)
     return [idx[order] for idx in coordinates], values[order], False
+
+
+def key_bits(dims: Sequence[int]) -> list[int]:
+    """How many bits each coordinate takes, of those that a key of all has."""
+    return [max(0, dim - 1).bit_length() for dim in dims]
 
 
 def _sorting(coordinates: Sequence[Ints], dims: Sequence[int]) -> Ints:

@@ -1,12 +1,22 @@
-"""Conversion between any two formats: a copy, compiled like any other loop program."""
+"""Conversion between any two formats: a copy, compiled like any other loop program.
+
+Where the order of dimensions changes and several are written in order, entries are sorted between
+two copies: one to a list of coordinates, and one from it.
+"""
 
 from __future__ import annotations
 
 from functools import lru_cache
 
+import numpy as np
+
 from linnet import loops
+from linnet.formats.assemble import pack
+from linnet.formats.coordinates import KEY, MANY, key_bits
 from linnet.formats.format import Format
+from linnet.formats.named import COO
 from linnet.formats.tensor import Tensor
+from linnet.runtime.entries import sort_entries
 from linnet.runtime.kernel import Kernel
 
 
@@ -51,36 +61,34 @@ def _where_not_fill(body: loops.Stmt, value: loops.Expr, target: Format) -> loop
 
 def convert(tensor: Tensor, format: Format) -> Tensor:
     """The tensor in another format, whose dtype and fill value are known."""
-    if any(level.mirrored for level in tensor.format.levels):
-        return _listed(tensor).to(format)
-    if any(level.mirrored for level in format.levels):
-        return _packed(tensor, format)
+    if _needs_sorting(tensor, format):
+        return _sorted(tensor, format)
     result = Tensor(format, None)
     copy_kernel(tensor.contents().format, format)(result, tensor)
     return result
 
 
-def _listed(tensor: Tensor) -> Tensor:
-    """A tensor whose other half is not stored, by the coordinates of both."""
-    from linnet.formats.assemble import pack, unpack
+def _needs_sorting(tensor: Tensor, format: Format) -> bool:
+    """Whether many entries go to more than one level that is written in order, in another order.
 
-    assert tensor.shape is not None
-    return pack(*unpack(tensor), tensor.shape, _coordinates(tensor.format))
-
-
-def _packed(tensor: Tensor, format: Format) -> Tensor:
-    """In a format that no kernel writes: by way of its coordinates, which are looked at."""
-    from linnet.formats.assemble import pack, unpack
-
-    listed = tensor.to(_coordinates(format))
-    assert listed.shape is not None
-    coordinates, values = unpack(listed)
-    fill = listed.fill_value
-    kept = values == values if fill != fill else values != fill
-    return pack([idx[kept] for idx in coordinates], values[kept], listed.shape, format)
+    For one such level, the entries of each fiber are counted instead.
+    """
+    contents = tensor.contents()
+    if contents.format.order == format.order or sum(key_bits(contents.shape)) > KEY:
+        return False
+    in_order = sum(level.width for level in format.levels[:-1] if level.sequential)
+    return in_order > 1 and max(buffer.length for buffer in contents.buffers) >= MANY
 
 
-def _coordinates(format: Format) -> Format:
-    from linnet.formats.named import COO
-
-    return Format((*COO(format.ndim).levels[:-1], format.leaf), format.order)
+def _sorted(tensor: Tensor, format: Format) -> Tensor:
+    """By way of coordinates, which are sorted."""
+    order, shape = tensor.contents().format.order, tensor.contents().shape
+    listed = Format((*COO(format.ndim).levels[:-1], format.leaf), order)
+    contents = tensor.to(listed).contents()
+    _, *by_place = contents.arrays()[: 1 + format.ndim]
+    held = contents.arrays()[-1] if format.leaf.arrays else np.ones(len(by_place[0]), bool)
+    stored = dict(zip(order, by_place, strict=True))
+    wanted, dims = [stored[mode] for mode in format.order], [shape[mode] for mode in format.order]
+    in_order, values, _ = sort_entries(wanted, dims, held, None)
+    placed = dict(zip(format.order, in_order, strict=True))
+    return pack([placed[mode] for mode in range(format.ndim)], values, shape, format)

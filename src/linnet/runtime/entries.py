@@ -21,6 +21,7 @@ from linnet.algebra.dtypes import concrete
 from linnet.algebra.function import Function
 from linnet.algebra.lookup import lookup
 from linnet.errors import LinnetError
+from linnet.formats.coordinates import key_bits
 from linnet.imp import radix
 from linnet.imp.printer import show
 from linnet.lower.expressions import convert
@@ -41,7 +42,7 @@ def sort_entries(
 
     Equal coordinates may remain, in the order given, where the function is none that is compiled.
     """
-    bits = [max(0, dim - 1).bit_length() for dim in dims]
+    bits = key_bits(dims)
     count, values = len(values), np.ascontiguousarray(values)
     keys = coordinates[0].astype(np.int64)
     for idx, width in zip(coordinates[1:], bits[1:], strict=True):

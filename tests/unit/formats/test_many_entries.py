@@ -9,6 +9,8 @@ from hypothesis import strategies as st
 
 import linnet as ln
 from linnet.formats.coordinates import MANY, sort_unique
+from linnet.formats.format import Format
+from linnet.formats.named import stack
 from linnet.testing import identical
 
 FEW = MANY - 1
@@ -136,3 +138,42 @@ def test_few_and_many_agree():
     for array, value in zip((*coordinates, values), (*(c[0] for c in coordinates), 0), strict=True):
         array[FEW:] = value
     assert identical(ln.tensor(coordinates, values, (300, 400), format=ln.CSR), few)
+
+
+ORDERED = (
+    ln.COO(3),
+    ln.CSF(3),
+    ln.COO(3).with_order(2, 0, 1),
+    ln.CSF(3).with_order(1, 2, 0),
+    Format((*ln.CSR.levels[:1], *ln.CSF(2).levels), (2, 1, 0)),
+    ln.DENSE(3),
+)
+
+
+@pytest.mark.parametrize("target", ORDERED, ids=repr)
+@pytest.mark.parametrize("source", ORDERED, ids=repr)
+def test_dimensions_in_another_order(source, target):
+    """A conversion that has to sort gives what one that need not gives."""
+    rng, shape = np.random.default_rng(6), (40, 30, 20)
+    coordinates, values = drawn(rng, 2 * MANY, shape, "int32", np.int64)
+    dense = np.zeros(shape, np.int32)
+    np.add.at(dense, tuple(coordinates), values)
+    made = ln.tensor(coordinates, values, shape, format=source).to(target)
+    assert made.format.order == target.order
+    assert np.array_equal(made.to_numpy(), dense)
+    again = ln.from_buffers(made.format, shape, dict(made.buffers))  # which checks all arrays
+    assert identical(again, made)
+
+
+def test_what_else_a_conversion_changes():
+    """Another dtype, another leaf, stored zeros that stay, in another order."""
+    rng, shape = np.random.default_rng(7), (90, 80)
+    coordinates, values = drawn(rng, 2 * MANY, shape, "float64", np.int32)
+    source = ln.tensor(coordinates, values * (values > 0), shape, format=ln.DCSR)
+    by_columns = source.to(ln.DCSC.with_dtype("complex64"))
+    assert by_columns.nnz == source.nnz
+    assert by_columns.dtype == np.complex64
+    assert np.array_equal(by_columns.to_numpy(), source.to_numpy())
+    flags = source.to(ln.DCSR.with_dtype("bool"))
+    pattern = flags.to(stack(ln.SparseList(ln.SparseList(ln.Pattern())), (1, 0)))
+    assert np.array_equal(pattern.to_numpy(), source.to_numpy() != 0)
