@@ -43,6 +43,7 @@ FAMILIES = (
     "fusion",
     "semiring",
     "files",
+    "workspaces",
 )
 FIGURES = ("latency", "memory", "scaling")
 

@@ -6,16 +6,14 @@ from linnet.algebra.dtypes import Number
 from linnet.formats.element import Element, SparseScalar
 from linnet.formats.format import Format
 from linnet.formats.level import Level
-from linnet.formats.policies import Coord, Hash, Policy
+from linnet.formats.policies import Coord, Policy
 from linnet.formats.sparse_bytemap import SparseByteMap
 from linnet.formats.sparse_hash import SparseHash
 from linnet.formats.sparse_workspace import SparseWorkspace
 
-DENSE, COORD, HASH, MAP = "dense", "coord", "hash", "map"
-SPARSE = COORD
-"""Kinds of workspaces: flags and values for every element; components that are sorted and merged,
-all of them or without the duplicates that come soon; and a hash table of all elements, which takes
-updates of any kind."""
+DENSE, COORD, MAP = "dense", "coord", "map"
+"""Kinds of workspaces: flags and values for every element; components that are sorted and merged;
+and a hash table of all elements, which takes updates of any kind."""
 
 
 def workspace_format(format: Format, ndim: int, kind: str, policy: Policy | None = None) -> Format:
@@ -25,8 +23,7 @@ def workspace_format(format: Format, ndim: int, kind: str, policy: Policy | None
     if kind in (DENSE, MAP):
         level: Level = SparseByteMap(leaf) if kind == DENSE else SparseHash(leaf)
         return Format((level,) * ndim + (leaf,), order)
-    own = policy or (Hash() if kind == HASH else Coord())
-    return Format((SparseWorkspace(ndim, own, leaf), leaf), order)
+    return Format((SparseWorkspace(ndim, policy or Coord(), leaf), leaf), order)
 
 
 def counts_format(format: Format, ndim: int) -> Format:

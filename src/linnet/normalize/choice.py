@@ -5,8 +5,9 @@ workspaces that there are: which kinds a call wants is found out before it, in a
 part of what its machine code is known by.
 
 Dense memory is as fast as the cache that it fits in. Beyond, it is worth having where much of it is
-used; otherwise components that are sorted in order of arrival touch less. Where many updates meet
-in one element, they are combined as they come.
+used; otherwise components that are sorted by the thousands touch less. To look for those that meet
+while they come (`Hash`, `Bucket`) pays only where they come soon after each other, which nobody can
+tell from sizes: it is never chosen here.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from linnet import loops
-from linnet.formats.insertion import COORD, DENSE, HASH
+from linnet.formats.insertion import COORD, DENSE
 
 Shapes = Mapping[str, tuple[int, ...]]
 Counts = Mapping[str, int]
@@ -26,7 +27,6 @@ Kinds = tuple[tuple[str, str], ...]
 NEAR = 1 << 20  # bytes of a dense workspace that are always at hand: a second-level cache
 FAR = 1 << 28  # bytes of one that is never made for the sake of speed
 _USED = 8  # a dense workspace beyond the cache has at most so many elements per update
-_MEETING = 4.0  # updates per element from which on it is better to look for it first
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,18 +70,10 @@ def choose(choice: Choice, shapes: Shapes, counts: Counts) -> Chosen:
     updates = _updates(choice, shapes, counts)
     if updates is None:
         return Chosen(choice.usual, "the number of updates is not known")
-    about = f"{space} bytes for about {updates:.3g} updates"
+    about = f"about {updates:.3g} updates in {space} bytes"
     if space <= FAR and elements <= _USED * updates:
-        return Chosen(DENSE, f"{about} are well used")
-    meeting = updates / max(_distinct(elements, updates), 1.0)
-    if meeting > _MEETING:
-        return Chosen(HASH, f"{about}, some {meeting:.3g} to an element")
-    return Chosen(COORD, f"{about}, few of which meet")
-
-
-def _distinct(elements: int, updates: float) -> float:
-    """How many elements are hit by updates in random places."""
-    return -elements * math.expm1(-updates / elements) if elements else 0.0
+        return Chosen(DENSE, f"{about}, much of which is used")
+    return Chosen(COORD, f"{about}, most of which would stay empty")
 
 
 def _size(expr: loops.Expr, shapes: Shapes) -> int | None:

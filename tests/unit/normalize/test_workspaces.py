@@ -8,7 +8,7 @@ import scipy.sparse as sp
 import linnet as ln
 from linnet import loops
 from linnet.errors import ScheduleError
-from linnet.formats.insertion import COORD, DENSE, HASH
+from linnet.formats.insertion import COORD, DENSE
 from linnet.frontend.text import parse_text
 from linnet.loops.printer import show
 from linnet.normalize.choice import Choice, choose
@@ -115,7 +115,7 @@ ALL = choice([("A", 0), ("B", 1)], [("A", 1), ("A", 0), ("B", 1)], "A[i, k] * B[
         (ROW, 10**7, 10**8, COORD),  # a hundred updates of ten million places
         (ALL, 100, 5000, DENSE),  # all places are used
         (ALL, 10**5, 5 * 10**5, COORD),
-        (ALL, 10**5, 10**8, HASH),  # ten updates to a place, of which there are too many
+        (ALL, 10**5, 10**8, COORD),  # ten updates to a place, of which there are too many
     ],
 )
 def test_kind_of_workspace(what, n, stored, kind):
@@ -133,8 +133,8 @@ def test_sums_add_up_and_products_thin_out():
     stored = {"A": 10**9, "B": 10**9}
     both = choice([("A", 0), ("A", 1)], [("A", 0), ("A", 1)], "A[i, j] * B[i, j]")
     either = choice([("A", 0), ("A", 1)], [("A", 0), ("A", 1)], "A[i, j] + B[i, j]")
-    assert "1e+06 updates" in choose(both, some, stored).why
-    assert "2e+09 updates" in choose(either, some, stored).why
+    assert "about 1e+06 updates" in choose(both, some, stored).why
+    assert "about 2e+09 updates" in choose(either, some, stored).why
 
 
 def test_sizes_choose_another_kernel():

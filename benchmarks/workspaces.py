@@ -1,0 +1,184 @@
+"""The experiments of WORK §7: dense against sparse workspaces, policies against each other.
+
+The side `linnet` leaves the choice to Linnet; the others have a workspace of one kind. What is
+kept the same and what is swept is as in the figures, at sizes that fit a small machine.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import numpy as np
+import scipy.sparse as sp
+
+import linnet as ln
+from benchmarks import data
+from benchmarks.harness import Case, Side
+from benchmarks.peers import mkl_product
+from benchmarks.spgemm import graphblas, scipy_product
+
+Way = Callable[..., Side]
+POLICIES = {"coord": ln.Coord(), "hash": ln.Hash(), "bucket": ln.Bucket()}
+
+
+@ln.kernel
+def rows(C, A, B):
+    C[...] = 0
+    for i, k, j in ...:
+        C[i, j] += A[i, k] * B[k, j]
+    return C
+
+
+@ln.kernel
+def outer(C, A, B):
+    C[...] = 0
+    for k, i, j in ...:
+        C[i, j] += A[i, k] * B[k, j]
+    return C
+
+
+DENSE_ROW = ln.SparseByteMap(ln.Element(0.0))
+DENSE = ln.SparseByteMap(ln.SparseByteMap(ln.Element(0.0)))
+
+
+@ln.kernel
+def dense_rows(C, A, B):
+    w = ln.temp(DENSE_ROW)
+    C[...] = 0
+    for i in ...:
+        w[...] = 0
+        for k, j in ...:
+            w[j] += A[i, k] * B[k, j]
+        for j in ...:
+            C[i, j] = w[j]
+    return C
+
+
+@ln.kernel
+def dense_outer(C, A, B):
+    w = ln.temp(DENSE)
+    w[...] = 0
+    for k, i, j in ...:
+        w[i, j] += A[i, k] * B[k, j]
+    C[...] = 0
+    for i, j in ...:
+        C[i, j] = w[i, j]
+    return C
+
+
+@ln.kernel
+def mttkrp(A, B, C, D):
+    A[...] = 0
+    for k, l, i, j in ...:
+        A[i, j] += B[k, l, i] * C[k, j] * D[l, j]
+    return A
+
+
+@ln.kernel
+def ttm(A, B, C):
+    A[...] = 0
+    for k, i, j, l in ...:
+        A[i, j, l] += B[k, i, j] * C[k, l]
+    return A
+
+
+def product(kernel: ln.Kernel, first: ln.Format) -> Way:
+    """A product whose first operand is stored like this."""
+
+    def way(A: sp.csr_array, B: sp.csr_array) -> Side:
+        a, b = ln.asarray(A).to(first), ln.asarray(B)
+        return Side(lambda: kernel(ln.empty_tensor(ln.CSR), a, b), lambda C: C.to_scipy())
+
+    return way
+
+
+def with_policies(kernel: ln.Kernel, first: ln.Format) -> dict[str, Way]:
+    """A way for every policy."""
+    made = {name: ln.insert_workspaces(kernel, policy) for name, policy in POLICIES.items()}
+    return {name: product(one, first) for name, one in made.items()}
+
+
+PEERS = {"scipy": scipy_product, "mkl": mkl_product, "graphblas": graphblas}
+ROWS = {
+    "linnet": product(rows, ln.CSR),
+    "dense": product(dense_rows, ln.CSR),
+    **with_policies(rows, ln.CSR),
+    **PEERS,
+}
+OUTER = {
+    "linnet": product(outer, ln.CSC),
+    "dense": product(dense_outer, ln.CSC),
+    **with_policies(outer, ln.CSC),
+    "by rows": product(rows, ln.CSR),
+    "scipy": scipy_product,
+}
+
+
+def filled_columns(n: int, columns: int, per_column: int, seed: int) -> sp.csr_array:
+    """An n by n matrix of which some columns have entries, each of them as many."""
+    rng = np.random.default_rng(seed)
+    which = np.repeat(rng.choice(n, columns, replace=False), per_column)
+    rows = rng.integers(0, n, columns * per_column)
+    A = sp.csr_array((rng.random(len(rows)) + 0.5, (rows, which)), shape=(n, n))
+    A.sum_duplicates()
+    return A
+
+
+def products(load: data.Load) -> Iterator[Case]:
+    """Figures 14 to 17, 22 and 23: by rows and by columns, as more and more products meet."""
+    for n, per_row in ((10_000, 4), (10_000, 30), (300_000, 4), (1_000_000, 2)):
+        A, B = (data.uniform(n * per_row, per_row, seed) for seed in (0, 1))
+        yield Case("fig. 14, 15 by rows", f"n={n}", A.nnz, (A, B), ROWS)
+    for columns in (100, 1000, 10_000):
+        A = filled_columns(10_000, columns, 1_000_000 // columns // 5, 1)
+        yield Case("fig. 16 by columns", f"{columns} used", A.nnz, (A, sp.csr_array(A.T)), OUTER)
+    for n, per_row in ((2_000, 20), (20_000, 8), (200_000, 4)):
+        A, B = (data.uniform(n * per_row, per_row, seed) for seed in (0, 1))
+        yield Case("fig. 17 by columns", f"n={n}", A.nnz, (A, B), OUTER)
+    if load.real:
+        for name, A in data.real_matrices("bcsstk16", "memplus", "email-Enron", "wing"):
+            yield Case("fig. 14 by rows", name, A.nnz, (A, A), ROWS)
+            yield Case("fig. 17, 22 by columns", name, A.nnz, (A, A), OUTER)
+
+
+def factor(n: int, columns: int, seed: int) -> np.ndarray:
+    """A factor of which a tenth is filled."""
+    rng = np.random.default_rng(seed)
+    return np.where(rng.random((n, columns)) < 0.1, rng.random((n, columns)), 0.0)
+
+
+def contraction(kernel: ln.Kernel) -> Way:
+    """A kernel over a tensor in CSF and factors in DCSR, as the paper has it."""
+
+    def way(t: data.Coordinates, *factors: np.ndarray) -> Side:
+        B = ln.tensor(tuple(t.coords), t.values, t.shape, format=ln.CSF(3))
+        sparse = [ln.asarray(f, format=ln.DCSR) for f in factors]
+        ndim = 2 if kernel.__name__ == "mttkrp" else 3
+        return Side(lambda: kernel(ln.empty_tensor(ln.COO(ndim)), B, *sparse), total)
+
+    return way
+
+
+def total(result: ln.Tensor) -> np.ndarray:
+    """What is compared of a large result: how many values, and their sum."""
+    return np.array([result.nnz, result.buffers["val"].sum()])
+
+
+def policies_of(kernel: ln.Kernel) -> dict[str, Way]:
+    """Linnet's choice, and every policy."""
+    made = {name: ln.insert_workspaces(kernel, policy) for name, policy in POLICIES.items()}
+    return {"linnet": contraction(kernel)} | {n: contraction(k) for n, k in made.items()}
+
+
+def tensors() -> Iterator[Case]:
+    """Figures 19 and 20, and Table 3: the free dimension of the factors is swept."""
+    t = data.tensor(100_000, 3)
+    for columns in (4, 16, 64):
+        C, D = factor(t.shape[0], columns, 1), factor(t.shape[1], columns, 2)
+        yield Case("table 3 mttkrp", f"J={columns}", len(t.values), (t, C, D), policies_of(mttkrp))
+        yield Case("fig. 19 ttm", f"L={columns}", len(t.values), (t, C), policies_of(ttm))
+
+
+def cases(load: data.Load) -> Iterator[Case]:
+    yield from products(load)
+    yield from tensors()
