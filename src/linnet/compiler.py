@@ -14,6 +14,7 @@ from linnet.imp.consecutive import Known
 from linnet.imp.fuse_ranges import fuse_ranges
 from linnet.imp.hoist import hoist
 from linnet.imp.jam import jam
+from linnet.imp.own_sums import own_sums
 from linnet.imp.reserve_ahead import reserve_ahead
 from linnet.imp.rewrite import walk
 from linnet.imp.simplify import simplify as simplify_code
@@ -24,12 +25,13 @@ from linnet.lower.program import Lowered, lower
 from linnet.lower.storage import Bound
 from linnet.normalize.choice import Choice
 from linnet.normalize.concordance import Warned, concordize
+from linnet.normalize.declarations import agreeing_sizes, declare_first
 from linnet.normalize.dimensions import infer_dimensions
 from linnet.normalize.dtypes import infer_dtypes
 from linnet.normalize.lifecycles import insert_lifecycles, updated_params
 from linnet.normalize.scalars import specialize_scalars
 from linnet.normalize.scopes import name_scopes
-from linnet.normalize.shape_checks import Check
+from linnet.normalize.shape_checks import Check, worth_making
 from linnet.normalize.symmetry import split_symmetric
 from linnet.normalize.workspaces import Decide, by_place, insert_workspaces
 from linnet.options import current
@@ -45,6 +47,7 @@ class Normalized:
     """A program in which nothing is left unsaid, and what must hold when it is called.
 
     `formats` are those in which tensors are written, `results` those in which they are handed out.
+    `declares` have the sizes of tensors as the user says them, without searches.
     """
 
     program: loops.Program
@@ -52,6 +55,7 @@ class Normalized:
     results: Formats
     checks: tuple[Check, ...]
     warnings: tuple[Warned, ...]
+    declares: dict[str, loops.Declare]
     choices: tuple[tuple[Choice, str], ...] = ()  # workspaces, and the kind of each
 
 
@@ -67,19 +71,21 @@ def normalize(
     # dimensions before scopes, so that errors speak of the user's names
     program, checks = infer_dimensions(program, ndims)
     program = passed("dimensions", program, check_dimensions)
-    program = passed("scopes", name_scopes(program), check_unique)
+    checks = tuple(worth_making((*checks, *agreeing_sizes(program))))
+    program = passed("scopes", name_scopes(declare_first(program)), check_unique)
     results = formats = infer_dtypes(program, formats)
     program, formats = split_symmetric(program, formats, checks)
     program = passed("symmetry", program, check_unique)
     inserted = insert_workspaces(program, formats, decide, policy)
     stage("results", "\n".join(inserted.notes))
     program, formats = passed("workspaces", inserted.program, check_unique), inserted.formats
+    declares = {n.tensor: n for n in loops_walk(program.body) if isinstance(n, loops.Declare)}
     # after workspaces: what they copy is in order, and only the rest is made so
     program, warnings = concordize(program, formats)
     program = passed("concordance", program, check_unique)
     program = passed("lifecycles", insert_lifecycles(program), check_modes)
     stage("formats", formats)
-    return Normalized(program, formats, results, checks, warnings, inserted.choices)
+    return Normalized(program, formats, results, checks, warnings, declares, inserted.choices)
 
 
 def passed(
@@ -113,7 +119,7 @@ def generate(normalized: Normalized, arrays: Arrays) -> Lowered:
 
 def improve(kernel: imp.Kernel, known: Known) -> imp.Kernel:
     """Rearrange simplified code as an expert would."""
-    better = jam(reserve_ahead(fuse_ranges(hoist(kernel), known), known))
+    better = own_sums(jam(reserve_ahead(fuse_ranges(hoist(kernel), known), known)))
     return kernel if better is kernel else simplify_code(better)
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import linnet as ln
-from linnet.errors import IndexBoundsError
+from linnet.errors import IndexBoundsError, ShapeError
 
 SPARSE = (ln.SparseList, ln.SparseByteMap, ln.SparseHash)
 
@@ -42,3 +42,105 @@ def test_a_branch_that_is_not_taken_does_not_look():
     assert f(y, x, np.array([True, True, False])).to_numpy().tolist() == [1, 3, 7]
     with pytest.raises(IndexBoundsError, match=r"`x` leaves"):
         f(y, x, np.array([True, True, True]))
+
+
+def test_nothing_times_infinity_is_nothing():
+    @ln.kernel
+    def f(y, A, B):
+        y[...] = 0
+        for i in ...:
+            y[()] += A[i] * B[i] * (A[i] * 1)
+        return y
+
+    endless = ln.asarray(np.full(3, -np.inf), format=ln.SparseList(ln.Element(-np.inf)))
+    nothing = ln.asarray(np.zeros(3), format=ln.SparseList(ln.Element(0.0)))
+    assert f(ln.scalar(0.0), endless, nothing).to_numpy() == 0
+
+
+def test_branches_that_agree_store_nothing():
+    @ln.kernel
+    def f(y, c, a, b):
+        y[...] = 0
+        for i in ...:
+            y[i] = a[i] if c[i] else b[i]
+        return y
+
+    sparse = ln.SparseList(ln.Element(0.0))
+    a, b = np.array([0, 0, 3.0, 0, 4.0]), np.array([0, 5.0, 0, 0, 6.0])
+    c = np.array([True, False, True, True, False])
+    y = f(ln.empty_tensor(sparse), c, ln.asarray(a, format=sparse), ln.asarray(b, format=sparse))
+    ln.testing.assert_equal(y, np.where(c, a, b))
+    assert y.nnz == 3
+
+
+@pytest.mark.parametrize("level", (ln.Dense, *SPARSE))
+def test_a_result_that_begins_in_a_loop(level):
+    """It exists also if the loop never runs, and may be written in any order."""
+
+    @ln.kernel
+    def f(y, x, A):
+        for _t in range(x.shape[0]):
+            ln.declare(y, 0, (A.shape[1],))
+            for i, j in ...:
+                y[j] += A[i, j]
+                y[j // 2] += x[_t]
+        return y
+
+    A, y = np.arange(6.0).reshape(2, 3), ln.empty_tensor(level(ln.Element(0.0)))
+    ln.testing.assert_equal(f(y, np.zeros(0), A), np.zeros(3))
+    ln.testing.assert_equal(f(y, np.array([7.0, 1.0]), A), A.sum(0) + [4, 2, 0])
+
+
+def test_a_range_that_a_tensor_holds_gives_a_result_its_size():
+    @ln.kernel
+    def f(y, x, n):
+        y[...] = 0
+        for i in range(n[2]):
+            y[i] = x[i]
+        return y
+
+    x, y = np.arange(5.0), ln.empty_tensor(ln.DENSE(1))
+    assert f(y, x, np.array([1, 2, 3])).to_numpy().tolist() == [0, 1, 2]
+    with pytest.raises(IndexBoundsError):
+        f(y, x, np.array([1, 2, 7]))
+    with pytest.raises(IndexBoundsError, match=r"n\[2\] is outside n"):
+        f(y, x, np.array([1, 2]))
+
+
+def test_a_result_declared_in_two_branches_has_one_size():
+    @ln.kernel
+    def f(y, a, b):
+        if a[0] > 0:
+            y[...] = 0
+            for i in ...:
+                y[i] = a[i]
+        else:
+            y[...] = 0
+            for i in ...:
+                y[i] = b[i]
+        return y
+
+    y = ln.empty_tensor(ln.DENSE(1))
+    assert f(y, np.array([1.0, 2.0]), np.array([3.0, 4.0])).to_numpy().tolist() == [1, 2]
+    assert f(y, np.array([-1.0, 2.0]), np.array([3.0, 4.0])).to_numpy().tolist() == [3, 4]
+    with pytest.raises(ShapeError, match="mode 0 of y is 3 but mode 0 of y is 2"):
+        f(y, np.ones(3), np.ones(2))
+
+
+def test_a_result_declared_under_a_condition_is_kept_otherwise():
+    @ln.kernel
+    def f(y, x, c):
+        if c[0]:
+            x[...] = 0
+            for i in ...:
+                x[i] = c[i]
+        y[...] = 0
+        for i in ...:
+            y[i] = x[i]
+        return y
+
+    for c in ([0.0, 5.0], [1.0, 5.0]):
+        x, y = ln.asarray(np.array([7.0, 8.0])), ln.empty_tensor(ln.DENSE(1))
+        expected = c if c[0] else [7.0, 8.0]
+        assert f(y, x, np.array(c)).to_numpy().tolist() == expected
+        assert x.to_numpy().tolist() == expected

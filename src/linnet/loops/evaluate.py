@@ -101,9 +101,9 @@ def _loose_call(
             return present[0]
         for value, exact, decided in zip(values, constants, laws, strict=True):
             if exact or type(value) is Structural:
-                for z, known in decided:
+                for z, outcome in decided:
                     if same(z, plain(value)):
-                        return Structural(finish(known))
+                        return Structural(finish(outcome))
         if len(present) < len(values):
             return MISSING
         computed = finish(numpy(*[plain(v) for v in values]))

@@ -17,7 +17,7 @@ from linnet.errors import DiscordanceWarning, Location
 from linnet.formats.format import Format
 from linnet.formats.level import Level
 from linnet.loops.printer import show
-from linnet.loops.rewrite import map_exprs, map_stmts, rewrite_expr, walk
+from linnet.loops.rewrite import block, map_exprs, map_stmts, rewrite_expr, walk
 from linnet.names import Names
 from linnet.normalize.affine import affine_of
 from linnet.normalize.tangles import tangled
@@ -55,8 +55,38 @@ def concordize(
     taken = {n.index for n in walk(program.body) if isinstance(n, loops.Loop)}
     taken |= {n.name for n in walk(program.body) if isinstance(n, loops.Let)}
     state = _Nest(formats, Names(taken), tangled(program.body, formats))
-    body = _statement(state, program.body)
+    body = _statement(state, _name_sizes(program.body, state.names))
     return replace(program, body=body), tuple(dict.fromkeys(state.warnings))
+
+
+def _name_sizes(stmt: loops.Stmt, names: Names) -> loops.Stmt:
+    """Sizes that are searched for are named first: a loop around a declaration would end it."""
+    if not isinstance(stmt, loops.Block):
+        return map_stmts(stmt, lambda inner: _name_sizes(inner, names))
+    for k, declare in enumerate(stmt.stmts):
+        found = _searched(declare)
+        if found:
+            lets = {access: names.fresh("size") for access in found}
+            rest = loops.Block((_with_names(declare, lets), *stmt.stmts[k + 1 :]))
+            inner = _name_sizes(rest, names)
+            for access, name in lets.items():
+                inner = loops.Let(name, access, inner, getattr(declare, "at", None))
+            before = [_name_sizes(s, names) for s in stmt.stmts[:k]]
+            return block([*before, inner])
+    return map_stmts(stmt, lambda inner: _name_sizes(inner, names))
+
+
+def _searched(stmt: loops.Stmt) -> list[loops.Expr]:
+    """The elements of tensors that a declaration has as sizes."""
+    dims = (stmt.dims or ()) if isinstance(stmt, loops.Declare) else ()
+    return [n for d in dims for n in walk(d) if isinstance(n, loops.Access) and n.indices]
+
+
+def _with_names(stmt: loops.Stmt, names: dict[loops.Expr, str]) -> loops.Stmt:
+    def rule(expr: loops.Expr) -> loops.Expr | None:
+        return loops.Name(names[expr]) if expr in names else None
+
+    return map_exprs(stmt, lambda e: rewrite_expr(e, rule))
 
 
 def _statement(s: _Nest, stmt: loops.Stmt) -> loops.Stmt:

@@ -22,7 +22,7 @@ from linnet.algebra.table import add, less, less_equal, logical_and
 from linnet.formats.fiber import Fiber, Register
 from linnet.loops.rewrite import accesses, block, map_args, rewrite_stmt, substitute, walk
 from linnet.loops.types import dtype_of
-from linnet.normalize.collapse import GUARD, typed
+from linnet.normalize.collapse import GUARD, annihilate, typed
 from linnet.normalize.collapse import collapse as collapsed
 
 
@@ -262,10 +262,13 @@ def fold(call: loops.Call, facts: Facts) -> loops.Expr | None:
     literals = [a for a in call.args if isinstance(a, loops.Literal)]
     if len(literals) < len(call.args):
         return None
+    structural = any(a.structural for a in literals)
+    decided = annihilate(call, facts.types) if structural else None
+    if decided is not None:  # 0 times infinity is 0 where the 0 is not stored
+        return decided
     dtypes = tuple([dtype_of(a, facts.types) for a in literals])
     result = call.function.types(dtypes)[1]
     value = apply(call.function, tuple(a.value for a in literals), dtypes)
-    structural = any(a.structural for a in literals)
     return loops.Literal(value, None if result.startswith("weak_") else result, structural)
 
 

@@ -185,6 +185,10 @@ class _Insertion:
 
     def declared(self, declare: loops.Declare, rest: list[loops.Stmt]) -> list[loops.Stmt]:
         """What follows the declaration: updates, then (after the first read) anything."""
+        for k, s in enumerate(rest):
+            if any(isinstance(n, loops.Declare) and n.tensor == self.tensor for n in walk(s)):
+                again = self.apply(block(rest[k:]))  # it begins anew, perhaps in an inner block
+                return [*self.declared(declare, rest[:k]), again]
         writes = list(_paths(loops.Block(tuple(rest)), self.tensor, ()))
         agreed = min((self.agreement(w, path) for w, path in writes), default=self.format.ndim)
         agreed = min(agreed, _common([path for _, path in writes]))

@@ -24,7 +24,7 @@ from linnet.formats.buffers import GUARD, Guard
 from linnet.formats.construct import asarray
 from linnet.formats.contents import Contents, Signature
 from linnet.formats.tensor import Tensor
-from linnet.loops.rewrite import accesses, walk
+from linnet.normalize.beginnings import kept_params, written_params
 from linnet.options import current
 
 if TYPE_CHECKING:
@@ -48,8 +48,8 @@ class Kernel:
         self.program = program
         self.policy = policy  # of all workspaces that are inserted, if the user says
         self.__name__ = self.__qualname__ = program.name
-        self.outputs = frozenset(_written(program))
-        self.kept = frozenset(p for p in self.outputs if _is_kept(program, p))
+        self.outputs = written_params(program)
+        self.kept = kept_params(program)
         self._fresh = tuple(p in self.outputs and p not in self.kept for p in program.params)
         self._entries: dict[tuple[object, ...], Entry] = {}
 
@@ -295,20 +295,3 @@ def too_deep(program: loops.Program) -> KernelSyntaxError:
 
 def _compiler() -> Any:
     return import_module("linnet.runtime.specialize")
-
-
-def _written(program: loops.Program) -> set[str]:
-    """Parameters that are declared or updated."""
-    found = {n.tensor for n in walk(program.body) if isinstance(n, loops.Declare)}
-    found |= {str(a.tensor) for a, is_target in accesses(program.body) if is_target}
-    return found & set(program.params)
-
-
-def _is_kept(program: loops.Program, name: str) -> bool:
-    """Whether a written parameter's old contents matter: it is used before it is declared."""
-    for node in walk(program.body):
-        if isinstance(node, loops.Declare) and node.tensor == name:
-            return False
-        if isinstance(node, loops.Access) and node.tensor == name:
-            return True
-    return True

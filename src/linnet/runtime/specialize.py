@@ -26,6 +26,7 @@ from linnet.loops.rewrite import walk
 from linnet.lower.context import Site
 from linnet.lower.program import Lowered
 from linnet.normalize.choice import choose
+from linnet.normalize.declarations import declare_first
 from linnet.normalize.dimensions import infer_dimensions
 from linnet.normalize.dtypes import infer_dtypes
 from linnet.normalize.scopes import name_scopes
@@ -126,7 +127,7 @@ def make_entry(
     operands = [p for p in program.params if p not in kernel.outputs]
     written = [p for p in program.params if p in kernel.outputs]
     temporaries = [n for n, f in program.temporaries if f.ndim]
-    declares = {n.tensor: n for n in walk(program.body) if isinstance(n, loops.Declare)}
+    declares = normalized.declares
     places = {name: k for k, name in enumerate((*operands, *written, *temporaries))}
     fast = [fast_check(c, positions) for c in normalized.checks]
     return Entry(
@@ -253,7 +254,7 @@ def reference(kernel: Kernel, tensors: Sequence[Tensor]) -> dict[str, NDArray[An
     formats = formats_of(kernel, kernel.signatures(tensors)) | dict(kernel.program.temporaries)
     ndims = {name: format.ndim for name, format in formats.items()}
     program, checks = infer_dimensions(kernel.program, ndims)
-    program = name_scopes(program)
+    program = name_scopes(declare_first(program))
     formats = infer_dtypes(program, formats)
     fresh = kernel.outputs - kernel.kept
     arrays = {}
