@@ -21,7 +21,7 @@ from linnet import loops
 from linnet.errors import FormatError
 from linnet.formats.combining import merges
 from linnet.formats.format import Format
-from linnet.formats.insertion import DENSE, MAP, SPARSE, workspace_format
+from linnet.formats.insertion import COORD, DENSE, MAP, workspace_format
 from linnet.formats.policies import Policy
 from linnet.loops.printer import show
 from linnet.loops.rewrite import block, map_stmts, rewrite_stmt, walk
@@ -288,7 +288,7 @@ class _Insertion:
         writes = [write for write, _ in _paths(stmt, self.tensor, ())]
         merged = can_merge(writes, declare.init, self.format)
         if self.policy is not None and merged:
-            return SPARSE, "as was asked for"
+            return COORD, "as was asked for"
         itemsize = np.dtype(self.format.dtype).itemsize
         choice = Choice(name, dims, itemsize, _extents(stmt, self.tensor), writes[0].value)
         chosen = self.decide(choice)
