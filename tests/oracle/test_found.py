@@ -144,3 +144,17 @@ def test_a_result_declared_under_a_condition_is_kept_otherwise():
         expected = c if c[0] else [7.0, 8.0]
         assert f(y, x, np.array(c)).to_numpy().tolist() == expected
         assert x.to_numpy().tolist() == expected
+
+
+def test_an_operator_with_an_argument_in_a_workspace():
+    @ln.kernel
+    def f(y, A):
+        y[...] = 0
+        for i, j in ...:
+            y[j, i] = ln.choose(0)(y[j, i], A[i, j])
+        return y
+
+    A = np.array([[1.0, 0.0], [2.0, 3.0]])
+    for level in (ln.SparseBlockList, ln.SparseList):
+        y = ln.empty_tensor(level(level(ln.Element(0.0))))
+        ln.testing.assert_equal(f(y, A), A.T)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from functools import lru_cache
 from types import FunctionType
 
@@ -63,7 +64,7 @@ def _define(function: FunctionType, op: Function, dtype: str, passed: str) -> No
     registry: dict[str, imp.Function] = {}
     value = resolve(_cast(_cast(op.emit(args, concrete(result)), dtype), passed), registry)
     body = imp.Block((imp.Return(value),))
-    name = f"combine_{op.name}_{dtype}"
+    name = re.sub(r"\W", lambda odd: f"_{ord(odd[0]):x}_", f"combine_{op.name}_{dtype}")
     module = (*registry.values(), imp.Function(name, (old, new), body, passed))
     define(function, (passed, passed), module)
 
