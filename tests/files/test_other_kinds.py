@@ -178,6 +178,15 @@ def test_names_that_tell_nothing(tmp_path: Path):
         ln.read(tmp_path / "a.mtx", "X")
 
 
+@pytest.mark.parametrize("name", ["a.mtx", "a.tns"])
+def test_a_format_is_refused_before_anything_is_read(tmp_path: Path, name: str):
+    head = "%%MatrixMarket matrix coordinate real general\n3 3 1\n" if name == "a.mtx" else ""
+    (tmp_path / name).write_text(head + "1 1 x\n")
+    for format, message in (("crs", "is not a format"), (ln.CSF(5), "stores 5 dimensions")):
+        with pytest.raises(ln.errors.FormatError, match=message):
+            ln.read(tmp_path / name, format=format)
+
+
 def test_names_in_capitals(tmp_path: Path):
     ln.write(tmp_path / "A.MTX", [[1.0, 2.0]])
     assert ln.read(tmp_path / "A.MTX").to_numpy().tolist() == [[1.0, 2.0]]

@@ -17,7 +17,7 @@ from linnet.files.stream import Source
 from linnet.files.text import text_of
 from linnet.formats.assemble import unpack
 from linnet.formats.from_numpy import from_numpy
-from linnet.formats.named import FormatLike
+from linnet.formats.named import FormatLike, as_format
 from linnet.formats.tensor import Tensor
 from linnet.formats.validate import LARGEST
 
@@ -40,6 +40,8 @@ class Header:
 
 def read_matrix_market(path: Path, format: FormatLike | None, dtype: str | None) -> Tensor:
     """The matrix in a file; a triangle that stands for both is completed."""
+    if format is not None:
+        format = as_format(format, 2)  # refused before a large file is read
     with Source(path) as source:
         header = _read_header(source)
         parts = {"pattern": 0, "complex": 2}.get(header.field, 1)

@@ -18,7 +18,7 @@ from linnet.files.matrix_market import field_of
 from linnet.files.stream import Source
 from linnet.files.text import text_of
 from linnet.formats.assemble import unpack
-from linnet.formats.named import FormatLike
+from linnet.formats.named import FormatLike, as_format
 from linnet.formats.packing import index_dtype
 from linnet.formats.tensor import Tensor
 from linnet.formats.validate import LARGEST
@@ -40,6 +40,8 @@ def read_tns(path: Path, format: FormatLike | None, dtype: str | None) -> Tensor
             raise source.problem(
                 f"says that it has {len(shape)} dimensions, and lists {ndim} coordinates"
             )
+        if format is not None:
+            format = as_format(format, ndim)  # refused before a large file is read
         layout = Layout(shape or (LARGEST,) * ndim, parts, whole, "#")
         coords, bits = Lines(source, layout).read()
         kind = "int64" if whole else "complex128" if parts == 2 else "float64"
