@@ -77,8 +77,8 @@ def linnet_symmetric(A: sp.csr_array, U: ln.Tensor, x: np.ndarray) -> Side:
     return Side(lambda: symmetric(y, U, D, vector), lambda y: y.to_numpy())
 
 
-def c_symmetric(A: sp.csr_array, U: ln.Tensor, x: np.ndarray) -> Side:
-    n, arrays = A.shape[0], native.csr(U.to_scipy())
+def c_symmetric(A: sp.csr_array, stored: ln.Tensor, x: np.ndarray) -> Side:
+    n, arrays = A.shape[0], native.csr(sp.csr_array(sp.triu(A, 1)))
     return native.into("structures", "symmetric", np.empty(n), n, *arrays, A.diagonal(), x)
 
 
@@ -108,11 +108,13 @@ def c_total(right: np.ndarray, values: np.ndarray) -> Side:
 WAYS = {"linnet": linnet, "scipy": scipy_csr, "csr": linnet_csr}
 BAND = {**WAYS, "c": c("band", "idx1", "ofs1", "val")}
 BLOCK = {**WAYS, "c": c("blocks", "ptr1", "idx1", "ofs1", "val")}
+TILES = {**WAYS, "c": c("tiles", "ptr1", "idx1", "val")}
 PERMUTATION = {**WAYS, "c": c("permutation", "idx1")}
 PATTERNS = {**WAYS, "c": c("pattern", "ptr1", "idx1")}
 RUNS = {**WAYS, "c": c("runs", "ptr1", "right1", "val")}
 DENSE = {**WAYS, "c": c_dense}
-SYMMETRIC = {**WAYS, "linnet": linnet_symmetric, "c": c_symmetric}
+SYMMETRIC = {**WAYS, "c": c_symmetric}
+TWO_RESULTS = {**WAYS, "linnet": linnet_symmetric, "c": c_symmetric}
 TOTAL = {"linnet": linnet_total, "c": c_total}
 
 
@@ -171,7 +173,9 @@ STRUCTURES = {
     "blocks": (ln.BLOCK, BLOCK, 1.5),
     "permutation": (ln.PERM, PERMUTATION, 1.2),
     "pattern": (PATTERN, PATTERNS, 1.1),
-    "symmetric": (ln.CSR, SYMMETRIC, 1.3),
+    "symmetric": (ln.SYMMETRIC, SYMMETRIC, 1.3),
+    "two results": (ln.CSR, TWO_RESULTS, 1.3),
+    "tiles": (ln.BSR(8), TILES, 1.5),
     "dense": (ln.DENSE(2), DENSE, None),
     "runs": (ln.RLE, RUNS, None),
 }
@@ -181,7 +185,7 @@ def cases(load: data.Load) -> Iterator[Case]:
     for structure, label, A in matrices(load):
         format, sides, least = STRUCTURES[structure]
         goals = {"csr": least} if least else {}
-        stored = sp.csr_array(sp.triu(A, 1)) if structure == "symmetric" else A
+        stored = sp.csr_array(sp.triu(A, 1)) if structure == "two results" else A
         args = A, fitting(stored, format), data.vector(A.shape[1])
         yield Case(f"spmv {structure}", label, A.nnz, args, sides, BAR, goals=goals)
     for length in (10, 1000, 100_000):
@@ -197,6 +201,7 @@ def matrices(load: data.Load) -> Iterator[tuple[str, str, sp.csr_array]]:
     yield "triangular", "upper", triangle(1024)
     for length in (8, 32, 128):
         yield "blocks", f"of {length}", blocked(4096, length)
+    yield "tiles", "8 by 8", blocked(4096, 8)
     yield "permutation", "reversal", reversal(1_000_000)
     yield "dense", "square", sp.csr_array(1 + np.random.default_rng(0).random((1024, 1024)))
     yield "runs", "of 50", stepped(1000, 50)
@@ -204,6 +209,7 @@ def matrices(load: data.Load) -> Iterator[tuple[str, str, sp.csr_array]]:
         yield "pattern", "uniform", ones(data.uniform(stored))
         yield "pattern", "skewed", ones(data.skewed(stored))
         yield "symmetric", "uniform", mirrored(data.uniform(stored // 2))
+        yield "two results", "uniform", mirrored(data.uniform(stored // 2))
     if load.real:
         for name, A in data.real_matrices("email-Enron", "ego-twitter"):
             yield "pattern", name, ones(A)

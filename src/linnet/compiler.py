@@ -14,6 +14,7 @@ from linnet.imp.consecutive import Known
 from linnet.imp.fuse_ranges import fuse_ranges
 from linnet.imp.hoist import hoist
 from linnet.imp.jam import jam
+from linnet.imp.own_sums import own_sums
 from linnet.imp.reserve_ahead import reserve_ahead
 from linnet.imp.rewrite import walk
 from linnet.imp.simplify import simplify as simplify_code
@@ -118,7 +119,7 @@ def generate(normalized: Normalized, arrays: Arrays) -> Lowered:
 
 def improve(kernel: imp.Kernel, known: Known) -> imp.Kernel:
     """Rearrange simplified code as an expert would."""
-    better = jam(reserve_ahead(fuse_ranges(hoist(kernel), known), known))
+    better = own_sums(jam(reserve_ahead(fuse_ranges(hoist(kernel), known), known)))
     return kernel if better is kernel else simplify_code(better)
 
 

@@ -145,6 +145,15 @@ def test_tiles_have_a_size(sizes):
         ln.BSR(*sizes)
 
 
+def test_a_pattern_is_not_tiled():
+    """A tile is stored whole, and would be true all over."""
+    pattern = stack(ln.Dense(ln.SparseTiles(2, 2, ln.Pattern())))
+    with pytest.raises(FormatError, match="more than is true"):
+        sum_of_both(ln.empty_tensor(pattern), np.eye(3, dtype=bool), np.eye(3, dtype=bool))
+    with pytest.raises(FormatError, match="more than is true"):
+        ln.asarray(np.eye(3, dtype=bool), format=pattern)
+
+
 def test_what_is_written_in_order_is_not_tiled():
     with pytest.raises(FormatError, match="SparseList cannot be stored in tiles"):
         ln.SparseTiles(2, 2, ln.SparseList(ln.Element(0.0)))

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 import linnet as ln
 from linnet.algebra.dtypes import DTYPES, Number, highest, kind
 from linnet.formats.format import Format
-from linnet.formats.level import Level
+from linnet.formats.level import Inner, Level
 from linnet.formats.named import stack
 
 CORE = (ln.Dense, ln.SparseList, ln.SparseCOO, ln.SparseByteMap, ln.SparseHash)
@@ -17,7 +17,7 @@ INSERTING = (ln.Dense, ln.SparseByteMap, ln.SparseHash)  # can be updated again 
 STRETCHES = (ln.SparseBand, ln.SparseBlockList, ln.RunList, ln.SparseRunList)
 SINGLE = (ln.SparsePinpoint, ln.SparseInterval)  # writing a second element or run is an error
 WRITTEN = (*CORE * 3, *STRETCHES)
-READ = (*CORE * 3, *STRETCHES, *SINGLE)
+READ = (*CORE * 3, *STRETCHES, *SINGLE, ln.SparseTiles)
 
 # The first is what examples shrink to; common ones are repeated.
 COMMON = ("float64", "float64", "int64", "bool", *DTYPES)
@@ -50,9 +50,24 @@ def formats(
     if dtype == "bool" and _exact(levels) and draw(st.booleans()):
         tree = ln.Pattern()
     for level, width in reversed(levels):
-        tree = level(width, tree) if level is ln.SparseCOO else level(tree)
+        tree = draw(_over(level, width, tree))
     order = draw(st.permutations(range(ndim))) if draw(st.integers(0, 3)) == 3 else range(ndim)
     return stack(tree, tuple(order))
+
+
+@st.composite
+def _over(draw: st.DrawFn, level: type[Level], width: int, tree: Level) -> Level:
+    """A level over others; one that cannot lie over them gives way to another."""
+    if level is ln.SparseCOO:
+        return ln.SparseCOO(width, tree)
+    if level is not ln.SparseTiles:
+        return level(tree)  # type: ignore[call-arg]
+    below = tree
+    while isinstance(below, Inner):
+        if below.sequential:
+            return ln.SparseHash(tree)
+        below = below.child
+    return ln.SparseTiles(draw(st.integers(1, 3)), draw(st.integers(1, 3)), tree)
 
 
 @st.composite
@@ -75,4 +90,4 @@ def _exact(levels: list[tuple[type[Level], int]]) -> bool:
     if not levels:
         return False
     last = levels[-1][0]
-    return not (last.full or last.covers or last.spans)
+    return not (last.full or last.covers or last.spans or last.pads)

@@ -31,6 +31,10 @@ def versions(loop: imp.For) -> tuple[Version, ...]:
         return (Version(0, _hints(1, width=1)),)
     if not sums and (is_short(loop) or appends(loop)):
         return (Version(0, _hints(1)),)
+    if sums and not is_short(loop) and not isinstance(loop.start, imp.Const) and not gathers(loop):
+        # a block, a band or a run: a few elements, or a whole row
+        width = _VECTOR // BYTES[TYPES[sums[0].dtype]]
+        return (Version(_LONG, _hints(4, width=width)), Version(0, _hints(1, width=width)))
     if not is_short(loop):
         return (Version(0, ()),)
     if gathers(loop):  # one by one: to gather a vector takes as long as to load its elements

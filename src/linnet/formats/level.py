@@ -60,6 +60,7 @@ class Level:
     sequential: ClassVar[bool] = False  # written in order, each fiber in one go
     covers: ClassVar[bool] = False  # every index of a fiber is stored, some of them together
     spans: ClassVar[bool] = False  # what lies between two stored indices is stored, too
+    pads: ClassVar[bool] = False  # with an index others are stored, too, beside it
     mirrored: ClassVar[bool] = False  # what is stored at [i, j] is read at [j, i], too
     per_fiber: ClassVar[bool] = False  # keeps something for each fiber, also for unused ones
     limit: ClassVar[str] = ""  # what a fiber has one of: writing another is an error

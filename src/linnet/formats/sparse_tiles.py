@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
@@ -52,6 +52,7 @@ class SparseTiles(Hashed):
 
     rows: int
     columns: int
+    pads: ClassVar[bool] = True
 
     def __init__(self, rows: int, columns: int, child: Level) -> None:
         for size in (rows, columns):

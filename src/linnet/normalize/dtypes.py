@@ -75,7 +75,8 @@ def _meet(types: dict[str, str], name: str, dtype: str) -> None:
 def _declared(format: Format, declare: loops.Declare, dtype: str) -> Format:
     """The format with the values of its declaration."""
     above = format.levels[-2] if format.ndim else None
-    if format.leaf.selective and above and (above.full or above.covers or above.spans):
+    more = above and (above.full or above.covers or above.spans or above.pads)
+    if format.leaf.selective and above and more:
         raise FormatError(
             f"`{declare.tensor}` would store more than is true",
             at=declare.at,

@@ -12,9 +12,11 @@ i64 spmv(i64 *restrict args) {
     for (i64 A_t = A_ptr[i]; A_t < A_ptr[i + 1]; A_t++) {
       i64 j_next = A_idx[A_t], A_shift = (i64)A_ofs[A_t + 1] - A_idx[A_t];
       i64 j_stop = A_ofs[A_t] - A_shift;
-      #pragma omp simd reduction(+:y_i)
+      double y_i_part = -0.0;
+      #pragma omp simd reduction(+:y_i_part)
       for (i64 j = j_stop; j < j_next; j++)
-        y_i += A_val[j + A_shift] * x_val[j];
+        y_i_part += A_val[j + A_shift] * x_val[j];
+      y_i += y_i_part;
     }
     y_val[i] = y_i;
   }
