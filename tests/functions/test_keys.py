@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import threading
 from types import SimpleNamespace
 
@@ -147,3 +148,28 @@ def test_functions_that_are_gone_leave_nothing_behind():
 
     gc.collect()
     assert body_of(token) is None
+
+
+@pytest.mark.parametrize("backend", ["llvm", "c"])
+@pytest.mark.parametrize("name", ["add", "where", "minimum", "multiply", "coalesce", "abs"])
+def test_a_function_with_the_name_of_another(name, backend):
+    """What the compiler knows of its own function of that name is not applied."""
+    if backend == "c" and not shutil.which("cc"):
+        pytest.skip("there is no C compiler here")
+    f = ln.function(lambda x, y: x + 2 * y, name=name, associative=True)
+
+    @ln.kernel
+    def apply(r, s, A):
+        r[...] = 0
+        s[...] = 1
+        for i, j in ...:
+            r[i] = f(r[i], A[i, j])
+            s[()] = f(s[()], A[i, j])
+
+    A = np.array([[1.0, 0.0, 3.0], [2.0, 2.0, 0.0]])
+    with ln.config(backend=backend, check=True):
+        r, s = apply(ln.empty_tensor(ln.DENSE(1)), ln.scalar(0.0), ln.asarray(A, format=ln.CSR))
+    assert r.to_numpy().tolist() == [8.0, 8.0]
+    assert s.to_numpy() == 17
+    assert repr(f) == name
+    assert f"r[i] = {name}(r[i], A[i, j])" in str(ln.explain(apply, r, s, A)["program"])

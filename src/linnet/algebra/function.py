@@ -74,7 +74,12 @@ class Function:
     )
 
     def __repr__(self) -> str:
-        return self.name
+        return self.label
+
+    @property
+    def label(self) -> str:
+        """What its author calls it; names are all different from those of the table."""
+        return self.name if self.body is None else self.body.name
 
     def __call__(self, x: object, /, *others: object) -> object:
         """The value for numbers; for tensors and arrays, element by element."""

@@ -85,7 +85,7 @@ def check_properties(function: object, dtypes: Iterable[object] | None = None) -
             claims[claim.name] = None
             if claim.name not in failed and (example := _try(claim)) is not None:
                 failed[claim.name] = example
-    return Report(found.name, tuple(claims), tuple(failed.values()))
+    return Report(found.label, tuple(claims), tuple(failed.values()))
 
 
 def _given(f: Function, dtype: str) -> tuple[str, ...] | None:
@@ -145,7 +145,7 @@ def _algebraic(f: Function, dtype: str) -> Iterator[_Claim]:
     for other in f.distributes_over:
         over = FUNCTIONS[other] if isinstance(other, str) else other
         if _given(over, dtype) == (dtype, dtype) and over.types((dtype, dtype))[1] == dtype:
-            yield _distributive(call, over.numpy, over.name, three)
+            yield _distributive(call, over.numpy, over.label, three)
 
 
 def _distributive(call: Side, plus: Side, name: str, dtypes: tuple[str, ...]) -> _Claim:

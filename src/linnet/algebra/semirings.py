@@ -23,7 +23,7 @@ class Semiring:
         return self.add.identity(dtype)
 
     def __repr__(self) -> str:
-        return f"semiring({self.add.name}, {self.multiply.name})"
+        return f"semiring({self.add.label}, {self.multiply.label})"
 
 
 def semiring(add: object, multiply: object) -> Semiring:

@@ -16,6 +16,7 @@ from linnet.algebra.dtypes import Number, as_python, canonical, concrete
 from linnet.algebra.function import Case, Constant, Function, add_cases, no_constant
 from linnet.algebra.lookup import lookup
 from linnet.algebra.meaning import meaning
+from linnet.algebra.table import FUNCTIONS
 from linnet.algebra.user import emit_of, types_of
 from linnet.errors import ArgumentError, DTypeError, Location
 from linnet.imp.source import source_of
@@ -118,8 +119,10 @@ def _made(text: Callable[..., object], name: str | None, dtype: object, said: _C
     laws = _laws(body.name, params, said.identity, said.annihilator)
     space, fills = _space(body.name, params, said)
     body.claims = repr(said)
+    # the compiler knows its own functions by name, and must not take this for one of them
+    unique = f"{body.name}_" if body.name in FUNCTIONS else body.name
     return Function(
-        body.name, len(params), types_of(body), emit_of(body), meaning(body),
+        unique, len(params), types_of(body), emit_of(body), meaning(body),
         commutative=said.commutative, associative=said.associative, idempotent=said.idempotent,
         identity=laws["identity"], annihilator=laws["annihilator"],
         left_identity=laws["left_identity"], right_identity=laws["right_identity"],
@@ -262,15 +265,15 @@ def _space(
 def _case(general: Function, text: Callable[..., object], values: Mapping[str, Number]) -> Function:
     """Add a case to a function, and for a commutative one those with its arguments exchanged."""
     assert general.body is not None
-    body, params = _read(text, f"{general.name}_case", general.body.dtype)
+    body, params = _read(text, f"{general.label}_case", general.body.dtype)
     if len(params) != general.arity:
         at = source_of(text).location(source_of(text).definition)  # type: ignore[arg-type]
         raise ArgumentError(
-            f"a case of `{general.name}` takes {general.arity} arguments, not {len(params)}", at=at
+            f"a case of `{general.label}` takes {general.arity} arguments, not {len(params)}", at=at
         )
     if not values:
-        raise _refusal(f"a case of `{general.name}` is for a value", hint="@f.case(y=0)")
-    known = {_position(general.name, general.params, n): _plain(v) for n, v in values.items()}
+        raise _refusal(f"a case of `{general.label}` is for a value", hint="@f.case(y=0)")
+    known = {_position(general.label, general.params, n): _plain(v) for n, v in values.items()}
     made = Function(
         body.name, len(params), types_of(body), emit_of(body), meaning(body), body=body,
         params=params,

@@ -208,8 +208,8 @@ class _Printer:
         return f"{self.expr(a, left)} {symbol} {self.expr(b, tightness + 1)}", tightness
 
     def _named(self, function: Function, args: tuple[Expr, ...]) -> str:
-        name = function.name
-        short = _SHORT.get(name, name)
+        name = function.label
+        short = _SHORT.get(name, name) if function.body is None else ""
         if FUNCTIONS.get(name) is function or name.startswith("choose("):
             name = f"ln.{name}" if short not in _SHORT.values() or short in self.taken else short
         return f"{name}({', '.join(self.expr(a) for a in args)})"
