@@ -48,9 +48,14 @@ def _pack_many(
     shape: tuple[int, ...],
     format: Format,
 ) -> Tensor:
-    """By way of a format that takes coordinates as they are: the rest is a compiled conversion."""
+    """By way of a format that takes coordinates as they are: the rest is a compiled conversion.
+
+    A tensor in that format shares their memory.
+    """
     entries = Format((*COO(format.ndim).levels[:-1], format.leaf), format.order)
-    in_order = [np.ascontiguousarray(coordinates[mode]) for mode in format.order]
+    in_order = [
+        np.ascontiguousarray(coordinates[mode], index_dtype(shape[mode])) for mode in format.order
+    ]
     ptr = np.array([0, len(values)], index_dtype(len(values)))
     arrays = [ptr, *in_order, *([np.ascontiguousarray(values)] if format.leaf.arrays else [])]
     if entries == format:

@@ -111,9 +111,15 @@ def tensor(
         held = np.broadcast_to(cast(given, found.dtype), (count,))
         in_order = [coordinates[mode] for mode in found.order]
         in_order, unique = sort_unique(in_order, [dims[m] for m in found.order], held, op)
+        # Were they in order, these are the caller's own arrays, which the tensor must not share.
         unique = unique.copy() if np.may_share_memory(unique, given) else unique
+        in_order = [idx.copy() if _is_one_of(idx, coordinates) else idx for idx in in_order]
     by_mode = [in_order[found.order.index(mode)] for mode in range(len(dims))]
     return pack(by_mode, unique, dims, found)
+
+
+def _is_one_of(array: NDArray[Any], arrays: list[NDArray[Any]]) -> bool:
+    return any(array is other for other in arrays)
 
 
 @located

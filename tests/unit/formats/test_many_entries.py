@@ -102,6 +102,15 @@ def test_what_is_given_stays_as_it_is():
     assert all(np.array_equal(a, b) for a, b in zip(before, after, strict=True))
 
 
+@pytest.mark.parametrize("index_dtype", [np.int32, np.int64])
+def test_a_tensor_does_not_share_them(index_dtype):
+    at, values = np.arange(2 * MANY, dtype=index_dtype), np.ones(2 * MANY)
+    made = ln.tensor([at], values, (2 * MANY,))
+    at[:], values[:] = 0, 5
+    assert made.buffers["idx0_0"].dtype == np.int32
+    assert np.array_equal(made.to_numpy(), np.ones(2 * MANY))
+
+
 FORMATS = (ln.CSR, ln.CSC, ln.DCSR, ln.COO, ln.CSF, ln.DENSE, ln.RLE, ln.BAND, ln.BLOCK, ln.SRLE)
 
 
