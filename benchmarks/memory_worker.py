@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 
 import linnet as ln
-from benchmarks import add, data, spgemm, spmv
+from benchmarks import add, data, spgemm, spmv, workspaces
 
 Run = Callable[[], ln.Tensor]
 
@@ -41,6 +41,12 @@ def product(stored: int) -> Run:
     return lambda: spgemm.gustavson(ln.empty_tensor(ln.CSR), A, B)
 
 
+def outer_product(stored: int) -> Run:
+    A, B = operands(stored // 6, 2, 6)
+    by_columns = A.to(ln.CSC)
+    return lambda: workspaces.outer(ln.empty_tensor(ln.CSR), by_columns, B)
+
+
 def by_columns(stored: int) -> Run:
     (A,) = operands(stored, 1)
     return lambda: A.to(ln.CSC)
@@ -52,6 +58,7 @@ KERNELS: dict[str, Callable[[int], Run]] = {
     "add 3 csr": sum_of_three,
     "spgemm csr": product,
     "csr to csc": by_columns,
+    "spgemm by columns": outer_product,
 }
 
 
