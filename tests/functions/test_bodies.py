@@ -311,6 +311,49 @@ def test_recursion():
     assert found.to_numpy().tolist() == [1, 1, 2, 6, 24, 120]
 
 
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_names_and_places(backend):
+    """Any name will do; functions may be without arguments, in indices and in conditions."""
+
+    @ln.function
+    def größe(x):
+        while x > 10:
+            x = x - 3
+        return x
+
+    three = ln.function(lambda: 3)
+    turned = ln.function(lambda i, n: (i * 2 + 1) % n)
+    small = ln.function(lambda x: not x > 20)
+
+    @ln.kernel
+    def apply(r, a):
+        r[...] = 0
+        for i in ...:
+            if small(a[i]):
+                r[i] = größe(a[i]) + three() + a[turned(i, 5)]
+
+    a = np.array([1.0, 15.0, 30.0, 4.0, 5.0])
+    with ln.config(backend=backend, check=True):
+        found = apply(ln.empty_tensor(ln.DENSE(1)), a).to_numpy()
+    assert found.tolist() == [19.0, 16.0, 0.0, 37.0, 12.0]
+    assert apply.reference(ln.empty_tensor(ln.DENSE(1)), a)["r"].tolist() == found.tolist()
+
+
+def test_integers_wrap_around_in_both_readings():
+    tripled = ln.function(lambda x: int(x) * 3)
+
+    @ln.kernel
+    def apply(r, a):
+        r[...] = 0
+        for i in ...:
+            r[i] = tripled(a[i])
+
+    a = np.array([1e30, -1e30, np.nan, -2.7])
+    found = apply(ln.empty_tensor(ln.DENSE(1)), a).to_numpy()
+    reference = apply.reference(ln.empty_tensor(ln.DENSE(1)), a)["r"]
+    assert found.tolist() == reference.tolist() == [2**63 - 3, -(2**63), 0, -6]
+
+
 def test_update_operator():
     @ln.function(commutative=True, associative=True, identity=0)
     def probably(x, y):

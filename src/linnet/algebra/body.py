@@ -39,7 +39,8 @@ class Body:
         with _lock:
             if len(self._functions) == 1:
                 (python,) = self._functions
-                self._functions.append(with_names(python, names_of(python), self.name))
+                plain = self.name.encode("ascii", "ignore").decode() or "function"
+                self._functions.append(with_names(python, names_of(python), plain))
             return self._functions[1]
 
     @property

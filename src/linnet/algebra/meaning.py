@@ -56,9 +56,15 @@ def meaning(body: Body) -> Meaning:
 
 def _run(body: Body, function: FunctionType, args: list[Any]) -> object:
     try:
-        return function(*args)
+        value = function(*args)
     except (ArithmeticError, ValueError):
         return _interpreted(body, args)
+    # Python's integers have no end, those of code have 64 bits
+    return _wrapped(value) if type(value) is int else value
+
+
+def _wrapped(value: int) -> int:
+    return (value + 2**63) % 2**64 - 2**63
 
 
 def _interpreted(body: Body, args: list[Any]) -> object:
