@@ -216,8 +216,8 @@ def test_long_contractions_are_broken_up_where_that_is_less():
 
 
 def test_operands_are_stored_otherwise_where_that_pays():
-    n = 50
-    a, b = sample(n, n, density=0.1), sample(n, n, density=0.1)
+    n = 200
+    a, b = sample(n, n, density=0.05), sample(n, n, density=0.05)
     x, y = ln.asarray(a, format=ln.CSR), ln.asarray(b, format=ln.CSR)
     product = contract("ij,kj->ik", lazy(x), y)
     assert "is first stored as" in ln.explain(product)["plan"]
@@ -254,3 +254,15 @@ def test_large_dense_results_are_refused():
     assert apply("add", x, 1).fill_value == 1  # the fill value changes instead
     assert reduce("add", x, 0).nnz == 1
     assert contract("ij,j->i", x, row).nnz <= 1
+
+
+def test_a_tensor_may_be_read_in_two_orders():
+    x = ln.asarray(A[:, :5], format=ln.CSR)
+    both(lambda t: apply("add", t, permute(t, (1, 0))), x, A[:, :5] + A[:, :5].T)
+    both(lambda t: contract("ik,jk->ij", t, t), ln.asarray(A, format=ln.CSR), A @ A.T)
+    large = sample(80, 80, density=0.05)
+    product = contract("ik,jk->ij", lazy(ln.asarray(large, format=ln.CSR)), large.T.copy().T)
+    same(compute(product), large @ large.T)
+    held = np.eye(5)[[2, 0, 1, 4, 3]]
+    permutation = ln.asarray(held.astype(bool), format=ln.PERM)
+    both(lambda t: apply("add", x, permute(t, (1, 0))), permutation, A[:, :5] + held.T)

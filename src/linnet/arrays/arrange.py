@@ -6,7 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from linnet import loops
 from linnet.formats.format import Format
-from linnet.formats.named import recognize
+from linnet.formats.named import recognize, settle
+from linnet.formats.result import result_format
 from linnet.loops.rewrite import walk
 
 Formats = Mapping[str, Format]
@@ -20,19 +21,19 @@ def arrange(
     formats: Formats,
     stored: Mapping[str, int],
     first: After | None = None,
-) -> tuple[list[str], list[str]]:
-    """All indices in order, and the operands against whose order of storage that goes.
+) -> tuple[list[str], list[loops.Access]]:
+    """All indices in order, and the accesses against whose order of storage that goes.
 
     An index of a sparse dimension comes after all that are stored above it. Operands that hold much
     are heard first. `first` holds in any case.
     """
     after: After = {i: set(first.get(i, ())) if first else set() for i in indices}
-    against: list[str] = []
+    against: list[loops.Access] = []
     for access in sorted(accesses, key=lambda a: -stored.get(str(a.tensor), 0)):
         name = str(access.tensor)
         trial = with_edges(after, edges(access, formats[name]))
         if in_order(trial) is None:
-            against.append(name)
+            against.append(access)
         else:
             after = trial
     order = in_order(after)
@@ -77,9 +78,18 @@ def in_order(after: After) -> list[str] | None:
 
 
 def reordered(format: Format, access: loops.Access, order: Sequence[str]) -> Format:
-    """The format with its dimensions stored in the order of the loops."""
+    """The format with its dimensions stored in the order of the loops.
+
+    A level that holds a single thing in a fiber may not do that in another order: it becomes a
+    list.
+    """
 
     def place(mode: int) -> int:
         return max((order.index(name) for name in names_in(access.indices[mode])), default=-1)
 
-    return recognize(format.with_order(*sorted(range(format.ndim), key=place)))
+    modes = tuple(sorted(range(format.ndim), key=place))
+    if not any(level.limit for level in format.levels):
+        return recognize(format.with_order(*modes))
+    plain = result_format([not level.full for level in format.levels[:-1]], modes)
+    assert format.dtype is not None
+    return settle(plain, format.dtype, format.fill_value)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import reduce
 from math import prod
@@ -20,7 +19,7 @@ from linnet.arrays.result import format_of_result, simplified
 from linnet.arrays.trace import Trace, well_filled
 from linnet.formats.format import Format
 from linnet.formats.named import SCALAR
-from linnet.loops.rewrite import walk
+from linnet.loops.rewrite import rewrite_expr, walk
 from linnet.names import Names
 from linnet.normalize.simplify import same
 
@@ -71,7 +70,8 @@ class Attempt:
         else:
             self.value = self.pull.expr(node, at, self.scalars)
         self.order: list[str] = []
-        self.against: list[str] = []
+        self.against: list[loops.Access] = []
+        self.turned: dict[str, tuple[str, Format]] = {}  # names of what is stored otherwise first
 
     # -- order -------------------------------------------------------------------------------------
 
@@ -87,14 +87,28 @@ class Attempt:
         self.order, self.against = self._arranged(indices, first)
         late = [s for s in self.scalars if s.outer]
         if self.against and late:
-            why = f"{self.against[0]} is walked in another order where it is used"
+            why = f"{self.against[0].tensor} is walked in another order where it is used"
             return [(s.node, why) for s in late]
         for scalar in all_scalars(self.scalars):
             if self._backward(scalar):
                 return [(scalar.node, "its operands are walked in another order")]
+        self._turn()
         return []
 
-    def _arranged(self, indices: list[str], first: After) -> tuple[list[str], list[str]]:
+    def _turn(self) -> None:
+        """Name what is stored otherwise first; a tensor read in both ways has two names."""
+        as_it_is = {str(a.tensor) for a in self.reads() if a not in self.against}
+        for access in self.against:
+            name = str(access.tensor)
+            format = reordered(self.known.formats[name], access, self.order)
+            taken = name in as_it_is or self.turned.get(name, (name, format)) != (name, format)
+            alias = self.pull.fresh.fresh(name) if taken else name
+            self.turned[alias] = (name, format)
+            if taken:
+                other = loops.Access(alias, access.indices, access.protocols, access.at)
+                self.value = exchanged(self.value, access, other)
+
+    def _arranged(self, indices: list[str], first: After) -> tuple[list[str], list[loops.Access]]:
         """The order of loops, and the operands to be stored otherwise for it."""
         known, read = self.known, list(dict.fromkeys(accesses_in(self.value)))
         if self.op is not None and len(read) > 1:
@@ -154,7 +168,7 @@ class Attempt:
     @property
     def formats(self) -> dict[str, Format]:
         """The formats of tensors as the kernel gets them."""
-        return {**self.known.formats, **self.reorder()}
+        return self.known.formats | {alias: format for alias, (_, format) in self.turned.items()}
 
     @property
     def dtype(self) -> str:
@@ -179,7 +193,7 @@ class Attempt:
     def estimate(self) -> int:
         """How many values the result may hold: as many as there are places, or as are visited."""
         places = prod(self.node.shape)
-        held = [self.known.stored[str(a.tensor)] for a in self.reads() if a.indices]
+        held = [self.known.stored[self.origin(str(a.tensor))] for a in self.reads() if a.indices]
         return min(places, max([1, *held]) * (8 if len(held) > 1 and self.reduced else 1))
 
     def final(self, init: Number, format: Format) -> Format | None:
@@ -191,7 +205,7 @@ class Attempt:
 
     def types(self) -> dict[str, str]:
         """The dtypes of all names in the value."""
-        types = {n: f.dtype or "float64" for n, f in self.known.formats.items()}
+        types = {n: f.dtype or "float64" for n, f in self.formats.items()}
         return types | {s.temp: s.node.dtype for s in all_scalars(self.scalars)}
 
     # -- statements --------------------------------------------------------------------------------
@@ -237,15 +251,14 @@ class Attempt:
         found = [n for v in values for n in walk(v) if isinstance(n, loops.Access)]
         return [a for a in found if a.tensor not in temps]
 
-    def reorder(self) -> Mapping[str, Format]:
-        """The operands that are stored otherwise first, and how."""
-        reads = self.reads()
-        return {
-            name: reordered(
-                self.known.formats[name], next(a for a in reads if a.tensor == name), self.order
-            )
-            for name in self.against
-        }
+    def origin(self, name: str) -> str:
+        """The tensor that a name stands for."""
+        return self.turned[name][0] if name in self.turned else name
+
+
+def exchanged(expr: loops.Expr, old: loops.Expr, new: loops.Expr) -> loops.Expr:
+    """An expression with one part for another."""
+    return rewrite_expr(expr, lambda e: new if e == old else None)
 
 
 def accesses_in(expr: loops.Expr) -> list[loops.Access]:

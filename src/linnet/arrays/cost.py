@@ -56,12 +56,12 @@ def cheapest(
     operands: Sequence[Operand],
     sizes: Mapping[str, int],
     first: After,
-) -> tuple[list[str], list[str]] | None:
-    """The order of loops, and the tensors to be stored otherwise; None where this is no guide."""
+) -> tuple[list[str], list[loops.Access]] | None:
+    """The order of loops, and the accesses to what is stored otherwise; None: this is no guide."""
     sparse = [o for o in operands if not o.is_dense]
     if len(indices) > MANY or len(operands) < 2 or not all(o.decides for o in sparse):
         return None
-    best: tuple[float, tuple[str, ...], list[str]] | None = None
+    best: tuple[float, tuple[str, ...], list[loops.Access]] | None = None
     for order in permutations(indices):
         place = {name: k for k, name in enumerate(order)}
         if any(place[a] > place[b] for b, above in first.items() for a in above):
@@ -71,7 +71,7 @@ def cheapest(
         cost = _nest(order, free, turned, sizes)
         cost += sum(CONVERT * o.stored for o in against)
         if best is None or cost < best[0] * 0.999:
-            best = cost, order, [str(o.access.tensor) for o in against]
+            best = cost, order, [o.access for o in against]
     assert best is not None
     return list(best[1]), list(dict.fromkeys(best[2]))
 

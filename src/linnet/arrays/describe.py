@@ -36,10 +36,11 @@ def _arguments(step: Step, formats: dict[int, Format], found: Trace) -> list[Ten
     """Tensors of the formats that a kernel will get; what they hold does not matter."""
     outs = [Tensor(result.format, None) for result in step.results]
     operands = [
-        found.tensors[k] if k < len(found.tensors) and k not in step.reorder
-        else _sample(step.reorder.get(k, formats[k]))
-        for k in step.inputs
-    ]  # fmt: skip
+        _sample(step.reorder.get(place, formats[k]))
+        if place in step.reorder or k >= len(found.tensors)
+        else found.tensors[k]
+        for place, k in enumerate(step.inputs)
+    ]
     return [*outs, *operands, *([sizes((1,) * len(step.numbers))] if step.numbers else [])]
 
 
@@ -84,7 +85,8 @@ def _plan(found: Trace, made: Plan) -> str:
                 lines.append(f"    by itself, since {result.why}")
             elif len(made.steps) > 1 and result.slot not in made.outputs:
                 lines.append("    needed by the next kernels")
-        for slot, format in step.reorder.items():
+        for place, format in step.reorder.items():
+            slot = step.inputs[place]
             lines.append(f"  {names.get(slot, f'R{slot}')} is first stored as {format!r}, since "
                          "the loops run in another order than it is stored in")  # fmt: skip
     outs = ", ".join(names.get(k, f"R{k}") for k in made.outputs)

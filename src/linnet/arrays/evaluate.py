@@ -82,12 +82,9 @@ def run(
 def run_step(step: Step, slots: list[Tensor], numbers: Sequence[int]) -> None:
     """Run a kernel; its results are put in their slots."""
     outs = [Tensor(result.format, None) for result in step.results]
-    if step.reorder:
-        operands = [
-            slots[k].to(step.reorder[k]) if k in step.reorder else slots[k] for k in step.inputs
-        ]
-    else:
-        operands = [slots[k] for k in step.inputs]
+    operands = [slots[k] for k in step.inputs]
+    for place, format in step.reorder.items():
+        operands[place] = operands[place].to(format)
     if step.numbers:
         operands.append(sizes(tuple([numbers[k] for k in step.numbers])))
     step.kernel(*outs, *operands)

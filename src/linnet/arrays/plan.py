@@ -47,7 +47,7 @@ class Result:
 class Step:
     """A kernel: the slots that it reads, what it writes, the numbers that it is given.
 
-    `reorder` are the operands that are stored otherwise first.
+    `reorder` are the formats in which some of its inputs, by position, are stored first.
     """
 
     kernel: Kernel
@@ -125,7 +125,7 @@ class _Planner:
         node, known = attempt.node, self.known
         init, format = attempt.result()
         final = attempt.final(init, format)
-        needs = frozenset(str(a.tensor) for a in attempt.reads())
+        needs = frozenset(attempt.origin(str(a.tensor)) for a in attempt.reads())
         convert = wanted if attempt.wanted is not wanted else None
         dense = () if wanted is not None else self._dense(format, needs)
         slot = len(known.trace.tensors) + len(self.made)
@@ -186,10 +186,10 @@ class _Planner:
         used = list(dict.fromkeys(str(a.tensor) for m in group for a in m.attempt.reads()))
         params = (*outs, *used, *((NUMBERS,) if numbers else ()))
         program = loops.Program(first.kernel, params, tuple(temporaries.items()), code, tuple(outs))
-        slots = self.known.slots
-        reorder = {slots[n]: f for m in group for n, f in m.attempt.reorder().items()}
+        turned = {a: t for made in group for a, t in made.attempt.turned.items()}
+        reorder = {k: turned[n][1] for k, n in enumerate(used) if n in turned}
         results = tuple(made.result for made in group)
-        inputs = tuple(slots[n] for n in used)
+        inputs = tuple(self.known.slots[turned[n][0] if n in turned else n] for n in used)
         large = any(result.dense for result in results)
         return Step(Kernel(program), results, inputs, numbers, reorder, large)
 
