@@ -12,7 +12,7 @@ import numpy as np
 import scipy.sparse as sp
 
 import linnet as ln
-from benchmarks import data
+from benchmarks import data, native
 from benchmarks.harness import Case, Side
 from benchmarks.peers import mkl_product
 from benchmarks.spgemm import graphblas, scipy_product
@@ -98,6 +98,15 @@ def with_policies(kernel: ln.Kernel, first: ln.Format) -> dict[str, Way]:
     return {name: product(one, first) for name, one in made.items()}
 
 
+def c_outer(A: sp.csr_array, B: sp.csr_array) -> Side:
+    """By hand, for products of two matrices only: all products are kept until the end."""
+    columns = sp.csc_array(A)
+    shape = A.shape[0], A.shape[1], B.shape[1]
+    read = native.read_csr((shape[0], shape[2]))
+    arrays = (*native.csr(columns), *native.csr(B))
+    return native.building("workspaces", "outer", read, *shape, *arrays)
+
+
 PEERS = {"scipy": scipy_product, "mkl": mkl_product, "graphblas": graphblas}
 ROWS = {
     "linnet": product(rows, ln.CSR),
@@ -107,6 +116,7 @@ ROWS = {
 }
 OUTER = {
     "linnet": product(outer, ln.CSC),
+    "c": c_outer,
     "dense": product(dense_outer, ln.CSC),
     **with_policies(outer, ln.CSC),
     "by rows": product(rows, ln.CSR),
