@@ -29,7 +29,8 @@ def versions(loop: imp.For) -> tuple[Version, ...]:
     sums = reduced(loop)
     if is_short(loop) and branches(loop):  # as a vector, it would load what it need not
         return (Version(0, _hints(1, width=1)),)
-    if not sums and (is_short(loop) or appends(loop)):
+    part = not isinstance(loop.start, imp.Const)  # of a dimension: a block, what is within bounds
+    if not sums and (is_short(loop) or appends(loop) or part):
         return (Version(0, _hints(1)),)
     if sums and not is_short(loop) and not isinstance(loop.start, imp.Const) and not gathers(loop):
         # a block, a band or a run: a few elements, or a whole row
