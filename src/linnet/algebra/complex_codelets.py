@@ -57,7 +57,7 @@ def complex_sinh(x: float, y: float) -> complex:
     if y == 0:
         return complex(math.sinh(x), y)
     if not math.isfinite(y) and (x == 0 or math.isinf(x)):
-        return complex(x, math.nan)
+        return complex(abs(x) if math.isinf(x) else x, math.nan)  # of either sign
     return complex(math.sinh(x) * math.cos(y), math.cosh(x) * math.sin(y))
 
 

@@ -138,13 +138,13 @@ def _appended(ptrs: list[Ints], total: int) -> Ints:
     dtype = index_dtype(total)
     ends = np.cumsum([0, *(int(ptr[-1]) for ptr in ptrs)])
     found = [
-        ptr[1:].astype(dtype) + dtype_of(dtype, end)
+        ptr[1:].astype(dtype) + _number(dtype, end)
         for ptr, end in zip(ptrs, ends[:-1], strict=True)
     ]
     return np.concatenate([np.zeros(1, dtype), *found])
 
 
-def dtype_of(dtype: str, number: Any) -> Any:
+def _number(dtype: str, number: Any) -> Any:
     """A number of a type, so that adding it does not widen an array."""
     return np.dtype(dtype).type(number)
 

@@ -36,12 +36,15 @@ _LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 def matmul(x1: Array, x2: Array, /, *, format: FormatLike | None = None) -> Array:
     """The product of matrices, or of stacks of matrices; a vector is a row or a column."""
     a, b = _alike(as_array(x1), as_array(x2), "matmul")
+    known = _MATRICES.get((a.ndim, b.ndim))
+    if known is not None and shape_of(a)[-1] == shape_of(b)[0]:
+        b = _along(a, b) if known is _BOTH else b
+        return contract(known, a, b, format=_mixed(a, b) if format is None else format)
     if not a.ndim or not b.ndim:
         raise ShapeError("matmul takes vectors and matrices, not single numbers", hint="use *")
     rows, cols = shape_of(a)[-1], shape_of(b)[-2 if b.ndim > 1 else -1]
     if rows != cols:
         raise ShapeError(f"the shapes {a.shape} and {b.shape} do not fit: {rows} is not {cols}")
-    b = _along(a, b) if a.ndim == b.ndim == 2 else b
     batch = broadcast_shapes(shape_of(a)[:-2], shape_of(b)[:-2])
     front = _LETTERS[3 : 3 + len(batch)]
     a, left = _batched(a, front, "ik" if a.ndim > 1 else "k")
@@ -79,6 +82,8 @@ def _mixed(a: Any, b: Any) -> FormatLike | None:
     return None if (is_dense(right) and rows_first) or size > DENSE_LIMIT else DENSE
 
 
+_BOTH = "ik,kj->ij"
+_MATRICES = {(2, 2): _BOTH, (2, 1): "ik,k->i", (1, 2): "k,kj->j", (1, 1): "k,k->"}
 _SHORT = str.maketrans("ikj", "abc")
 
 
