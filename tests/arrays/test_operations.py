@@ -266,3 +266,14 @@ def test_a_tensor_may_be_read_in_two_orders():
     held = np.eye(5)[[2, 0, 1, 4, 3]]
     permutation = ln.asarray(held.astype(bool), format=ln.PERM)
     both(lambda t: apply("add", x, permute(t, (1, 0))), permutation, A[:, :5] + held.T)
+
+
+@pytest.mark.parametrize("format", MATRICES, ids=repr)
+def test_any_and_all_end_early(format):
+    for held in (A > 5, A > 0, A >= 0, A < 0):
+        x = ln.asarray(held, format=format)
+        for axis in (None, 0, 1):
+            both(lambda t, a=axis: reduce("logical_or", t, a), x, held.any(axis=axis))
+            both(lambda t, a=axis: reduce("logical_and", t, a), x, held.all(axis=axis))
+    x = lazy(ln.asarray(A > 5, format=ln.CSR))
+    assert "break" in ln.explain(reduce("logical_or", x, 1))["code"]

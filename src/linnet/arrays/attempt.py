@@ -17,13 +17,15 @@ from linnet.arrays.nest import NUMBERS, At, Pull, Scalar, all_scalars
 from linnet.arrays.nodes import Labels, Leaf, Node, Reduce
 from linnet.arrays.result import format_of_result, simplified
 from linnet.arrays.trace import Trace, well_filled
+from linnet.formats.element import ShortCircuit
 from linnet.formats.format import Format
-from linnet.formats.named import SCALAR
+from linnet.formats.named import SCALAR, stack
 from linnet.loops.rewrite import rewrite_expr, walk
 from linnet.names import Names
 from linnet.normalize.simplify import same
 
 UNNAMED = Labels()
+SHORT = stack(ShortCircuit())
 
 
 @dataclass(slots=True)
@@ -52,8 +54,14 @@ class Attempt:
     """A node, pulled apart into an expression over tensors and the scalars that it needs."""
 
     def __init__(
-        self, known: Known, node: Node, wanted: Format | None, labels: Labels = UNNAMED
+        self,
+        known: Known,
+        node: Node,
+        wanted: Format | None,
+        labels: Labels = UNNAMED,
+        early: bool = False,
     ) -> None:
+        """With `early`, a reduction is a scalar in the loops, which may leave them early."""
         self.known, self.node, self.wanted = known, node, wanted
         self.out, self.kernel = labels.result, labels.kernel
         own = isinstance(node, Leaf)
@@ -64,8 +72,8 @@ class Attempt:
         at = tuple(At(name) for name in self.free)
         self.scalars: list[Scalar] = []
         self.reduced: list[str] = []
-        self.op = node.function if isinstance(node, Reduce) else None
-        if isinstance(node, Reduce):
+        self.op = node.function if isinstance(node, Reduce) and not early else None
+        if isinstance(node, Reduce) and not early:
             self.reduced, self.value = self.pull.body(node, at, self.scalars, labels.reduced)
         else:
             self.value = self.pull.expr(node, at, self.scalars)
@@ -111,7 +119,7 @@ class Attempt:
     def _arranged(self, indices: list[str], first: After) -> tuple[list[str], list[loops.Access]]:
         """The order of loops, and the operands to be stored otherwise for it."""
         known, read = self.known, list(dict.fromkeys(accesses_in(self.value)))
-        if self.op is not None and len(read) > 1:
+        if self.op is not None and read:
             operands = [
                 Operand(a, known.formats[str(a.tensor)], known.stored[str(a.tensor)],
                         self._decides(a))
@@ -241,8 +249,17 @@ class Attempt:
         return extents
 
     def temporaries(self) -> list[tuple[str, Format]]:
-        """The scalars, each once."""
-        return [(name, SCALAR) for name in dict.fromkeys(s.temp for s in all_scalars(self.scalars))]
+        """The scalars, each once. Those that one value decides end their loops."""
+        found = {s.temp: SHORT if decides_early(s.node) else SCALAR
+                 for s in all_scalars(self.scalars)}  # fmt: skip
+        return list(found.items())
+
+    def may_end_early(self) -> bool:
+        """Whether loops over the reduced indices are innermost, and one value may end them."""
+        inside = self.order[len(self.free) :]
+        _, format = self.result()
+        dense = all(level.full for level in format.levels[:-1])
+        return decides_early(self.node) and set(inside) == set(self.reduced) and dense
 
     def reads(self) -> list[loops.Access]:
         """All accesses to tensors that are not the kernel's own."""
@@ -254,6 +271,15 @@ class Attempt:
     def origin(self, name: str) -> str:
         """The tensor that a name stands for."""
         return self.turned[name][0] if name in self.turned else name
+
+
+def decides_early(node: Node) -> bool:
+    """Whether a reduction is known as soon as one element is: any, all."""
+    return (
+        isinstance(node, Reduce)
+        and node.dtype == "bool"
+        and node.function.name in ("logical_or", "logical_and")
+    )
 
 
 def exchanged(expr: loops.Expr, old: loops.Expr, new: loops.Expr) -> loops.Expr:

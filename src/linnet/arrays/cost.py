@@ -59,7 +59,7 @@ def cheapest(
 ) -> tuple[list[str], list[loops.Access]] | None:
     """The order of loops, and the accesses to what is stored otherwise; None: this is no guide."""
     sparse = [o for o in operands if not o.is_dense]
-    if len(indices) > MANY or len(operands) < 2 or not all(o.decides for o in sparse):
+    if len(indices) > MANY or not operands or not all(o.decides for o in sparse):
         return None
     best: tuple[float, tuple[str, ...], list[loops.Access]] | None = None
     for order in permutations(indices):

@@ -119,6 +119,9 @@ class _Planner:
                 break
             for before, reason in missing:
                 self.compute(before, reason)
+        if attempt.may_end_early():
+            early = Attempt(self.known, node, _writable(node, wanted), labels, early=True)
+            attempt = attempt if early.missing() else early
         self._add(attempt, wanted, why)
 
     def _add(self, attempt: Attempt, wanted: Format | None, why: str) -> None:
