@@ -16,10 +16,7 @@ from tests.robustness.kernels import matrix, passes, spgemm
 import linnet as ln
 from linnet.runtime.kernel import Kernel
 
-pytestmark = [
-    pytest.mark.slow,
-    pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="needs POSIX signals"),
-]
+pytestmark = pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="needs POSIX signals")
 
 
 @pytest.fixture
@@ -75,7 +72,7 @@ def test_a_call_that_takes_long(interrupt):
 
 
 def _for_long(call: Callable[[], object]) -> None:
-    end = time.monotonic() + 20
+    end = time.monotonic() + 120  # the interrupt comes before, unless the machine stands still
     while time.monotonic() < end:
         call()
 
@@ -97,12 +94,12 @@ def test_a_compilation_that_takes_long(interrupt):
 
 @pytest.mark.parametrize("every", [0.0002, 0.0011])
 def test_interrupts_at_any_moment(interrupt, every):
-    """Thousands of them between and within calls: no crash, and right results in the end."""
+    """Hundreds of them between and within calls: no crash, and right results in the end."""
     A = ln.asarray(matrix(30), format="csr")
     C = spgemm(ln.empty_tensor(ln.CSR), A, A)
-    expected, end, count = C.to_numpy().copy(), time.monotonic() + 1.0, 0
+    expected, count = C.to_numpy().copy(), 0
     armed = interrupt(every, every)
-    while time.monotonic() < end:
+    while count < 500:  # however long that takes on a machine that is busy
         try:
             armed[0] = True
             spgemm(C, A, A)
@@ -112,7 +109,6 @@ def test_interrupts_at_any_moment(interrupt, every):
     signal.setitimer(signal.ITIMER_REAL, 0)
     spgemm(C, A, A)
     assert np.array_equal(C.to_numpy(), expected)
-    assert count > 10
 
 
 def test_a_first_call_that_is_interrupted():

@@ -26,9 +26,6 @@ from linnet.errors import IndexBoundsError, LinnetError, OutOfMemoryError
 linux = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads /proc")
 
 
-pytestmark = pytest.mark.slow  # timing and signals: run on a quiet machine first
-
-
 def long_vector(n: int) -> ln.Tensor:
     return ln.tensor([[0]], [1.0], (n,), format=ln.CSF(1))
 

@@ -16,8 +16,6 @@ import linnet as ln
 from linnet.errors import DiscordanceWarning, LinnetError
 from linnet.options import current
 
-pytestmark = pytest.mark.slow  # timing and signals: run on a quiet machine first
-
 
 def together(count: int, work: Callable[[int], None]) -> None:
     """Run work(0), work(1), … in threads that begin at the same time; the first error is raised."""
