@@ -211,7 +211,8 @@ def _count_stored(contents: Contents) -> int:
     roles = [[array.role for array in level.arrays] for level in format.levels]
     if not any("flag" in each for each in roles) and "value" in roles[-1]:
         return contents.buffers[-1].length
-    if len(roles) > 1 and "coordinate" in roles[-2] and all(l.full for l in format.levels[:-2]):
+    mapped = len(roles) > 1 and {"coordinate", "flag"} <= {*roles[-2]}
+    if mapped and all(l.full for l in format.levels[:-2]):
         return contents.buffers[_index_of(format, "coordinate")].length  # each entry is listed
     above = zip(format.levels[:-1], roles[:-1], strict=True)
     if all(level.full or each == ["position", "coordinate"] for level, each in above):

@@ -11,7 +11,7 @@ from functools import lru_cache
 import numpy as np
 
 from linnet import loops
-from linnet.formats.assemble import pack
+from linnet.formats.assemble import pack, unpack
 from linnet.formats.coordinates import KEY, MANY, key_bits
 from linnet.formats.format import Format
 from linnet.formats.named import COO
@@ -61,6 +61,10 @@ def _where_not_fill(body: loops.Stmt, value: loops.Expr, target: Format) -> loop
 
 def convert(tensor: Tensor, format: Format) -> Tensor:
     """The tensor in another format, whose dtype and fill value are known."""
+    if any(level.mirrored for level in tensor.format.levels):
+        return _listed(tensor).to(format)
+    if any(level.mirrored for level in format.levels):
+        return _packed(tensor, format)
     if _needs_sorting(tensor, format):
         return _sorted(tensor, format)
     result = Tensor(format, None)
@@ -92,3 +96,22 @@ def _sorted(tensor: Tensor, format: Format) -> Tensor:
     in_order, values, _ = sort_entries(wanted, dims, held, None)
     placed = dict(zip(format.order, in_order, strict=True))
     return pack([placed[mode] for mode in range(format.ndim)], values, shape, format)
+
+
+def _listed(tensor: Tensor) -> Tensor:
+    """A tensor whose other half is not stored, by the coordinates of both."""
+    assert tensor.shape is not None
+    return pack(*unpack(tensor), tensor.shape, _coordinates(tensor.format))
+
+
+def _packed(tensor: Tensor, format: Format) -> Tensor:
+    """In a format that no kernel writes: by way of its coordinates, which are looked at."""
+    listed = tensor.to(_coordinates(format))
+    assert listed.shape is not None
+    (coordinates, values), fill = unpack(listed), listed.fill_value
+    kept = values == values if fill != fill else values != fill
+    return pack([idx[kept] for idx in coordinates], values[kept], listed.shape, format)
+
+
+def _coordinates(format: Format) -> Format:
+    return Format((*COO(format.ndim).levels[:-1], format.leaf), format.order)
