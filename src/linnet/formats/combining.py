@@ -10,7 +10,7 @@ from linnet import imp
 from linnet.algebra.codelets import resolve
 from linnet.algebra.dtypes import Number, concrete, kind
 from linnet.algebra.function import Function
-from linnet.imp.merging import absorbing, gathering
+from linnet.imp.merging import gathering, merging
 from linnet.imp.translate import define
 
 
@@ -46,12 +46,12 @@ def combine(op: Function | None, dtype: str) -> FunctionType:
 
 @lru_cache(maxsize=256)
 def stages(op: Function | None, dtype: str) -> tuple[FunctionType, FunctionType]:
-    """The codelets that gather a run, and that let the all array absorb it."""
+    """The codelets that gather a run, and that merge it into the all array."""
     found = combine(op, dtype)
-    gather, absorb = gathering(found), absorbing(found)
+    gather, merge = gathering(found), merging(found)
     assert isinstance(gather, FunctionType)
-    assert isinstance(absorb, FunctionType)
-    return gather, absorb
+    assert isinstance(merge, FunctionType)
+    return gather, merge
 
 
 def _define(function: FunctionType, op: Function, dtype: str, passed: str) -> None:

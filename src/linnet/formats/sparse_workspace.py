@@ -41,7 +41,7 @@ from linnet.imp.components import (
     last_coordinate,
     seek_coordinate,
 )
-from linnet.imp.merging import grown, weave
+from linnet.imp.merging import grown
 from linnet.options import current
 
 if TYPE_CHECKING:
@@ -230,13 +230,12 @@ class SparseWorkspace(Inner):
             right = b.call(check_order, crd, v.w, v.stored, v.count, order)
             wrong = imp.Return(imp.Const(imp.UNSORTED | storage.sites[0] << 8, imp.INT))
             b.emit(imp.If(~right, imp.Block((wrong,)), imp.EMPTY))
-        gather, absorb = stages(storage.op, dtype)
+        gather, merge = stages(storage.op, dtype)
         n = b.let("n", b.call(gather, crd, val, v.w, v.stored, v.count, order, run, late))
-        n = b.let("n", b.call(absorb, crd, val, v.w, v.stored, run, late, n))
-        b.emit(imp.Do(b.call(weave, crd, val, v.w, v.stored, run, late, n)))
+        both = b.let("both", b.call(merge, crd, val, v.w, v.stored, run, late, n))
         if policy.tabled:
             b.emit(imp.Do(b.call(policy.clear, arrays["slots"], v.heads, v.count)))
-        b.emit(imp.Assign(v.stored, v.stored + n), imp.Assign(v.count, imp.ZERO))
+        b.emit(imp.Assign(v.stored, both), imp.Assign(v.count, imp.ZERO))
 
     def freeze(self, b: Builder, storage: Storage, level: int, count: imp.Expr) -> None:
         arrays, v = storage.buffers[level], _Variables(storage)

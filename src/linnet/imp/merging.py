@@ -1,8 +1,9 @@
 """The merge stage of a sparse workspace (WORK §4.3), for any function that combines two values.
 
-The sorted accumulation array is first gathered into a run without duplicates. What the run has in
-common with the all array is combined there, and the rest is woven in from behind, so that no
-second all array is needed. Codelets, made for a function `combine(old, new)`.
+The sorted accumulation array is first gathered into a run without duplicates, which is merged into
+the all array from behind, so that no second all array is needed. Into a much longer one it is
+woven: what both have is searched for and combined first. Codelets, made for a function
+`combine(old, new)`.
 """
 
 from __future__ import annotations
@@ -16,6 +17,8 @@ Ints = Sequence[int]
 Target = MutableSequence[int]
 Values = MutableSequence[float]
 Combine = Callable[[float, float], float]
+
+_NEAR = 8  # a run is merged one by one into an all array that is at most so many times as long
 
 
 def gathering(combine: Combine) -> Callable[..., int]:
@@ -55,33 +58,20 @@ def gathering(combine: Combine) -> Callable[..., int]:
     return gather
 
 
-def absorbing(combine: Combine) -> Callable[..., int]:
-    """The codelet that combines what the run and the all array have in common."""
+def merging(combine: Combine) -> Callable[..., int]:
+    """The codelet that merges a run into the all array."""
 
     def absorb(
         crd: Ints, val: Values, w: int, stored: int, run: Target, late: Values, count: int
     ) -> int:
         """Combine duplicates in the all array; the run keeps the rest, whose number is returned."""
         p, left = 0, 0
-        if w == 1:
-            near = stored < 8 * count
-            for r in range(count):
-                key = run[r]
-                if near:
-                    while p < stored and crd[p] < key:
-                        p += 1
-                else:
-                    p = gallop(crd, p, stored, key)
-                if p < stored and crd[p] == key:
-                    val[p] = combine(val[p], late[r])
-                else:
-                    run[left] = key
-                    late[left] = late[r]
-                    left += 1
-            return left
         for r in range(count):
-            while p < stored and compare(crd, p, run, r, w) < 0:
-                p += 1
+            if w == 1:
+                p = gallop(crd, p, stored, run[r])
+            else:
+                while p < stored and compare(crd, p, run, r, w) < 0:
+                    p += 1
             if p < stored and compare(crd, p, run, r, w) == 0:
                 val[p] = combine(val[p], late[r])
             else:
@@ -91,16 +81,49 @@ def absorbing(combine: Combine) -> Callable[..., int]:
                 left += 1
         return left
 
-    return absorb
+    def interleave(
+        crd: Target, val: Values, stored: int, run: Ints, late: Values, count: int
+    ) -> int:
+        """Merge words from behind, then close the gap that duplicates have left."""
+        p, r, out = stored - 1, count - 1, stored + count - 1
+        while p >= 0 and r >= 0:
+            old, new, x, y = crd[p], run[r], val[p], late[r]
+            if old == new:
+                y = combine(x, y)
+            crd[out] = max(old, new)
+            val[out] = x if old > new else y
+            p -= int(old >= new)
+            r -= int(old <= new)
+            out -= 1
+        while r >= 0:
+            crd[out] = run[r]
+            val[out] = late[r]
+            r -= 1
+            out -= 1
+        gap = out - p
+        if gap > 0:
+            for t in range(out + 1, stored + count):
+                crd[t - gap] = crd[t]
+                val[t - gap] = val[t]
+        return stored + count - gap
+
+    def merge(
+        crd: Target, val: Values, w: int, stored: int, run: Target, late: Values, count: int
+    ) -> int:
+        """Merge, and say how many components there are then."""
+        if w == 1 and stored < _NEAR * count:
+            return interleave(crd, val, stored, run, late, count)
+        left = absorb(crd, val, w, stored, run, late, count)
+        weave(crd, val, w, stored, run, late, left)
+        return stored + left
+
+    return merge
 
 
 def weave(
     crd: Target, val: Values, w: int, stored: int, run: Ints, late: Sequence[float], count: int
 ) -> None:
     """Merge a run that has nothing in common with the all array into it, from behind."""
-    if w == 1:
-        _weave_words(crd, val, stored, run, late, count)
-        return
     p = stored - 1
     for k in range(count):
         r = count - 1 - k
@@ -110,22 +133,6 @@ def weave(
             val[p + r + 1] = val[p]
             p -= 1
         copy(run, r, crd, p + r + 1, w)
-        val[p + r + 1] = late[r]
-
-
-def _weave_words(
-    crd: Target, val: Values, stored: int, run: Ints, late: Sequence[float], count: int
-) -> None:
-    """The same for components of one word."""
-    p = stored - 1
-    for k in range(count):
-        r = count - 1 - k
-        key = run[r]
-        while p >= 0 and crd[p] > key:
-            crd[p + r + 1] = crd[p]
-            val[p + r + 1] = val[p]
-            p -= 1
-        crd[p + r + 1] = key
         val[p + r + 1] = late[r]
 
 
