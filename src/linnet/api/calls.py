@@ -15,7 +15,7 @@ from linnet.api.operands import shape_of
 from linnet.api.products import matmul
 from linnet.api.shapes import permute_dims
 from linnet.api.small import compared, is_small
-from linnet.arrays import Lazy, apply
+from linnet.arrays import Lazy, apply, view
 from linnet.arrays.written import access, refers
 from linnet.errors import ArgumentError, DTypeError, LinnetError, Location, ShapeError
 from linnet.formats.from_scipy import is_scipy_sparse
@@ -95,15 +95,25 @@ def getitem(x: Tensor, key: object) -> Tensor:
     try:
         if refers(key):
             return access(x, key)  # type: ignore[return-value]
-        return indexing.getitem(x, key)
+        return _lazy_part(x, key) if isinstance(x, Lazy) else indexing.getitem(x, key)
     except LinnetError as error:
         error.at = error.at or Location.of_caller()
         raise
 
 
+def _lazy_part(x: Lazy, key: object) -> Any:
+    """A part of a lazy array is lazy; for what arrays of positions select it is computed."""
+    parts = indexing.normalized(key, x.shape)
+    if any(isinstance(p, np.ndarray) for p in parts):
+        return indexing.getitem(x.compute(), key)
+    return view(x, parts)
+
+
 def setitem(x: Tensor, key: object, value: object) -> None:
     """`x[key] = value`."""
     try:
+        if not isinstance(x, Tensor):
+            raise ArgumentError("a lazy array holds nothing to assign to", hint="compute it first")
         held(x, assign.assigned(x, key, value))
     except LinnetError as error:
         error.at = error.at or Location.of_caller()
@@ -114,7 +124,7 @@ def iterate(x: Tensor) -> Iterator[Tensor]:
     """The parts of an array along its first dimension."""
     if not x.ndim:
         raise ArgumentError("an array without dimensions has no parts", at=Location.of_caller())
-    return (indexing.getitem(x, i) for i in range(shape_of(x)[0]))
+    return (getitem(x, i) for i in range(shape_of(x)[0]))
 
 
 def transpose(x: Tensor, axes: tuple[Any, ...]) -> Tensor:

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from linnet.api.operands import (
     Array,
     Axes,
+    as_array,
     as_tensor,
     axis_number,
     axis_numbers,
@@ -29,6 +30,8 @@ from linnet.api.storage import (
     refuse_large,
     unflatten,
 )
+from linnet.arrays import Lazy, permute
+from linnet.arrays import broadcast_to as lazily_broadcast
 from linnet.errors import FormatError, ShapeError
 from linnet.formats.located import located
 from linnet.formats.tensor import Tensor
@@ -103,35 +106,35 @@ def expand_dims(x: Array, /, axis: int | tuple[int, ...] = 0) -> Tensor:
 
 
 @located
-def permute_dims(x: Array, /, axes: tuple[int, ...]) -> Tensor:
+def permute_dims(x: Array, /, axes: tuple[int, ...]) -> Array:
     """Dimension m of the result is dimension `axes[m]` of `x`; nothing is copied."""
-    x = as_tensor(x)
+    x = as_array(x)
     numbers = axis_numbers(tuple(axes), x.ndim)
     if len(numbers) != x.ndim:
         raise ShapeError(f"{tuple(axes)} is not an order of {x.ndim} dimensions")
-    return x.permute(numbers)
+    return permute(x, numbers)
 
 
 @located
-def matrix_transpose(x: Array, /) -> Tensor:
+def matrix_transpose(x: Array, /) -> Array:
     """With the last two dimensions exchanged; nothing is copied."""
-    x = as_tensor(x)
+    x = as_array(x)
     if x.ndim < 2:
-        raise ShapeError(f"a matrix has two dimensions, and this has shape {x.shape}")
-    return x.permute((*range(x.ndim - 2), x.ndim - 1, x.ndim - 2))
+        raise ShapeError(f"a matrix has two dimensions, and this has shape {shape_of(x)}")
+    return permute(x, (*range(x.ndim - 2), x.ndim - 1, x.ndim - 2))
 
 
 @located
-def moveaxis(x: Array, source: Any, destination: Any, /) -> Tensor:
+def moveaxis(x: Array, source: Any, destination: Any, /) -> Array:
     """With dimensions moved to other places; the others keep their order."""
-    x = as_tensor(x)
+    x = as_array(x)
     old, new = axis_numbers(source, x.ndim), axis_numbers(destination, x.ndim)
     if len(old) != len(new):
         raise ShapeError(f"{len(old)} dimensions cannot move to {len(new)} places")
     order = [d for d in range(x.ndim) if d not in old]
     for place, d in sorted(zip(new, old, strict=True)):
         order.insert(place, d)
-    return x.permute(tuple(order))
+    return permute(x, tuple(order))
 
 
 # -- broadcasting ----------------------------------------------------------------------------------
@@ -151,12 +154,15 @@ def broadcast_shapes(*shapes: tuple[int, ...]) -> tuple[int, ...]:
 
 
 @located
-def broadcast_to(x: Array, /, shape: Any) -> Tensor:
+def broadcast_to(x: Array, /, shape: Any) -> Array:
     """With dimensions of size 1 repeated, and new ones in front.
 
     A sparse array stays sparse: what it stores is stored once for every repetition.
     """
-    x, wanted = as_tensor(x), check_shape(shape)
+    wanted = check_shape(shape)
+    if isinstance(x, Lazy):
+        return lazily_broadcast(x, wanted)
+    x = as_tensor(x)
     old = shape_of(x)
     if old == wanted:
         return copied(x)
