@@ -142,7 +142,7 @@ def grown(stored: int, first: int) -> int:
     Merging takes time in proportion to what is stored, so that a share of it must come together to
     be worth it; of much, a smaller share.
     """
-    if stored < 1 << 16:
+    if stored < 1 << 17:
         return max(first, 8 * stored)
     if stored < 1 << 20:
         return max(first, stored)

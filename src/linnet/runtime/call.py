@@ -64,6 +64,7 @@ class Entry:
     warnings: tuple[Warned, ...]  # to be told when it is made
     choices: tuple[Choice, ...] = ()  # workspaces whose kind depends on sizes
     kinds: Kinds = ()  # the kind of each
+    told: tuple[object, Kinds] = (None, ())  # the sizes asked for last, and the answer
 
     def run(self, tensors: Sequence[Tensor], held: Sequence[Contents | None]) -> bool:
         """Call the kernel; afterwards the output tensors hold the results.
@@ -120,7 +121,12 @@ class Entry:
 
     def wanted(self, held: Sequence[Contents | None]) -> Kinds:
         """The kinds of workspaces that are best for operands of these sizes."""
-        return kinds_for(self.choices, self.params, held)
+        sizes = [None if c is None else (c.shape, c.nnz) for c in held]
+        last, kinds = self.told
+        if last != sizes:
+            kinds = kinds_for(self.choices, self.params, held)
+            self.told = (sizes, kinds)  # at once: other threads may look
+        return kinds
 
     def warn(self) -> None:
         """Tell the user what the kernel costs more than they may think."""
