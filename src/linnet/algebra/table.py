@@ -88,7 +88,8 @@ power = Function(
     constants=((0, 1, 1), (1, 0, 1)),)
 float_power = Function(
     "float_power", 2, types.double, emit.by_kind(emit.called("pow"), parts.power),
-    quiet(np.float_power), right_identity=_one, left_annihilator=_one)
+    quiet(np.float_power), right_identity=_one, left_annihilator=_one,
+    constants=((0, 1, 1), (1, 0, 1)),)
 negative = Function(
     "negative", 1, types.alike("negative", "iufc"), emit.negative, quiet(np.negative), "-")
 positive = Function(
@@ -180,14 +181,16 @@ less = Function(
     constants=((_INF, 0, False), (-_INF, 1, False)),)
 less_equal = Function(
     "less_equal", 2, types.comparison("less_equal", "biuf"), emit.comparison("<="),
-    quiet(np.less_equal), "<=")
+    quiet(np.less_equal), "<=",
+    constants=((-_INF, 0, True), (_INF, 1, True)),)
 greater = Function(
     "greater", 2, types.comparison("greater", "biuf"), emit.comparison(">"), quiet(np.greater),
     ">",
     constants=((-_INF, 0, False), (_INF, 1, False)),)
 greater_equal = Function(
     "greater_equal", 2, types.comparison("greater_equal", "biuf"), emit.comparison(">="),
-    quiet(np.greater_equal), ">=")
+    quiet(np.greater_equal), ">=",
+    constants=((_INF, 0, True), (-_INF, 1, True)),)
 isnan = Function(
     "isnan", 1, types.predicate("isnan", "biufc"), emit.test("isnan"), quiet(np.isnan))
 isinf = Function(
@@ -240,13 +243,15 @@ rint = _elementary("rint", np.rint, parts.rint)
 atan2 = Function("atan2", 2, types.floating("atan2"), emit.called("atan2"), quiet(np.arctan2))
 hypot = Function(
     "hypot", 2, types.floating("hypot"), emit.called("hypot"), quiet(np.hypot),
-    commutative=True, associative=True)
+    commutative=True, associative=True, constants=((_INF, None, _INF), (-_INF, None, _INF)),)
 logaddexp = Function(
     "logaddexp", 2, types.floating("logaddexp"), emit.logaddexp, quiet(np.logaddexp),
-    commutative=True, associative=True, identity=_always(float("-inf"), "f"))
+    commutative=True, associative=True, identity=_always(float("-inf"), "f"),
+    constants=((_INF, None, _INF),),)
 logaddexp2 = Function(
     "logaddexp2", 2, types.floating("logaddexp2"), emit.logaddexp2, quiet(np.logaddexp2),
-    commutative=True, associative=True, identity=_always(float("-inf"), "f"))
+    commutative=True, associative=True, identity=_always(float("-inf"), "f"),
+    constants=((_INF, None, _INF),),)
 deg2rad = Function(
     "deg2rad", 1, types.floating("deg2rad"), emit.scaled(math.pi / 180), quiet(np.deg2rad))
 rad2deg = Function(
@@ -269,7 +274,8 @@ copysign = Function(
     "copysign", 2, types.floating("copysign"), emit.called("copysign"), quiet(np.copysign),
     idempotent=True, repeat="once")
 nextafter = Function(
-    "nextafter", 2, types.floating("nextafter"), emit.called("nextafter"), quiet(np.nextafter))
+    "nextafter", 2, types.floating("nextafter"), emit.called("nextafter"), quiet(np.nextafter),
+    idempotent=True)
 spacing = Function(
     "spacing", 1, types.floating("spacing"), emit.spacing, quiet(np.spacing))
 bitwise_count = Function(
