@@ -8,7 +8,8 @@ import numpy as np
 
 from linnet.algebra import table
 from linnet.api.dtypes import astype
-from linnet.api.operands import Array, as_array, as_tensor, dtype_of
+from linnet.api.operands import Array, as_array, as_tensor, dtype_of, shape_of
+from linnet.api.shapes import broadcast_shapes
 from linnet.arrays import apply
 from linnet.formats.located import located
 from linnet.formats.tensor import Tensor
@@ -53,7 +54,22 @@ def nan_to_num(x: Array, /, nan: float = 0.0) -> Any:
 @located
 def where(condition: Array, x1: Any, x2: Any, /) -> Any:
     """Elements of `x1` where a condition holds, and of `x2` elsewhere."""
-    return apply(table.where, condition, x1, x2)
+    return apply(table.where, condition, _constant(x1, condition, x2), _constant(x2, condition, x1))
+
+
+def _constant(x: Any, condition: Any, other: Any) -> Any:
+    """The number that an array which stores nothing stands for, if it says nothing else.
+
+    A loop over three sparse arrays has many cases, and here one of them has no entries.
+    """
+    if not (isinstance(x, Tensor) and isinstance(other, Tensor) and isinstance(condition, Tensor)):
+        return x
+    format = x.contents().format
+    if x.nnz or not x.ndim or x.dtype != other.dtype:
+        return x
+    shape = broadcast_shapes(shape_of(condition), shape_of(other))
+    fits = broadcast_shapes(shape, shape_of(x)) == shape
+    return format.fill_value if fits else x
 
 
 clip.function = table.clip  # type: ignore[attr-defined]  # what they are inside kernels
