@@ -227,3 +227,23 @@ def _resident() -> int:
     gc.collect()
     pages = int(Path("/proc/self/statm").read_text().split()[1])
     return pages * resource.getpagesize()
+
+
+def test_what_is_kept_is_updated_where_it_is():
+    """Without a copy, unless somebody else may see the memory."""
+
+    @ln.kernel
+    def add(y, A, x):
+        for i, j in ...:
+            y[i] += A[i, j] * x[j]
+        return y
+
+    A, x = ln.asarray(np.eye(3), format="csr"), np.ones(3)
+    given = np.zeros(3)
+    y = add(ln.asarray(given), A, x)
+    place = y.contents().buffers[0].address
+    add(y, A, x)
+    assert y.contents().buffers[0].address == place
+    seen = y.to_numpy()
+    add(y, A, y)
+    assert (given.tolist(), seen.tolist(), y.to_numpy().tolist()) == ([0] * 3, [2] * 3, [4] * 3)

@@ -159,6 +159,22 @@ class Contents:
             shown = shown and buffer.exported
         return not shown
 
+    def lend_held(self) -> list[int] | None:
+        """As `lend`, of contents that stay: lengths, too. None if anybody else has them.
+
+        Who asks has pinned them. Called with the guard held; give it back by `own`.
+        """
+        if self._pins > 1 or self._taken or any(b.exported for b in self.buffers):
+            return None
+        addresses = [buffer.lend() for buffer in self.buffers]
+        if not all(addresses):
+            for buffer in self.buffers:
+                buffer.own()
+            return None
+        self._taken = True
+        pairs = zip(addresses, self.buffers, strict=True)
+        return [slot for a, b in pairs for slot in (a, b.capacity, b.length)]
+
     def lend(self) -> list[int] | None:
         """The memory of every buffer, for a kernel that writes: address, capacity, 0 for each.
 

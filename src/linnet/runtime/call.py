@@ -42,6 +42,7 @@ class Result:
     dtypes: tuple[str, ...]
     dims: tuple[Size, ...] | None  # None: those it has
     keeps: bool  # what it held before is updated
+    in_place: bool  # and nothing can go wrong meanwhile: no copy is needed
     at: Location | None  # where it is declared
 
 
@@ -87,12 +88,11 @@ class Entry:
             parts.append(size)
         if not self.wide and any(_is_long(r, held) for r in self.results if r.keeps):
             return False
-        copies = [_copies(r, held) if r.keeps else None for r in self.results]
         loans: list[Contents | None] = []
         starts, block, status = [0] * len(parts), None, _NOT_RUN
         try:
             for k, r in enumerate(self.results):
-                parts[first + k] = [*parts[first + k], *_memory(r, tensors, copies[k], loans)]
+                parts[first + k] = [*parts[first + k], *_memory(r, tensors, held, loans)]
             slots: list[int] = []
             for k in self.order:
                 starts[k] = len(slots)
@@ -231,24 +231,31 @@ def _copies(r: Result, held: Sequence[Contents | None]) -> list[Buffer]:
 def _memory(
     r: Result,
     tensors: Sequence[Tensor],
-    copies: list[Buffer] | None,
+    held: Sequence[Contents | None],
     loans: list[Contents | None],
 ) -> list[int]:
-    """Where a kernel may write a result: copies, memory that the tensor has, or nowhere yet."""
+    """Where a kernel may write a result: memory that the tensor has, copies, or nowhere yet."""
     slots: list[int] | None = None
     old = None
-    if copies is not None:
-        slots = []
-        for copy in copies:
-            length, capacity = copy.length, copy.capacity
-            slots += (copy.detach()[0], capacity, length)
-    elif r.position is not None:
+    if r.position is not None:
         tensor = tensors[r.position]
         with GUARD.lock:
-            old, tensor._contents = tensor._contents, None
-            if old is not None and old.fits(r.format, r.dtypes):
-                slots = old.lend()
+            if r.keeps:
+                here = tensor._contents
+                if r.in_place and here is not None and here is held[r.position]:
+                    slots = here.lend_held()
+                if slots is not None:
+                    old, tensor._contents = here, None
+            else:
+                old, tensor._contents = tensor._contents, None
+                if old is not None and old.fits(r.format, r.dtypes):
+                    slots = old.lend()
     loans.append(old)
+    if slots is None and r.keeps:
+        slots = []
+        for copy in _copies(r, held):
+            length, capacity = copy.length, copy.capacity
+            slots += (copy.detach()[0], capacity, length)
     return [0] * (3 * len(r.dtypes)) if slots is None else slots
 
 
@@ -264,10 +271,10 @@ def _take_over(
     status: int,
 ) -> None:
     """What the kernel has allocated becomes the contents of the tensor, or is freed."""
-    if block is None:  # interrupted before there was a kernel to run
-        _put_back(r, tensors, old)
-        return
     ndim = r.format.ndim
+    if block is None or (r.keeps and old is not None and _stays(old, block, at + ndim)):
+        _put_back(r, tensors, old)  # no kernel has run, or it ran in place
+        return
     shape = tuple(block[at : at + ndim])
     at += ndim
     if old is not None and old.lent:
@@ -288,6 +295,11 @@ def _take_over(
         tensors[r.position]._rebind(r.format, shape, tuple(buffers))
     else:
         _put_back(r, tensors, old)
+
+
+def _stays(contents: Contents, block: array[int], at: int) -> bool:
+    """Whether memory that was lent is where it was."""
+    return all(block[at + 3 * k] == b.address for k, b in enumerate(contents.buffers))
 
 
 def _put_back(r: Result, tensors: Sequence[Tensor], old: Contents | None) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -130,12 +131,14 @@ def make_entry(
     declares = normalized.declares
     places = {name: k for k, name in enumerate((*operands, *written, *temporaries))}
     fast = [fast_check(c, positions) for c in normalized.checks]
+    results = _results(kernel, normalized, arrays, declares, (*written, *temporaries))
+    in_place = _in_place(results, sites)
     return Entry(
         name=program.name,
         params=program.params,
         call=compiled.call,
         operands=tuple(positions[p] for p in operands),
-        results=tuple(_results(kernel, normalized, arrays, declares, (*written, *temporaries))),
+        results=tuple(replace(r, in_place=in_place) for r in results),
         order=tuple(places[n] for n in (*program.params, *temporaries)),
         checks=tuple(f for f in fast if f is not None),
         other_checks=tuple(c for c, f in zip(normalized.checks, fast, strict=True) if f is None),
@@ -167,8 +170,14 @@ def _results(
         place = None if declare is None else declare.at
         keeps = name in kernel.kept
         at = positions.get(name)
-        results.append(Result(at, name, formats[name], arrays[name], dims, keeps, place))
+        results.append(Result(at, name, formats[name], arrays[name], dims, keeps, False, place))
     return results
+
+
+def _in_place(results: Sequence[Result], sites: Sequence[Site]) -> bool:
+    """Whether a kernel only updates what is there: it allocates nothing and refuses nothing."""
+    full = all(level.full or level.leaf for r in results for level in r.format.levels)
+    return full and not sites and all(r.keeps for r in results)
 
 
 def _sizes(
