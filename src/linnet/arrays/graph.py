@@ -11,6 +11,7 @@ from linnet import loops
 from linnet.algebra.dtypes import Number, as_python, canonical, concrete, kind, weak_dtype
 from linnet.algebra.function import Function
 from linnet.algebra.table import astype
+from linnet.arrays.flip import flipped, one_way
 from linnet.arrays.nodes import Axis, Constant, Leaf, Map, Node, Position, Reduce, Take, View
 from linnet.errors import ArgumentError, DTypeError, ShapeError
 from linnet.formats.construct import asarray
@@ -88,9 +89,30 @@ def view_of(arg: Node, axes: Sequence[Axis], shape: tuple[int, ...]) -> Node:
     if isinstance(arg, View):
         axes = [_composed(inner, axes) for inner in arg.axes]
         arg = arg.arg
+    if isinstance(arg, Leaf) and any(axis.step < 0 for axis in axes):
+        arg, axes = _forward(arg, axes, shape)
     if shape == arg.shape and all(x == Axis(k) for k, x in enumerate(axes)):
         return arg
     return View(arg, tuple(axes), shape, arg.dtype)
+
+
+def _forward(
+    leaf: Leaf, axes: Sequence[Axis], shape: tuple[int, ...]
+) -> tuple[Leaf, Sequence[Axis]]:
+    """A tensor that is turned around, where it cannot be walked backward, and its axes."""
+    format = leaf.tensor.contents().format
+    modes = tuple(
+        m
+        for m, axis in enumerate(axes)
+        if axis.step < 0 and axis.out is not None and shape[axis.out] > 1 and one_way(format, m)
+    )
+    if not modes:
+        return leaf, axes
+    turned = [
+        Axis(axis.out, leaf.shape[m] - 1 - axis.start, -axis.step) if m in modes else axis
+        for m, axis in enumerate(axes)
+    ]
+    return Leaf(flipped(leaf.tensor, modes), leaf.shape, leaf.dtype, leaf.name), turned
 
 
 def _composed(inner: Axis, outer: Sequence[Axis]) -> Axis:
