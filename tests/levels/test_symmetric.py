@@ -153,6 +153,13 @@ def test_every_entry_is_read_once():
     assert not re.search(r"j < n_", code)
 
 
+def test_a_transpose_is_walked_too():
+    A, x = ln.asarray(matrix(), format=ln.SYMMETRIC).T, vector()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", DiscordanceWarning)
+        assert_equal(product(ln.empty_tensor(ln.DENSE(1)), A, x), matrix() @ x)
+
+
 def test_where_the_order_matters_nothing_is_exchanged():
     A, y = ln.asarray(matrix(), format=ln.SYMMETRIC), ln.empty_tensor(ln.DENSE(1))
     assert "stored" not in last_of_row.loops(y, A)

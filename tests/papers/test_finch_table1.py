@@ -765,6 +765,16 @@ def test_symmetric(rng, format):
     assert_equal(symmetric_by_mask(empty(), ln.asarray(a, format=format), x), a @ x)
 
 
+def test_symmetric_format(rng):
+    """The plain program, on a format that stores one half."""
+    a, x = scattered(rng), rng.integers(0, 5, N).astype(float)
+    a = a + a.T
+    A = ln.asarray(a, format=ln.SYMMETRIC)
+    assert A.nnz == np.count_nonzero(np.tril(a))
+    assert_equal(contraction(empty(), A, x), a @ x)
+    assert "if j < i:" in contraction.loops(empty(), A, x)
+
+
 def test_symmetric_reads_once(rng):
     U = ln.asarray(np.triu(scattered(rng), 1), format=ln.CSR)
     code = body(symmetric, empty(), U, rng.random(N), rng.random(N))
@@ -790,6 +800,17 @@ def test_regular_sparse_blocks(rng):
     y = by_blocks(empty(ln.DENSE(2)), A, x.reshape(3, 4))
     assert_equal(y, (a @ x).reshape(3, 4))
     assert full_loops(body(by_blocks, y, A, x.reshape(3, 4)), "j") == 0
+
+
+def test_regular_sparse_blocks_of_a_matrix(rng):
+    """The same as a matrix: `A[i, j]` finds its block."""
+    kept = rng.random((3, 3)) < 0.5
+    a = np.where(kept.repeat(4, 0).repeat(4, 1), values(rng), 0)
+    x = rng.integers(0, 5, N).astype(float)
+    A = ln.asarray(a, format=ln.BSR(4, 4))
+    assert A.buffers["idx1"].size == kept.sum()
+    assert_equal(contraction(empty(), A, x), a @ x)
+    assert full_loops(body(contraction, empty(), A, x), "j") == 0
 
 
 def test_irregular_sparse_blocks(rng):
@@ -841,3 +862,16 @@ def test_against_the_order(rng, make, format):
         warnings.simplefilter("ignore", DiscordanceWarning)
         s = against_the_order(ln.scalar(0.0), ln.asarray(a, format=format))
     assert_equal(s, np.asarray(a.sum()))
+
+
+ROWS = """
+    einsums_and_contractions multiple_left_hand_sides affine_indices recurrence if_conditions masks
+    scatter_and_gather early_break unrestricted_read_and_write dense padded one_sparse_operand
+    multiple_sparse_operands run_length symmetric regular_sparse_blocks irregular_sparse_blocks
+    ragged
+""".split()
+
+
+def test_every_row_of_the_table_has_a_test():
+    missing = [row for row in ROWS if not callable(globals().get(f"test_{row}"))]
+    assert not missing

@@ -137,7 +137,12 @@ class _Split:
                 return None
             if {x.name for x in e.indices if isinstance(x, loops.Index)} != {i, j}:
                 return None
-            return replace(e, indices=(loops.Index(i), loops.Index(j)), protocols=("", STORED))
+            # the outer loop is over what is stored outside
+            turned = self.formats[str(e.tensor)].order == (1, 0)
+            indices, protocols = (loops.Index(i), loops.Index(j)), ("", STORED)
+            if turned:
+                indices, protocols = indices[::-1], protocols[::-1]
+            return replace(e, indices=indices, protocols=protocols)
 
         return rewrite_stmt(body, on_expr=rule)
 
