@@ -25,13 +25,13 @@ from linnet.lower.program import Lowered, lower
 from linnet.lower.storage import Bound
 from linnet.normalize.choice import Choice
 from linnet.normalize.concordance import Warned, concordize
-from linnet.normalize.declarations import agreeing_sizes, declare_first
+from linnet.normalize.declarations import begin_results
 from linnet.normalize.dimensions import infer_dimensions
 from linnet.normalize.dtypes import infer_dtypes
 from linnet.normalize.lifecycles import insert_lifecycles, updated_params
 from linnet.normalize.scalars import specialize_scalars
 from linnet.normalize.scopes import name_scopes
-from linnet.normalize.shape_checks import Check, worth_making
+from linnet.normalize.shape_checks import Check
 from linnet.normalize.symmetry import split_symmetric
 from linnet.normalize.workspaces import Decide, by_place, insert_workspaces
 from linnet.options import current
@@ -71,21 +71,26 @@ def normalize(
     # dimensions before scopes, so that errors speak of the user's names
     program, checks = infer_dimensions(program, ndims)
     program = passed("dimensions", program, check_dimensions)
-    checks = tuple(worth_making((*checks, *agreeing_sizes(program))))
-    program = passed("scopes", name_scopes(declare_first(program)), check_unique)
+    program, checks = begin_results(program, checks)
+    program = passed("scopes", name_scopes(program), check_unique)
     results = formats = infer_dtypes(program, formats)
     program, formats = split_symmetric(program, formats, checks)
     program = passed("symmetry", program, check_unique)
     inserted = insert_workspaces(program, formats, decide, policy)
     stage("results", "\n".join(inserted.notes))
     program, formats = passed("workspaces", inserted.program, check_unique), inserted.formats
-    declares = {n.tensor: n for n in loops_walk(program.body) if isinstance(n, loops.Declare)}
+    declares = _declarations(program)
     # after workspaces: what they copy is in order, and only the rest is made so
     program, warnings = concordize(program, formats)
     program = passed("concordance", program, check_unique)
     program = passed("lifecycles", insert_lifecycles(program), check_modes)
     stage("formats", formats)
     return Normalized(program, formats, results, checks, warnings, declares, inserted.choices)
+
+
+def _declarations(program: loops.Program) -> dict[str, loops.Declare]:
+    """The last declaration of each tensor."""
+    return {n.tensor: n for n in loops_walk(program.body) if isinstance(n, loops.Declare)}
 
 
 def passed(

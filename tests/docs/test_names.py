@@ -81,7 +81,7 @@ def test_tour_follows_the_compiler():
     text, at = prose(TOUR), 0
     silent = {"stage", "current", "replace", "updated_params"}
     order = [f for f in (*passes("normalize"), *passes("generate")) if f not in silent]
-    assert order[:2] == ["infer_dimensions", "name_scopes"]
+    assert order[:3] == ["infer_dimensions", "begin_results", "name_scopes"]
     assert order[-1] == "simplify"
     for function in order:
         assert f"[`{function}`]" in text[at:], f"the tour does not come to {function}"

@@ -9,8 +9,17 @@ from linnet.errors import ShapeError
 from linnet.loops.nodes import Access, Block, Declare, Index, Let, Literal, Name, Node, Program
 from linnet.loops.rewrite import block, children, walk
 from linnet.normalize.beginnings import kept_params, written_params
-from linnet.normalize.shape_checks import Check
+from linnet.normalize.shape_checks import Check, worth_making
 from linnet.normalize.shapes import unwritten
+
+
+def begin_results(program: Program, checks: tuple[Check, ...]) -> tuple[Program, tuple[Check, ...]]:
+    """Declare results at the start that are declared only inside; also says what must be one size.
+
+    Needs: dimensions. Gives: every result has contents when the program ends.
+    """
+    agreed = agreeing_sizes(program)
+    return declare_first(program), tuple(worth_making((*checks, *agreed))) if agreed else checks
 
 
 def declare_first(program: Program) -> Program:
