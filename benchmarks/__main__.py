@@ -42,6 +42,7 @@ FAMILIES = (
     "slicing",
     "fusion",
     "semiring",
+    "applications",
     "files",
     "workspaces",
 )
