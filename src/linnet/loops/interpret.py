@@ -272,6 +272,7 @@ def _let(name: str, value: Run, body: Do) -> Do:
 def _store(cell: Cell, place: Place, value: Code, at: Location | None) -> Do:
     """`target = value`. Where nothing is stored, writing what that means stores nothing."""
     convert = conversion(value, str(cell.values.dtype))
+    _check_constant(value, convert)
 
     def store(env: Env) -> None:
         found = convert(value.run(env))
@@ -287,6 +288,12 @@ def _store(cell: Cell, place: Place, value: Code, at: Location | None) -> Do:
     return store
 
 
+def _check_constant(value: Code, convert: Callable[[object], object]) -> None:
+    """Refuse a number that does not fit its target before anything runs."""
+    if value.constant:
+        convert(value.run({}))
+
+
 def _updating(op: Function) -> Callable[[Cell, Place, Code, Location | None], Do]:
     """`target = op(target, value)`. An update with an identity of `op` stores nothing."""
 
@@ -296,6 +303,7 @@ def _updating(op: Function) -> Callable[[Cell, Place, Code, Location | None], Do
         before, convert, after = to(old_type), conversion(value, value_type), to(dtype)
         laws = [law(value_type) for law in (op.identity, op.right_identity)]
         identities = [e for e in laws if e is not None and result == dtype]
+        _check_constant(value, convert)
 
         def update(env: Env) -> None:
             found = convert(value.run(env))
