@@ -536,3 +536,30 @@ def test_explicit_space_with_another_fill_value():
     out = apply(ln.empty_tensor(ln.DENSE(1)), *tensors.values())
     expected = np.gcd(*(t.to_numpy() for t in tensors.values()))
     np.testing.assert_array_equal(out.to_numpy(), expected)
+
+
+# -- counters --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("out", [ln.CSR, ln.DENSE(2), ln.CSC], ids=str)
+def test_visits_are_those_of_the_user(out):
+    """Copies from workspaces and the counting of room are not among them."""
+
+    @ln.kernel
+    def by_columns(C, A, B):
+        C[...] = 0
+        for k, i, j in ...:
+            C[i, j] += A[k, i] * B[k, j]
+
+    @ln.kernel
+    def turned(C, A):
+        C[...] = 0
+        for i, j in ...:
+            C[j, i] = A[i, j]
+
+    rng = np.random.default_rng(3)
+    a, b = np.where(rng.random((2, 6, 6)) < 0.4, 2.0, 0.0)
+    A, B = (ln.asarray(v, format=ln.CSR) for v in (a, b))
+    products = int(sum((a[k] != 0).sum() * (b[k] != 0).sum() for k in range(6)))
+    assert list(by_columns.visits(ln.empty_tensor(out), A, B).values()) == [products]
+    assert list(turned.visits(ln.empty_tensor(out), A).values()) == [A.nnz]

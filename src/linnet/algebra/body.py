@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import builtins
 import hashlib
+import os
 import threading
 from collections.abc import Iterator, Mapping
 from types import CellType, CodeType, FunctionType
@@ -16,6 +17,15 @@ from linnet.imp.source import source_of
 
 _lock = threading.Lock()  # for what is found out once, and for the dictionary
 _bodies: WeakValueDictionary[str, Body] = WeakValueDictionary()
+
+
+def _renew_lock() -> None:
+    global _lock
+    _lock = threading.Lock()  # the one that another thread held when we forked is lost
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_renew_lock)
 
 
 class Body:

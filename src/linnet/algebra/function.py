@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -21,6 +22,15 @@ Constant = Callable[[str], Number | None]
 """A value that depends on the dtype, or None."""
 
 _lock = threading.Lock()  # for cases that are added
+
+
+def _renew_lock() -> None:
+    global _lock
+    _lock = threading.Lock()  # the one that another thread held when we forked is lost
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_renew_lock)
 
 
 def no_constant(dtype: str) -> Number | None:

@@ -179,11 +179,19 @@ NOTHING = Block(())
 
 
 @dataclass(frozen=True, slots=True)
+class Counts:
+    """A vector that counts how often the assignments at these places are run."""
+
+    tensor: str
+    places: tuple[Location, ...] = field(compare=False)
+
+
+@dataclass(frozen=True, slots=True)
 class Program:
     """A kernel: its parameters (tensors, in call order), its temporaries, its body, its results.
 
     A temporary's format is known when the program is written; a parameter's when it is called.
-    `counts` names a vector that counts how often each assignment is run (`runtime.visits`).
+    `counts` says where it is counted how often assignments are run (`runtime.visits`).
     """
 
     name: str
@@ -192,4 +200,4 @@ class Program:
     body: Stmt
     results: tuple[str, ...]
     at: Location | None = field(default=None, compare=False)
-    counts: str | None = None
+    counts: Counts | None = None

@@ -44,7 +44,8 @@ class Context:
     known: Known = field(default_factory=lambda: Known(set()))
 
     begins: dict[Cursor, imp.Expr] = field(default_factory=dict)
-    counters: dict[Location, imp.Load] = field(default_factory=dict)  # of assignments, if asked for
+    # of assignments, by place and target, if asked for
+    counters: dict[tuple[Location, str], imp.Load] = field(default_factory=dict)
     carried: frozenset[str] = frozenset()  # scalars that are read while they are updated
     trace: Trace | None = None  # what is done, if somebody looks
 

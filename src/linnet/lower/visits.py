@@ -8,27 +8,33 @@ from linnet import imp, loops
 from linnet.errors import Location
 from linnet.formats.fiber import Storage
 from linnet.loops.rewrite import walk
-from linnet.lower.context import Context
+from linnet.lower.context import Context, storage_of
+
+Counters = dict[tuple[Location, str], imp.Load]
 
 
-def places(body: loops.Stmt) -> list[Location]:
-    """Where the assignments of a program stand, in order."""
-    found = (n.at for n in walk(body) if isinstance(n, loops.Assign))
-    return list(dict.fromkeys(at for at in found if at is not None))
+def counters_of(program: loops.Program, storages: Mapping[str, Storage]) -> Counters:
+    """The elements of the vector that counts, by the places and the targets of assignments.
 
-
-def counters_of(
-    program: loops.Program, storages: Mapping[str, Storage]
-) -> dict[Location, imp.Load]:
-    """The elements of the vector that counts, by the places of assignments."""
+    What is only done to find out how much room a result needs is not counted.
+    """
     if program.counts is None:
         return {}
-    (values,) = storages[program.counts].buffers[-1].values()
-    return {at: values[k] for k, at in enumerate(places(program.body))}
+    (values,) = storages[program.counts.tensor].buffers[-1].values()
+    numbers = {at: k for k, at in enumerate(program.counts.places)}
+    nodes = list(walk(program.body))
+    rooms = {n.counts for n in nodes if isinstance(n, loops.Declare)}
+    return {
+        (n.at, str(n.target.tensor)): values[numbers[n.at]]
+        for n in nodes
+        if isinstance(n, loops.Assign) and n.at in numbers and n.target.tensor not in rooms
+    }
 
 
 def count(ctx: Context, stmt: loops.Assign) -> None:
     """Count that an assignment is run."""
-    counter = ctx.counters.get(stmt.at) if stmt.at is not None else None
-    if counter is not None:
-        ctx.b.emit(imp.Store(counter.buffer, counter.index, counter + 1))
+    storage = storage_of(stmt.target)
+    if ctx.counters and stmt.at is not None and storage is not None:
+        counter = ctx.counters.get((stmt.at, storage.name))
+        if counter is not None:
+            ctx.b.emit(imp.Store(counter.buffer, counter.index, counter + 1))

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from linnet import loops
+from linnet.errors import Location
 from linnet.formats.named import DENSE
 from linnet.formats.tensor import empty_tensor
 from linnet.loops.printer import show
 from linnet.loops.rewrite import walk
-from linnet.lower.visits import places
 from linnet.names import Names
 from linnet.runtime.kernel import Kernel
 
@@ -47,4 +47,11 @@ def counting(program: loops.Program) -> loops.Program:
     zero = loops.Assign(loops.Access(name, (loops.Index(index),)), None, loops.Literal(0))
     begin = loops.Loop(index, loops.Extent(loops.Literal(0), size), zero)
     body = loops.Block((declare, begin, program.body))
-    return replace(program, params=(*program.params, name), body=body, counts=name)
+    counts = loops.Counts(name, tuple(places(program.body)))
+    return replace(program, params=(*program.params, name), body=body, counts=counts)
+
+
+def places(body: loops.Stmt) -> list[Location]:
+    """Where the assignments of a program stand, in order."""
+    found = (n.at for n in walk(body) if isinstance(n, loops.Assign))
+    return list(dict.fromkeys(at for at in found if at is not None))
