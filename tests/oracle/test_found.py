@@ -73,7 +73,7 @@ def test_branches_that_agree_store_nothing():
     assert y.nnz == 3
 
 
-@pytest.mark.parametrize("level", (ln.Dense, *SPARSE))
+@pytest.mark.parametrize("level", [ln.Dense, *SPARSE])
 def test_a_result_that_begins_in_a_loop(level):
     """It exists also if the loop never runs, and may be written in any order."""
 
@@ -88,7 +88,7 @@ def test_a_result_that_begins_in_a_loop(level):
 
     A, y = np.arange(6.0).reshape(2, 3), ln.empty_tensor(level(ln.Element(0.0)))
     ln.testing.assert_equal(f(y, np.zeros(0), A), np.zeros(3))
-    ln.testing.assert_equal(f(y, np.array([7.0, 1.0]), A), A.sum(0) + [4, 2, 0])
+    ln.testing.assert_equal(f(y, np.array([7.0, 1.0]), A), A.sum(0) + np.array([4, 2, 0]))
 
 
 def test_a_range_that_a_tensor_holds_gives_a_result_its_size():
