@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import linnet as ln
+from linnet.errors import IndexBoundsError
 from linnet.testing import assert_equal
 
 RUNS = ln.RunList(ln.Element())
@@ -177,3 +178,20 @@ def test_sums_of_complex_infinities(value):
     result = total(ln.scalar(0j), ln.asarray(x, format=RUNS)).item()
     expected = sum(x[1:], x[0])
     assert repr(result) == repr(complex(expected))
+
+
+@ln.kernel
+def looked_up(y, x, places):
+    y[...] = 0
+    for i in range(places.shape[0]):
+        p = ln.coalesce(places[~(i - 1)], 0)
+        y[i] = x[p]
+    return y
+
+
+def test_what_is_known_beside_the_bounds_is_not_known_within():
+    x, places = np.arange(5.0), np.array([4, 3, 2, 1, 0])
+    assert_equal(looked_up(ln.empty_tensor(ln.DENSE(1)), x, places), x[[0, 4, 3, 2, 1]])
+    places[1] = 9
+    with pytest.raises(IndexBoundsError):
+        looked_up(ln.empty_tensor(ln.DENSE(1)), x, places)

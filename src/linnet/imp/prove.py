@@ -18,7 +18,11 @@ class Facts:
         self.entered: list[str] = []  # the indices of the loops whose bodies we are in
 
     def define(self, name: str, value: imp.Expr) -> None:
-        """Remember the value of a variable, if it is made of what never changes."""
+        """Remember the value of a variable, if it is made of what never changes.
+
+        The same variable may have had another value in another part of a loop.
+        """
+        self.definitions.pop(name, None)
         if value.dtype == imp.INT and self._is_fixed(value):
             self.definitions[name] = value
 

@@ -60,6 +60,13 @@ def test_definitions_of_what_may_change_are_not_used(facts):
     assert not facts.at_most(imp.Var("s"), j)
 
 
+def test_a_new_value_replaces_the_old_one(facts):
+    facts.define("k", imp.ZERO)
+    assert facts.at_most(imp.Var("k"), n)
+    facts.define("k", j)
+    assert not facts.at_most(imp.Var("k"), n)
+
+
 def test_ranges_that_are_not_empty(facts):
     facts.definitions["stop"] = imp.minimum(n, 2)
     assert facts.inside(imp.Var("stop"), n) == (imp.Const(2, imp.INT), n)
