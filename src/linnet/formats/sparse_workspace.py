@@ -142,8 +142,13 @@ class SparseWorkspace(Inner):
     def declare(self, b: Builder, storage: Storage, level: int) -> None:
         v = _Variables(storage)
         b.emit(imp.Assign(v.count, imp.ZERO), imp.Assign(v.stored, imp.ZERO))
-        b.emit(imp.Assign(v.w, self.words(b, storage)))
-        self._make_room(b, storage)
+        words = self.words(b, storage)
+        with b.collect() as room:
+            b.emit(imp.Assign(v.w, words))
+            self._make_room(b, storage)
+        # the room of the last time will do, unless components have become longer
+        new = (v.capacity < 1) | (v.w < words)
+        b.emit(imp.If(new, imp.Block(tuple(room)), imp.EMPTY), imp.Assign(v.w, words))
 
     def reserve(self, b: Builder, storage: Storage, level: int, stop: imp.Expr) -> None:
         b.emit(imp.Grow(storage.buffers[level]["ptr"], stop + 1))

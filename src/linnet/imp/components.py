@@ -16,6 +16,7 @@ Ints = Sequence[int]
 Target = MutableSequence[int]
 Values = MutableSequence[float]
 
+_TINY = 12  # up to this many ids are sorted by insertion
 _FEW = 256  # up to this many words are sorted by comparison
 _DIGIT = 11  # bits that are sorted by at a time
 _GROUPS = 10  # bits by which many components are grouped before they are sorted
@@ -49,6 +50,9 @@ def sort_ids(crd: Ints, w: int, base: int, count: int, order: Target, spare: Tar
     """
     for e in range(count):
         order[e] = e
+    if count <= _TINY:
+        insertion_sort_ids(crd, w, base, 0, count, order)
+        return
     if is_sorted(crd, w, base, count, order):
         return
     if w == 1 and _sort_words(crd, base, count, order, spare):

@@ -24,8 +24,9 @@ Counts = Mapping[str, int]
 Kinds = tuple[tuple[str, str], ...]
 """Workspaces by name, and the kind of each."""
 
-NEAR = 1 << 20  # bytes of a dense workspace that are always at hand: a second-level cache
+NEAR = 1 << 21  # bytes of a dense workspace that are always at hand: a cache or two
 FAR = 1 << 28  # bytes of one that is never made for the sake of speed
+_FEW = 8  # updates that are not worth sorting
 _USED = 8  # a dense workspace beyond the cache has at most so many elements per update
 
 
@@ -71,6 +72,8 @@ def choose(choice: Choice, shapes: Shapes, counts: Counts) -> Chosen:
     if updates is None:
         return Chosen(choice.usual, "the number of updates is not known")
     about = f"about {updates:.3g} updates in {space} bytes"
+    if space <= FAR and updates < _FEW and len(sizes) == 1:
+        return Chosen(DENSE, f"{about} at a time are too few to be sorted")
     if space <= FAR and elements <= _USED * updates:
         return Chosen(DENSE, f"{about}, much of which is used")
     return Chosen(COORD, f"{about}, most of which would stay empty")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 import scipy.sparse as sp
 
@@ -142,11 +143,10 @@ def test_sizes_choose_another_kernel():
     kernel = ln.Kernel(
         parse_text("C[...] = 0\nfor i, k, j in ...:\n    C[i, j] += A[i, k] * B[k, j]")
     )
+    A = sp.csr_matrix(([2.0, 3.0], ([0, 1], [1, 0])), (2, 2))
     for n, word in ((50, "SparseByteMap"), (10**6, "SparseWorkspace"), (60, "SparseByteMap")):
-        A, B = (
-            sp.csr_matrix(([2.0, 3.0], ([0, 1], [1, 0])), (2, 2)),
-            sp.csr_matrix(([1.0, 4.0], ([0, 1], [n - 1, 5])), (2, n)),
-        )
+        columns = np.arange(40) * (n // 40)
+        B = sp.csr_matrix((np.arange(1.0, 41.0), (np.arange(40) % 2, columns)), (2, n))
         args = ln.empty_tensor(ln.CSR), ln.asarray(A), ln.asarray(B)
         assert word in kernel.loops(*args)
         assert abs(kernel(*args).to_scipy() - A @ B).max() == 0

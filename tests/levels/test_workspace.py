@@ -1,0 +1,90 @@
+"""Sparse workspaces in the interpreter of code, strict about memory, and in machine code."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from tests.levels.samples import agree
+
+import linnet as ln
+
+POLICIES = [
+    ln.Coord(capacity=3),
+    ln.Coord(),
+    ln.Bucket(capacity=4),
+    ln.Hash(capacity=4),
+    ln.Heap(capacity=5),
+]
+
+
+@ln.kernel
+def outer(w, A, B):
+    w[...] = 0
+    for k, i, j in ...:
+        w[i, j] += A[i, k] * B[k, j]
+    return w
+
+
+@ln.kernel
+def scattered(w, X, Y, v):
+    ln.declare(w, 0, (1 << 40, 1 << 40))
+    for t in ...:
+        if v[t] > 0:
+            w[X[t], Y[t]] += v[t]
+    return w
+
+
+def sparse(seed: int, shape: tuple[int, ...]) -> np.ndarray:
+    rng = np.random.default_rng(seed)
+    return np.where(rng.random(shape) < 0.4, rng.integers(1, 5, shape), 0).astype(float)
+
+
+@pytest.mark.parametrize("policy", POLICIES, ids=repr)
+def test_products(policy):
+    A, B = sparse(1, (6, 7)), sparse(2, (7, 5))
+    args = {
+        "w": ln.empty_tensor(ln.workspace(2, policy, dtype="float64", fill_value=0.0)),
+        "A": ln.asarray(A, format=ln.CSC),
+        "B": ln.asarray(B, format=ln.CSR),
+    }
+    found = agree(outer, args, ("llvm", "c"))["w"]
+    assert np.array_equal(found.to_numpy(), A @ B)
+
+
+@pytest.mark.parametrize("policy", POLICIES, ids=repr)
+def test_more_coordinates_than_64_bits_can_number(policy):
+    """Components of two words, some of which turn out not to be written."""
+    rng = np.random.default_rng(3)
+    X, Y = rng.integers(0, 3, 60) << 38, rng.integers(0, 4, 60) << 37
+    v = rng.integers(-1, 3, 60).astype(float)
+    expected: dict[tuple[int, int], float] = {}
+    for x, y, value in zip(X.tolist(), Y.tolist(), v.tolist(), strict=True):
+        if value > 0:
+            expected[x, y] = expected.get((x, y), 0.0) + value
+    for backend in ("llvm", "c"):
+        with ln.config(backend=backend):
+            w = scattered(ln.empty_tensor(ln.workspace(2, policy)), X, Y, v)
+        words = w.buffers["crd0"].reshape(-1, 2)
+        stored = dict(zip(map(tuple, words.tolist()), w.buffers["val"].tolist(), strict=True))
+        assert stored == expected
+        assert list(stored) == sorted(stored)
+
+
+def test_many_components_are_grouped_first():
+    """More than are sorted at once, in several batches, with duplicates among and inside them."""
+    rng = np.random.default_rng(4)
+    X, Y = rng.integers(0, 300, 60_000), rng.integers(0, 200, 60_000)
+    v = rng.integers(1, 4, 60_000).astype(float)
+    expected = np.zeros((300, 200))
+    np.add.at(expected, (X, Y), v)
+    for policy in (ln.Coord(), ln.Coord(capacity=20_000, growth=False), ln.Hash(capacity=20_000)):
+        w = in_place(ln.empty_tensor(ln.workspace(2, policy)), X, Y, v)
+        assert np.array_equal(w.to_numpy(), expected)
+
+
+@ln.kernel
+def in_place(w, X, Y, v):
+    ln.declare(w, 0, (300, 200))
+    for t in ...:
+        w[X[t], Y[t]] += v[t]
+    return w
