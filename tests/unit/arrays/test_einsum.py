@@ -119,7 +119,8 @@ def test_loops_follow_what_is_stored():
     rows, columns = ln.CSR, ln.CSC
 
     def order(notation, formats, stored):
-        return arrange(indices(notation), operands(notation), formats, stored)
+        found, against = arrange(indices(notation), operands(notation), formats, stored)
+        return found, [access.tensor for access in against]
 
     assert order(product, {"A": rows, "B": rows}, {"A": 9, "B": 9}) == (["i", "k", "j"], [])
     found = order(product, {"A": columns, "B": columns}, {"A": 9, "B": 9})
