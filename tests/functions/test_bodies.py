@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import linnet as ln
+from linnet.algebra.meaning import interpreted
 
 BACKENDS = ["llvm"] + (["c"] if shutil.which("cc") else [])
 WEIGHT = 3
@@ -215,6 +216,14 @@ def test_compiled_text_means_what_python_means(function, dtypes, backend):
     np.testing.assert_allclose(found, np.array(expected, result), rtol=1e-5, atol=1e-6)
     reference = apply.reference(ln.empty_tensor(ln.DENSE(1).with_dtype(result)), *args)["r"]
     np.testing.assert_allclose(reference, found, rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.parametrize(("function", "dtypes"), FLAT, ids=lambda x: str(x))
+def test_interpreted_code_means_what_python_means(function, dtypes):
+    for row in zip(*(sample(d, k, n=8) for k, d in enumerate(dtypes)), strict=True):
+        found = interpreted(function.body, list(row))
+        expected = np.array(function.numpy(*row)).astype(found.dtype)
+        np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-6)
 
 
 @pytest.mark.parametrize(

@@ -58,7 +58,7 @@ def _run(body: Body, function: FunctionType, args: list[Any]) -> object:
     try:
         value = function(*args)
     except (ArithmeticError, ValueError):
-        return _interpreted(body, args)
+        return interpreted(body, args)
     # Python's integers have no end, those of code have 64 bits
     return _wrapped(value) if type(value) is int else value
 
@@ -67,7 +67,7 @@ def _wrapped(value: int) -> int:
     return (value + 2**63) % 2**64 - 2**63
 
 
-def _interpreted(body: Body, args: list[Any]) -> object:
+def interpreted(body: Body, args: list[Any]) -> object:
     """What the code gives, by the interpreter of imperative code."""
     dtypes = tuple([str(a.dtype) for a in args])
     result = translated(body, dtypes).module[-1].dtype
