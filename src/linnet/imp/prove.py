@@ -64,7 +64,7 @@ class Facts:
         return {bound.name for bound in bounds if isinstance(bound, imp.Var)}
 
     def inside(self, lo: imp.Expr, hi: imp.Expr) -> tuple[imp.Expr, imp.Expr]:
-        """The bounds of a range that is not empty: `min(hi, x)` is x then, and so is `max(lo, x)`."""
+        """The bounds of a range that is not empty: `min(hi, x)` is x then, as is `max(lo, x)`."""
         first, last = lo, hi
         match self._defined(lo):
             case imp.Binary("min", x, y) if hi in (x, y):
