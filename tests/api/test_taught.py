@@ -67,6 +67,16 @@ def test_devices_are_a_tuple_and_limits_are_python_numbers():
     assert type(ln.iinfo(ln.uint64).max) is int
 
 
+@pytest.mark.parametrize("shape", [(0, 1, 0), (2, 1, 3), (0,), (1, 3)])
+def test_a_choice_of_arrays_that_store_nothing(shape: tuple[int, ...]):
+    mask = np.eye(3, dtype=bool)[: shape[-1], : shape[-1]]
+    none = ln.zeros(shape, dtype="float32", format="coo")
+    one = ln.ones(shape, dtype="float32", format="coo")
+    for x, y in itertools.product((none, one), (none, one)):
+        found = ln.where(ln.asarray(mask, format="coo"), x, y)
+        same(found, np.where(mask, x.to_numpy(), y.to_numpy()))
+
+
 def test_single_precision_stays():
     z = ln.asarray(np.array([1 + 2j], np.complex64))
     assert all(getattr(ln, name)(z).dtype == np.complex64 for name in NAMES)

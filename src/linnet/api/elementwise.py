@@ -54,7 +54,9 @@ def nan_to_num(x: Array, /, nan: float = 0.0) -> Any:
 @located
 def where(condition: Array, x1: Any, x2: Any, /) -> Any:
     """Elements of `x1` where a condition holds, and of `x2` elsewhere."""
-    return apply(table.where, condition, _constant(x1, condition, x2), _constant(x2, condition, x1))
+    second = _constant(x2, condition, x1)
+    first = _constant(x1, condition, x2) if second is x2 else x1  # one of them keeps the dtype
+    return apply(table.where, condition, first, second)
 
 
 def _constant(x: Any, condition: Any, other: Any) -> Any:
