@@ -45,6 +45,7 @@ FAMILIES = (
     "applications",
     "files",
     "workspaces",
+    "arrays",
 )
 FIGURES = ("latency", "memory", "scaling")
 

@@ -1,0 +1,84 @@
+"""Functions of whole arrays on CSR, as users of SciPy write them: parts, joints, arithmetic."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+import linnet as ln
+from benchmarks import data
+from benchmarks.harness import Case, Side
+from benchmarks.peers import peer
+
+Function = Callable[[Any, Any, Any], Any]
+
+
+def _scipy(result: Any) -> Any:
+    """A result of any library as a CSR array, or an array of NumPy."""
+    if isinstance(result, ln.Tensor):
+        dense = all(level.full for level in result.format.levels[:-1])
+        return result.to_numpy() if dense else sp.csr_array(result.to_scipy("csr"))
+    if hasattr(result, "to_scipy_sparse"):
+        return sp.csr_array(result.to_scipy_sparse()) if result.ndim == 2 else result.todense()
+    return sp.csr_array(result) if sp.issparse(result) and result.ndim == 2 else result
+
+
+def _ways(ours: Function, theirs: Function, pydata: Function | None) -> dict[str, Any]:
+    def linnet(A: Any, B: Any, rows: Any) -> Side:
+        x, y = ln.asarray(A), ln.asarray(B)
+        return Side(lambda: ours(x, y, rows), _scipy)
+
+    def scipy(A: Any, B: Any, rows: Any) -> Side:
+        return Side(lambda: theirs(A, B, rows), _scipy)
+
+    def sparse(A: Any, B: Any, rows: Any) -> Side:
+        x, y = (peer("sparse").GCXS.from_scipy_sparse(M) for M in (A, B))
+        assert pydata is not None
+        return Side(lambda: pydata(x, y, rows), _scipy)
+
+    return {"linnet": linnet, "scipy": scipy} | ({} if pydata is None else {"sparse": sparse})
+
+
+def _same(f: Function) -> tuple[Function, Function, Function]:
+    return f, f, f
+
+
+FUNCTIONS: dict[str, tuple[Function, Function, Function | None]] = {
+    "A + B": _same(lambda A, B, rows: A + B),
+    "A * B": _same(lambda A, B, rows: A * B),
+    "A.sum(0)": _same(lambda A, B, rows: A.sum(axis=0)),
+    "A.max(1)": (
+        lambda A, B, rows: A.max(axis=1),
+        lambda A, B, rows: A.max(axis=1).toarray().reshape(-1),
+        lambda A, B, rows: A.max(axis=1),
+    ),
+    "A > 1": _same(lambda A, B, rows: A > 1.0),
+    "A[a:b]": _same(lambda A, B, rows: A[A.shape[0] // 4 : A.shape[0] // 2]),
+    "A[:, a:b]": _same(lambda A, B, rows: A[:, A.shape[0] // 4 : A.shape[0] // 2]),
+    "A[rows]": (lambda A, B, rows: A[rows], lambda A, B, rows: A[rows], None),
+    "A[mask]": (lambda A, B, rows: A[rows > 0], lambda A, B, rows: A[rows > 0], None),
+    "concat": (
+        lambda A, B, rows: ln.concat([A, B]),
+        lambda A, B, rows: sp.vstack([A, B], format="csr"),
+        lambda A, B, rows: peer("sparse").concatenate([A, B]),
+    ),
+    "concat columns": (
+        lambda A, B, rows: ln.concat([A, B], axis=1),
+        lambda A, B, rows: sp.hstack([A, B], format="csr"),
+        lambda A, B, rows: peer("sparse").concatenate([A, B], axis=1),
+    ),
+}
+
+
+def cases(load: data.Load) -> Iterator[Case]:
+    """Every function, on matrices with entries anywhere."""
+    for stored in load.stored(2_000_000):
+        A, B = data.uniform(stored, 10, 0), data.uniform(stored, 10, 1)
+        rows = np.random.default_rng(0).integers(0, 2, A.shape[0])
+        for name, functions in FUNCTIONS.items():
+            yield Case(
+                name, "uniform", A.nnz, (A, B, rows), _ways(*functions), goals={"scipy": 1.0}
+            )
