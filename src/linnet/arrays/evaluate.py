@@ -71,6 +71,14 @@ def run(
     shapes: Sequence[tuple[int, ...]] | None = None,
 ) -> list[Tensor]:
     """Run the kernels of a plan."""
+    only = plan.only
+    if only is not None and not only.large:
+        out = Tensor(only.results[0].format, None)
+        operands = [tensors[k] for k in only.inputs]
+        if only.numbers:
+            operands.append(sizes(tuple([numbers[k] for k in only.numbers])))
+        only.kernel(out, *operands)
+        return [out]
     slots: list[Tensor] = [*tensors, *[_NOTHING] * (plan.slots - len(tensors))]
     for step in plan.steps:
         if step.large and shapes is not None:

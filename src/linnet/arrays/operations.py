@@ -21,7 +21,7 @@ from linnet.arrays.plan import Plan, plan
 from linnet.arrays.scalars import OUTCOME, PASSED, VALUE, lift, outcome, scalar
 from linnet.arrays.slices import Index, viewed
 from linnet.arrays.subscripts import contraction
-from linnet.arrays.trace import pattern_of, trace, well_filled
+from linnet.arrays.trace import pattern_of, scale, trace, well_filled
 from linnet.arrays.written import Expression, called
 from linnet.errors import ArgumentError
 from linnet.formats.located import located
@@ -232,7 +232,7 @@ def _contract_key(
         for letter, size in zip(term, contents.shape, strict=True):
             if sizes.setdefault(letter, size) != size:
                 return None, tensors
-        key += (contents.signature, well_filled(contents))
+        key += (contents.signature, well_filled(contents), scale(contents))
         tensors.append(arg)
     return tuple(key), tensors
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 from linnet import loops
 from linnet.algebra.dtypes import as_python, concrete
@@ -20,6 +21,7 @@ from linnet.arrays.nodes import Labels, Leaf, Node
 from linnet.arrays.trace import Trace
 from linnet.formats.format import Format
 from linnet.formats.named import DENSE
+from linnet.loops.printer import show
 from linnet.loops.rewrite import block, rewrite_stmt, walk
 from linnet.names import Names
 from linnet.runtime.kernel import Kernel
@@ -60,11 +62,15 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """Steps in order. Slots are the operands, then all results."""
+    """Steps in order. Slots are the operands, then all results.
+
+    `only` is the step of a plan that has one, with one result that is handed out as it is.
+    """
 
     steps: tuple[Step, ...]
     slots: int
     outputs: tuple[int, ...]
+    only: Step | None
 
 
 def plan(
@@ -81,7 +87,16 @@ def plan(
         state.compute(node)
     steps = tuple(state.step(group) for group in state.groups)
     slots = tuple(state.slots[id(n)] for n in outputs)
-    return Plan(steps, len(trace.tensors) + len(state.made), slots)
+    return Plan(steps, len(trace.tensors) + len(state.made), slots, _only(steps, slots))
+
+
+def _only(steps: Sequence[Step], outputs: Sequence[int]) -> Step | None:
+    """The step of a plan that is as simple as can be."""
+    if len(steps) != 1 or steps[0].reorder or len(steps[0].results) != 1:
+        return None
+    result = steps[0].results[0]
+    plain = result.final is None and result.convert is None and outputs == (result.slot,)
+    return steps[0] if plain else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,7 +209,18 @@ class _Planner:
         results = tuple(made.result for made in group)
         inputs = tuple(self.known.slots[turned[n][0] if n in turned else n] for n in used)
         large = any(result.dense for result in results)
-        return Step(Kernel(program), results, inputs, numbers, reorder, large)
+        return Step(kernel_of(program), results, inputs, numbers, reorder, large)
+
+
+def kernel_of(program: loops.Program) -> Kernel:
+    """One kernel for all plans that come to the same program."""
+    return _kernel(show(program), program)
+
+
+@lru_cache(maxsize=4096)
+def _kernel(text: str, program: loops.Program) -> Kernel:
+    # programs that are equal may print differently: 0.0 and -0.0, 1 and True
+    return Kernel(program)
 
 
 def _writable(node: Node, wanted: Format | None) -> Format | None:

@@ -98,13 +98,21 @@ def trace(outputs: Sequence[Node]) -> tuple[Trace, tuple[object, ...]]:
     """A graph in order, and its key."""
     found = Trace()
     roots = tuple([found.place(node) for node in outputs])
-    return found, (*found.entries, roots)
+    scales: tuple[object, ...] = ()
+    if len(found.tensors) > 1 and any(isinstance(node, Reduce) for node in found.nodes):
+        scales = tuple([scale(tensor.contents()) for tensor in found.tensors])
+    return found, (*found.entries, roots, scales)
 
 
 def pattern_of(view: View) -> tuple[list[object], list[int]]:
     """What of a view its kernel depends on, and the numbers that it is given."""
     found = Trace()
     return ["view", len(view.shape), *found._axes(view, view.axes)], found.numbers
+
+
+def scale(contents: Contents) -> tuple[int, ...]:
+    """How large a tensor is and how much it holds, roughly: a plan may be another one for more."""
+    return (contents.nnz.bit_length() // 3, *[n.bit_length() // 3 for n in contents.shape])
 
 
 def well_filled(contents: Contents) -> bool:

@@ -20,7 +20,7 @@ from linnet.arrays.nodes import Constant, Labels, Leaf, Node, Notation
 from linnet.arrays.plan import Plan, plan
 from linnet.arrays.slices import Part, viewed
 from linnet.arrays.subscripts import contraction
-from linnet.arrays.trace import trace, well_filled
+from linnet.arrays.trace import trace
 from linnet.errors import ArgumentError, KernelSyntaxError, Location
 from linnet.formats.construct import asarray
 from linnet.formats.format import Format
@@ -101,7 +101,7 @@ def _quick_key(
     key.append(format)
     for name, value in operands.items():
         if type(value) is Tensor and (contents := value._contents) is not None:
-            key += (name, contents.signature, contents.shape, well_filled(contents))
+            key += (name, contents.signature, contents.shape, contents.nnz.bit_length() // 3)
         elif isinstance(value, Function):
             key += (name, value)
         else:
