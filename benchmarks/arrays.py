@@ -9,7 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 
 import linnet as ln
-from benchmarks import data
+from benchmarks import data, native
 from benchmarks.harness import Case, Side
 from benchmarks.peers import peer
 
@@ -20,10 +20,14 @@ def _scipy(result: Any) -> Any:
     """A result of any library as a CSR array, or an array of NumPy."""
     if isinstance(result, ln.Tensor):
         dense = all(level.full for level in result.format.levels[:-1])
-        return result.to_numpy() if dense else sp.csr_array(result.to_scipy("csr"))
+        return result.to_numpy() if dense else _scipy(result.to_scipy("csr"))
     if hasattr(result, "to_scipy_sparse"):
         return sp.csr_array(result.to_scipy_sparse()) if result.ndim == 2 else result.todense()
-    return sp.csr_array(result) if sp.issparse(result) and result.ndim == 2 else result
+    if not sp.issparse(result) or result.ndim != 2:
+        return result
+    found = sp.csr_array(result, copy=True)
+    found.eliminate_zeros()  # a comparison stores what it found to be false
+    return found
 
 
 def _ways(ours: Function, theirs: Function, pydata: Function | None) -> dict[str, Any]:
@@ -40,6 +44,24 @@ def _ways(ours: Function, theirs: Function, pydata: Function | None) -> dict[str
         return Side(lambda: pydata(x, y, rows), _scipy)
 
     return {"linnet": linnet, "scipy": scipy} | ({} if pydata is None else {"sparse": sparse})
+
+
+def _picked(A: Any, B: Any, rows: Any) -> Side:
+    read = native.read_csr((len(rows), A.shape[1]))
+    return native.building("arrays", "pick", read, len(rows), rows, *native.csr(A))
+
+
+def _below(A: Any, B: Any, rows: Any) -> Side:
+    read = native.read_csr((2 * A.shape[0], A.shape[1]))
+    return native.building("arrays", "below", read, A.shape[0], *native.csr(A), *native.csr(B))
+
+
+def _beside(A: Any, B: Any, rows: Any) -> Side:
+    read = native.read_csr((A.shape[0], 2 * A.shape[1]))
+    return native.building("arrays", "beside", read, *A.shape, *native.csr(A), *native.csr(B))
+
+
+IN_C = {"A[rows]": _picked, "concat": _below, "concat columns": _beside}
 
 
 def _same(f: Function) -> tuple[Function, Function, Function]:
@@ -59,7 +81,11 @@ FUNCTIONS: dict[str, tuple[Function, Function, Function | None]] = {
     "A[a:b]": _same(lambda A, B, rows: A[A.shape[0] // 4 : A.shape[0] // 2]),
     "A[:, a:b]": _same(lambda A, B, rows: A[:, A.shape[0] // 4 : A.shape[0] // 2]),
     "A[rows]": (lambda A, B, rows: A[rows], lambda A, B, rows: A[rows], None),
-    "A[mask]": (lambda A, B, rows: A[rows > 0], lambda A, B, rows: A[rows > 0], None),
+    "A[mask]": (
+        lambda A, B, rows: A[np.arange(A.shape[0]) % 3 == 0],
+        lambda A, B, rows: A[np.arange(A.shape[0]) % 3 == 0],
+        None,
+    ),
     "concat": (
         lambda A, B, rows: ln.concat([A, B]),
         lambda A, B, rows: sp.vstack([A, B], format="csr"),
@@ -77,8 +103,7 @@ def cases(load: data.Load) -> Iterator[Case]:
     """Every function, on matrices with entries anywhere."""
     for stored in load.stored(2_000_000):
         A, B = data.uniform(stored, 10, 0), data.uniform(stored, 10, 1)
-        rows = np.random.default_rng(0).integers(0, 2, A.shape[0])
+        rows = np.random.default_rng(0).integers(0, A.shape[0], A.shape[0] // 3)
         for name, functions in FUNCTIONS.items():
-            yield Case(
-                name, "uniform", A.nnz, (A, B, rows), _ways(*functions), goals={"scipy": 1.0}
-            )
+            ways = _ways(*functions) | ({"c": IN_C[name]} if name in IN_C else {})
+            yield Case(name, "uniform", A.nnz, (A, B, rows), ways, goals={"scipy": 1.0})
