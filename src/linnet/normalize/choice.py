@@ -27,6 +27,8 @@ Kinds = tuple[tuple[str, str], ...]
 NEAR = 1 << 21  # bytes of a dense workspace that are always at hand: a cache or two
 FAR = 1 << 28  # bytes of one that is never made for the sake of speed
 _FEW = 8  # updates that are not worth sorting
+_MANY = 320  # updates from which on they are sorted by digits, faster than a list of places is
+_WIDE = 16  # elements per update from which on few updates meet
 _USED = 8  # a dense workspace beyond the cache has at most so many elements per update
 
 
@@ -66,9 +68,10 @@ def choose(choice: Choice, shapes: Shapes, counts: Counts) -> Chosen:
         return Chosen(choice.usual, "its size is known only while it runs")
     elements = math.prod(known)
     space = elements * (choice.itemsize + 1)
-    if space <= NEAR and len(sizes) == 1:
-        return Chosen(DENSE, f"{space} bytes are always at hand")
     updates = _updates(choice, shapes, counts)
+    sorting = updates is not None and updates >= _MANY and elements >= _WIDE * updates
+    if space <= NEAR and len(sizes) == 1 and not sorting:
+        return Chosen(DENSE, f"{space} bytes are always at hand")
     if updates is None:
         return Chosen(choice.usual, "the number of updates is not known")
     about = f"about {updates:.3g} updates in {space} bytes"

@@ -113,6 +113,9 @@ ALL = choice([("A", 0), ("B", 1)], [("A", 1), ("A", 0), ("B", 1)], "A[i, k] * B[
     ("what", "n", "stored", "kind"),
     [
         (ROW, 1000, 5000, DENSE),  # fits the cache
+        (ROW, 30_000, 900_000, COORD),  # 900 updates of 30000 places are sorted by digits
+        (ROW, 30_000, 120_000, DENSE),
+        (ROW, 1_000_000, 2_000_000, DENSE),  # four updates at a time
         (ROW, 10**7, 10**8, COORD),  # a hundred updates of ten million places
         (ALL, 100, 5000, DENSE),  # all places are used
         (ALL, 10**5, 5 * 10**5, COORD),
