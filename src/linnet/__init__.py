@@ -105,16 +105,10 @@ _LATER |= {
 }
 _LATER |= dict.fromkeys(("Lazy", "compute", "fuse", "lazy"), "linnet.arrays.lazy")
 _LATER |= dict.fromkeys(("Bucket", "Coord", "Hash", "Heap", "Policy"), "linnet.formats.policies")
-_LATER |= {"SparseWorkspace": "linnet.formats.sparse_workspace"}
-_LATER |= dict.fromkeys(("Bucket", "Coord", "Hash", "Heap", "Policy"), "linnet.formats.policies")
+_LATER |= dict.fromkeys(("indices", "output"), "linnet.frontend.index")
 _LATER |= {"SparseWorkspace": "linnet.formats.sparse_workspace"}
 _LATER |= dict.fromkeys(("Semiring", "semiring", "semirings"), "linnet.algebra.semirings")
 _LATER |= {"check_properties": "linnet.algebra.properties"}
-_LATER |= dict.fromkeys(
-    ("insert_workspaces", "precompute", "workspace"), "linnet.frontend.workspaces"
-)
-_LATER |= dict.fromkeys(("Bucket", "Coord", "Hash", "Heap", "Policy"), "linnet.formats.policies")
-_LATER |= {"SparseWorkspace": "linnet.formats.sparse_workspace"}
 _LATER |= dict.fromkeys(
     ("insert_workspaces", "precompute", "workspace"), "linnet.frontend.workspaces"
 )
