@@ -23,11 +23,11 @@ from linnet.algebra.function import Function
 from linnet.algebra.lookup import by_name as _by_name
 from linnet.algebra.table import FUNCTIONS as _FUNCTIONS
 from linnet.algebra.table import choose
-from linnet.errors import LinnetError
-from linnet.explain import explain
 from linnet.api import NAMES as _NAMES
 from linnet.api import SPACES as _SPACES
 from linnet.api.conversion import asarray
+from linnet.errors import LinnetError
+from linnet.explain import explain
 from linnet.formats.construct import from_buffers, scalar, tensor
 from linnet.formats.dense import Dense
 from linnet.formats.element import Element, Pattern, ShortCircuit, SparseScalar
