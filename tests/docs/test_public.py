@@ -19,8 +19,10 @@ NAMES = """
     CSR CSC DCSR DCSC COO CSF DENSE SCALAR
     read write assembly draw function semiring semirings Semiring check_properties
     add subtract multiply minimum maximum where sqrt exp logical_or hypot
-    zeros ones full eye diag arange random sum prod mean var min max any all reshape concat stack take
-    kron block vstack hstack topk groupby matmul tensordot sort argmax unique_all clip tril triu astype
+    zeros ones full eye diag arange random sum prod mean var min max any all reshape concat stack
+    take
+    kron block vstack hstack topk groupby matmul tensordot sort argmax unique_all clip tril triu
+    astype
 """.split()
 DOCUMENTED = [
     n for n in NAMES if inspect.isfunction(getattr(ln, n)) or inspect.isclass(getattr(ln, n))
