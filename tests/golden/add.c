@@ -20,7 +20,7 @@ i64 add(i64 *restrict args) {
     i64 visits_2 = A_q_end - A_q + (B_q_end - B_q);
     if (grow(C_idx, args + 5, C_n + visits_2)) return OUT_OF_MEMORY;
     if (grow(C_val, args + 8, C_n + visits_2)) return OUT_OF_MEMORY;
-    while (A_q < A_q_end && B_q < B_q_end) {
+    while (A_q < A_q_end && B_q < B_q_end) {  // j in A[i, j], B[i, j]
       i64 A_j = A_idx[A_q], B_j = B_idx[B_q];
       if (A_j == B_j) {
         C_val[C_n] = A_val[A_q] + B_val[B_q];
@@ -37,12 +37,12 @@ i64 add(i64 *restrict args) {
         B_q++;
       }
     }
-    for (i64 A_q_2 = A_q; A_q_2 < A_q_end; A_q_2++) {
+    for (i64 A_q_2 = A_q; A_q_2 < A_q_end; A_q_2++) {  // j in A[i, j]
       i64 A_j = A_idx[A_q_2];
       C_val[C_n] = A_val[A_q_2];
       C_idx[C_n++] = A_j;
     }
-    for (i64 B_q_2 = B_q; B_q_2 < B_q_end; B_q_2++) {
+    for (i64 B_q_2 = B_q; B_q_2 < B_q_end; B_q_2++) {  // j in B[i, j]
       i64 B_j = B_idx[B_q_2];
       C_val[C_n] = B_val[B_q_2];
       C_idx[C_n++] = B_j;

@@ -18,7 +18,7 @@ i64 add_three(i64 *restrict args) {
   i64 c_q_end = c_ptr[1], visits_2 = a_q_end - a_q + (b_q_end - b_q) + (c_q_end - c_q);
   if (grow(d_idx, args + 4, visits_2)) return OUT_OF_MEMORY;
   if (grow(d_val, args + 7, visits_2)) return OUT_OF_MEMORY;
-  while (a_q < a_q_end && b_q < b_q_end && c_q < c_q_end) {
+  while (a_q < a_q_end && b_q < b_q_end && c_q < c_q_end) {  // i in a[i], b[i], c[i]
     i64 a_i = a_idx[a_q], b_i = b_idx[b_q], c_i = c_idx[c_q], i_next = min(min(a_i, b_i), c_i);
     if (a_i == i_next) {
       if (b_i == i_next) {
@@ -61,7 +61,7 @@ i64 add_three(i64 *restrict args) {
       c_q++;
     }
   }
-  while (a_q < a_q_end && b_q < b_q_end) {
+  while (a_q < a_q_end && b_q < b_q_end) {  // i in a[i], b[i]
     i64 a_i = a_idx[a_q], b_i = b_idx[b_q];
     if (a_i == b_i) {
       d_val[d_n] = a_val[a_q] + b_val[b_q];
@@ -78,7 +78,7 @@ i64 add_three(i64 *restrict args) {
       b_q++;
     }
   }
-  while (a_q < a_q_end && c_q < c_q_end) {
+  while (a_q < a_q_end && c_q < c_q_end) {  // i in a[i], c[i]
     i64 a_i = a_idx[a_q], c_i = c_idx[c_q];
     if (a_i == c_i) {
       d_val[d_n] = a_val[a_q] + c_val[c_q];
@@ -95,7 +95,7 @@ i64 add_three(i64 *restrict args) {
       c_q++;
     }
   }
-  while (b_q < b_q_end && c_q < c_q_end) {
+  while (b_q < b_q_end && c_q < c_q_end) {  // i in b[i], c[i]
     i64 b_i = b_idx[b_q], c_i = c_idx[c_q];
     if (b_i == c_i) {
       d_val[d_n] = b_val[b_q] + c_val[c_q];
@@ -112,17 +112,17 @@ i64 add_three(i64 *restrict args) {
       c_q++;
     }
   }
-  for (i64 a_q_2 = a_q; a_q_2 < a_q_end; a_q_2++) {
+  for (i64 a_q_2 = a_q; a_q_2 < a_q_end; a_q_2++) {  // i in a[i]
     i64 a_i = a_idx[a_q_2];
     d_val[d_n] = a_val[a_q_2];
     d_idx[d_n++] = a_i;
   }
-  for (i64 b_q_2 = b_q; b_q_2 < b_q_end; b_q_2++) {
+  for (i64 b_q_2 = b_q; b_q_2 < b_q_end; b_q_2++) {  // i in b[i]
     i64 b_i = b_idx[b_q_2];
     d_val[d_n] = b_val[b_q_2];
     d_idx[d_n++] = b_i;
   }
-  for (i64 c_q_2 = c_q; c_q_2 < c_q_end; c_q_2++) {
+  for (i64 c_q_2 = c_q; c_q_2 < c_q_end; c_q_2++) {  // i in c[i]
     i64 c_i = c_idx[c_q_2];
     d_val[d_n] = c_val[c_q_2];
     d_idx[d_n++] = c_i;

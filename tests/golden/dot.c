@@ -9,7 +9,7 @@ i64 dot(i64 *restrict args) {
   if (grow(s_val, args + 0, 1)) return OUT_OF_MEMORY;
   double s = 0;
   i64 a_q = a_ptr[0], a_q_end = a_ptr[1], b_q = b_ptr[0], b_q_end = b_ptr[1];
-  while (a_q < a_q_end && b_q < b_q_end) {
+  while (a_q < a_q_end && b_q < b_q_end) {  // i in a[i], b[i]
     i64 a_i = a_idx[a_q], b_i = b_idx[b_q];
     if (a_i == b_i) {
       s += a_val[a_q] * b_val[b_q];

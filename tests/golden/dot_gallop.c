@@ -9,7 +9,7 @@ i64 dot_gallop(i64 *restrict args) {
   if (grow(s_val, args + 0, 1)) return OUT_OF_MEMORY;
   double s = 0;
   i64 a_q = a_ptr[0], a_q_end = a_ptr[1], b_q = b_ptr[0], b_q_end = b_ptr[1];
-  while (a_q < a_q_end && b_q < b_q_end) {
+  while (a_q < a_q_end && b_q < b_q_end) {  // i in a[ln.gallop(i)], b[ln.gallop(i)]
     i64 i = max(a_idx[a_q], b_idx[b_q]);
     if (a_idx[a_q] < i) a_q = gallop_i32(a_idx, a_q, a_ptr[1], i);
     if (b_idx[b_q] < i) b_q = gallop_i32(b_idx, b_q, b_ptr[1], i);

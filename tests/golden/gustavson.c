@@ -27,10 +27,10 @@ i64 gustavson(i64 *restrict args) {
   for (i64 i = 0; i < n_i; i++) {
     for (i64 t = 0; t < w_n; t++) w_tbl[w_idx[t]] = false;
     w_n = 0;
-    for (i64 A_q = A_ptr[i]; A_q < A_ptr[i + 1]; A_q++) {
+    for (i64 A_q = A_ptr[i]; A_q < A_ptr[i + 1]; A_q++) {  // k in A[i, k]
       i64 k = A_idx[A_q];
       double A_k = A_val[A_q];
-      for (i64 B_q = B_ptr[k]; B_q < B_ptr[k + 1]; B_q++) {
+      for (i64 B_q = B_ptr[k]; B_q < B_ptr[k + 1]; B_q++) {  // j in B[k, j]
         i64 j = B_idx[B_q];
         if (!w_tbl[j]) {
           w_tbl[j] = true;
@@ -44,7 +44,7 @@ i64 gustavson(i64 *restrict args) {
     else sort_i32(w_idx, 0, w_n);
     if (grow(C_idx, args + 5, C_n + w_n)) return OUT_OF_MEMORY;
     if (grow(C_val, args + 8, C_n + w_n)) return OUT_OF_MEMORY;
-    for (i64 w_q = 0; w_q < w_n; w_q++) {
+    for (i64 w_q = 0; w_q < w_n; w_q++) {  // j_2 in w[j]
       i64 j_2 = w_idx[w_q];
       C_val[C_n] = w_val[w_idx[w_q]];
       C_idx[C_n++] = j_2;

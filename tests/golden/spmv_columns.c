@@ -9,7 +9,7 @@ i64 spmv_columns(i64 *restrict args) {
   for (i64 k = 0; k < n_i; k++) y_val[k] = 0;
   for (i64 j = 0; j < n_j; j++) {
     double x_j = x_val[j];
-    for (i64 A_q = A_ptr[j]; A_q < A_ptr[j + 1]; A_q++) {
+    for (i64 A_q = A_ptr[j]; A_q < A_ptr[j + 1]; A_q++) {  // i in A[i, j]
       i64 i = A_idx[A_q];
       y_val[i] += A_val[A_q] * x_j;
     }

@@ -8,7 +8,7 @@ i64 spmv_rows(i64 *restrict args) {
   if (grow(y_val, args + 1, n_i)) return OUT_OF_MEMORY;
   for (i64 i = 0; i < n_i; i++) {
     double y_i = 0;
-    for (i64 A_q = A_ptr[i]; A_q < A_ptr[i + 1]; A_q++) {
+    for (i64 A_q = A_ptr[i]; A_q < A_ptr[i + 1]; A_q++) {  // j in A[i, j]
       i64 j = A_idx[A_q];
       y_i += A_val[A_q] * x_val[j];
     }

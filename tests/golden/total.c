@@ -7,7 +7,7 @@ i64 total(i64 *restrict args) {
   if (grow(s_val, args + 0, 1)) return OUT_OF_MEMORY;
   double s = 0;
   #pragma omp simd reduction(+:s)
-  for (i64 A3_q = A3_ptr[A2_ptr[A1_ptr[0]]]; A3_q < A3_ptr[A2_ptr[A1_ptr[1]]]; A3_q++)
+  for (i64 A3_q = A3_ptr[A2_ptr[A1_ptr[0]]]; A3_q < A3_ptr[A2_ptr[A1_ptr[1]]]; A3_q++)  // k in A[i, j, k]
     s += A_val[A3_q];
   s_val[0] = s;
   args[2] = 1;  // length of s_val

@@ -9,7 +9,7 @@ i64 transpose(i64 *restrict args) {
   i32 *restrict B_count_val = (void *)args[23];
   if (grow(B_count_val, args + 23, n_j)) return OUT_OF_MEMORY;
   for (i64 k = 0; k < n_j; k++) B_count_val[k] = 0;
-  for (i64 A_q = A_ptr[0]; A_q < A_ptr[n_i]; A_q++) {
+  for (i64 A_q = A_ptr[0]; A_q < A_ptr[n_i]; A_q++) {  // j in A[i, j]
     i64 j = A_idx[A_q];
     B_count_val[j]++;
   }
@@ -18,7 +18,7 @@ i64 transpose(i64 *restrict args) {
   if (grow(B_idx, args + 5, B_n + 1)) return OUT_OF_MEMORY;
   if (grow(B_val, args + 8, B_n + 1)) return OUT_OF_MEMORY;
   for (i64 i_2 = 0; i_2 < n_i; i_2++)
-    for (i64 A_q_2 = A_ptr[i_2]; A_q_2 < A_ptr[i_2 + 1]; A_q_2++) {
+    for (i64 A_q_2 = A_ptr[i_2]; A_q_2 < A_ptr[i_2 + 1]; A_q_2++) {  // j_2 in A[i, j]
       i64 j_2 = A_idx[A_q_2], B_q = B_ptr[j_2 + 1];
       B_val[B_q] = A_val[A_q_2];
       B_idx[B_q] = i_2;

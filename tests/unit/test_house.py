@@ -120,7 +120,7 @@ def blocks(language: str) -> list[str]:
 
 def test_readme_example_runs_and_makes_the_code_it_shows(tmp_path, capsys):
     script = tmp_path / "example.py"
-    script.write_text(blocks("python")[0], encoding="utf-8")
+    script.write_text("\n".join(blocks("python")), encoding="utf-8")
     runpy.run_path(str(script))
     printed = [line.strip() for line in capsys.readouterr().out.splitlines()]
     shown = [line.strip() for line in blocks("c")[0].splitlines()]

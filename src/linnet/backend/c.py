@@ -254,8 +254,10 @@ def _statement(p: _Printer, stmt: imp.Stmt, depth: int) -> None:
             p.line(depth, _update(s, place, imp.Load(buffer, at), value))
         case imp.For():
             _for(p, stmt, depth)
-        case imp.While(cond, body):
+        case imp.While(cond, body, note):
+            head = len(p.lines)
             _body(p, f"while ({plain(s, cond)})", body, depth)
+            _annotate(p, head, note)
         case imp.If():
             _if(p, stmt, depth, "")
         case imp.Grow():
@@ -353,7 +355,15 @@ def _for(p: _Printer, stmt: imp.For, depth: int) -> None:
     for op, vars in [] if is_short(stmt) else reductions(stmt):
         p.line(depth, f"#pragma omp simd reduction({op}:{', '.join(plain(s, v) for v in vars)})")
     head = f"for ({s.type(var.dtype)} {name} = {start}{before}; {name} < {stop}; {name}++)"
+    line = len(p.lines)
     _body(p, head, stmt.body, depth)
+    _annotate(p, line, stmt.note)
+
+
+def _annotate(p: _Printer, line: int, note: str) -> None:
+    """Put a note at the end of a line."""
+    if note:
+        p.lines[line] += f"  // {_harmless(note)}"
 
 
 def _changed_by(e: imp.Expr, body: imp.Block) -> bool:

@@ -144,12 +144,12 @@ class _Backwards:
             start, stop = self.effects.of(stmt.start), self.effects.of(stmt.stop)
             live |= start.reads | stop.reads
             changes = start.changes | stop.changes
-            new = imp.For(stmt.var, stmt.start, stmt.stop, body)
+            new = imp.For(stmt.var, stmt.start, stmt.stop, body, stmt.note)
         else:
             cond = self.effects.of(stmt.cond)
             live |= cond.reads
             changes = cond.changes
-            new = imp.While(stmt.cond, body)
+            new = imp.While(stmt.cond, body, stmt.note)
         if body.stmts or changes:
             kept.append(stmt if body is stmt.body else new)
 

@@ -28,7 +28,7 @@ def fuse_ranges(kernel: imp.Kernel, known: Known) -> imp.Kernel:
                 fused = known.ordered(lo, hi) and known.follow(inner.start, inner.stop, var)
                 if fused and _same_in_all(inner, var, effects):
                     start, stop = at(inner.start, var, lo), at(inner.start, var, hi)
-                    return imp.For(inner.var, start, stop, inner.body)
+                    return imp.For(inner.var, start, stop, inner.body, inner.note)
         return None
 
     body = rewrite(kernel.body, rule)  # the innermost first, so that whole trees collapse

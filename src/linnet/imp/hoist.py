@@ -61,8 +61,8 @@ class _Pass:
             return [], loop
         body = imp.Block(tuple(rest))
         if isinstance(loop, imp.For):
-            return ahead, imp.For(loop.var, loop.start, loop.stop, body)
-        return ahead, imp.While(loop.cond, body)
+            return ahead, imp.For(loop.var, loop.start, loop.stop, body, loop.note)
+        return ahead, imp.While(loop.cond, body, loop.note)
 
     def _room(self, stmt: imp.Stmt, loop: Loop) -> bool:
         """Whether a buffer is grown by as much in every iteration."""

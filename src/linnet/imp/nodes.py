@@ -18,7 +18,7 @@ only a variable that was introduced by `Let` may be assigned. Operators build ex
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TypeAlias
 
 INT = "int64"  # positions and coordinates while they are in registers
@@ -236,20 +236,22 @@ class Fill:
 
 @dataclass(frozen=True, slots=True)
 class For:
-    """`for (var = start; var < stop; var++) body`."""
+    """`for (var = start; var < stop; var++) body`. A `note` tells its reader what it walks."""
 
     var: Var
     start: Expr
     stop: Expr
     body: Block
+    note: str = field(default="", compare=False)
 
 
 @dataclass(frozen=True, slots=True)
 class While:
-    """`while (cond) body`."""
+    """`while (cond) body`. A `note` tells its reader what it walks."""
 
     cond: Expr
     body: Block
+    note: str = field(default="", compare=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -75,10 +75,10 @@ class _Pass:
                 return stmt, [stmt]
             case imp.For(var, start, stop, body):
                 new, grows = self.block(body, stmt)
-                return (stmt if new is body else imp.For(var, start, stop, new)), grows
+                return (stmt if new is body else imp.For(var, start, stop, new, stmt.note)), grows
             case imp.While(cond, body):
                 new, grows = self.block(body, stmt)
-                return (stmt if new is body else imp.While(cond, new)), grows
+                return (stmt if new is body else imp.While(cond, new, stmt.note)), grows
             case imp.If() | imp.Block():
                 return rebuild(stmt, self._inner), []
             case _:

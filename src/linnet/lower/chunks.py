@@ -15,7 +15,7 @@ from linnet.lower.cases import cases
 from linnet.lower.context import Context, Cursor
 from linnet.lower.region import Region, lower_phases, lower_region
 from linnet.lower.shortcircuit import break_early
-from linnet.lower.walks import Walk, advance, again, at_fill, bounds, chunk_of, least, step
+from linnet.lower.walks import Walk, advance, again, at_fill, bounds, chunk_of, least, note, step
 
 
 def walk_chunks(ctx: Context, r: Region, cursor: Cursor, s: Stepper, gap: Region) -> None:
@@ -31,7 +31,7 @@ def walk_chunks(ctx: Context, r: Region, cursor: Cursor, s: Stepper, gap: Region
         break_early(ctx, r.body)
         ctx.b.emit(imp.Assign(start, stop))
 
-    ctx.b.emit(imp.For(s.pos, begin, end, ctx.collect(lower)))
+    ctx.b.emit(imp.For(s.pos, begin, end, ctx.collect(lower), note(r.index, [cursor])))
     if not s.covers and gap.body != loops.NOTHING:
         lower_region(ctx, replace(gap, lo=start))
 
@@ -74,7 +74,8 @@ def merge_chunks(ctx: Context, r: Region, walks: list[Walk], start: imp.Expr) ->
         ctx.b.emit(*cases(ctx, here, walks, last).stmts)
         ctx.b.emit(imp.Assign(start, last + 1))
 
-    ctx.b.emit(imp.While(reduce(imp.Operators.__and__, conds), ctx.collect(lower)))
+    what = note(r.index, [w.cursor for w in walks])
+    ctx.b.emit(imp.While(reduce(imp.Operators.__and__, conds), ctx.collect(lower), what))
 
 
 def _known(r: Region, chunks: dict[Cursor, Looplet]) -> dict[Cursor, Looplet]:

@@ -39,6 +39,7 @@ from linnet.lower.walks import (
     at_fill,
     bounds,
     least,
+    note,
     open_walk,
     own,
     stepper_of,
@@ -130,10 +131,11 @@ def walk_alone(ctx: Context, r: Region, cursor: Cursor, s: Stepper) -> None:
     at = r.with_looplet(cursor, Run(s.chunk.tail))
     body = ctx.collect(lambda: lower_at(ctx, at, s.last))
     if s.next is None and not s.setup:
-        ctx.b.emit(imp.For(s.pos, begin, end, body))
+        ctx.b.emit(imp.For(s.pos, begin, end, body, note(r.index, [cursor])))
         return
     ctx.b.emit(imp.Let(s.pos, begin))
-    ctx.b.emit(imp.While(s.pos < end, imp.Block((*s.setup, *body.stmts, *advance(s)))))
+    steps = imp.Block((*s.setup, *body.stmts, *advance(s)))
+    ctx.b.emit(imp.While(s.pos < end, steps, note(r.index, [cursor])))
 
 
 def merge(ctx: Context, r: Region, walks: list[Walk], others: list[Walk], idle: bool) -> None:
@@ -190,13 +192,13 @@ def merge_loop(
         if isinstance(start, imp.Var) and start != r.lo:
             ctx.b.emit(imp.Assign(start, last + 1))
 
-    body = ctx.collect(lower)
+    body, what = ctx.collect(lower), note(r.index, [w.cursor for w in walks])
     if counted:
         (w,), pos = walks, ctx.b.var(walks[0].stepper.pos.name)
         rest = substitute(body, {w.stepper.pos.name: pos})
-        ctx.b.emit(imp.For(pos, w.stepper.pos, w.end, rest))
+        ctx.b.emit(imp.For(pos, w.stepper.pos, w.end, rest, what))
     else:
-        ctx.b.emit(imp.While(cond, body))
+        ctx.b.emit(imp.While(cond, body, what))
 
 
 def _counts(w: Walk) -> bool:
@@ -227,4 +229,4 @@ def leapfrog(ctx: Context, r: Region, walks: list[Walk]) -> None:
         steps = tuple(t for w in walks for t in (*advance(w.stepper), *again(w.stepper)))
         ctx.b.emit(imp.If(met, imp.Block((*block.stmts, *steps)), imp.EMPTY))
 
-    ctx.b.emit(imp.While(cond, ctx.collect(lower)))
+    ctx.b.emit(imp.While(cond, ctx.collect(lower), note(r.index, [w.cursor for w in walks])))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
 
@@ -17,7 +18,7 @@ from linnet.formats.looplets import (
     with_variables,
 )
 from linnet.imp.rewrite import substitute
-from linnet.lower.context import Context, Cursor, as_value, cursors_of, resolve
+from linnet.lower.context import Context, Cursor, Mask, as_value, cursors_of, resolve
 from linnet.lower.region import Region
 
 
@@ -39,6 +40,18 @@ class Walk:
     def spike(self) -> bool:
         """Whether chunks are single indices."""
         return isinstance(self.stepper.chunk, Spike)
+
+
+def note(index: imp.Var, cursors: Sequence[Cursor]) -> str:
+    """What a loop walks, for who reads the code: `k in A[i, k]`."""
+    return f"{index.name} in {', '.join(dict.fromkeys(map(_written, cursors)))}"
+
+
+def _written(cursor: Cursor) -> str:
+    """An access as its user wrote it, where that is known."""
+    at = None if isinstance(cursor, Mask) else cursor.at
+    text = "" if at is None else at.text[at.column : at.end_column]
+    return text if text.startswith(f"{cursor.name}[") and text.endswith("]") else cursor.name
 
 
 def stepper_of(looplet: Looplet) -> Stepper:

@@ -15,7 +15,7 @@ from linnet.formats.fiber import Fiber
 from linnet.formats.looplets import Spike
 from linnet.lower.context import Context, resolve
 from linnet.lower.region import Region, lower_at, lower_region
-from linnet.lower.walks import Walk, advance, again, at_fill
+from linnet.lower.walks import Walk, advance, again, at_fill, note
 
 MANY = 3
 _END = imp.Const(2**63 - 1, imp.INT)
@@ -59,7 +59,7 @@ def merge_wide(ctx: Context, r: Region, walks: list[Walk], idle: bool) -> None:
             ctx.b.emit(imp.Assign(start, least + 1))
 
     cond = reduce(imp.Operators.__or__, [w.more for w in walks])
-    ctx.b.emit(imp.While(cond, ctx.collect(lower)))
+    ctx.b.emit(imp.While(cond, ctx.collect(lower), note(r.index, [w.cursor for w in walks])))
     if not idle:
         lower_region(ctx, replace(gap, lo=start))
 

@@ -9,7 +9,7 @@ i64 spmv(i64 *restrict args) {
   if (grow(y_val, args + 1, n_i)) return OUT_OF_MEMORY;
   for (i64 i = 0; i < n_i; i++) {
     double y_i = 0;
-    for (i64 A_t = A_ptr[i]; A_t < A_ptr[i + 1]; A_t++) {
+    for (i64 A_t = A_ptr[i]; A_t < A_ptr[i + 1]; A_t++) {  // j in A[i, j]
       i64 j_next = A_idx[A_t], A_shift = (i64)A_ofs[A_t + 1] - A_idx[A_t];
       i64 j_stop = A_ofs[A_t] - A_shift;
       double y_i_part = -0.0;

@@ -9,7 +9,7 @@ i64 dot(i64 *restrict args) {
   if (grow(s_val, args + 0, 1)) return OUT_OF_MEMORY;
   double s = 0;
   i64 x_q = x_ptr[0], y_q = y_ptr[0], y_q_end = y_ptr[1];
-  for (i64 y_q_2 = y_q; y_q_2 < y_q_end; y_q_2++) {
+  for (i64 y_q_2 = y_q; y_q_2 < y_q_end; y_q_2++) {  // i in y[i]
     i64 y_i = y_idx[y_q_2];
     while (x_right[x_q] <= y_i) x_q++;
     s += x_val[x_q] * y_val[y_q_2];

@@ -10,7 +10,7 @@ i64 dot(i64 *restrict args) {
   if (grow(s_val, args + 0, 1)) return OUT_OF_MEMORY;
   double s = 0;
   i64 x_q = x_ptr[0], y_q = y_ptr[0], i_start = 0;
-  while (i_start < n_i) {
+  while (i_start < n_i) {  // i in x[i], y[i]
     i64 x_i = x_right[x_q], y_i = y_right[y_q], i_next = min(x_i, y_i);
     s += x_val[x_q] * y_val[y_q] * (double)(i_next - i_start);
     x_q += x_i == i_next;

@@ -6,7 +6,7 @@ i64 total(i64 *restrict args) {
   if (grow(s_val, args + 0, 1)) return OUT_OF_MEMORY;
   double s = 0;
   i64 i_start = 0;
-  for (i64 x_q = x_ptr[0]; x_q < x_ptr[1]; x_q++) {
+  for (i64 x_q = x_ptr[0]; x_q < x_ptr[1]; x_q++) {  // i in x[i]
     i64 i_next = x_right[x_q];
     s += x_val[x_q] * (double)(i_next - i_start);
     i_start = i_next;

@@ -19,7 +19,7 @@ i64 multiply(i64 *restrict args) {
   if (grow(z_right, args + 7, 1)) return OUT_OF_MEMORY;
   if (grow(z_val, args + 10, 1)) return OUT_OF_MEMORY;
   i64 x_q = x_ptr[0], x_q_end = x_ptr[1], y_q = y_ptr[0], y_q_end = y_ptr[1], i_start = 0;
-  while (x_q < x_q_end && y_q < y_q_end) {
+  while (x_q < x_q_end && y_q < y_q_end) {  // i in x[i], y[i]
     i64 x_i = x_right[x_q], y_i = y_right[y_q], i_next = min(x_i, y_i);
     i64 i_stop = min(i_next, max(i_start, x_left[x_q]));
     i64 i_stop_2 = min(i_next, max(i_stop, y_left[y_q]));

@@ -7,7 +7,7 @@ i64 total(i64 *restrict args) {
   if (grow(s_val, args + 0, 1)) return OUT_OF_MEMORY;
   double s = 0;
   #pragma omp simd reduction(+:s)
-  for (i64 x_q = x_ptr[0]; x_q < x_ptr[1]; x_q++) {
+  for (i64 x_q = x_ptr[0]; x_q < x_ptr[1]; x_q++) {  // i in x[i]
     i64 i_next = x_right[x_q], i_stop = x_left[x_q];
     s += x_val[x_q] * (double)(i_next - i_stop);
   }
