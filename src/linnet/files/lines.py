@@ -18,6 +18,7 @@ _read_entries = Routine(e.read_entries)
 _PATIENCE = 4096  # values in one call that may be left to Python
 _FIRST = 1 << 16  # entries to make room for where nothing tells how many there are
 _COMPRESSED = 32  # times as large is what a compressed file may well hold
+DIGITS = 19  # no size has more
 _FITS = 2**31 - 1
 
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from linnet.errors import FileError
 from linnet.files.build import from_entries
-from linnet.files.lines import Layout, Lines
+from linnet.files.lines import DIGITS, Layout, Lines
 from linnet.files.stream import Source
 from linnet.files.text import text_of
 from linnet.formats.assemble import unpack
@@ -103,6 +103,8 @@ def _read_sizes(source: Source, count: int) -> list[int]:
         raise source.problem(
             f"expected {count} sizes ({', '.join(names)}), found {found}", line=source.lines
         )
+    if max(map(len, words)) > DIGITS:
+        raise source.problem("a size is too large", line=source.lines)
     sizes = list(map(int, words))
     if max(sizes[:2]) > LARGEST:
         raise source.problem(f"a dimension of {max(sizes)} is too large", line=source.lines)

@@ -13,7 +13,7 @@ from pathlib import Path
 from linnet.algebra.dtypes import canonical
 from linnet.errors import DTypeError
 from linnet.files.build import from_entries
-from linnet.files.lines import Layout, Lines
+from linnet.files.lines import DIGITS, Layout, Lines
 from linnet.files.matrix_market import field_of
 from linnet.files.stream import Source
 from linnet.files.text import text_of
@@ -69,9 +69,12 @@ def _said(path: Path) -> tuple[tuple[int, ...] | None, str]:
                 case None:
                     pass
                 case found if found[1] == "shape":
-                    if not all(word.isdigit() for word in found[2].split()):
+                    words = found[2].split()
+                    if not all(word.isascii() and word.isdigit() for word in words):
                         raise source.problem("expected a shape", line=source.lines)
-                    shape = tuple(map(int, found[2].split()))
+                    if any(len(word) > DIGITS or int(word) > LARGEST for word in words):
+                        raise source.problem("a dimension is too large", line=source.lines)
+                    shape = tuple(map(int, words))
                 case found:
                     try:
                         dtype = canonical(found[2].strip())

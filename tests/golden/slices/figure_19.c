@@ -22,7 +22,7 @@ i64 array(i64 *restrict args) {
     if (grow(out_idx, args + 5, out_n + visits_2)) return OUT_OF_MEMORY;
     if (grow(out_val, args + 8, out_n + visits_2)) return OUT_OF_MEMORY;
     i64 A_q = A_q_lo;
-    while (A_q < A_q_hi) {
+    while (A_q < A_q_hi) {  // j in A
       i64 j = (A_idx[A_q] - size_n1) / 2;
       out_val[out_n] = A_val[A_q];
       out_idx[out_n++] = j;

@@ -28,7 +28,7 @@ i64 array(i64 *restrict args) {
     i64 A_q_2 = A_q_2_lo, visits_2 = A_q_hi - A_q_lo + (A_q_2_hi - A_q_2_lo);
     if (grow(out_idx, args + 5, out_n + visits_2)) return OUT_OF_MEMORY;
     if (grow(out_val, args + 8, out_n + visits_2)) return OUT_OF_MEMORY;
-    while (A_q < A_q_hi && A_q_2 < A_q_2_hi) {
+    while (A_q < A_q_hi && A_q_2 < A_q_2_hi) {  // j in A
       i64 A_j = A_idx[A_q] - size_n1, A_j_2 = A_idx[A_q_2] - size_n5;
       if (A_j == A_j_2) {
         out_val[out_n] = A_val[A_q] + A_val[A_q_2];
@@ -45,12 +45,12 @@ i64 array(i64 *restrict args) {
         A_q_2++;
       }
     }
-    for (i64 A_q_3 = A_q; A_q_3 < A_q_hi; A_q_3++) {
+    for (i64 A_q_3 = A_q; A_q_3 < A_q_hi; A_q_3++) {  // j in A
       i64 A_j = A_idx[A_q_3] - size_n1;
       out_val[out_n] = A_val[A_q_3];
       out_idx[out_n++] = A_j;
     }
-    for (i64 A_q_2_2 = A_q_2; A_q_2_2 < A_q_2_hi; A_q_2_2++) {
+    for (i64 A_q_2_2 = A_q_2; A_q_2_2 < A_q_2_hi; A_q_2_2++) {  // j in A
       i64 A_j_2 = A_idx[A_q_2_2] - size_n5;
       out_val[out_n] = A_val[A_q_2_2];
       out_idx[out_n++] = A_j_2;
