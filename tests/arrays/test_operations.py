@@ -63,6 +63,18 @@ def test_results_keep_the_kind_of_format():
     assert reduce("add", a, 0).format.name == "DENSE(1)"
 
 
+def test_one_half_of_a_matrix_gives_results_that_kernels_write():
+    square = np.tril(sample(6, 6))
+    square += np.tril(square, -1).T
+    x = ln.asarray(square, format=ln.SYMMETRIC)
+    both(lambda t: t + t, x, square + square)
+    both(lambda t: t * x.to(ln.CSR), x, square * square)
+    both(lambda t: t * 2, x, square * 2)
+    both(lambda t: t < x, x, square < square)
+    both(lambda t: t[::-1, ::-2], x, square[::-1, ::-2])
+    assert apply("add", x, x).format.name == "DCSR"
+
+
 @pytest.mark.parametrize("format", MATRICES, ids=repr)
 @pytest.mark.parametrize("axis", [None, 0, 1, -1, (0, 1), ()])
 def test_reductions(format, axis):

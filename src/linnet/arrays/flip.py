@@ -11,6 +11,7 @@ from functools import lru_cache
 from linnet import loops
 from linnet.algebra.table import choose, subtract
 from linnet.formats.format import Format
+from linnet.formats.result import result_format
 from linnet.formats.tensor import Tensor
 from linnet.runtime.kernel import Kernel
 
@@ -26,6 +27,8 @@ def one_way(format: Format, mode: int) -> bool:
 def flipped(tensor: Tensor, modes: tuple[int, ...]) -> Tensor:
     """The tensor with some dimensions back to front."""
     format = tensor.contents().format
+    if any(level.mirrored for level in format.levels):  # what kernels do not write
+        return flipped(tensor.to(result_format([True] * format.ndim, format.order)), modes)
     result = Tensor(format, None)
     flip_kernel(format, modes)(result, tensor)
     return result

@@ -121,7 +121,9 @@ def _alike(
             not level.full for number, level in enumerate(format.levels) if not level.leaf
             for _ in format.modes_of(number)
         ]  # fmt: skip
-        if access.indices == wanted and format.order == modes and flags == list(sparse):
+        mirrored = any(level.mirrored for level in format.levels)  # these kernels do not write
+        as_wanted = access.indices == wanted and format.order == modes and flags == list(sparse)
+        if as_wanted and not mirrored:
             found.append(format)
     if not found or any(f.levels[:-1] != found[0].levels[:-1] for f in found):
         return None
