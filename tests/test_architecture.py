@@ -23,7 +23,7 @@ LAYERS = (
     ("compiler",),
     ("runtime",),
     ("files", "pictures"),
-    ("explain",),
+    ("explanation",),
     ("arrays",),
     ("frontend",),
     ("api",),

@@ -27,7 +27,6 @@ from linnet.api import NAMES as _NAMES
 from linnet.api import SPACES as _SPACES
 from linnet.api.conversion import asarray
 from linnet.errors import LinnetError
-from linnet.explain import explain
 from linnet.formats.construct import from_buffers, scalar, tensor
 from linnet.formats.dense import Dense
 from linnet.formats.element import Element, Pattern, ShortCircuit, SparseScalar
@@ -64,7 +63,6 @@ from linnet.formats.sparse_run_list import SparseRunList
 from linnet.formats.sparse_symmetric import SparseSymmetric
 from linnet.formats.sparse_tiles import SparseTiles
 from linnet.formats.tensor import Tensor, empty_tensor
-from linnet.frontend.kernel import kernel
 from linnet.frontend.words import (
     declare,
     fill,
@@ -77,38 +75,44 @@ from linnet.frontend.words import (
     walk,
 )
 from linnet.options import config
-from linnet.runtime.kernel import Kernel
 
 if TYPE_CHECKING:
     from linnet.algebra.properties import check_properties
     from linnet.algebra.semirings import Semiring, semiring, semirings
+    from linnet.explanation import explain
     from linnet.files.read import read
     from linnet.files.write import write
     from linnet.formats.policies import Bucket, Coord, Hash, Heap, Policy
     from linnet.formats.sparse_workspace import SparseWorkspace
     from linnet.frontend.einsum import einsum
     from linnet.frontend.functions import function
+    from linnet.frontend.kernel import kernel
     from linnet.frontend.workspaces import insert_workspaces, precompute, workspace
     from linnet.pictures.draw import draw
     from linnet.runtime.assembly import assembly
+    from linnet.runtime.kernel import Kernel
 
 __version__ = "0.1.0"
 
 # What brings much of the compiler along is imported when it is first asked for. The name of a
 # module of this folder cannot be among them: importing it would put the module in its place.
-_LATER = {"function": "linnet.frontend.functions", "einsum": "linnet.frontend.einsum"}
-_LATER |= {
+_LATER = {
+    "Kernel": "linnet.runtime.kernel",
+    "SparseWorkspace": "linnet.formats.sparse_workspace",
+    "assembly": "linnet.runtime.assembly",
+    "check_properties": "linnet.algebra.properties",
+    "draw": "linnet.pictures.draw",
+    "einsum": "linnet.frontend.einsum",
+    "explain": "linnet.explanation",
+    "function": "linnet.frontend.functions",
+    "kernel": "linnet.frontend.kernel",
     "read": "linnet.files.read",
     "write": "linnet.files.write",
-    "assembly": "linnet.runtime.assembly",
-    "draw": "linnet.pictures.draw",
 }
 _LATER |= dict.fromkeys(("Lazy", "compute", "fuse", "lazy"), "linnet.arrays.lazy")
 _LATER |= dict.fromkeys(("Bucket", "Coord", "Hash", "Heap", "Policy"), "linnet.formats.policies")
 _LATER |= dict.fromkeys(("indices", "output"), "linnet.frontend.index")
-_LATER |= {"SparseWorkspace": "linnet.formats.sparse_workspace"}
 _LATER |= dict.fromkeys(("Semiring", "semiring", "semirings"), "linnet.algebra.semirings")
-_LATER |= {"check_properties": "linnet.algebra.properties"}
 _LATER |= dict.fromkeys(
     ("insert_workspaces", "precompute", "workspace"), "linnet.frontend.workspaces"
 )

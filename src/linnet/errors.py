@@ -10,9 +10,8 @@ import linecache
 import os
 import sys
 from dataclasses import dataclass
-from pathlib import Path
 
-_PACKAGE = str(Path(__file__).parent) + os.sep
+_PACKAGE = __file__.rpartition(os.sep)[0] + os.sep  # pathlib takes long to import
 
 
 @dataclass(frozen=True, slots=True)

@@ -48,7 +48,7 @@ def test_names_that_are_not_there(name: str):
 
 def test_explain_stays_a_function():
     """The module of that name does not take its place."""
-    code = "import linnet.explain as module, linnet as ln; print(callable(ln.explain))"
+    code = "import linnet.explanation, linnet as ln; print(callable(ln.explain))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "True"
 

@@ -8,7 +8,7 @@ from linnet.arrays.evaluate import sizes
 from linnet.arrays.nodes import Constant, Labels, Leaf, Map, Node, Position, Reduce, Take, View
 from linnet.arrays.plan import Plan, Result, Step, plan
 from linnet.arrays.trace import Trace, trace
-from linnet.explain import Explanation, explain
+from linnet.explanation import Explanation, explain
 from linnet.formats.format import Format
 from linnet.formats.tensor import Tensor
 

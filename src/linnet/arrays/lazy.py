@@ -14,7 +14,7 @@ from linnet.arrays.evaluate import evaluate
 from linnet.arrays.graph import fill_of, node_of, permuted
 from linnet.arrays.nodes import Labels, Node
 from linnet.errors import ArgumentError
-from linnet.explain import Explanation
+from linnet.explanation import Explanation
 from linnet.formats.format import Format
 from linnet.formats.located import located
 from linnet.formats.named import FormatLike, as_format

@@ -20,7 +20,7 @@ from linnet.arrays.nodes import Labels, Node, Notation
 from linnet.arrays.printer import show
 from linnet.arrays.written import Expression, IndexVar, as_expression
 from linnet.errors import ArgumentError, FormatError, LifecycleError, Location
-from linnet.explain import Explanation
+from linnet.explanation import Explanation
 from linnet.formats.format import Format
 from linnet.formats.located import located
 from linnet.formats.named import FormatLike, as_format
