@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import zip_longest
+from itertools import islice, zip_longest
 
 import numpy as np
 
@@ -16,10 +16,12 @@ from linnet.arrays.nodes import Axis, Constant, Leaf, Map, Node, Position, Reduc
 from linnet.errors import ArgumentError, DTypeError, ShapeError
 from linnet.formats.construct import asarray
 from linnet.formats.tensor import Tensor
+from linnet.loops.rewrite import walk
 from linnet.normalize.simplify import Facts, same, simplify_expr
 
 _NUMBERS = (bool, int, float, complex)
 _EMPTY_IS_REFUSED = ("minimum", "maximum", "fmin", "fmax")
+_LONG = 32  # nodes of an expression that is still looked into for a fill value
 _WIDENED = {"b": "int64", "i": "int64", "u": "uint64"}  # in which integers are summed
 
 
@@ -274,7 +276,9 @@ class _Fills:
                 return self._anything(node.dtype)  # what is read elsewhere is something else
             case Map(function, args):
                 values = tuple([self.expr(a) for a in args])
-                return simplify_expr(loops.Call(function, values), Facts({}, self._types))
+                made = simplify_expr(loops.Call(function, values), Facts({}, self._types))
+                # what is used twice would be twice in it, and so on: see `cuts`
+                return self._anything(node.dtype) if self._is_long(made) else made
             case Reduce(function, _, arg, initial, _, dtype):
                 below, identity = self.expr(arg), function.identity(dtype)
                 held = isinstance(below, loops.Literal) and identity is not None
@@ -282,6 +286,9 @@ class _Fills:
                 if kept and self._reductions_are_known:
                     return loops.Literal(initial, dtype, structural=True)
                 return self._anything(dtype)
+
+    def _is_long(self, expr: loops.Expr) -> bool:
+        return any(True for _ in islice(walk(expr), _LONG, None))
 
     def _anything(self, dtype: str) -> loops.Expr:
         name = f"x{len(self._types)}"

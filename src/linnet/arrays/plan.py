@@ -1,8 +1,8 @@
 """A graph cut into kernels, as few as the order of loops allows.
 
 Every output is computed by one nest of loops, with all that is below it inside. Only a reduction
-that is needed in another order than it can be computed in is computed before, and kept. Results
-that come out of the same loops come out of one kernel.
+that is needed in another order than it can be computed in is computed before, and kept; so is what
+is long and used more than once (`cuts`). Results of the same loops come out of one kernel.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from functools import lru_cache
 from linnet import loops
 from linnet.algebra.dtypes import as_python, concrete
 from linnet.arrays.attempt import UNNAMED, Attempt, Known
+from linnet.arrays.cuts import cuts
 from linnet.arrays.graph import fill_of
 from linnet.arrays.merge import aligned
 from linnet.arrays.nest import NUMBERS, Reading, nest
@@ -83,6 +84,8 @@ def plan(
     formats = {id(n): w for n, w in zip(outputs, wanted, strict=True)}
     called = {id(n): label for n, label in zip(outputs, labels, strict=False)}
     state = _Planner(Known(trace), formats, called)
+    for node in cuts(trace.nodes):
+        state.compute(node, "it is long, and used more than once")
     for node in sorted(outputs, key=lambda n: trace.places[id(n)]):
         state.compute(node)
     steps = tuple(state.step(group) for group in state.groups)
