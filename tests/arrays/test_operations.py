@@ -177,6 +177,24 @@ def test_a_fused_chain():
     same(variance, want.var(0))
 
 
+@pytest.mark.parametrize("format", [ln.CSR, ln.DENSE], ids=repr)
+def test_what_is_used_again_and_again_is_not_written_out_each_time(format):
+    x, want = lazy(ln.asarray(A, format=format)), A
+    for _ in range(30):
+        x, want = x * 0.5 + x, want * 0.5 + want
+    same(compute(x), want)
+    assert sum(name.startswith("code") for name in x.explain().stages) < 15
+
+
+def test_a_lazy_array_is_neither_true_nor_false():
+    @fuse
+    def positive(x):
+        return x if x.sum() > 0 else -x
+
+    with pytest.raises(ArgumentError, match="not known before it is computed"):
+        positive(ln.asarray(-A, format=ln.CSR))
+
+
 def test_nested_reductions():
     cube = sample(3, 4, 5)
     x = lazy(ln.asarray(cube, format=ln.CSF))

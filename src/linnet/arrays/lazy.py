@@ -70,6 +70,14 @@ class Lazy(Operators):
         """The kernels that would compute the array, and why they are what they are."""
         return _describe().explained([self.node])  # type: ignore[no-any-return]
 
+    @located
+    def __bool__(self) -> bool:
+        raise ArgumentError(
+            "whether a lazy array is true is not known before it is computed",
+            why="operations on it are noted, and run together later",
+            hint="compute it first, if ln.compute(x): …, or choose elements with ln.where",
+        )
+
     def __repr__(self) -> str:
         return f"Lazy(shape={self.shape}, dtype={self.dtype})"
 
