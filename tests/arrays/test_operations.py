@@ -195,6 +195,20 @@ def test_a_lazy_array_is_neither_true_nor_false():
         positive(ln.asarray(-A, format=ln.CSR))
 
 
+@pytest.mark.parametrize("depth", [260, 3000])
+def test_what_is_nested_too_deeply_is_refused(depth):
+    x = lazy(ln.asarray(A, format=ln.CSR))
+    for _ in range(depth):
+        x = apply("sin", x)
+    with pytest.raises(ArgumentError, match="nested too deeply"):
+        compute(x)
+
+
+def test_an_equation_is_a_string():
+    with pytest.raises(ArgumentError, match="an equation is a string, not 5"):
+        ln.einsum(5)
+
+
 def test_nested_reductions():
     cube = sample(3, 4, 5)
     x = lazy(ln.asarray(cube, format=ln.CSF))

@@ -13,7 +13,7 @@ import numpy as np
 from linnet.arrays.nodes import Labels, Node
 from linnet.arrays.plan import Plan, Step, plan
 from linnet.arrays.trace import trace
-from linnet.errors import OutOfMemoryError
+from linnet.errors import ArgumentError, OutOfMemoryError
 from linnet.formats.buffers import Buffer
 from linnet.formats.contents import NARROW, Contents, Signature
 from linnet.formats.element import Pattern
@@ -54,7 +54,19 @@ def evaluate(
     nodes: Sequence[Node], formats: Sequence[Format | None] = (), labels: Sequence[Labels] = ()
 ) -> list[Tensor]:
     """The tensors that nodes stand for, in the formats that are wanted."""
-    wanted = tuple(formats) or (None,) * len(nodes)
+    try:
+        return _evaluate(nodes, tuple(formats) or (None,) * len(nodes), labels)
+    except RecursionError:
+        raise ArgumentError(
+            "an expression of lazy arrays is nested too deeply",
+            why="its operations are noted, each inside the next, and none has been run",
+            hint="compute it now and then: x = ln.lazy(ln.compute(x))",
+        ) from None
+
+
+def _evaluate(
+    nodes: Sequence[Node], wanted: tuple[Format | None, ...], labels: Sequence[Labels]
+) -> list[Tensor]:
     found, key = trace(nodes)
     shapes = [node.shape for node in found.nodes]
     key = (*key, wanted, *labels)

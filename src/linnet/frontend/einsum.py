@@ -55,6 +55,10 @@ def einsum(
     """
     if schedule != "auto":
         raise ArgumentError(f"there is no schedule {schedule!r}", hint='"auto" is the only one yet')
+    if not isinstance(equation, str):
+        raise ArgumentError(
+            f"an equation is a string, not {equation!r}", hint='such as "C[i,j] += A[i,k] * B[k,j]"'
+        )
     if tensors:
         return _contracted(equation, tensors, operands, format)  # type: ignore[return-value]
     key = _quick_key(equation, operands, format, fill_value)
