@@ -158,3 +158,19 @@ def test_an_operator_with_an_argument_in_a_workspace():
     for level in (ln.SparseBlockList, ln.SparseList):
         y = ln.empty_tensor(level(level(ln.Element(0.0))))
         ln.testing.assert_equal(f(y, A), A.T)
+
+
+def test_a_truth_value_that_ends_a_loop_is_as_wide_as_its_scalar():
+    @ln.kernel
+    def some(y, A):
+        w = ln.temp(ln.ShortCircuit(0, "int64"))
+        y[...] = 0.0
+        w[...] = 0
+        for i in ...:
+            w[()] = w[()] or A[i, i]
+        y[()] += w[()]
+        return y
+
+    with ln.config(check=True):
+        found = [some(ln.scalar(0.0), m).item() for m in (np.zeros((2, 2)), np.diag([0.0, 3.0]))]
+    assert found == [0, 1]

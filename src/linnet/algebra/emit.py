@@ -32,7 +32,7 @@ def constant(value: Number, dtype: str) -> Const:
         case "c":
             return Const(complex(value), dtype)
         case _:
-            return Const(value, dtype)
+            return Const(int(value) if isinstance(value, bool) else value, dtype)
 
 
 def cast(x: Expr, dtype: str) -> Expr:

@@ -18,6 +18,7 @@ from linnet.frontend.expressions import (
     not_a_tensor,
 )
 from linnet.frontend.scope import Scope
+from linnet.loops.printer import show
 
 
 def lets(node: ast.stmt, scope: Scope) -> list[tuple[str, loops.Expr]] | None:
@@ -107,13 +108,20 @@ def _target(node: ast.stmt, target: ast.expr, scope: Scope) -> loops.Access:
             raise scope.error(target, f"`{text}` cannot be assigned to", hint=hint)
 
 
+def _is(e: loops.Expr, target: loops.Access) -> bool:
+    """Whether an expression reads what is assigned to: as written, for NaN differs from itself."""
+    if not isinstance(e, loops.Access) or e.tensor != target.tensor:
+        return False
+    return e == target or show(e) == show(target)
+
+
 def _without(target: loops.Access, f: Function, value: loops.Expr) -> loops.Expr | None:
     """The `e` for which `value` is `f(target, e)`; None if there is none."""
     match value:
         case loops.Call(function, (a, b)) if function is f:
-            if a == target:
+            if _is(a, target):
                 return b
-            if b == target and f.commutative:
+            if f.commutative and _is(b, target):
                 return a
             if not f.associative:
                 return None

@@ -131,3 +131,12 @@ def test_statements_alone():
     """)
     assert (program.params, program.results) == (("y", "A", "x"), ("y",))
     assert show(program.body).splitlines()[0] == "y[...] = 0"
+
+
+def test_an_update_at_an_index_that_differs_from_itself():
+    add, fmod = FUNCTIONS["add"], FUNCTIONS["fmod"]
+    target = Access("A", (Call(add, (Access("s", ()), Literal(float("nan")))),))
+    program = Program("k", ("A", "s"), (), Assign(target, fmod, Literal(False)), ())
+    again = parse_text(show(program))
+    assert isinstance(again.body, Assign)
+    assert again.body.op is fmod
