@@ -1,6 +1,6 @@
 """`ln.explain`: what the compiler makes of a program, stage by stage.
 
-Loaded with the package, so that `ln.explain` is the function; the compiler is imported when asked.
+The compiler is imported when it is asked for.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from importlib import import_module
 from typing import Any, Protocol
 
 from linnet import loops
+from linnet.errors import ArgumentError, Location
 from linnet.loops.printer import show
 from linnet.runtime.kernel import Kernel
 from linnet.stages import recorded
@@ -44,6 +45,12 @@ def explain(kernel: Kernel | Explained, *tensors: object) -> Explanation:
     and the code of every kernel: `print(ln.explain(expression))`.
     """
     if not isinstance(kernel, Kernel):
+        if not hasattr(kernel, "explain"):
+            raise ArgumentError(
+                f"{type(kernel).__name__} objects cannot be explained",
+                at=Location.of_caller(),
+                hint="pass a kernel and its arguments, or a lazy array",
+            )
         return kernel.explain()
     with recorded() as record:
         lowered = kernel.lowered(*tensors)

@@ -321,3 +321,20 @@ def test_any_and_all_end_early(format):
             both(lambda t, a=axis: reduce("logical_and", t, a), x, held.all(axis=axis))
     x = lazy(ln.asarray(A > 5, format=ln.CSR))
     assert "break" in ln.explain(reduce("logical_or", x, 1))["code"]
+
+
+def test_fused_functions_return_arrays_in_any_container():
+    @ln.fuse
+    def parts(x):
+        return {"more": x + 1, "rest": (x.sum(), [x * 2], 3)}
+
+    found = parts(np.eye(2))
+    assert found["more"].to_numpy().tolist() == [[2, 1], [1, 2]]
+    total, (twice,), number = found["rest"]
+    assert (total.item(), number) == (2, 3)
+    assert twice.to_numpy().tolist() == [[2, 0], [0, 2]]
+
+
+def test_what_cannot_be_explained():
+    with pytest.raises(ln.errors.ArgumentError, match="int objects cannot be explained"):
+        ln.explain(3)

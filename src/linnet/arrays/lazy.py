@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import wraps
 from importlib import import_module
 from typing import Any
@@ -108,6 +108,8 @@ def compute(*arrays: object) -> Any:
 def fuse(function: Callable[..., Any]) -> Callable[..., Any]:
     """The same function of arrays, run as a whole: its operations become few kernels.
 
+    What it returns may be an array, or tuples, lists and dictionaries of them.
+
     >>> @ln.fuse
     ... def normalized(X):
     ...     return X / X.sum(1, keepdims=True)
@@ -116,12 +118,40 @@ def fuse(function: Callable[..., Any]) -> Callable[..., Any]:
     @wraps(function)
     def fused(*args: Any, **named: Any) -> Any:
         made = function(*map(_argument, args), **{k: _argument(v) for k, v in named.items()})
-        if isinstance(made, tuple | list):
-            found = compute(*made)
-            return type(made)(found if len(made) > 1 else (found,))
-        return compute(made) if isinstance(made, Lazy) else made
+        wanted = list(_lazy_parts(made))
+        if not wanted:
+            return made
+        found = compute(*wanted)
+        return _with_parts(made, iter(found if len(wanted) > 1 else (found,)))
 
     return fused
+
+
+def _lazy_parts(made: object) -> Iterator[Lazy]:
+    """The lazy arrays in tuples, lists and dictionaries."""
+    match made:
+        case Lazy():
+            yield made
+        case tuple() | list():
+            for part in made:
+                yield from _lazy_parts(part)
+        case dict():
+            for part in made.values():
+                yield from _lazy_parts(part)
+
+
+def _with_parts(made: Any, found: Iterator[Tensor]) -> Any:
+    """The same with tensors in the place of lazy arrays, in order."""
+    match made:
+        case Lazy():
+            return next(found)
+        case tuple() | list():
+            parts = [_with_parts(part, found) for part in made]
+            return type(made)(*parts) if hasattr(made, "_fields") else type(made)(parts)
+        case dict():
+            return {key: _with_parts(part, found) for key, part in made.items()}
+        case _:
+            return made
 
 
 def _argument(value: Any) -> Any:
