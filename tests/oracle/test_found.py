@@ -174,3 +174,26 @@ def test_a_truth_value_that_ends_a_loop_is_as_wide_as_its_scalar():
     with ln.config(check=True):
         found = [some(ln.scalar(0.0), m).item() for m in (np.zeros((2, 2)), np.diag([0.0, 3.0]))]
     assert found == [0, 1]
+
+
+@pytest.mark.parametrize("stored", [0.0, -1.0])
+def test_an_update_that_changes_nothing_does_not_use_its_index(stored):
+    """Beyond the bounds, `min(0, 0)` may be left out; a value that is stored is refused."""
+
+    @ln.kernel
+    def least(y, A):
+        w = ln.temp(ln.DENSE(2))
+        y[...] = 0.0
+        ln.declare(w, 0.0, (A.shape[0], A.shape[0]))
+        for i in range(1, A.shape[0]):
+            w[i, i + 1] = min(w[i, i + 1], A[i, i])
+        for i in range(A.shape[0]):
+            y[()] += w[i, i]
+        return y
+
+    A = ln.asarray(np.diag([0.0, stored])).to(ln.Dense(ln.SparseHash(ln.Element(0.0))))
+    if stored:
+        with pytest.raises(IndexBoundsError):
+            least(ln.scalar(0.0), A)
+    else:
+        assert least(ln.scalar(0.0), A).item() == 0

@@ -309,7 +309,10 @@ def _updating(op: Function) -> Callable[[Cell, Place, Code, Location | None], Do
             found = convert(value.run(env))
             number, place_found = _present(found, at), place(env)
             known = value.constant or type(found) is Structural
-            if not (known and any(same(e, number) for e in identities)):
+            idle = any(same(e, number) for e in identities)
+            if not isinstance(place_found, tuple):  # what begins as its fill value stays so
+                idle = idle or (op.idempotent and same(cell.fill, number))
+            if not (known and idle):
                 where = _existing(cell, place_found, at, env)
                 cell.write(where, after(op.numpy(before(cell.values[where]), number)))
 
