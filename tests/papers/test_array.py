@@ -92,12 +92,24 @@ def region_of(kernel: ln.Kernel, tensors: dict[str, ln.Tensor]) -> regions.Regio
     return regions.substitute(found.lattice.region, names)
 
 
-def check(kernel: ln.Kernel, tensors: dict[str, ln.Tensor], text: str) -> ln.Tensor:
-    """The space is as said, and the loop visits just that; the result is the interpreter's."""
+def lattice_of(kernel: ln.Kernel, tensors: dict[str, ln.Tensor]) -> set[str]:
+    """The points of a kernel's only loop, as words; those that are passed over with a cross."""
+    (found,) = spaces_of(kernel.program, {name: t.format for name, t in tensors.items()})
+    producers, omitters = points(found.lattice)
+    words = producers | {f"×{word}" for word in omitters}
+    return {word.replace("[i]", "") for word in words}
+
+
+def check(kernel: ln.Kernel, tensors: dict[str, ln.Tensor], text: str, words: str) -> ln.Tensor:
+    """The space and its lattice are as said, and the loop visits just that space.
+
+    The result is the interpreter's.
+    """
     region = parse(text)
     result = kernel.program.params[0]
     found = region_of(kernel, tensors)
     assert equivalent(found, region), show(found)
+    assert lattice_of(kernel, tensors) == set(words.split())
     size = next(iter(tensors.values())).shape[0]
     where = {name: stored(t) for name, t in tensors.items()}
     inside = {i for i in range(size) if holds(region, lambda name: i in where[name])}  # noqa: B023
@@ -136,8 +148,8 @@ def test_fig2a_sum_and_product():
         for i in ...:
             r[i] = b[i] * c[i]
 
-    check(total, vectors("bc", {}, "float64"), "b | c")
-    check(both, vectors("bc", {}, "float64"), "b & c")
+    check(total, vectors("bc", {}, "float64"), "b | c", "bc b c")
+    check(both, vectors("bc", {}, "float64"), "b & c", "bc")
 
 
 @ln.kernel
@@ -158,6 +170,9 @@ def test_fig2b_masked_power_with_zeros_left_out():
     """What is 1 nearly everywhere is computed everywhere, if 0 is what is left out."""
     tensors = vectors("bcd", {}, "float64")
     assert region_of(masked_power_0, tensors) == regions.UNIVERSE
+    assert lattice_of(masked_power_0, tensors) == {
+        f"{b}{c}{d}U" for b in ("", "b") for c in ("", "c") for d in ("", "d")
+    }
     args = [tensors[n] for n in "bcd"]
     (count,) = masked_power_0.visits(ln.empty_tensor(ln.CSF(1)), *args).values()
     assert count == tensors["b"].shape[0]
@@ -168,7 +183,7 @@ def test_fig2b_masked_power_with_zeros_left_out():
 
 def test_fig2c_masked_power_with_ones_left_out():
     tensors = vectors("bcd", {}, "float64")
-    out = check(masked_power, tensors, "c | d")
+    out = check(masked_power, tensors, "c | d", "bcd cd bc c bd d")
     b, c, d = (tensors[n].to_numpy() for n in "bcd")
     np.testing.assert_array_equal(out.to_numpy(), b**c * (d == 0))
     assert out.fill_value == 1
@@ -185,7 +200,7 @@ def test_fig5_gcd_with_cases():
             r[i] = gcd(b[i], c[i])
 
     tensors = vectors("bc", {}, "int64")
-    out = check(apply, tensors, "b | c")
+    out = check(apply, tensors, "b | c", "bc b c")
     b, c = (tensors[n].to_numpy() for n in "bc")
     np.testing.assert_array_equal(out.to_numpy(), np.gcd(b, c))
     code = apply.code(ln.empty_tensor(ln.CSF(1)), *tensors.values())
@@ -201,7 +216,7 @@ def test_fig9_bitwise_and():
         for i in ...:
             r[i] = bitwise_and(b[i], c[i])
 
-    check(apply, vectors("bc", {}, "int64"), "b & c")
+    check(apply, vectors("bc", {}, "int64"), "b & c", "bc")
 
 
 # -- Figures 11 to 13: deriving spaces -------------------------------------------------------------
@@ -214,7 +229,7 @@ def test_fig11_annihilator():
         for i in ...:
             r[i] = max3(a[i], b[i], c[i])
 
-    check(apply, vectors("abc", {"a": INF, "b": INF}, "float64"), "a & b")
+    check(apply, vectors("abc", {"a": INF, "b": INF}, "float64"), "a & b", "abc ab")
 
 
 def test_fig12_idempotent():
@@ -224,7 +239,7 @@ def test_fig12_idempotent():
         for i in ...:
             r[i] = min(a[i], b[i])
 
-    check(apply, vectors("ab", {"a": 7, "b": 7}, "float64"), "a | b")
+    check(apply, vectors("ab", {"a": 7, "b": 7}, "float64"), "a | b", "ab a b")
 
 
 def test_fig13_identity():
@@ -234,7 +249,7 @@ def test_fig13_identity():
         for i in ...:
             r[i] = max(a[i], b[i])
 
-    out = check(apply, vectors("ab", {"a": 42, "b": -INF}, "float64"), "a | b")
+    out = check(apply, vectors("ab", {"a": 42, "b": -INF}, "float64"), "a | b", "ab a b")
     assert out.fill_value == 42
 
 
@@ -246,7 +261,7 @@ def test_case_4_annihilator_on_one_side():
             r[i] = a[i] / b[i]
 
     tensors = vectors("ab", {"b": 1}, "float64")
-    check(apply, tensors, "a")
+    check(apply, tensors, "a", "ab a")
     # b is brought back for its values: augmentation
     assert points(lattice(parse("a"), ("a", "b"))) == ({"ab", "a"}, set())
     other = vectors("ab", {"a": 1, "b": 0}, "float64")
@@ -288,7 +303,7 @@ def test_inferred_fill_value():
         for i in ...:
             r[i] = odd(a[i], b[i])
 
-    check(apply, vectors("ab", {"a": 3, "b": 1}, "float64"), "a | b")
+    check(apply, vectors("ab", {"a": 3, "b": 1}, "float64"), "a | b", "ab a b")
 
 
 # -- Figures 14 to 18: lattices --------------------------------------------------------------------
@@ -329,7 +344,7 @@ def test_fig14_both_expressions():
 
     for kernel in (algebra, functions):
         tensors = vectors("bcd", {}, "int64")
-        check(kernel, tensors, "(b | c) & d")
+        check(kernel, tensors, "(b | c) & d", "bcd bd cd")
         drawn = ln.explain(kernel, ln.empty_tensor(ln.CSF(1)), *tensors.values())["lattices"]
         assert "(b[i] ∪ c[i]) ∩ d[i]" in drawn
         assert "{b[i], c[i], d[i]}\n" in drawn
@@ -343,7 +358,7 @@ def test_fig15_xor_omits_what_both_store():
             r[i] = xor(a[i], b[i])
 
     tensors = vectors("ab", {}, "bool")
-    check(apply, tensors, "(a | b) & ~(a & b)")
+    check(apply, tensors, "(a | b) & ~(a & b)", "×ab a b")
     drawn = ln.explain(apply, ln.empty_tensor(ln.CSF(1)), *tensors.values())["lattices"]
     assert "×{a[i], b[i]}" in drawn
 
@@ -393,7 +408,7 @@ def test_fig16_difference():
         for i in ...:
             r[i] = unless(a[i], b[i])
 
-    check(apply, vectors("ab", {}, "float64"), "a & ~b")
+    check(apply, vectors("ab", {}, "float64"), "a & ~b", "×ab a")
 
 
 def test_fig17_union_with_a_complement():
@@ -405,6 +420,7 @@ def test_fig17_union_with_a_complement():
 
     tensors = vectors("ab", {}, "float64")
     assert equivalent(region_of(apply, tensors), parse("a | ~b"))
+    assert lattice_of(apply, tensors) == {"abU", "aU", "×bU", "U"}
     out = apply(ln.empty_tensor(ln.CSF(1)), *tensors.values())
     a, b = (t.to_numpy() for t in tensors.values())
     np.testing.assert_array_equal(out.to_numpy(), np.where(b == 0, 1 + a, a))
@@ -421,30 +437,30 @@ def test_fig18_repeated_tensor():
         for i in ...:
             r[i] = (a[i] + b[i]) * b[i]
 
-    check(apply, vectors("ab", {}, "float64"), "b")
+    check(apply, vectors("ab", {}, "float64"), "b", "ab b")
 
 
 # -- Figures 20 and 24: ufuncs and fused ufuncs ----------------------------------------------------
 
 
 @pytest.mark.parametrize(
-    ("ufunc", "dtype", "fill", "text"),
+    ("ufunc", "dtype", "fill", "text", "words"),
     [
-        (np.logical_xor, "bool", False, "(a | b) & ~(a & b)"),
-        (np.ldexp, "float64", 0, "a"),
-        (np.right_shift, "int64", 0, "a"),
-        (np.left_shift, "int64", 0, "a"),
-        (np.power, "float64", 1, "b"),
-        (np.floor_divide, "int64", 0, "a"),
-        (np.arctan2, "float64", 0, "a | b"),
-        (np.copysign, "float64", 0, "a | b"),
-        (np.hypot, "float64", 0, "a | b"),
-        (np.heaviside, "float64", 0, "a | b"),
-        (np.equal, "float64", True, "a | b"),
+        (np.logical_xor, "bool", False, "(a | b) & ~(a & b)", "×ab a b"),
+        (np.ldexp, "float64", 0, "a", "ab a"),
+        (np.right_shift, "int64", 0, "a", "ab a"),
+        (np.left_shift, "int64", 0, "a", "ab a"),
+        (np.power, "float64", 1, "b", "ab b"),
+        (np.floor_divide, "int64", 0, "a", "ab a"),
+        (np.arctan2, "float64", 0, "a | b", "ab a b"),
+        (np.copysign, "float64", 0, "a | b", "ab a b"),
+        (np.hypot, "float64", 0, "a | b", "ab a b"),
+        (np.heaviside, "float64", 0, "a | b", "ab a b"),
+        (np.equal, "float64", True, "a | b", "ab a b"),
     ],
     ids=lambda x: getattr(x, "__name__", None),
 )
-def test_fig20_ufuncs(ufunc, dtype, fill, text):
+def test_fig20_ufuncs(ufunc, dtype, fill, text, words):
     @ln.kernel
     def apply(r, a, b):
         r[...] = fill
@@ -455,32 +471,34 @@ def test_fig20_ufuncs(ufunc, dtype, fill, text):
     if ufunc is np.ldexp:
         b = tensors["b"]
         tensors["b"] = ln.tensor([sorted(stored(b))], np.full(b.nnz, 2), b.shape, format=ln.CSF(1))
-    out = check(apply, tensors, text)
+    out = check(apply, tensors, text, words)
     with np.errstate(all="ignore"):
         expected = ufunc(*(t.to_numpy() for t in tensors.values()))
     np.testing.assert_array_equal(out.to_numpy(), expected)
 
 
 @pytest.mark.parametrize(
-    ("text", "meaning", "region"),
+    ("text", "meaning", "region", "words"),
     [
-        ("and_xor", lambda a, b, c: (a ^ b) & c, "(a | b) & ~(a & b) & c"),
+        ("and_xor", lambda a, b, c: (a ^ b) & c, "(a | b) & ~(a & b) & c", "×abc ac bc"),
         (
             "or_xor",
             lambda a, b, c: (a ^ b) | c,
             "((a | b) & ~(a & b)) | c",
+            "abc ×ab ac bc a b c",
         ),
         (
             "xor_xor",
             lambda a, b, c: a ^ b ^ c,
             "(((a | b) & ~(a & b)) | c) & ~((a | b) & ~(a & b) & c)",
+            "abc ×ab ×ac ×bc a b c",
         ),
-        ("and_or", lambda a, b, c: (a | b) & c, "(a | b) & c"),
-        ("or_and", lambda a, b, c: (a & b) | c, "(a & b) | c"),
+        ("and_or", lambda a, b, c: (a | b) & c, "(a | b) & c", "abc ac bc"),
+        ("or_and", lambda a, b, c: (a & b) | c, "(a & b) | c", "abc ab c"),
     ],
     ids=lambda x: x if isinstance(x, str) and "_" in x else None,
 )
-def test_fig24_fused(text, meaning, region):
+def test_fig24_fused(text, meaning, region, words):
     @ln.kernel
     def and_xor(r, a, b, c):
         r[...] = False
@@ -513,7 +531,7 @@ def test_fig24_fused(text, meaning, region):
 
     kernel = {k.__name__: k for k in (and_xor, or_xor, xor_xor, and_or, or_and)}[text]
     tensors = vectors("abc", {}, "bool")
-    out = check(kernel, tensors, region)
+    out = check(kernel, tensors, region, words)
     np.testing.assert_array_equal(
         out.to_numpy(), meaning(*(t.to_numpy() for t in tensors.values()))
     )

@@ -2,14 +2,16 @@
 
 A point is a set of tensors that are walked together, until one of them runs out; what is left to be
 walked is a point below. Of the points whose tensors are all stored at a coordinate the largest says
-what to do there: at a *producer* there is something to compute, at an *omitter* there is not (ARRAY
-§6). Points are found from the meaning of the space: a tensor that occurs twice needs no care.
+what to do there: at a *producer* there is something to compute, at an *omitter* there is not. Built
+by the rules of ARRAY §6.3: a segment, a complement, an intersection, a union.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import combinations
+from functools import reduce
+from itertools import product
 from typing import assert_never
 
 from linnet.algebra.regions import (
@@ -20,14 +22,17 @@ from linnet.algebra.regions import (
     Region,
     Union,
     Universe,
-    holds,
+    augment,
     leaves,
     normalize,
 )
 
 Tensors = frozenset[str]
+Points = dict[Tensors, bool]
+"""Sets of tensors, and whether there is something to compute. Of two points both, there is a third
+that has the tensors of both: so one of those that are stored at a coordinate is the largest."""
 U = "U"
-"""Among the tensors of a point: all coordinates are visited."""
+"""Among the tensors of a point: all coordinates are visited. It is stored everywhere."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,45 +70,74 @@ class Lattice:
 
 def lattice(region: Region, tensors: tuple[str, ...] = ()) -> Lattice:
     """The lattice of a region; `tensors` are those that are read, in the region or not."""
-    region = normalize(region)
-    names = tuple(dict.fromkeys((*leaves(region), *tensors)))
-    subsets = [frozenset(c) for n in range(len(names), -1, -1) for c in combinations(names, n)]
-    found = dict.fromkeys(_walked(region, left) for left in subsets)
-    others = frozenset(names) - frozenset(leaves(region))  # read only for their values
-    sets = [s | extra for s in found if s is not None for extra in _subsets(others)]
-    points = [Point(s, holds(region, s.__contains__)) for s in sets]
+    region = normalize(region)  # complements are only of tensors: De Morgan
+    points = [Point(t, producer) for t, producer in build(augment(region, tensors)).items()]
+    # an omitter above nothing is passed over anyway
     kept = [p for p in points if p.producer or any(p.dominates(q) for q in points if q.producer)]
-    everywhere = frozenset((U,)) if holds(region, lambda name: False) else frozenset[str]()
+    names = tuple(dict.fromkeys((*leaves(region), *tensors)))
     kept.sort(key=lambda p: (-len(p.tensors), [n not in p.tensors for n in names]))
-    return Lattice(region, tuple(Point(p.tensors | everywhere, p.producer) for p in kept))
+    return Lattice(region, tuple(kept))
 
 
-def _subsets(names: Tensors) -> list[Tensors]:
-    return [frozenset(c) for n in range(len(names) + 1) for c in combinations(sorted(names), n)]
+# -- construction ----------------------------------------------------------------------------------
 
 
-def _walked(region: Region, left: Tensors) -> Tensors | None:
-    """The tensors that are walked together when only these are left; None if there is no need."""
+def build(region: Region) -> Points:
+    """The points of a region whose complements are only of tensors (Algorithm 2 of ARRAY)."""
     match region:
         case Leaf(name):
-            return frozenset((name,)) if name in left else None
+            return {frozenset((name,)): True}
         case Complement(Leaf(name)):
-            return frozenset((name,)) & left
+            return {frozenset((name, U)): False, frozenset((U,)): True}
         case Universe():
-            return frozenset()
+            return {frozenset((U,)): True}
         case Empty():
-            return None
+            return {}
         case Intersection(parts):
-            found = [_walked(p, left) for p in parts]
-            sets = [s for s in found if s is not None]
-            return frozenset[str]().union(*sets) if len(sets) == len(found) else None
+            return reduce(_intersection, (build(p) for p in parts))
         case Union(parts):
-            sets = [s for s in (_walked(p, left) for p in parts) if s is not None]
-            return frozenset[str]().union(*sets) if sets else None
+            return reduce(_union, (build(p) for p in parts))
         case Complement(inner):
-            return _walked(normalize(Complement(inner)), left)
+            return build(normalize(Complement(inner)))
         case _:
             assert_never(region)
+
+
+def _intersection(left: Points, right: Points) -> Points:
+    """Points of both together; all coordinates are visited if both visit all."""
+    found = {}
+    for p, q in _overlapping(left, right):
+        everywhere = p & q & {U}
+        found[(p | q) - {U} | everywhere] = left[p] and right[q]
+    return found
+
+
+def _union(left: Points, right: Points) -> Points:
+    """Points of both together, and those of one where the other has none."""
+    found = {p | q: left[p] or right[q] for p, q in _overlapping(left, right)}
+    for one, other in ((left, right), (right, left)):
+        found |= {p: one[p] for p in one if _largest(other, p) is None}
+    return found
+
+
+def _overlapping(left: Points, right: Points) -> Iterator[tuple[Tensors, Tensors]]:
+    """The product of points, filtered: those pairs that say what to do at the same coordinates.
+
+    Where a tensor is in both lattices it may be that one of them has a larger point where the
+    tensors of both are stored, and then that point is the one to be paired. The paper asks only
+    whether a tensor of one point is in the other lattice but not in the other point, and so loses
+    `{a, c}` in `((a & b) | c) & a`, where the other lattice has no point of both.
+    """
+    shared = frozenset().union(*left) & frozenset().union(*right) - {U}
+    for p, q in product(left, right):
+        both = p | q
+        if not shared or (_largest(left, both) == p and _largest(right, both) == q):
+            yield p, q
+
+
+def _largest(points: Points, stored: Tensors) -> Tensors | None:
+    """Of the points whose tensors are all stored the one that has most."""
+    return max((p for p in points if p - {U} <= stored), key=len, default=None)
 
 
 # -- text ------------------------------------------------------------------------------------------
