@@ -116,6 +116,27 @@ def scale(x: float, n: float) -> float:
     return x * math.exp2(n)
 
 
+def exponent(x: float) -> float:
+    """The whole number e with `x = m * 2 ** e` and `0.5 <= |m| < 1`; 0 if there is none."""
+    e = 0.0
+    if x != 0 and math.isfinite(x):
+        a = abs(x)
+        e = math.floor(math.log2(a)) + 1  # which may be rounded up or down to the next
+        h = math.floor(e / 2)  # in two steps, neither of them out of range
+        a = a * math.exp2(-h) * math.exp2(h - e)
+        if a >= 1:
+            e = e + 1
+        elif a < 0.5:
+            e = e - 1
+    return e
+
+
+def mantissa(x: float, e: float) -> float:
+    """`x / 2 ** e`."""
+    h = math.floor(e / 2)
+    return x * math.exp2(-h) * math.exp2(h - e)
+
+
 CODELETS: dict[str, FunctionType] = {
     f.__name__: f
     for f in (
@@ -128,6 +149,8 @@ CODELETS: dict[str, FunctionType] = {
         lcm,
         popcount,
         scale,
+        exponent,
+        mantissa,
     )
     if isinstance(f, FunctionType)
 } | COMPLEX

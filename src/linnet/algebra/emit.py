@@ -297,6 +297,26 @@ def ldexp(args: Args, dtype: str) -> Expr:
     return Cast(wide, dtype)
 
 
+def fraction(args: Args, dtype: str) -> Expr:
+    """What is behind the point, with the sign of x; of an infinity 0."""
+    (x,) = args
+    rest = Binary("-", x, Call("trunc", args, dtype), dtype)
+    infinite = Call("isinf", args, BOOL)
+    return Call("copysign", (Select(infinite, constant(0, dtype), rest), x), dtype)
+
+
+def exponent(args: Args, dtype: str) -> Expr:
+    """The power of two above the absolute value."""
+    return Cast(Call("exponent", (cast(args[0], "float64"),), "float64"), dtype)
+
+
+def mantissa(args: Args, dtype: str) -> Expr:
+    """What its exponent leaves of a number; computed in double precision, which is exact."""
+    x = cast(args[0], "float64")
+    power = Call("exponent", (x,), "float64")
+    return cast(Call("mantissa", (x, power), "float64"), dtype)
+
+
 def conversion(args: Args, dtype: str) -> Expr:
     """To another type; of a complex number only its real part becomes real, but all of it true."""
     (x,) = args

@@ -276,6 +276,13 @@ copysign = Function(
 nextafter = Function(
     "nextafter", 2, types.floating("nextafter"), emit.called("nextafter"), quiet(np.nextafter),
     idempotent=True)
+fraction = Function(
+    "fraction", 1, types.floating("fraction"), emit.fraction, quiet(lambda x: np.modf(x)[0]))
+whole = Function("whole", 1, types.floating("whole"), emit.called("trunc"), np.trunc)
+mantissa = Function(
+    "mantissa", 1, types.floating("mantissa"), emit.mantissa, quiet(lambda x: np.frexp(x)[0]))
+exponent = Function(
+    "exponent", 1, types.exponent("exponent"), emit.exponent, quiet(lambda x: np.frexp(x)[1]))
 spacing = Function(
     "spacing", 1, types.floating("spacing"), emit.spacing, quiet(np.spacing))
 bitwise_count = Function(
@@ -339,6 +346,13 @@ def _conversion(dtype: str) -> Function:
 
 
 astype = {dtype: _conversion(dtype) for dtype in DTYPES}
+
+PAIRS: dict[str, tuple[Function, Function]] = {
+    "divmod": (floor_divide, remainder),
+    "frexp": (mantissa, exponent),
+    "modf": (fraction, whole),
+}
+"""Functions of NumPy with two results, each of which is a row."""
 
 _rows = [row for row in tuple(globals().values()) if isinstance(row, Function)]
 FUNCTIONS: dict[str, Function] = {row.name: row for row in (*_rows, *astype.values())}

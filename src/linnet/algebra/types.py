@@ -91,6 +91,12 @@ def counting(name: str, accepts: str) -> Types:
     return rule
 
 
+def exponent(name: str) -> Types:
+    """An int32 from a float."""
+    rule = floating(name)
+    return lambda dtypes: ((concrete(rule(dtypes)[1]),), "int32")
+
+
 def part(dtypes: tuple[str, ...]) -> Typing:
     """A real number of the argument's precision."""
     return dtypes, _PART.get(dtypes[0], dtypes[0])

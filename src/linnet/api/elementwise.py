@@ -10,7 +10,7 @@ from linnet.algebra import table
 from linnet.api.dtypes import astype
 from linnet.api.operands import Array, as_array, as_tensor, dtype_of, shape_of
 from linnet.api.shapes import broadcast_shapes
-from linnet.arrays import apply
+from linnet.arrays import apply, apply_each
 from linnet.formats.located import located
 from linnet.formats.tensor import Tensor
 
@@ -57,6 +57,46 @@ def where(condition: Array, x1: Any, x2: Any, /) -> Any:
     second = _constant(x2, condition, x1)
     first = _constant(x1, condition, x2) if second is x2 else x1  # one of them keeps the dtype
     return apply(table.where, condition, first, second)
+
+
+def _numbers(*values: Any) -> bool:
+    return all(isinstance(v, bool | int | float | np.generic) for v in values)
+
+
+def _pair(name: str, *args: Any) -> tuple[Any, Any]:
+    """Both results of a function of NumPy that has two; of numbers, numbers."""
+    both = table.PAIRS[name]
+    if _numbers(*args):
+        return both[0](*args), both[1](*args)
+    first, second = apply_each(both, *args)
+    return first, second
+
+
+@located
+def divmod(x1: Array, x2: Array, /) -> tuple[Any, Any]:
+    """`x1 // x2` and `x1 % x2`, in one pass over them."""
+    return _pair("divmod", x1, x2)
+
+
+@located
+def modf(x: Array, /) -> tuple[Any, Any]:
+    """What is behind the point and what is before it, both with the sign of x.
+
+    >>> ln.modf(-2.75)
+    (-0.75, -2.0)
+    """
+    return _pair("modf", x)
+
+
+@located
+def frexp(x: Array, /) -> tuple[Any, Any]:
+    """Numbers m and e with `x = m * 2 ** e`; m is at least a half and below 1, but for its sign.
+
+    >>> m, e = ln.frexp(12.0)
+    >>> print(m, e)
+    0.75 4
+    """
+    return _pair("frexp", x)
 
 
 def _constant(x: Any, condition: Any, other: Any) -> Any:

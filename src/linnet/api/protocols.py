@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from linnet.algebra.lookup import lookup
+from linnet.algebra.table import PAIRS
 from linnet.api import NAMES
 from linnet.api.operands import as_tensor, check_device
 from linnet.api.storage import is_dense
@@ -101,7 +102,15 @@ def array_ufunc(ufunc: Any, method: str, inputs: tuple[Any, ...], named: dict[st
     found = _ufunc(ufunc, method, inputs, named)
     if found is NotImplemented or out is None:
         return found
-    (target,) = out
+    if isinstance(found, tuple):
+        return tuple(_put(t, x) for t, x in zip(out, found, strict=True))
+    return _put(out[0], found)
+
+
+def _put(target: Any, found: Any) -> Any:
+    """What was found, in the place that is given for it."""
+    if target is None:
+        return found
     if isinstance(target, Tensor):
         from linnet.api.calls import held
 
@@ -113,6 +122,8 @@ def array_ufunc(ufunc: Any, method: str, inputs: tuple[Any, ...], named: dict[st
 def _ufunc(ufunc: Any, method: str, inputs: tuple[Any, ...], named: dict[str, Any]) -> Any:
     if ufunc in _PRODUCTS and method == "__call__" and not named:
         return _api(_PRODUCTS[ufunc])(*inputs)
+    if ufunc.__name__ in PAIRS and method == "__call__" and not named:
+        return _api(ufunc.__name__)(*inputs)
     function = lookup(ufunc)
     if function is None:
         return NotImplemented

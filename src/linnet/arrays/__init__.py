@@ -10,6 +10,7 @@ from linnet.arrays.nodes import Notation
 from linnet.arrays.operations import (
     Array,
     apply,
+    apply_each,
     broadcast_to,
     contract,
     permute,
@@ -22,6 +23,7 @@ __all__ = [
     "Lazy",
     "Notation",
     "apply",
+    "apply_each",
     "broadcast_to",
     "compute",
     "contract",

@@ -118,6 +118,15 @@ def _applied(function: object, args: tuple[object, ...], format: FormatLike | No
     return _evaluated(made, format, key, dtypes)
 
 
+def apply_each(functions: Sequence[object], *args: object) -> tuple[Array, ...]:
+    """Several functions of the same elements, computed together: in one pass over the operands."""
+    nodes = [operand(a) for a in args]
+    made = [map_of(function_of(f), nodes) for f in functions]
+    if any(isinstance(a, Lazy) for a in args):
+        return tuple([Lazy(node) for node in made])
+    return tuple(evaluate(made))
+
+
 @located
 def reduce(
     function: object,

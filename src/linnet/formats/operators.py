@@ -94,7 +94,10 @@ class Operators:
     __invert__ = _unary("bitwise_invert")
 
     def __divmod__(self, other: object, /) -> tuple[Any, Any]:
-        return self // other, self % other
+        return _api("elementwise.divmod")(self, other)  # type: ignore[no-any-return]
+
+    def __rdivmod__(self, other: object, /) -> tuple[Any, Any]:
+        return _api("elementwise.divmod")(other, self)  # type: ignore[no-any-return]
 
     # -- parts -----------------------------------------------------------------------------------
 
