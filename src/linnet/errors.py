@@ -10,6 +10,7 @@ import linecache
 import os
 import sys
 from dataclasses import dataclass
+from types import FrameType
 
 _PACKAGE = __file__.rpartition(os.sep)[0] + os.sep  # pathlib takes long to import
 
@@ -28,7 +29,7 @@ class Location:
     def of_caller() -> Location | None:
         """The innermost frame outside the package, or None."""
         frame = sys._getframe(1)
-        while frame is not None and frame.f_code.co_filename.startswith(_PACKAGE):
+        while frame is not None and _is_ours(frame):
             frame = frame.f_back  # type: ignore[assignment]
         if frame is None:
             return None
@@ -46,6 +47,14 @@ class Location:
         if width > 0 and self.column >= indent:
             head += f"\n    {' ' * (self.column - indent)}{'^' * width}"
         return head
+
+
+def _is_ours(frame: FrameType) -> bool:
+    """Whether a frame runs code of the package, or what `dataclass` has made for it."""
+    file = frame.f_code.co_filename
+    if file == "<string>":
+        return str(frame.f_globals.get("__name__", "")).startswith("linnet.")
+    return file.startswith(_PACKAGE)
 
 
 class LinnetError(Exception):
@@ -87,6 +96,10 @@ def _rebuild(
 
 class ShapeError(LinnetError, ValueError):
     """Dimensions disagree, or a shape is not one."""
+
+
+class RangeError(LinnetError, ValueError):
+    """A number that means nothing here: a density of 2, a slice whose step is 0."""
 
 
 class AxisError(ShapeError, IndexError):
@@ -137,6 +150,10 @@ class LifecycleError(LinnetError):
 
 class ArgumentError(LinnetError, TypeError):
     """A kernel called with the wrong number or kind of arguments."""
+
+
+class NotComputedError(ArgumentError, AttributeError):
+    """Something was asked of a lazy array that only its elements can tell."""
 
 
 class IndexBoundsError(LinnetError, IndexError):

@@ -15,9 +15,9 @@ from contextvars import ContextVar, Token
 from dataclasses import astuple, dataclass, replace
 from pathlib import Path
 from types import TracebackType
-from typing import Any
+from typing import Any, TypedDict, Unpack
 
-from linnet.errors import LinnetError, Location
+from linnet.errors import ArgumentError, LinnetError, Location
 
 BACKENDS = ("llvm", "c")
 _FALSE = ("", "0", "false", "no", "off")
@@ -138,36 +138,45 @@ class _Change:
     token: Token[Options | None]
 
 
+class Changes(TypedDict, total=False):
+    """What `config` takes; None leaves an option as it is."""
+
+    backend: str | None
+    check: bool | None
+    sanitize: bool | None
+    cache: bool | None
+    cache_dir: str | os.PathLike[str] | None
+    cache_limit: int | None
+    compiler: str | None
+    threads: int | None
+
+
+def _plain(value: object) -> object:
+    return os.fspath(value) if isinstance(value, os.PathLike) else value
+
+
 class config:
     """Change options: `config(backend="c")` from now on, `with config(backend="c"):` in a block.
+
+    The options are `backend` (llvm, c), `check`, `sanitize`, `cache`, `cache_dir`, `cache_limit`,
+    `compiler` and `threads`.
 
     Which of the two it is shows only later: when a block is entered; or when nobody has the object
     any more, it is printed, or the thread goes on to ask for its options.
     """
 
-    def __init__(
-        self,
-        *,
-        backend: str | None = None,
-        check: bool | None = None,
-        sanitize: bool | None = None,
-        cache: bool | None = None,
-        cache_dir: str | os.PathLike[str] | None = None,
-        cache_limit: int | None = None,
-        compiler: str | None = None,
-        threads: int | None = None,
-    ) -> None:
-        given: dict[str, Any] = {
-            "backend": backend,
-            "check": check,
-            "sanitize": sanitize,
-            "cache": cache,
-            "cache_dir": os.fspath(cache_dir) if isinstance(cache_dir, os.PathLike) else cache_dir,
-            "cache_limit": cache_limit,
-            "compiler": compiler,
-            "threads": threads,
+    def __init__(self, *given: object, **changes: Unpack[Changes]) -> None:
+        unknown = [repr(value) for value in given]
+        unknown += [name for name in changes if name not in Changes.__annotations__]
+        if unknown:
+            raise ArgumentError(
+                f"there is no option {unknown[0]}",
+                at=Location.of_caller(),
+                hint=f"options are given by name: {', '.join(Changes.__annotations__)}",
+            )
+        self._changes: dict[str, Any] = {
+            name: _plain(value) for name, value in changes.items() if value is not None
         }
-        self._changes = {name: value for name, value in given.items() if value is not None}
         before = current()
         try:
             self._after = _one(replace(before, **self._changes))

@@ -83,3 +83,21 @@ def test_damaged_binary(tmp_path: Path, end: str, data: st.DataObject):
     path.write_bytes(damaged(data, path.read_bytes()))
     found = outcome(path)
     assert not isinstance(found, str) or f"a{end}" in found
+
+
+@pytest.mark.parametrize("kind", ["mtx", "npz", "bsp.h5"])
+def test_a_folder_that_is_not_there_is_named(tmp_path: Path, kind: str):
+    if kind == "bsp.h5":
+        pytest.importorskip("h5py")
+    with pytest.raises(FileNotFoundError) as caught:
+        ln.write(tmp_path / "nowhere" / f"a.{kind}", ln.eye(2))
+    assert caught.value.filename == str(tmp_path / "nowhere")
+
+
+def test_a_file_that_cannot_be_written_is_named(tmp_path: Path):
+    folder = tmp_path / "a.mtx"
+    folder.mkdir()
+    with pytest.raises(OSError) as caught:  # noqa: PT011 - which one depends on the system
+        ln.write(folder, ln.eye(2))
+    assert ".part" not in str(caught.value.filename)
+    assert [p.name for p in tmp_path.iterdir()] == ["a.mtx"]

@@ -99,6 +99,23 @@ class Function:
             return number
         return import_module("linnet.arrays").apply(self, *args)
 
+    def __reduce__(self) -> tuple[object, ...]:
+        """By name: the process that loads the pickle has the same table."""
+        if import_module("linnet.algebra.lookup").by_name.get(self.name) is not self:
+            raise ArgumentError(
+                f"`{self.label}` cannot be pickled",
+                at=Location.of_caller(),
+                why="a pickle names a function of the table, and this one is a user's",
+                hint="define it again in the other process",
+            )
+        return _of_name, (self.name,)
+
+    def __copy__(self) -> Function:
+        return self
+
+    def __deepcopy__(self, memo: dict[int, object]) -> Function:
+        return self
+
     def distributes(self, over: Function) -> bool:
         """Whether `f(x, over(y, z))` is `over(f(x, y), f(x, z))`."""
         return over in self.distributes_over or over.name in self.distributes_over
@@ -136,3 +153,8 @@ def add_cases(function: Function, cases: tuple[Case, ...]) -> None:
     """Give a function more cases. What it means is not changed by them."""
     with _lock:
         object.__setattr__(function, "cases", (*function.cases, *cases))
+
+
+def _of_name(name: str) -> Function:
+    found: Function = import_module("linnet.algebra.lookup").by_name[name]
+    return found

@@ -25,7 +25,7 @@ from linnet.api.storage import (
     refuse_large,
     typed,
 )
-from linnet.errors import ArgumentError, DTypeError, FormatError, ShapeError
+from linnet.errors import ArgumentError, DTypeError, FormatError, RangeError, ShapeError
 from linnet.formats import construct
 from linnet.formats.located import located
 from linnet.formats.named import CSR, DENSE, FormatLike, as_format
@@ -131,7 +131,7 @@ def arange(
     if stop is None:
         start, stop = 0, start
     if step == 0:
-        raise ArgumentError("the step of a range is not 0")
+        raise RangeError("the step of a range is not 0")
     span = (stop - start) / step
     if not math.isfinite(span):
         raise ShapeError("a range between these numbers has no length")
@@ -208,7 +208,7 @@ def eye(
 
 
 @located
-def diag(x: Array, /, *, k: int = 0, format: FormatLike | None = None) -> Tensor:
+def diag(x: Array, /, k: int = 0, *, format: FormatLike | None = None) -> Tensor:
     """A CSR matrix with a vector on its k-th diagonal, or that diagonal of a matrix.
 
     >>> ln.diag([1.0, 2.0]).to_numpy().tolist()

@@ -23,7 +23,7 @@ from linnet.api.storage import (
     unflatten,
 )
 from linnet.arrays import Lazy, view
-from linnet.errors import ArgumentError, IndexBoundsError, ShapeError
+from linnet.errors import ArgumentError, IndexBoundsError, RangeError, ShapeError
 from linnet.formats.from_scipy import is_scipy_sparse
 from linnet.formats.located import located
 from linnet.formats.tensor import Tensor
@@ -71,6 +71,8 @@ def _part(p: object) -> Any:
     if p is None or p is Ellipsis:
         return p
     if isinstance(p, slice):
+        if p.step == 0:
+            raise RangeError("the step of a slice is not 0")
         return slice(*(_bound(b) for b in (p.start, p.stop, p.step)))
     if isinstance(p, bool | np.bool_):
         return np.asarray(p)

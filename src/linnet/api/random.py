@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,7 @@ import numpy as np
 from linnet.algebra.dtypes import Number, canonical
 from linnet.api.dtypes import DType
 from linnet.api.storage import build, typed, unflatten
-from linnet.errors import ArgumentError, ShapeError
+from linnet.errors import RangeError, ShapeError
 from linnet.formats.located import located
 from linnet.formats.named import COO, FormatLike, as_format
 from linnet.formats.tensor import Tensor
@@ -37,8 +38,8 @@ def random(
     1000
     """
     dims, size = check_shape(shape), math.prod(check_shape(shape))
-    if not 0 <= density <= 1:
-        raise ArgumentError(f"a density lies between 0 and 1, not at {density}")
+    if not isinstance(density, Real) or not 0 <= density <= 1:
+        raise RangeError(f"a density lies between 0 and 1, and is not {density!r}")
     if size > LARGEST:
         raise ShapeError(f"an array of shape {dims} has more elements than 63 bits count")
     generator = np.random.default_rng(rng)

@@ -8,18 +8,20 @@ from importlib import import_module
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from linnet.algebra.dtypes import Number, concrete
 from linnet.arrays.evaluate import evaluate
 from linnet.arrays.graph import fill_of, node_of, permuted
 from linnet.arrays.nodes import Labels, Node
-from linnet.errors import ArgumentError
+from linnet.errors import ArgumentError, Location, NotComputedError
 from linnet.explanation import Explanation
 from linnet.formats.format import Format
 from linnet.formats.located import located
 from linnet.formats.named import FormatLike, as_format
 from linnet.formats.operators import Operators
 from linnet.formats.tensor import Tensor
+from linnet.formats.to_scipy import is_asked_by_operator
 
 
 class Lazy(Operators):
@@ -78,8 +80,57 @@ class Lazy(Operators):
             hint="compute it first, if ln.compute(x): …, or choose elements with ln.where",
         )
 
+    @located
+    def __len__(self) -> int:
+        if not self.shape:
+            raise ArgumentError("an array without dimensions has no length")
+        return self.shape[0]
+
+    # A single number is computed where one is needed.
+
+    def item(self) -> Number:
+        """The value of an array with one element, which is computed now."""
+        return self.compute().item()
+
+    def __float__(self) -> float:
+        return float(self.compute())
+
+    def __int__(self) -> int:
+        return int(self.compute())
+
+    def __complex__(self) -> complex:
+        return complex(self.compute())
+
+    def __index__(self) -> int:
+        return self.compute().__index__()
+
+    @located
+    def __array__(self, dtype: object = None, copy: bool | None = None) -> NDArray[Any]:
+        if is_asked_by_operator():
+            return np.array(None, object)
+        raise _not_computed("NumPy asked for the elements of a lazy array")
+
+    def __getattr__(self, name: str) -> Any:
+        if name in _OF_ELEMENTS:
+            raise _not_computed(f"a lazy array has no `{name}` before it is computed")
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+
     def __repr__(self) -> str:
         return f"Lazy(shape={self.shape}, dtype={self.dtype})"
+
+
+_OF_ELEMENTS = frozenset(
+    name for name in dir(Tensor) if not name.startswith("_") and not hasattr(Operators, name)
+)
+
+
+def _not_computed(message: str) -> NotComputedError:
+    return NotComputedError(
+        message,
+        at=Location.of_caller(),
+        why="operations on it are noted, and run together later",
+        hint="compute it first: ln.compute(x)",
+    )
 
 
 @located

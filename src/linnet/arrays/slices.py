@@ -8,7 +8,7 @@ from typing import TypeAlias
 
 from linnet.arrays.graph import view_of
 from linnet.arrays.nodes import Axis, Node
-from linnet.errors import ArgumentError, IndexBoundsError
+from linnet.errors import ArgumentError, IndexBoundsError, RangeError
 
 Part: TypeAlias = int | slice | EllipsisType | None
 Index: TypeAlias = Part | tuple[Part, ...]
@@ -50,6 +50,8 @@ def _expanded(parts: tuple[object, ...], ndim: int) -> list[object]:
 
 def _range(part: slice, size: int) -> tuple[int, int, int]:
     """Where a slice begins, how many elements it has, and its step."""
+    if part.step == 0:
+        raise RangeError("the step of a slice is not 0")
     try:
         start, stop, step = part.indices(size)
     except (TypeError, ValueError) as error:

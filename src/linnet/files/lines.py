@@ -12,6 +12,7 @@ from linnet.errors import FileError
 from linnet.files import entries as e
 from linnet.files.powers import powers
 from linnet.files.stream import Source
+from linnet.formats.validate import LARGEST
 from linnet.runtime.routine import Routine
 
 _read_entries = Routine(e.read_entries)
@@ -141,11 +142,13 @@ class Lines:
             return self._expected("the end of the line", tokens[field], line)
         if state[e.PROBLEM] == e.NOT_AN_INDEX:
             return self._expected(f"a {names[field]} (a whole number)", tokens[field], line)
-        dim = self.layout.dims[field]
+        said = self.layout.dims[field] < LARGEST
+        limits = f"between 1 and {self.layout.dims[field]}" if said else "1 or more"
+        size = "the header gives the size, and " if said else ""
         return self.source.problem(
-            f"{names[field]} {tokens[field].decode()} is not between 1 and {dim}",
+            f"{names[field]} {tokens[field].decode()} is not {limits}",
             line=line,
-            why="the header gives the size, and coordinates in files count from 1",
+            why=f"{size}coordinates in files count from 1",
         )
 
     def _expected(self, what: str, token: bytes, line: int) -> FileError:

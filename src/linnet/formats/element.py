@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, ClassVar, Self
 
 from linnet import imp
 from linnet.algebra.dtypes import Number, as_python, canonical
-from linnet.errors import FormatError
+from linnet.errors import DTypeError, FormatError, Location
 from linnet.formats.alike import same_value
 from linnet.formats.level import Array, Level
 from linnet.formats.validate import check_length
@@ -47,6 +47,11 @@ class Element(Leaf):
     arrays: ClassVar[tuple[Array, ...]] = (Array("val", "value"),)
 
     def __post_init__(self) -> None:
+        fill = self.fill
+        if not isinstance(fill, complex | None) and not hasattr(fill, "__float__"):
+            raise DTypeError(
+                f"the fill value {fill!r} does not fit: it is no number", at=Location.of_caller()
+            )
         if self.dtype is not None:
             object.__setattr__(self, "dtype", canonical(self.dtype))
             if self.fill is not None:

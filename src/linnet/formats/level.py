@@ -19,6 +19,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
+from linnet.errors import FormatError, Location
+
 if TYPE_CHECKING:
     import numpy as np
 
@@ -140,6 +142,14 @@ class Inner(Level):
     """A level above another."""
 
     child: Level
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.child, Level):
+            raise FormatError(
+                f"{type(self).__name__} is a level above another, and {self.child!r} is none",
+                at=Location.of_caller(),
+                hint=f"ln.{type(self).__name__}(ln.Element()) stores values",
+            )
 
     def label(self, child: str) -> str:
         """How the level prints, around its child."""

@@ -34,6 +34,7 @@ class SparseCOO(Appended):
             raise FormatError(f"SparseCOO stores at least one dimension, not {n!r}")
         object.__setattr__(self, "n", n)
         object.__setattr__(self, "child", child)
+        self.__post_init__()
 
     @property
     def width(self) -> int:  # type: ignore[override]

@@ -70,6 +70,7 @@ class SparseTiles(Hashed):
         object.__setattr__(self, "rows", rows)
         object.__setattr__(self, "columns", columns)
         object.__setattr__(self, "child", child)
+        self.__post_init__()
 
     def label(self, child: str) -> str:
         return f"SparseTiles({self.rows}, {self.columns}, {child})"

@@ -84,6 +84,7 @@ class SparseWorkspace(Inner):
         object.__setattr__(self, "n", n)
         object.__setattr__(self, "policy", policy or Coord())
         object.__setattr__(self, "child", child)
+        self.__post_init__()
 
     @property
     def width(self) -> int:  # type: ignore[override]

@@ -22,7 +22,7 @@ from linnet.formats.format import Format, named
 from linnet.formats.located import located
 from linnet.formats.named import DENSE, FormatLike, as_format, permute, settle
 from linnet.formats.operators import Operators
-from linnet.formats.to_scipy import to_scipy
+from linnet.formats.to_scipy import is_asked_by_operator, to_scipy
 
 __all__ = ["Contents", "Signature", "Tensor", "buffer_names", "empty_tensor"]
 
@@ -212,6 +212,8 @@ class Tensor(Operators):
 
     @located
     def __array__(self, dtype: object = None, copy: bool | None = None) -> NDArray[Any]:
+        if dtype is None and is_asked_by_operator():
+            return np.array(None, object)
         if not _is_dense(self.contents().format):
             raise FormatError(
                 f"NumPy asked for a dense array of {self!r}",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -103,3 +104,31 @@ def _scipy_sparse() -> Any:
     except ImportError:
         raise LinnetError("SciPy is not installed", hint="pip install scipy") from None
     return scipy.sparse
+
+
+def is_asked_by_operator() -> bool:
+    """Whether an operator of a SciPy array asks for our elements, to compute with them itself.
+
+    `S @ A` makes a NumPy array of A. It takes an object of no dimensions for something that is no
+    array, and leaves the operator to A: SciPy has no other way to be told. What `*` means for its
+    old matrices is another product, and is not left to us.
+    """
+    frame = sys._getframe(1)
+    while frame is not None and not _is_scipy(frame.f_globals):
+        if not frame.f_globals.get("__name__", "").startswith("linnet."):
+            return False
+        frame = frame.f_back  # type: ignore[assignment]
+    while frame is not None and _is_scipy(frame.f_globals):
+        if frame.f_code.co_name in _OPERATORS:
+            return not frame.f_globals["__name__"].endswith("_matrix")
+        frame = frame.f_back  # type: ignore[assignment]
+    return False
+
+
+_OPERATORS = frozenset(
+    f"__{name}__" for name in "add sub mul matmul truediv eq ne lt le gt ge".split()
+)
+
+
+def _is_scipy(module: dict[str, Any]) -> bool:
+    return str(module.get("__name__", "")).startswith("scipy.sparse.")

@@ -1,0 +1,152 @@
+"""Manners: SciPy arrays on the left, lazy arrays as numbers, and refusals that help."""
+
+from __future__ import annotations
+
+import copy
+import operator
+import pickle
+from typing import Any
+
+import numpy as np
+import pytest
+from tests.api.operands import close, matrix, same
+
+import linnet as ln
+from linnet.algebra.lookup import by_name
+
+OPERATORS = [operator.add, operator.sub, operator.mul, operator.eq, operator.lt, operator.ge]
+KINDS = ["csr", "csc", "coo", "bsr", "dia", "lil", "dok"]
+
+
+# -- SciPy on the left -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("mine", ["csr", "coo", "dense"])
+def test_operators_of_scipy_arrays_are_left_to_us(kind: str, mine: str):
+    sparse = pytest.importorskip("scipy.sparse")
+    x, a = matrix(mine)
+    s = sparse.coo_array(np.round(a * 0.6)).asformat(kind)
+    for function in OPERATORS:
+        found = function(s, x)
+        assert isinstance(found, ln.Tensor)
+        close(found, function(s.toarray(), a))
+    found = s @ x.T
+    assert isinstance(found, ln.Tensor)
+    close(found, s.toarray() @ a.T)
+    close(s / ln.asarray(a + 9.0), s.toarray() / (a + 9.0))
+
+
+def test_operators_of_scipy_arrays_with_lazy_ones():
+    sparse = pytest.importorskip("scipy.sparse")
+    x, a = matrix("csr")
+    found = sparse.csr_array(a) @ ln.lazy(x).T
+    assert isinstance(found, ln.Lazy)
+    close(found.compute(), a @ a.T)
+
+
+def test_the_product_of_old_matrices_is_not_ours():
+    """`*` is the matrix product there, and would be another one here."""
+    sparse = pytest.importorskip("scipy.sparse")
+    x, a = matrix("csr")
+    with pytest.raises(ln.LinnetError, match="NumPy asked for a dense array"):
+        sparse.csr_matrix(a) * x.T
+    close(sparse.csr_matrix(a) @ x.T, a @ a.T)
+
+
+def test_other_questions_of_scipy_are_refused():
+    sparse = pytest.importorskip("scipy.sparse")
+    x, a = matrix("csr")
+    s = sparse.csr_array(a)
+    for ask in (s.multiply, s.maximum, sparse.coo_array(a).dot):
+        with pytest.raises(ln.LinnetError, match="NumPy asked for a dense array"):
+            ask(x)
+    with pytest.raises(ln.LinnetError, match="NumPy asked for a dense array"):
+        np.asarray(x)
+
+
+# -- lazy arrays -----------------------------------------------------------------------------------
+
+
+def test_lazy_numbers_are_computed_where_numbers_are_needed():
+    x, a = matrix("csr")
+    total = ln.lazy(x).sum()
+    assert float(total) == pytest.approx(a.sum())
+    assert complex(total) == pytest.approx(a.sum())
+    assert int(ln.lazy(x).max()) == int(a.max())
+    assert total.item() == pytest.approx(a.sum())
+    assert [10, 20, 30][ln.lazy(ln.asarray(1)) + 1] == 30
+    assert len(ln.lazy(x)) == len(a)
+
+
+@pytest.mark.parametrize("name", ["add", "where", "astype_int8"])
+def test_functions_are_pickled_by_name(name: str):
+    function = by_name[name]
+    assert pickle.loads(pickle.dumps(function)) is function
+    assert copy.deepcopy(function) is function
+
+
+def test_functions_of_users_are_not_pickled():
+    @ln.function
+    def half(x):
+        return x / 2
+
+    with pytest.raises(TypeError, match="`half` cannot be pickled"):
+        pickle.dumps(half)
+
+
+def test_lazy_arrays_are_pickled_with_what_they_are_of():
+    x, a = matrix("csr")
+    close(pickle.loads(pickle.dumps((ln.lazy(x) * 2.0).sum(axis=0))).compute(), 2 * a.sum(0))
+
+
+@pytest.mark.parametrize("name", ["nnz", "to_numpy", "to_scipy", "format", "data", "buffers"])
+def test_what_a_lazy_array_cannot_tell(name: str):
+    x = ln.lazy(matrix("csr")[0])
+    assert not hasattr(x, name)
+    with pytest.raises(ln.errors.NotComputedError, match=f"no `{name}` before it is computed"):
+        getattr(x, name)
+
+
+def test_lazy_arrays_are_not_made_dense():
+    x = ln.lazy(matrix("csr")[0])
+    with pytest.raises(ln.LinnetError, match="compute it first"):
+        np.asarray(x)
+    with pytest.raises(TypeError, match="not a single number"):
+        float(x)
+    with pytest.raises(TypeError, match="no length"):
+        len(x.sum())
+    with pytest.raises(AttributeError, match="no attribute 'nonsense'"):
+        _ = x.nonsense
+
+
+# -- refusals --------------------------------------------------------------------------------------
+
+REFUSED: dict[str, tuple[Any, type[Exception], str]] = {
+    "step of a sparse slice": (lambda: matrix("csr")[0][::0], ValueError, "step of a slice"),
+    "step of a dense slice": (lambda: ln.arange(4)[::0], ValueError, "step of a slice"),
+    "step of a lazy slice": (lambda: ln.lazy(ln.eye(3))[::0], ValueError, "step of a slice"),
+    "step of a range": (lambda: ln.arange(0, 3, 0), ValueError, "step of a range"),
+    "density": (lambda: ln.random((3, 3), 2.0), ValueError, "density"),
+    "density of words": (lambda: ln.random((3, 3), "x"), ValueError, "density"),
+    "option": (lambda: ln.config(foo=1), TypeError, "no option foo"),
+    "option without a name": (lambda: ln.config(1), TypeError, "given by name"),
+    "level above nothing": (lambda: ln.Dense(3), ValueError, "3 is none"),
+    "levels above a name": (lambda: ln.SparseCOO(2, "csr"), ValueError, "'csr' is none"),
+    "fill value": (lambda: ln.Element("x"), TypeError, "is no number"),
+    "nothing to join": (lambda: ln.concat([]), ValueError, "nothing to join"),
+}
+
+
+@pytest.mark.parametrize("name", list(REFUSED))
+def test_refusals_are_of_the_kind_that_numpy_raises(name: str):
+    call, kind, text = REFUSED[name]
+    with pytest.raises(ln.LinnetError, match=text) as caught:
+        call()
+    assert isinstance(caught.value, kind)
+    if caught.value.at is not None:
+        assert caught.value.at.file == __file__
+
+
+def test_diagonals_by_position():
+    same(ln.diag([1.0, 2.0], 1), np.diag([1.0, 2.0], 1))
