@@ -7,10 +7,11 @@ call, then takes new memory instead of reusing theirs.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import MutableSequence, Sequence
 from functools import lru_cache
 from typing import Any, ClassVar
 
+import numpy as np
 from numpy.typing import NDArray
 
 from linnet.errors import LifecycleError
@@ -81,17 +82,28 @@ def buffer_names(format: Format) -> tuple[str, ...]:
 class Contents:
     """What a tensor holds: immutable, but for being taken by a kernel that writes."""
 
-    __slots__ = ("_nnz", "_pins", "_signature", "_slots", "_taken", "buffers", "format", "shape")
+    __slots__ = (
+        "_nnz",
+        "_signature",
+        "_slots",
+        "_taken",
+        "buffers",
+        "fitted",
+        "format",
+        "pins",
+        "shape",
+    )
 
     def __init__(self, format: Format, shape: tuple[int, ...], buffers: tuple[Buffer, ...]) -> None:
         self.format = format
         self.shape = shape
         self.buffers = buffers
-        self._pins = 0
+        self.pins = 0  # kernels that read this now; changed with the guard held
         self._taken = False
         self._slots: tuple[int, ...] | None = None
         self._signature: Signature | None = None
         self._nnz: int | None = None
+        self.fitted: tuple[np.dtype[Any], ...] | None = None
 
     @property
     def slots(self) -> tuple[int, ...]:
@@ -136,83 +148,79 @@ class Contents:
 
     def pin(self) -> Contents:
         """A kernel begins to read this; `unpin` when it is done. Called with the guard held."""
-        self._pins += 1
+        self.pins += 1
         return self
 
     def unpin(self) -> None:
         """The kernel that read this is done. Called with the guard held."""
-        self._pins -= 1
+        self.pins -= 1
 
     @property
     def lent(self) -> bool:
         """Whether a kernel that writes has the memory."""
         return self._taken
 
-    def fits(self, format: Format, dtypes: Sequence[str]) -> bool:
-        """Whether there is memory to be lent, in the layout of a tensor of any shape."""
-        if self.format != format or len(self.buffers) != len(dtypes):
-            return False
-        shown = True
-        for buffer, dtype in zip(self.buffers, dtypes, strict=True):
-            if _name(buffer.dtype) != dtype:
-                return False
-            shown = shown and buffer.exported
-        return not shown
+    def fits(self, format: Format, kinds: tuple[np.dtype[Any], ...]) -> bool:
+        """Whether memory has the layout of a tensor of any shape; `fitted` says what did last."""
+        fits = self.format == format and [b.dtype for b in self.buffers] == [*kinds]
+        if fits:
+            self.fitted = kinds
+        return fits
 
-    def lend_held(self) -> list[int] | None:
-        """As `lend`, of contents that stay: lengths, too. None if anybody else has them.
+    def lend_held(self, block: MutableSequence[int], at: int) -> bool:
+        """As `lend`, of contents that stay: lengths, too. False if anybody else has them.
 
         Who asks has pinned them. Called with the guard held; give it back by `own`.
         """
-        if self._pins > 1 or self._taken or any(b.exported for b in self.buffers):
-            return None
+        if self.pins > 1 or self._taken or any(b.exported for b in self.buffers):
+            return False
         addresses = [buffer.lend() for buffer in self.buffers]
         if not all(addresses):
             for buffer in self.buffers:
                 buffer.own()
-            return None
+            return False
         self._taken = True
-        pairs = zip(addresses, self.buffers, strict=True)
-        return [slot for a, b in pairs for slot in (a, b.capacity, b.length)]
+        for address, buffer in zip(addresses, self.buffers, strict=True):
+            block[at], block[at + 1], block[at + 2] = address, buffer.capacity, buffer.length
+            at += 3
+        return True
 
-    def lend(self) -> list[int] | None:
-        """The memory of every buffer, for a kernel that writes: address, capacity, 0 for each.
+    def lend(self, block: MutableSequence[int], at: int) -> None:
+        """The memory of every buffer, for a kernel that writes, into its argument block.
 
-        A buffer that others may see is not lent (0, 0, 0); None while somebody reads the tensor.
-        Called with the guard held. What becomes of the memory must be told to `returned`, or to
-        `forget` if it is somebody else's in any case.
+        A buffer that others may see is not lent, and none while somebody reads the tensor. Called
+        with the guard held. What becomes of the memory must be told to `returned`, or to `forget`
+        if it is somebody else's in any case.
         """
-        if self._pins or self._taken:
-            return None
-        self._taken = True
-        slots: list[int] = []
+        if self.pins or self._taken:
+            return
         for buffer in self.buffers:
             lent = buffer.lend()
-            slots += (lent, buffer.capacity if lent else 0, 0)
-        return slots
+            if lent:
+                self._taken = True
+                block[at] = lent
+                block[at + 1] = buffer.capacity
+            at += 3
 
     def returned(self, block: Sequence[int], at: int) -> bool:
         """What a kernel did with lent memory: whether all of it is as it was, lengths included.
 
         Otherwise the addresses in the argument block are somebody else's from now on.
         """
-        same = True
-        k = at
         for buffer in self.buffers:
-            if block[k] != buffer.address or block[k + 2] != buffer.length or buffer.exported:
-                same = False
-                break
-            k += 3
-        if same:
-            self.own()
-        else:
-            self.forget()
-        return same
+            if block[at] != buffer.address or block[at + 2] != buffer.length or buffer.exported:
+                self.forget()
+                return False
+            at += 3
+        self.own()
+        return True
 
     def own(self) -> None:
         """No kernel has touched the memory that was lent, or none but within its length."""
         for buffer in self.buffers:
-            buffer.own()
+            memory = buffer._memory
+            if memory is not None:
+                memory.address = buffer.address
         self._taken = False
 
     def forget(self) -> None:

@@ -9,6 +9,9 @@ import ctypes
 from array import array
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
 
 from linnet import imp, loops
 from linnet.errors import (
@@ -30,6 +33,7 @@ from linnet.normalize.shape_checks import Check
 from linnet.runtime.sizes import Shapes, Size, check_size
 
 _NOT_RUN = -1  # the status of a kernel that was not run, or whose status an interrupt has lost
+_FRAMES = 4  # argument blocks that an entry remembers: loops swap a few tensors
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,10 +44,23 @@ class Result:
     name: str
     format: Format
     dtypes: tuple[str, ...]
+    kinds: tuple[np.dtype[Any], ...]  # the same, as NumPy has them
     dims: tuple[Size, ...] | None  # None: those it has
     keeps: bool  # what it held before is updated
     in_place: bool  # and nothing can go wrong meanwhile: no copy is needed
     at: Location | None  # where it is declared
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """The argument block for operands of certain sizes at certain places, to be copied.
+
+    Results have their dimensions in it, and no memory yet.
+    """
+
+    known: list[tuple[int, ...]]  # what it was made of
+    block: array[int]
+    writes: tuple[tuple[Result, tuple[int, ...], int], ...]  # results, shapes, where memory begins
 
 
 @dataclass(slots=True)
@@ -63,9 +80,11 @@ class Entry:
     own: tuple[int, ...]  # positions of outputs whose old dimensions count
     wide: bool  # coordinates of results have 64 bits
     warnings: tuple[Warned, ...]  # to be told when it is made
+    fixed: bool  # sizes of results follow from shapes alone, and from no element
     choices: tuple[Choice, ...] = ()  # workspaces whose kind depends on sizes
     kinds: Kinds = ()  # the kind of each
     told: tuple[object, Kinds] = (None, ())  # the sizes asked for last, and the answer
+    frames: tuple[Frame, ...] = ()  # of the last few calls, which are often alike
 
     def run(self, tensors: Sequence[Tensor], held: Sequence[Contents | None]) -> bool:
         """Call the kernel; afterwards the output tensors hold the results.
@@ -73,47 +92,73 @@ class Entry:
         `held` are the pinned contents of the arguments; None for an output that begins anew. False
         if nothing was done, since a result's indices take more bits than this entry gives them.
         """
-        shapes = [() if contents is None else contents.shape for contents in held]
+        frame = self._frame(tensors, held)
+        if frame is None:
+            return False
+        block, run, status = frame.block[:], False, _NOT_RUN
+        loans: list[Contents | None] = []
+        try:
+            for r, _, at in frame.writes:
+                loans.append(_lend(r, tensors, held, block, at))
+            run = True
+            status = self.call(block.buffer_info()[0])
+        finally:  # after an interrupt, too: a kernel runs to its end, and what it made is freed
+            for k, old in enumerate(loans):
+                r, shape, at = frame.writes[k]
+                if run:
+                    _take_over(r, tensors, shape, block, at, old, status)
+                else:
+                    _put_back(r, tensors, old)
+        if status:
+            if status == imp.OUT_OF_MEMORY and self._outgrown(frame, block):
+                return False
+            raise self._failure(status)
+        return True
+
+    def _frame(self, tensors: Sequence[Tensor], held: Sequence[Contents | None]) -> Frame | None:
+        """The argument block without memory for results; None if they need wider indices."""
+        known = [() if c is None else c._slots or c.slots for c in held]
         for p in self.own:
-            shapes[p] = self._shape(tensors[p], p)
+            known[p] = self._shape(tensors[p], p)
+        for frame in self.frames:
+            if frame.known == known:
+                return frame
+        made = self._make_frame(known, held)
+        if made is not None and self.fixed:
+            self.frames = (made, *self.frames[: _FRAMES - 1])  # at once: other threads may look
+        return made
+
+    def _make_frame(
+        self, known: list[tuple[int, ...]], held: Sequence[Contents | None]
+    ) -> Frame | None:
+        """Check the sizes of the arguments, and compute those of the results."""
+        shapes = [slots if c is None else c.shape for slots, c in zip(known, held, strict=True)]
         self.check(shapes)
-        parts: list[Sequence[int]] = [held[p].slots for p in self.operands]  # type: ignore[union-attr]
-        first = len(parts)
+        sizes = []
         for r in self.results:
             size = shapes[r.position] if r.dims is None else [d(shapes, held) for d in r.dims]  # type: ignore[index]
             if len(size) > 2 or max(size, default=0) >= NARROW:
                 check_size(r.name, size, r.format, "temporary" if r.position is None else "result")
                 if not self.wide and r.position is not None and max(size) >= NARROW:
-                    return False
-            parts.append(size)
+                    return None
+            sizes.append(tuple(size))
         if not self.wide and any(_is_long(r, held) for r in self.results if r.keeps):
-            return False
-        loans: list[Contents | None] = []
-        starts, block, status = [0] * len(parts), None, _NOT_RUN
-        try:
-            for k, r in enumerate(self.results):
-                parts[first + k] = [*parts[first + k], *_memory(r, tensors, held, loans)]
-            slots: list[int] = []
-            for k in self.order:
-                starts[k] = len(slots)
-                slots += parts[k]
-            block = array("q", slots)
-            status = self.call(block.buffer_info()[0])
-        finally:  # after an interrupt, too: a kernel runs to its end, and what it made is freed
-            for k, old in enumerate(loans):
-                _take_over(self.results[k], tensors, block, starts[first + k], old, status)
-        if status:
-            if status == imp.OUT_OF_MEMORY and self._outgrown(block, starts[first:]):
-                return False
-            raise self._failure(status)
-        return True
+            return None
+        pairs = zip(sizes, self.results, strict=True)
+        memory = [(*size, *[0] * (3 * len(r.dtypes))) for size, r in pairs]
+        parts, first = [*[known[p] for p in self.operands], *memory], len(self.operands)
+        block, starts = array("q"), [0] * len(parts)
+        for k in self.order:
+            starts[k] = len(block)
+            block.extend(parts[k])
+        at = [starts[first + k] + len(size) for k, size in enumerate(sizes)]
+        return Frame(known, block, tuple(zip(self.results, sizes, at, strict=True)))
 
-    def _outgrown(self, block: array[int] | None, starts: Sequence[int]) -> bool:
+    def _outgrown(self, frame: Frame, block: array[int]) -> bool:
         """Whether a kernel asked for more elements than positions of 32 bits can tell apart."""
-        if self.wide or block is None:
+        if self.wide:
             return False
-        for r, start in zip(self.results, starts, strict=True):
-            at = start + r.format.ndim
+        for r, _, at in frame.writes:
             lengths = block[at + 2 : at + 3 * len(r.dtypes) : 3]
             if any(length > imp.MOST_NARROW for length in lengths):
                 return True
@@ -228,35 +273,44 @@ def _copies(r: Result, held: Sequence[Contents | None]) -> list[Buffer]:
     return copies
 
 
-def _memory(
+def _lend(
     r: Result,
     tensors: Sequence[Tensor],
     held: Sequence[Contents | None],
-    loans: list[Contents | None],
-) -> list[int]:
-    """Where a kernel may write a result: memory that the tensor has, copies, or nowhere yet."""
-    slots: list[int] | None = None
-    old = None
-    if r.position is not None:
-        tensor = tensors[r.position]
+    block: array[int],
+    at: int,
+) -> Contents | None:
+    """Where a kernel may write a result: memory that the tensor has, copies, or nowhere yet.
+
+    What the tensor held is returned, if it holds it no longer.
+    """
+    if r.position is None:
+        return None
+    if r.keeps:
+        return _lend_kept(r, tensors[r.position], held, block, at)
+    tensor = tensors[r.position]
+    with GUARD.lock:
+        old, tensor._contents = tensor._contents, None
+        if old is not None and (old.fitted is r.kinds or old.fits(r.format, r.kinds)):
+            old.lend(block, at)
+    return old
+
+
+def _lend_kept(
+    r: Result, tensor: Tensor, held: Sequence[Contents | None], block: array[int], at: int
+) -> Contents | None:
+    """The same for a tensor that is updated: where it is if nothing can fail, else a copy."""
+    if r.in_place:
         with GUARD.lock:
-            if r.keeps:
-                here = tensor._contents
-                if r.in_place and here is not None and here is held[r.position]:
-                    slots = here.lend_held()
-                if slots is not None:
-                    old, tensor._contents = here, None
-            else:
-                old, tensor._contents = tensor._contents, None
-                if old is not None and old.fits(r.format, r.dtypes):
-                    slots = old.lend()
-    loans.append(old)
-    if slots is None and r.keeps:
-        slots = []
-        for copy in _copies(r, held):
-            length, capacity = copy.length, copy.capacity
-            slots += (copy.detach()[0], capacity, length)
-    return [0] * (3 * len(r.dtypes)) if slots is None else slots
+            old = tensor._contents
+            if old is not None and old is held[r.position] and old.lend_held(block, at):  # type: ignore[index]
+                tensor._contents = None
+                return old
+    for copy in _copies(r, held):
+        length, capacity = copy.length, copy.capacity
+        block[at], block[at + 1], block[at + 2] = copy.detach()[0], capacity, length
+        at += 3
+    return None
 
 
 # -- after the kernel ------------------------------------------------------------------------------
@@ -265,18 +319,16 @@ def _memory(
 def _take_over(
     r: Result,
     tensors: Sequence[Tensor],
-    block: array[int] | None,
+    shape: tuple[int, ...],
+    block: array[int],
     at: int,
     old: Contents | None,
     status: int,
 ) -> None:
     """What the kernel has allocated becomes the contents of the tensor, or is freed."""
-    ndim = r.format.ndim
-    if block is None or (r.keeps and old is not None and _stays(old, block, at + ndim)):
-        _put_back(r, tensors, old)  # no kernel has run, or it ran in place
+    if r.keeps and old is not None and _stays(old, block, at):
+        _put_back(r, tensors, old)  # it ran in place
         return
-    shape = tuple(block[at : at + ndim])
-    at += ndim
     if old is not None and old.lent:
         if status == 0 and old.shape == shape and old.returned(block, at):
             tensors[r.position]._contents = old  # type: ignore[index]

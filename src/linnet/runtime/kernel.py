@@ -51,29 +51,37 @@ class Kernel:
         self.outputs = written_params(program)
         self.kept = kept_params(program)
         self._fresh = tuple(p in self.outputs and p not in self.kept for p in program.params)
+        self._types = [Tensor] * len(program.params)
         self._entries: dict[tuple[object, ...], Entry] = {}
 
     # -- calling ---------------------------------------------------------------------------------
 
     def __call__(self, *args: object, **named: object) -> Tensor | tuple[Tensor, ...] | None:
         """Run on tensors; outputs are updated in place, and returned."""
-        tensors = self.tensors(self._in_order(args, named) if named else args)
+        given = self._in_order(args, named) if named else args
+        plain = [*map(type, given)] == self._types
+        tensors: Sequence[Tensor] = given if plain else self.tensors(given)  # type: ignore[assignment]
         if len(self.outputs) > 1:
             self._check_outputs(tensors)
         held: list[Contents | None] = []
+        signatures: list[Signature] = []
         try:
             # what is read is held from before it is looked at: other threads may write to it
             with GUARD.lock:
                 for fresh, tensor in zip(self._fresh, tensors, strict=True):
-                    contents = None if fresh else tensor._contents
-                    if contents is None and not fresh:
+                    if fresh:
+                        held.append(None)
+                        signatures.append(tensor._output)
+                        continue
+                    contents = tensor._contents
+                    if contents is None:
                         raise self._no_contents(len(held))
-                    held.append(None if contents is None else contents.pin())
-            pairs = zip(tensors, held, strict=True)
-            signatures = tuple([t._output if c is None else c.signature for t, c in pairs])
-            entry = self._entry(signatures, held)
+                    contents.pins += 1
+                    held.append(contents)
+                    signatures.append(contents._signature or contents.signature)
+            entry = self._entry(tuple(signatures), held)
             if not entry.run(tensors, held):
-                self._entry(signatures, held, wide=True).run(tensors, held)
+                self._entry(tuple(signatures), held, wide=True).run(tensors, held)
         except LinnetError as error:
             error.at = error.at or Location.of_caller()
             raise
@@ -81,7 +89,7 @@ class Kernel:
             with GUARD.lock:
                 for contents in held:
                     if contents is not None:
-                        contents.unpin()
+                        contents.pins -= 1
         found = entry.returned
         if len(found) == 1:
             return tensors[found[0]]

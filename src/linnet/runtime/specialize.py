@@ -147,6 +147,7 @@ def make_entry(
         own=tuple(positions[p] for p in written if _sizes_itself(p, declares)),
         wide=wide,
         warnings=normalized.warnings,
+        fixed=not any(isinstance(n, loops.Access) for d in declares.values() for n in walk(d)),
         choices=tuple(choice for choice, _ in normalized.choices),
         kinds=tuple((choice.name, kind) for choice, kind in normalized.choices),
     )
@@ -170,7 +171,10 @@ def _results(
         place = None if declare is None else declare.at
         keeps = name in kernel.kept
         at = positions.get(name)
-        results.append(Result(at, name, formats[name], arrays[name], dims, keeps, False, place))
+        kinds = tuple(np.dtype(dtype) for dtype in arrays[name])
+        results.append(
+            Result(at, name, formats[name], arrays[name], kinds, dims, keeps, False, place)
+        )
     return results
 
 
