@@ -54,6 +54,7 @@ def concordize(
     """
     taken = {n.index for n in walk(program.body) if isinstance(n, loops.Loop)}
     taken |= {n.name for n in walk(program.body) if isinstance(n, loops.Let)}
+    taken |= {*formats}
     state = _Nest(formats, Names(taken), tangled(program.body, formats))
     body = _statement(state, _name_sizes(program.body, state.names))
     return replace(program, body=body), tuple(dict.fromkeys(state.warnings))
