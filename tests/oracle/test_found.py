@@ -197,3 +197,22 @@ def test_an_update_that_changes_nothing_does_not_use_its_index(stored):
             least(ln.scalar(0.0), A)
     else:
         assert least(ln.scalar(0.0), A).item() == 0
+
+
+def test_infinities_that_disagree_are_computed_in_any_order():
+    """inf - x is inf and x - inf is -inf; where neither is stored, NumPy's NaN."""
+
+    @ln.kernel
+    def differences(y, A, B):
+        y[...] = 0.0
+        for i, j in ...:
+            y[i, j] += A[j] - (B[i] + 1)
+        return y
+
+    held = np.array([np.inf, 2.0])
+    A = ln.asarray(held, format=ln.SparseList(ln.Element(np.inf)))
+    y = differences(ln.empty_tensor(ln.DENSE(2)), A, A)
+    np.testing.assert_array_equal(y.to_numpy(), [[np.nan, -np.inf], [np.inf, -1.0]])
+    assert np.isnan((A - A).fill_value)
+    assert (A + A).fill_value == np.inf
+    assert np.isnan((A + -A).fill_value)

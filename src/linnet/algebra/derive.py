@@ -70,24 +70,29 @@ def _annihilated(
     found: list[Region] = []
     decided: Number | None = None
     for k, (arg, dtype) in enumerate(zip(args, given, strict=True)):
-        value = _decides(function, k, arg.fill, dtype)
-        if value is not None and (decided is None or same(value, decided)):
-            decided = value
-            found.append(arg.region)
+        value = None if arg.fill is None else decides(function, k, arg.fill, dtype)
+        if value is None:
+            continue
+        if decided is not None and not same(value, decided):
+            return None  # inf - inf: each would decide otherwise
+        decided = value
+        found.append(arg.region)
     return None if decided is None else (found, decided)
 
 
-def _decides(function: Function, k: int, fill: Number | None, dtype: str) -> Number | None:
-    """The result if the k-th argument alone, being its fill value, decides it."""
-    if fill is None:
-        return None
-    laws = [function.annihilator] + ([function.left_annihilator] if k == 0 else [])
-    if any(same(fill, law(dtype)) for law in laws):
-        return fill
-    for value, position, result in function.constants:
-        if position in (None, k) and same(fill, value):
+def decides(function: Function, k: int, value: Number, dtype: str) -> Number | None:
+    """The result, if argument k alone decides it by being this value."""
+    for known, result in deciding(function, k, dtype):
+        if same(value, known):
             return result
     return None
+
+
+def deciding(function: Function, k: int, dtype: str) -> list[tuple[Number, Number]]:
+    """The values of argument k that decide the result alone, and what they decide."""
+    laws = [function.annihilator] + ([function.left_annihilator] if k == 0 else [])
+    found = [(z, z) for z in [law(dtype) for law in laws] if z is not None]
+    return found + [(v, result) for v, p, result in function.constants if p in (None, k)]
 
 
 def _case(function: Function, args: tuple[Space, ...], given: tuple[str, ...]) -> str:

@@ -13,7 +13,8 @@ from typing import TypeAlias
 
 import numpy as np
 
-from linnet.algebra.dtypes import Number, as_python, concrete, kind
+from linnet.algebra.derive import deciding
+from linnet.algebra.dtypes import as_python, concrete, kind
 from linnet.algebra.exact import converter
 from linnet.algebra.function import Function
 from linnet.errors import IndexBoundsError
@@ -91,7 +92,7 @@ def _loose_call(
 ) -> Run:
     """A call with arguments that may be missing, or not stored."""
     numpy, finish = function.numpy, to(result)
-    laws = [_decided(function, k, dtype) for k, dtype in enumerate(given)]
+    laws = [deciding(function, k, dtype) for k, dtype in enumerate(given)]
     constants = [a.constant and kind(t) in "biu" for a, t in zip(args, given, strict=True)]
 
     def call(env: Env) -> object:
@@ -99,11 +100,15 @@ def _loose_call(
         present = [v for v in values if v is not MISSING]
         if function.name == "coalesce" and present:
             return present[0]
-        for value, exact, decided in zip(values, constants, laws, strict=True):
-            if exact or type(value) is Structural:
-                for z, outcome in decided:
-                    if same(z, plain(value)):
-                        return Structural(finish(outcome))
+        outcomes = [
+            outcome
+            for value, exact, decided in zip(values, constants, laws, strict=True)
+            if exact or type(value) is Structural
+            for z, outcome in decided
+            if same(z, plain(value))
+        ]
+        if outcomes and all(same(outcomes[0], other) for other in outcomes):
+            return Structural(finish(outcomes[0]))
         if len(present) < len(values):
             return MISSING
         computed = finish(numpy(*[plain(v) for v in values]))
@@ -111,13 +116,6 @@ def _loose_call(
         return Structural(computed) if all(known) else computed
 
     return call
-
-
-def _decided(function: Function, position: int, dtype: str) -> list[tuple[Number, Number]]:
-    """The values of an argument that decide the result alone, and what they decide."""
-    laws = [function.annihilator] + ([function.left_annihilator] if position == 0 else [])
-    found = [(z, z) for z in [law(dtype) for law in laws] if z is not None]
-    return found + [(v, result) for v, p, result in function.constants if p in (None, position)]
 
 
 def _shortcut(runs: list[Run], decisive: bool) -> Run:

@@ -11,9 +11,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import lru_cache
+from itertools import product
+from math import prod
 
 from linnet import loops
-from linnet.algebra.dtypes import as_python, concrete, kind
+from linnet.algebra.derive import decides, deciding
+from linnet.algebra.dtypes import Number, as_python, concrete, kind
 from linnet.algebra.exact import apply, same
 from linnet.algebra.function import Function
 from linnet.algebra.regions import Complement, Empty, Intersection, Leaf, Region, holds, possible
@@ -35,6 +38,9 @@ GUARD = replace(where)
 """`where`, made here: beyond the condition there is nothing to compute, and nothing to store."""
 
 Types = Mapping[str, str]
+
+MANY_FILLS = 64
+"""Beyond so many combinations of fill values, what a call may be is not worked out."""
 
 
 def collapse(call: loops.Call, types: Types) -> loops.Expr | None:
@@ -152,22 +158,70 @@ def _defined(arg: loops.Expr, fill: complex) -> loops.Expr:
 def annihilate(call: loops.Call, types: Types) -> loops.Expr | None:
     """`x * 0 -> 0`, `x ** 0 -> 1`: where the 0 is a place with nothing stored, or is exact."""
     function = call.function
+    if not any(isinstance(a, loops.Literal) for a in call.args):
+        return None
+    given, result = function.types(tuple([dtype_of(a, types) for a in call.args]))
+    found: list[tuple[Number, bool]] = []
+    others: list[tuple[int, loops.Expr]] = []
     for k, arg in enumerate(call.args):
-        if not isinstance(arg, loops.Literal):
-            continue
-        given, result = function.types(tuple([dtype_of(a, types) for a in call.args]))
-        laws = [function.annihilator] + ([function.left_annihilator] if k == 0 else [])
-        exact = kind(given[k]) in "biu"
-        if not arg.structural and not exact:
-            continue
-        if any(same(arg.value, law(given[k])) for law in laws):
-            zero = as_python(arg.value, concrete(result))
-            return loops.Literal(zero, concrete(result), arg.structural)
-        for value, position, constant in function.constants:
-            if position in (None, k) and same(arg.value, value):
-                fixed = as_python(constant, concrete(result))
-                return loops.Literal(fixed, concrete(result), arg.structural)
-    return None
+        outcome = None
+        if isinstance(arg, loops.Literal) and (arg.structural or kind(given[k]) in "biu"):
+            outcome = decides(function, k, arg.value, given[k])
+        if outcome is None:
+            others.append((k, arg))
+        else:
+            found.append((outcome, isinstance(arg, loops.Literal) and arg.structural))
+    if not found or not all(same(found[0][0], outcome) for outcome, _ in found):
+        return None
+    decided, structural = found[0]
+    if any(_may_disagree(function, k, arg, types, decided) for k, arg in others):
+        return None
+    return loops.Literal(as_python(decided, concrete(result)), concrete(result), structural)
+
+
+def _may_disagree(
+    function: Function, k: int, arg: loops.Expr, types: Types, decided: Number
+) -> bool:
+    """Whether an argument that is yet to be looked up may be the inf of `x - inf`, and disagree."""
+    dtype = concrete(dtype_of(arg, types))
+    against = [value for value, other in deciding(function, k, dtype) if not same(other, decided)]
+    if not against or isinstance(arg, loops.Literal):
+        return False
+    fills = _fills(arg, types)
+    return fills is None or any(same(f, value) for f in fills for value in against)
+
+
+def _fills(expr: loops.Expr, types: Types) -> list[Number] | None:
+    """What an expression may be where nothing is stored; None if that is not told here."""
+    match expr:
+        case loops.Literal(value):
+            return [value]
+        case loops.Access(Fiber(storage), indices):
+            fill = storage.format.fill_value
+            return [] if not indices or fill is None else [fill]
+        case loops.Access(str()):
+            return None
+        case loops.Call(function, args):
+            parts = [_fills(a, types) for a in args]
+            told = [p for p in parts if p is not None]
+            return None if len(told) < len(args) else _fills_of(function, args, told, types)
+        case _:
+            return []
+
+
+def _fills_of(
+    function: Function, args: tuple[loops.Expr, ...], fills: list[list[Number]], types: Types
+) -> list[Number] | None:
+    """What a call may be where some arguments, or all of them, are not stored."""
+    if function.name == "where":
+        return [*fills[1], *fills[2]]
+    if prod(len(f) for f in fills) > MANY_FILLS:
+        return None
+    dtypes = tuple([dtype_of(a, types) for a in args])
+    given = function.types(dtypes)[0]
+    alone = [decides(function, k, f, given[k]) for k, part in enumerate(fills) for f in part]
+    together = [apply(function, chosen, dtypes) for chosen in product(*fills)]
+    return [*(f for f in alone if f is not None), *together]
 
 
 def drop_identity(call: loops.Call, types: Types) -> loops.Expr | None:
