@@ -137,7 +137,8 @@ def __getattr__(name: str) -> object:
 
 
 def __dir__() -> list[str]:
-    """The public names, those of functions included."""
+    """The public names, those of functions included, each of them by one name."""
     functions = (name for name in _FUNCTIONS if not name.startswith("astype_"))
-    own = (name for name in globals() if not name.startswith("_") and name != "TYPE_CHECKING")
+    hidden = {"TYPE_CHECKING", *_by_name}  # other names are here as soon as they have been used
+    own = (name for name in globals() if not name.startswith("_") and name not in hidden)
     return sorted({*own, *_LATER, *_NAMES, *_SPACES, *functions})

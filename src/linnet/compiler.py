@@ -18,6 +18,7 @@ from linnet.imp.own_sums import own_sums
 from linnet.imp.reserve_ahead import reserve_ahead
 from linnet.imp.rewrite import walk
 from linnet.imp.simplify import simplify as simplify_code
+from linnet.imp.strips import strips
 from linnet.loops.check import check as check_loops
 from linnet.loops.check import check_dimensions, check_modes, check_unique
 from linnet.loops.rewrite import walk as loops_walk
@@ -115,17 +116,27 @@ def generate(normalized: Normalized, arrays: Arrays) -> Lowered:
     if is_narrow(bound):
         bound |= narrow_counts(program, bound)
     lowered = lower(program, bound, normalized.checks)
-    kernel = improve(simplify_code(lowered.kernel), known_of(lowered.kernel, bound))
+    known = known_of(lowered.kernel, bound)
+    kernel = improve(simplify_code(lowered.kernel), known, _counters(program, lowered.kernel))
     kernel = replace(prune_codelets(add_codelets(kernel)), narrow=is_narrow(bound))
     if current().check:
         check_code(kernel)
     return replace(lowered, kernel=stage("code", kernel))
 
 
-def improve(kernel: imp.Kernel, known: Known) -> imp.Kernel:
+def improve(kernel: imp.Kernel, known: Known, counters: frozenset[str]) -> imp.Kernel:
     """Rearrange simplified code as an expert would."""
     better = own_sums(jam(reserve_ahead(fuse_ranges(hoist(kernel), known), known)))
+    better = strips(better, counters)
     return kernel if better is kernel else simplify_code(better)
+
+
+def _counters(program: loops.Program, kernel: imp.Kernel) -> frozenset[str]:
+    """The buffers that count visits, in a kernel that is compiled to be looked at."""
+    if program.counts is None:
+        return frozenset()
+    found = (a for a in kernel.arguments if a.name == program.counts.tensor)
+    return frozenset(buffer.name for argument in found for buffer in argument.buffers)
 
 
 def known_of(kernel: imp.Kernel, bound: dict[str, Bound]) -> Known:

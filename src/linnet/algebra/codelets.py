@@ -156,6 +156,11 @@ CODELETS: dict[str, FunctionType] = {
 } | COMPLEX
 
 
+def is_called(name: str) -> bool:
+    """Whether code calls a codelet or a user's function by this name, and not the machine's."""
+    return name in CODELETS or body_of(name) is not None
+
+
 T = TypeVar("T", imp.Expr, imp.Block)
 
 

@@ -97,9 +97,14 @@ def choice(cond: imp.Expr, then: imp.Block, orelse: imp.Block) -> imp.Block:
 
 
 def lower_case(
-    ctx: Context, r: Region, spikes: list[Walk], stored: tuple[Walk, ...], where: imp.Expr
+    ctx: Context,
+    r: Region,
+    spikes: list[Walk],
+    stored: tuple[Walk, ...],
+    where: imp.Expr,
+    merged: bool = True,
 ) -> imp.Block:
-    """The body where exactly these fibers are stored."""
+    """The body where exactly these fibers are stored, in a loop over several or the last one."""
     looplets = dict(r.looplets)
     for w in spikes:
         if w.cursor in looplets:
@@ -108,5 +113,6 @@ def lower_case(
             looplets[w.cursor] = Run(chunk.tail if w in stored else FILL)
     if len(spikes) == 2 and stored and where != r.index:
         where = stored[0].last
-    block = ctx.collect(lambda: lower_at(ctx, replace(r, looplets=looplets), where))
+    here = replace(r, looplets=looplets, merged=merged)
+    block = ctx.collect(lambda: lower_at(ctx, here, where))
     return imp.EMPTY if block.stmts == (imp.Let(r.index, where),) else block

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from functools import reduce
+from functools import partial, reduce
 from itertools import combinations
 
 from linnet import imp, loops
@@ -31,6 +31,7 @@ from linnet.lower.chunks import follow, merge_chunks, walk_chunks
 from linnet.lower.context import Context, Cursor, Mask
 from linnet.lower.expressions import lower_expr
 from linnet.lower.region import Region, lower_at, lower_region, reserve
+from linnet.lower.shortcircuit import unless_settled
 from linnet.lower.trace import body_lines
 from linnet.lower.walks import (
     Walk,
@@ -153,12 +154,22 @@ def merge(ctx: Context, r: Region, walks: list[Walk], others: list[Walk], idle: 
         left = [w for w in alive if w.cursor in rest.looplets]
         if any(w not in left and not w.stepper.covers for w in alive):
             continue  # what is left to do is done by fewer of them
-        if not all(w.spike for w in left):
-            merge_chunks(ctx, rest, left, start)
-        elif left:
-            merge_loop(ctx, rest, left, others, start, idle)
-        else:
-            lower_region(ctx, replace(rest, lo=start))
+        code = ctx.collect(partial(_merge_point, ctx, rest, left, others, start, idle))
+        ctx.b.emit(
+            *(code if len(alive) == len(walks) else unless_settled(ctx, rest.body, code)).stmts
+        )
+
+
+def _merge_point(
+    ctx: Context, r: Region, left: list[Walk], others: list[Walk], start: imp.Expr, idle: bool
+) -> None:
+    """The loop of one point of the lattice."""
+    if not all(w.spike for w in left):
+        merge_chunks(ctx, r, left, start)
+    elif left:
+        merge_loop(ctx, r, left, others, start, idle)
+    else:
+        lower_region(ctx, replace(r, lo=start))
 
 
 def _subsets(walks: list[Walk]) -> Iterator[list[Walk]]:
@@ -186,7 +197,8 @@ def merge_loop(
         chunks = {w.cursor: follow(ctx, w, last) for w in others if w.cursor in r.looplets}
         here = replace(r, looplets={**r.looplets, **chunks})
         if counted:
-            ctx.b.emit(*lower_case(ctx, here, walks, tuple(walks), last).stmts)
+            only = lower_case(ctx, here, walks, tuple(walks), last, merged=False)
+            ctx.b.emit(*only.stmts)
         else:
             ctx.b.emit(*cases(ctx, here, walks, last).stmts)
         if isinstance(start, imp.Var) and start != r.lo:

@@ -54,7 +54,7 @@ class Region:
 
     In a `point` region the index variable is already set, and is the only index; one that is
     `nonempty` is known to have an index. In a `tight` one nobody has made room for what is written
-    at single indices.
+    at single indices. A `merged` one is a case of a loop over several fibers.
     """
 
     index: imp.Var
@@ -66,6 +66,7 @@ class Region:
     point: bool = False
     nonempty: bool = False
     tight: bool = False
+    merged: bool = False
 
     def with_looplet(self, cursor: Cursor, looplet: object) -> Region:
         """The region with another looplet for one fiber."""
@@ -298,8 +299,9 @@ def lower_point(ctx: Context, r: Region, whole: bool = False) -> None:
         assert isinstance(payload, Fiber)
         writes[cursor] = payload
     ctx.indices.append(r.index.name)
-    r.lower_stmt(ctx, resolve(body, r.index.name, writes))
-    break_early(ctx, body)
+    code = ctx.collect(lambda: r.lower_stmt(ctx, resolve(body, r.index.name, writes)))
+    ctx.b.emit(*code.stmts)
+    break_early(ctx, body, None if r.merged else code)
     ctx.indices.pop()
     for epilogue in reversed(epilogues):
         ctx.b.emit(*epilogue)

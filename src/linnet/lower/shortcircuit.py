@@ -1,44 +1,101 @@
-"""Leaving a loop early: nothing more can change once every value it updates is annihilated."""
+"""Leaving a loop early: nothing more can change once every value it updates is annihilated.
+
+A scalar that asks for it (`ShortCircuit`) is tested in every iteration. Where nobody asks, values
+are tested where a test costs little beside what else is done: in loops that walk several fibers or
+runs, around calls of functions that are loops themselves, and outside of such loops. A plain loop
+over values is left to `imp.strips`.
+"""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import reduce
 
 from linnet import imp, loops
+from linnet.algebra.codelets import is_called
+from linnet.algebra.dtypes import Number, kind
 from linnet.algebra.function import Function
 from linnet.formats.fiber import Register
+from linnet.imp.rewrite import walk as nodes
 from linnet.loops.rewrite import walk
 from linnet.lower.context import Context
 
 
-def break_early(ctx: Context, body: loops.Stmt) -> None:
-    """After the body of a loop: `if (p) break`, if all that it updates asks for it."""
-    cond = settled(body)
-    if cond is not None and ctx.running and ctx.running[-1]:
-        ctx.b.emit(imp.If(cond, imp.Block((imp.Break(),)), imp.EMPTY))
+@dataclass(frozen=True, slots=True)
+class Settled:
+    """That all values which a loop updates are annihilated, and whether a test was asked for."""
+
+    cond: imp.Expr
+    asked: bool
 
 
-def settled(body: loops.Stmt) -> imp.Expr | None:
-    """That all values which `body` updates are annihilated; None if that is no reason to stop."""
-    conds: dict[imp.Var, imp.Expr] = {}
+def break_early(ctx: Context, body: loops.Stmt, code: imp.Block | None = None) -> None:
+    """After the body of a loop: `if (p) break`, if all that it updates asks for it, or it pays.
+
+    `code` is what became of the body in a loop that does nothing else.
+    """
+    if not ctx.running or not ctx.running[-1]:
+        return
+    found = settled(body)
+    if found is not None and (found.asked or code is None or _pays(code)):
+        ctx.b.emit(imp.If(found.cond, imp.Block((imp.Break(),)), imp.EMPTY))
+
+
+def unless_settled(ctx: Context, body: loops.Stmt, code: imp.Block) -> imp.Block:
+    """What remains to be done after a loop that may have been left early."""
+    found = settled(body) if ctx.running and ctx.running[-1] else None
+    if found is None or code == imp.EMPTY:
+        return code
+    return imp.Block((imp.If(imp.Unary("not", found.cond, imp.BOOL), code, imp.EMPTY),))
+
+
+def _pays(code: imp.Block) -> bool:
+    """Whether a loop around this code takes long for each iteration, or ends early inside."""
+    return any(
+        isinstance(n, imp.Break) or (isinstance(n, imp.Call) and is_called(n.function))
+        for n in nodes(code)
+    )
+
+
+def settled(body: loops.Stmt) -> Settled | None:
+    """Whether the values that `body` updates may all become final; None if some do not."""
+    ops: dict[imp.Var, Function] = {}
+    asked = True
     for stmt in walk(body):
         if isinstance(stmt, loops.Declare):
             return None
         if not isinstance(stmt, loops.Assign):
             continue
         register, op = stmt.target.tensor, stmt.op
-        if not isinstance(register, Register) or not register.storage.format.leaf.short_circuit:
+        if not isinstance(register, Register) or op is None:
             return None
-        cond = None if op is None else is_final(op, register.var)
-        if cond is None:
-            return None
-        conds[register.var] = cond
-    return reduce(imp.Operators.__and__, conds.values()) if conds else None
+        if ops.setdefault(register.var, op) is not op:
+            return None  # what is final for the one is not for the other
+        asked = asked and register.storage.format.leaf.short_circuit
+    conds = [is_final(op, var, asked) for var, op in ops.items()]
+    found = [cond for cond in conds if cond is not None]
+    if not found or len(found) < len(conds):
+        return None
+    return Settled(reduce(imp.Operators.__and__, found), asked)
 
 
-def is_final(op: Function, var: imp.Var) -> imp.Expr | None:
+def is_final(op: Function, var: imp.Var, asked: bool) -> imp.Expr | None:
     """That updates by `op` leave the variable as it is."""
-    identity, annihilator = op.identity(var.dtype), op.annihilator(var.dtype)
+    identity = op.identity(var.dtype)
     if op.decisive and identity is not None:
         return imp.ne(var, imp.Const(identity, var.dtype))
-    return None if annihilator is None else imp.eq(var, imp.Const(annihilator, var.dtype))
+    value = _final(op, var.dtype) if asked or is_exact(op, var.dtype) else None
+    return None if value is None else imp.eq(var, imp.Const(value, var.dtype))
+
+
+def _final(op: Function, dtype: str) -> Number | None:
+    value = op.annihilator(dtype)
+    return op.left_annihilator(dtype) if value is None else value
+
+
+def is_exact(op: Function, dtype: str) -> bool:
+    """Whether an annihilator decides whatever comes: 0 times NaN is NaN, and so is the minimum.
+
+    What a user claims holds.
+    """
+    return kind(dtype) in "biu" or op.body is not None or op.name in ("fmin", "fmax")

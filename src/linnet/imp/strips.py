@@ -1,0 +1,163 @@
+"""Loops that may end early, looked at now and then: a test of every value would cost more.
+
+    for q in a … b:           for strip in 0 … (b - a + 1023) >> 10:
+      s &= x[q]         ->      for q in a + (strip << 10) … min(a + (strip << 10) + 1024, b):
+                                  s &= x[q]
+                                if s == 0: break
+
+Once an accumulator is annihilated nothing changes it, of integers and truth values without
+exception. Where nobody asks, only the outermost loop of a kernel ends early: within, as over the
+entries of a row, there is little to save. Around inner loops there is a test.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from functools import reduce
+
+import numpy as np
+
+from linnet import imp
+from linnet.imp.fresh import fresh_names
+from linnet.imp.rewrite import rewrite, walk
+from linnet.names import Names
+
+_BITS = 10
+_LENGTH = imp.Const(1 << _BITS, imp.INT)
+_EAGER = {"or": "|", "and": "&"}  # which compute both sides, and so in vectors
+_LEAVE = imp.Block((imp.Break(),))
+
+
+def strips(kernel: imp.Kernel, counters: frozenset[str] = frozenset()) -> imp.Kernel:
+    """Let loops that only accumulate end early, and ask less often whether they may.
+
+    What is stored in the buffers `counters` tells how often something is done.
+    """
+    names = fresh_names(kernel)
+    body = rewrite(kernel.body, lambda node: _asked(node, names))
+    body = imp.Block(tuple([_outermost(s, names, counters) for s in body.stmts]))
+    return kernel if body == kernel.body else replace(kernel, body=body)
+
+
+def _outermost(stmt: imp.Stmt, names: Names, counters: frozenset[str]) -> imp.Stmt:
+    """A loop that nobody asked to end early, if it does nothing but accumulate."""
+    if not isinstance(stmt, imp.For):
+        return stmt
+    cond = _settled(stmt, counters)
+    if cond is None:
+        return stmt
+    leave = imp.If(cond, _LEAVE, imp.EMPTY)
+    if _has_loop(stmt):
+        return replace(stmt, body=imp.Block((*stmt.body.stmts, leave)))
+    return _in_strips(stmt, leave, names)
+
+
+def _asked(node: imp.Node, names: Names) -> imp.Node | None:
+    """A loop over a dimension that tests every value."""
+    match node:
+        case imp.For(_, imp.Const(), _, imp.Block((*stmts, imp.If(cond, then, orelse) as leave))):
+            rest = replace(node, body=imp.Block(tuple(stmts)))
+            tests = then == _LEAVE and orelse == imp.EMPTY and not _has_loop(rest)
+            fits = tests and _settled(rest, frozenset()) == cond
+            return _in_strips(rest, leave, names) if fits else None
+        case _:
+            return None
+
+
+def _has_loop(loop: imp.For) -> bool:
+    return any(isinstance(s, imp.For) for s in loop.body.stmts)
+
+
+def _in_strips(loop: imp.For, leave: imp.Stmt, names: Names) -> imp.Stmt:
+    strip = imp.Var(names.fresh("strip"), imp.INT)
+    first, last = (imp.Var(names.fresh(f"{loop.var.name}_{w}"), imp.INT) for w in ("from", "to"))
+    lo, hi, bits = imp.widen(loop.start), imp.widen(loop.stop), imp.Const(_BITS, imp.INT)
+    count = imp.binary(">>", hi - lo + (_LENGTH - 1), bits)
+    begin = imp.Let(first, lo + imp.binary("<<", strip, bits))
+    end = imp.Let(last, imp.minimum(first + _LENGTH, hi))
+    eager = imp.Block(tuple([_eager(s) for s in loop.body.stmts]))
+    inner = replace(loop, start=first, stop=last, body=eager)
+    return imp.For(strip, imp.ZERO, count, imp.Block((begin, end, inner, leave)))
+
+
+def _eager(stmt: imp.Stmt) -> imp.Stmt:
+    match stmt:
+        case imp.Assign(var, imp.Binary(("or" | "and") as op, a, b, dtype)):
+            return imp.Assign(var, imp.Binary(_EAGER[op], a, b, dtype))
+        case _:
+            return stmt
+
+
+# -- what is settled -------------------------------------------------------------------------------
+
+
+def _settled(loop: imp.For, counters: frozenset[str]) -> imp.Expr | None:
+    """That nothing which a loop accumulates can change; None if it does anything else."""
+    finals: dict[imp.Var, bool | int] = {}
+    read: set[str] = set()
+    for stmt in _statements(loop.body):
+        match stmt:
+            case imp.Let() | imp.For():
+                read |= _names(stmt)
+            case imp.Comment():
+                pass
+            case imp.Store(buffer) if buffer.name in counters:
+                pass
+            case imp.Accumulate(var, op, value) | imp.Assign(var, imp.Binary(op, _, value, _)):
+                final = _final(op, var.dtype) if _is_update(stmt) else None
+                if final is None or finals.setdefault(var, final) != final:
+                    return None
+                read |= _names(value)
+            case _:
+                return None
+    if not finals or any(var.name in read for var in finals):
+        return None
+    tests = [_is(var, final) for var, final in finals.items()]
+    return reduce(imp.Operators.__and__, tests)
+
+
+def _statements(block: imp.Block) -> Iterator[imp.Stmt]:
+    """The statements of a loop and of the loops in it, one by one."""
+    for stmt in block.stmts:
+        yield stmt
+        if isinstance(stmt, imp.For):
+            yield from _statements(stmt.body)
+
+
+def _names(node: imp.Stmt | imp.Expr) -> set[str]:
+    """The variables that are read; of a loop, by its bounds."""
+    match node:
+        case imp.For(_, start, stop):
+            return _names(start) | _names(stop)
+        case _:
+            return {n.name for n in walk(node) if isinstance(n, imp.Var)}
+
+
+def _is_update(stmt: imp.Stmt) -> bool:
+    """Whether a statement is `var = var op value`."""
+    match stmt:
+        case imp.Accumulate():
+            return True
+        case imp.Assign(var, imp.Binary(_, imp.Var() as same, _, _)):
+            return same == var
+        case _:
+            return False
+
+
+def _final(op: str, dtype: str) -> bool | int | None:
+    """The value that an operator leaves as it is, whatever comes."""
+    if dtype[0] not in "biu":
+        return None
+    if dtype == imp.BOOL:
+        return {"or": True, "and": False}.get(op)
+    limits = np.iinfo(dtype)
+    least, greatest = int(limits.min), int(limits.max)
+    ones = greatest if dtype[0] == "u" else -1
+    return {"*": 0, "&": 0, "|": ones, "min": least, "max": greatest}.get(op)
+
+
+def _is(var: imp.Var, final: bool | int) -> imp.Expr:
+    if var.dtype != imp.BOOL:
+        return imp.eq(var, imp.Const(final, var.dtype))
+    return var if final else imp.Unary("not", var, imp.BOOL)
