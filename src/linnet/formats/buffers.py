@@ -7,7 +7,6 @@ tensor, unless somebody has been shown it.
 
 from __future__ import annotations
 
-import ctypes
 import os
 import sys
 import threading
@@ -19,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from linnet.errors import InternalError, OutOfMemoryError
+from linnet.formats.spare import SPARE, C
 
 _SLACK = 4096  # bytes: less than a page is not worth giving back
 
@@ -51,25 +51,11 @@ class Guard:
 GUARD = Guard()  # one for all hand-overs of memory
 
 
-def _library() -> ctypes.CDLL:
-    """The C library that the kernels of this process allocate from."""
-    library = ctypes.CDLL("ucrtbase" if sys.platform == "win32" else None)
-    library.malloc.restype = library.realloc.restype = ctypes.c_void_p
-    library.malloc.argtypes = [ctypes.c_size_t]
-    library.realloc.argtypes = [ctypes.c_void_p, ctypes.c_size_t]
-    library.free.restype = None
-    library.free.argtypes = [ctypes.c_void_p]
-    return library
-
-
-_C = _library()
-
-
 as_dtype: Callable[[str | np.dtype[Any]], np.dtype[Any]] = lru_cache(maxsize=64)(np.dtype)
 
 
 class Memory:
-    """A block from `malloc`, freed with this object; NumPy arrays over it keep it alive."""
+    """A block from `malloc`, released with this object; NumPy arrays over it keep it alive."""
 
     __slots__ = ("address", "nbytes")
 
@@ -77,23 +63,25 @@ class Memory:
         self.address = address
         self.nbytes = nbytes
 
-    # `free` is an argument since, at exit, modules are cleared before the last objects die.
-    def __del__(self, free: Callable[[int], None] = _C.free) -> None:
+    # `release` is an argument since, at exit, modules are cleared before the last objects die.
+    def __del__(self, release: Callable[[int, int], None] = SPARE.release) -> None:
         address = getattr(self, "address", 0)  # none if an interrupt came in between
         if address:
-            free(address)
+            release(address, getattr(self, "nbytes", 0))
 
     @staticmethod
     def allocate(nbytes: int) -> Memory:
         """A new block, of at least one byte."""
-        address = _C.malloc(max(1, nbytes)) if nbytes <= sys.maxsize else None
+        address = C.malloc(max(1, nbytes)) if nbytes <= sys.maxsize else None
+        if not address and nbytes <= sys.maxsize and SPARE.drop():
+            address = C.malloc(max(1, nbytes))
         if not address:
             raise OutOfMemoryError(f"could not allocate {nbytes} bytes")
         return Memory(address, nbytes)
 
     def trim(self, nbytes: int) -> None:
         """Give back what lies beyond `nbytes`."""
-        address = _C.realloc(self.address, max(1, nbytes))
+        address = C.realloc(self.address, max(1, nbytes))
         if address:  # otherwise the block is as it was
             self.address, self.nbytes = address, nbytes
 
@@ -143,12 +131,12 @@ class Buffer:
         return self
 
     @classmethod
-    def native(cls, address: int, capacity: int, length: int, dtype: str) -> Buffer:
+    def native(cls, address: int, capacity: int, length: int, dtype: str | np.dtype[Any]) -> Buffer:
         """Take over a block that a kernel allocated (or nothing: address 0).
 
         If more than a quarter of it is not used, that part is given back.
         """
-        kind = as_dtype(dtype)
+        kind = dtype if isinstance(dtype, np.dtype) else as_dtype(dtype)
         if not 0 <= length <= capacity or (capacity and not address):
             raise InternalError(f"a kernel returned {length} elements in a block of {capacity}")
         self = cls(kind, length, capacity, address)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import ctypes
 from array import array
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -25,6 +25,7 @@ from linnet.errors import (
 from linnet.formats.buffers import GUARD, Buffer, Memory, allocate
 from linnet.formats.contents import NARROW, Contents
 from linnet.formats.format import Format
+from linnet.formats.spare import SPARE
 from linnet.formats.tensor import Tensor
 from linnet.lower.context import Site
 from linnet.normalize.choice import Choice, Kinds, choose
@@ -33,6 +34,7 @@ from linnet.normalize.shape_checks import Check
 from linnet.runtime.sizes import Shapes, Size, check_size
 
 _NOT_RUN = -1  # the status of a kernel that was not run, or whose status an interrupt has lost
+_MANY = 1 << 12  # elements: the memory of so many is worth being used again
 _FRAMES = 4  # argument blocks that an entry remembers: loops swap a few tensors
 
 
@@ -49,6 +51,8 @@ class Result:
     keeps: bool  # what it held before is updated
     in_place: bool  # and nothing can go wrong meanwhile: no copy is needed
     at: Location | None  # where it is declared
+    # the bytes that each array took in the last call, if they were many
+    rooms: list[int] = field(default_factory=list, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +90,9 @@ class Entry:
     told: tuple[object, Kinds] = (None, ())  # the sizes asked for last, and the answer
     frames: tuple[Frame, ...] = ()  # of the last few calls, which are often alike
 
-    def run(self, tensors: Sequence[Tensor], held: Sequence[Contents | None]) -> bool:
+    def run(
+        self, tensors: Sequence[Tensor], held: Sequence[Contents | None], again: bool = False
+    ) -> bool:
         """Call the kernel; afterwards the output tensors hold the results.
 
         `held` are the pinned contents of the arguments; None for an output that begins anew. False
@@ -108,10 +114,13 @@ class Entry:
                 if run:
                     _take_over(r, tensors, shape, block, at, old, status)
                 else:
-                    _put_back(r, tensors, old)
+                    _take_back(r, tensors, block, at, old)
         if status:
-            if status == imp.OUT_OF_MEMORY and self._outgrown(frame, block):
-                return False
+            if status == imp.OUT_OF_MEMORY:
+                if self._outgrown(frame, block):
+                    return False
+                if SPARE.drop() and not again:
+                    return self.run(tensors, held, again=True)
             raise self._failure(status)
         return True
 
@@ -285,6 +294,8 @@ def _lend(
     What the tensor held is returned, if it holds it no longer.
     """
     if r.position is None:
+        if any(r.rooms):
+            _spare(r, block, at)
         return None
     if r.keeps:
         return _lend_kept(r, tensors[r.position], held, block, at)
@@ -293,7 +304,18 @@ def _lend(
         old, tensor._contents = tensor._contents, None
         if old is not None and (old.fitted is r.kinds or old.fits(r.format, r.kinds)):
             old.lend(block, at)
+    if any(r.rooms) and (old is None or not old.lent):
+        _spare(r, block, at)
     return old
+
+
+def _spare(r: Result, block: array[int], at: int) -> None:
+    """For large results, memory that others have left: as much as the last one took."""
+    for nbytes, kind in zip(r.rooms, r.kinds, strict=True):
+        if nbytes:
+            address, size = SPARE.take(nbytes)
+            block[at], block[at + 1] = address, size // kind.itemsize
+        at += 3
 
 
 def _lend_kept(
@@ -336,12 +358,15 @@ def _take_over(
         old.forget()
         old = None
     buffers = []
-    for dtype in r.dtypes:
+    for k, kind in enumerate(r.kinds):
         address, capacity, length = block[at : at + 3]
         if status or r.position is None:
-            Memory(address, 0)  # which frees it
+            Memory(address, capacity * kind.itemsize)  # which releases it
         else:
-            buffers.append(Buffer.native(address, capacity, length, dtype))
+            buffers.append(Buffer.native(address, capacity, length, kind))
+            capacity = buffers[-1].capacity
+        if capacity >= _MANY or r.rooms[k]:
+            r.rooms[k] = capacity * kind.itemsize
         at += 3
     if r.position is not None and status == 0:
         tensors[r.position]._rebind(r.format, shape, tuple(buffers))
@@ -352,6 +377,16 @@ def _take_over(
 def _stays(contents: Contents, block: array[int], at: int) -> bool:
     """Whether memory that was lent is where it was."""
     return all(block[at + 3 * k] == b.address for k, b in enumerate(contents.buffers))
+
+
+def _take_back(
+    r: Result, tensors: Sequence[Tensor], block: array[int], at: int, old: Contents | None
+) -> None:
+    """No kernel has run: what it was to write to is as it was, or released."""
+    if old is None or not old.lent:
+        for k, kind in enumerate(r.kinds):
+            Memory(block[at + 3 * k], block[at + 3 * k + 1] * kind.itemsize)
+    _put_back(r, tensors, old)
 
 
 def _put_back(r: Result, tensors: Sequence[Tensor], old: Contents | None) -> None:

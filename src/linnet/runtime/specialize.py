@@ -138,7 +138,7 @@ def make_entry(
         params=program.params,
         call=compiled.call,
         operands=tuple(positions[p] for p in operands),
-        results=tuple(replace(r, in_place=in_place) for r in results),
+        results=tuple(replace(r, in_place=in_place, rooms=[0] * len(r.kinds)) for r in results),
         order=tuple(places[n] for n in (*program.params, *temporaries)),
         checks=tuple(f for f in fast if f is not None),
         other_checks=tuple(c for c, f in zip(normalized.checks, fast, strict=True) if f is None),
@@ -172,9 +172,8 @@ def _results(
         keeps = name in kernel.kept
         at = positions.get(name)
         kinds = tuple(np.dtype(dtype) for dtype in arrays[name])
-        results.append(
-            Result(at, name, formats[name], arrays[name], kinds, dims, keeps, False, place)
-        )
+        result = Result(at, name, formats[name], arrays[name], kinds, dims, keeps, False, place)
+        results.append(result)
     return results
 
 
