@@ -13,6 +13,7 @@ import numpy as np
 
 from linnet.algebra.dtypes import Number, as_python, canonical
 from linnet.api.dtypes import DType
+from linnet.api.moves import is_large, triangle
 from linnet.api.operands import Array, as_tensor, check_device, dtype_of, shape_of, whole
 from linnet.api.shapes import broadcast_to, reshape
 from linnet.api.storage import (
@@ -245,6 +246,9 @@ def _triangle(x: Tensor, k: int, lower: bool) -> Tensor:
     if is_dense(x.contents().format):
         return dense(np.tril(x.to_numpy(), k) if lower else np.triu(x.to_numpy(), k))
     x = _zero_filled(x)
+    if is_large(x):
+        furthest = max(shape_of(x))
+        return triangle(x, max(-furthest, min(k, furthest)), lower)
     coordinates, values = entries(x)
     offset = coordinates[-1] - coordinates[-2]
     kept = offset <= k if lower else offset >= k

@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from linnet.api.fibers import is_plain, selected
+from linnet.api.moves import is_large, selected
 from linnet.api.operands import Array, as_tensor, axis_number, shape_of
 from linnet.api.shapes import broadcast_shapes, moveaxis, reshape
 from linnet.api.single import element
@@ -19,6 +19,7 @@ from linnet.api.storage import (
     entries,
     flatten,
     is_dense,
+    is_plain,
     sorted_entries,
     unflatten,
 )
@@ -245,8 +246,8 @@ def select(x: Tensor, positions: Ints, d: int) -> Tensor:
     """The parts at these positions of dimension `d`, in this order; a part may come often."""
     if is_dense(x.contents().format):
         return dense(np.take(x.to_numpy(), positions, d))
-    if is_plain(x.contents().format) and (found := selected(x, positions, d)) is not None:
-        return found
+    if is_large(x):
+        return selected(x, np.ascontiguousarray(positions), d)
     shape = tuple(len(positions) if m == d else n for m, n in enumerate(shape_of(x)))
     coordinates, values = entries(x)
     order = np.argsort(positions, kind="stable")

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from linnet.algebra.dtypes import Number, promote
 from linnet.api.dtypes import astype
-from linnet.api.fibers import joined
 from linnet.api.indexing import basic, select
+from linnet.api.moves import is_large, joined, tiled
 from linnet.api.operands import Array, as_tensor, axis_number, dtype_of, shape_of, whole
 from linnet.api.shapes import expand_dims, reshape
 from linnet.api.storage import alike, build, dense, entries, is_dense, refuse_large, typed
@@ -41,12 +41,13 @@ def concat(arrays: Sequence[Array], /, *, axis: int | None = 0) -> Tensor:
     given = [astype(x, dtype, copy=False) for x in given]
     if all(is_dense(x.contents().format) for x in given):
         return dense(np.concatenate([x.to_numpy() for x in given], d))
-    if (found := joined(given, d)) is not None:
-        return found
     format = _common_format(given)
+    given = [_filled(x, format) for x in given]
+    if is_large(*given):
+        return joined(given, d, format)
     starts = np.cumsum([0, *(shape_of(x)[d] for x in given)])
     shape = tuple(int(starts[-1]) if m == d else n for m, n in enumerate(shape_of(given[0])))
-    parts = [entries(_filled(x, format)) for x in given]
+    parts = [entries(x) for x in given]
     for (idx, _), start in zip(parts, starts[:-1], strict=True):
         idx[d] = idx[d] + start
     coordinates = [np.concatenate([idx[m] for idx, _ in parts]) for m in range(len(shape))]
@@ -133,6 +134,10 @@ def tile(x: Array, repetitions: tuple[int, ...], /) -> Tensor:
     x = reshape(x, (1,) * (ndim - x.ndim) + shape_of(x))
     if is_dense(x.contents().format):
         return dense(np.tile(x.to_numpy(), times))
+    if is_large(x):
+        for d, r in enumerate(times):
+            x = tiled(x, r, d) if r != 1 else x
+        return x
     shape = tuple(n * r for n, r in zip(shape_of(x), times, strict=True))
     coordinates, values = entries(x)
     for d, (n, r) in enumerate(zip(shape_of(x), times, strict=True)):

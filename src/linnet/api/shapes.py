@@ -5,11 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from copy import copy as copied
+from functools import reduce
 from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
+from linnet.api.moves import flipped, is_large, reshaped, rolled
 from linnet.api.operands import (
     Array,
     Axes,
@@ -58,6 +60,8 @@ def reshape(x: Array, /, shape: Any, *, copy: bool | None = None) -> Tensor:
         return dense(array.copy() if copy else array)
     if copy is False:
         raise FormatError("a sparse array is reshaped only with a copy")
+    if is_large(x):
+        return reshaped(x, wanted)
     coordinates, values = entries(x)
     key = flatten(coordinates, shape_of(x))
     return build(unflatten(key, wanted), values, wanted, alike(x.contents().format, len(wanted)))
@@ -212,6 +216,8 @@ def flip(x: Array, /, *, axis: Axes = None) -> Tensor:
     axes = axis_numbers(axis, x.ndim)
     if is_dense(x.contents().format):
         return dense(np.flip(x.to_numpy(), axes))
+    if is_large(x):
+        return reduce(flipped, axes, x)
     shape = shape_of(x)
     return move(x, {d: lambda idx, n=shape[d]: n - 1 - idx for d in axes})
 
@@ -232,6 +238,8 @@ def roll(x: Array, /, shift: Any, *, axis: Axes = None) -> Tensor:
     if is_dense(x.contents().format):
         return dense(np.roll(x.to_numpy(), tuple(total.values()), tuple(total)))
     shape = shape_of(x)
+    if is_large(x):
+        return reduce(lambda y, d: rolled(y, total[d] % shape[d], d), total, x)
     maps = {d: lambda idx, s=by % n, n=n: (idx + s) % n
             for d, by in total.items() if (n := shape[d])}  # fmt: skip
     return move(x, maps)

@@ -42,6 +42,12 @@ def is_dense(format: Format) -> bool:
     return all(level.full for level in format.levels[:-1]) and len(format.leaf.arrays) == 1
 
 
+def is_plain(format: Format) -> bool:
+    """Whether a format is made of `Dense` and `SparseList` levels over a leaf of values."""
+    levels = format.levels[:-1]
+    return bool(format.leaf.arrays) and all(type(level) in (Dense, SparseList) for level in levels)
+
+
 # -- formats ---------------------------------------------------------------------------------------
 
 

@@ -139,7 +139,8 @@ class Declare:
 
     `dims` are the tensor's dimensions, one expression per mode, once they are known
     (`normalize.dimensions`); None before. `counts` names a tensor that holds how many entries each
-    fiber will have, where that was counted (`normalize.workspaces`).
+    fiber will have, where that was counted (`normalize.workspaces`). `room` is how many entries are
+    expected in all, where somebody knows: memory for so many is taken at once.
     """
 
     tensor: str
@@ -147,6 +148,7 @@ class Declare:
     dims: tuple[Expr, ...] | None = None
     at: Location | None = field(default=None, compare=False)
     counts: str | None = None
+    room: Dimension | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -100,8 +100,9 @@ class _Printer:
                 yield from self._lines(body)
             case Declare(tensor, init, None):
                 yield f"{tensor}[...] = {self.expr(init)}"
-            case Declare(tensor, init, dims):
-                yield f"ln.declare({tensor}, {self.expr(init)}, {self._tuple(dims or ())})"
+            case Declare(tensor, init, dims, _, _, room):
+                more = "" if room is None else f", {self.expr(room)}"
+                yield f"ln.declare({tensor}, {self.expr(init)}, {self._tuple(dims or ())}{more})"
             case Freeze(tensor):
                 yield f"ln.freeze({tensor})"
             case Thaw(tensor):

@@ -313,7 +313,20 @@ def lower_declare(ctx: Context, stmt: loops.Declare, rest: list[loops.Stmt]) -> 
     levels[0].reserve(ctx.b, storage, 0, imp.ONE)
     for k, level in enumerate(levels):
         level.declare(ctx.b, storage, k)
+    if stmt.room is not None:
+        make_room(ctx, storage, lower_expr(ctx, stmt.room, imp.INT))
     return bind(ctx, rest, name, update=True, fresh=True)
+
+
+def make_room(ctx: Context, storage: Storage, count: imp.Expr) -> None:
+    """Take memory for as many entries of the last level, if that lists them."""
+    last = len(storage.format.levels) - 2
+    level = storage.format.levels[last]
+    if last < 0 or not level.sequential:
+        return
+    lists = [storage.buffers[last][a.name] for a in level.arrays if a.role == "coordinate"]
+    ctx.b.emit(*(imp.Grow(idx, count) for idx in lists))
+    storage.below(last).reserve(ctx.b, storage, last + 1, count)
 
 
 def lower_freeze(

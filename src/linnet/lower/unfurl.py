@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 
 from linnet import imp, loops
 from linnet.algebra.table import remainder, subtract
+from linnet.formats.level import APPEND
 from linnet.formats.looplets import (
     Jumper,
     Looplet,
@@ -95,7 +96,7 @@ def guard(ctx: Context, cursor: Cursor, looplet: Looplet, span: Span, body: loop
     if span.point:
         within = (span.index >= start) & (span.index < stop)
         return Switch(within, looplet, Run(Missing(site)))
-    used = cursor.protocol == INSIDE or always_uses(body, cursor)
+    used = cursor.protocol in (INSIDE, APPEND) or always_uses(body, cursor)
     if cursor.protocol != PERMISSIVE and used:
         outside = (span.lo < span.hi) & ((span.lo < start) | (span.hi > stop))
         refuse = imp.Block((imp.Return(out_of_bounds(site)),))

@@ -32,12 +32,15 @@ class _Nest:
 
     `wanted[d]` are the loops to be put inside the first d loops: around the next one, or around the
     statement itself. `known` says at which depth names are bound and tensors declared: loops
-    outside its declaration do not walk a tensor.
+    outside its declaration do not walk a tensor. The loops `within` stay inside the dimensions that
+    they index, and the tensors `changed` are written to.
     """
 
     formats: Formats
     names: Names
     tangled: frozenset[str]
+    changed: frozenset[str]
+    within: set[str] = field(default_factory=set)
     warnings: list[Warned] = field(default_factory=list)
     path: list[str] = field(default_factory=list)
     wanted: list[list[loops.Loop]] = field(default_factory=list)
@@ -55,7 +58,8 @@ def concordize(
     taken = {n.index for n in walk(program.body) if isinstance(n, loops.Loop)}
     taken |= {n.name for n in walk(program.body) if isinstance(n, loops.Let)}
     taken |= {*formats}
-    state = _Nest(formats, Names(taken), tangled(program.body, formats))
+    changed = {n.target.tensor for n in walk(program.body) if isinstance(n, loops.Assign)}
+    state = _Nest(formats, Names(taken), tangled(program.body, formats), frozenset(changed))  # type: ignore[arg-type]
     body = _statement(state, _name_sizes(program.body, state.names))
     return replace(program, body=body), tuple(dict.fromkeys(state.warnings))
 
@@ -103,8 +107,10 @@ def _statement(s: _Nest, stmt: loops.Stmt) -> loops.Stmt:
         case loops.Assign():
             target = _access(s, changed.target, update=True)
             changed = changed if target is None else replace(changed, target=target)
-        case loops.Loop(index):
+        case loops.Loop(index, extent):
             s.path.append(index)
+            if _is_whole(extent):
+                s.within.add(index)
             changed = map_stmts(changed, lambda inner: _statement(s, inner))
             s.path.pop()
         case loops.Let(name):
@@ -115,6 +121,15 @@ def _statement(s: _Nest, stmt: loops.Stmt) -> loops.Stmt:
     if not isinstance(changed, loops.Loop):
         changed = map_stmts(changed, lambda inner: _statement(s, inner))
     return _wrap(changed, mine)
+
+
+def _is_whole(extent: loops.Extent | None) -> bool:
+    """Whether a loop runs over a dimension; that its tensors have this size is checked per call."""
+    match extent:
+        case loops.Extent(loops.Literal(), loops.Dimension() | loops.Literal()):
+            return True
+        case _:
+            return False
 
 
 def _wrap(stmt: loops.Stmt, points: list[loops.Loop]) -> loops.Stmt:
@@ -169,9 +184,17 @@ def _bound_at(s: _Nest, index: loops.Expr) -> int:
                 depth = max(depth, s.path.index(name) + 1)
             case loops.Name(name):
                 depth = max(depth, s.known[name])
+            case loops.Access() if _can_be_read_early(s, node):
+                pass  # with its indices
             case loops.Index() | loops.Access():
                 return len(s.path)
     return depth
+
+
+def _can_be_read_early(s: _Nest, access: loops.Access) -> bool:
+    """Whether an element may be read before it is known to be used: it is there, and stays."""
+    inside = all(isinstance(i, loops.Index) and i.name in s.within for i in access.indices)
+    return inside and access.tensor not in s.changed
 
 
 def _point(

@@ -20,6 +20,7 @@ from linnet.algebra.exact import same as same
 from linnet.algebra.function import Function
 from linnet.algebra.table import add, less, less_equal, logical_and
 from linnet.formats.fiber import Fiber, Register
+from linnet.formats.level import APPEND, ONCE
 from linnet.loops.rewrite import accesses, block, map_args, rewrite_stmt, substitute, walk
 from linnet.loops.types import dtype_of
 from linnet.normalize.collapse import GUARD, annihilate, typed
@@ -64,10 +65,16 @@ def facts_of(program: loops.Program, types: dict[str, str]) -> Facts:
         mine = [(w, inner) for w, inner in writes if w.target.tensor == name]
         declared = inits.get(name, set())
         known = len(declared) == 1 and name not in thawed
-        once = known and len(mine) == 1 and _injective(mine[0][0].target, mine[0][1])
+        injective = len(mine) == 1 and _injective(mine[0][0].target, mine[0][1])
+        once = known and (injective or all(_promised(w.target) for w, _ in mine))
         init = _init_value(program.body, name, types[name]) if known else None
         found[name] = Fact(types[name], init, frozenset(w.op for w, _ in mine), once)
     return Facts(found, types)
+
+
+def _promised(target: loops.Access) -> bool:
+    """Whether who wrote the program promises that no element is written twice."""
+    return ONCE in target.protocols or APPEND in target.protocols
 
 
 def _init_value(body: loops.Stmt, name: str, dtype: str) -> Number | None:

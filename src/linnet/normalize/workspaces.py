@@ -22,6 +22,7 @@ from linnet.errors import FormatError
 from linnet.formats.combining import merges
 from linnet.formats.format import Format
 from linnet.formats.insertion import COORD, DENSE, MAP, workspace_format
+from linnet.formats.level import APPEND
 from linnet.formats.policies import Policy
 from linnet.loops.printer import show
 from linnet.loops.rewrite import block, map_stmts, rewrite_stmt, walk
@@ -190,6 +191,8 @@ class _Insertion:
                 again = self.apply(block(rest[k:]))  # it begins anew, perhaps in an inner block
                 return [*self.declared(declare, rest[:k]), again]
         writes = list(_paths(loops.Block(tuple(rest)), self.tensor, ()))
+        if writes and all(APPEND in w.target.protocols for w, _ in writes):
+            return [declare, *rest]
         agreed = min((self.agreement(w, path) for w, path in writes), default=self.format.ndim)
         agreed = min(agreed, _common([path for _, path in writes]))
         self.notes += dict.fromkeys(str(self.assembly(w, path)) for w, path in writes)
@@ -265,8 +268,10 @@ class _Insertion:
 
         def redirect(s: loops.Stmt) -> loops.Stmt | None:
             if isinstance(s, loops.Assign) and s.target.tensor == self.tensor:
-                indices = tuple(s.target.indices[m] for m in modes)
-                return replace(s, target=loops.Access(name, indices, at=s.target.at))
+                indices, given = s.target.indices, s.target.protocols
+                protocols = tuple(given[m] for m in modes) if given else ()
+                at_modes = tuple(indices[m] for m in modes)
+                return replace(s, target=loops.Access(name, at_modes, protocols, s.target.at))
             return None
 
         inner = [self.names.fresh(f"{self.tensor}_{k}") for k in range(len(modes))]
