@@ -57,7 +57,7 @@ def test_functions_that_are_not_here_are_refused():
     with pytest.raises(TypeError):
         np.histogram2d(x, x)
     with pytest.raises(TypeError):
-        np.frexp(x)
+        np.frompyfunc(abs, 1, 1)(x)
 
 
 def test_solvers_of_scipy():

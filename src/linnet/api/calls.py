@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -15,9 +16,14 @@ from linnet.api.operands import shape_of
 from linnet.api.products import matmul
 from linnet.api.shapes import permute_dims
 from linnet.api.small import compared, is_small
+from linnet.api.storage import alike, is_dense, is_plain
 from linnet.arrays import Lazy, apply, view
+from linnet.arrays.operations import window
 from linnet.arrays.written import access, refers
 from linnet.errors import ArgumentError, DTypeError, LinnetError, Location, ShapeError
+from linnet.formats.contents import Signature
+from linnet.formats.format import Format
+from linnet.formats.from_numpy import share
 from linnet.formats.from_scipy import is_scipy_sparse
 from linnet.formats.tensor import Tensor
 
@@ -27,8 +33,10 @@ _COMPARISONS = {"equal", "not_equal"}
 
 def operator(name: str, *args: Any) -> Any:
     """`x + y` and its kin; operands that are not arrays are left to their own operators."""
-    for arg in args:
-        if not isinstance(arg, _PLAIN) and not _is_array(arg):
+    for k, arg in enumerate(args):
+        if type(arg) is np.ndarray:
+            args = (*args[:k], share(arg), *args[k + 1 :])
+        elif not isinstance(arg, _PLAIN) and not _is_array(arg):
             return NotImplemented
     try:
         if name == "matmul":
@@ -93,12 +101,39 @@ def held(x: Tensor, found: Tensor) -> Tensor:
 def getitem(x: Tensor, key: object) -> Tensor:
     """`x[key]`; with indices of index notation, an expression over them."""
     try:
+        found = _slices(x, key) if type(x) is Tensor else None
+        if found is not None:
+            return found
         if refers(key):
             return access(x, key)  # type: ignore[return-value]
         return _lazy_part(x, key) if isinstance(x, Lazy) else indexing.getitem(x, key)
     except LinnetError as error:
         error.at = error.at or Location.of_caller()
         raise
+
+
+def _slices(x: Tensor, key: object) -> Tensor | None:
+    """Slices of lists of lists, which are what indices are most often; None for anything else."""
+    parts = key if type(key) is tuple else (key,)
+    for part in parts:
+        if type(part) is not slice or part.step not in (None, 1):
+            return None
+    contents = x.contents()
+    wanted = _of_slices(contents.signature)
+    if wanted is None or len(parts) > len(contents.shape):
+        return None
+    try:
+        found = window(x, (*parts, *[slice(None)] * (len(contents.shape) - len(parts))))
+    except TypeError:  # the bounds are no integers, which is told elsewhere
+        return None
+    return found if found is None or found.format == wanted else found.to(wanted)
+
+
+@lru_cache(maxsize=1024)
+def _of_slices(signature: Signature) -> Format | None:
+    """The format of slices of a tensor whose kernels choose it themselves."""
+    format = signature.format
+    return alike(format, format.ndim) if is_plain(format) and not is_dense(format) else None
 
 
 def _lazy_part(x: Lazy, key: object) -> Any:

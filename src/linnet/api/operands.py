@@ -10,6 +10,7 @@ import numpy as np
 from linnet.arrays import Lazy
 from linnet.errors import ArgumentError, AxisError, DTypeError, FormatError
 from linnet.formats.construct import asarray
+from linnet.formats.from_numpy import share
 from linnet.formats.tensor import Tensor
 
 Array: TypeAlias = Any
@@ -27,6 +28,8 @@ def as_tensor(x: object) -> Tensor:
 
 def as_array(x: object) -> Any:
     """A tensor of what was given, or a lazy array as it is."""
+    if type(x) is np.ndarray:
+        return share(x)
     return x if isinstance(x, Tensor | Lazy) else asarray(x)
 
 

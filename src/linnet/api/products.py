@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Any
 
 from linnet.algebra import table
@@ -24,6 +25,7 @@ from linnet.api.shapes import broadcast_shapes, moveaxis, reshape
 from linnet.api.storage import DENSE_LIMIT, is_dense
 from linnet.arrays import apply, contract
 from linnet.errors import ShapeError
+from linnet.formats.contents import Signature
 from linnet.formats.format import Format
 from linnet.formats.located import located
 from linnet.formats.named import DENSE, FormatLike, recognize
@@ -35,7 +37,12 @@ _LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 @located
 def matmul(x1: Array, x2: Array, /, *, format: FormatLike | None = None) -> Array:
     """The product of matrices, or of stacks of matrices; a vector is a row or a column."""
-    a, b = _alike(as_array(x1), as_array(x2), "matmul")
+    a, b = as_array(x1), as_array(x2)
+    if format is None and type(a) is Tensor and type(b) is Tensor:
+        plain = _plain(a.signature, b.signature)
+        if plain is not None and shape_of(a)[-1] == shape_of(b)[0]:
+            return contract(plain, a, b, format=_mixed(a, b))
+    a, b = _alike(a, b, "matmul")
     known = _MATRICES.get((a.ndim, b.ndim))
     if known is not None and shape_of(a)[-1] == shape_of(b)[0]:
         b = _along(a, b) if known is _BOTH else b
@@ -59,27 +66,43 @@ def matmul(x1: Array, x2: Array, /, *, format: FormatLike | None = None) -> Arra
     return found if len(named) == len(batch) else reshape(found, (*batch, *rows_kept, *cols_kept))
 
 
+@lru_cache(maxsize=1024)
+def _plain(left: Signature, right: Signature) -> str | None:
+    """The subscripts of a product of vectors and matrices that are taken as they are."""
+    a, b = left.format, right.format
+    known = _MATRICES.get((a.ndim, b.ndim))
+    return None if a.dtype != b.dtype or (known is _BOTH and _turned(a, b)) else known
+
+
 def _along(a: Any, b: Any) -> Any:
     """A sparse `b` by rows if `a` is by rows: rows times columns would ask for every element."""
     if not isinstance(a, Tensor) or not isinstance(b, Tensor):
         return b
     left, right = a.contents().format, b.contents().format
-    by_rows, by_columns = left.order == (0, 1), right.order == (1, 0)
-    if not by_rows or not by_columns or is_dense(left) or is_dense(right):
-        return b
-    return b.to(recognize(Format(right.levels, (0, 1))))
+    return b.to(recognize(Format(right.levels, (0, 1)))) if _turned(left, right) else b
+
+
+def _turned(a: Format, b: Format) -> bool:
+    """Whether one sparse matrix is stored by rows, and the other by columns."""
+    return a.order == (0, 1) and b.order == (1, 0) and not (is_dense(a) or is_dense(b))
 
 
 def _mixed(a: Any, b: Any) -> FormatLike | None:
     """The product of a sparse and a dense array is dense, as in SciPy, if it is not too large."""
     if not isinstance(a, Tensor) or not isinstance(b, Tensor):
         return None
-    left, right = a.contents().format, b.contents().format
-    if is_dense(left) == is_dense(right):
+    if not _is_mixed(a.signature, b.signature):
         return None
     size = math.prod(shape_of(a)[:-1]) * math.prod(shape_of(b)[-1:] if b.ndim > 1 else ())
-    rows_first = left.levels[0].full and left.order[0] == 0
-    return None if (is_dense(right) and rows_first) or size > DENSE_LIMIT else DENSE
+    return None if size > DENSE_LIMIT else DENSE
+
+
+@lru_cache(maxsize=1024)
+def _is_mixed(left: Signature, right: Signature) -> bool:
+    """Whether one is dense, unless the result is so without being told."""
+    a, b = left.format, right.format
+    rows_first = a.levels[0].full and a.order[0] == 0
+    return is_dense(a) != is_dense(b) and not (is_dense(b) and rows_first)
 
 
 _BOTH = "ik,kj->ij"

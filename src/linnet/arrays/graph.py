@@ -15,6 +15,7 @@ from linnet.arrays.flip import flipped, one_way
 from linnet.arrays.nodes import Axis, Constant, Leaf, Map, Node, Position, Reduce, Take, View
 from linnet.errors import ArgumentError, DTypeError, ShapeError
 from linnet.formats.construct import asarray
+from linnet.formats.from_numpy import share
 from linnet.formats.tensor import Tensor
 from linnet.loops.rewrite import walk
 from linnet.normalize.simplify import Facts, same, simplify_expr
@@ -39,6 +40,8 @@ def node_of(value: object) -> Node:
     if isinstance(value, np.generic):
         dtype = canonical(value.dtype)
         return Constant(as_python(value, dtype), dtype)
+    if type(value) is np.ndarray:
+        return leaf(share(value))
     return leaf(value if isinstance(value, Tensor) else asarray(value))
 
 

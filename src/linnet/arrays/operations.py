@@ -8,13 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TypeAlias
+
+import numpy as np
 
 from linnet.algebra.dtypes import Number
 from linnet.algebra.function import Function
 from linnet.algebra.lookup import lookup
+from linnet.arrays.alone import alone
 from linnet.arrays.evaluate import Memory, evaluate, run
-from linnet.arrays.graph import broadcast, map_of, node_of, permuted, reduce_of
+from linnet.arrays.graph import broadcast, broadcast_shape, map_of, node_of, permuted, reduce_of
 from linnet.arrays.lazy import Lazy
 from linnet.arrays.nodes import Constant, Leaf, Node, View
 from linnet.arrays.plan import Plan, plan
@@ -23,9 +27,10 @@ from linnet.arrays.slices import Index, viewed
 from linnet.arrays.subscripts import contraction
 from linnet.arrays.trace import pattern_of, scale, trace, well_filled
 from linnet.arrays.written import Expression, called
-from linnet.errors import ArgumentError
+from linnet.errors import ArgumentError, ShapeError
+from linnet.formats.format import Format
 from linnet.formats.located import located
-from linnet.formats.named import FormatLike, as_format
+from linnet.formats.named import Family, FormatLike, as_format
 from linnet.formats.tensor import Tensor
 
 Array: TypeAlias = Tensor | Lazy
@@ -45,6 +50,9 @@ class Quick:
 def apply(function: object, *args: object, format: FormatLike | None = None) -> Array:
     """A function of elements, with NumPy's broadcasting."""
     if format is None:
+        made = alone(function, args)
+        if made is not None:
+            return made
         found = _quick(function, args)
         if found is not None:
             return run(found[0].plan, found[1])[0]
@@ -68,27 +76,48 @@ def _quick(function: object, args: tuple[object, ...]) -> tuple[Quick, list[Tens
 def _quick_key(
     function: object, args: tuple[object, ...]
 ) -> tuple[tuple[object, ...] | None, list[Tensor], tuple[int, Number] | None]:
-    """What tells how tensors of one shape and a number are combined, if it is as simple as that."""
+    """What tells how tensors and a number are combined, if it is as simple as that."""
     tensors: list[Tensor] = []
     number: tuple[int, Number] | None = None
     key: list[object] = [function]
-    shape: tuple[int, ...] | None = None
+    shapes: list[tuple[int, ...]] = []
     for arg in args:
-        if type(arg) in _NUMBERS:
+        if type(arg) is Tensor and (contents := arg._contents) is not None:
+            key.append(contents.signature)
+            tensors.append(arg)
+            shapes.append(contents.shape)
+        elif type(arg) in _NUMBERS or isinstance(arg, np.generic):
             if number is not None:
                 return None, tensors, None
             number = len(tensors), arg  # type: ignore[assignment]
-            key.append(type(arg))
-            continue
-        if type(arg) is not Tensor or (contents := arg._contents) is None:
+            key.append(arg.dtype if isinstance(arg, np.generic) else type(arg))
+        else:
             return None, tensors, None
-        if shape is None:
-            shape = contents.shape
-        elif shape != contents.shape or arg is tensors[0]:
+    if len(tensors) > 1:
+        if shapes.count(shapes[0]) < len(shapes):
+            key.append(_repeated(tuple(shapes)))
+        distinct = {id(t): t for t in tensors}
+        if len(distinct) < len(tensors):  # an operand of the kernel is read twice
+            key.append(tuple([[*distinct].index(id(t)) for t in tensors]))
+            tensors = [*distinct.values()]
+        if key[-1] is None or (number is not None and len(distinct) < len(shapes)):
             return None, tensors, None
-        key.append(contents.signature)
-        tensors.append(arg)
     return tuple(key), tensors, number
+
+
+@lru_cache(maxsize=1024)
+def _repeated(shapes: tuple[tuple[int, ...], ...]) -> tuple[object, ...] | None:
+    """Which dimensions of operands are whole and not repeated; None if they do not fit."""
+    try:
+        sizes = broadcast_shape(shapes)
+    except ShapeError:  # which is told elsewhere
+        return None
+    return tuple(
+        [
+            tuple([n == m for n, m in zip(shape, sizes[len(sizes) - len(shape) :], strict=True)])
+            for shape in shapes
+        ]
+    )
 
 
 def _full_key(
@@ -97,7 +126,7 @@ def _full_key(
     """The key with what else the plan depends on: a number, or what a comparison with it gives."""
     if how == OUTCOME:
         return (*key, OUTCOME, outcome(function_of(function), [node_of(a) for a in args])[2])
-    return (*key, VALUE, *[repr(a) for a in args if type(a) in _NUMBERS])
+    return (*key, VALUE, *[repr(a) for a in args if type(a) is not Tensor])
 
 
 @located
@@ -158,27 +187,38 @@ def reduce(
 @located
 def view(x: object, index: Index, format: FormatLike | None = None) -> Array:
     """Basic indexing: slices with any step, integers, `None`, `...`, and tuples of them."""
+    if type(x) is Tensor and format is None and type(index) is tuple:
+        found = window(x, index)
+        if found is not None:
+            return found
     made = viewed(operand(x), index)
-    if isinstance(x, Lazy):
-        return Lazy(made)
-    if format is None and isinstance(made, View) and isinstance(made.arg, Leaf):
-        return _window(made, made.arg)
-    return _evaluated(made, format, None)
+    return Lazy(made) if isinstance(x, Lazy) else _evaluated(made, format, None)
 
 
-def _window(view: View, leaf: Leaf) -> Tensor:
-    """A part of a tensor, by a kernel for all parts like it."""
-    pattern, numbers = pattern_of(view)
-    key = (*pattern, leaf.tensor.contents().signature)
-    known = _FAST.get(key)
+def window(x: Tensor, parts: tuple[object, ...]) -> Tensor | None:
+    """Slices of a tensor, one part for each dimension, by a kernel for all slices like these.
+
+    None if there is more to the index, or the result is better made otherwise.
+    """
+    contents = x.contents()
+    if len(parts) != len(contents.shape) or 1 in contents.shape:
+        return None
+    found = pattern_of(contents, parts)
+    if found is None:
+        return None
+    pattern, numbers = found
+    known = _FAST.get(pattern)
     if type(known) is Quick:
-        return run(known.plan, [leaf.tensor], numbers)[0]
-    found, _ = trace([view])
-    made = plan(found, [view], [None])
-    if any(step.large for step in made.steps):
-        return evaluate([view])[0]
-    _FAST.put(key, Quick(made, ()))
-    return run(made, found.tensors, found.numbers)[0]
+        return run(known.plan, [x], numbers)[0]
+    node = viewed(operand(x), parts)  # type: ignore[arg-type]
+    if not isinstance(node, View):
+        return None
+    traced, _ = trace([node])
+    made = plan(traced, [node], [None])
+    if traced.numbers != numbers or any(step.large for step in made.steps):
+        return None
+    _FAST.put(pattern, Quick(made, ()))
+    return run(made, traced.tensors, numbers)[0]
 
 
 @located
@@ -211,12 +251,10 @@ def contract(
     With a semiring, its functions take the places of product and sum. `...` stands for the
     dimensions that are not named, which are broadcast.
     """
-    key: tuple[object, ...] | None = None
-    if format is None:
-        key, tensors = _contract_key(subscripts, args, semiring)
-        known = None if key is None else _FAST.get(key)
-        if type(known) is Quick:
-            return run(known.plan, tensors)[0]
+    key, tensors = _contract_key(subscripts, args, semiring, format)
+    known = None if key is None else _FAST.get(key)
+    if type(known) is Quick:
+        return run(known.plan, tensors)[0]
     made = contraction(subscripts, [operand(a) for a in args], semiring)
     if any(isinstance(a, Lazy) for a in args):
         return Lazy(made)
@@ -224,26 +262,46 @@ def contract(
 
 
 def _contract_key(
-    subscripts: str, args: tuple[object, ...], semiring: object
+    subscripts: str, args: tuple[object, ...], semiring: object, format: FormatLike | None
 ) -> tuple[tuple[object, ...] | None, list[Tensor]]:
     """What tells how tensors are contracted, if none of their dimensions is broadcast."""
-    key: list[object] = [subscripts, semiring]
+    key: list[object] = [subscripts, semiring, format]
     tensors: list[Tensor] = []
-    sizes: dict[str, int] = {}
-    terms = subscripts.partition("->")[0].split(",")
-    if "." in subscripts or " " in subscripts or len(terms) != len(args):
+    terms, equal = _terms(subscripts) if type(subscripts) is str else ((), ())
+    if len(terms) != len(args) or not isinstance(format, str | Format | Family | None):
         return None, tensors
-    for arg, term in zip(args, terms, strict=True):
+    shapes: list[tuple[int, ...]] = []
+    for ndim, arg in zip(terms, args, strict=True):
         if type(arg) is not Tensor or (contents := arg._contents) is None:
             return None, tensors
-        if len(term) != len(contents.shape) or any(arg is t for t in tensors):
+        shape = contents.shape
+        if len(shape) != ndim:
             return None, tensors
-        for letter, size in zip(term, contents.shape, strict=True):
-            if sizes.setdefault(letter, size) != size:
-                return None, tensors
-        key += (contents.signature, well_filled(contents), scale(contents))
+        shapes.append(shape)
         tensors.append(arg)
+        key += (contents.signature, well_filled(contents), scale(contents.nnz, shape))
+    if len({*map(id, tensors)}) < len(tensors):
+        return None, tensors
+    for p, m, q, n in equal:
+        if shapes[p][m] != shapes[q][n]:
+            return None, tensors
     return tuple(key), tensors
+
+
+@lru_cache(maxsize=256)
+def _terms(subscripts: str) -> tuple[tuple[int, ...], tuple[tuple[int, int, int, int], ...]]:
+    """How many dimensions operands have, and which are equal; nothing if it is not so simple."""
+    if "." in subscripts or " " in subscripts:
+        return (), ()
+    terms = subscripts.partition("->")[0].split(",")
+    first: dict[str, tuple[int, int]] = {}
+    equal = []
+    for p, term in enumerate(terms):
+        for m, letter in enumerate(term):
+            q, n = first.setdefault(letter, (p, m))
+            if (p, m) != (q, n):
+                equal.append((p, m, q, n))
+    return tuple(map(len, terms)), tuple(equal)
 
 
 # -- one node --------------------------------------------------------------------------------------

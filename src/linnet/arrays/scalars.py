@@ -19,13 +19,14 @@ from linnet.algebra.exact import apply as value_of
 from linnet.algebra.function import Function
 from linnet.arrays.nodes import Constant, Leaf, Node
 from linnet.formats.buffers import Buffer
+from linnet.formats.contents import Contents, Signature
 from linnet.formats.format import Format
 from linnet.formats.named import SCALAR, settle
 from linnet.formats.tensor import Tensor
 from linnet.normalize.simplify import Facts, simplify_expr
 
 PASSED, OUTCOME, VALUE = "passed", "outcome", "value"
-_BETTER_KNOWN = ("pow", "bitwise_left_shift", "bitwise_right_shift", "round")  # as x ** 2 is
+BETTER_KNOWN = ("pow", "bitwise_left_shift", "bitwise_right_shift", "round")  # as x ** 2 is
 
 
 def lift(function: Function, args: Sequence[Node]) -> tuple[Function, list[Node], str]:
@@ -41,7 +42,7 @@ def lift(function: Function, args: Sequence[Node]) -> tuple[Function, list[Node]
     given = function.types(tuple([a.dtype for a in args]))[0]
     sparse = [a for a in leaves if not _is_dense(a)]
     how = PASSED
-    if function.name in _BETTER_KNOWN or len(numbers) > 1:
+    if function.name in BETTER_KNOWN or len(numbers) > 1:
         return function, list(args), VALUE
     if sparse:
         facts = tuple((_fill(a), a.dtype) if isinstance(a, Leaf) else None for a in args)
@@ -65,12 +66,15 @@ def outcome(function: Function, args: Sequence[Node]) -> tuple[int, Number, Numb
 
 @lru_cache(maxsize=1024)
 def decided(function: Function, place: int, fill: Number, result: Number) -> Function:
-    """A comparison whose result is known where one argument is its fill value."""
+    """A comparison whose result is known where one argument is its fill value.
+
+    What an infinite number would decide is left out: it is another result, for another number.
+    """
     return replace(
         function,
         name=f"{function.name}_{'no' if place else 'yes'}_{fill!r}_{result!r}",
         symbol="",
-        constants=(*function.constants, (fill, place, result)),
+        constants=((fill, place, result),),
     )
 
 
@@ -99,15 +103,18 @@ def _is_dense(leaf: Leaf) -> bool:
 
 
 @lru_cache(maxsize=64)
-def _scalar_format(dtype: str) -> tuple[Format, np.dtype[np.generic]]:
-    return settle(SCALAR, dtype), np.dtype(dtype)
+def _scalar_format(dtype: str) -> tuple[Format, np.dtype[np.generic], Signature]:
+    format, held = settle(SCALAR, dtype), np.dtype(dtype)
+    return format, held, Contents(format, (), (Buffer.borrow(np.zeros(1, held)),)).signature
 
 
 def scalar(value: Number, dtype: str) -> Tensor:
     """A number as a tensor without dimensions; refuses what the dtype does not hold."""
-    format, held = _scalar_format(dtype)
+    format, held, signature = _scalar_format(dtype)
     try:
         array = np.array((value,), held)
     except (OverflowError, TypeError, ValueError):
         array = np.array((as_python(value, dtype),), held)
-    return Tensor(format, (), (Buffer.borrow(array),))
+    made = Tensor(format, (), (Buffer.borrow(array),))
+    made.contents()._signature = signature
+    return made

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 from linnet.arrays.nodes import Axis, Constant, Leaf, Map, Node, Position, Reduce, Take, View
 from linnet.formats.contents import Contents
@@ -100,19 +101,43 @@ def trace(outputs: Sequence[Node]) -> tuple[Trace, tuple[object, ...]]:
     roots = tuple([found.place(node) for node in outputs])
     scales: tuple[object, ...] = ()
     if len(found.tensors) > 1 and any(isinstance(node, Reduce) for node in found.nodes):
-        scales = tuple([scale(tensor.contents()) for tensor in found.tensors])
+        held = [tensor.contents() for tensor in found.tensors]
+        scales = tuple([scale(contents.nnz, contents.shape) for contents in held])
     return found, (*found.entries, roots, scales)
 
 
-def pattern_of(view: View) -> tuple[list[object], list[int]]:
-    """What of a view its kernel depends on, and the numbers that it is given."""
-    found = Trace()
-    return ["view", len(view.shape), *found._axes(view, view.axes)], found.numbers
+def pattern_of(
+    contents: Contents, parts: Sequence[object]
+) -> tuple[tuple[object, ...], list[int]] | None:
+    """What the kernel of slices of a tensor depends on, and the numbers that it is given.
+
+    That is what `Trace` would find, without a graph; None for what is not as simple.
+    """
+    pattern: list[object] = ["view", contents.signature]
+    starts: list[int] = []
+    sizes: list[int] = []
+    for part, size in zip(parts, contents.shape, strict=True):
+        if type(part) is int and 0 <= part < size:
+            starts.append(part)
+            pattern.append(None)
+        elif type(part) is slice:
+            start, stop, step = part.indices(size)
+            if step < 0:
+                return None
+            count = len(range(start, stop, step))
+            pattern.append(step if count != size else 0)
+            if count != size:
+                starts.append(start if count else 0)
+                sizes.append(count)
+        else:
+            return None
+    return tuple(pattern), starts + sizes
 
 
-def scale(contents: Contents) -> tuple[int, ...]:
+@lru_cache(maxsize=4096)
+def scale(count: int, shape: tuple[int, ...]) -> tuple[int, ...]:
     """How large a tensor is and how much it holds, roughly: a plan may be another one for more."""
-    return (contents.nnz.bit_length() // 3, *[n.bit_length() // 3 for n in contents.shape])
+    return (count.bit_length() // 3, *[n.bit_length() // 3 for n in shape])
 
 
 def well_filled(contents: Contents) -> bool:

@@ -2,17 +2,41 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from linnet.algebra.dtypes import canonical
+from linnet.algebra.dtypes import DTYPES, canonical
 from linnet.errors import DTypeError, FormatError
 from linnet.formats.assemble import enough_memory, pack, wrap
+from linnet.formats.buffers import Buffer
+from linnet.formats.contents import NARROW, Signature
 from linnet.formats.format import Format
 from linnet.formats.named import DENSE, FormatLike, as_format, override, recognize, settle
 from linnet.formats.tensor import Tensor
+
+
+def share(array: NDArray[Any]) -> Tensor:
+    """As `asarray(array)`, of which this is the part that is asked for most often."""
+    flags, known = array.flags, _as_it_lies(array.dtype, array.ndim)
+    if known is None or not flags.c_contiguous or not flags.aligned:
+        return from_numpy(array, None, None, None, None)
+    format, signature = known
+    made = Tensor(format, array.shape, (Buffer.borrow(array.reshape(-1)),))
+    if max(array.shape, default=0) < NARROW:
+        made.contents()._signature = signature  # which takes longer to find than all the rest
+    return made
+
+
+@lru_cache(maxsize=256)
+def _as_it_lies(dtype: np.dtype[Any], ndim: int) -> tuple[Format, Signature] | None:
+    """The format of an array in C order whose values are ours, and its signature."""
+    if not dtype.isnative or str(dtype) not in DTYPES:
+        return None
+    empty = from_numpy(np.empty((0,) * ndim, dtype), None, None, None, None)
+    return empty.format, empty.signature
 
 
 def from_numpy(
