@@ -14,6 +14,7 @@ from typing import TypeVar
 from linnet import imp
 from linnet.algebra.body import Body, body_of
 from linnet.algebra.complex_codelets import COMPLEX
+from linnet.algebra.elementary import ELEMENTARY
 from linnet.imp.codelets import instantiate
 from linnet.imp.rewrite import Tree, rewrite
 from linnet.imp.translate import admit
@@ -174,6 +175,9 @@ def resolve(code: T, registry: dict[str, imp.Function]) -> T:
         match node:
             case imp.Call(name, args, dtype) if name in CODELETS:
                 function = instantiate(CODELETS[name], tuple(a.dtype for a in args), registry)
+                return imp.Call(function.name, args, dtype)
+            case imp.Call(name, args, dtype) if (name, dtype) in ELEMENTARY:
+                function = instantiate(ELEMENTARY[name, dtype], (dtype,), registry)
                 return imp.Call(function.name, args, dtype)
             case imp.Call(name, args, dtype) if (body := body_of(name)) is not None:
                 function = _compiled(body, tuple(a.dtype for a in args), registry)

@@ -25,6 +25,7 @@ TYPES = {
 SHORT = {**TYPES, "float32": "f32", "float64": "f64", "complex64": "c64", "complex128": "c128"}
 COMPLEX = {"real": "creal", "imag": "cimag", "conj": "conj", "abs": "cabs"}
 TESTS = frozenset({"isnan", "isinf", "isfinite", "signbit"})
+BITS = {"bits": "i64", "from_bits": "double"}  # to which type
 STATUS = {
     imp.OUT_OF_MEMORY: "OUT_OF_MEMORY",
     imp.OUT_OF_BOUNDS: "OUT_OF_BOUNDS",
@@ -46,6 +47,11 @@ _FUNCTIONS = {
 _TO = """static inline {T} {name}(double x) {{
   if (x != x) return 0;
   return x <= {low} ? {MIN} : x >= {high} ? {MAX} : ({T})x;
+}}"""
+_BITS = """static inline {R} {name}({T} x) {{
+  {R} y;
+  memcpy(&y, &x, sizeof y);
+  return y;
 }}"""
 _QUOTIENT = """static inline {T} {name}({T} a, {T} b) {{
   {R} ar = creal{f}(a), ai = cimag{f}(a), br = creal{f}(b), bi = cimag{f}(b);
@@ -125,6 +131,9 @@ class Needs:
             self.headers |= {"complex.h", "math.h"}
             self.types.add("bool")
             return _QUOTIENT.format(T=c, name=name, R=part, f=f, F=f.upper())
+        if operation in BITS:
+            self.headers.add("string.h")
+            return _BITS.format(T=c, name=name, R=BITS[operation])
         if operation in TESTS:
             return self._test(operation, name, dtype)
         bits = int(dtype.lstrip("uint")) if kind in "iu" else 0

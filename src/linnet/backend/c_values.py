@@ -298,6 +298,8 @@ def _function(s: Scope, e: imp.Call) -> str:
         return f"{prelude.COMPLEX[name]}{suffix}"
     if name in ("real", "conj") or (name == "abs" and kind in "ub"):
         return ""  # the number itself
+    if name in prelude.BITS:
+        return s.needs.function(name, dtype)
     test = name in prelude.TESTS
     if name == "imag" or (name == "abs" and kind == "i") or (test and kind != "f"):
         return s.needs.function(name, dtype)

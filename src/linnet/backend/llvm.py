@@ -28,6 +28,7 @@ from linnet.backend.versions import Version, versions
 from linnet.imp.effects import Effects
 
 _SMALL = 12  # statements of a codelet that is always inlined
+_STRAIGHT = 60  # of one without loops: it may be all that keeps the loop around it from vectors
 
 _ATTRIBUTES = """
 attributes #0 = { nounwind }
@@ -112,7 +113,8 @@ def _codelet(function: imp.Function, module: Module, facts: Survey) -> str:
     _block(w, function.body, s)
     if w.open:
         _return(w, None if function.dtype is None else imp.Const(0, function.dtype), s)
-    small = facts.statements <= _SMALL and function.name not in facts.called
+    small = facts.statements <= (_SMALL if facts.loops else _STRAIGHT)
+    small = small and function.name not in facts.called
     head = f"define internal {result_type(function.dtype)} @codelet.{function.name}"
     head += f"({', '.join(params)}) #{1 if small else 0} {{"
     return "\n".join([head, "entry:", *w.entry, *w.lines, "}"])

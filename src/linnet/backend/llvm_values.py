@@ -185,6 +185,8 @@ def call(w: Writer, e: imp.Call) -> Value:
             return (args[0][0], *(w.emit(f"fneg {ty} {y}") for y in args[0][1:]))
         case "abs":
             return (absolute(w, args[0], dtype),)
+        case "bits" | "from_bits":
+            return (w.emit(f"bitcast {ty} {args[0][0]} to {TYPES[e.dtype]}"),)
         case "isnan" | "isinf" | "isfinite" | "signbit":
             return (classify(w, name, args[0], dtype),)
     function = MATH.get(name)

@@ -7,6 +7,7 @@ of a fiber, which starts anywhere, is mostly short, and what pays there is to do
 from __future__ import annotations
 
 from linnet import imp
+from linnet.imp.functions import MATH
 
 
 def is_short(loop: imp.For) -> bool:
@@ -38,7 +39,7 @@ def branches(loop: imp.For) -> bool:
 
 
 def gathers(loop: imp.For) -> bool:
-    """Whether a loop loads from places that are not neighbours, or calls functions."""
+    """Whether a loop loads from places that are not neighbours, or calls math.h."""
     lets: set[str] = set()
     for stmt in loop.body.stmts:
         if isinstance(stmt, imp.Let | imp.Accumulate):
@@ -69,7 +70,7 @@ def reductions(loop: imp.For) -> list[tuple[str, list[imp.Var]]]:
 
 
 def _contiguous(e: imp.Expr, var: str, lets: set[str]) -> bool:
-    """Whether all loads of an expression are of neighbours, and it calls nothing."""
+    """Whether all loads of an expression are of neighbours, and it calls nothing of math.h."""
     match e:
         case imp.Load(_, index):
             return _steps(index, var, lets)
@@ -79,6 +80,10 @@ def _contiguous(e: imp.Expr, var: str, lets: set[str]) -> bool:
             return _contiguous(x, var, lets)
         case imp.Var() | imp.Const():
             return True
+        case imp.Call(name, args) if name not in MATH:  # a codelet, which may become vectors
+            return not any(isinstance(a, imp.Address) for a in args) and all(
+                _contiguous(a, var, lets) for a in args if not isinstance(a, imp.Address)
+            )
         case _:
             return False
 

@@ -21,6 +21,7 @@ class Survey:
     called: set[str] = field(default_factory=set)
     introduced: list[str] = field(default_factory=list)  # variables, in order
     statements: int = 0
+    loops: int = 0
     block_note: str = ""  # what accesses to the argument block carry
     slots: dict[str, int] = field(default_factory=dict)  # buffer: its slot in the argument block
     effects: Effects = field(default_factory=lambda: Effects(()))  # of the codelets
@@ -96,6 +97,7 @@ def _stmt(stmt: imp.Stmt, s: Survey) -> None:
 
 
 def _nested(stmt: imp.For | imp.While | imp.If, s: Survey) -> None:
+    s.loops += not isinstance(stmt, imp.If)
     match stmt:
         case imp.For(var, start, stop, body):
             s.introduced.append(var.name)

@@ -7,6 +7,7 @@ from types import FunctionType
 from linnet import imp
 from linnet.imp import arithmetic
 from linnet.imp.arithmetic import coerce, combine, concrete, join, kind
+from linnet.imp.floats import bits, fma, from_bits
 from linnet.imp.functions import MATH, TESTS
 from linnet.imp.rules import Once, Rules
 
@@ -51,6 +52,12 @@ def call(function: object, args: list[imp.Expr], once: Once) -> imp.Expr | None:
         return arithmetic.absolute(once(args[0]))
     if isinstance(function, type) and name in _CONVERSIONS and count == 1:
         return _convert(args[0], _CONVERSIONS[name])
+    if function is bits and count == 1:
+        return imp.Call("bits", (_convert(args[0], "float64"),), imp.INT)
+    if function is from_bits and count == 1:
+        return imp.Call("from_bits", (_convert(args[0], imp.INT),), "float64")
+    if function is fma and count == 3:
+        return _math("fma", args)
     if getattr(function, "__module__", "") == "math":
         name = _NAMED_OTHERWISE.get(name, name)
         if (name in MATH and MATH[name].arity == count) or (name in TESTS and count == 1):
@@ -77,8 +84,10 @@ def _math(name: str, args: list[imp.Expr]) -> imp.Expr:
 
 
 def text(function: object) -> tuple[FunctionType, str | None] | None:
-    """A Python function is its own text."""
-    return (function, None) if isinstance(function, FunctionType) else None
+    """A Python function is its own text, but for those that are instructions."""
+    if function in (bits, fma, from_bits) or not isinstance(function, FunctionType):
+        return None
+    return (function, None)
 
 
 def passed(x: imp.Expr) -> imp.Expr:

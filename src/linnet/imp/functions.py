@@ -12,6 +12,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from linnet.imp.floats import bits, fma, from_bits
+
 
 @dataclass(frozen=True, slots=True)
 class MathFunction:
@@ -57,11 +59,6 @@ def _lgamma(x: float) -> float:
         return math.inf
 
 
-def _fma(a: float, b: float, c: float) -> float:
-    # the interpreter is an oracle up to rounding, so two roundings are near enough
-    return a * b + c
-
-
 def _round(x: float) -> object:
     """Halves away from zero, as in C."""
     return np.copysign(np.floor(np.abs(x) + 0.5), x) if np.abs(x) < 2**51 else x
@@ -94,7 +91,7 @@ _TABLE = [
     MathFunction("nearbyint", 1, np.rint, "nearbyint"),
     MathFunction("round", 1, _round, "round"),
     MathFunction("copysign", 2, np.copysign, "copysign"),
-    MathFunction("fma", 3, _fma, "fma"),
+    MathFunction("fma", 3, lambda *args: fma(*map(float, args)), "fma"),
 ]
 MATH = {function.name: function for function in _TABLE}
 
@@ -104,6 +101,11 @@ TESTS: dict[str, Callable[[object], object]] = {
     "isinf": np.isinf,  # type: ignore[dict-item]
     "isfinite": np.isfinite,  # type: ignore[dict-item]
     "signbit": np.signbit,  # type: ignore[dict-item]
+}
+# These tell the bits of a number in double precision, as an integer of 64, and the other way round.
+BITS: dict[str, Callable[..., object]] = {
+    "bits": lambda x: bits(float(x)),
+    "from_bits": lambda n: from_bits(int(n)),
 }
 # These look inside a complex number, or make one; `abs` takes any number.
 COMPLEX = frozenset({"real", "imag", "conj", "abs", "complex"})

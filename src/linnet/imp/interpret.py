@@ -16,7 +16,7 @@ import numpy as np
 
 from linnet import imp
 from linnet.errors import InternalError
-from linnet.imp.functions import MATH, TESTS
+from linnet.imp.functions import BITS, MATH, TESTS
 
 Array: TypeAlias = np.ndarray
 # Integers are Python's, wrapped to their type; floats and complex numbers are NumPy scalars.
@@ -237,6 +237,8 @@ def _mathematics(e: imp.Call, args: list[Scalar]) -> Scalar:
             if name == "signbit" and isinstance(part, int):
                 return False
             return bool(TESTS[name](part))
+        case name if name in BITS:
+            return convert(BITS[name](*args), e.dtype)
         case name if name in MATH:
             return convert(MATH[name].meaning(*args), e.dtype)
     raise InternalError(f"there is no function {e.function}")
