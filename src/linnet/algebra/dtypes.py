@@ -117,6 +117,8 @@ def _limit(dtype: str, least: bool) -> Number:
 
 def as_python(value: object, dtype: str) -> Number:
     """`value` as a Python number of exactly this type; refuses what does not fit."""
+    if type(value) is float and dtype == "float64":
+        return value  # as most fill values are, in every conversion
     try:
         with np.errstate(all="raise", under="ignore"):
             result = _convert(value, dtype)

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from linnet.errors import InternalError, OutOfMemoryError
-from linnet.formats.spare import SPARE, C
+from linnet.formats.spare import LEAST, SPARE, C
 
 _SLACK = 4096  # bytes: less than a page is not worth giving back
 
@@ -63,11 +63,20 @@ class Memory:
         self.address = address
         self.nbytes = nbytes
 
-    # `release` is an argument since, at exit, modules are cleared before the last objects die.
-    def __del__(self, release: Callable[[int, int], None] = SPARE.release) -> None:
+    # Functions are arguments since, at exit, modules are cleared before the last objects die.
+    def __del__(
+        self,
+        release: Callable[[int, int], None] = SPARE.release,
+        free: Callable[[int], None] = C.free,
+        least: int = LEAST,
+    ) -> None:
         address = getattr(self, "address", 0)  # none if an interrupt came in between
         if address:
-            release(address, getattr(self, "nbytes", 0))
+            nbytes = getattr(self, "nbytes", 0)
+            if nbytes < least:
+                free(address)
+            else:
+                release(address, nbytes)
 
     @staticmethod
     def allocate(nbytes: int) -> Memory:
