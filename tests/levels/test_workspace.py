@@ -7,6 +7,9 @@ import pytest
 from tests.levels.samples import agree
 
 import linnet as ln
+from linnet.formats.assemble import unpack
+from linnet.frontend.text import parse_text
+from linnet.imp.condensing import TABLES, condensing
 
 POLICIES = [
     ln.Coord(capacity=3),
@@ -88,3 +91,53 @@ def in_place(w, X, Y, v):
     for t in ...:
         w[X[t], Y[t]] += v[t]
     return w
+
+
+@pytest.mark.parametrize(("rows", "columns"), [(300, 200), (3, 20_000), (4000, 5000), (1, 9)])
+def test_condensed_components(rows, columns):
+    """Groups that are added up in dense memory: in Python, as the codelet is written."""
+    rng = np.random.default_rng(5)
+    keys = rng.integers(0, rows * columns, 700)
+    keys[100:300] = np.sort(keys[100:300])
+    values = rng.integers(1, 9, 700)
+    expected: dict[int, list[int]] = {}
+    for key, value in zip(keys.tolist(), values.tolist(), strict=True):
+        expected.setdefault(key, []).append(value)
+    condense = condensing(lambda old, new: 10 * old + new)  # tells the order, too
+    crd, val = [-1, -1, *keys.tolist()], [0, 0, *values.tolist()]
+    bits = max(12, int(keys.max() - keys.min()).bit_length() - 12)
+    run, late, tables = [0] * 700, [0] * (700 + (1 << bits)), [7] * TABLES
+    count = condense(crd, val, 2, 700, bits, run, late, tables)
+    assert run[:count] == sorted(expected)
+    for key, found in zip(run[:count], late[:count], strict=True):
+        assert found == int("".join(map(str, expected[key])))
+
+
+@pytest.mark.parametrize("backend", ["llvm", "c"])
+@pytest.mark.parametrize("dtype", ["int8", "float32", "complex128"])
+@pytest.mark.parametrize("columns", [50, 1 << 40])
+def test_many_components_of_any_kind(backend, dtype, columns):
+    """Dense groups where components lie close together, sorted ones where they do not."""
+    rng = np.random.default_rng(6)
+    X, Y = rng.integers(0, 400, 40_000), rng.integers(0, 50, 40_000)
+    v = rng.integers(-1, 2, 40_000).astype(dtype)
+    text = f"ln.declare(w, 0, (400, {columns}))\nfor t in ...:\n    w[X[t], Y[t]] += v[t]"
+    with ln.config(backend=backend):
+        w = ln.Kernel(parse_text(text))(ln.empty_tensor(ln.workspace(2, ln.Coord())), X, Y, v)
+    expected = np.zeros((400, 50), dtype)
+    np.add.at(expected, (X, Y), v)
+    coordinates, values = unpack(w)
+    assert w.nnz == len(set(zip(X, Y, strict=True)))
+    assert np.array_equal(values, expected[tuple(coordinates)])
+
+
+@pytest.mark.parametrize("columns", [50, 1 << 40])
+def test_the_last_of_many_assignments_counts(columns):
+    rng = np.random.default_rng(7)
+    X, Y, v = rng.integers(0, 400, 40_000), rng.integers(0, 50, 40_000), rng.random(40_000)
+    text = f"ln.declare(w, 0, (400, {columns}))\nfor t in ...:\n    w[X[t], Y[t]] = v[t]"
+    w = ln.Kernel(parse_text(text))(ln.empty_tensor(ln.workspace(2, ln.Coord())), X, Y, v)
+    expected = np.zeros((400, 50))
+    expected[X, Y] = v
+    coordinates, values = unpack(w)
+    assert np.array_equal(values, expected[tuple(coordinates)])

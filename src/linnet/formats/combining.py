@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from functools import lru_cache
 from types import FunctionType
 
@@ -10,6 +11,7 @@ from linnet import imp
 from linnet.algebra.codelets import resolve
 from linnet.algebra.dtypes import Number, concrete, kind
 from linnet.algebra.function import Function
+from linnet.imp.condensing import condensing
 from linnet.imp.merging import gathering, merging
 from linnet.imp.translate import define
 
@@ -44,14 +46,21 @@ def combine(op: Function | None, dtype: str) -> FunctionType:
     return combine
 
 
+@dataclass(frozen=True, slots=True)
+class Stages:
+    """Codelets that make a run of the accumulation array, and merge it into the all array."""
+
+    gather: FunctionType
+    condense: FunctionType
+    merge: FunctionType
+
+
 @lru_cache(maxsize=256)
-def stages(op: Function | None, dtype: str) -> tuple[FunctionType, FunctionType]:
-    """The codelets that gather a run, and that merge it into the all array."""
+def stages(op: Function | None, dtype: str) -> Stages:
+    """The stages of a workspace that is updated by a function."""
     found = combine(op, dtype)
-    gather, merge = gathering(found), merging(found)
-    assert isinstance(gather, FunctionType)
-    assert isinstance(merge, FunctionType)
-    return gather, merge
+    made = gathering(found), condensing(found), merging(found)
+    return Stages(*(f for f in made if isinstance(f, FunctionType)))
 
 
 def _define(function: FunctionType, op: Function, dtype: str, passed: str) -> None:

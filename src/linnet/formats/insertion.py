@@ -14,6 +14,11 @@ from linnet.formats.sparse_workspace import SparseWorkspace
 DENSE, COORD, MAP = "dense", "coord", "map"
 """Kinds of workspaces: flags and values for every element; components that are sorted and merged;
 and a hash table of all elements, which takes updates of any kind."""
+THOUSANDS, MILLIONS = "coord of thousands", "coord of millions"
+"""Components that are sorted and merged, with room for more of them from the start."""
+
+CAPACITY = {THOUSANDS: 1 << 18, MILLIONS: 1 << 21}
+"""How many components accumulate before they are merged for the first time, by kind."""
 
 
 def workspace_format(format: Format, ndim: int, kind: str, policy: Policy | None = None) -> Format:
@@ -23,7 +28,8 @@ def workspace_format(format: Format, ndim: int, kind: str, policy: Policy | None
     if kind in (DENSE, MAP):
         level: Level = SparseByteMap(leaf) if kind == DENSE else SparseHash(leaf)
         return Format((level,) * ndim + (leaf,), order)
-    return Format((SparseWorkspace(ndim, policy or Coord(), leaf), leaf), order)
+    chosen = policy or Coord(capacity=CAPACITY.get(kind))
+    return Format((SparseWorkspace(ndim, chosen, leaf), leaf), order)
 
 
 def counts_format(format: Format, ndim: int) -> Format:

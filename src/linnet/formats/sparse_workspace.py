@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from linnet import imp
 from linnet.errors import FormatError
-from linnet.formats.combining import combine, stages
+from linnet.formats.combining import Stages, combine, stages
 from linnet.formats.fiber import Fiber
 from linnet.formats.level import Array, Inner, Level
 from linnet.formats.looplets import Lookup, Looplet, Seek, Spike, Stepper, Thunk
@@ -41,6 +41,7 @@ from linnet.imp.components import (
     last_coordinate,
     seek_coordinate,
 )
+from linnet.imp.condensing import TABLES, dense_bits
 from linnet.imp.merging import grown
 from linnet.options import current
 
@@ -163,7 +164,8 @@ class SparseWorkspace(Inner):
         top = b.let("top", v.stored + v.capacity)
         b.emit(imp.Grow(arrays["crd"], top * v.w))
         storage.below(0).reserve(b, storage, 1, top)
-        b.emit(imp.Grow(arrays["order"], v.capacity + ROOM))
+        if type(policy).insert is not Policy.insert:
+            b.emit(imp.Grow(arrays["order"], v.capacity + ROOM))
         if policy.tabled:
             size = b.let("size", policy.heads(b, storage.dim(0), v.capacity))
             clear = imp.Fill(arrays["slots"], imp.ZERO, size, imp.ZERO)
@@ -220,12 +222,36 @@ class SparseWorkspace(Inner):
         return imp.binary("div", state[0], imp.maximum(share, 1))
 
     def _flush(self, b: Builder, storage: Storage) -> None:
-        """Sort what has accumulated, merge it into the all array, and begin anew."""
+        """Make a sorted run of what has accumulated, merge it into the all array, begin anew."""
         arrays, v, policy = storage.buffers[0], _Variables(storage), type(self.policy)
-        crd, order, run, late = (arrays[name] for name in ("crd", "order", "run", "late"))
+        crd, run, late = (arrays[name] for name in ("crd", "run", "late"))
         val, dtype = storage.buffers[1]["val"], storage.format.dtype
         assert dtype is not None
-        b.emit(imp.Grow(run, v.count * v.w + ROOM), imp.Grow(late, v.count))
+        made, n = stages(storage.op, dtype), b.var("n")
+        b.emit(imp.Let(n, imp.ZERO), imp.Grow(run, v.count * v.w + ROOM))
+        with b.collect() as sort:
+            self._sort(b, storage, n, made)
+        if policy.groups:
+            bits = b.let("bits", b.call(dense_bits, crd, v.w, v.stored, v.count))
+            with b.collect() as condense:
+                b.emit(imp.Grow(late, v.count + imp.binary("<<", imp.ONE, bits)))
+                b.emit(imp.Grow(arrays["order"], imp.Const(TABLES, imp.INT)))
+                what = (crd, val, v.stored, v.count, bits, run, late, arrays["order"])
+                b.emit(imp.Assign(n, b.call(made.condense, *what)))
+            b.emit(imp.If(bits >= 0, imp.Block(tuple(condense)), imp.Block(tuple(sort))))
+        else:
+            b.emit(*sort)
+        both = b.let("both", b.call(made.merge, crd, val, v.w, v.stored, run, late, n))
+        if policy.tabled:
+            b.emit(imp.Do(b.call(policy.clear, arrays["slots"], v.heads, v.count)))
+        b.emit(imp.Assign(v.stored, both), imp.Assign(v.count, imp.ZERO))
+
+    def _sort(self, b: Builder, storage: Storage, n: imp.Var, made: Stages) -> None:
+        """Sort what has accumulated, as the policy has it, into a run of `n` components."""
+        arrays, v, policy = storage.buffers[0], _Variables(storage), type(self.policy)
+        crd, order, run, late = (arrays[name] for name in ("crd", "order", "run", "late"))
+        val = storage.buffers[1]["val"]
+        b.emit(imp.Grow(late, v.count), imp.Grow(order, v.count + ROOM))
         if policy.groups:
             many = (v.count > MANY) & imp.eq(v.w, imp.ONE)
             together = b.call(group, crd, val, v.stored, v.count, run, late, order)
@@ -236,12 +262,8 @@ class SparseWorkspace(Inner):
             right = b.call(check_order, crd, v.w, v.stored, v.count, order)
             wrong = imp.Return(imp.Const(imp.UNSORTED | storage.sites[0] << 8, imp.INT))
             b.emit(imp.If(~right, imp.Block((wrong,)), imp.EMPTY))
-        gather, merge = stages(storage.op, dtype)
-        n = b.let("n", b.call(gather, crd, val, v.w, v.stored, v.count, order, run, late))
-        both = b.let("both", b.call(merge, crd, val, v.w, v.stored, run, late, n))
-        if policy.tabled:
-            b.emit(imp.Do(b.call(policy.clear, arrays["slots"], v.heads, v.count)))
-        b.emit(imp.Assign(v.stored, both), imp.Assign(v.count, imp.ZERO))
+        gathered = b.call(made.gather, crd, val, v.w, v.stored, v.count, order, run, late)
+        b.emit(imp.Assign(n, gathered))
 
     def freeze(self, b: Builder, storage: Storage, level: int, count: imp.Expr) -> None:
         arrays, v = storage.buffers[level], _Variables(storage)

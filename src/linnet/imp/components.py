@@ -219,21 +219,39 @@ def group(
     """
     low, high = lowest(crd, base, count), highest(crd, base, count)
     shift = max(bit_length(high - low) - _GROUPS, 0)
-    for d in range(1 << _GROUPS):
-        order[d] = 0
-    for e in range(base, base + count):
-        order[(crd[e] - low) >> shift] += 1
-    _starts(order, 1 << _GROUPS, 0)
-    for e in range(base, base + count):
-        key = crd[e]
-        d = (key - low) >> shift
-        at = order[d]
-        order[d] = at + 1
-        run[at] = key
-        late[at] = val[e]
+    deal(crd, val, base, count, low, shift, run, late, order, 1 << _GROUPS)
     for t in range(count):
         crd[base + t] = run[t]
         val[base + t] = late[t]
+
+
+def deal(
+    crd: Ints, val: Sequence[float], base: int, count: int, low: int, shift: int, run: Target,
+    late: Values, ends: Target, groups: int,
+) -> None:  # fmt: skip
+    """Copy components by their highest bits, in the order in which they came.
+
+    Those of group d end at ends[d]. Neighbours are often of one group, and moved in one go.
+    """
+    for d in range(groups):
+        ends[d] = 0
+    t, stop = base, base + count
+    while t < stop:
+        d, begin = (crd[t] - low) >> shift, t
+        while t < stop and (crd[t] - low) >> shift == d:
+            t += 1
+        ends[d] += t - begin
+    _starts(ends, groups, 0)
+    t = base
+    while t < stop:
+        d = (crd[t] - low) >> shift
+        at = ends[d]
+        while t < stop and (crd[t] - low) >> shift == d:
+            run[at] = crd[t]
+            late[at] = val[t]
+            at += 1
+            t += 1
+        ends[d] = at
 
 
 def merge_sort_ids(crd: Ints, w: int, base: int, count: int, order: Target, spare: Target) -> None:

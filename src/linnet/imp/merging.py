@@ -139,11 +139,7 @@ def weave(
 def grown(stored: int, first: int) -> int:
     """How many components to accumulate next: more, the more there are to merge with (WORK §5.1).
 
-    Merging takes time in proportion to what is stored, so that a share of it must come together to
-    be worth it; of much, a smaller share.
+    Merging takes time in proportion to what is stored, so that about as many must come together to
+    be worth it; a few are not worth a thought.
     """
-    if stored < 1 << 17:
-        return max(first, 8 * stored)
-    if stored < 1 << 20:
-        return max(first, stored)
-    return max(first, (1 << 19) + (stored >> 1))
+    return max(first, min(8 * stored, (1 << 17) + stored))

@@ -17,18 +17,23 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from linnet import loops
-from linnet.formats.insertion import COORD, DENSE
+from linnet.formats.insertion import CAPACITY, COORD, DENSE, MILLIONS, THOUSANDS
 
 Shapes = Mapping[str, tuple[int, ...]]
 Counts = Mapping[str, int]
 Kinds = tuple[tuple[str, str], ...]
 """Workspaces by name, and the kind of each."""
 
+MERGED, UNPACKED = "merged", "unpacked"
+"""What becomes of a sparse vector that meets many rows."""
+
 NEAR = 1 << 21  # bytes of a dense workspace that are always at hand: a cache or two
 FAR = 1 << 28  # bytes of one that is never made for the sake of speed
 _FEW = 8  # updates that are not worth sorting
 _MANY = 320  # updates from which on they are sorted by digits, faster than a list of places is
 _WIDE = 16  # elements per update from which on few updates meet
+_SOON = 1 << 14  # updates that are merged so fast that it does not matter how often
+_ROOMY = 64  # a vector that is unpacked has at most so many elements for each that is looked up
 _USED = 8  # a dense workspace beyond the cache has at most so many elements per update
 
 
@@ -53,6 +58,25 @@ class Choice:
 
 
 @dataclass(frozen=True, slots=True)
+class Unpacking:
+    """A sparse vector to be merged with every row of a leader, or unpacked and looked up.
+
+    `extents` are those of the loops over rows.
+    """
+
+    name: str  # of the temporary
+    vector: str
+    leader: str
+    itemsize: int
+    extents: tuple[loops.Extent, ...]
+
+    @property
+    def usual(self) -> str:
+        """As the loops say, where sizes are not known."""
+        return MERGED
+
+
+@dataclass(frozen=True, slots=True)
 class Chosen:
     """The kind of a workspace, and why."""
 
@@ -60,8 +84,10 @@ class Chosen:
     why: str
 
 
-def choose(choice: Choice, shapes: Shapes, counts: Counts) -> Chosen:
+def choose(choice: Choice | Unpacking, shapes: Shapes, counts: Counts) -> Chosen:
     """The kind of workspace for operands of these shapes, which store so many values."""
+    if isinstance(choice, Unpacking):
+        return _unpacked_or_merged(choice, shapes, counts)
     sizes = [_size(d, shapes) for d in choice.dims]
     known = [s for s in sizes if s is not None]
     if len(known) < len(sizes):
@@ -79,7 +105,32 @@ def choose(choice: Choice, shapes: Shapes, counts: Counts) -> Chosen:
         return Chosen(DENSE, f"{about} at a time are too few to be sorted")
     if space <= FAR and elements <= _USED * updates:
         return Chosen(DENSE, f"{about}, much of which is used")
-    return Chosen(COORD, f"{about}, most of which would stay empty")
+    return Chosen(_listed(updates), f"{about}, most of which would stay empty")
+
+
+def _listed(updates: float) -> str:
+    """The kind of workspace that lists components, with room for about so many at once.
+
+    Memory that is not written to costs nothing, so there may be too much of it.
+    """
+    if updates <= _SOON:
+        return COORD
+    return THOUSANDS if updates <= CAPACITY[THOUSANDS] else MILLIONS
+
+
+def _unpacked_or_merged(choice: Unpacking, shapes: Shapes, counts: Counts) -> Chosen:
+    """Steps of all merges, against look-ups and flags that are cleared, eight at a time."""
+    entries, looked_up = counts.get(choice.vector, 0), counts.get(choice.leader, 0)
+    elements = math.prod(shapes.get(choice.vector, ()))
+    rows = 1
+    for extent in choice.extents:
+        start, stop = _size(extent.start, shapes), _size(extent.stop, shapes)
+        rows *= max(stop - (start or 0), 0) if stop is not None else 1
+    steps = min(rows, looked_up) * entries  # a row without entries takes none
+    work = looked_up + elements // 8 + 4 * entries
+    about = f"{steps} steps to merge it with rows, {work} to look it up"
+    fits = elements * (choice.itemsize + 1) <= FAR and elements <= _ROOMY * (looked_up + entries)
+    return Chosen(UNPACKED if fits and steps > 2 * work else MERGED, about)
 
 
 def _size(expr: loops.Expr, shapes: Shapes) -> int | None:
