@@ -7,6 +7,9 @@ import pytest
 
 import linnet as ln
 from linnet.errors import IndexBoundsError, ShapeError
+from linnet.frontend.text import parse_text
+from linnet.imp.rewrite import walk
+from linnet.runtime.kernel import Kernel
 
 SPARSE = (ln.SparseList, ln.SparseByteMap, ln.SparseHash)
 
@@ -216,3 +219,109 @@ def test_infinities_that_disagree_are_computed_in_any_order():
     assert np.isnan((A - A).fill_value)
     assert (A + A).fill_value == np.inf
     assert np.isnan((A + -A).fill_value)
+
+
+def test_truth_values_of_numbers_are_not_idempotent():
+    """`inf and inf` is 1: an update with what a tensor was declared with is not idle."""
+
+    @ln.kernel
+    def both(y, A):
+        y[...] = np.inf
+        for i in range(A.shape[0]):
+            y[i] = y[i] and ln.coalesce(A[~(i - 1)], np.inf)
+        return y
+
+    A = ln.asarray(np.array([2.0, 0.0, 3.0]), format=ln.SparseList(ln.Element(0.0)))
+    ln.testing.assert_equal(both(ln.empty_tensor(ln.DENSE(1)), A), np.array([1.0, 1.0, 0.0]))
+
+
+def test_a_tensor_that_is_first_written_after_it_was_read_keeps_it():
+    """The first update vanishes, since A stores nothing; the second is not forgotten."""
+
+    @ln.kernel
+    def twice(y, A):
+        w = ln.temp(ln.DENSE(1))
+        y[...] = 0.0
+        for i in ...:
+            ln.declare(w, 0.0, (A.shape[0],))
+            w[i] += A[i]
+            y[i] += w[0]
+            w[i] = 5.0
+            y[i] += w[i]
+        return y
+
+    A = ln.asarray(np.zeros(2), format=ln.SparseByteMap(ln.Element(0.0)))
+    ln.testing.assert_equal(twice(ln.empty_tensor(ln.DENSE(1)), A), np.full(2, 5.0))
+
+
+@pytest.mark.parametrize("level", [ln.SparseList, ln.SparseHash])
+def test_what_is_not_stored_takes_no_part_in_a_wide_merge(level):
+    """Four fibers are merged at once; 0 times infinity is 0 where the 0 is not stored."""
+
+    @ln.kernel
+    def products(y, A, B, C, D):
+        y[...] = 0.0
+        for i in ...:
+            y[i] += A[i] * B[i] + (C[i] + A[i]) * D[i]
+        return y
+
+    format = level(ln.Element(0.0))
+    values = {"A": {0: 1.0}, "B": {1: np.inf}, "C": {1: 2.0}, "D": {1: 3.0, 2: np.nan}}
+    args = [
+        ln.tensor([np.array(list(v))], np.array(list(v.values())), (4,), format)
+        for v in values.values()
+    ]
+    y = products(ln.empty_tensor(format), *args)
+    ln.testing.assert_equal(y, np.array([0.0, 6.0, 0.0, 0.0]))
+    assert y.nnz == 1
+
+
+SEARCHED = {
+    "sum": "if {A} > 3.0:\n            y[i] += 1.0",
+    "and": "if {A_and}:\n            y[i] += 1.0\n        else:\n            y[i] += 0.5",
+    "or": "if {A_or}:\n            y[i] += 1.0",
+    "products": "y[i] += {Ax}",
+    "let": "t = {A}\n        y[i] += t * x[i]",
+}
+
+
+@pytest.mark.parametrize("statement", SEARCHED.values(), ids=SEARCHED)
+@pytest.mark.parametrize("kind", [ln.SparseList, ln.SparseHash, ln.SparseRunList, ln.Dense])
+def test_many_searches_make_little_code(statement, kind):
+    """Eight values are searched for, and what follows is not written 256 times."""
+    names = [f"A{k}" for k in range(8)]
+    parts = {
+        "A": " + ".join(f"{n}[I[i]]" for n in names),
+        "A_and": " and ".join(f"{n}[I[i]] >= {k % 2}.0" for k, n in enumerate(names)),
+        "A_or": " or ".join(f"{n}[I[i]] > {k % 3}.5" for k, n in enumerate(names)),
+        "Ax": " + ".join(f"{n}[I[i]] * x[i]" for n in names),
+    }
+    text = f"def f(y, I, x, {', '.join(names)}):\n    y[...] = 0.0\n    for i in ...:\n"
+    kernel = Kernel(parse_text(f"{text}        {statement.format(**parts)}\n    return y"))
+    rng = np.random.default_rng(0)
+    operands = [
+        ln.asarray(rng.integers(0, 3, 6) * 1.0, format=kind(ln.Element(0.0))) for _ in names
+    ]
+    x = np.array([np.inf, 1.0, np.nan, 2.0, 3.0, 0.0])
+    args = [ln.asarray(np.array([5, 0, 3, 3, 1, 2])), ln.asarray(x), *operands]
+    size = sum(1 for _ in walk(kernel.lowered(ln.empty_tensor(ln.DENSE(1)), *args).kernel.body))
+    assert size < 1200
+    y = kernel(ln.empty_tensor(ln.DENSE(1)), *args)
+    expected = kernel.reference(ln.empty_tensor(ln.DENSE(1)), *args)["y"]
+    ln.testing.assert_equal(y, expected)
+
+
+@pytest.mark.parametrize("kind", [ln.SparseList, ln.SparseHash, ln.Dense])
+def test_a_search_beyond_the_bounds_is_an_error_only_where_it_is_used(kind):
+    @ln.kernel
+    def f(y, I, A, B):
+        y[...] = 0.0
+        for i in ...:
+            y[i] += ln.where(I[i] < 4, A[I[i]], 7.0) + ln.where(I[i] < 4, B[I[i]], 1.0)
+        return y
+
+    A = ln.asarray(np.array([1.0, 0.0, 2.0, 3.0]), format=kind(ln.Element(0.0)))
+    right = f(ln.empty_tensor(ln.DENSE(1)), np.array([0, 1, 9]), A, A)
+    ln.testing.assert_equal(right, np.array([2.0, 0.0, 8.0]))
+    with pytest.raises(IndexBoundsError):
+        f(ln.empty_tensor(ln.DENSE(1)), np.array([0, 1, -1]), A, A)

@@ -42,7 +42,7 @@ class Context:
     walked: set[str] = field(default_factory=set)
     ends: dict[Cursor, imp.Expr] = field(default_factory=dict)
     known: Known = field(default_factory=lambda: Known(set()))
-
+    refused: dict[str, imp.Var] = field(default_factory=dict)  # see `lower.searches`
     begins: dict[Cursor, imp.Expr] = field(default_factory=dict)
     # of assignments, by place and target, if asked for
     counters: dict[tuple[Location, str], imp.Load] = field(default_factory=dict)

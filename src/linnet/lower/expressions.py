@@ -29,6 +29,10 @@ def lower_expr(ctx: Context, expr: loops.Expr, dtype: str | None = None) -> imp.
         case loops.Value(imp.Call("missing", (imp.Const(site),), own)):
             ctx.b.emit(imp.Return(out_of_bounds(int(site))))  # type: ignore[arg-type]
             found = imp.Const(as_python(0, own), own)
+        case loops.Value(imp.Call("refused", (imp.Var() as status, imp.Var() as value))):
+            refuse = imp.Block((imp.Return(status),))
+            ctx.b.emit(imp.If(imp.ne(status, imp.ZERO), refuse, imp.EMPTY))
+            found = value
         case loops.Value(code):
             found = code
         case loops.Index(name):
@@ -50,9 +54,22 @@ def lower_expr(ctx: Context, expr: loops.Expr, dtype: str | None = None) -> imp.
     return found if dtype is None else convert(found, dtype)
 
 
+REFUSED = "refused"
+"""Stands for a value that was searched for beforehand: using it is an error if it was refused."""
+
+
 def out_of_bounds(site: int) -> imp.Expr:
     """The status that says which access left its dimension."""
     return imp.Const(imp.OUT_OF_BOUNDS | site << 8, imp.INT)
+
+
+def status_of(missing: loops.Expr) -> imp.Expr:
+    """The same, of a value beyond the bounds."""
+    assert isinstance(missing, loops.Value)
+    assert isinstance(missing.code, imp.Call)
+    (site,) = missing.code.args
+    assert isinstance(site, imp.Const)
+    return out_of_bounds(int(site.value))  # type: ignore[arg-type]
 
 
 def _lower_call(ctx: Context, call: loops.Call) -> imp.Expr:

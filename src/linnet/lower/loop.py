@@ -23,6 +23,7 @@ from linnet.lower.context import (
 from linnet.lower.covering import is_everywhere, visits_all_indices
 from linnet.lower.expressions import lower_expr
 from linnet.lower.region import LowerStmt, Region, lower_region
+from linnet.lower.searches import hold_searched
 from linnet.lower.trace import walked_line
 from linnet.lower.unfurl import PERMISSIVE, Span, guard, mask_looplet, unfurl
 from linnet.normalize.simplify import point_of
@@ -33,6 +34,9 @@ def lower_loop(ctx: Context, loop: loops.Loop, lower_stmt: LowerStmt) -> None:
     assert loop.extent is not None
     index, point = imp.Var(loop.index), point_of(loop.extent) is not None
     kept: list[tuple[Fiber, Register]] = []
+    if point and (apart := hold_searched(ctx, loop)) is not None:
+        lower_stmt(ctx, apart)
+        return
     lo = lower_expr(ctx, loop.extent.start, imp.INT)
     if point:
         ctx.b.emit(imp.Let(index, lo))

@@ -13,7 +13,7 @@ from linnet.formats.fiber import Fiber, Register, Storage
 from linnet.imp.build import Builder
 from linnet.imp.prove import Facts as Known
 from linnet.imp.rewrite import rewrite
-from linnet.loops.rewrite import block, children, map_stmts, walk
+from linnet.loops.rewrite import block, children, map_stmts, substitute, walk
 from linnet.lower.context import (
     Context,
     Site,
@@ -22,15 +22,16 @@ from linnet.lower.context import (
     replace_accesses,
     settle,
 )
-from linnet.lower.expressions import lower_expr, lower_update, out_of_bounds
+from linnet.lower.expressions import lower_expr, lower_update, out_of_bounds, status_of
 from linnet.lower.loop import lower_loop
 from linnet.lower.storage import Bound, equal_modes, make_storages
 from linnet.lower.trace import Trace, body_lines
 from linnet.lower.visits import count, counters_of
 from linnet.names import Names
+from linnet.normalize.guards import held, is_guarded
 from linnet.normalize.lifecycles import carried_scalars
 from linnet.normalize.shape_checks import Check
-from linnet.normalize.simplify import MISSING, facts_of, same
+from linnet.normalize.simplify import MISSING, facts_of, is_missing, same
 from linnet.stages import stage, watched
 
 
@@ -280,19 +281,33 @@ def lower_block(ctx: Context, stmts: list[loops.Stmt]) -> None:
                 unwritten.add(tensor)
             case loops.Freeze(tensor):
                 stmts = lower_freeze(ctx, tensor, stmts, tensor in unwritten)
+                unwritten.discard(tensor)
             case loops.Thaw(tensor):
                 stmts = lower_thaw(ctx, tensor, stmts)
-            case loops.Let(name, value, body):
-                code = lower_expr(ctx, value)
-                ctx.facts.types[name] = code.dtype
-                ctx.b.emit(imp.Let(imp.Var(name, code.dtype), code))
-                ctx.known.define(name, code)
-                stmts = statements(body) + stmts
+            case loops.Let():
+                stmts = statements(lower_let(ctx, stmt)) + stmts
             case _:
                 fresh = fresh_targets(stmt)
                 lower_stmt(ctx, stmt)
                 unwritten -= {fiber.storage.name for fiber in fresh}
                 stmts = [settle(s, fresh) for s in stmts]
+
+
+def lower_let(ctx: Context, stmt: loops.Let) -> loops.Stmt:
+    """Name a value; what follows knows where that is stored, if it was searched for."""
+    name, value = stmt.name, stmt.value
+    code = lower_expr(ctx, value)
+    ctx.facts.types[name] = code.dtype
+    ctx.b.emit(imp.Let(imp.Var(name, code.dtype), code))
+    ctx.known.define(name, code)
+    if not is_guarded(value):
+        return stmt.body
+    assert isinstance(value, loops.Call)
+    stored, _, fill = value.args
+    assert isinstance(fill, loops.Literal)
+    found = ctx.b.let(f"{name}_found", lower_expr(ctx, stored), imp.BOOL)
+    known = held(loops.Value(found), loops.Name(name), fill)
+    return ctx.simplify(substitute(stmt.body, {name: known}))
 
 
 def lower_declare(ctx: Context, stmt: loops.Declare, rest: list[loops.Stmt]) -> list[loops.Stmt]:
@@ -375,6 +390,8 @@ def lower_assign(ctx: Context, stmt: loops.Assign) -> None:
         case Register(storage, imp.Var(name)) if name.startswith(MISSING):
             ctx.b.emit(imp.Return(out_of_bounds(int(name.removeprefix(MISSING)))))
             return
+        case Register(storage, _, dirty) if is_missing(stmt.value) and storage.name in ctx.refused:
+            ctx.b.emit(imp.Assign(ctx.refused[storage.name], status_of(stmt.value)))
         case Register(storage, var, dirty):
             op = _ACCUMULATED.get(stmt.op.name) if stmt.op is not None else None
             value = lower_expr(ctx, stmt.value)

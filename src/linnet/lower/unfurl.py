@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 
 from linnet import imp, loops
 from linnet.algebra.table import remainder, subtract
+from linnet.formats.fiber import Register
 from linnet.formats.level import APPEND
 from linnet.formats.looplets import (
     Jumper,
@@ -28,10 +29,10 @@ from linnet.formats.looplets import (
     Truth,
 )
 from linnet.imp.rewrite import substitute
-from linnet.lower.context import Context, Cursor, Mask, Site
+from linnet.lower.context import Context, Cursor, Mask, Site, targets
 from linnet.lower.expressions import LAZY, lower_expr, out_of_bounds
 from linnet.normalize.affine import MIRRORED, affine_of, residue_of
-from linnet.normalize.simplify import simplify_expr
+from linnet.normalize.simplify import point_of, simplify_expr
 
 PERMISSIVE = "permissive"
 INSIDE = "inside"  # the protocol of slices, which do not leave their dimension
@@ -93,17 +94,24 @@ def guard(ctx: Context, cursor: Cursor, looplet: Looplet, span: Span, body: loop
         message += f" in the loop over `{span.index.name}`"
     ctx.sites.append(Site(message, cursor.at))
     site = len(ctx.sites) - 1
-    if span.point:
-        within = (span.index >= start) & (span.index < stop)
-        return Switch(within, looplet, Run(Missing(site)))
     used = cursor.protocol in (INSIDE, APPEND) or always_uses(body, cursor)
-    if cursor.protocol != PERMISSIVE and used:
+    if cursor.protocol != PERMISSIVE and used and not _is_refused_later(ctx, body):
         outside = (span.lo < span.hi) & ((span.lo < start) | (span.hi > stop))
+        if span.point:
+            outside = (span.index < start) | (span.index >= stop)
         refuse = imp.Block((imp.Return(out_of_bounds(site)),))
         ctx.b.emit(imp.If(outside, refuse, imp.EMPTY))
         return looplet
     missing = Run(Missing(site))
+    if span.point:
+        return Switch((span.index >= start) & (span.index < stop), looplet, missing)
     return Sequence((Phase(start, missing), Phase(stop, looplet), Phase(None, missing)))
+
+
+def _is_refused_later(ctx: Context, body: loops.Stmt) -> bool:
+    """Whether a value is searched for here, and an error only where it is used."""
+    places = [t.tensor for t in targets(body)]
+    return any(isinstance(t, Register) and t.storage.name in ctx.refused for t in places)
 
 
 def always_uses(node: loops.Node, cursor: Cursor) -> bool:
@@ -124,6 +132,8 @@ def always_uses(node: loops.Node, cursor: Cursor) -> bool:
             return always_uses(cond, cursor)
         case loops.Block(stmts):
             return any(always_uses(s, cursor) for s in stmts)
+        case loops.Loop(_, extent, body) if point_of(extent) is not None:
+            return always_uses(body, cursor)
         case _:
             return False
 

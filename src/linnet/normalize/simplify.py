@@ -23,7 +23,8 @@ from linnet.formats.fiber import Fiber, Register
 from linnet.formats.level import APPEND, ONCE
 from linnet.loops.rewrite import accesses, block, map_args, rewrite_stmt, substitute, walk
 from linnet.loops.types import dtype_of
-from linnet.normalize.collapse import GUARD, annihilate, typed
+from linnet.normalize import guards
+from linnet.normalize.collapse import annihilate, typed
 from linnet.normalize.collapse import collapse as collapsed
 
 
@@ -32,20 +33,22 @@ class Fact:
     """What is known of a tensor that is updated.
 
     `init` is the value it is declared with (None: unknown), `ops` the functions that update it, and
-    `once` says that no element is written twice.
+    `once` says that no element is written twice. One that is `held` is a value that is searched
+    for, and is left alone where nothing is stored.
     """
 
     dtype: str
     init: Number | None
     ops: frozenset[Function | None]
     once: bool
+    held: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Facts:
     """What is known of all tensors, and the types of names."""
 
-    tensors: Mapping[str, Fact]
+    tensors: dict[str, Fact]
     types: dict[str, str]
 
 
@@ -159,7 +162,7 @@ def _simplify_assign(stmt: loops.Assign, facts: Facts) -> loops.Stmt:
     if _is_idle(stmt, facts):
         return loops.NOTHING
     match stmt.value:
-        case loops.Call(function, (cond, value, fill)) if function is GUARD:
+        case loops.Call(_, (cond, value, fill)) if guards.is_guarded(stmt.value):
             if _is_idle(replace(stmt, value=fill), facts):
                 return loops.If(cond, replace(stmt, value=value), loops.NOTHING, stmt.at)
     return stmt
@@ -225,16 +228,19 @@ def _is_idle(stmt: loops.Assign, facts: Facts) -> bool:
     tensor = stmt.target.tensor
     name = tensor.storage.name if isinstance(tensor, Fiber | Register) else tensor
     fact, value, op = facts.tensors[name], stmt.value.value, stmt.op
+    if fact.held:
+        return stmt.value.structural
     if op is None:
         kept = _as_stored(stmt.value, fact.dtype) if fact.once else value
         return fact.once and fact.init is not None and identical(kept, fact.init)
-    settled = op.idempotent and op.associative and op.commutative and fact.ops == {op}
-    if settled and fact.init is not None and same(value, fact.init):
-        return True
-    # An update converts: adding 0.5 to an integer, or 0 to a boolean, is judged in the common type.
+    # An update converts: adding 0.5 to an integer, or 0 to a boolean, is judged in the common type,
+    # and `inf and inf` is a truth value.
     meet = op.types((fact.dtype, dtype_of(stmt.value, facts.types)))
     if meet[1] != fact.dtype:
         return False
+    settled = op.idempotent and op.associative and op.commutative and fact.ops == {op}
+    if settled and fact.init is not None and same(value, fact.init):
+        return True
     return any(same(value, e(meet[0][1])) for e in (op.identity, op.right_identity))
 
 
@@ -333,19 +339,14 @@ def collapse(call: loops.Call, facts: Facts) -> loops.Expr | None:
     return collapsed(call, facts.types)
 
 
-def lift_guard(call: loops.Call, facts: Facts) -> loops.Expr | None:
-    """`f(x if c else 0, y) -> f(x, y) if c else z`, where nothing is computed if not c."""
-    for k, arg in enumerate(call.args):
-        if isinstance(arg, loops.Call) and arg.function is GUARD and call.function is not GUARD:
-            cond, inner, fill = arg.args
-            with_fill, with_value = (
-                loops.Call(call.function, (*call.args[:k], x, *call.args[k + 1 :]))
-                for x in (fill, inner)
-            )
-            otherwise = simplify_expr(with_fill, facts)
-            if isinstance(otherwise, loops.Literal):
-                return loops.Call(GUARD, (cond, simplify_expr(with_value, facts), otherwise))
-    return None
+def keep_guards(call: loops.Call, facts: Facts) -> loops.Expr | None:
+    """What is chosen while running says where it is stored: see `normalize.guards`."""
+    return guards.keep_guards(call, facts.types, lambda e: simplify_expr(e, facts))
+
+
+def spread_guards(call: loops.Call, facts: Facts) -> loops.Expr | None:
+    """The same for functions with an iteration space."""
+    return guards.spread_guards(call, lambda e: simplify_expr(e, facts))
 
 
 def choose_branch(call: loops.Call, facts: Facts) -> loops.Expr | None:
@@ -377,8 +378,9 @@ LAWS = (
     fold,
     coalesce,
     split_distance,
+    spread_guards,
     collapse,
-    lift_guard,
+    keep_guards,
     choose_branch,
     merge_equals,
 )
