@@ -24,6 +24,7 @@ from linnet.options import Options, default_cache_dir
 _MAGIC = b"linnet1\n"
 _SUFFIX, _UNFINISHED = ".kernel", ".part"
 _DAY = 86400.0
+_FEW = 16  # one store in so many looks whether there is too much in the folder
 # not through links; not waiting for who writes to a pipe; not in text mode, where there is one
 _READ_FLAGS = os.O_RDONLY
 for _flag in ("O_NOFOLLOW", "O_NONBLOCK", "O_CLOEXEC", "O_BINARY"):
@@ -107,7 +108,8 @@ class Cache:
             with contextlib.suppress(OSError):
                 unfinished.unlink()
             raise
-        self._evict()
+        if self._looks_around(key, len(data)):
+            self._evict()
 
     def info(self) -> Info:
         """How much is stored."""
@@ -123,7 +125,7 @@ class Cache:
         return len(files)
 
     def _path(self, key: str) -> Path:
-        return self.directory / (hashlib.sha256(key.encode()).hexdigest() + _SUFFIX)
+        return self.directory / (_digest(key).hex() + _SUFFIX)
 
     def _files(self, suffix: str = _SUFFIX) -> list[tuple[float, int, str]]:
         """Time, size and path of the entries, oldest first."""
@@ -135,6 +137,13 @@ class Cache:
                         status = entry.stat(follow_symlinks=False)
                         found.append((status.st_mtime, status.st_size, entry.path))
         return sorted(found)
+
+    def _looks_around(self, key: str, size: int) -> bool:
+        """Whether this store is one of the few, chosen by their keys, that look at all entries.
+
+        So the limit is exceeded by few entries, however many processes store how little each.
+        """
+        return size * _FEW >= self.limit or _digest(key)[0] % _FEW == 0
 
     def _evict(self) -> None:
         """Remove the oldest entries beyond the limit, and what interrupted writers left."""
@@ -169,6 +178,10 @@ def _asked_for(name: str) -> Path:
 
 def _open(path: str, flags: int) -> int:
     return os.open(path, _READ_FLAGS)
+
+
+def _digest(key: str) -> bytes:
+    return hashlib.sha256(key.encode()).digest()
 
 
 def _checksum(key: str, data: bytes) -> bytes:

@@ -186,7 +186,8 @@ def test_abandoned_files_are_removed(cache):
     abandoned.write_bytes(b"")
     os.utime(abandoned, (0, 0))
     (cache.directory / "new.part").write_bytes(b"")
-    cache.store("k", b"x")
+    for k in range(200):
+        cache.store(str(k), b"x")
     assert not abandoned.exists()
     assert (cache.directory / "new.part").exists()
 
@@ -216,3 +217,20 @@ def test_many_threads_at_once(cache):
         t.join()
     assert not wrong
     assert cache.info().entries == 30
+
+
+def test_few_stores_look_at_all_entries(tmp_path, monkeypatch):
+    cache = Cache.open(Options(cache_dir=str(tmp_path / "c"), cache_limit=64 * 1000))
+    looks = []
+    monkeypatch.setattr(Cache, "_evict", lambda self: looks.append(1))
+    for k in range(320):
+        cache.store(f"key {k}", b"x" * 100)
+    assert 5 <= len(looks) <= 50
+
+
+def test_the_limit_is_kept_by_small_entries(tmp_path):
+    cache = Cache.open(Options(cache_dir=str(tmp_path / "c"), cache_limit=64 * 1000))
+    for k in range(400):
+        cache.store(f"key {k}", b"x" * 960)
+    assert cache.info().bytes <= 2 * cache.limit
+    assert cache.load("key 399") == b"x" * 960
