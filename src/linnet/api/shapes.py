@@ -239,7 +239,7 @@ def roll(x: Array, /, shift: Any, *, axis: Axes = None) -> Tensor:
         return dense(np.roll(x.to_numpy(), tuple(total.values()), tuple(total)))
     shape = shape_of(x)
     if is_large(x):
-        return reduce(lambda y, d: rolled(y, total[d] % shape[d], d), total, x)
+        return reduce(lambda y, d: rolled(y, total[d] % max(shape[d], 1), d), total, x)
     maps = {d: lambda idx, s=by % n, n=n: (idx + s) % n
             for d, by in total.items() if (n := shape[d])}  # fmt: skip
     return move(x, maps)

@@ -127,27 +127,25 @@ def _cursors_below(b: Builder, fiber: Fiber) -> tuple[tuple[imp.Stmt, ...], tupl
 def open_fiber(b: Builder, fiber: Fiber, q: imp.Var) -> tuple[imp.Stmt, ...]:
     """Before a fiber is written."""
     storage, level = fiber.storage, fiber.level
-    stmts: tuple[imp.Stmt, ...] = ()
     if level in storage.skipping:
-        stmts = (_catch_up(b, storage, level, q, fiber.pos),)
-    elif fiber.fresh:
+        return (_catch_up(b, storage, level, q, fiber.pos),)
+    if fiber.fresh:
         storage.notes[level] = DIRECT
     else:
         storage.found.add(level)
-    if fiber.dirty is not None:
-        stmts += (imp.Let(_start(fiber), q),)
-    return stmts
+    return () if fiber.dirty is None else (imp.Let(_start(fiber), q),)
 
 
 def close_fiber(b: Builder, fiber: Fiber, q: imp.Var) -> tuple[imp.Stmt, ...]:
     """After a fiber is written: its end, and word to the parent if it is not empty."""
     ptr = _pointers(fiber.storage, fiber.level)
     stmts: tuple[imp.Stmt, ...] = ()
+    start: imp.Expr = imp.widen(ptr[fiber.pos])  # of one that may have been opened before
     if fiber.level not in fiber.storage.skipping:
-        stmts += (imp.Store(ptr, fiber.pos + 1, imp.cast(q, ptr.dtype)),)
+        stmts = (imp.Store(ptr, fiber.pos + 1, imp.cast(q, ptr.dtype)),)
+        start = _start(fiber)
     if fiber.dirty is not None:
-        wrote = imp.Assign(fiber.dirty, fiber.dirty | (q > _start(fiber)))
-        stmts += (wrote,)
+        stmts += (imp.Assign(fiber.dirty, fiber.dirty | (q > start)),)
     return stmts
 
 

@@ -1,0 +1,140 @@
+"""Functions that move values, by kernels: as NumPy, in every format, in the order of storage."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from tests.api.operands import CUBE_FORMATS, cube, dense_matrix, matrix, same, stored
+from tests.api.test_moving import MOVES
+
+import linnet as ln
+from linnet.api import moves
+from linnet.formats.assemble import unpack
+
+WIDE = 10**9  # columns: whoever goes through all of them is noticed
+KERNELS = [m for m in MOVES if m not in ("transpose", "mT", "moveaxis", "broadcast", "copy")]
+SOME = [("csr", 0.0), ("csc", 1.5), ("coo", float("nan"))]
+
+
+@pytest.fixture(autouse=True)
+def always_compiled(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Arrays of any size are large."""
+    monkeypatch.setattr(moves, "MANY", 0)
+
+
+def in_order(x: ln.Tensor) -> bool:
+    """Whether what is stored is stored in order, and no element twice."""
+    coordinates, _ = unpack(x)
+    places = [coordinates[m] for m in x.format.order]
+    key = np.ravel_multi_index(places, [x.shape[m] for m in x.format.order])  # type: ignore[index]
+    return bool((np.diff(key) > 0).all())
+
+
+@pytest.mark.parametrize("move", KERNELS)
+@pytest.mark.parametrize(("format", "fill"), SOME)
+def test_matrices(format: str, fill: float, move: str):
+    x, array = matrix(format, fill)
+    found, expected = MOVES[move][0](x), MOVES[move][1](array)
+    same(found, expected)
+    assert found.fill_value == fill or found.fill_value != found.fill_value
+    assert found.ndim == 0 or in_order(found)
+
+
+@pytest.mark.parametrize("format", ["dcsr", "runs", "band", "block", "bytemap", "hash"])
+def test_levels_of_other_kinds(format: str):
+    x, array = matrix(format)
+    for ours, theirs in (MOVES[m] for m in ("reshape", "roll columns", "take", "concat columns")):
+        same(ours(x), theirs(array))
+
+
+CUBES: dict[str, Any] = {
+    "rows": (lambda x: x[[2, 0, 2]], lambda a: a[[2, 0, 2]]),
+    "middle mask": (lambda x: x[:, [True, False, True, True]], lambda a: a[:, [0, 2, 3]]),
+    "middle": (lambda x: ln.take(x, [3, 0, 3], axis=1), lambda a: a[:, [3, 0, 3]]),
+    "last": (lambda x: ln.take(x, [4, 0, 1], axis=2), lambda a: a[:, :, [4, 0, 1]]),
+    "nothing": (lambda x: x[:, []], lambda a: a[:, []]),
+    "join": (lambda x: ln.concat([x, x, x], axis=1), lambda a: np.concatenate([a] * 3, 1)),
+    "roll": (lambda x: ln.roll(x, (1, -2), axis=(1, 2)), lambda a: np.roll(a, (1, -2), (1, 2))),
+    "flip": (lambda x: ln.flip(x), np.flip),
+    "tile": (lambda x: ln.tile(x, (2, 1, 3)), lambda a: np.tile(a, (2, 1, 3))),
+    "merge": (lambda x: ln.reshape(x, (12, 5)), lambda a: a.reshape(12, 5)),
+    "merge last": (lambda x: ln.reshape(x, (3, 20)), lambda a: a.reshape(3, 20)),
+    "split": (lambda x: ln.reshape(x, (3, 2, 2, 5)), lambda a: a.reshape(3, 2, 2, 5)),
+    "mix": (lambda x: ln.reshape(x, (5, 1, 12)), lambda a: a.reshape(5, 1, 12)),
+    "triangle": (lambda x: ln.tril(x, k=1), lambda a: np.tril(a, 1)),
+}
+
+
+@pytest.mark.parametrize("move", list(CUBES))
+@pytest.mark.parametrize("format", [f for f in CUBE_FORMATS if f != "dense"])
+def test_cubes(format: str, move: str):
+    x, array = cube(format)
+    ours, theirs = CUBES[move]
+    same(ours(x), theirs(array))
+
+
+@pytest.mark.parametrize("dtype", ["bool", "int8", "uint64", "float32", "complex128"])
+def test_dtypes_and_patterns(dtype: str):
+    array = dense_matrix().astype(dtype)
+    formats = [ln.CSR, ln.COO(2)] + ([ln.Dense(ln.SparseList(ln.Pattern()))] * (dtype == "bool"))
+    for format in formats:
+        x = stored(array, format)
+        same(x[[3, 0]], array[[3, 0]])
+        same(x[:, [5, 0, 5]], array[:, [5, 0, 5]])
+        same(ln.concat([x, x], axis=1), np.concatenate([array, array], 1))
+        same(ln.reshape(x, (8, 3)), array.reshape(8, 3))
+
+
+E = ln.Element()
+LISTS: list[tuple[int, Any]] = [
+    (2, ln.DCSC),
+    (2, ln.SparseList(ln.Dense(E))),
+    (3, ln.Dense(ln.SparseList(ln.SparseList(E)))),
+    (3, ln.SparseList(ln.Dense(ln.SparseList(E)))),
+]
+
+
+def agree(found: ln.Tensor, expected: Any) -> None:
+    np.testing.assert_array_equal(found.to_numpy(), expected)
+    ln.from_buffers(found.format, found.shape, dict(found.buffers))  # which checks them
+
+
+@pytest.mark.parametrize("case", range(len(LISTS)))
+def test_any_sizes(case: int):
+    (ndim, format), rng = LISTS[case], np.random.default_rng(case)
+    for _ in range(12):
+        shape = tuple(int(n) for n in rng.integers(0, 6, ndim))
+        a, d = dense_matrix(0.0, shape, case), int(rng.integers(ndim))
+        x = stored(a, format)
+        if n := shape[d]:
+            at = rng.integers(-n, n, rng.integers(0, 7))
+            agree(ln.take(x, ln.asarray(at), axis=d), np.take(a, at, d))
+            key = (*[slice(None)] * d, rng.random(n) < 0.5)
+            agree(x[key], a[key])
+        size = tuple(int(rng.integers(5)) if m == d else n for m, n in enumerate(shape))
+        b = dense_matrix(0.0, size, case + 1)
+        agree(ln.concat([x, stored(b, format), x], axis=d), np.concatenate([a, b, a], d))
+        agree(ln.roll(x, 2, axis=d), np.roll(a, 2, d))
+
+
+@pytest.mark.parametrize("count", [1, 2, 9, 20])
+def test_many_parts(count: int):
+    for format in ("csr", "dcsr"):
+        parts = [matrix(format, seed=k) for k in range(count)]
+        for axis in (0, 1):
+            found = ln.concat([x for x, _ in parts], axis=axis)
+            same(found, np.concatenate([a for _, a in parts], axis))
+
+
+@pytest.mark.parametrize("format", ["csr", "coo"])
+def test_only_what_is_stored_is_visited(format: str):
+    x = ln.tensor(([0, 2, 2], [5, 7, WIDE - 1]), [1.0, 2.0, 3.0], (3, WIDE), format=format)
+    assert ln.take(x, [2, 0], axis=0).coords[1].tolist() == [7, WIDE - 1, 5]
+    joined = ln.concat([x, x], axis=1)
+    assert joined.coords[1].tolist() == [5, WIDE + 5, 7, WIDE - 1, WIDE + 7, 2 * WIDE - 1]
+    assert ln.roll(x, 1, axis=1).coords[1].tolist() == [6, 0, 8]
+    assert ln.tril(x, k=6).coords[1].tolist() == [5, 7]
+    assert ln.tile(x, (1, 2)).coords[1].tolist() == joined.coords[1].tolist()
+    assert ln.reshape(x, (3 * WIDE,)).coords[0].tolist() == [5, 2 * WIDE + 7, 3 * WIDE - 1]
