@@ -20,14 +20,34 @@ from benchmarks.peers import peer
 BAR = None  # the loop over the steps is part of what is timed
 GRAPH = ln.Dense(ln.SparseList(ln.Pattern()))
 FRONTIER = ln.SparseByteMap(ln.Pattern())
+VERTICES = ln.SparseList(ln.Pattern())
+PARENTS = ln.Dense(ln.Element(-1, "int32"))
+FOUND = ln.Dense(ln.Element(False))
 FAR = np.inf
 SWITCH = 0.05  # pull where this part of all edges leaves the frontier
 SMALL = 100_000  # edges: SciPy's Bellman-Ford relaxes all of them n times
 
 
+# G: the next frontier. edges: how many edges leave it. P: parents. V: what is found already.
 @ln.kernel
-def push(G, P, V, F, A):
+def begin(G, edges, P, V, start, degrees):
     G[...] = False
+    P[...] = -1
+    V[...] = False
+    edges[...] = 0
+    for k in ...:
+        if start[k]:
+            G[k] |= True
+            P[k] = k
+            V[k] |= True
+            edges[()] += degrees[k]
+    return G, edges
+
+
+@ln.kernel
+def push(G, edges, P, V, F, A, degrees):
+    G[...] = False
+    edges[...] = 0
     for j, k in ...:
         if F[j] and A[j, k] and not V[k]:
             G[k] |= True
@@ -35,13 +55,15 @@ def push(G, P, V, F, A):
     for k in ...:
         if G[k]:
             V[k] |= True
-    return G
+            edges[()] += degrees[k]
+    return G, edges
 
 
 @ln.kernel
-def pull(G, P, V, F, AT):
+def pull(G, edges, P, V, F, AT, degrees):
     p = ln.scalar(-1, short_circuit=True)
     G[...] = False
+    edges[...] = 0
     for k in ...:
         if not V[k]:
             p[...] = -1
@@ -54,7 +76,8 @@ def pull(G, P, V, F, AT):
     for k in ...:
         if G[k]:
             V[k] |= True
-    return G
+            edges[()] += degrees[k]
+    return G, edges
 
 
 @ln.kernel
@@ -77,20 +100,18 @@ def relax(D, F, E, G, W):
 
 def linnet_search(A: sp.csr_array, source: int, switch: float = SWITCH) -> Side:
     """Parents; a switch of infinity never pulls."""
-    edges, turned = (ln.asarray(X.astype(bool)).to(GRAPH) for X in (A, sp.csr_array(A.T)))
-    degrees, n = np.diff(A.indptr), A.shape[0]
+    graph, turned = (ln.asarray(X.astype(bool)).to(GRAPH) for X in (A, sp.csr_array(A.T)))
+    degrees, n, one = ln.asarray(np.diff(A.indptr)), A.shape[0], np.arange(2, dtype=np.int32)
 
     def run() -> ln.Tensor:
-        start = np.zeros(n, bool)
-        start[source] = True
-        parents = np.full(n, -1, np.int32)
-        parents[source] = source
-        P, V = ln.asarray(parents, copy=True), ln.asarray(start, copy=True)
-        F, G = ln.tensor([[source]], [True], (n,), FRONTIER, False), ln.empty_tensor(FRONTIER)
-        while len(ahead := F.buffers["idx0"]):
-            pulls = degrees[ahead].sum() > switch * A.nnz
-            step, graph = (pull, turned) if pulls else (push, edges)
-            F, G = step(G, P, V, F, graph), F
+        P, V, edges = ln.empty_tensor(PARENTS), ln.empty_tensor(FOUND), ln.scalar(0)
+        F, G = ln.empty_tensor(FRONTIER), ln.empty_tensor(FRONTIER)
+        start = ln.from_buffers(VERTICES, (n,), {"ptr0": one, "idx0": one[1:] * source})
+        begin(F, edges, P, V, start, degrees)
+        while F.nnz:
+            step, rows = (pull, turned) if int(edges) > switch * A.nnz else (push, graph)
+            step(G, edges, P, V, F, rows, degrees)
+            F, G = G, F
         return P
 
     return Side(run, lambda P: depths(P.to_numpy(), source))

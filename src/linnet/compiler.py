@@ -19,6 +19,8 @@ from linnet.imp.reserve_ahead import reserve_ahead
 from linnet.imp.rewrite import walk
 from linnet.imp.simplify import simplify as simplify_code
 from linnet.imp.strips import strips
+from linnet.imp.walk_together import walk_together
+from linnet.imp.whole_tiles import whole_tiles
 from linnet.loops.check import check as check_loops
 from linnet.loops.check import check_dimensions, check_modes, check_unique
 from linnet.loops.rewrite import walk as loops_walk
@@ -126,8 +128,9 @@ def generate(normalized: Normalized, arrays: Arrays) -> Lowered:
 
 def improve(kernel: imp.Kernel, known: Known, counters: frozenset[str]) -> imp.Kernel:
     """Rearrange simplified code as an expert would."""
-    better = own_sums(jam(reserve_ahead(fuse_ranges(hoist(kernel), known), known)))
-    better = strips(better, counters)
+    better = reserve_ahead(fuse_ranges(hoist(kernel), known), known)
+    better = own_sums(jam(walk_together(better)))
+    better = strips(whole_tiles(better), counters)
     return kernel if better is kernel else simplify_code(better)
 
 

@@ -138,7 +138,8 @@ class Stepper:
     `pos` is introduced by the loop; `last` is the last index of the chunk at `pos` and `chunk` its
     looplet. `setup` (introductions of variables) is run whenever `pos` has changed, also to `end`;
     `next` moves to the following chunk (None: `pos += 1`). A stepper that `covers` its dimension
-    has no index outside its chunks; another is followed by fill.
+    has no index outside its chunks; another is followed by fill. All chunks end before `stop`, or
+    where that is None somewhere in the dimension.
     """
 
     pos: imp.Var
@@ -150,6 +151,7 @@ class Stepper:
     setup: tuple[imp.Let, ...] = ()
     next: tuple[imp.Assign, ...] | None = None
     covers: bool = False
+    stop: imp.Expr | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -220,6 +222,7 @@ def stepper_with(s: Stepper, values: Values) -> Stepper:
         tuple(imp.Let(new(let.var), substitute(let.value, values)) for let in s.setup),
         None if s.next is None else tuple(_assign(a, values) for a in s.next),
         s.covers,
+        None if s.stop is None else substitute(s.stop, values),
     )
 
 

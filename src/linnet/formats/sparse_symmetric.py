@@ -17,6 +17,7 @@ from linnet.formats.looplets import (
     Lookup,
     Looplet,
     Phase,
+    Run,
     Seek,
     Sequence,
     Spike,
@@ -56,16 +57,15 @@ class SparseSymmetric(Inner):
     def unfurl(self, b: Builder, fiber: Fiber, index: imp.Expr, protocol: str) -> Looplet:
         if fiber.sub == 0:
             return Lookup(Fiber(fiber.storage, fiber.level, fiber.pos, 1, (index,)))
-        ptr, idx, (i,) = fiber.buffer("ptr"), fiber.buffer("idx"), fiber.state
-        first, q, target = fiber.pos * fiber.dim, b.var(f"{fiber.prefix}_q"), b.var("target")
-        begin, end = imp.widen(ptr[first + i]), imp.widen(ptr[first + i + 1])
-        seek = Seek(target, b.call(search_back, idx, q, end, target))
-        lower = Stepper(q, begin, end, imp.widen(idx[q]), Spike(fiber.child(q)), seek)
         if protocol == STORED:
-            return lower
+            return _stored_half(b, fiber)
+        ptr, idx, (i,) = fiber.buffer("ptr"), fiber.buffer("idx"), fiber.state
+        first = fiber.pos * fiber.dim
+        begin, end = imp.widen(ptr[first + i]), imp.widen(ptr[first + i + 1])
         there = (imp.widen(ptr[first + index]), imp.widen(ptr[first + index + 1]))
         at = b.call(find, idx, *there, i)
         upper = Lookup(Switch(at >= 0, fiber.child(at), FILL))
+        lower = _row(b, fiber, begin, end, i + 1)
         return Sequence((Phase(i + 1, lower), Phase(None, upper)), inside=True)
 
     def validate(
@@ -84,6 +84,32 @@ class SparseSymmetric(Inner):
                 why="a symmetric matrix stores its lower triangle",
             )
         return stored
+
+
+def _row(b: Builder, fiber: Fiber, begin: imp.Expr, end: imp.Expr, stop: imp.Expr) -> Stepper:
+    """The entries of a row at these positions, all of them before `stop`."""
+    idx, q, target = fiber.buffer("idx"), b.var(f"{fiber.prefix}_q"), b.var("target")
+    seek = Seek(target, b.call("search", idx, q, end, target))
+    return Stepper(q, begin, end, imp.widen(idx[q]), Spike(fiber.child(q)), seek, stop=stop)
+
+
+def _stored_half(b: Builder, fiber: Fiber) -> Looplet:
+    """What a row stores: entries below the diagonal, and perhaps a last one on it."""
+    ptr, idx, (i,) = fiber.buffer("ptr"), fiber.buffer("idx"), fiber.state
+    row = fiber.pos * fiber.dim + i
+    begin, end = imp.widen(ptr[row]), imp.widen(ptr[row + 1])
+    diagonal = (begin < end) & imp.eq(idx[end - 1], imp.cast(i, idx.dtype))
+    # A branch, which can be foreseen, and not a bound that waits for the coordinate.
+    return Switch(
+        diagonal,
+        _half(_row(b, fiber, begin, end - 1, i), i, Run(fiber.child(end - 1))),
+        _half(_row(b, fiber, begin, end, i), i, Run(FILL)),
+    )
+
+
+def _half(lower: Stepper, i: imp.Expr, diagonal: Run) -> Sequence:
+    phases = Phase(i, lower), Phase(i + 1, diagonal), Phase(None, Run(FILL))
+    return Sequence(phases, inside=True)
 
 
 def _side(dims: Numbers[int]) -> int:
@@ -106,23 +132,6 @@ def find(idx: Numbers[int], q: int, end: int, target: int) -> int:
     if q < end and idx[q] == target:
         return q
     return -1
-
-
-def search_back(idx: Numbers[int], q: int, end: int, target: int) -> int:
-    """A codelet: the first entry from q on that is at `target` or behind, mostly near the end."""
-    if q == end or idx[end - 1] < target:
-        return end
-    step = 1
-    while end - 2 * step >= q and idx[end - 2 * step] >= target:
-        step *= 2
-    low, stop = max(q, end - 2 * step), end - step
-    while low < stop:
-        middle = (low + stop) // 2
-        if idx[middle] < target:
-            low = middle + 1
-        else:
-            stop = middle
-    return low
 
 
 @pack_level.register(SparseSymmetric)

@@ -1,16 +1,18 @@
 """Walking runs and blocks: loops that meet where one of them ends, and never at every index.
 
 A stretch in which every walked fiber has one chunk is a region of its own, to which all other rules
-apply: runs are repeated, blocks are plain loops.
+apply: runs are repeated, blocks are plain loops. Where something happens only in what all of them
+store, what lies between is stepped over.
 """
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import reduce
 
 from linnet import imp, loops
-from linnet.formats.looplets import FILL, Looplet, Run, Sequence, Stepper, Switch, Thunk
+from linnet.formats.looplets import FILL, Looplet, Phase, Run, Sequence, Stepper, Switch, Thunk
+from linnet.imp.rewrite import walk as nodes
 from linnet.lower.cases import cases
 from linnet.lower.context import Context, Cursor
 from linnet.lower.region import Region, lower_phases, lower_region
@@ -52,6 +54,9 @@ def merge_chunks(ctx: Context, r: Region, walks: list[Walk], start: imp.Expr) ->
     """`while` all of these fibers last, some of which have runs or blocks."""
     assert isinstance(start, imp.Var)
     spikes, runs = [w for w in walks if w.spike], [w for w in walks if not w.spike]
+    if not spikes and leaves_gaps(ctx, r, runs):
+        meet_chunks(ctx, r, runs, start)
+        return
     beyond = any(r.hi != ctx.dim(w.cursor) for w in runs)  # chunks may go on after the region
     conds = [w.more for w in walks if not w.stepper.covers]
     if beyond or not conds:
@@ -93,6 +98,86 @@ def _to_boundary(ctx: Context, r: Region, runs: list[Walk], beyond: bool) -> imp
         ends = imp.TRUE if stop == w.last else imp.eq(w.last, stop)
         ctx.b.emit(*step(w, ends))
     return stop
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """A chunk as what it stores, from `left` on if there is fill before it, and code to find it."""
+
+    preamble: tuple[imp.Stmt, ...]
+    left: imp.Expr | None
+    stored: Looplet
+
+
+def piece_of(chunk: Looplet) -> Piece:
+    """The stored part of a chunk."""
+    match chunk:
+        case Thunk(preamble, body, ()):
+            inner = piece_of(body)  # type: ignore[arg-type]
+            return replace(inner, preamble=(*preamble, *inner.preamble))
+        case Sequence((Phase(stop, Run(fill)), Phase(None, stored))) if fill is FILL:
+            return Piece((), stop, stored)
+        case _:
+            return Piece((), None, chunk)
+
+
+def leaves_gaps(ctx: Context, r: Region, walks: list[Walk]) -> bool:
+    """Whether nothing happens where one of these fibers stores nothing, and some do not."""
+    gaps = any(piece_of(w.stepper.chunk).left is not None for w in walks)
+    return gaps and all(at_fill(ctx, r, [w.cursor]).body == loops.NOTHING for w in walks)
+
+
+def meet_chunks(ctx: Context, r: Region, walks: list[Walk], start: imp.Var) -> None:
+    """An intersection of runs and blocks: `while` all of them last, what their chunks share.
+
+    A chunk that ends before another one begins is left behind without a look between the two.
+    """
+    beyond = any(r.hi != ctx.dim(w.cursor) for w in walks)  # chunks may go on after the region
+    conds = [w.more for w in walks if not w.stepper.covers]
+    if beyond or not conds:
+        conds.append(start < r.hi)
+    begin = ctx.b.let(f"{r.index.name}_begin", start)  # the walks may be under way
+
+    def lower() -> None:
+        pieces = {w.cursor: piece_of(chunk_of(ctx, w.stepper)) for w in walks}
+        late = [p for p in pieces.values() if not _begins_early(p)]
+        ctx.b.emit(*(stmt for p in late for stmt in p.preamble))
+        for w in walks:
+            ctx.b.emit(imp.Let(w.last, w.stepper.last + 1))
+        where = _first(list(pieces.values()), start, begin)
+        first = ctx.b.let(f"{r.index.name}_first", where)
+        stop = least(ctx, r, [*(w.last for w in walks), *([r.hi] if beyond else [])])
+        stored = {c: p.stored for c, p in pieces.items()}
+        both = replace(r, looplets={**r.looplets, **stored}, lo=first, hi=stop, nonempty=True)
+
+        def meet() -> None:
+            ctx.b.emit(*(stmt for p in pieces.values() if p not in late for stmt in p.preamble))
+            lower_region(ctx, both)
+            break_early(ctx, r.body)
+
+        ctx.b.emit(imp.If(first < stop, ctx.collect(meet), imp.EMPTY))
+        end = ctx.b.let(f"{r.index.name}_end", imp.maximum(first, stop))
+        for w in walks:
+            ctx.b.emit(*step(w, w.last <= end))
+        ctx.b.emit(imp.Assign(start, end))
+
+    what = note(r.index, [w.cursor for w in walks])
+    ctx.b.emit(imp.While(reduce(imp.Operators.__and__, conds), ctx.collect(lower), what))
+
+
+def _first(pieces: list[Piece], start: imp.Var, begin: imp.Expr) -> imp.Expr:
+    """Where all of these chunks have begun: behind `start`, or if each says so behind `begin`."""
+    lefts = [p.left for p in pieces if p.left is not None]
+    bound: imp.Expr = begin if len(lefts) == len(pieces) else start
+    return reduce(imp.maximum, [*lefts, bound])
+
+
+def _begins_early(piece: Piece) -> bool:
+    """Whether the beginning of a chunk is known before the code that finds what it stores."""
+    found = {stmt.var for stmt in piece.preamble if isinstance(stmt, imp.Let)}
+    return piece.left is None or found.isdisjoint(
+        n for n in nodes(piece.left) if isinstance(n, imp.Var)
+    )
 
 
 def follow(ctx: Context, w: Walk, where: imp.Expr) -> Looplet:

@@ -158,6 +158,7 @@ def strided(ctx: Context, looplet: Looplet, factor: int, shift: imp.Expr) -> Loo
         last=imp.binary("div", looplet.last - shift, factor),
         next=(imp.Assign(looplet.pos, first(looplet.pos + 1)),),
         seek=Seek(target, first(seek)),
+        stop=None,
     )
 
 
@@ -181,7 +182,9 @@ def shifted(looplet: Looplet, shift: imp.Expr) -> Looplet:
             target = looplet.seek.target
             seek = substitute(looplet.seek.position, {target.name: target + shift})
             chunk = shifted(looplet.chunk, shift)
-            return replace(looplet, last=looplet.last - shift, chunk=chunk, seek=Seek(target, seek))
+            stop = None if looplet.stop is None else looplet.stop - shift
+            looplet = replace(looplet, seek=Seek(target, seek), stop=stop)
+            return replace(looplet, last=looplet.last - shift, chunk=chunk)
         case Jumper(stepper):
             inner = shifted(stepper, shift)
             assert isinstance(inner, Stepper)

@@ -108,7 +108,8 @@ def bounds(ctx: Context, r: Region, cursor: Cursor, s: Stepper) -> tuple[imp.Exp
         begin = ctx.b.let(f"{s.pos.name}_begin", begin)
         seek = substitute(s.seek.position, {s.pos.name: begin, s.seek.target.name: r.lo})
         begin = ctx.b.let(f"{s.pos.name}_lo", seek)
-    if not ctx.known.at_most(ctx.dim(cursor), r.hi) and isinstance(s.chunk, Spike):
+    stop = ctx.dim(cursor) if s.stop is None else s.stop
+    if not ctx.known.at_most(stop, r.hi) and isinstance(s.chunk, Spike):
         begin = begin if isinstance(begin, imp.Var) else ctx.b.let(f"{s.pos.name}_lo", begin)
         seek = substitute(s.seek.position, {s.pos.name: begin, s.seek.target.name: r.hi})
         end = ctx.b.let(f"{s.pos.name}_hi", seek)

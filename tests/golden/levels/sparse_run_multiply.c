@@ -18,17 +18,16 @@ i64 multiply(i64 *restrict args) {
   if (grow(z_left, args + 4, 1)) return OUT_OF_MEMORY;
   if (grow(z_right, args + 7, 1)) return OUT_OF_MEMORY;
   if (grow(z_val, args + 10, 1)) return OUT_OF_MEMORY;
-  i64 x_q = x_ptr[0], x_q_end = x_ptr[1], y_q = y_ptr[0], y_q_end = y_ptr[1], i_start = 0;
+  i64 x_q = x_ptr[0], x_q_end = x_ptr[1], y_q = y_ptr[0], y_q_end = y_ptr[1];
   while (x_q < x_q_end && y_q < y_q_end) {  // i in x[i], y[i]
-    i64 x_i = x_right[x_q], y_i = y_right[y_q], i_next = min(x_i, y_i);
-    i64 i_stop = min(i_next, max(i_start, x_left[x_q]));
-    i64 i_stop_2 = min(i_next, max(i_stop, y_left[y_q]));
-    if (i_stop_2 < i_next) {
+    i64 x_i = x_right[x_q], y_i = y_right[y_q];
+    i64 i_first = max(max(x_left[x_q], y_left[y_q]), 0), i_next = min(x_i, y_i);
+    if (i_first < i_next) {
       z_val[z_n] = x_val[x_q] * y_val[y_q];
-      if (z_at == i_stop_2 && same_f64_f64(z_val[z_n - 1], z_val[z_n]))
+      if (z_at == i_first && same_f64_f64(z_val[z_n - 1], z_val[z_n]))
         z_right[z_n - 1] = i_next;
       else {
-        z_left[z_n] = i_stop_2;
+        z_left[z_n] = i_first;
         z_right[z_n++] = i_next;
         if (grow(z_left, args + 4, z_n + 1)) return OUT_OF_MEMORY;
         if (grow(z_right, args + 7, z_n + 1)) return OUT_OF_MEMORY;
@@ -36,9 +35,9 @@ i64 multiply(i64 *restrict args) {
       }
       z_at = i_next;
     }
-    x_q += x_i == i_next;
-    y_q += y_i == i_next;
-    i_start = i_next;
+    i64 i_end = max(i_first, i_next);
+    x_q += x_i <= i_end;
+    y_q += y_i <= i_end;
   }
   z_ptr[1] = z_n;
   args[3] = 2;  // length of z_ptr

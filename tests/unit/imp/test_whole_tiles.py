@@ -1,0 +1,71 @@
+"""Loops of a length that is mostly the same, and short, have a version for it."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from linnet import imp
+from linnet.imp.check import check
+from linnet.imp.interpret import run
+from linnet.imp.printer import show
+from linnet.imp.whole_tiles import whole_tiles
+
+N, J, Q, LEFT, STOP = (imp.Var(name) for name in ("n", "j", "q", "left", "stop"))
+X, Y = imp.Buffer("x", "float64"), imp.Buffer("y", "float64")
+
+
+def kernel(stop: imp.Expr, *body: imp.Stmt) -> imp.Kernel:
+    """Loops along three tiles of y."""
+    along = imp.For(J, LEFT, STOP, imp.Block(body))
+    tile = imp.Block((imp.Let(LEFT, Q * 3), imp.Let(STOP, stop), along))
+    argument = imp.Argument("A", (N,), (X, Y))
+    return imp.Kernel(
+        "k", (argument,), imp.Block((imp.For(Q, imp.ZERO, imp.Const(3, "int64"), tile),))
+    )
+
+
+COPY = imp.Store(Y, J, X[J])
+CLIPPED = imp.minimum(N, Q * 3 + 3)
+
+
+def test_two_versions():
+    (tiles,) = whole_tiles(kernel(CLIPPED, COPY)).body.stmts
+    assert isinstance(tiles, imp.For)
+    assert (
+        show(tiles.body.stmts[-1])
+        == """\
+if q * 3 + 3 <= n:
+    for j in range(left, left + 3):
+        y[j] = x[j]
+else:
+    for j in range(left, stop):
+        y[j] = x[j]"""
+    )
+
+
+@pytest.mark.parametrize(
+    ("stop", "body"),
+    [
+        (imp.minimum(N, Q * 3 + 300), (COPY,)),
+        (imp.minimum(N, Q + 3), (COPY,)),
+        (imp.maximum(N, Q * 3 + 3), (COPY,)),
+        (CLIPPED, (imp.If(X[J] > X[0], imp.Block((COPY,)), imp.EMPTY),)),
+    ],
+    ids=["long", "elsewhere", "no-limit", "branches"],
+)
+def test_what_must_stay(stop, body):
+    k = kernel(stop, *body)
+    assert whole_tiles(k) is k
+
+
+@given(st.integers(0, 9))
+def test_the_same(n):
+    k = whole_tiles(kernel(CLIPPED, COPY))
+    check(k)
+    x = np.arange(1.0, n + 1)
+    status, found = run(k, {"A": ((n,), {"x": x, "y": np.zeros(n)})})
+    assert status == 0
+    np.testing.assert_array_equal(found["y"], x)
