@@ -26,7 +26,7 @@ from linnet.loops.check import check_dimensions, check_modes, check_unique
 from linnet.loops.rewrite import walk as loops_walk
 from linnet.lower.program import Lowered, lower
 from linnet.lower.storage import Bound
-from linnet.normalize.choice import Choice
+from linnet.normalize.choice import Choice, Unpacking
 from linnet.normalize.concordance import Warned, concordize
 from linnet.normalize.declarations import begin_results
 from linnet.normalize.dimensions import infer_dimensions
@@ -36,6 +36,7 @@ from linnet.normalize.scalars import specialize_scalars
 from linnet.normalize.scopes import name_scopes
 from linnet.normalize.shape_checks import Check
 from linnet.normalize.symmetry import split_symmetric
+from linnet.normalize.unpack import unpack_vectors
 from linnet.normalize.workspaces import Decide, by_place, insert_workspaces
 from linnet.options import current
 from linnet.stages import stage
@@ -59,7 +60,7 @@ class Normalized:
     checks: tuple[Check, ...]
     warnings: tuple[Warned, ...]
     declares: dict[str, loops.Declare]
-    choices: tuple[tuple[Choice, str], ...] = ()  # workspaces, and the kind of each
+    choices: tuple[tuple[Choice | Unpacking, str], ...] = ()  # workspaces, and the kind of each
 
 
 def normalize(
@@ -80,6 +81,7 @@ def normalize(
     program, formats = split_symmetric(program, formats, checks)
     program = passed("symmetry", program, check_unique)
     inserted = insert_workspaces(program, formats, decide, policy)
+    inserted = unpack_vectors(inserted, decide)
     stage("results", "\n".join(inserted.notes))
     program, formats = passed("workspaces", inserted.program, check_unique), inserted.formats
     declares = _declarations(program)

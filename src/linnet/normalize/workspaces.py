@@ -27,12 +27,12 @@ from linnet.formats.policies import Policy
 from linnet.loops.printer import show
 from linnet.loops.rewrite import block, map_stmts, rewrite_stmt, walk
 from linnet.names import Names
-from linnet.normalize.choice import Choice, Chosen
+from linnet.normalize.choice import Choice, Chosen, Unpacking
 from linnet.normalize.classify import Assembly
 from linnet.normalize.counting import count_first
 
 Formats = dict[str, Format]
-Decide = Callable[[Choice], Chosen]
+Decide = Callable[[Choice | Unpacking], Chosen]
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,11 +44,11 @@ class Inserted:
 
     program: loops.Program
     formats: Formats
-    choices: tuple[tuple[Choice, str], ...]
+    choices: tuple[tuple[Choice | Unpacking, str], ...]
     notes: tuple[str, ...]
 
 
-def by_place(choice: Choice) -> Chosen:
+def by_place(choice: Choice | Unpacking) -> Chosen:
     """The kind of a workspace of which nothing is known but its place."""
     return Chosen(choice.usual, "by its dimensions alone")
 

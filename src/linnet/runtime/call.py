@@ -22,13 +22,13 @@ from linnet.errors import (
     OutOfMemoryError,
     ShapeError,
 )
-from linnet.formats.buffers import GUARD, Buffer, Memory, allocate
+from linnet.formats.buffers import GUARD, Buffer, allocate
 from linnet.formats.contents import NARROW, Contents
 from linnet.formats.format import Format
 from linnet.formats.spare import SPARE
 from linnet.formats.tensor import Tensor
 from linnet.lower.context import Site
-from linnet.normalize.choice import Choice, Kinds, choose
+from linnet.normalize.choice import Choice, Kinds, Unpacking, choose
 from linnet.normalize.concordance import Warned, warn
 from linnet.normalize.shape_checks import Check
 from linnet.runtime.sizes import Shapes, Size, check_size
@@ -85,7 +85,7 @@ class Entry:
     wide: bool  # coordinates of results have 64 bits
     warnings: tuple[Warned, ...]  # to be told when it is made
     fixed: bool  # sizes of results follow from shapes alone, and from no element
-    choices: tuple[Choice, ...] = ()  # workspaces whose kind depends on sizes
+    choices: tuple[Choice | Unpacking, ...] = ()  # workspaces whose kind depends on sizes
     kinds: Kinds = ()  # the kind of each
     told: tuple[object, Kinds] = (None, ())  # the sizes asked for last, and the answer
     frames: tuple[Frame, ...] = ()  # of the last few calls, which are often alike
@@ -244,6 +244,15 @@ class Entry:
                 why="its `sort` must list every component once, by rising coordinates",
                 hint="compare components with linnet.imp.components.compare",
             )
+        if kind == imp.ASTRAY:
+            site = self.sites[number]
+            return FormatError(
+                f"the policy of a workspace goes beyond its arrays in `{self.name}`",
+                at=site.at,
+                why="its codelets may read `crd`, `order`, `spare` and `slots`, and write the last "
+                "three, as far as they reach; and call themselves a thousand times",
+                hint="look at the indices, and at how large `heads` makes the table",
+            )
         return InternalError(f"`{self.name}` returned the unknown status {status}")
 
 
@@ -251,7 +260,7 @@ class Entry:
 
 
 def kinds_for(
-    choices: Sequence[Choice], params: Sequence[str], held: Sequence[Contents | None]
+    choices: Sequence[Choice | Unpacking], params: Sequence[str], held: Sequence[Contents | None]
 ) -> Kinds:
     """The kinds of workspaces that are best for operands of these sizes."""
     known = [(name, c) for name, c in zip(params, held, strict=True) if c is not None]
@@ -357,21 +366,29 @@ def _take_over(
             return
         old.forget()
         old = None
+    if status or r.position is None:
+        _release(r, block, at)
+        _put_back(r, tensors, old)
+        return
     buffers = []
     for k, kind in enumerate(r.kinds):
         address, capacity, length = block[at : at + 3]
-        if status or r.position is None:
-            Memory(address, capacity * kind.itemsize)  # which releases it
-        else:
-            buffers.append(Buffer.native(address, capacity, length, kind))
-            capacity = buffers[-1].capacity
+        buffers.append(Buffer.native(address, capacity, length, kind))
+        if capacity >= _MANY or r.rooms[k]:
+            r.rooms[k] = buffers[-1].capacity * kind.itemsize
+        at += 3
+    tensors[r.position]._rebind(r.format, shape, tuple(buffers))
+
+
+def _release(r: Result, block: array[int], at: int) -> None:
+    """Give up the memory of a temporary, or of a result that was not finished."""
+    for k, kind in enumerate(r.kinds):
+        address, capacity = block[at], block[at + 1]
+        if address:
+            SPARE.release(address, capacity * kind.itemsize)
         if capacity >= _MANY or r.rooms[k]:
             r.rooms[k] = capacity * kind.itemsize
         at += 3
-    if r.position is not None and status == 0:
-        tensors[r.position]._rebind(r.format, shape, tuple(buffers))
-    else:
-        _put_back(r, tensors, old)
 
 
 def _stays(contents: Contents, block: array[int], at: int) -> bool:
@@ -384,8 +401,7 @@ def _take_back(
 ) -> None:
     """No kernel has run: what it was to write to is as it was, or released."""
     if old is None or not old.lent:
-        for k, kind in enumerate(r.kinds):
-            Memory(block[at + 3 * k], block[at + 3 * k + 1] * kind.itemsize)
+        _release(r, block, at)
     _put_back(r, tensors, old)
 
 
