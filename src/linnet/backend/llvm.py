@@ -209,7 +209,10 @@ def _accumulate(w: Writer, stmt: imp.Accumulate) -> None:
             value = binary(w, "*", evaluate(w, a), evaluate(w, b), dtype, "contract ")
         case e:
             value = evaluate(w, e)
-    _assign(w, var, binary(w, stmt.op, evaluate(w, var), value, var.dtype, flags))
+    parts = evaluate(w, var), value
+    if stmt.op in ("min", "max"):  # NaN is looked for in the first, which shall not be waited for
+        parts = value, parts[0]
+    _assign(w, var, binary(w, stmt.op, *parts, var.dtype, flags))
 
 
 def _if(w: Writer, stmt: imp.If, s: _Scope) -> None:
