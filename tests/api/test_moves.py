@@ -10,7 +10,7 @@ from tests.api.operands import CUBE_FORMATS, cube, dense_matrix, matrix, same, s
 from tests.api.test_moving import MOVES
 
 import linnet as ln
-from linnet.api import moves
+from linnet.api import programs
 from linnet.formats.assemble import unpack
 
 WIDE = 10**9  # columns: whoever goes through all of them is noticed
@@ -21,7 +21,7 @@ SOME = [("csr", 0.0), ("csc", 1.5), ("coo", float("nan"))]
 @pytest.fixture(autouse=True)
 def always_compiled(monkeypatch: pytest.MonkeyPatch) -> None:
     """Arrays of any size are large."""
-    monkeypatch.setattr(moves, "MANY", 0)
+    monkeypatch.setattr(programs, "MANY", 0)
 
 
 def in_order(x: ln.Tensor) -> bool:
@@ -63,6 +63,11 @@ CUBES: dict[str, Any] = {
     "merge last": (lambda x: ln.reshape(x, (3, 20)), lambda a: a.reshape(3, 20)),
     "split": (lambda x: ln.reshape(x, (3, 2, 2, 5)), lambda a: a.reshape(3, 2, 2, 5)),
     "mix": (lambda x: ln.reshape(x, (5, 1, 12)), lambda a: a.reshape(5, 1, 12)),
+    "points": (lambda x: x[[2, 0], [1, 3]], lambda a: a[[2, 0], [1, 3]]),
+    "points apart": (lambda x: x[[2, 0], :, [1, 3]], lambda a: a[[2, 0], :, [1, 3]]),
+    "grid": (lambda x: x[np.ix_([2, 0], [1, 3, 3])], lambda a: a[np.ix_([2, 0], [1, 3, 3])]),
+    "mask": (lambda x: x[x.to_numpy() > 0.5], lambda a: a[a > 0.5]),
+    "diagonal": (lambda x: ln.linalg.diagonal(x, offset=1), lambda a: np.diagonal(a, 1, -2, -1)),
     "triangle": (lambda x: ln.tril(x, k=1), lambda a: np.tril(a, 1)),
 }
 
@@ -132,6 +137,8 @@ def test_many_parts(count: int):
 def test_only_what_is_stored_is_visited(format: str):
     x = ln.tensor(([0, 2, 2], [5, 7, WIDE - 1]), [1.0, 2.0, 3.0], (3, WIDE), format=format)
     assert ln.take(x, [2, 0], axis=0).coords[1].tolist() == [7, WIDE - 1, 5]
+    assert x[:, [7, 0, 7]].coords[1].tolist() == [0, 2]
+    assert x[[2, 0], [7, 5]].to_numpy().tolist() == [2.0, 1.0]
     joined = ln.concat([x, x], axis=1)
     assert joined.coords[1].tolist() == [5, WIDE + 5, 7, WIDE - 1, WIDE + 7, 2 * WIDE - 1]
     assert ln.roll(x, 1, axis=1).coords[1].tolist() == [6, 0, 8]

@@ -13,8 +13,9 @@ import numpy as np
 
 from linnet.algebra.dtypes import Number, as_python, canonical
 from linnet.api.dtypes import DType
-from linnet.api.moves import is_large, triangle
+from linnet.api.moves import triangle
 from linnet.api.operands import Array, as_tensor, check_device, dtype_of, shape_of, whole
+from linnet.api.programs import is_large
 from linnet.api.shapes import broadcast_to, reshape
 from linnet.api.storage import (
     alike,

@@ -8,15 +8,15 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from linnet.api.moves import is_large, selected
 from linnet.api.operands import Array, as_tensor, axis_number, shape_of
+from linnet.api.picking import at_points, select
+from linnet.api.programs import is_large
 from linnet.api.shapes import broadcast_shapes, moveaxis, reshape
 from linnet.api.single import element
 from linnet.api.storage import (
     alike,
     build,
     dense,
-    entries,
     flatten,
     is_dense,
     is_plain,
@@ -151,7 +151,7 @@ def positions(given: NDArray[Any], n: int, d: int) -> Ints:
     if found.size and (found.min() < -n or found.max() >= n):
         wrong = int(found.flat[np.argmax((found < -n) | (found >= n))])
         raise IndexBoundsError(f"index {wrong} is out of bounds for dimension {d} with size {n}")
-    return np.where(found < 0, found + n, found)
+    return np.where(found < 0, found + n, found) if found.size and found.min() < 0 else found
 
 
 # -- numbers and slices ----------------------------------------------------------------------------
@@ -227,38 +227,28 @@ def _as_positions(part: int | NDArray[Any]) -> list[Ints]:
 
 def _pick(x: Tensor, picked: list[tuple[int, Ints]], place: int) -> Tensor:
     """The elements at arrays of positions, whose dimensions are put at `place`."""
-    axes = [d for d, _ in picked]
+    axes = tuple(d for d, _ in picked)
+    if len(axes) == 1 and picked[0][1].ndim == 1:
+        return select(x, picked[0][1], axes[0])
     shape = broadcast_shapes(*(idx.shape for _, idx in picked))
-    sizes = [shape_of(x)[d] for d in axes]
-    rows = moveaxis(x, tuple(axes), tuple(range(len(axes))))
-    rest = shape_of(rows)[len(axes) :]
-    rows = reshape(rows, (math.prod(sizes), *rest))
-    key = flatten([np.broadcast_to(idx, shape).reshape(-1) for _, idx in picked], sizes)
-    found = reshape(select(rows, key, 0), (*shape, *rest))
+    points = [np.broadcast_to(idx, shape).reshape(-1) for _, idx in picked]
+    found = at_points(x, points, axes) if is_large(x) else None
+    if found is None:
+        found = _points(x, points, axes)
+    found = reshape(found, (*shape, *shape_of(found)[1:]))
     new = tuple(range(len(shape)))
     return moveaxis(found, new, tuple(n + place for n in new)) if place else found
 
 
+def _points(x: Tensor, points: list[Ints], axes: tuple[int, ...]) -> Tensor:
+    """The parts at points of some dimensions, one after the other along a new dimension."""
+    sizes = [shape_of(x)[d] for d in axes]
+    rows = moveaxis(x, axes, tuple(range(len(axes))))
+    rows = reshape(rows, (math.prod(sizes), *shape_of(rows)[len(axes) :]))
+    return select(rows, flatten(points, sizes), 0)
+
+
 # -- take ------------------------------------------------------------------------------------------
-
-
-def select(x: Tensor, positions: Ints, d: int) -> Tensor:
-    """The parts at these positions of dimension `d`, in this order; a part may come often."""
-    if is_dense(x.contents().format):
-        return dense(np.take(x.to_numpy(), positions, d))
-    if is_large(x):
-        return selected(x, np.ascontiguousarray(positions), d)
-    shape = tuple(len(positions) if m == d else n for m, n in enumerate(shape_of(x)))
-    coordinates, values = entries(x)
-    order = np.argsort(positions, kind="stable")
-    wanted = positions[order]
-    begin = np.searchsorted(wanted, coordinates[d], "left")
-    times = np.searchsorted(wanted, coordinates[d], "right") - begin
-    source = np.repeat(np.arange(len(values)), times)
-    within = np.arange(len(source)) - np.repeat(np.cumsum(times) - times, times)
-    parts = [idx[source] for idx in coordinates]
-    parts[d] = order[begin[source] + within]
-    return build(parts, values[source], shape, alike(x.contents().format, x.ndim))
 
 
 @located

@@ -10,9 +10,11 @@ from numpy.typing import NDArray
 
 from linnet.algebra.dtypes import Number, promote
 from linnet.api.dtypes import astype
-from linnet.api.indexing import basic, select
-from linnet.api.moves import is_large, joined, tiled
+from linnet.api.indexing import basic
+from linnet.api.moves import joined, tiled
 from linnet.api.operands import Array, as_tensor, axis_number, dtype_of, shape_of, whole
+from linnet.api.picking import select
+from linnet.api.programs import is_large
 from linnet.api.shapes import expand_dims, reshape
 from linnet.api.storage import alike, build, dense, entries, is_dense, refuse_large, typed
 from linnet.errors import ArgumentError, FormatError, ShapeError

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from linnet.algebra import table
-from linnet.api import statistics
+from linnet.api import moves, statistics
 from linnet.api.dtypes import DType, astype
 from linnet.api.operands import (
     Array,
@@ -27,6 +27,7 @@ from linnet.api.operands import (
     whole,
 )
 from linnet.api.products import matmul, outer, tensordot, vecdot
+from linnet.api.programs import is_large
 from linnet.api.shapes import matrix_transpose, reshape
 from linnet.api.storage import alike, build, dense, densely, entries, is_dense
 from linnet.arrays import apply
@@ -88,6 +89,8 @@ def diagonal(x: Array, /, *, offset: int = 0) -> Tensor:
         return dense(np.diagonal(x.to_numpy(), k, -2, -1))
     *stack, rows, cols = shape_of(x)
     size = max(0, min(rows + min(k, 0), cols - max(k, 0)))
+    if is_large(x) and size:
+        return moves.diagonal(x, k, size)
     coordinates, values = entries(x)
     kept = np.flatnonzero(coordinates[-1] - coordinates[-2] == k)
     found = [idx[kept] for idx in coordinates[:-1]]

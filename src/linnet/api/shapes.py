@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from linnet.api.moves import flipped, is_large, reshaped, rolled
+from linnet.api.moves import flipped, rolled
 from linnet.api.operands import (
     Array,
     Axes,
@@ -22,6 +22,8 @@ from linnet.api.operands import (
     shape_of,
     whole,
 )
+from linnet.api.programs import is_large
+from linnet.api.reshaping import reshaped
 from linnet.api.storage import (
     alike,
     build,

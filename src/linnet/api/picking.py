@@ -1,0 +1,160 @@
+"""Parts of an array at positions along its dimensions, in any order and any number of times."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from functools import lru_cache
+
+import numpy as np
+
+from linnet import loops
+from linnet.algebra.table import greater_equal
+from linnet.api.operands import shape_of
+from linnet.api.programs import (
+    assignment,
+    indices,
+    is_full,
+    is_large,
+    moving_kernel,
+    name_of,
+    nest,
+    readable,
+    run,
+    same_kind,
+    stored,
+)
+from linnet.api.storage import Ints, alike, build, dense, entries, is_dense
+from linnet.formats.format import Format
+from linnet.formats.level import APPEND, ONCE
+from linnet.formats.named import recognize
+from linnet.formats.packing import index_dtype
+from linnet.formats.tensor import Tensor
+from linnet.runtime.kernel import Kernel
+
+_LONG = 16  # times as many places along a dimension as entries are too many for a map of them
+
+
+def select(x: Tensor, positions: Ints, d: int) -> Tensor:
+    """The parts at these positions of dimension `d`, in this order; a part may come often."""
+    if is_dense(x.contents().format):
+        return dense(np.take(x.to_numpy(), positions, d))
+    outermost = x.contents().format.order[0] == d
+    fits = shape_of(x)[d] <= _LONG * (stored(x) + len(positions))
+    if is_large(x) and (outermost or fits):
+        return _by_kernel(readable(x), np.ascontiguousarray(positions), d)
+    return _by_coordinates(x, positions, d)
+
+
+def _by_coordinates(x: Tensor, positions: Ints, d: int) -> Tensor:
+    """The same, where nobody waits for a compiler."""
+    shape = tuple(len(positions) if m == d else n for m, n in enumerate(shape_of(x)))
+    coordinates, values = entries(x)
+    order = np.argsort(positions, kind="stable")
+    wanted = positions[order]
+    begin = np.searchsorted(wanted, coordinates[d], "left")
+    times = np.searchsorted(wanted, coordinates[d], "right") - begin
+    source = np.repeat(np.arange(len(values)), times)
+    within = np.arange(len(source)) - np.repeat(np.cumsum(times) - times, times)
+    parts = [idx[source] for idx in coordinates]
+    parts[d] = order[begin[source] + within]
+    return build(parts, values[source], shape, same_kind(x))
+
+
+def _by_kernel(x: Tensor, positions: Ints, d: int) -> Tensor:
+    """Look up what is outermost; along other dimensions, say where each position is to go."""
+    format = x.contents().format
+    fill, n = repr(format.fill_value), shape_of(x)[d]
+    shape = tuple(len(positions) if m == d else size for m, size in enumerate(shape_of(x)))
+    room = stored(x) * len(positions) // max(n, 1)
+    if format.order[0] == d or is_full(format, d):
+        return run(_gather(format, d, fill), x, same_kind(x), [positions], room, *shape)
+    in_order = bool((positions[1:] >= positions[:-1]).all())
+    places = np.full(n, -1, index_dtype(len(positions)))
+    places[positions] = np.arange(len(positions), dtype=places.dtype)
+    if np.count_nonzero(places >= 0) == len(positions):  # none comes twice
+        return run(_rename(format, d, fill, in_order), x, same_kind(x), [places], room, *shape)
+    maps = _ranges(positions, n)[: 2 if in_order else 3]
+    return run(_spread(format, d, fill, in_order), x, same_kind(x), maps, room, *shape)
+
+
+def _ranges(positions: Ints, n: int) -> list[Ints]:
+    """For each of n positions, from where to where its places are listed; and that list."""
+    from linnet.runtime.arrange import sorting
+
+    dtype = index_dtype(len(positions))
+    count = np.bincount(positions, minlength=n)
+    stop, order = np.cumsum(count), sorting([positions], [n])
+    order = np.arange(len(positions)) if order is None else order
+    return [found.astype(dtype) for found in (stop - count, stop, order)]
+
+
+@lru_cache(maxsize=256)
+def _gather(format: Format, d: int, fill: str) -> Kernel:
+    """`C[…, i, …] = A[…, P[i], …]`."""
+    at = indices(format.ndim)
+    source = list(at)
+    source[d] = loops.Access("P", (at[d],))
+    body = assignment(at, d, "", loops.Access("A", tuple(source)))
+    names = [name_of(m) for m in format.order]
+    return moving_kernel("gather", format, ("A", "P"), format.ndim, nest(names, body))
+
+
+def at_points(x: Tensor, positions: Sequence[Ints], axes: tuple[int, ...]) -> Tensor | None:
+    """`C[q, …] = A[P[q], Q[q], …]`; None where the array is not stored by these axes first."""
+    x = readable(x)
+    format, count = x.contents().format, len(positions[0])
+    if set(format.order[: len(axes)]) != set(axes):
+        return None
+    rest = [n for m, n in enumerate(shape_of(x)) if m not in axes]
+    wanted = alike(format, 1 + len(rest))
+    if wanted.order != tuple(range(1 + len(rest))):  # the new dimension is the outermost one
+        wanted = recognize(Format(wanted.levels, tuple(range(1 + len(rest)))))
+    size = max(1, math.prod(shape_of(x)[m] for m in axes))
+    room = min(count, stored(x) * count // size)
+    return run(
+        _pick(format, axes, repr(format.fill_value)), x, wanted, positions, room, count, *rest
+    )
+
+
+@lru_cache(maxsize=256)
+def _pick(format: Format, axes: tuple[int, ...], fill: str) -> Kernel:
+    """`C[q, k, …] = A[P[q], Q[q], k, …]`."""
+    source, q = indices(format.ndim), loops.Index("q")
+    for m in axes:
+        source[m] = loops.Access(f"P{m}", (q,))
+    rest = [m for m in range(format.ndim) if m not in axes]
+    value = loops.Access("A", tuple(source))
+    body: loops.Stmt = assignment([q, *(loops.Index(name_of(m)) for m in rest)], 0, "", value)
+    body = loops.Loop("q", None, nest([name_of(m) for m in format.order if m in rest], body))
+    return moving_kernel("pick", format, ("A", *(f"P{m}" for m in axes)), 1 + len(rest), body)
+
+
+@lru_cache(maxsize=256)
+def _rename(format: Format, d: int, fill: str, in_order: bool) -> Kernel:
+    """`t = P[j]; if t >= 0: C[…, t, …] = A[…, j, …]`."""
+    at, place = indices(format.ndim), format.order.index(d)
+    to, t = list(at), loops.Name("t")
+    to[d] = t
+    write = assignment(to, d, APPEND if in_order else ONCE, loops.Access("A", tuple(at)))
+    names = [name_of(m) for m in format.order]
+    kept = loops.Call(greater_equal, (t, loops.Literal(0)))
+    body: loops.Stmt = loops.If(kept, nest(names[place + 1 :], write), loops.NOTHING)
+    body = loops.Let("t", loops.Access("P", (at[d],)), body)
+    return moving_kernel("rename", format, ("A", "P"), format.ndim, nest(names[: place + 1], body))
+
+
+@lru_cache(maxsize=256)
+def _spread(format: Format, d: int, fill: str, in_order: bool) -> Kernel:
+    """`for q in range(S[j], T[j]): C[…, q, …] = A[…, j, …]`, or at `P[q]` in any order."""
+    at = indices(format.ndim)
+    q, to = loops.Index("q"), list(at)
+    to[d] = q if in_order else loops.Access("P", (q,))
+    body: loops.Stmt = assignment(to, d, APPEND if in_order else ONCE, loops.Access("A", tuple(at)))
+    place = format.order.index(d)
+    names = [name_of(m) for m in format.order]
+    body = nest(names[place + 1 :], body)
+    ends = tuple(loops.Access(name, (at[d],)) for name in ("S", "T"))
+    body = nest(names[: place + 1], loops.Loop("q", loops.Extent(*ends), body))
+    maps = ("S", "T") if in_order else ("S", "T", "P")
+    return moving_kernel("spread", format, ("A", *maps), format.ndim, body)

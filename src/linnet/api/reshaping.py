@@ -1,0 +1,105 @@
+"""The same elements in another shape, by kernels: places are computed, and appended in order."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+
+from linnet import loops
+from linnet.algebra.table import floor_divide, multiply, remainder
+from linnet.api.operands import shape_of
+from linnet.api.programs import (
+    coordinates,
+    indices,
+    listed,
+    moving_kernel,
+    name_of,
+    number,
+    plus,
+    readable,
+    run,
+    stored,
+)
+from linnet.api.storage import alike
+from linnet.formats.format import Format
+from linnet.formats.level import APPEND
+from linnet.formats.tensor import Tensor
+from linnet.runtime.kernel import Kernel
+
+Group = tuple[tuple[int, ...], tuple[int, ...]]
+"""Dimensions of the array, and those of the result which hold the same elements."""
+
+
+def reshaped(x: Tensor, shape: tuple[int, ...]) -> Tensor:
+    """The same elements in row-major order."""
+    wanted = alike(x.contents().format, len(shape))
+    x = readable(x)
+    format = x.contents().format
+    if format.order != tuple(range(x.ndim)):
+        x = x.to(coordinates(format))
+        format = x.contents().format
+    target = wanted if _takes_entries(listed(wanted)) else coordinates(wanted)
+    kernel = _reshape(format, len(shape), _groups(shape_of(x), shape), repr(format.fill_value))
+    result = run(kernel, x, target, (), stored(x), *shape)
+    return result if target == wanted else result.to(wanted)
+
+
+def _takes_entries(format: Format) -> bool:
+    """Whether elements can be appended one by one: the last level lists them, below full ones."""
+    above = format.levels[:-2]
+    return format.order == tuple(range(format.ndim)) and all(level.full for level in above)
+
+
+def _groups(old: Sequence[int], new: Sequence[int]) -> tuple[Group, ...]:
+    """Which dimensions become which, in the shortest stretches; those of size 1 belong nowhere."""
+    olds = [m for m, n in enumerate(old) if n != 1]
+    news = [m for m, n in enumerate(new) if n != 1]
+    groups: list[Group] = []
+    while olds:
+        group: tuple[list[int], list[int]] = [olds.pop(0)], [news.pop(0)]
+        a, b = old[group[0][0]], new[group[1][0]]
+        while a != b:
+            if a < b:
+                group[0].append(olds.pop(0))
+                a *= old[group[0][-1]]
+            else:
+                group[1].append(news.pop(0))
+                b *= new[group[1][-1]]
+        groups.append((tuple(group[0]), tuple(group[1])))
+    return tuple(groups)
+
+
+@lru_cache(maxsize=256)
+def _reshape(format: Format, ndim: int, groups: tuple[Group, ...], fill: str) -> Kernel:
+    """`t = i * n + j; C[t // m, t % m] = A[i, j]`, for every group of dimensions."""
+    at = indices(format.ndim)
+    to: list[loops.Expr] = [loops.Literal(0)] * ndim
+    for olds, news in groups:
+        place = _linear(at, olds) if len(news) == 1 else loops.Name(f"t{olds[0]}")
+        for m, digit in zip(news, _digits(place, news), strict=True):
+            to[m] = digit
+    access = loops.Access("C", tuple(to), (APPEND,) * ndim)
+    body: loops.Stmt = loops.Assign(access, None, loops.Access("A", tuple(at)))
+    split = {olds[-1]: olds for olds, news in groups if len(news) > 1}
+    for m in reversed(range(format.ndim)):
+        if m in split:
+            body = loops.Let(f"t{split[m][0]}", _linear(at, split[m]), body)
+        body = loops.Loop(name_of(m), None, body)
+    return moving_kernel("reshape", format, ("A",), ndim, body)
+
+
+def _linear(at: Sequence[loops.Expr], modes: Sequence[int]) -> loops.Expr:
+    """The place of an element among all of some dimensions."""
+    found = at[modes[0]]
+    for m in modes[1:]:
+        found = plus(loops.Call(multiply, (found, loops.Dimension("A", m))), at[m])
+    return found
+
+
+def _digits(place: loops.Expr, modes: Sequence[int]) -> list[loops.Expr]:
+    """The coordinates of a place along dimensions of the result."""
+    found: list[loops.Expr] = []
+    for m in reversed(modes[1:]):
+        found.append(loops.Call(remainder, (place, number(1 + m))))
+        place = loops.Call(floor_divide, (place, number(1 + m)))
+    return [place, *reversed(found)]
