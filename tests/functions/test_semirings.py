@@ -44,6 +44,8 @@ def test_product(name, formats):
     ]
     found = contract("ij,jk->ik", *tensors, semiring=semiring)
     np.testing.assert_array_equal(found.to_numpy(), product(semiring, a, b))
+    if formats == (ln.CSR, ln.CSR) and semiring.zero(dtype) == fill:
+        assert found.format == ln.CSR.with_fill(fill).with_dtype(dtype)
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -15,9 +15,13 @@ from linnet import imp
 from linnet.algebra.body import Body, body_of
 from linnet.algebra.complex_codelets import COMPLEX
 from linnet.algebra.elementary import ELEMENTARY
+from linnet.algebra.exponentials import power_of_two
 from linnet.imp.codelets import instantiate
 from linnet.imp.rewrite import Tree, rewrite
 from linnet.imp.translate import admit
+
+_HUGE = 2.0**1023
+_MINUTE = 2.0**-969
 
 
 def floor_div(a: int, b: int) -> int:
@@ -100,21 +104,21 @@ def popcount(x: int, n: int) -> int:
     return n
 
 
-def scale(x: float, n: float) -> float:
-    """`x * 2 ** n` for a whole number n, rounded once though the power may be out of range."""
+def scale(x: float, n: int) -> float:
+    """`x * 2 ** n`, rounded once though the power may be out of range."""
     if n > 1023:
-        x = x * math.exp2(1023)
+        x = x * _HUGE
         n = min(n - 1023, 2046)
         if n > 1023:
-            x = x * math.exp2(1023)
+            x = x * _HUGE
             n = n - 1023
     elif n < -1022:
-        x = x * math.exp2(-969)  # leaves 53 bits above the smallest, for the last step to round
+        x = x * _MINUTE  # leaves 53 bits above the smallest, for the last step to round
         n = max(n + 969, -1991)
         if n < -1022:
-            x = x * math.exp2(-969)
+            x = x * _MINUTE
             n = n + 969
-    return x * math.exp2(n)
+    return x * power_of_two(n)
 
 
 def exponent(x: float) -> float:

@@ -290,11 +290,9 @@ def ldexp(args: Args, dtype: str) -> Expr:
     limit = 5000 if dtype == "float64" else 400  # beyond them the result is 0 or infinite
     bounded = Binary("max", n, constant(-limit, "int64"), "int64")
     bounded = Binary("min", bounded, constant(limit, "int64"), "int64")
-    power = Cast(bounded, "float64")
     if dtype == "float64":
-        return Call("scale", (x, power), dtype)
-    wide = Binary("*", Cast(x, "float64"), Call("exp2", (power,), "float64"), "float64")
-    return Cast(wide, dtype)
+        return Call("scale", (x, bounded), dtype)
+    return Cast(Call("scale", (Cast(x, "float64"), bounded), "float64"), dtype)
 
 
 def fraction(args: Args, dtype: str) -> Expr:

@@ -19,7 +19,7 @@ from linnet.formats.element import Element
 from linnet.formats.format import Format
 from linnet.formats.named import recognize
 from linnet.formats.result import result_format
-from linnet.loops.rewrite import rewrite_expr, walk
+from linnet.loops.rewrite import map_args, rewrite_expr, walk
 from linnet.normalize.simplify import Facts, same, simplify_expr
 
 Formats = Mapping[str, Format]
@@ -80,10 +80,11 @@ def is_sparse(
         )
 
     found = simplified(value, formats, types, absent)
-    if not isinstance(found, loops.Literal):
+    nowhere = simplified(value, formats, types, lambda access: True)
+    if not isinstance(found, loops.Literal) or not isinstance(nowhere, loops.Literal):
         return False
     neutral = init if op is None else op.identity(found.dtype or "float64")
-    return neutral is not None and same(found.value, neutral)
+    return neutral is not None and all(same(v.value, neutral) for v in (found, nowhere))
 
 
 def simplified(
@@ -92,16 +93,27 @@ def simplified(
     types: Types,
     absent: Callable[[loops.Access], bool],
 ) -> loops.Expr:
-    """The value where the accesses that `absent` names store nothing."""
+    """The value where the accesses that `absent` names store nothing, and others do."""
+    stored: dict[loops.Access, str] = {}
 
-    def rule(e: loops.Expr) -> loops.Expr | None:
-        if isinstance(e, loops.Access) and e.indices and absent(e):
+    def known(e: loops.Expr) -> loops.Expr:
+        if isinstance(e, loops.Call):
+            return map_args(e, known)
+        if not isinstance(e, loops.Access) or not e.indices:
+            return e
+        if absent(e):
             f = formats[str(e.tensor)]
             assert f.fill_value is not None
             return loops.Literal(f.fill_value, f.dtype, structural=True)
-        return None
+        return loops.Access(stored.setdefault(e, f"{e.tensor} {len(stored)}"), ())
 
-    return simplify_expr(rewrite_expr(value, rule), Facts({}, dict(types)))
+    def meant(e: loops.Expr) -> loops.Expr | None:
+        return by_name.get(str(e.tensor)) if isinstance(e, loops.Access) else None
+
+    some = known(value)
+    by_name = {name: access for access, name in stored.items()}
+    named = {name: types[str(access.tensor)] for name, access in by_name.items()}
+    return rewrite_expr(simplify_expr(some, Facts({}, {**types, **named})), meant)
 
 
 def _alike(

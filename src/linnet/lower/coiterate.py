@@ -3,7 +3,8 @@
 With steppers a, b, c there is a loop while all of them last, then loops for what is left when one
 or two have run out: the points of the merge lattice, in order. In each loop the least coordinate
 is taken, and a case says which fibers are stored there. Cases and loops in which the body vanishes
-are not written: that is what makes a product an intersection and a sum a union.
+are not written: that is what makes a product an intersection and a sum a union. Where nothing is to
+be done unless some of them are stored, as C in (A + B) * C, these lead, and the others follow.
 """
 
 from __future__ import annotations
@@ -45,7 +46,7 @@ from linnet.lower.walks import (
     own,
     stepper_of,
 )
-from linnet.lower.wide import is_wide, merge_wide
+from linnet.lower.wide import MANY, is_wide, merge_wide
 
 
 def locate(ctx: Context, r: Region) -> None:
@@ -79,13 +80,17 @@ def coiterate(ctx: Context, r: Region) -> None:
     spikes = [w for w in walks if w.spike]
     if len(spikes) < len(walks):
         idle = at_fill(ctx, r, [w.cursor for w in spikes]).body == loops.NOTHING
-    meets = all(at_fill(ctx, r, [w.cursor]).body == loops.NOTHING for w in spikes)
+    leading = [w for w in spikes if at_fill(ctx, r, [w.cursor]).body == loops.NOTHING]
+    meets = len(leading) == len(spikes)
     if spikes and sparse and not idle:
         r = replace(r, tight=True)  # runs and blocks have entries of their own between the others
     elif spikes:
-        reserve(ctx, r, _visits(spikes, meets) if idle else imp.maximum(r.hi - r.lo, 0))
+        most = _visits(leading or spikes, meets=bool(leading))
+        reserve(ctx, r, most if idle else imp.maximum(r.hi - r.lo, 0))
     if meets and len(spikes) == len(walks) and any(isinstance(steps[c], Jumper) for c in found):
         leapfrog(ctx, r, walks)
+    elif idle and leading and len(walks) - len(leading) <= MANY:
+        merge(ctx, r, leading, [w for w in walks if w not in leading], idle)
     elif is_wide(walks) and not meets:
         merge_wide(ctx, r, walks, idle)
     elif idle:
@@ -194,7 +199,7 @@ def merge_loop(
         if not idle:
             before = at_fill(ctx, r, [w.cursor for w in walks])
             lower_region(ctx, replace(before, lo=start, hi=last))
-        chunks = {w.cursor: follow(ctx, w, last) for w in others if w.cursor in r.looplets}
+        chunks = {w.cursor: trail(ctx, w, last) for w in others if w.cursor in r.looplets}
         here = replace(r, looplets={**r.looplets, **chunks})
         if counted:
             only = lower_case(ctx, here, walks, tuple(walks), last, merged=False)
@@ -211,6 +216,16 @@ def merge_loop(
         ctx.b.emit(imp.For(pos, w.stepper.pos, w.end, rest, what))
     else:
         ctx.b.emit(imp.While(cond, body, what))
+
+
+def trail(ctx: Context, w: Walk, where: imp.Expr) -> Looplet:
+    """Move a fiber on to an index that others have come to, and say what it has there."""
+    s = w.stepper
+    if not isinstance(s.chunk, Spike):
+        return follow(ctx, w, where)
+    moves = imp.Block((*advance(s), *again(s)))
+    ctx.b.emit(imp.While(w.more & (s.last < where), moves))
+    return Switch(w.more & imp.eq(s.last, where), Run(s.chunk.tail), Run(FILL))
 
 
 def _counts(w: Walk) -> bool:

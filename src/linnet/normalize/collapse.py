@@ -199,8 +199,8 @@ def _fills(expr: loops.Expr, types: Types) -> list[Number] | None:
         case loops.Access(Fiber(storage), indices):
             fill = storage.format.fill_value
             return [] if not indices or fill is None else [fill]
-        case loops.Access(str()):
-            return None
+        case loops.Access(str(), indices):
+            return None if indices else []  # a name without indices is a value that is stored
         case loops.Call(function, args):
             parts = [_fills(a, types) for a in args]
             told = [p for p in parts if p is not None]
