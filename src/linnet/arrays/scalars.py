@@ -14,7 +14,7 @@ from functools import lru_cache
 import numpy as np
 
 from linnet import loops
-from linnet.algebra.dtypes import Number, as_python
+from linnet.algebra.dtypes import Number, as_python, concrete
 from linnet.algebra.exact import apply as value_of
 from linnet.algebra.function import Function
 from linnet.arrays.nodes import Constant, Leaf, Node
@@ -46,7 +46,7 @@ def lift(function: Function, args: Sequence[Node]) -> tuple[Function, list[Node]
         return function, list(args), VALUE
     if sparse:
         facts = tuple((_fill(a), a.dtype) if isinstance(a, Leaf) else None for a in args)
-        if not _decided(function, facts, given):
+        if fixed_fill(function, facts, given) is None:
             if len(args) > 2 or function.types(given)[1] != "bool":
                 return function, list(args), VALUE
             how, function = OUTCOME, decided(function, *outcome(function, args))
@@ -78,18 +78,38 @@ def decided(function: Function, place: int, fill: Number, result: Number) -> Fun
     )
 
 
-@lru_cache(maxsize=1024)
-def _decided(
+def fixed_fill(
     function: Function, facts: tuple[tuple[Number, str] | None, ...], given: tuple[str, ...]
-) -> bool:
-    """Whether the result is known where the tensors store nothing, whatever the number is."""
-    args = tuple(
-        loops.Access("c", ()) if fact is None else loops.Literal(*fact, structural=True)
-        for fact in facts
-    )
-    number = given[facts.index(None)]
-    found = simplify_expr(loops.Call(function, args), Facts({}, {"c": number}))
-    return isinstance(found, loops.Literal)
+) -> Number | None:
+    """The result where the tensors store nothing, if it is the same whatever the numbers are."""
+    return _fixed_fill(function, facts, repr(facts), given)
+
+
+@lru_cache(maxsize=1024)
+def _fixed_fill(
+    function: Function,
+    facts: tuple[tuple[Number, str] | None, ...],
+    text: str,  # which tells 0.0 from -0.0
+    given: tuple[str, ...],
+) -> Number | None:
+    args: list[loops.Expr] = []
+    types: dict[str, str] = {}
+    for k, (fact, dtype) in enumerate(zip(facts, given, strict=True)):
+        if fact is None:
+            types[f"c{k}"] = dtype
+            args.append(loops.Access(f"c{k}", ()))
+        else:
+            args.append(loops.Literal(*fact, structural=True))
+    found = simplify_expr(loops.Call(function, tuple(args)), Facts({}, types))
+    if not isinstance(found, loops.Literal):
+        return None
+    return as_python(found.value, concrete(function.types(_dtypes(facts, given))[1]))
+
+
+def _dtypes(
+    facts: tuple[tuple[Number, str] | None, ...], given: tuple[str, ...]
+) -> tuple[str, ...]:
+    return tuple([g if f is None else f[1] for f, g in zip(facts, given, strict=True)])
 
 
 def _fill(leaf: Leaf) -> Number:

@@ -1,0 +1,138 @@
+"""One tensor and numbers: one kernel for all numbers and fill values, and the right fill value."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import linnet as ln
+from linnet import backend
+from linnet.testing import dense
+
+FORMATS = [ln.CSR, ln.CSC, ln.COO, ln.DCSR, ln.RLE, ln.SRLE, ln.BAND, ln.BLOCK, ln.BSR(2, 2)]
+ORDINARY = [k / 4 + 0.125 for k in range(-20, 20)]
+SPECIAL = [0.0, -0.0, 1.0, -1.0, np.inf, -np.inf, np.nan, 0, 1, -1, True, np.float32(2.5)]
+
+
+@pytest.fixture
+def built(monkeypatch):
+    """The kernels that are compiled or loaded, by name."""
+    found: list[str] = []
+
+    def noting(kernel, *rest):
+        found.append(kernel.name)
+        return build(kernel, *rest)
+
+    build = backend.build
+    monkeypatch.setattr(backend, "build", noting)
+    return found
+
+
+def matrix(dtype="float64", fill=0):
+    rng = np.random.default_rng(4)
+    values = rng.integers(-3 if dtype[0] != "u" else 1, 5, (8, 10)).astype(dtype)
+    return np.where(rng.random((8, 10)) < 0.3, values, np.asarray(fill, dtype))
+
+
+@pytest.mark.parametrize("format", FORMATS, ids=str)
+@pytest.mark.parametrize("op", [np.add, np.subtract, np.maximum, np.less, np.hypot], ids=repr)
+def test_one_kernel_for_all_numbers(op, format, built):
+    x = matrix()
+    A = ln.asarray(x, format=format)
+    for c in ORDINARY:
+        for args in ((x, c), (c, x)):
+            want = op(*args)
+            got = op(*[A if a is x else a for a in args])
+            np.testing.assert_array_equal(dense(got), want)
+            assert got.dtype == want.dtype
+            assert got.fill_value == op(*[0.0 if a is x else a for a in args])
+            assert got.nnz <= A.nnz
+    assert len(built) <= 2  # c on the right, and on the left
+
+
+def test_one_kernel_for_all_fill_values(built):
+    for fill in ORDINARY:
+        x = matrix(fill=fill)
+        A = ln.asarray(x, format=ln.CSR, fill_value=fill)
+        np.testing.assert_array_equal(dense(np.exp2(A)), np.exp2(x))
+        np.testing.assert_array_equal(dense(A * 3.0), x * 3.0)
+        assert (A * 3.0).nnz == np.exp2(A).nnz == A.nnz
+    assert len(built) <= 3  # A itself may be sorted
+
+
+@pytest.mark.parametrize("c", SPECIAL, ids=repr)
+@pytest.mark.parametrize("op", "add subtract multiply divide maximum less equal power".split())
+def test_special_numbers(op, c):
+    """What is not stored takes no part where one argument decides: 0 times NaN is 0."""
+    for fill in (0.0, 1.0, -2.0):
+        x = matrix(fill=fill)
+        A = ln.asarray(x, format=ln.CSR, fill_value=fill)
+        ufunc = getattr(np, op)
+        with np.errstate(all="ignore"):
+            for args in ((x, c), (c, x)):
+                want = ufunc(*args)
+                got = ufunc(*[A if a is x else a for a in args])
+                values = dense(got)
+                here = x != fill
+                np.testing.assert_array_equal(values[here], want[here])
+                lost = ~np.isfinite(want) & ~here
+                np.testing.assert_array_equal(values[~here & ~lost], want[~here & ~lost])
+                assert got.dtype == want.dtype
+
+
+def test_signs_of_zero():
+    x = matrix()
+    A = ln.asarray(x, format=ln.CSR)
+    assert np.signbit((-A).fill_value)
+    np.testing.assert_array_equal(dense(np.signbit(-A)), np.signbit(-x))
+    np.testing.assert_array_equal(dense(np.copysign(1.0, -A)), np.copysign(1.0, -x))
+
+
+@pytest.mark.parametrize("dtype", ["int8", "uint8", "int64", "bool", "complex64", "float32"])
+def test_types(dtype):
+    x = matrix(dtype)
+    A = ln.asarray(x, format=ln.COO)
+    for c in (1, 2, np.int16(3), np.float32(0.5), 2.5, 1j, True):
+        for op in (np.add, np.multiply, np.equal):
+            want = op(x, c)
+            got = op(A, c)
+            assert got.dtype == want.dtype
+            np.testing.assert_array_equal(dense(got), want)
+
+
+def test_numbers_that_do_not_fit():
+    A = ln.asarray(matrix("int8"), format=ln.CSR)
+    with pytest.raises(ln.LinnetError, match="300 does not fit the dtype int8"):
+        A + 300
+    assert (A + 100).dtype == np.int8
+
+
+def test_small_powers_are_products_still():
+    x = matrix()
+    A = ln.asarray(x, format=ln.CSR)
+    for n in (0, 1, 2, 3, -1, 0.5):
+        with np.errstate(all="ignore"):
+            np.testing.assert_allclose(dense(A**n), x**n)
+    assert (A**0).fill_value == 1
+    assert (ln.asarray(matrix("int64"), format=ln.CSR) ** 0).nnz == 0
+
+
+def test_several_numbers(built):
+    x = matrix() > 1
+    A = ln.asarray(x, format=ln.CSR)
+    for c in ORDINARY:
+        got = ln.where.function(A, c, 7.0)
+        np.testing.assert_array_equal(dense(got), np.where(x, c, 7.0))
+    assert len(built) <= 1
+
+
+def test_functions_of_users(built):
+    """Whatever is claimed of a function, it is computed where something is stored."""
+    f = ln.function(lambda x, c: x * c + 1, iteration_space="x & c", outside=1)
+    x = matrix()
+    A = ln.asarray(x, format=ln.CSR)
+    for c in ORDINARY:
+        got = f(A, c)
+        np.testing.assert_array_equal(dense(got), x * c + 1)
+        assert got.fill_value == 1
+    assert len(built) <= 1
