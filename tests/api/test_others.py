@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tests.api.operands import close, matrix, same
+from tests.api.operands import close, cube, dense_matrix, filled_matrices, matrix, same
 
 import linnet as ln
 
@@ -140,15 +140,62 @@ def test_coordinates_and_data():
     same(ln.tensor(x.coords, x.data, x.shape), x.to_numpy())
 
 
-def test_groups():
-    x, a = matrix("csr")
-    groups = ln.groupby(np.array([3, 1, 3, 3]))
+LABELS = np.array([3, 1, 3, 3])
+
+
+def by_label(function: Any, a: Any, labels: Any = LABELS, axis: int = 0) -> Any:
+    """What NumPy makes of each group."""
+    parts = [np.compress(labels == key, a, axis) for key in np.unique(labels)]
+    return np.stack([function(part, axis=axis) for part in parts], axis)
+
+
+@filled_matrices
+def test_groups(format: str, fill: float):
+    x, a = matrix(format, fill)
+    groups = ln.groupby(x, LABELS)
     assert groups.keys.tolist() == [1, 3]
     same(groups.count(), np.array([1, 3]))
-    close(groups.sum(x), np.stack([a[1], a[[0, 2, 3]].sum(0)]))
-    close(groups.mean(x), np.stack([a[1], a[[0, 2, 3]].mean(0)]))
-    np.testing.assert_allclose(
-        groups.var(x).to_numpy(), np.stack([a[1] * 0, a[[0, 2, 3]].var(0)]), atol=1e-12
-    )
+    with np.errstate(invalid="ignore"):
+        close(groups.sum(), by_label(np.sum, a))
+        close(groups.mean(), by_label(np.mean, a))
+        if np.isfinite(fill):
+            found, expected = groups.var(), by_label(np.var, a)
+            np.testing.assert_allclose(found.to_numpy(), expected, atol=1e-12)
+            np.testing.assert_allclose(groups.std().to_numpy(), np.sqrt(expected), atol=1e-6)
+
+
+@pytest.mark.parametrize("dtype", ["bool", "int8", "uint16", "float32", "complex64"])
+def test_groups_have_the_types_of_sums(dtype: str):
+    a = np.abs(np.round(dense_matrix())).astype(dtype)
+    groups = ln.groupby(ln.asarray(a, format="csr"), LABELS)
+    close(groups.sum(), by_label(np.sum, a), 1e-6)
+    close(groups.mean(), by_label(np.mean, a), 1e-6)
+    assert groups.sum(acc_dtype="complex128", dtype="complex128").dtype == np.complex128
+
+
+def test_groups_along_other_dimensions():
+    x, a = cube("csf")
+    labels = np.array(list("abba"))
+    close(ln.groupby(x, labels, axis=1).sum(), by_label(np.sum, a, labels, 1))
+    found = ln.groupby(x, list("abbaa"), axis=-1).var(ddof=1)
+    expected = by_label(lambda p, axis: p.var(axis, ddof=1), a, np.array(list("abbaa")), 2)
+    np.testing.assert_allclose(found.to_numpy(), expected, atol=1e-12)
+    y, b = matrix("csc")
+    columns = ln.groupby(y, [0, 1, 0, 1, 0, 1], axis=1).sum(format="csr")
+    close(columns, by_label(np.sum, b, np.arange(6) % 2, 1))
+    assert columns.format.name == "CSR"
+
+
+def test_groups_for_several_arrays():
+    x, a = matrix("csr")
+    groups = ln.groupby(LABELS)
+    close(groups.sum(x), by_label(np.sum, a))
+    close(groups.sum(a), by_label(np.sum, a))
     with pytest.raises(ValueError, match="4 labels"):
         groups.sum(ln.eye(3))
+    with pytest.raises(TypeError, match="which array"):
+        groups.sum()
+    with pytest.raises(TypeError, match="there is an array already"):
+        ln.groupby(x, LABELS).mean(x)
+    with pytest.raises(TypeError, match="cannot be put in order"):
+        ln.groupby([None, "a"])

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 from tests.api.operands import (
+    MATRIX_FORMATS,
     close,
     cube,
     cube_formats,
@@ -15,6 +16,7 @@ from tests.api.operands import (
     matrix,
     matrix_formats,
     same,
+    stored,
 )
 
 import linnet as ln
@@ -234,3 +236,16 @@ def test_updates_in_place():
         n += 0.5
     n += 1
     same(n, np.array([2, 3]))
+
+
+@matrix_formats
+@pytest.mark.parametrize("dtype", ["float64", "float32", "complex128"])
+def test_fill_values_that_are_left_out_of_sums(format: str, dtype: str):
+    """A column that is stored as a whole does not hear of an infinite fill value."""
+    a = np.array([[1.0, np.inf, 3.0], [2.0, 3.0, np.inf]], dtype)
+    x = stored(a, MATRIX_FORMATS[format], np.inf)
+    for axis in (0, 1, None):
+        same(ln.sum(x, axis=axis), a.sum(axis))
+        same(ln.compute(ln.conj(ln.lazy(x)).sum(axis=axis)), a.conj().sum(axis))
+    missing = stored(np.where(np.isinf(a), np.nan, a), MATRIX_FORMATS[format], np.nan)
+    same(ln.sum(missing, axis=0), np.where(np.isinf(a), np.nan, a).sum(0))

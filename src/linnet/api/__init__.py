@@ -23,6 +23,9 @@ _MODULES = {
     "sorting": "sort argsort topk",
     "sets": "unique_all unique_counts unique_inverse unique_values isin",
     "statistics": "sum prod max min mean var std any all",
+    "missing": "nansum nanprod nanmax nanmin nanmean nanvar nanstd nanargmax nanargmin nancumsum "
+    "nancumprod",
+    "padding": "pad",
     "running": "cumulative_sum cumulative_prod diff",
     "products": "matmul tensordot vecdot outer dot",
     "grouping": "groupby",

@@ -11,7 +11,9 @@ import numpy as np
 from linnet.algebra.function import Function
 from linnet.algebra.lookup import by_name
 from linnet.api import assign, indexing
+from linnet.api.conversion import asarray
 from linnet.api.dtypes import astype
+from linnet.api.foreign import ARRAYS, home_of
 from linnet.api.operands import shape_of
 from linnet.api.products import matmul
 from linnet.api.shapes import permute_dims
@@ -37,7 +39,9 @@ def operator(name: str, *args: Any) -> Any:
         if type(arg) is np.ndarray:
             args = (*args[:k], share(arg), *args[k + 1 :])
         elif not isinstance(arg, _PLAIN) and not _is_array(arg):
-            return NotImplemented
+            if home_of(arg) not in ARRAYS:
+                return NotImplemented
+            args = (*args[:k], asarray(arg), *args[k + 1 :])
     try:
         if name == "matmul":
             return matmul(*args)

@@ -1,4 +1,4 @@
-"""Rows that belong together: `ln.groupby(labels).sum(X)`, mean, variance, count.
+"""Rows that belong together: `ln.groupby(X, labels).sum()`, mean, variance, count.
 
 Groups are summed by a product with the matrix that says which row is in which group.
 """
@@ -12,84 +12,172 @@ import numpy as np
 from numpy.typing import NDArray
 
 from linnet.algebra import table
-from linnet.api.dtypes import astype
-from linnet.api.operands import Array, as_tensor, shape_of
-from linnet.api.products import matmul
+from linnet.api.dtypes import DType, astype
+from linnet.api.operands import Array, as_tensor, axis_number, check_kind, dtype_of, shape_of
+from linnet.api.products import tensordot
+from linnet.api.shapes import moveaxis, reshape
+from linnet.api.statistics import accumulated_in, mean, summed_dtype
 from linnet.api.storage import build, dense, typed
 from linnet.arrays import apply
-from linnet.errors import ShapeError
+from linnet.errors import ArgumentError, ShapeError
 from linnet.formats.located import located
-from linnet.formats.named import CSR
+from linnet.formats.named import CSR, FormatLike
 from linnet.formats.tensor import Tensor
 
 
 @dataclass(frozen=True, slots=True)
 class Groups:
-    """Rows by label: `keys` are the different labels, in order, one row of every result each."""
+    """Parts of arrays by label: `keys` are the different labels, in order, one part each.
+
+    The functions take the array, unless `groupby` was given one.
+    """
 
     keys: NDArray[Any]
     codes: NDArray[Any]
-
-    @property
-    def member(self) -> Tensor:
-        """The matrix with a one where a row (column) is in a group (row)."""
-        shape = (len(self.keys), len(self.codes))
-        rows = np.arange(len(self.codes))
-        ones = np.ones(len(self.codes))
-        return build([self.codes, rows], ones, shape, typed(CSR, "float64", 0.0))
+    array: Tensor | None = None
+    axis: int = 0
 
     def count(self) -> Tensor:
-        """How many rows are in each group."""
-        return dense(np.bincount(self.codes, minlength=len(self.keys)).astype(np.int64))
+        """How many parts are in each group."""
+        return dense(self._counts())
 
     @located
-    def sum(self, x: Array) -> Tensor:
-        """The sum of the rows of each group."""
-        return matmul(self.member, self._rows(x))
+    def sum(
+        self,
+        x: Array = None,
+        *,
+        dtype: DType = None,
+        acc_dtype: DType = None,
+        format: FormatLike | None = None,
+    ) -> Tensor:
+        """The sum of each group, in the types that `ln.sum` has."""
+        array, axis = self._grouped(x)
+        wanted = summed_dtype(dtype_of(array), dtype)
+        inside = accumulated_in(wanted, acc_dtype)
+        found = self._summed(astype(array, inside, copy=False), axis)
+        return _in_format(astype(found, wanted, copy=False), format)
 
     @located
-    def mean(self, x: Array) -> Tensor:
-        """The mean of the rows of each group."""
-        return apply(table.divide, self.sum(x), self._sizes())  # type: ignore[return-value]
+    def mean(self, x: Array = None, *, format: FormatLike | None = None) -> Tensor:
+        """The mean of each group."""
+        array, axis = self._grouped(x)
+        held = dtype_of(array)
+        inside = "complex128" if held.startswith("c") else "float64"
+        total = self._summed(astype(array, inside, copy=False), axis)
+        found: Any = apply(table.divide, total, self._sizes(array, axis))
+        return _in_format(astype(found, _floating(held), copy=False), format)
 
     @located
-    def var(self, x: Array, *, correction: float = 0.0) -> Tensor:
-        """The variance of the rows of each group, by squares of distances from the overall mean."""
-        from linnet.api.statistics import mean
+    def var(
+        self,
+        x: Array = None,
+        *,
+        correction: float = 0.0,
+        ddof: float | None = None,
+        format: FormatLike | None = None,
+    ) -> Tensor:
+        """The variance of each group; `ddof` is NumPy's name for the correction."""
+        array, axis = self._grouped(x)
+        check_kind(array, "biuf", "var")
+        degrees = float(correction if ddof is None else ddof)
+        found = self._variance(astype(array, "float64", copy=False), axis, degrees)
+        return _in_format(astype(found, _floating(dtype_of(array)), copy=False), format)
 
-        rows = self._rows(x)
-        shift = mean(rows, axis=0)
-        total, sizes = self.sum(rows), self._sizes()
-        # sums of (x - s) and (x - s)**2 from those of x and x**2, with s the mean of all rows
-        squares = matmul(self.member, apply(table.square, rows))
+    @located
+    def std(
+        self,
+        x: Array = None,
+        *,
+        correction: float = 0.0,
+        ddof: float | None = None,
+        format: FormatLike | None = None,
+    ) -> Tensor:
+        """The standard deviation of each group: the root of the variance."""
+        found: Any = apply(table.sqrt, self.var(x, correction=correction, ddof=ddof))
+        return _in_format(found, format)
+
+    def _grouped(self, x: Array) -> tuple[Tensor, int]:
+        """The array whose parts are grouped, and along which dimension."""
+        if (x is None) == (self.array is None):
+            raise ArgumentError(
+                "which array is grouped?" if x is None else "there is an array already",
+                hint="ln.groupby(X, labels).sum(), or ln.groupby(labels).sum(X)",
+            )
+        if self.array is not None:
+            return self.array, self.axis
+        array = as_tensor(x)
+        _check_labels(array, 0, len(self.codes))
+        return array, 0
+
+    def _counts(self) -> NDArray[Any]:
+        return np.bincount(self.codes, minlength=len(self.keys)).astype(np.int64)
+
+    def _sizes(self, array: Tensor, axis: int) -> Tensor:
+        """How many parts are in each group, along the grouped dimension."""
+        shape = [1] * array.ndim
+        shape[axis] = len(self.keys)
+        return reshape(dense(self._counts().astype(np.float64)), tuple(shape))
+
+    def _summed(self, array: Tensor, axis: int) -> Tensor:
+        held, shape = dtype_of(array), (len(self.keys), len(self.codes))
+        ones = np.ones(len(self.codes), held)
+        of_group = typed(CSR, held, 0)
+        member = build([self.codes, np.arange(len(self.codes))], ones, shape, of_group)
+        found = tensordot(member, array, axes=((1,), (axis,)))
+        return moveaxis(found, 0, axis) if axis else found
+
+    def _variance(self, array: Tensor, axis: int, correction: float) -> Any:
+        """By squares of distances from the mean of all parts, which keeps what is sparse so."""
+        shift = mean(array, axis=axis, keepdims=True)
+        total, sizes = self._summed(array, axis), self._sizes(array, axis)
+        # sums of (x - s) and (x - s)**2 from those of x and x**2, with s the mean of all
+        squares = self._summed(apply(table.square, array), axis)  # type: ignore[arg-type]
         first = apply(table.subtract, total, apply(table.multiply, sizes, shift))
         cross = apply(table.multiply, apply(table.multiply, total, shift), 2.0)
         second = apply(table.subtract, squares, cross)
         second = apply(table.add, second, apply(table.multiply, sizes, apply(table.square, shift)))
         spread = apply(table.divide, apply(table.square, first), sizes)
         top = apply(table.maximum, apply(table.subtract, second, spread), 0.0)
-        return apply(table.divide, top, apply(table.subtract, sizes, float(correction)))  # type: ignore[return-value]
+        degrees = apply(table.maximum, apply(table.subtract, sizes, correction), 0.0)
+        return apply(table.divide, top, degrees)
 
-    def _rows(self, x: Array) -> Tensor:
-        rows = as_tensor(x)
-        if not rows.ndim or shape_of(rows)[0] != len(self.codes):
-            raise ShapeError(f"there are {len(self.codes)} labels, and the shape is {rows.shape}")
-        return astype(rows, "float64", copy=False)
 
-    def _sizes(self) -> Tensor:
-        return dense(np.bincount(self.codes, minlength=len(self.keys))[:, None].astype(float))
+def _floating(dtype: str) -> str:
+    return dtype if dtype[0] in "fc" else "float64"
+
+
+def _in_format(x: Tensor, format: FormatLike | None) -> Tensor:
+    return x if format is None else x.to(format)
+
+
+def _check_labels(array: Tensor, axis: int, count: int) -> None:
+    if not array.ndim or shape_of(array)[axis] != count:
+        raise ShapeError(f"there are {count} labels, and the shape is {array.shape}")
 
 
 @located
-def groupby(labels: Any) -> Groups:
-    """Rows grouped by labels: numbers, strings, anything that can be sorted.
+def groupby(x: Any, labels: Any = None, /, *, axis: int = 0) -> Groups:
+    """Parts of an array along a dimension, grouped by labels: numbers, strings, what can be sorted.
 
-    >>> groups = ln.groupby(["b", "a", "b"])
-    >>> groups.sum(ln.eye(3)).to_numpy().tolist()
-    [[0.0, 1.0, 0.0], [1.0, 0.0, 1.0]]
+    With labels alone, the functions of what is returned take the array.
+
+    >>> X = ln.asarray([[1.0, 0.0], [0.0, 2.0], [3.0, 0.0]], format="csr")
+    >>> ln.groupby(X, ["b", "a", "b"]).sum().to_numpy().tolist()
+    [[0.0, 2.0], [4.0, 0.0]]
+    >>> ln.groupby(["b", "a", "b"]).mean(X).to_numpy().tolist()
+    [[0.0, 2.0], [2.0, 0.0]]
     """
-    given = np.asarray(labels.to_numpy() if isinstance(labels, Tensor) else labels)
-    if given.ndim != 1:
-        raise ShapeError(f"labels are a vector, and these have shape {given.shape}")
-    keys, codes = np.unique(given, return_inverse=True)
-    return Groups(keys, codes.reshape(-1).astype(np.int64))
+    array, given = (None, x) if labels is None else (as_tensor(x), labels)
+    names = np.asarray(given.to_numpy() if isinstance(given, Tensor) else given)
+    if names.ndim != 1:
+        raise ShapeError(f"labels are a vector, and these have shape {names.shape}")
+    try:
+        keys, codes = np.unique(names, return_inverse=True)
+    except TypeError as error:
+        raise ArgumentError("these labels cannot be put in order", why=str(error)) from None
+    codes = codes.reshape(-1).astype(np.int64)
+    if array is None:
+        return Groups(keys, codes)
+    place = axis_number(axis, array.ndim)
+    _check_labels(array, place, len(codes))
+    return Groups(keys, codes, array, place)

@@ -8,9 +8,11 @@ from typing import Any
 
 import numpy as np
 
+from linnet.algebra import table
 from linnet.algebra.lookup import lookup
 from linnet.algebra.table import PAIRS
 from linnet.api import NAMES
+from linnet.api.dtypes import astype
 from linnet.api.operands import as_tensor, check_device
 from linnet.api.storage import is_dense
 from linnet.arrays import apply, reduce
@@ -156,7 +158,7 @@ _OTHERS: dict[str, str] = {
     "ravel": "_ravel",
     "cumsum": "cumulative_sum",
     "cumprod": "cumulative_prod",
-    "round": "round",
+    "round": "_round",
     "copy": "_copy",
     "shape": "_shape",
     "ndim": "_ndim",
@@ -168,6 +170,7 @@ _OTHERS: dict[str, str] = {
     "einsum": "einsum",
 }
 _OWN: dict[str, Callable[..., Any]] = {
+    "_round": lambda x, decimals=0: _rounded(as_tensor(x), decimals),
     "_transpose": lambda x, axes=None: as_tensor(x).transpose(*(() if axes is None else (axes,))),
     "_ravel": lambda x, order="C": as_tensor(x).reshape(-1),
     "_copy": lambda x, order="K", subok=False: as_tensor(x).copy(),
@@ -175,8 +178,26 @@ _OWN: dict[str, Callable[..., Any]] = {
     "_ndim": lambda x: as_tensor(x).ndim,
     "_size": lambda x: as_tensor(x).size,
 }
+
+
+def _rounded(x: Tensor, decimals: int) -> Any:
+    """Rounded to so many digits after the point, as NumPy does: scaled, rounded, scaled back."""
+    if not decimals:
+        return apply(table.rounded, x)
+    scale, there, back = 10.0 ** abs(decimals), table.multiply, table.divide
+    if decimals < 0:
+        there, back = back, there
+    return astype(apply(back, apply(table.rounded, apply(there, x, scale)), scale), x.dtype)
+
+
 # Options of NumPy's that have no effect where they are left alone.
-_UNSAID = {"out": None, "where": np._NoValue, "initial": np._NoValue, "mean": np._NoValue}
+_UNSAID = {
+    "out": None,
+    "dtype": None,
+    "where": np._NoValue,
+    "initial": np._NoValue,
+    "mean": np._NoValue,
+}
 
 
 def array_function(function: Any, args: Any, named: Any) -> Any:
@@ -208,7 +229,8 @@ def _positional(target: Callable[..., Any], args: tuple[Any, ...], said: dict[st
 
 _AXIS_SECOND = set(
     "sum prod max min mean var std any all argmax argmin flip sort argsort concat stack "
-    "cumulative_sum cumulative_prod count_nonzero".split()
+    "cumulative_sum cumulative_prod count_nonzero nansum nanprod nanmax nanmin nanmean nanvar "
+    "nanstd nanargmax nanargmin nancumsum nancumprod".split()
 )
 
 

@@ -60,11 +60,8 @@ def prod(
 def _accumulated(
     function: Function, x: Any, axis: Axes, dtype: DType, keepdims: bool, acc_dtype: DType
 ) -> Array:
-    held = dtype_of(x)
-    wanted = _WIDE.get(np.dtype(held).kind, held) if dtype is None else canonical(dtype)
-    if np.dtype(held).kind == "c" and np.dtype(wanted).kind != "c":
-        raise DTypeError(f"complex values are not accumulated in {wanted}")
-    inside = _ACCUMULATE.get(wanted, wanted) if acc_dtype is None else canonical(acc_dtype)
+    wanted = summed_dtype(dtype_of(x), dtype)
+    inside = accumulated_in(wanted, acc_dtype)
     axes = axis_numbers(axis, x.ndim)
     if not axes and dtype_of(x) == inside:
         return astype(x, wanted, copy=False)
@@ -74,6 +71,19 @@ def _accumulated(
         x = astype(x, "bool", copy=False)
     found = reduce(function, x, axis=axes, keepdims=keepdims, dtype=inside)
     return astype(found, wanted, copy=False)
+
+
+def summed_dtype(held: str, dtype: DType) -> str:
+    """The dtype of a sum: integers have 64 bits, unless one is given."""
+    wanted = _WIDE.get(np.dtype(held).kind, held) if dtype is None else canonical(dtype)
+    if np.dtype(held).kind == "c" and np.dtype(wanted).kind != "c":
+        raise DTypeError(f"complex values are not accumulated in {wanted}")
+    return wanted
+
+
+def accumulated_in(dtype: str, given: DType) -> str:
+    """The dtype in which a sum of this dtype is accumulated: double precision, unless given."""
+    return _ACCUMULATE.get(dtype, dtype) if given is None else canonical(given)
 
 
 @located

@@ -11,6 +11,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache, reduce
 
+import numpy as np
+
 from linnet import imp, loops
 from linnet.algebra.dtypes import Number, concrete
 from linnet.algebra.function import Function
@@ -65,6 +67,8 @@ def counted(
     identity = function.identity(dtype)
     if isinstance(rest, loops.Literal) and identity is not None and same(rest.value, identity):
         return None
+    if dtype.startswith("c") and function.repeat == "times" and not _is_finite(rest):
+        return None  # a complex infinity times n has a part that is not a number
     read = {str(n.tensor) for n in walk(rest) if isinstance(n, loops.Access)}
     if not set(names_in(rest)) <= set(free) or read & local:
         return None
@@ -88,13 +92,19 @@ def _with_rest(
     times = loops.Call(astype[dtype], (left,))
     match function.repeat:
         case "times":
-            return loops.Call(function, (total, loops.Call(multiply, (rest, times))))
+            both = loops.Call(function, (total, loops.Call(multiply, (rest, times))))
         case "power":
-            return loops.Call(function, (total, loops.Call(power, (rest, times))))
+            both = loops.Call(function, (total, loops.Call(power, (rest, times))))
         case _:
-            some = loops.Call(less, (loops.Literal(0, "int64"), left))
             both = loops.Call(function, (total, rest))
-            return loops.Call(where, (some, both, total))
+    if function.repeat == "power" or (function.repeat == "times" and _is_finite(rest)):
+        return both
+    some = loops.Call(less, (loops.Literal(0, "int64"), left))  # 0 times infinity is not 0
+    return loops.Call(where, (some, both, total))
+
+
+def _is_finite(value: loops.Expr) -> bool:
+    return isinstance(value, loops.Literal) and bool(np.isfinite(value.value))
 
 
 def _is_scattered(

@@ -158,6 +158,14 @@ class Operators:
         """The product of the conjugate transpose with a vector of NumPy, as one."""
         return _api("protocols.matvec")(_api("protocols.adjoint")(self), x)
 
+    def to_torch(self) -> Any:
+        """A tensor of torch: strided if all is stored, else CSR, CSC or of coordinates."""
+        return _api("foreign.to_torch")(self)
+
+    def to_cupy(self) -> Any:
+        """An array of CuPy, or a sparse matrix of `cupyx.scipy.sparse`."""
+        return _api("foreign.to_cupy")(self)
+
     # -- protocols -------------------------------------------------------------------------------
 
     @property
