@@ -32,6 +32,7 @@ from linnet.normalize.declarations import begin_results
 from linnet.normalize.dimensions import infer_dimensions
 from linnet.normalize.dtypes import infer_dtypes
 from linnet.normalize.lifecycles import insert_lifecycles, updated_params
+from linnet.normalize.reaches import reach_checks
 from linnet.normalize.scalars import specialize_scalars
 from linnet.normalize.scopes import name_scopes
 from linnet.normalize.shape_checks import Check
@@ -75,6 +76,7 @@ def normalize(
     # dimensions before scopes, so that errors speak of the user's names
     program, checks = infer_dimensions(program, ndims)
     program = passed("dimensions", program, check_dimensions)
+    reaches = reach_checks(program, formats)
     program, checks = begin_results(program, checks)
     program = passed("scopes", name_scopes(program), check_unique)
     results = formats = infer_dtypes(program, formats)
@@ -90,6 +92,7 @@ def normalize(
     program = passed("concordance", program, check_unique)
     program = passed("lifecycles", insert_lifecycles(program), check_modes)
     stage("formats", formats)
+    checks = (*checks, *reaches)
     return Normalized(program, formats, results, checks, warnings, declares, inserted.choices)
 
 

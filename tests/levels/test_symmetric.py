@@ -213,11 +213,93 @@ def test_what_is_not_symmetric_is_refused():
         ln.asarray(np.zeros((2, 3)), format=ln.SYMMETRIC)
 
 
-def test_kernels_do_not_write_it():
+@ln.kernel
+def gram(C, A):
+    C[...] = 0
+    for i, k, j in ...:
+        C[i, j] += A[i, k] * A[j, k]
+    return C
+
+
+@ln.kernel
+def half(C, A):
+    w = ln.temp(ln.SYMMETRIC)
+    w[...] = 0
+    for i, j in ...:
+        w[i, j] = A[i, j]
+    C[...] = 0
+    for i, j in ...:
+        C[i, j] = w[i, j]
+    return C
+
+
+@ln.kernel
+def grow(C, A):
+    for i, j in ...:
+        C[i, j] += A[i, j]
+    return C
+
+
+@pytest.mark.filterwarnings("ignore::linnet.errors.DiscordanceWarning")
+@pytest.mark.parametrize("backend", ["llvm", "c"])
+@pytest.mark.parametrize("dtype", ["float64", "int32", "complex64"])
+def test_results(backend, dtype):
+    a = np.random.default_rng(3).integers(-1, 2, (6, 4)).astype(dtype)
+    C = ln.empty_tensor(ln.SYMMETRIC)
+    with ln.config(backend=backend, check=True):
+        assert gram(C, ln.asarray(a, format=ln.CSR)) is C
+    assert C.format == ln.asarray(a @ a.T, format=ln.SYMMETRIC).format
+    assert repr(C.format) == "SYMMETRIC"
+    assert_equal(C, a @ a.T)
+    assert len(C.buffers["idx0"]) == np.count_nonzero(np.tril(a @ a.T))
+    assert "grow(C_" in gram.code(C, ln.asarray(a, format=ln.CSR))  # both halves are written
+
+
+def test_results_with_another_fill_value():
+    b = np.where(matrix(6) == 0, np.inf, matrix(6))
+    B = ln.asarray(b, format=ln.SYMMETRIC.with_fill(np.inf))
+    C = least(ln.empty_tensor(ln.SYMMETRIC), B, B)
+    assert_equal(C, b)
+    assert C.fill_value == np.inf
+
+
+@ln.kernel
+def least(C, A, B):
+    C[...] = np.inf
+    for i, j in ...:
+        C[i, j] = min(A[i, j], B[i, j])
+    return C
+
+
+def test_results_that_are_not_symmetric_are_refused():
+    a, C = matrix(), ln.empty_tensor(ln.SYMMETRIC)
+    A = ln.asarray(a, format=ln.SYMMETRIC)
+    difference(C, A, ln.asarray(0 * a))
+    lower = ln.asarray(np.tril(np.ones((N, N)), -1))
+    with pytest.raises(
+        FormatError, match=r"not symmetric: .*\[1, 0\] and \[0, 1\] differ"
+    ) as error:
+        difference(C, A, lower)
+    assert "difference(C, A, lower)" in str(error.value)
+    assert_equal(C, a)  # as it was
+    with pytest.raises(ShapeError, match="square"):
+        outer(ln.empty_tensor(ln.SYMMETRIC), np.ones(2), np.ones(3))
+
+
+@ln.kernel
+def outer(C, x, y):
+    C[...] = 0
+    for i, j in ...:
+        C[i, j] = x[i] * y[j]
+    return C
+
+
+def test_what_kernels_cannot_write():
     A = ln.asarray(matrix(), format=ln.SYMMETRIC)
-    with pytest.raises(FormatError, match="`C` is written, and a symmetric format is not") as error:
-        difference(ln.empty_tensor(ln.SYMMETRIC), A, A)
-    assert "ln.SYMMETRIC" in str(error.value)
+    with pytest.raises(FormatError, match="`w` is written here, and a symmetric format is made"):
+        half(ln.empty_tensor(ln.CSR), A)
+    with pytest.raises(FormatError, match="updated without being declared"):
+        grow(A.copy(), A)
 
 
 GOOD = {"ptr0": [0, 1, 2, 4], "idx0": [0, 0, 0, 2], "val": [1.0, 2.0, 3.0, 4.0]}

@@ -77,6 +77,11 @@ class Level:
         return None
 
     @property
+    def written(self) -> tuple[Level, ...] | None:
+        """The levels that kernels write in place of one that they cannot write; it is converted."""
+        return None
+
+    @property
     def stamp(self) -> str:
         """What the code of a level depends on besides its name: the user's codelets."""
         return ""

@@ -11,7 +11,7 @@ import numpy as np
 from linnet import imp
 from linnet.errors import FormatError, ShapeError
 from linnet.formats.fiber import Fiber
-from linnet.formats.level import STORED, Array, Inner
+from linnet.formats.level import STORED, Array, Inner, Level
 from linnet.formats.looplets import (
     FILL,
     Lookup,
@@ -35,6 +35,7 @@ from linnet.formats.packing import (
     unpack_level,
     zeros,
 )
+from linnet.formats.sparse_list import SparseList
 from linnet.formats.stretches import bits
 from linnet.formats.validate import check_pointers, check_sorted, fiber_of
 
@@ -53,6 +54,10 @@ class SparseSymmetric(Inner):
     arrays: ClassVar[tuple[Array, ...]] = (Array("ptr", "position"), Array("idx", "coordinate"))
     width: ClassVar[int] = 2
     mirrored: ClassVar[bool] = True
+
+    @property
+    def written(self) -> tuple[Level, ...]:
+        return SparseList(self.child), SparseList(self.child)
 
     def unfurl(self, b: Builder, fiber: Fiber, index: imp.Expr, protocol: str) -> Looplet:
         if fiber.sub == 0:

@@ -9,7 +9,7 @@ from typing import SupportsIndex, cast
 
 from linnet.algebra.function import Function
 from linnet.algebra.table import maximum
-from linnet.errors import InternalError, Location, ShapeError
+from linnet.errors import InternalError, LinnetError, Location, ShapeError
 from linnet.loops.nodes import Access, Call, Dimension, Expr, Literal
 from linnet.loops.printer import show
 
@@ -46,7 +46,7 @@ class Check:
         a, b = evaluate(self.a, shapes), evaluate(self.b, shapes)
         return a == b if self.relation == "==" else a <= b
 
-    def explain(self, shapes: Shapes) -> ShapeError:
+    def explain(self, shapes: Shapes) -> LinnetError:
         """The error for arguments of these shapes, which do not fit."""
         a, b = evaluate(self.a, shapes), evaluate(self.b, shapes)
         if self.relation == "==":

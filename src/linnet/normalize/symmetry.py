@@ -54,10 +54,10 @@ def _refuse_writes(program: loops.Program, mirrored: set[str]) -> None:
             name = node.target.tensor if isinstance(node, loops.Assign) else node.tensor
             if name in mirrored:
                 raise FormatError(
-                    f"`{name}` is written, and a symmetric format is not written by kernels",
+                    f"`{name}` is written here, and a symmetric format is made when a kernel ends",
                     at=node.at,
-                    why="nothing says that what is written is symmetric",
-                    hint="write to another format, such as CSR, and convert it: .to(ln.SYMMETRIC)",
+                    why="nothing says that what is written is symmetric before all of it is there",
+                    hint="use another format for a temporary, such as CSR",
                 )
 
 

@@ -37,6 +37,7 @@ from linnet.runtime.call import Entry, Result, fast_check
 from linnet.runtime.indices import check_indices
 from linnet.runtime.kernel import Kernel
 from linnet.runtime.sizes import Size, is_known, not_negative, size_of, unknown
+from linnet.runtime.stand_ins import stand_in, with_stand_ins
 from linnet.testing import dense
 
 Arrays = dict[str, tuple[str, ...]]
@@ -66,12 +67,16 @@ def specialize(
         meta = {"sites": [_pack_site(s, places) for s in lowered.sites]}
         compiled = backend.build(lowered.kernel, key, options, meta)
     sites = tuple(_unpack_site(s, places) for s in compiled.meta["sites"])  # type: ignore[attr-defined]
-    return make_entry(kernel, normalized, arrays, compiled, sites, wide)
+    entry = make_entry(kernel, normalized, arrays, compiled, sites, wide)
+    asked = (signature.format for signature in signatures)
+    others = [k for k, f in enumerate(asked) if f is not formats[kernel.program.params[k]]]
+    return with_stand_ins(entry, tuple(others))
 
 
 def formats_of(kernel: Kernel, signatures: Sequence[Signature]) -> dict[str, Format]:
-    """The formats of the arguments; those of outputs as they were asked for."""
-    return {n: s.format for n, s in zip(kernel.program.params, signatures, strict=True)}
+    """The formats of the arguments; those of outputs as they are written."""
+    given = {n: s.format for n, s in zip(kernel.program.params, signatures, strict=True)}
+    return {n: stand_in(f) if n in kernel.outputs else f for n, f in given.items()}
 
 
 def arrays_of(

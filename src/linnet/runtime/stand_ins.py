@@ -1,0 +1,54 @@
+"""Outputs in formats that kernels cannot write: another tensor is written, and converted.
+
+Nothing says of a program that what it writes is symmetric, say. It writes both halves, which are
+compared when they are there: then one of them is kept, or the first place where they differ named.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+
+from linnet.formats.buffers import GUARD
+from linnet.formats.contents import Contents
+from linnet.formats.format import Format
+from linnet.formats.tensor import Tensor
+from linnet.runtime.call import Entry
+
+
+def stand_in(format: Format) -> Format:
+    """The format that kernels write for one that is asked for: mostly the same."""
+    if all(level.written is None for level in format.levels):
+        return format
+    levels = [part for level in format.levels for part in level.written or (level,)]
+    return Format(tuple(levels), format.order)
+
+
+@dataclass(slots=True)
+class StandIns(Entry):
+    """Machine code that writes other tensors in place of some of the outputs."""
+
+    others: tuple[int, ...] = ()  # their positions
+
+    def run(
+        self, tensors: Sequence[Tensor], held: Sequence[Contents | None], again: bool = False
+    ) -> bool:
+        """Call the kernel, and convert what it has written."""
+        used = list(tensors)
+        for p in self.others:
+            used[p] = Tensor(stand_in(tensors[p]._output.format), None)
+        if not Entry.run(self, used, held, again):
+            return False
+        made = [used[p].to(tensors[p]._output.format).contents() for p in self.others]
+        with GUARD.lock:
+            for p, contents in zip(self.others, made, strict=True):
+                tensors[p]._contents = contents
+        return True
+
+
+def with_stand_ins(entry: Entry, others: tuple[int, ...]) -> Entry:
+    """The entry, if some outputs have stand-ins one that knows of them."""
+    if not others:
+        return entry
+    parts = {field.name: getattr(entry, field.name) for field in fields(Entry)}
+    return StandIns(**parts, others=others)

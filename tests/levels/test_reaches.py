@@ -1,0 +1,112 @@
+"""An index that leaves its dimension is an error in every format, also where nothing is stored."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from tests.levels.samples import ALL, nest
+
+import linnet as ln
+from linnet.errors import IndexBoundsError
+
+FORMATS = [nest(outer + inner) for outer in ALL for inner in "DS"] + [ln.COO(2), ln.BSR(2)]
+EMPTY = np.zeros((3, 4))
+
+
+@ln.kernel
+def right(s, A):
+    s[...] = 0
+    for i in ...:
+        for j in range(A.shape[1]):
+            s[()] += A[i, j + 1]
+    return s
+
+
+@ln.kernel
+def left(s, A):
+    s[...] = 0
+    for i in range(A.shape[0]):
+        for j in range(A.shape[1]):
+            s[()] += A[i, j - 1]
+    return s
+
+
+@ln.kernel
+def turned(s, A):
+    s[...] = 0
+    for i in range(A.shape[0]):
+        for j in range(A.shape[1]):
+            s[()] += A[i, A.shape[1] - j]
+    return s
+
+
+@ln.kernel
+def sums(s, A):
+    s[...] = 0
+    for i in range(A.shape[0]):
+        for k in range(3):
+            for j in range(1, A.shape[1]):
+                s[()] += A[i, 2 * k + j]
+    return s
+
+
+@ln.kernel
+def fixed(s, A):
+    s[...] = 0
+    for i in range(A.shape[0]):
+        s[()] += A[i, 4]
+    return s
+
+
+@pytest.mark.filterwarnings("ignore::linnet.errors.DiscordanceWarning")
+@pytest.mark.parametrize("kernel", [right, left, turned, sums, fixed], ids=lambda k: k.__name__)
+@pytest.mark.parametrize("format", FORMATS, ids=repr)
+def test_nothing_is_stored(format, kernel):
+    with pytest.raises(IndexBoundsError, match=r"an index of `A` leaves its dimension"):
+        kernel(ln.scalar(0.0), ln.asarray(EMPTY, format=format))
+
+
+def test_the_access_is_named():
+    with pytest.raises(IndexBoundsError) as caught:
+        right(ln.scalar(0.0), ln.asarray(EMPTY, format=ln.DCSR))
+    assert "`j + 1` reaches 4 in A[i, j + 1], and mode 1 of A has size 4" in str(caught.value)
+    assert "s[()] += A[i, j + 1]" in str(caught.value)
+    with pytest.raises(IndexBoundsError, match="`j - 1` begins at -1 in "):
+        left(ln.scalar(0.0), ln.asarray(EMPTY, format=ln.DCSR))
+
+
+@pytest.mark.parametrize("format", [ln.DENSE(2), ln.CSR, ln.DCSR, ln.RLE], ids=repr)
+@pytest.mark.parametrize("shape", [(0, 4), (3, 0), (0, 0)])
+def test_loops_that_do_not_run_read_nothing(format, shape):
+    a = ln.asarray(np.zeros(shape), format=format)
+    assert right(ln.scalar(0.0), a).item() == 0
+    assert left(ln.scalar(0.0), a).item() == 0
+
+
+@ln.kernel
+def guarded(s, A):
+    s[...] = 0
+    for i in range(A.shape[0]):
+        for j in range(A.shape[1]):
+            if j + 1 < A.shape[1]:
+                s[()] += A[i, j + 1]
+            s[()] += ln.coalesce(A[i, ~(j - 1)], 0)
+            s[()] += A[i, j + 1] if j + 1 < A.shape[1] else 0.0
+    return s
+
+
+@ln.kernel
+def inside(s, A):
+    s[...] = 0
+    for i in range(1, A.shape[0]):
+        for j in range(A.shape[1]):
+            s[()] += A[i - 1, A.shape[1] - 1 - j] + A[i, j + 2 * i - i - i]
+    return s
+
+
+@pytest.mark.parametrize("format", [ln.DENSE(2), ln.CSR, ln.DCSR, ln.COO(2), ln.RLE], ids=repr)
+def test_what_stays_inside_is_read(format):
+    a = np.arange(12.0).reshape(3, 4)
+    A = ln.asarray(a, format=format)
+    assert guarded(ln.scalar(0.0), A).item() == 2 * a[:, 1:].sum() + a[:, :-1].sum()
+    assert inside(ln.scalar(0.0), A).item() == a[:-1].sum() + a[1:].sum()
