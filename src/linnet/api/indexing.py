@@ -81,7 +81,7 @@ def _part(p: object) -> Any:
         return int(p)
     if isinstance(p, Tensor) or is_scipy_sparse(p) or isinstance(p, Lazy):
         array = _as_mask_or_positions(as_tensor(p))
-    elif isinstance(p, np.ndarray | list | range):
+    elif isinstance(p, np.ndarray | list | range) or hasattr(p, "__array__"):
         array = np.asarray(p)
     else:
         raise _not_an_index(p)
