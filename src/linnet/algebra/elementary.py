@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from types import FunctionType
 
+from linnet import imp
 from linnet.algebra import angles, exponentials, logarithms, roots, single
 
 _NAMES = {
@@ -23,3 +24,10 @@ ELEMENTARY: dict[tuple[str, str], FunctionType] = {
     for module, names in modules.items()
     for name in names.split()
 }
+_BRANCHING = {("sin", "float64"), ("cos", "float64")}
+
+
+def is_vectorized(call: imp.Call) -> bool:
+    """Whether a call is of a function that a loop over neighbours computes in vectors."""
+    key = call.function, call.dtype
+    return key in ELEMENTARY and key not in _BRANCHING

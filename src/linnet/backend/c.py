@@ -131,6 +131,9 @@ def _kernel(kernel: imp.Kernel, needs: Needs, codelets: dict[str, str], effects:
             if buffer.name in facts.buffers:
                 pointers.append(f"{_pointer(scope, buffer, facts)} = (void *)args[{slot}];")
             slot += 3
+    for scratch in kernel.scratch:
+        type_name, name = scope.type(scratch.buffer.dtype), scope.names[scratch.buffer.name]
+        pointers.append(f"{type_name} {name}[{scratch.size}];")
     for text in (*_wrapped("i64 ", list(dims.values())), *pointers):
         p.line(1, text)
     _block(p, kernel.body, 1)

@@ -57,6 +57,11 @@ def render(kernel: imp.Kernel) -> str:
 def _kernel(kernel: imp.Kernel, module: Module, facts: Survey) -> str:
     w = Writer(module)
     _bind_arguments(w, kernel, facts)
+    for scratch in kernel.scratch:
+        buffer = scratch.buffer
+        name, count = f"%{w.label(f'{buffer.name}.')}", scratch.size * (1 + (buffer.dtype in PARTS))
+        w.entry.append(f"  {name} = alloca [{count} x {TYPES[buffer.dtype]}], align 64")
+        w.buffers[buffer.name] = Pointer(name)
     _block(w, kernel.body, _Scope(facts))
     if w.open:
         w.do("ret i64 0")

@@ -62,7 +62,8 @@ class _Scope:
 def check(kernel: imp.Kernel) -> None:
     """Raise InternalError, with the offending node, unless the kernel is well formed."""
     codelets = {f.name: f for f in kernel.codelets}
-    buffers = _unique([b for a in kernel.arguments for b in a.buffers])
+    given = [b for a in kernel.arguments for b in a.buffers]
+    buffers = _unique([*given, *(s.buffer for s in kernel.scratch)])
     scope = _Scope(codelets, imp.INT, buffers, growing=True)
     for argument in kernel.arguments:
         for dim in argument.dims:

@@ -12,4 +12,4 @@ def fresh_names(kernel: imp.Kernel) -> Names:
     taken = {s.var.name for s in statements(kernel.body) if isinstance(s, imp.Let | imp.For)}
     for argument in kernel.arguments:
         taken |= {dim.name for dim in argument.dims} | {b.name for b in argument.buffers}
-    return Names(taken)
+    return Names(taken | {s.buffer.name for s in kernel.scratch})

@@ -65,10 +65,12 @@ def run(kernel: imp.Kernel, arguments: Mapping[str, Operand]) -> tuple[int, dict
                 raise InternalError(f"{buffer.name} holds {buffer.dtype}, not {array.dtype}")
             frame.arrays[buffer.name] = array
             frame.lengths[buffer.name] = len(array)
+    for scratch in kernel.scratch:
+        frame.arrays[scratch.buffer.name] = np.empty(scratch.size, scratch.buffer.dtype)
     status = _call_body(frame, kernel.body)
     for name, length in frame.lengths.items():
         frame.arrays[name] = frame.arrays[name][:length]
-    return int(status or 0), frame.arrays
+    return int(status or 0), {name: frame.arrays[name] for name in frame.lengths}
 
 
 def _call_body(frame: _Frame, body: imp.Block) -> Scalar | None:

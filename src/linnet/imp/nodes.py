@@ -356,6 +356,14 @@ class Argument:
 
 
 @dataclass(frozen=True, slots=True)
+class Scratch:
+    """A buffer of a few elements, with no values at first, that lasts as long as a call."""
+
+    buffer: Buffer
+    size: int
+
+
+@dataclass(frozen=True, slots=True)
 class Kernel:
     """A compiled program in imperative form: `int64 name(int64 *args)`, returning a status.
 
@@ -367,12 +375,13 @@ class Kernel:
     body: Block
     codelets: tuple[Function, ...] = ()
     narrow: bool = False
+    scratch: tuple[Scratch, ...] = ()
 
 
 MOST_NARROW = 2**31 - 1  # elements of a buffer of a narrow kernel
 
 # The status a kernel returns: a kind in the low byte, and above it the number of the access.
-OK, OUT_OF_MEMORY, OUT_OF_BOUNDS, OVERFLOW, NO_PLACE, UNSORTED = 0, 1, 2, 3, 4, 5
+OK, OUT_OF_MEMORY, OUT_OF_BOUNDS, OVERFLOW, NO_PLACE, UNSORTED, ASTRAY = 0, 1, 2, 3, 4, 5, 6
 
 
 def wrap(x: Expr | int | float | bool | Operators) -> Expr:

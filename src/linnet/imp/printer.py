@@ -24,7 +24,8 @@ def show(node: imp.Kernel | imp.Function | imp.Node) -> str:
     match node:
         case imp.Kernel(name, arguments, body, codelets):
             head = f"kernel {name}({', '.join(map(_argument, arguments))}):"
-            return "\n\n".join([*map(show, codelets), "\n".join([head, *_indented(body)])])
+            own = [f"    {s.buffer.name}: {s.buffer.dtype}[{s.size}]" for s in node.scratch]
+            return "\n\n".join([*map(show, codelets), "\n".join([head, *own, *_indented(body)])])
         case imp.Function(name, params, body, dtype):
             head = f"def {name}({', '.join(map(_parameter, params))}) -> {dtype}:"
             return "\n".join([head, *_indented(body)])
