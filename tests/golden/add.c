@@ -17,9 +17,6 @@ i64 add(i64 *restrict args) {
   if (grow(C_val, args + 8, room)) return OUT_OF_MEMORY;
   for (i64 i = 0; i < n_i; i++) {
     i64 A_q = A_ptr[i], A_q_end = A_ptr[i + 1], B_q = B_ptr[i], B_q_end = B_ptr[i + 1];
-    i64 visits_2 = A_q_end - A_q + (B_q_end - B_q);
-    if (grow(C_idx, args + 5, C_n + visits_2)) return OUT_OF_MEMORY;
-    if (grow(C_val, args + 8, C_n + visits_2)) return OUT_OF_MEMORY;
     while (A_q < A_q_end && B_q < B_q_end) {  // j in A[i, j], B[i, j]
       i64 A_j = A_idx[A_q], B_j = B_idx[B_q];
       if (A_j == B_j) {

@@ -15,9 +15,6 @@ i64 sddmm(i64 *restrict args) {
   if (grow(C_idx, args + 5, room)) return OUT_OF_MEMORY;
   if (grow(C_val, args + 8, room)) return OUT_OF_MEMORY;
   for (i64 i = 0; i < n_i; i++) {
-    i64 visits_2 = (i64)S_ptr[i + 1] - S_ptr[i];
-    if (grow(C_idx, args + 5, C_n + visits_2)) return OUT_OF_MEMORY;
-    if (grow(C_val, args + 8, C_n + visits_2)) return OUT_OF_MEMORY;
     for (i64 S_q = S_ptr[i]; S_q < S_ptr[i + 1]; S_q++) {  // j in S[i, j]
       i64 j = S_idx[S_q];
       double S_j = S_val[S_q], C_j = 0;

@@ -92,7 +92,7 @@ class ScatteredList(SparseList):
         ptr, idx = storage.buffers[level]["ptr"], storage.buffers[level]["idx"]
         b.emit(imp.Grow(ptr, stop + 1))
         b.emit(imp.Assign(n, b.call(allot, counts, stop, ptr)))
-        # one more than counted: where an entry would begin that is then not written
+        # one more than counted: where an entry is begun that may not be written
         b.emit(imp.Grow(idx, n + 1))
         storage.below(level).reserve(b, storage, level + 1, n + 1)
 
@@ -106,9 +106,13 @@ class ScatteredList(SparseList):
         )
         if fiber.dirty is not None:
             keep = (*keep, imp.Assign(fiber.dirty, imp.TRUE))
-        begin, leave = imp.Let(dirty, imp.FALSE), imp.If(dirty, imp.Block(keep), imp.EMPTY)
+        # where this fiber is complete, the next place is the first of another's
+        aside = self.count(fiber.storage, fiber.level)
+        leaf = fiber.storage.buffers[fiber.level + 1].values()
+        moved = tuple(imp.Store(array, q, array[aside]) for array in leaf)
+        leave = imp.If(dirty, imp.Block((here, *moved, *keep)), imp.EMPTY)
         return Lookup(
-            Thunk((here, begin), fiber.child(q, dirty=dirty, fresh=True), (leave,)),
+            Thunk((imp.Let(dirty, imp.FALSE),), fiber.child(aside, dirty, fresh=True), (leave,)),
             sure=Thunk((here,), fiber.child(q, fresh=True), keep),
         )
 

@@ -1,14 +1,15 @@
 """Makes room before a loop for what all of its iterations may write, where that can be told.
 
 A loop over rows that grows its result by `ptr[i + 1] - ptr[i]` in each needs, all in all, at most
-`ptr[n] - ptr[0]`. One that surely appends as much in each of n iterations needs n times as much.
-Where nothing is known, the first guess is twice as much as the loop walks. The tests inside stay:
-this only spares moving what was written to larger and larger blocks.
+`ptr[n] - ptr[0]`, and with so much room it need not ask again. One that surely appends as much in
+each of n iterations needs n times as much, a number that may be too large to be computed. Where
+nothing is known, the first guess is twice as much as the loop walks. In these cases the tests
+inside stay: room ahead only spares moving what was written to larger and larger blocks.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from linnet import imp
@@ -38,6 +39,7 @@ class _Pass:
         self.known, self.names = known, fresh_names(kernel)
         self.effects, self.depth = Effects(kernel.codelets), 0
         self.exact: set[imp.Grow] = set()  # what surely is filled
+        self.needed: set[imp.Grow] = set()  # what nothing inside asks for again
 
     def block(self, block: imp.Block, loop: Loop | None = None) -> tuple[imp.Block, Grows]:
         """The block, and what can be grown before the loop that it is the body of."""
@@ -50,12 +52,20 @@ class _Pass:
             if isinstance(stmt, imp.Grow) and _is_filled(stmt, block.stmts[k + 1 :], lets):
                 self.exact.add(stmt)
             stay: Grows = []
+            dropped = False
             for grow in grows:
                 ahead = None if loop is None else self._before(grow, loop, lets)
-                (stay if ahead is None else lifted).append(ahead or grow)
+                if ahead is not None:
+                    lifted.append(ahead)
+                    dropped = self._covers(grow, loop, lets)
+                    if dropped and (grow is stmt or grow in self.needed):
+                        self.needed.add(ahead)
+                if ahead is None or (grow in self.needed and not dropped):
+                    stay.append(grow)
             if not isinstance(stmt, imp.Grow):
                 stmts += self._reserve(stay)
-            stmts.append(new)
+            if not (dropped and isinstance(stmt, imp.Grow)):
+                stmts.append(new)
             self._follow(lets, stmt)
         self.depth -= loop is not None
         changed = len(stmts) != len(block.stmts) or any(map(_differ, stmts, block.stmts))
@@ -119,6 +129,44 @@ class _Pass:
             self.exact.add(ahead)
         return ahead
 
+    def _covers(self, grow: imp.Grow, loop: Loop | None, lets: Lets) -> bool:
+        """Whether room for all iterations is enough in each: no other test is needed.
+
+        A test is made before what it is for is written. With only one of them, all that a loop
+        appends is asked for there, and the end of what is written cannot run ahead of it.
+        """
+        assert loop is not None
+        inside = list(statements(loop.body))
+        tests = [s for s in inside if isinstance(s, imp.Grow) and s.buffer == grow.buffer]
+        if len(tests) != 1:
+            return False
+        assigned = [s for s in inside if isinstance(s, imp.Assign)]
+        amounts, ends = [], []
+        for term in _terms(substitute(grow.count, lets)):
+            changes = [s.value for s in assigned if s.var == term]
+            if changes and all(value == term + 1 for value in changes):
+                ends.append(term)
+            elif not isinstance(term, imp.Const):
+                amounts.append(term)
+        if len(ends) != 1:
+            return False
+        if isinstance(loop, imp.While):
+            return _stays_inside(loop, lets)
+        return all(self._adds_up(amount, loop) for amount in amounts)
+
+    def _adds_up(self, e: imp.Expr, loop: imp.For) -> bool:
+        """Whether the amounts of all iterations together are what `_total` says, or less."""
+        match e:
+            case imp.Binary("-", stop, start):
+                follows = self.known.follow(start, stop, loop.var)
+                return follows and self.known.ordered(loop.start, loop.stop)
+            case imp.Binary("+", a, b):
+                return self._adds_up(a, loop) and self._adds_up(b, loop)
+            case imp.Binary("min", a, b):
+                return self._adds_up(a, loop) or self._adds_up(b, loop)
+            case _:
+                return False
+
     def _times(self, count: imp.Expr, loop: imp.For) -> imp.Expr | None:
         """What a loop appends that appends the same number of entries in each iteration."""
         match count:
@@ -159,6 +207,15 @@ class _Pass:
                 return e
 
 
+def _terms(e: imp.Expr) -> Iterator[imp.Expr]:
+    match e:
+        case imp.Binary("+", a, b):
+            yield from _terms(a)
+            yield from _terms(b)
+        case _:
+            yield e
+
+
 def _is_filled(grow: imp.Grow, rest: Sequence[imp.Stmt], lets: Lets) -> bool:
     """Whether the next loop writes all that room is made for, whatever the data."""
     match substitute(grow.count, lets):
@@ -181,6 +238,18 @@ def _walked(count: imp.Expr, loop: imp.While, lets: Lets) -> imp.Expr | None:
                 case imp.Binary("+", imp.Var() as written, walked) if walked == part:
                     return written + (imp.widen(end) - q)
     return None
+
+
+def _stays_inside(loop: imp.While, lets: Lets) -> bool:
+    """Whether `while q < end: …; q = stop` ends at `end`, as a search does, or a minimum."""
+    match loop.cond, loop.body.stmts:
+        case imp.Binary("<", _, end), (*_, imp.Assign(_, stop)):
+            match substitute(stop, lets):
+                case imp.Binary("min", a, b):
+                    return end in (a, b)
+                case imp.Call(_, (*_, last)):
+                    return last == end
+    return False
 
 
 def _differ(a: object, b: object) -> bool:

@@ -12,6 +12,7 @@ from linnet.imp.check import check
 from linnet.imp.consecutive import Known
 from linnet.imp.interpret import run
 from linnet.imp.reserve_ahead import reserve_ahead
+from linnet.imp.rewrite import statements
 
 N, I, J, Q, C, V = (imp.Var(name) for name in ("n", "i", "j", "q", "c", "visits"))
 A, B = imp.Buffer("a_ptr", "int32"), imp.Buffer("b_ptr", "int64")
@@ -126,6 +127,88 @@ def test_stretches_that_follow_one_another():
     assert stmts[2].value == C + (end - J)
     assert stmts[3] == imp.Grow(OUT, stmts[2].var)
     assert stmts[4] == start[2]
+
+
+def asked_inside(k: imp.Kernel) -> int:
+    """How often room is asked for in the loops, once it has been made before them."""
+    stmts = reserve_ahead(k, KNOWN).body.stmts
+    loops = [s for s in stmts if isinstance(s, imp.For | imp.While)]
+    return sum(isinstance(s, imp.Grow) for loop in loops for s in statements(loop.body))
+
+
+@pytest.mark.parametrize(
+    "count",
+    [
+        C + length(A, I),
+        C + (length(A, I) + length(B, I)) + 1,
+        C + imp.minimum(length(A, I), N),
+    ],
+    ids=["one", "two", "bounded"],
+)
+def test_what_cannot_fail_is_not_tested(count):
+    assert asked_inside(kernel(count)) == 0
+
+
+@pytest.mark.parametrize(
+    "count",
+    [
+        C + N,
+        C + length(A, I) + N,
+        C + length(A, I) * length(B, I),
+        C + length(A, I) * N,  # which may be more than can be counted
+        N + length(A, I),
+    ],
+    ids=["dense", "more", "product", "times", "elsewhere"],
+)
+def test_what_may_fail_is_tested(count):
+    assert asked_inside(kernel(count)) == 1
+
+
+def row(*stmts: imp.Stmt) -> imp.Kernel:
+    """The same for each row."""
+    argument = imp.Argument("A", (N,), (A, B, OUT))
+    outer = imp.For(I, imp.ZERO, N, imp.Block(stmts))
+    return imp.Kernel("k", (argument,), imp.Block((imp.Let(C, imp.ZERO), outer)))
+
+
+def test_two_tests_for_one_buffer_stay():
+    """Each is for its own entries: together they need more than each of them."""
+    append = imp.Block((imp.Store(OUT, C, I), APPEND))
+    walks = [imp.For(Q, imp.widen(p[I]), imp.widen(p[I + 1]), append) for p in (A, B)]
+    first, second = (imp.Grow(OUT, C + length(p, I)) for p in (A, B))
+    assert asked_inside(row(first, walks[0], second, walks[1])) == 2
+
+
+def test_an_end_that_jumps_is_tested():
+    jump = imp.Assign(C, C + length(B, I))
+    assert asked_inside(row(imp.Grow(OUT, C + length(A, I)), APPEND, jump)) == 1
+
+
+def test_what_is_known_of_inner_loops_only_is_tested_before_them():
+    """The outer loop repeats: nobody knows how often."""
+    append = imp.Block((imp.Store(OUT, C, I), APPEND))
+    walk = imp.For(Q, imp.widen(A[I]), imp.widen(A[I + 1]), append)
+    rows = imp.For(I, imp.ZERO, N, imp.Block((imp.Grow(OUT, C + length(A, I)), walk)))
+    again = imp.For(J, imp.ZERO, imp.widen(B[0]), imp.Block((rows,)))
+    argument = imp.Argument("A", (N,), (A, B, OUT))
+    k = imp.Kernel("k", (argument,), imp.Block((imp.Let(C, imp.ZERO), again)))
+    outer = reserve_ahead(k, KNOWN).body.stmts[-1]
+    kinds = [type(s) for s in outer.body.stmts]
+    assert kinds == [imp.Let, imp.Grow, imp.For]
+    assert asked_inside(k) == 1
+
+
+@pytest.mark.parametrize(("bound", "count"), [(imp.widen(A[N]), 0), (N, 1)], ids=["end", "beyond"])
+def test_stretches_that_end_in_time(bound, count):
+    """`while j < a_ptr[n]`: a stretch that may end later may be longer than what there is."""
+    end, stop = imp.widen(A[N]), imp.Var("stop")
+    found = imp.Let(stop, imp.Binary("min", J + 2, bound, imp.INT))
+    append = imp.For(Q, J, stop, imp.Block((imp.Store(OUT, C, Q), APPEND)))
+    body = imp.Block((found, imp.Grow(OUT, C + (stop - J)), append, imp.Assign(J, stop)))
+    start = (imp.Let(C, imp.ZERO), imp.Let(J, imp.ZERO))
+    loop = imp.While(imp.Binary("<", J, end, imp.BOOL), body)
+    argument = imp.Argument("A", (N,), (A, B, OUT))
+    assert asked_inside(imp.Kernel("k", (argument,), imp.Block((*start, loop)))) == count
 
 
 @pytest.mark.parametrize(
