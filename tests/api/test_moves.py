@@ -124,6 +124,28 @@ def test_any_sizes(case: int):
         agree(ln.roll(x, 2, axis=d), np.roll(a, 2, d))
 
 
+SORTED = [("float64", float("nan")), ("float32", -0.0), ("int8", 3), ("uint64", 0), ("bool", 0)]
+
+
+@pytest.mark.parametrize(("dtype", "fill"), SORTED, ids=str)
+@pytest.mark.parametrize("format", [ln.CSR, ln.CSC, ln.COO(2), ln.RLE], ids=str)
+def test_fibers_are_sorted(format: Any, dtype: str, fill: float):
+    rng = np.random.default_rng(0)
+    array = rng.integers(-9 if dtype[0] in "fi" else 0, 9, (6, 40)).astype(dtype)
+    if dtype[0] == "f":
+        array[rng.random(array.shape) < 0.1] = rng.choice([np.nan, -np.nan, np.inf, -0.0])
+    if dtype == "uint64":
+        array[0] += np.uint64(2**63)
+    array[rng.random(array.shape) < 0.5] = fill
+    x = stored(array, format, fill)
+    for d in (0, 1):
+        same(ln.sort(x, axis=d), np.sort(array, d))
+        same(ln.sort(x, axis=d, descending=True), np.flip(np.sort(array, d), d))
+    values, counts = np.unique(array, return_counts=True, equal_nan=False)
+    same(ln.unique_values(x), values)
+    assert ln.unique_counts(x).counts.to_numpy().tolist() == counts.tolist()
+
+
 @pytest.mark.parametrize("count", [1, 2, 9, 20])
 def test_many_parts(count: int):
     for format in ("csr", "dcsr"):

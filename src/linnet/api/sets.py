@@ -15,8 +15,10 @@ from linnet.api.storage import (
     dense,
     flatten,
     is_dense,
+    refuse_large,
     sorted_entries,
     typed,
+    values_of,
 )
 from linnet.formats.located import located
 from linnet.formats.tensor import Tensor
@@ -48,14 +50,35 @@ class UniqueInverse(NamedTuple):
 @located
 def unique_values(x: Array, /) -> Tensor:
     """The different values, sorted."""
-    return unique_all(x).values
+    return dense(_counted(as_tensor(x))[0])
 
 
 @located
 def unique_counts(x: Array, /) -> UniqueCounts:
     """The different values, sorted, and how often each occurs."""
-    found = unique_all(x)
-    return UniqueCounts(found.values, found.counts)
+    values, counts = _counted(as_tensor(x))
+    return UniqueCounts(dense(values), dense(counts))
+
+
+def _counted(x: Tensor) -> tuple[NDArray[Any], NDArray[Any]]:
+    """The different values, and how often each occurs; the fill value where nothing is stored."""
+    stored = np.sort(values_of(x))
+    new = np.ones(len(stored), bool)
+    np.not_equal(stored[1:], stored[:-1], out=new[1:])  # every NaN differs from the one before
+    first = np.flatnonzero(new)
+    values, counts = stored[first], np.diff(np.append(first, len(stored)))
+    missing = x.size - len(stored)
+    if not missing:
+        return values, counts
+    fill = np.asarray(x.contents().format.fill_value, values.dtype)
+    if fill != fill:
+        refuse_large(missing, "an array of every NaN that is not stored")
+        return np.append(values, np.full(missing, fill)), np.append(counts, np.ones(missing, int))
+    at = int(np.searchsorted(values, fill))
+    if at == len(values) or values[at] != fill:
+        values, counts = np.insert(values, at, fill), np.insert(counts, at, 0)
+    counts[at] += missing
+    return values, counts
 
 
 @located

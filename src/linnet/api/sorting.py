@@ -9,11 +9,29 @@ import numpy as np
 from numpy.typing import NDArray
 
 from linnet.api.operands import Array, as_tensor, axis_number, check_kind, shape_of, whole
+from linnet.api.programs import is_large, same_kind, stored
 from linnet.api.shapes import flip
-from linnet.api.storage import alike, build, dense, densely, entries, flatten, is_dense
+from linnet.api.storage import (
+    alike,
+    build,
+    dense,
+    densely,
+    entries,
+    flatten,
+    is_dense,
+    is_plain,
+    unpatterned,
+)
 from linnet.errors import ShapeError
+from linnet.formats.assemble import wrap
+from linnet.formats.dense import Dense
+from linnet.formats.element import Element
+from linnet.formats.format import Format
 from linnet.formats.located import located
+from linnet.formats.sparse_list import SparseList
 from linnet.formats.tensor import Tensor
+
+_OPEN = Element()
 
 
 @located
@@ -22,11 +40,36 @@ def sort(x: Array, /, *, axis: int = -1, descending: bool = False, stable: bool 
     x = as_tensor(x)
     check_kind(x, "biuf", "sort")
     d = axis_number(axis, x.ndim)
+    if is_large(x) and not is_dense(x.contents().format):
+        return _by_fibers(x, d, descending)
     if is_dense(x.contents().format):
         found = dense(np.sort(x.to_numpy(), d, kind="stable" if stable else None))
     else:
         found = _sorted(x, d)
     return flip(found, axis=d) if descending else found
+
+
+def _by_fibers(x: Tensor, d: int, descending: bool) -> Tensor:
+    """Stored with the dimension innermost, every fiber is sorted on its own: compiled."""
+    from linnet.runtime.fibers import sort_fibers
+
+    wanted, format = same_kind(x), x.contents().format
+    if format.order[-1] != d or not is_plain(format) or format.levels[-2].full:
+        x = x.to(_innermost(x, d))
+    format, fill = x.contents().format, x.contents().format.fill_value
+    *outer, ptr, idx, values = x.contents().arrays()
+    idx, values = sort_fibers(ptr, idx, values, shape_of(x)[d], fill, descending)
+    found = wrap(format, shape_of(x), [*outer, ptr, idx, values])
+    return found if format == wanted else found.to(wanted)
+
+
+def _innermost(x: Tensor, d: int) -> Format:
+    """A format of lists with dimension `d` innermost; the outermost one is full if it is short."""
+    format = x.contents().format
+    order = (*(m for m in format.order if m != d), d)
+    short = x.ndim > 1 and shape_of(x)[order[0]] <= stored(x)
+    levels = [Dense(_OPEN) if short and k == 0 else SparseList(_OPEN) for k in range(x.ndim)]
+    return Format((*levels, unpatterned(format).leaf), order)
 
 
 def _sorted(x: Tensor, d: int) -> Tensor:

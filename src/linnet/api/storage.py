@@ -97,6 +97,8 @@ def typed(format: Format, dtype: str | None, fill: Number | None) -> Format:
 
 def unpatterned(format: Format) -> Format:
     """The format with a boolean value at every place where a pattern keeps none."""
+    if format.leaf.arrays:
+        return format
     return Format((*format.levels[:-1], Element(False, "bool")), format.order)
 
 
@@ -108,6 +110,16 @@ def entries(x: Tensor) -> tuple[list[Ints], NDArray[Any]]:
     with enough_memory():
         coordinates, values = unpack(x)
         return [idx.astype(np.int64, copy=False) for idx in coordinates], values
+
+
+def values_of(x: Tensor) -> NDArray[Any]:
+    """What is stored, in storage order."""
+    contents = x.contents()
+    levels = contents.format.levels[:-1]
+    plain = contents.format.leaf.arrays and all(
+        type(level) in (Dense, SparseList, SparseCOO) for level in levels
+    )
+    return contents.arrays()[-1].reshape(-1) if plain else unpack(x)[1]
 
 
 def sorted_entries(x: Tensor) -> tuple[list[Ints], NDArray[Any]]:

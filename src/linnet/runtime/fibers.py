@@ -1,0 +1,88 @@
+"""The values of every fiber of a list, sorted, with the fill values of the fiber between them."""
+
+from __future__ import annotations
+
+from collections.abc import MutableSequence, Sequence
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from linnet.imp.sorting import sort
+from linnet.runtime.routine import Routine
+
+Ints: TypeAlias = NDArray[Any]
+_SIGN = np.int64(-(2**63))
+
+
+def sort_each(
+    ptr: Sequence[int],
+    count: int,
+    keys: MutableSequence[int],
+    idx: MutableSequence[int],
+    n: int,
+    fill: int,
+) -> None:
+    """Sort fibers of length n in place; what is not above the fill value comes before it."""
+    for p in range(count):
+        lo, hi = ptr[p], ptr[p + 1]
+        sort(keys, lo, hi)
+        for q in range(lo, hi):
+            idx[q] = q - lo if keys[q] <= fill else n - hi + q
+
+
+def turn_each(
+    ptr: Sequence[int],
+    count: int,
+    keys: Sequence[int],
+    idx: Sequence[int],
+    n: int,
+    turned: MutableSequence[int],
+    places: MutableSequence[int],
+) -> None:
+    """Fibers of length n back to front."""
+    for p in range(count):
+        lo, hi = ptr[p], ptr[p + 1]
+        for q in range(lo, hi):
+            turned[lo + hi - 1 - q] = keys[q]
+            places[lo + hi - 1 - q] = n - 1 - idx[q]
+
+
+_sort_each, _turn_each = Routine(sort_each), Routine(turn_each)
+
+
+def sort_fibers(
+    ptr: Ints, idx: Ints, values: NDArray[Any], n: int, fill: object, descending: bool
+) -> tuple[Ints, NDArray[Any]]:
+    """The places and the values of fibers of length n once they are sorted; NaN is the largest."""
+    keys, places = ordered(values), np.empty_like(idx)
+    limit = np.full(1, fill, values.dtype)
+    above = np.inf if fill != fill else limit[0]
+    between = int(ordered(np.full(1, above, values.dtype))[0])
+    _sort_each(ptr, len(ptr) - 1, keys, places, n, between)
+    if descending:
+        turned, back = np.empty_like(keys), np.empty_like(places)
+        _turn_each(ptr, len(ptr) - 1, keys, places, n, turned, back)
+        keys, places = turned, back
+    return places, restored(keys, values.dtype)
+
+
+def ordered(values: NDArray[Any]) -> Ints:
+    """Integers of 64 bits in the order of values that are no complex numbers."""
+    if values.dtype.kind == "f":
+        bits: Ints = np.where(np.isnan(values), np.nan, values).astype(np.float64).view(np.int64)
+        bits ^= (bits >> 63) & ~_SIGN  # below zero, a larger one has smaller bits
+        return bits
+    if values.dtype == np.uint64:
+        return values.view(np.int64) ^ _SIGN
+    return values.astype(np.int64)
+
+
+def restored(keys: Ints, dtype: np.dtype[Any]) -> NDArray[Any]:
+    """The values of a type that have these integers."""
+    if dtype.kind == "f":
+        bits: Ints = keys ^ ((keys >> 63) & ~_SIGN)
+        return bits.view(np.float64).astype(dtype)
+    if dtype == np.uint64:
+        return (keys ^ _SIGN).view(np.uint64)
+    return keys.astype(dtype)
