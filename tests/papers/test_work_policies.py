@@ -249,3 +249,125 @@ def test_what_is_not_a_policy():
 def test_updates_that_cannot_be_merged_are_refused():
     with pytest.raises(FormatError, match="cannot be combined"):
         scatter(ln.workspace(2), np.arange(3), np.arange(3), np.ones(3), (3, 3), init="1")
+
+
+# -- policies that go astray -----------------------------------------------------------------------
+
+
+def reads_beyond(crd, w, base, e, bucket, order, slots, size):
+    return e + crd[(base + e + 1) * w] * 0
+
+
+def writes_beyond(crd, w, base, count, order, spare, slots, size):
+    for t in range(count):
+        order[t] = t
+    order[1 << 30] = 1
+
+
+def writes_coordinates(crd, w, base, count, order, spare, slots, size):
+    for t in range(count):
+        crd[base + t] = 0
+        order[t] = t
+
+
+def never_ends(crd, w, base, count, order, spare, slots, size):
+    t = 0
+    while slots[t] != 1 << 60:
+        t += 1
+
+
+def deep(n):
+    if n == 0:
+        return 0
+    return 1 + deep(n + 1) * 2
+
+
+def calls_itself(crd, w, base, count, order, spare, slots, size):
+    order[0] = deep(1)
+
+
+def clears_too_much(slots, size, count):
+    for t in range(1 << 20):
+        slots[t] = 0
+
+
+class ReadsBeyond(ln.Policy):
+    insert = staticmethod(reads_beyond)
+
+
+class WritesBeyond(ln.Policy):
+    sort = staticmethod(writes_beyond)
+
+
+class WritesCoordinates(ln.Policy):
+    sort = staticmethod(writes_coordinates)
+
+
+class NeverEnds(ln.Policy):
+    sort = staticmethod(never_ends)
+
+    def heads(self, b, first, capacity):
+        return 5000
+
+
+class CallsItself(ln.Policy):
+    sort = staticmethod(calls_itself)
+
+
+class ClearsTooMuch(ln.Policy):
+    clear = staticmethod(clears_too_much)
+
+
+ASTRAY = [ReadsBeyond, WritesBeyond, WritesCoordinates, NeverEnds, CallsItself, ClearsTooMuch]
+
+
+@pytest.mark.parametrize("backend", ["llvm", "c"])
+@pytest.mark.parametrize("policy", ASTRAY)
+def test_a_policy_that_goes_beyond_its_arrays_is_stopped(policy, backend):
+    X = np.arange(10)
+    with ln.config(backend=backend):
+        kernel = ln.workspace(2, policy())
+        with pytest.raises(FormatError, match="goes beyond its arrays"):
+            scatter(kernel, X, X, np.ones(10), (10, 10))
+        assert scatter(ln.workspace(2), X, X, np.ones(10), (10, 10)).nnz == 10
+
+
+def finds_another(crd, w, base, e, bucket, order, slots, size):
+    return max(e - 1, 0)
+
+
+class FindsAnother(ln.Policy):
+    insert = staticmethod(finds_another)
+
+
+def test_a_component_that_is_another_is_found_out():
+    X = np.arange(10)
+    with pytest.raises(FormatError, match="components out of order"):
+        scatter(ln.workspace(2, FindsAnother()), X, X, np.ones(10), (10, 10))
+
+
+@pytest.mark.parametrize("heads", [-1, 2.5, True, None, 1 << 62])
+def test_a_table_that_is_none(heads):
+    class Odd(ln.Policy):
+        def heads(self, b, first, capacity):
+            return heads
+
+    with pytest.raises(FormatError, match="heads"):
+        scatter(ln.workspace(2, Odd()), np.arange(3), np.arange(3), np.ones(3), (3, 3))
+
+
+def named_like_ours(crd, w, base, count, order, spare, slots, size):
+    alarm, order_length = 0, count
+    for t in range(order_length):
+        order[t] = t + alarm
+    alarm_ = 1 if count > 1 << 50 else 0
+    order[0] += alarm_
+
+
+class NamedLikeOurs(ln.Policy):
+    sort = staticmethod(named_like_ours)
+
+
+def test_variables_of_codelets_have_any_name():
+    X = np.arange(10)
+    assert scatter(ln.workspace(2, NamedLikeOurs()), X, X, np.ones(10), (10, 10)).nnz == 10

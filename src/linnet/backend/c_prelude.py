@@ -32,6 +32,7 @@ STATUS = {
     imp.OVERFLOW: "OVERFLOW",
     imp.NO_PLACE: "NO_PLACE",
     imp.UNSORTED: "UNSORTED",
+    imp.ASTRAY: "ASTRAY",
 }
 
 _FUNCTIONS = {

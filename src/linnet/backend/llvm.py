@@ -45,7 +45,10 @@ def render(kernel: imp.Kernel) -> str:
     effects = Effects(kernel.codelets)
     facts = survey(kernel, effects)
     parts = [_kernel(kernel, module, facts)]
-    parts += [_codelet(f, module, survey(f, effects)) for f in kernel.codelets]
+    surveys = {f.name: survey(f, effects) for f in kernel.codelets}
+    parts += [
+        _codelet(f, module, surveys[f.name], _is_small(f.name, surveys)) for f in kernel.codelets
+    ]
     if facts.grown:
         parts.append(grow_function(module, kernel.narrow))
     parts += module.declarations.values()
@@ -99,7 +102,16 @@ def _bind_arguments(w: Writer, kernel: imp.Kernel, facts: Survey) -> None:
             slot += 3
 
 
-def _codelet(function: imp.Function, module: Module, facts: Survey) -> str:
+def _is_small(name: str, surveys: dict[str, Survey], callers: tuple[str, ...] = ()) -> bool:
+    """Whether a codelet is always inlined: it is short, and so is all that it calls."""
+    facts, callers = surveys[name], (*callers, name)
+    if facts.statements > (_SMALL if facts.loops else _STRAIGHT):
+        return False
+    below = [called for called in facts.called if called in surveys]
+    return all(c not in callers and _is_small(c, surveys, callers) for c in below)
+
+
+def _codelet(function: imp.Function, module: Module, facts: Survey, small: bool) -> str:
     w = Writer(module)
     params = []
     for k, p in enumerate(function.params):
@@ -118,8 +130,6 @@ def _codelet(function: imp.Function, module: Module, facts: Survey) -> str:
     _block(w, function.body, s)
     if w.open:
         _return(w, None if function.dtype is None else imp.Const(0, function.dtype), s)
-    small = facts.statements <= (_SMALL if facts.loops else _STRAIGHT)
-    small = small and function.name not in facts.called
     head = f"define internal {result_type(function.dtype)} @codelet.{function.name}"
     head += f"({', '.join(params)}) #{1 if small else 0} {{"
     return "\n".join([head, "entry:", *w.entry, *w.lines, "}"])

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from functools import lru_cache
 from types import FunctionType
 
@@ -11,8 +10,7 @@ from linnet import imp
 from linnet.algebra.codelets import resolve
 from linnet.algebra.dtypes import Number, concrete, kind
 from linnet.algebra.function import Function
-from linnet.imp.condensing import condensing
-from linnet.imp.merging import gathering, merging
+from linnet.imp.flushing import flushing
 from linnet.imp.translate import define
 
 
@@ -46,21 +44,14 @@ def combine(op: Function | None, dtype: str) -> FunctionType:
     return combine
 
 
-@dataclass(frozen=True, slots=True)
-class Stages:
-    """Codelets that make a run of the accumulation array, and merge it into the all array."""
-
-    gather: FunctionType
-    condense: FunctionType
-    merge: FunctionType
-
-
 @lru_cache(maxsize=256)
-def stages(op: Function | None, dtype: str) -> Stages:
-    """The stages of a workspace that is updated by a function."""
-    found = combine(op, dtype)
-    made = gathering(found), condensing(found), merging(found)
-    return Stages(*(f for f in made if isinstance(f, FunctionType)))
+def flush_codelet(
+    op: Function | None, dtype: str, sort: FunctionType, groups: bool, checked: bool
+) -> FunctionType:
+    """The codelet that sorts what has accumulated, and merges it into the all array."""
+    found = flushing(combine(op, dtype), sort, groups, checked)
+    assert isinstance(found, FunctionType)
+    return found
 
 
 def _define(function: FunctionType, op: Function, dtype: str, passed: str) -> None:

@@ -97,7 +97,7 @@ class Policy:
         """Read the codelets where they are written: later their text may have been replaced."""
         for name in ("insert", "sort", "clear", "bucket"):
             if name in vars(cls) and getattr(cls, name) is not None:
-                source_of(_plain(getattr(cls, name)))
+                source_of(plain(getattr(cls, name)))
 
     def __post_init__(self) -> None:
         for f in fields(self):
@@ -118,7 +118,7 @@ class Policy:
     def mapping(self) -> FunctionType | None:
         """The function from coordinates to buckets, if there is one."""
         found = type(self).bucket
-        return None if found is None else _plain(found)
+        return None if found is None else plain(found)
 
     def stamp(self, ndim: int) -> str:
         """What the code of a policy is known by, where it is not Linnet's own."""
@@ -127,9 +127,9 @@ class Policy:
         registry: dict[str, imp.Function] = {}
         own = type(self)
         for codelet, types in ((own.insert, INSERT), (own.sort, SORT), (own.clear, CLEAR)):
-            translate(_plain(codelet), types, registry)
+            translate(plain(codelet), types, registry)
         if self.mapping is not None:
-            translate(_plain(self.mapping), ("int64",) * (2 * ndim), registry)
+            translate(plain(self.mapping), ("int64",) * (2 * ndim), registry)
         text = "\n".join(show(f) for f in registry.values())
         return hashlib.sha256(text.encode()).hexdigest()
 
@@ -142,7 +142,8 @@ class Policy:
         return f"{type(self).__name__}({', '.join(given)})"
 
 
-def _plain(codelet: object) -> FunctionType:
+def plain(codelet: object) -> FunctionType:
+    """A codelet, if it is one."""
     if not isinstance(codelet, FunctionType):
         raise FormatError(
             f"{codelet!r} is not a codelet of a policy",
@@ -225,10 +226,9 @@ class Bucket(Policy):
 
     def __post_init__(self) -> None:
         Policy.__post_init__(self)
-        plain = self.h is None or (isinstance(self.h, FunctionType) and self.length is not None)
-        if plain and self.h is not None:
-            source_of(_plain(self.h))
-        if not plain:
+        if self.h is not None and isinstance(self.h, FunctionType) and self.length is not None:
+            source_of(plain(self.h))
+        elif self.h is not None:
             raise FormatError(
                 "the function of a Bucket workspace is a plain function, given with a length",
                 hint="ln.Bucket(h, 1024) with `def h(i, j, n_i, n_j): return i % 1024`",

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from linnet import imp
 from linnet.errors import FormatError
-from linnet.formats.combining import Stages, combine, stages
+from linnet.formats.accumulation import Accumulation, Variables
 from linnet.formats.fiber import Fiber
 from linnet.formats.level import Array, Inner, Level
 from linnet.formats.looplets import Lookup, Looplet, Seek, Spike, Stepper, Thunk
@@ -32,17 +32,7 @@ from linnet.formats.packing import (
 )
 from linnet.formats.policies import Coord, Policy
 from linnet.formats.validate import check_length, check_pointers, check_sorted_coordinates
-from linnet.imp.components import (
-    MANY,
-    ROOM,
-    check_order,
-    coordinate,
-    group,
-    last_coordinate,
-    seek_coordinate,
-)
-from linnet.imp.condensing import TABLES, dense_bits
-from linnet.imp.merging import grown
+from linnet.imp.components import coordinate, last_coordinate, seek_coordinate
 from linnet.options import current
 
 if TYPE_CHECKING:
@@ -50,7 +40,6 @@ if TYPE_CHECKING:
     from linnet.imp.build import Builder
 
 _LARGEST = 2**63 - 1
-_FIRST = 1024  # components that accumulate, where nobody says how many
 
 
 @dataclass(frozen=True, init=False, repr=False)
@@ -138,16 +127,18 @@ class SparseWorkspace(Inner):
     # -- writing ---------------------------------------------------------------------------------
 
     def variables(self, storage: Storage, level: int) -> tuple[imp.Var, ...]:
-        v = _Variables(storage)
+        v = Variables(storage)
         return (v.count, v.stored, v.capacity, v.heads, v.w)
 
     def declare(self, b: Builder, storage: Storage, level: int) -> None:
-        v = _Variables(storage)
+        v = Variables(storage)
         b.emit(imp.Assign(v.count, imp.ZERO), imp.Assign(v.stored, imp.ZERO))
         words = self.words(b, storage)
+        accumulation = Accumulation(b, storage, self.policy)
+        accumulation.begin()
         with b.collect() as room:
             b.emit(imp.Assign(v.w, words))
-            self._make_room(b, storage)
+            accumulation.make_room()
         # the room of the last time will do, unless components have become longer
         new = (v.capacity < 1) | (v.w < words)
         b.emit(imp.If(new, imp.Block(tuple(room)), imp.EMPTY), imp.Assign(v.w, words))
@@ -155,33 +146,16 @@ class SparseWorkspace(Inner):
     def reserve(self, b: Builder, storage: Storage, level: int, stop: imp.Expr) -> None:
         b.emit(imp.Grow(storage.buffers[level]["ptr"], stop + 1))
 
-    def _make_room(self, b: Builder, storage: Storage) -> None:
-        """Room for as many components as are to accumulate now."""
-        arrays, v, policy = storage.buffers[0], _Variables(storage), self.policy
-        first = imp.Const(policy.capacity or _FIRST, imp.INT)
-        wanted = b.call(grown, v.stored, first) if policy.growth else first
-        b.emit(imp.Assign(v.capacity, imp.maximum(v.capacity, wanted)))
-        top = b.let("top", v.stored + v.capacity)
-        b.emit(imp.Grow(arrays["crd"], top * v.w))
-        storage.below(0).reserve(b, storage, 1, top)
-        if type(policy).insert is not Policy.insert:
-            b.emit(imp.Grow(arrays["order"], v.capacity + ROOM))
-        if policy.tabled:
-            size = b.let("size", policy.heads(b, storage.dim(0), v.capacity))
-            clear = imp.Fill(arrays["slots"], imp.ZERO, size, imp.ZERO)
-            b.emit(imp.Grow(arrays["slots"], size + v.capacity * 2))
-            enlarge = imp.Block((clear, imp.Assign(v.heads, size)))
-            b.emit(imp.If(size > v.heads, enlarge, imp.EMPTY))
-
     def update(self, b: Builder, fiber: Fiber, index: imp.Expr) -> Looplet:
         storage, level, state = fiber.storage, fiber.level, (*fiber.state, index)
         if fiber.sub < self.n - 1:
             return Lookup(Fiber(storage, level, fiber.pos, fiber.sub + 1, state))
-        v, dirty = _Variables(storage), b.var(f"{storage.name}_dirty", imp.BOOL)
-        keep = self._insert(b, fiber, state)
+        v, dirty = Variables(storage), b.var(f"{storage.name}_dirty", imp.BOOL)
+        accumulation = Accumulation(b, storage, self.policy)
+        keep = accumulation.insert(state)
         with b.collect() as flush:
-            self._flush(b, storage)
-            self._make_room(b, storage)
+            accumulation.flush()
+            accumulation.make_room()
         room = imp.If(v.count >= v.capacity, imp.Block(tuple(flush)), imp.EMPTY)
         leave = imp.If(dirty, imp.Block(keep), imp.EMPTY)
         begin = (room, imp.Let(dirty, imp.FALSE))
@@ -190,85 +164,10 @@ class SparseWorkspace(Inner):
             sure=Thunk((room,), fiber.child(v.end, fresh=True), keep),
         )
 
-    def _insert(
-        self, b: Builder, fiber: Fiber, state: tuple[imp.Expr, ...]
-    ) -> tuple[imp.Stmt, ...]:
-        """The component whose value has been written is kept, or combined with an earlier one."""
-        storage, policy, v = fiber.storage, self.policy, _Variables(fiber.storage)
-        tell, more = _tell(storage, state), imp.Assign(v.count, v.count + 1)
-        if type(policy).insert is Policy.insert:
-            return (tell, more)
-        e, val = b.var(f"{fiber.prefix}_e"), storage.buffers[1]["val"]
-        found = b.call(
-            type(policy).insert, fiber.buffer("crd"), v.w, v.stored, v.count,
-            self._bucket(b, storage, state), fiber.buffer("order"), fiber.buffer("slots"), v.heads,
-        )  # fmt: skip
-        old, dtype = v.stored + e, storage.format.dtype
-        assert dtype is not None
-        value = b.call(combine(storage.op, dtype), val[old], val[v.end])
-        both = imp.Store(val, old, imp.cast(value, dtype))
-        known = imp.If((e >= 0) & (e < v.count), imp.Block((both,)), imp.Block((more,)))
-        return (tell, imp.Let(e, found), known)
-
-    def _bucket(self, b: Builder, storage: Storage, state: tuple[imp.Expr, ...]) -> imp.Expr:
-        """The bucket of a component: by its first coordinate, if the policy does not say."""
-        dims = [storage.dim(0, k) for k in range(self.n)]
-        if self.policy.mapping is not None:
-            return b.call(self.policy.mapping, *state, *dims)
-        if not self.policy.buckets:
-            return imp.ZERO
-        heads = _Variables(storage).heads
-        share = imp.binary("div", dims[0] + heads - 1, imp.maximum(heads, 1))
-        return imp.binary("div", state[0], imp.maximum(share, 1))
-
-    def _flush(self, b: Builder, storage: Storage) -> None:
-        """Make a sorted run of what has accumulated, merge it into the all array, begin anew."""
-        arrays, v, policy = storage.buffers[0], _Variables(storage), type(self.policy)
-        crd, run, late = (arrays[name] for name in ("crd", "run", "late"))
-        val, dtype = storage.buffers[1]["val"], storage.format.dtype
-        assert dtype is not None
-        made, n = stages(storage.op, dtype), b.var("n")
-        b.emit(imp.Let(n, imp.ZERO), imp.Grow(run, v.count * v.w + ROOM))
-        with b.collect() as sort:
-            self._sort(b, storage, n, made)
-        if policy.groups:
-            bits = b.let("bits", b.call(dense_bits, crd, v.w, v.stored, v.count))
-            with b.collect() as condense:
-                b.emit(imp.Grow(late, v.count + imp.binary("<<", imp.ONE, bits)))
-                b.emit(imp.Grow(arrays["order"], imp.Const(TABLES, imp.INT)))
-                what = (crd, val, v.stored, v.count, bits, run, late, arrays["order"])
-                b.emit(imp.Assign(n, b.call(made.condense, *what)))
-            b.emit(imp.If(bits >= 0, imp.Block(tuple(condense)), imp.Block(tuple(sort))))
-        else:
-            b.emit(*sort)
-        both = b.let("both", b.call(made.merge, crd, val, v.w, v.stored, run, late, n))
-        if policy.tabled:
-            b.emit(imp.Do(b.call(policy.clear, arrays["slots"], v.heads, v.count)))
-        b.emit(imp.Assign(v.stored, both), imp.Assign(v.count, imp.ZERO))
-
-    def _sort(self, b: Builder, storage: Storage, n: imp.Var, made: Stages) -> None:
-        """Sort what has accumulated, as the policy has it, into a run of `n` components."""
-        arrays, v, policy = storage.buffers[0], _Variables(storage), type(self.policy)
-        crd, order, run, late = (arrays[name] for name in ("crd", "order", "run", "late"))
-        val = storage.buffers[1]["val"]
-        b.emit(imp.Grow(late, v.count), imp.Grow(order, v.count + ROOM))
-        if policy.groups:
-            many = (v.count > MANY) & imp.eq(v.w, imp.ONE)
-            together = b.call(group, crd, val, v.stored, v.count, run, late, order)
-            b.emit(imp.If(many, imp.Block((imp.Do(together),)), imp.EMPTY))
-        rest = (order, run, arrays["slots"], v.heads)
-        b.emit(imp.Do(b.call(policy.sort, crd, v.w, v.stored, v.count, *rest)))
-        if not policy.trusted or current().check:
-            right = b.call(check_order, crd, v.w, v.stored, v.count, order)
-            wrong = imp.Return(imp.Const(imp.UNSORTED | storage.sites[0] << 8, imp.INT))
-            b.emit(imp.If(~right, imp.Block((wrong,)), imp.EMPTY))
-        gathered = b.call(made.gather, crd, val, v.w, v.stored, v.count, order, run, late)
-        b.emit(imp.Assign(n, gathered))
-
     def freeze(self, b: Builder, storage: Storage, level: int, count: imp.Expr) -> None:
-        arrays, v = storage.buffers[level], _Variables(storage)
+        arrays, v = storage.buffers[level], Variables(storage)
         with b.collect() as flush:
-            self._flush(b, storage)
+            Accumulation(b, storage, self.policy).flush()
         b.emit(imp.If(v.count > 0, imp.Block(tuple(flush)), imp.EMPTY))
         ptr = arrays["ptr"]
         b.emit(imp.Store(ptr, imp.ZERO, imp.Const(0, ptr.dtype)))
@@ -280,10 +179,12 @@ class SparseWorkspace(Inner):
         storage.below(level).freeze(b, storage, level + 1, v.stored)
 
     def thaw(self, b: Builder, storage: Storage, level: int, count: imp.Expr) -> None:
-        v = _Variables(storage)
+        v = Variables(storage)
         b.emit(imp.Assign(v.stored, imp.widen(storage.buffers[level]["ptr"][count])))
         b.emit(imp.Assign(v.count, imp.ZERO), imp.Assign(v.w, self.words(b, storage)))
-        self._make_room(b, storage)
+        accumulation = Accumulation(b, storage, self.policy)
+        accumulation.begin()
+        accumulation.make_room()
         storage.below(level).thaw(b, storage, level + 1, v.stored)
 
     def validate(self, arrays: Arrays, count: int, dims: tuple[int, ...], label: str) -> int:
@@ -310,65 +211,12 @@ def _check_arguments(n: object, policy: object, child: object) -> None:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class _Variables:
-    """The variables of a workspace that is written."""
-
-    storage: Storage
-
-    def _var(self, name: str) -> imp.Var:
-        return imp.Var(f"{self.storage.prefix(0)}_{name}")
-
-    @property
-    def count(self) -> imp.Var:
-        """How many components have accumulated."""
-        return self._var("n")
-
-    @property
-    def stored(self) -> imp.Var:
-        """How many are in the all array."""
-        return self._var("all")
-
-    @property
-    def end(self) -> imp.Expr:
-        """Where the next component comes to lie."""
-        return self.stored + self.count
-
-    @property
-    def capacity(self) -> imp.Var:
-        """How many may accumulate."""
-        return self._var("cap")
-
-    @property
-    def heads(self) -> imp.Var:
-        """How many heads the policy's table has."""
-        return self._var("heads")
-
-    @property
-    def w(self) -> imp.Var:
-        """How many words a component has."""
-        return self._var("w")
-
-
 def _stride(storage: Storage, k: int) -> imp.Expr:
     """How far apart the numbers of two neighbours along dimension k are."""
     stride: imp.Expr = imp.ONE
     for j in range(k + 1, storage.format.levels[0].width):
         stride = stride * storage.dim(0, j)
     return stride
-
-
-def _tell(storage: Storage, state: tuple[imp.Expr, ...]) -> imp.Stmt:
-    """Write the coordinates of the next component: as their number, or one by one."""
-    v, crd = _Variables(storage), storage.buffers[0]["crd"]
-    number = state[0]
-    for k in range(1, len(state)):
-        number = number * storage.dim(0, k) + state[k]
-    one = imp.Store(crd, v.end, number)
-    if len(state) == 1:
-        return one
-    apart = [imp.Store(crd, v.end * v.w + k, i) for k, i in enumerate(state)]
-    return imp.If(imp.eq(v.w, imp.ONE), imp.Block((one,)), imp.Block(tuple(apart)))
 
 
 # -- in memory -------------------------------------------------------------------------------------

@@ -313,6 +313,13 @@ def check_order(crd: Ints, w: int, base: int, count: int, order: Ints) -> bool:
     return 2 * total == count * (count - 1) and is_sorted(crd, w, base, count, order)
 
 
+def check_found(crd: Ints, w: int, base: int, e: int, count: int) -> bool:
+    """Whether component e is the last one, or one before it with the same coordinates."""
+    if e < 0 or e >= count:
+        return e == count
+    return compare(crd, base + e, crd, base + count, w) == 0
+
+
 # -- reading sorted components along coordinate k, those before it being the same ------------------
 
 

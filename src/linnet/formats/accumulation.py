@@ -1,0 +1,255 @@
+"""The accumulation array of a sparse workspace: insert, sort, merge (WORK §4), as code.
+
+New components lie behind those of the all array. Codelets of a policy say how they are inserted and
+sorted. What is not Linnet's own is looked at: its indices, the component that `insert` finds, and
+the order that `sort` gives.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from types import FunctionType
+from typing import TYPE_CHECKING
+
+from linnet import imp
+from linnet.errors import FormatError
+from linnet.formats.combining import combine, flush_codelet
+from linnet.formats.policies import CLEAR, INSERT, SORT, Policy, plain
+from linnet.imp.components import ROOM, check_found
+from linnet.imp.condensing import TABLES, dense_bits
+from linnet.imp.flushing import keep
+from linnet.imp.guarding import guarded
+from linnet.imp.merging import grown
+from linnet.options import current
+
+if TYPE_CHECKING:
+    from linnet.formats.fiber import Storage
+    from linnet.imp.build import Builder
+
+_FIRST = 1024  # components that accumulate, where nobody says how many
+_MOST = 1 << 40  # heads of a table
+
+
+@dataclass(frozen=True, slots=True)
+class Variables:
+    """The variables of a workspace that is written."""
+
+    storage: Storage
+
+    def _var(self, name: str) -> imp.Var:
+        return imp.Var(f"{self.storage.prefix(0)}_{name}")
+
+    @property
+    def count(self) -> imp.Var:
+        """How many components have accumulated."""
+        return self._var("n")
+
+    @property
+    def stored(self) -> imp.Var:
+        """How many are in the all array."""
+        return self._var("all")
+
+    @property
+    def end(self) -> imp.Expr:
+        """Where the next component comes to lie."""
+        return self.stored + self.count
+
+    @property
+    def capacity(self) -> imp.Var:
+        """How many may accumulate."""
+        return self._var("cap")
+
+    @property
+    def heads(self) -> imp.Var:
+        """How many heads the policy's table has."""
+        return self._var("heads")
+
+    @property
+    def w(self) -> imp.Var:
+        """How many words a component has."""
+        return self._var("w")
+
+
+@dataclass(frozen=True, slots=True)
+class Accumulation:
+    """What a policy makes of new components, in the code of one workspace."""
+
+    b: Builder
+    storage: Storage
+    policy: Policy
+
+    @property
+    def v(self) -> Variables:
+        """The variables of the workspace."""
+        return Variables(self.storage)
+
+    @property
+    def guards(self) -> bool:
+        """Whether the codelets of the policy are somebody else's."""
+        return not self.policy.trusted
+
+    @property
+    def checks(self) -> bool:
+        """Whether what the codelets say is looked at."""
+        return self.guards or current().check
+
+    def array(self, name: str) -> imp.Buffer:
+        """An array of the level."""
+        return self.storage.buffers[0][name]
+
+    @property
+    def values(self) -> imp.Buffer:
+        """The values of components, those of the all array first."""
+        return self.storage.buffers[1]["val"]
+
+    def begin(self) -> None:
+        """Nothing has gone wrong yet."""
+        if self.guards:
+            ptr = self.array("ptr")
+            for cell in (imp.ZERO, imp.ONE):
+                self.b.emit(imp.Store(ptr, cell, imp.Const(0, ptr.dtype)))
+
+    def make_room(self) -> None:
+        """Room for as many components as are to accumulate now."""
+        b, v, policy = self.b, self.v, self.policy
+        first = imp.Const(policy.capacity or _FIRST, imp.INT)
+        wanted = b.call(grown, v.stored, first) if policy.growth else first
+        b.emit(imp.Assign(v.capacity, imp.maximum(v.capacity, wanted)))
+        top = b.let("top", v.stored + v.capacity)
+        b.emit(imp.Grow(self.array("crd"), top * v.w))
+        self.storage.below(0).reserve(b, self.storage, 1, top)
+        if type(policy).insert is not Policy.insert:
+            b.emit(imp.Grow(self.array("order"), v.capacity + ROOM))
+        if policy.tabled:
+            slots, size = self.array("slots"), b.let("size", imp.maximum(self._heads(), v.heads))
+            clear = imp.Fill(slots, imp.ZERO, size, imp.ZERO)
+            b.emit(imp.Grow(slots, size + v.capacity * 2))
+            enlarge = imp.Block((clear, imp.Assign(v.heads, size)))
+            b.emit(imp.If(size > v.heads, enlarge, imp.EMPTY))
+
+    def _heads(self) -> imp.Expr:
+        """How many heads the policy wants for its table."""
+        found: object = self.policy.heads(self.b, self.storage.dim(0), self.v.capacity)
+        if isinstance(found, imp.Operators):
+            return imp.minimum(imp.wrap(found), _MOST)
+        if not isinstance(found, int) or isinstance(found, bool) or not 0 <= found < _MOST:
+            raise FormatError(f"{self.policy!r} wants {found!r} heads", hint="a number from 0 on")
+        return imp.Const(found, imp.INT)
+
+    # -- insert ----------------------------------------------------------------------------------
+
+    def insert(self, state: tuple[imp.Expr, ...]) -> tuple[imp.Stmt, ...]:
+        """The component whose value has been written is kept, or combined with an earlier one."""
+        b, v, policy = self.b, self.v, type(self.policy)
+        more = imp.Assign(v.count, v.count + 1)
+        if policy.insert is Policy.insert:
+            return (_tell(self.storage, state), more)
+        e, val, dtype = b.var(f"{self.storage.prefix(0)}_e"), self.values, self.storage.format.dtype
+        crd, order, slots = (self.array(name) for name in ("crd", "order", "slots"))
+        lengths = (imp.ZERO - (v.end + 1) * v.w, v.capacity + ROOM, self._table)
+        args = (crd, v.w, v.stored, v.count, self._bucket(state), order, slots, v.heads)
+        found = self._call(plain(policy.insert), INSERT, args, lengths)
+        assert dtype is not None
+        value = b.call(combine(self.storage.op, dtype), val[v.stored + e], val[v.end])
+        both = imp.Store(val, v.stored + e, imp.cast(value, dtype))
+        known = imp.If((e >= 0) & (e < v.count), imp.Block((both,)), imp.Block((more,)))
+        right = b.call(check_found, crd, v.w, v.stored, e, v.count)
+        checks = (*self._alarm(), self._unless(right)) if self.checks else ()
+        return (_tell(self.storage, state), imp.Let(e, found), *checks, known)
+
+    def _bucket(self, state: tuple[imp.Expr, ...]) -> imp.Expr:
+        """The bucket of a component: by its first coordinate, if the policy does not say."""
+        dims = [self.storage.dim(0, k) for k in range(len(state))]
+        if self.policy.mapping is not None:
+            return self.b.call(self.policy.mapping, *state, *dims)
+        if not self.policy.buckets:
+            return imp.ZERO
+        heads = self.v.heads
+        share = imp.binary("div", dims[0] + heads - 1, imp.maximum(heads, 1))
+        return imp.binary("div", state[0], imp.maximum(share, 1))
+
+    # -- sort and merge --------------------------------------------------------------------------
+
+    def flush(self) -> None:
+        """Make a sorted run of what has accumulated, merge it into the all array, begin anew."""
+        b, v, policy, dtype = self.b, self.v, type(self.policy), self.storage.format.dtype
+        crd, order, slots, run, late = (
+            self.array(name) for name in ("crd", "order", "slots", "run", "late")
+        )
+        assert dtype is not None
+        bits = self._make_room_to_sort()
+        if self.guards:
+            args = (crd, v.w, v.stored, v.count, order, run, slots, v.heads)
+            lengths = (imp.ZERO - v.end * v.w, v.count + ROOM, v.count * v.w + ROOM, self._table)
+            b.emit(imp.Do(self._call(plain(policy.sort), SORT, args, lengths)), *self._alarm())
+        sort = plain(keep if self.guards else policy.sort)
+        codelet = flush_codelet(self.storage.op, dtype, sort, policy.groups, self.checks)
+        what = (crd, self.values, v.w, v.stored, v.count, bits, run, late, order, slots, v.heads)
+        both = b.let("both", b.call(codelet, *what))
+        if self.checks:
+            b.emit(self._unless(both >= 0))
+        if policy.tabled:
+            clear = self._call(
+                plain(policy.clear), CLEAR, (slots, v.heads, v.count), (self._table,)
+            )
+            b.emit(imp.Do(clear), *self._alarm())
+        b.emit(imp.Assign(v.stored, both), imp.Assign(v.count, imp.ZERO))
+
+    def _make_room_to_sort(self) -> imp.Expr:
+        """Room for what is sorted; gives the bits of a group that is dense, or -1."""
+        b, v, order, late = self.b, self.v, self.array("order"), self.array("late")
+        b.emit(imp.Grow(self.array("run"), v.count * v.w + ROOM))
+        never, numbers = imp.Const(-1, imp.INT), imp.Grow(order, v.count + ROOM)
+        if not type(self.policy).groups:
+            b.emit(imp.Grow(late, v.count), numbers)
+            return never
+        bits = b.let("bits", b.call(dense_bits, self.array("crd"), v.w, v.stored, v.count))
+        dense = imp.Grow(late, v.count + imp.binary("<<", imp.ONE, bits))
+        tables = imp.Grow(order, imp.Const(TABLES, imp.INT))
+        sparse = (imp.Grow(late, v.count), numbers)
+        b.emit(imp.If(bits >= 0, imp.Block((dense, tables)), imp.Block(sparse)))
+        return bits
+
+    @property
+    def _table(self) -> imp.Expr:
+        """How many words the table of the policy has."""
+        return self.v.heads + self.v.capacity * 2 if self.policy.tabled else imp.ZERO
+
+    # -- what is not to be trusted ---------------------------------------------------------------
+
+    def _call(
+        self,
+        codelet: FunctionType,
+        types: tuple[str, ...],
+        args: tuple[imp.Expr | imp.Buffer, ...],
+        lengths: tuple[imp.Expr, ...],
+    ) -> imp.Call:
+        """A call of a codelet of the policy, with the lengths of its arrays if it is guarded."""
+        if not self.guards:
+            return self.b.call(codelet, *args)
+        alarm = self.array("ptr")
+        return self.b.call(guarded(codelet, types, alarm.dtype), *args, *lengths, alarm)
+
+    def _alarm(self) -> tuple[imp.Stmt, ...]:
+        """Give up if a codelet went beyond its arrays."""
+        if not self.guards:
+            return ()
+        ptr = self.array("ptr")
+        return (self._unless(imp.eq(ptr[0], imp.Const(0, ptr.dtype)), imp.ASTRAY),)
+
+    def _unless(self, right: imp.Expr, status: int = imp.UNSORTED) -> imp.Stmt:
+        wrong = imp.Return(imp.Const(status | self.storage.sites[0] << 8, imp.INT))
+        return imp.If(~right, imp.Block((wrong,)), imp.EMPTY)
+
+
+def _tell(storage: Storage, state: tuple[imp.Expr, ...]) -> imp.Stmt:
+    """Write the coordinates of the next component: as their number, or one by one."""
+    v, crd = Variables(storage), storage.buffers[0]["crd"]
+    number = state[0]
+    for k in range(1, len(state)):
+        number = number * storage.dim(0, k) + state[k]
+    one = imp.Store(crd, v.end, number)
+    if len(state) == 1:
+        return one
+    apart = [imp.Store(crd, v.end * v.w + k, i) for k, i in enumerate(state)]
+    return imp.If(imp.eq(v.w, imp.ONE), imp.Block((one,)), imp.Block(tuple(apart)))
