@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from hypothesis import strategies as st
@@ -19,6 +19,7 @@ SMALL, WILD, INDEX, BEYOND = "small", "wild", "index", "beyond"
 those just outside their dimension."""
 
 Bytes = NDArray[np.uint8]
+T = TypeVar("T")
 
 
 def domain(dtype: str, how: str) -> tuple[Number, ...]:
@@ -80,10 +81,29 @@ def fitted(data: Bytes, format: Format) -> Bytes:
     for level in format.levels[:-1]:
         if level.limit:
             _leave_one(moved, axis, run=level.limit == "run")
+        elif level.mirrored:
+            moved = _mirrored(moved, axis)
         elif isinstance(level, ln.RunList | ln.SparseRunList):
             moved = moved.take(np.arange(moved.shape[axis]) // 2 * 2, axis)
         axis += level.width
     return moved.transpose(np.argsort(format.order))
+
+
+def square(dims: tuple[T, ...], format: Format) -> tuple[T, ...]:
+    """Dimensions of which those are alike that a symmetric level stores."""
+    for k, level in enumerate(format.levels):
+        if level.mirrored:
+            rows, columns = format.modes_of(k)
+            dims = tuple(dims[rows] if m == columns else d for m, d in enumerate(dims))
+    return dims
+
+
+def _mirrored(moved: Bytes, axis: int) -> Bytes:
+    """The lower triangle of two axes, on both sides of the diagonal."""
+    across = moved.swapaxes(axis, axis + 1)
+    i, j = np.indices(moved.shape[axis : axis + 2], sparse=True)
+    lower = (i >= j).reshape(*moved.shape[axis : axis + 2], *(1,) * (moved.ndim - axis - 2))
+    return np.where(lower, moved, across)
 
 
 def _leave_one(moved: Bytes, axis: int, run: bool) -> None:

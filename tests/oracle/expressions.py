@@ -47,7 +47,7 @@ class Expressions(Indexing):
     def reading(self, scope: Scope, name: str) -> Typed | None:
         """The value of a tensor at some place."""
         tensor = self.tensors[name]
-        if self.style.computed and tensor.dims and self.one_in(10):
+        if self.style.computed and tensor.dims and self.one_in(3 if self.style.beside else 10):
             return self.beyond(scope, tensor)
         access = self.access(scope, tensor)
         return None if access is None else Typed(access, tensor.dtype, tensor.bound)
@@ -76,7 +76,7 @@ class Expressions(Indexing):
 
     def comparison(self, scope: Scope) -> Typed:
         """`i <= j + 1`, or `A[i] != x`."""
-        if scope.loops and self.one_in(2):
+        if scope.loops and not self.one_in(3):
             a, b = self.position(scope), self.position(scope)
         else:
             a = self.expression(scope, self.choose((0, 0, 1)))

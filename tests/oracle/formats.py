@@ -16,8 +16,9 @@ CORE = (ln.Dense, ln.SparseList, ln.SparseCOO, ln.SparseByteMap, ln.SparseHash)
 INSERTING = (ln.Dense, ln.SparseByteMap, ln.SparseHash)  # can be updated again after reading
 STRETCHES = (ln.SparseBand, ln.SparseBlockList, ln.RunList, ln.SparseRunList)
 SINGLE = (ln.SparsePinpoint, ln.SparseInterval)  # writing a second element or run is an error
-WRITTEN = (*CORE * 3, *STRETCHES)
-READ = (*CORE * 3, *STRETCHES, *SINGLE, ln.SparseTiles)
+WRITTEN = (*CORE * 3, *STRETCHES, ln.SparseTiles)
+READ = (*CORE * 2, *STRETCHES, *SINGLE, ln.SparseTiles, ln.SparseSymmetric)
+POLICIES = (ln.Coord(), ln.Bucket(), ln.Hash(), ln.Coord(capacity=2), ln.Hash(capacity=3))
 
 # The first is what examples shrink to; common ones are repeated.
 COMMON = ("float64", "float64", "int64", "bool", *DTYPES)
@@ -46,13 +47,22 @@ def formats(
     """A format of this many dimensions, with levels of these kinds."""
     dtype = draw(st.sampled_from(COMMON)) if dtype is None else dtype
     levels = draw(_levels(ndim, kinds))
-    tree: Level = ln.Element(draw(fills(dtype)), dtype)
+    leaf = ln.SparseScalar if ndim == 0 and draw(st.integers(0, 3)) == 3 else ln.Element
+    tree: Level = leaf(draw(fills(dtype)), dtype)
     if dtype == "bool" and _exact(levels) and draw(st.booleans()):
         tree = ln.Pattern()
     for level, width in reversed(levels):
         tree = draw(_over(level, width, tree))
     order = draw(st.permutations(range(ndim))) if draw(st.integers(0, 3)) == 3 else range(ndim)
     return stack(tree, tuple(order))
+
+
+@st.composite
+def workspaces(draw: st.DrawFn, ndim: int) -> Format:
+    """A workspace, with any policy; what it starts with is the identity of some function."""
+    dtype = draw(st.sampled_from(COMMON))
+    leaf = ln.Element(draw(fills(dtype)), dtype)
+    return stack(ln.SparseWorkspace(ndim, draw(st.sampled_from(POLICIES)), leaf))
 
 
 @st.composite
@@ -79,7 +89,9 @@ def _levels(
     left = ndim
     while left:
         level = draw(st.sampled_from(kinds))
-        width = draw(st.integers(1, left)) if level is ln.SparseCOO else 1
+        if level is ln.SparseSymmetric and left < 2:
+            level = ln.SparseList
+        width = draw(st.integers(1, left)) if level is ln.SparseCOO else level.width
         found.append((level, width))
         left -= width
     return found

@@ -26,7 +26,7 @@ class Indexing(Notebook):
         """An access within bounds, if there are indices for all modes."""
         indices = []
         for dim in tensor.dims:
-            index = self.index(scope, dim, nested=not update)
+            index = self.index(scope, dim, nested=True)
             if index is None:
                 return None
             indices.append(index)
@@ -41,9 +41,12 @@ class Indexing(Notebook):
             return self.anywhere(scope)
         mine = [r for r in scope.loops if r.dim == dim]
         plain: list[loops.Expr] = [loops.Index(r.index) for r in mine]
-        if plain and not (self.style.computed and self.one_in(8)):
+        rarely = 2 if self.style.beside or (self.style.gathers and nested) else 8
+        if plain and not (self.style.computed and self.one_in(rarely)):
             return self.choose(plain)
-        options = [*self.shifted(dim, mine), *self.looked_up(scope, dim, nested)]
+        options = list(self.looked_up(scope, dim, nested))
+        if not (options and self.style.gathers):
+            options += self.shifted(dim, mine)
         return self.choose(options or plain) if options or plain else None
 
     def shifted(self, dim: str, mine: list[Running]) -> Iterator[loops.Expr]:
@@ -58,6 +61,8 @@ class Indexing(Notebook):
                 yield combine(table.subtract, i, c)
             yield combine(table.subtract, combine(table.subtract, self.anchors[dim], 1), i)
             yield combine(table.floor_divide, i, 2)
+            for c in range(r.stride) if r.stride > 1 else ():
+                yield combine(table.add, combine(table.multiply, i, r.stride), c)
             for j in (loops.Index(s.index) for s in mine if s is not r):
                 yield combine(table.minimum, i, j)
                 yield loops.Call(table.absolute, (combine(table.subtract, i, j),))

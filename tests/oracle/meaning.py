@@ -14,6 +14,7 @@ from linnet import loops
 from linnet.formats.assemble import unpack
 from linnet.loops.cells import DenseTensor
 from linnet.loops.interpret import run
+from linnet.loops.rewrite import accesses
 from linnet.normalize.dimensions import infer_dimensions
 from linnet.normalize.dtypes import infer_dtypes
 from linnet.normalize.scopes import name_scopes
@@ -74,8 +75,16 @@ def stored(tensor: ln.Tensor) -> NDArray[np.bool_]:
 def _tells(kernel: Kernel, name: str) -> bool:
     """Whether what the interpreter has stored is all that may be stored.
 
-    Where `=` may replace something, a fill value has to be written, and is stored.
+    What a tensor stores follows from what those store that it is computed from.
     """
+    body = kernel.program.body
+    read = {a.tensor for a, is_target in accesses(body) if not is_target}
+    written = {str(a.tensor) for a, is_target in accesses(body) if is_target and a.tensor in read}
+    return all(_tells_itself(kernel, n) for n in {name, *written})
+
+
+def _tells_itself(kernel: Kernel, name: str) -> bool:
+    """Where `=` may replace something, a fill value has to be written, and is stored."""
     writes = list(_writes(kernel.program.body, name, ()))
     plain = any(w.op is None for w, _ in writes)
     once = len(writes) == 1 and name not in kernel.kept

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from hypothesis import strategies as st
-from tests.oracle.data import BEYOND, INDEX, SMALL, WILD, magnitude, recipes, tensors
+from tests.oracle.data import BEYOND, INDEX, SMALL, WILD, magnitude, recipes, square, tensors
 from tests.oracle.formats import CORE, INSERTING, READ, fills, formats
 from tests.oracle.scopes import ANY, LONGEST, Case, Known, Scope, Style, Wish
 from tests.oracle.statements import Statements
@@ -26,7 +26,7 @@ class Author(Statements):
         self.least = {d: self.choose((0, 0, 0, 1, 2)) for d in dims}
         for k in range(self.choose(tuple(range(1, self.style.operands + 1)))):
             self.operand("ABCDE"[k])
-        if self.style.computed and self.one_in(4):
+        if self.style.gathers or (self.style.computed and self.one_in(4)):
             self.index_operand()
         if self.style.kept and self.one_in(4):
             self.kept_output()
@@ -44,9 +44,10 @@ class Author(Statements):
 
     def operand(self, name: str) -> None:
         """A tensor to be read."""
-        ndim = self.choose([n for n in (1, 2, 1, 2, 3, 0, 4, 5) if n <= self.style.ndim])
+        ndim = self.choose([n for n in (1, 2, 2, 1, 2, 3, 3, 1, 0, 4, 5) if n <= self.style.ndim])
         dims = tuple(self.choose(list(self.least)) for _ in range(ndim))
         format = self.draw(formats(ndim, READ))
+        dims = square(dims, format)
         how = WILD if self.one_in(3) else SMALL
         self.recipes[name] = self.draw(recipes(format, how))
         self.known(Known(name, dims, format, magnitude(format, how)))

@@ -10,6 +10,7 @@ from tests.oracle.data import Recipe
 from tests.oracle.values import Typed
 
 from linnet import loops
+from linnet.algebra.function import Function
 from linnet.formats.format import Format
 from linnet.loops.printer import show
 from linnet.loops.rewrite import walk
@@ -34,6 +35,8 @@ class Style:
     ranges: bool = True
     kept: bool = True  # outputs that are updated without being declared
     careless: bool = False  # indices may leave their dimensions
+    gathers: bool = False  # indices are mostly looked up
+    beside: bool = False  # indices mostly lie beside those of loops
 
 
 @dataclass(frozen=True)
@@ -44,6 +47,12 @@ class Known:
     dims: tuple[str, ...]
     format: Format
     bound: float
+    op: Function | None = None  # by which alone it is updated, if `merges`
+
+    @property
+    def merges(self) -> bool:
+        """Whether all updates have to be by one function."""
+        return any(level.merges for level in self.format.levels)
 
     @property
     def dtype(self) -> str:
@@ -59,12 +68,13 @@ class Known:
 
 @dataclass(frozen=True)
 class Running:
-    """A loop: `low <= index < size of dim - high`."""
+    """A loop: `low <= index < size of dim - high`; `stride * index` lies inside, too."""
 
     index: str
     dim: str
     low: int = 0
     high: int = 0
+    stride: int = 1
     full: bool = True
 
 

@@ -6,24 +6,30 @@ writes it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
+from math import inf
 
 from tests.oracle.expressions import Expressions
-from tests.oracle.formats import INSERTING, WRITTEN, formats
+from tests.oracle.formats import INSERTING, WRITTEN, formats, workspaces
 from tests.oracle.indices import combine
 from tests.oracle.scopes import ANY, LONGEST, Known, Running, Scope, Wish
-from tests.oracle.values import UPDATES, Typed, updated
+from tests.oracle.values import UPDATES, Typed, converted, updated
 
 import linnet as ln
 from linnet import loops
 from linnet.algebra import table
-from linnet.algebra.dtypes import kind
+from linnet.algebra.dtypes import as_python, kind
+from linnet.algebra.function import Function
+from linnet.formats.combining import merges
 from linnet.formats.format import Format
 from linnet.formats.named import stack
 from linnet.loops.rewrite import block
 
 NAMES = tuple("ijklmpqrst")
+
+Inner = Callable[[tuple[Running, ...]], loops.Stmt]
+"""Writes what is inside some loops."""
 
 
 class Statements(Expressions):
@@ -33,8 +39,9 @@ class Statements(Expressions):
 
     def block(self, scope: Scope) -> loops.Stmt:
         """One or more statements, perhaps around a temporary."""
-        if self.style.temporaries and self.left > 1 and self.one_in(3):
-            return self.with_temporary(scope)
+        if self.style.temporaries and self.left > 1 and self.one_in(2):
+            carried = self.anchors and len(scope.loops) < self.style.depth and self.one_in(3)
+            return self.with_carried(scope) if carried else self.with_temporary(scope)
         stmts = [self.statement(scope, ANY)]
         while self.left > 0 and self.one_in(3):
             stmts.append(self.statement(scope, ANY))
@@ -52,16 +59,42 @@ class Statements(Expressions):
             stmts += [self.statement(writing, write), self.statement(reading, read)]
         return block([self.declaration(name, stmts, scope), *stmts])
 
-    def new_temporary(self, kinds: tuple[type, ...]) -> str:
+    def with_carried(self, scope: Scope) -> loops.Stmt:
+        """A scalar that a loop updates and reads: each iteration has what the one before left."""
+        name = self.new_temporary((), 0)
+        whole = kind(self.tensors[name].dtype) in "biu"  # wraps, and stays exact
+        writing = replace(scope, writes=scope.writes | {name})
+        reading = replace(scope, reads=scope.reads | {name})
+        if whole:
+            bound = converted(Typed(loops.Literal(0), "int64", inf), self.tensors[name].dtype)
+            assert bound is not None
+            self.tensors[name] = replace(self.tensors[name], bound=bound)
+
+        def body(running: tuple[Running, ...]) -> loops.Stmt:
+            inside = (reading if whole else writing).inside(*running)
+            update = self.assign(replace(inside, writes=writing.writes), Wish(write=name))
+            use = self.statement(reading.inside(*running), Wish(read=name))
+            return block([use, update] if self.one_in(2) else [update, use])
+
+        self.left -= 1
+        dims = [self.choose(list(self.anchors)) for _ in range(self.choose((1, 1, 2)))]
+        loop = self.loop(scope, dims, body)
+        return block([self.declaration(name, [loop], scope), loop])
+
+    def new_temporary(self, kinds: tuple[type, ...], ndim: int | None = None) -> str:
         """A tensor of few dimensions; a scalar may end the loops that update it."""
         name = f"w{len(self.temporaries)}"
-        ndim = self.choose((1, 0, 2, 1)) if self.anchors else 0
+        if ndim is None:
+            ndim = self.choose((1, 0, 2, 1)) if self.anchors else 0
         dims = tuple(self.choose(list(self.anchors)) for _ in range(ndim))
-        format = self.draw(formats(ndim, kinds))
+        format, op = self.draw(formats(ndim, kinds)), None
         if not dims and self.one_in(3):
             format = stack(ln.ShortCircuit(format.fill_value, format.dtype))
+        if dims and kinds is not INSERTING and self.one_in(2):
+            format = self.draw(workspaces(ndim))
+            op = self.choose(merging(format))
         self.temporaries[name] = format
-        self.tensors[name] = Known(name, dims, format, fill_size(format))
+        self.tensors[name] = Known(name, dims, format, fill_size(format), op)
         return name
 
     def declaration(self, name: str, stmts: list[loops.Stmt], scope: Scope) -> loops.Declare:
@@ -87,10 +120,11 @@ class Statements(Expressions):
         name = wish.write or wish.read
         running = {r.dim for r in scope.loops}
         missing = [d for d in self.tensors[name].dims if d not in running] if name else []
-        deeper = bool(self.anchors) and len(scope.loops) < self.style.depth and self.one_in(2)
+        nests = bool(self.anchors) and len(scope.loops) < self.style.depth
+        deeper = nests and (self.one_in(2) if scope.loops else not self.one_in(8))
         if missing or deeper:
             return self.nest(scope, missing, wish)
-        if self.style.branches and self.one_in(4):
+        if self.style.branches and self.one_in(3):
             return self.branch(scope, wish)
         if self.style.branches and self.one_in(5):
             return self.let(scope, wish)
@@ -105,24 +139,31 @@ class Statements(Expressions):
             dims += [d for d in more if d not in dims or self.one_in(3)]
         dims = dims or [self.choose(list(self.anchors))]
         room = max(len(wanted), self.style.depth - len(scope.loops), 1)
-        return self.loop(scope, self.shuffled(dims[:room]), wish)
 
-    def loop(self, scope: Scope, dims: list[str], wish: Wish) -> loops.Stmt:
+        def body(running: tuple[Running, ...]) -> loops.Stmt:
+            self.left += 1
+            inside = scope.inside(*running)
+            return self.block(inside) if wish == ANY else self.statement(inside, wish)
+
+        return self.loop(scope, self.shuffled(dims[:room]), body)
+
+    def loop(
+        self, scope: Scope, dims: list[str], inner: Inner, open: tuple[Running, ...] = ()
+    ) -> loops.Stmt:
         """Loops over these dimensions."""
         if not dims:
-            self.left += 1
-            return self.block(scope) if wish == ANY else self.statement(scope, wish)
+            return inner(open)
         taken = {r.index for r in scope.loops}
         index = next(n for n in NAMES if n not in taken)
         extent, running = self.extent(scope, index, dims[0])
-        body = self.loop(scope.inside(running), dims[1:], wish)
+        body = self.loop(scope.inside(running), dims[1:], inner, (*open, running))
         if extent is None and (not self.implied(body, index) or self.one_in(8)):
             extent = loops.Extent(loops.Literal(0), self.anchors[dims[0]])
         return loops.Loop(index, extent, body)
 
     def extent(self, scope: Scope, index: str, dim: str) -> tuple[loops.Extent | None, Running]:
         """How far a loop runs; None for the whole dimension."""
-        if not self.style.ranges or not self.one_in(4):
+        if not self.style.ranges or not self.one_in(2 if self.style.beside else 4):
             return None, Running(index, dim)
         part, size, zero = Running(index, dim, full=False), self.anchors[dim], loops.Literal(0)
         c = self.choose((1, 2))
@@ -131,6 +172,7 @@ class Statements(Expressions):
             (loops.Extent(start, size), replace(part, low=c)),
             (loops.Extent(zero, shorter), replace(part, high=c)),
             (loops.Extent(start, shorter), replace(part, low=c, high=c)),
+            (loops.Extent(zero, combine(table.floor_divide, size, 2)), replace(part, stride=2)),
         ]
         for i in (loops.Index(r.index) for r in scope.loops if r.dim == dim):
             after = combine(table.add, i, 1)
@@ -175,12 +217,18 @@ class Statements(Expressions):
         tensor = self.tensors[str(target.tensor)]
         held = Typed(target, tensor.dtype, tensor.bound)
         ops = [None, None] if self.one_in(4) else [self.choose(UPDATES), None]
+        ops = [tensor.op] if tensor.merges else ops
         for op in ops:
             bound = updated(held, op, value, LONGEST ** len(scope.loops))
             if bound is not None:
                 break
         else:  # neither can be exact
-            bound, value = max(tensor.bound, 1), Typed(loops.Literal(True), "weak_bool", 1, True)
+            one = loops.Literal(as_python(1, tensor.dtype), tensor.dtype)
+            bound, value = max(tensor.bound, 1), Typed(one, tensor.dtype, 1)
+            if op is not None:  # a workspace: nothing may be written to it, but the identity
+                assert tensor.format.fill_value is not None
+                one = loops.Literal(tensor.format.fill_value, tensor.dtype)
+                bound, value = tensor.bound, Typed(one, tensor.dtype, tensor.bound)
         self.tensors[tensor.name] = replace(tensor, bound=bound)
         return loops.Assign(target, op, value.expr)
 
@@ -198,7 +246,7 @@ class Statements(Expressions):
     def new_output(self, scope: Scope) -> loops.Access:
         """An output whose modes are some of the indices of the loops around."""
         name, running = f"Y{len(self.outputs)}", self.shuffled(list(scope.loops))
-        count = max(len(running) - self.choose((0, 1, 1, 2)), 0)
+        count = max(len(running) - self.choose((0, 1, 0, 2)), 0)
         format = self.draw(formats(count, WRITTEN))
         alike = [t.format for t in self.tensors.values() if t.name in self.operands()]
         alike = [f for f in alike if f.ndim == count and not any(l.limit for l in f.levels)]
@@ -208,6 +256,14 @@ class Statements(Expressions):
         dims = tuple(r.dim for r in running[:count])
         self.tensors[name] = Known(name, dims, format, fill_size(format))
         return loops.Access(name, tuple(loops.Index(r.index) for r in running[:count]))
+
+
+def merging(format: Format) -> list[Function | None]:
+    """The functions by which a workspace of this format may be updated."""
+    assert format.dtype is not None
+    assert format.fill_value is not None
+    fill, dtype = format.fill_value, format.dtype
+    return [None, *(op for op in dict.fromkeys(UPDATES) if merges(op, dtype, fill))]
 
 
 def fill_size(format: Format) -> float:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given, note
 from hypothesis import strategies as st
 from tests.oracle.check import Subject, check, describe
-from tests.oracle.data import SMALL, WILD, recipes, tensors
+from tests.oracle.data import SMALL, WILD, recipes, square, tensors
 from tests.oracle.formats import READ, WRITTEN, formats
 
 import linnet as ln
@@ -30,6 +30,7 @@ def test_conversions(data):
             data.draw(st.sampled_from((2, 3, 1, 0) if ndim > 3 else (2, 3, 1, 0, 4)))
             for _ in range(ndim)
         )
+        shape = square(shape, source)
         tensor = data.draw(tensors(recipe, shape, 1))
         program = copy_kernel(source, target).program
         args = {"B": ln.empty_tensor(target), "A": tensor}

@@ -325,3 +325,18 @@ def test_a_search_beyond_the_bounds_is_an_error_only_where_it_is_used(kind):
     ln.testing.assert_equal(right, np.array([2.0, 0.0, 8.0]))
     with pytest.raises(IndexBoundsError):
         f(ln.empty_tensor(ln.DENSE(1)), np.array([0, 1, -1]), A, A)
+
+
+def test_a_place_beyond_the_bounds_is_not_asked_whether_it_is_settled():
+    """Where K is not reached, the loop over l would be an error; it does not end early."""
+
+    @ln.kernel
+    def least(K, A):
+        for j in range(A.shape[0]):
+            if A.shape[0] > j + 1:
+                for l in range(A.shape[0]):
+                    K[j + 1] = min(K[j + 1], l)
+        return K
+
+    K = ln.asarray(np.full(3, 2), format=ln.SparseHash(ln.Element(7, "int64")))
+    ln.testing.assert_equal(least(K, np.zeros(3)), np.array([2, 0, 0]))

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
-from hypothesis import given, note
+from hypothesis import given, note, settings
 from hypothesis import strategies as st
 from tests.oracle.check import BACKENDS, check, describe, lowered
 from tests.oracle.programs import arguments, cases
@@ -17,13 +19,17 @@ PLAIN = Style(
 STYLES = {
     "maps": PLAIN,
     "deep": Style(operands=2, ndim=5, depth=5, statements=1, terms=1, branches=False),
-    "indices": Style(operands=2, statements=1, terms=1, temporaries=False, kept=False),
+    "indices": Style(operands=2, statements=1, terms=1, temporaries=False, kept=False, beside=True),
     "blocks": Style(operands=2, ndim=2, statements=4, terms=2, depth=3),
     "programs": Style(),
+    "wide": replace(PLAIN, operands=5, ndim=1, depth=1, room=8),
+    "gathers": Style(operands=4, ndim=2, depth=3, statements=2, terms=2, room=12, gathers=True),
 }
+SHARE = 5 / 7  # of the examples of other tests, for each of these
 
 
 @pytest.mark.parametrize("style", STYLES.values(), ids=STYLES)
+@settings(max_examples=int(settings().max_examples * SHARE))
 @given(data=st.data())
 def test_programs(data: st.DataObject, style: Style) -> None:
     case = data.draw(cases(style))

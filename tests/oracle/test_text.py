@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.oracle.functions import USER, WHOLE, clipped
 from tests.oracle.programs import cases
 from tests.oracle.scopes import Style
 
 from linnet.frontend.text import parse_text
 from linnet.loops.printer import show
 
+NAMES = {f.label: f for f in (*USER, *WHOLE, clipped)}
+
 
 @given(data=st.data())
 def test_programs_read_back(data: st.DataObject) -> None:
     text = show(data.draw(cases(Style())).program)
-    assert show(parse_text(text)) == text
+    assert show(parse_text(text, NAMES)) == text

@@ -11,13 +11,14 @@ from dataclasses import dataclass
 
 import numpy as np
 from hypothesis import strategies as st
+from tests.oracle.functions import USER, WHOLE, clipped
 
 from linnet import loops
 from linnet.algebra import table
 from linnet.algebra.dtypes import DTYPES, Number, as_python, concrete, kind, weak_dtype
 from linnet.algebra.exact import apply
 from linnet.algebra.function import Function
-from linnet.errors import DTypeError
+from linnet.errors import DTypeError, KernelSyntaxError
 
 EXACT = 2.0**23  # whole numbers up to here, and some beyond, are exact in a float32
 
@@ -42,10 +43,11 @@ BINARY = (
     *(table.less, table.less_equal, table.equal, table.not_equal, table.greater),
     *(table.bitwise_and, table.bitwise_or, table.bitwise_xor),
     *(table.floor_divide, table.remainder, table.first, table.last, table.choose(0)),
+    *(*USER, *WHOLE),
 )
 UNARY = (
     *(table.absolute, table.negative, table.logical_not, table.bitwise_invert, table.square),
-    *(table.sign, table.isnan, *table.astype.values()),
+    *(table.sign, table.isnan, clipped, *table.astype.values()),
 )
 UPDATES = (
     *(table.add,) * 4,
@@ -64,12 +66,14 @@ def call(function: Function, *args: Typed) -> Typed | None:
     """A call, if these types have one and its values stay exact."""
     try:
         given, result = function.types(tuple(a.dtype for a in args))
-    except DTypeError:
+    except (DTypeError, KernelSyntaxError):
         return None
     if function.name == "abs" and kind(given[0]) == "c":
         return None  # a square root
     if function in (table.floor_divide, table.remainder) and kind(result) not in "iu":
         return None  # a division by zero tells 0.0 from -0.0
+    if function in WHOLE and kind(result) not in "iu":
+        return None
     bounds = [converted(a, dtype) for a, dtype in zip(args, given, strict=True)]
     exact = [b for b in bounds if b is not None]
     if len(exact) < len(bounds):

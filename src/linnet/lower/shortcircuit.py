@@ -19,6 +19,7 @@ from linnet.formats.fiber import Register
 from linnet.imp.rewrite import walk as nodes
 from linnet.loops.rewrite import walk
 from linnet.lower.context import Context
+from linnet.normalize.simplify import MISSING
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +70,8 @@ def settled(body: loops.Stmt) -> Settled | None:
         register, op = stmt.target.tensor, stmt.op
         if not isinstance(register, Register) or op is None:
             return None
+        if register.var.name.startswith(MISSING):
+            return None  # beyond the bounds, where every iteration is an error
         if ops.setdefault(register.var, op) is not op:
             return None  # what is final for the one is not for the other
         asked = asked and register.storage.format.leaf.short_circuit

@@ -1,0 +1,60 @@
+"""Functions of a user: with bodies, laws, cases and iteration spaces. Their results stay small.
+
+Outside its space a body gives what is said of it: what a user claims is believed.
+"""
+
+from __future__ import annotations
+
+import linnet as ln
+
+
+@ln.function(commutative=True, iteration_space="x | y")
+def gcd(x, y):
+    """Euclid, in a loop."""
+    x, y = abs(x), abs(y)
+    while x != 0:
+        x, y = y % x, x
+    return y
+
+
+@gcd.case(y=0)
+def _(x, y):
+    return abs(x)
+
+
+@ln.function(iteration_space="x & ~y")
+def unless(x, y):
+    """The first, where there is no second."""
+    return x if y == 0 else 0 * x
+
+
+@ln.function(commutative=True, iteration_space="(x | y) & ~(x & y)")
+def one_of(x, y):
+    """The one that is there alone."""
+    if x != 0 and y != 0:
+        return 0 * x
+    return x if y == 0 else y
+
+
+@ln.function(commutative=True, idempotent=True, associative=True)
+def larger(x, y):
+    """The maximum, of which nothing is known but that."""
+    return x if x > y else y
+
+
+@ln.function(iteration_space="x & y", outside=0)
+def both(x, y):
+    """The second, where both are."""
+    return y if x != 0 else 0 * y
+
+
+@ln.function
+def clipped(x):
+    """A function of one argument with two ways out."""
+    if x < -1:
+        return -1 + 0 * x
+    return x
+
+
+USER = (unless, one_of, larger, both)
+WHOLE = (gcd,)  # remainders of floats are not whole
