@@ -30,6 +30,7 @@ from linnet.formats.level import APPEND, ONCE
 from linnet.formats.named import recognize
 from linnet.formats.packing import index_dtype
 from linnet.formats.tensor import Tensor
+from linnet.lower.unfurl import INSIDE
 from linnet.runtime.kernel import Kernel
 
 _LONG = 16  # times as many places along a dimension as entries are too many for a map of them
@@ -95,7 +96,8 @@ def _gather(format: Format, d: int, fill: str) -> Kernel:
     at = indices(format.ndim)
     source = list(at)
     source[d] = loops.Access("P", (at[d],))
-    body = assignment(at, d, "", loops.Access("A", tuple(source)))
+    inside = tuple(INSIDE if m == d else "" for m in range(format.ndim))
+    body = assignment(at, d, "", loops.Access("A", tuple(source), inside))
     names = [name_of(m) for m in format.order]
     return moving_kernel("gather", format, ("A", "P"), format.ndim, nest(names, body))
 
@@ -124,7 +126,8 @@ def _pick(format: Format, axes: tuple[int, ...], fill: str) -> Kernel:
     for m in axes:
         source[m] = loops.Access(f"P{m}", (q,))
     rest = [m for m in range(format.ndim) if m not in axes]
-    value = loops.Access("A", tuple(source))
+    inside = tuple(INSIDE if m in axes else "" for m in range(format.ndim))
+    value = loops.Access("A", tuple(source), inside)
     body: loops.Stmt = assignment([q, *(loops.Index(name_of(m)) for m in rest)], 0, "", value)
     body = loops.Loop("q", None, nest([name_of(m) for m in format.order if m in rest], body))
     return moving_kernel("pick", format, ("A", *(f"P{m}" for m in axes)), 1 + len(rest), body)
