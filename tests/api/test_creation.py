@@ -88,3 +88,13 @@ def test_names_are_listed():
     for name in "sum matmul reshape unique_all astype linalg fft pi float32 bool".split():
         assert name in dir(ln)
         assert getattr(ln, name) is not None
+
+
+def test_arrays_like_others_of_another_shape():
+    x = ln.eye(3)
+    for make, value in ((ln.zeros_like, 0), (ln.ones_like, 1), (ln.empty_like, 0)):
+        found = make(x, shape=(2, 5))
+        np.testing.assert_array_equal(found.to_numpy(), np.full((2, 5), value))
+        assert found.format.name == "CSR"
+    assert np.zeros_like(x, shape=(4,)).shape == (4,)
+    assert ln.full_like(x, 7, shape=5, dtype="int8").dtype == np.int8

@@ -23,6 +23,8 @@ def test_ufuncs_of_numpy():
     np.add(x, x, out=target)
     np.testing.assert_array_equal(target, a + a)
     assert np.exp(x).fill_value == 1.0
+    same(np.add(x, x, dtype=np.complex64), np.add(a, a, dtype=np.complex64))
+    same(np.multiply(x, 2, casting="unsafe", where=True), a * 2)
 
 
 CALLS: dict[str, Any] = {
@@ -101,16 +103,139 @@ def test_dask_chunks():
     assert dask.base.tokenize(x) != dask.base.tokenize(x * 2)
 
 
-def test_xarray():
-    xr = pytest.importorskip("xarray")
+def test_dask_chunks_are_tensors_all_along():
+    dask = pytest.importorskip("dask")
+    da = pytest.importorskip("dask.array")
     x, a = matrix("csr")
-    inside = xr.DataArray(x, dims=("i", "j"))
-    assert isinstance(inside.data, ln.Tensor)
-    same((inside * 2 + 1).data, a * 2 + 1)
-    same(inside.sum("i").data, a.sum(0))
-    same(inside[1:3].data, a[1:3])
-    same(inside.T.data, a.T)
-    same(xr.concat([inside, inside], "i").data, np.concatenate([a, a]))
+    chunks = da.from_array(x, chunks=(2, 3), asarray=False)
+    assert isinstance(chunks._meta, ln.Tensor)
+    with dask.config.set(scheduler="synchronous"):
+        same(da.concatenate([chunks, chunks]).compute(), np.concatenate([a, a]))
+        same(chunks[1:3].compute(), a[1:3])
+        same(chunks.T.compute(), a.T)
+        close(chunks.mean(axis=1).compute(), a.mean(1))
+        close(chunks.map_blocks(ln.exp).compute(), np.exp(a))
+    with dask.config.set(scheduler="threads", num_workers=2):
+        close((chunks @ chunks.T).compute(), a @ a.T)
+    same(pickle.loads(pickle.dumps(chunks)).compute(scheduler="synchronous"), a)
+
+
+XARRAY: dict[str, Any] = {
+    "arithmetic": lambda d: d * 2 + 1,
+    "sum": lambda d: d.sum("i"),
+    "mean": lambda d: d.mean("i"),
+    "max": lambda d: d.max(),
+    "var": lambda d: d.var("j"),
+    "count": lambda d: d.count("i"),
+    "prod": lambda d: d.prod("i"),
+    "isnull": lambda d: d.isnull(),
+    "fillna": lambda d: d.fillna(0.0),
+    "where": lambda d: d.where(d > 0),
+    "isel": lambda d: d.isel(i=slice(1, 3)),
+    "sel": lambda d: d.sel(i=[0, 3]),
+    "transpose": lambda d: d.T,
+    "concat": lambda d: d.variable.concat([d.variable, d.variable], "k"),
+    "groupby": lambda d: d.groupby("label").sum(),
+    "groupby mean": lambda d: d.groupby("label").mean(),
+    "reindex": lambda d: d.reindex(i=[0, 2, 9]),
+    "shift": lambda d: d.shift(i=1),
+    "cumsum": lambda d: d.cumsum("i"),
+    "pad": lambda d: d.pad(i=1),
+    "dot": lambda d: d.dot(d.rename(i="k"), dim="j"),
+    "clip": lambda d: d.clip(-1.0, 1.0),
+}
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+@pytest.mark.parametrize("name", list(XARRAY))
+@pytest.mark.parametrize("fill", [0.0, np.nan])
+def test_xarray(name: str, fill: float):
+    xr = pytest.importorskip("xarray")
+    x, a = matrix("csr", fill)
+    coords = {"i": np.arange(4), "label": ("i", list("abab"))}
+    inside, plain = (xr.DataArray(data, dims=("i", "j"), coords=coords) for data in (x, a))
+    found, expected = XARRAY[name](inside), XARRAY[name](plain)
+    assert isinstance(found.data, ln.Tensor)
+    assert found.dims == expected.dims
+    np.testing.assert_allclose(found.data.to_numpy(), expected.data, rtol=1e-12)
+
+
+def test_torch():
+    torch = pytest.importorskip("torch")
+    x, a = matrix("csr")
+    there = torch.from_numpy(a)
+    for given in (there, there.to_sparse(), there.to_sparse_csr(), there.to_sparse_csc()):
+        same(ln.asarray(given), a)
+        close(x + given, a + a)
+    for dense in (there.clone().requires_grad_(), there.T.contiguous().T, torch.tensor(3.0)):
+        same(ln.asarray(dense), dense.detach().numpy())
+    same(ln.asarray(torch.tensor([1 + 2j]).conj()), np.array([1 - 2j], np.complex64))
+    close(x @ there.T, a @ a.T)
+    close(there * x, a * a)
+    np.testing.assert_array_equal(torch.from_dlpack(x.to(ln.DENSE)).numpy(), a)
+    same(ln.from_dlpack(there), a)
+
+
+def test_torch_tensors_of_many_dimensions():
+    torch = pytest.importorskip("torch")
+    x, a = cube("coo")
+    there = torch.from_numpy(a)
+    same(ln.asarray(there.to_sparse()), a)
+    same(ln.asarray(there.to_sparse(1)), a)  # whose values are matrices
+    same(ln.asarray(torch.ones(2, 4, 4).to_sparse_csr()), np.ones((2, 4, 4), np.float32))
+    same(ln.asarray(torch.eye(4).to_sparse_bsr((2, 2))), np.eye(4, dtype=np.float32))
+    np.testing.assert_array_equal(x.to_torch().to_dense().numpy(), a)
+
+
+def test_tensors_as_those_of_torch():
+    torch = pytest.importorskip("torch")
+    x, a = matrix("csr")
+    kinds = {"csr": torch.sparse_csr, "csc": torch.sparse_csc, "coo": torch.sparse_coo}
+    for format, layout in kinds.items():
+        out = x.to(format).to_torch()
+        assert out.layout == layout
+        np.testing.assert_array_equal(out.to_dense().numpy(), a)
+    out = x.to(ln.DENSE).to_torch()
+    out[0, 0] = 99.0  # memory of its own
+    same(x, a)
+    with pytest.raises(ValueError, match=r"what is not stored is 1\.5"):
+        matrix("csr", 1.5)[0].to_torch()
+    with pytest.raises(TypeError, match="bfloat16"):
+        ln.asarray(torch.ones(2, dtype=torch.bfloat16))
+    with pytest.raises(ValueError, match="no elements"):
+        ln.asarray(torch.ones(2, device="meta"))
+
+
+def test_pandas():
+    pd = pytest.importorskip("pandas")
+    x, a = matrix("csr")
+    same(ln.asarray(pd.DataFrame(a)), a)
+    same(ln.asarray(pd.Series([1.0, 2.0])), np.array([1.0, 2.0]))
+    same(x[pd.Series([True, False, True, False])], a[::2])
+    same(x[pd.Index([3, 0])], a[[3, 0]])
+    labels = pd.Categorical(list("abab"))
+    close(ln.groupby(x, labels).sum(), np.stack([a[::2].sum(0), a[1::2].sum(0)]))
+    pytest.importorskip("scipy.sparse")
+    table = pd.DataFrame.sparse.from_spmatrix(x.to_scipy())
+    same(ln.asarray(table), a)
+    assert ln.asarray(table).nnz == x.nnz
+    with pytest.raises(ValueError, match="leave out zeros"):
+        ln.asarray(pd.DataFrame({"a": pd.arrays.SparseArray([1.0, 0.0], fill_value=1.0)}))
+
+
+def test_anndata():
+    """It holds arrays of a few libraries only: SciPy's, and Dask's, whose chunks may be ours."""
+    anndata = pytest.importorskip("anndata")
+    da = pytest.importorskip("dask.array")
+    x, a = matrix("csr")
+    held = anndata.AnnData(X=x.to_scipy("csr"))
+    same(ln.asarray(held.X), a)
+    held.X = ln.expm1(ln.asarray(held.X)).to_scipy("csr")
+    close(ln.asarray(held.X), np.expm1(a))
+    chunked = anndata.AnnData(X=da.from_array(x, chunks=(2, 6), asarray=False))
+    same(chunked[1:3].X.compute(scheduler="synchronous"), a[1:3])
+    with pytest.raises(ValueError, match="X needs to be of one of"):
+        anndata.AnnData(X=x)
 
 
 def test_networkx():
@@ -120,6 +245,9 @@ def test_networkx():
     np.testing.assert_array_equal(A.to_numpy(), nx.to_numpy_array(graph))
     back = nx.from_scipy_sparse_array(A.to_scipy())
     assert nx.is_isomorphic(graph, back)
+    directed = nx.DiGraph([(0, 1, {"weight": 3.0}), (1, 2)])
+    np.testing.assert_array_equal(ln.asarray(directed).to_numpy(), nx.to_numpy_array(directed))
+    assert ln.asarray(nx.Graph()).shape == (0, 0)
 
 
 def test_notebooks_show_a_picture():

@@ -249,3 +249,28 @@ def test_fill_values_that_are_left_out_of_sums(format: str, dtype: str):
         same(ln.compute(ln.conj(ln.lazy(x)).sum(axis=axis)), a.conj().sum(axis))
     missing = stored(np.where(np.isinf(a), np.nan, a), MATRIX_FORMATS[format], np.nan)
     same(ln.sum(missing, axis=0), np.where(np.isinf(a), np.nan, a).sum(0))
+
+
+@cube_formats
+@pytest.mark.parametrize("fill", [0.0, 1.5])
+def test_a_choice_between_arrays_of_many_dimensions(format: str, fill: float):
+    """Kernels for three sparse arrays that meet grow with the power of the dimensions: not ours."""
+    x, a = cube(format, fill)
+    y, b = cube(format, fill, seed=1)
+    positive, negative = a > 0, b < 0
+    conditions = [(x > 0, positive), ((y < 0)[:1], negative[:1])]
+    conditions.append(((x > 0)[:, :, 1:2], positive[:, :, 1:2]))
+    for c, d in conditions:
+        found = ln.where(c, x, y)
+        close(found, np.where(d, a, b))
+        close(ln.where(c, x, y[:, 1:2]), np.where(d, a, b[:, 1:2]))
+        if format in ("coo", "csf"):
+            assert found.format.name == x.format.name
+
+
+def test_a_choice_in_six_dimensions():
+    rng = np.random.default_rng(0)
+    shapes = [(2, 1, 2, 1, 2, 1), (1, 2, 1, 2, 1, 2), (2, 2, 2, 2, 2, 2)]
+    arrays = [np.where(rng.random(shape) < 0.5, rng.random(shape), 0.0) for shape in shapes]
+    x, y, c = (ln.asarray(a, format=ln.COO) for a in arrays)
+    close(ln.where(c > 0, x, y), np.where(arrays[2] > 0, arrays[0], arrays[1]))

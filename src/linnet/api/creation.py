@@ -92,29 +92,38 @@ def full_like(
     *,
     dtype: DType = None,
     device: object = None,
+    shape: Any = None,
     format: FormatLike | None = None,
 ) -> Tensor:
-    """An array of one value, with the shape and the kind of format of another."""
+    """An array of one value, with the shape and the kind of format of another, unless given."""
     check_device(device)
     x = as_tensor(x)
     held = dtype_of(x) if dtype is None else canonical(dtype)
-    wanted = alike(x.contents().format, x.ndim) if format is None else as_format(format, x.ndim)
-    return nothing(shape_of(x), typed(wanted, held, as_python(fill_value, held)))
+    dims = shape_of(x) if shape is None else check_shape(shape)
+    count = len(dims)
+    wanted = alike(x.contents().format, count) if format is None else as_format(format, count)
+    return nothing(dims, typed(wanted, held, as_python(fill_value, held)))
 
 
-def zeros_like(x: Array, /, *, dtype: DType = None, device: object = None) -> Tensor:
+def zeros_like(
+    x: Array, /, *, dtype: DType = None, device: object = None, shape: Any = None
+) -> Tensor:
     """Zeros, with the shape and the kind of format of another array."""
-    return full_like(x, 0, dtype=dtype, device=device)
+    return full_like(x, 0, dtype=dtype, device=device, shape=shape)
 
 
-def ones_like(x: Array, /, *, dtype: DType = None, device: object = None) -> Tensor:
+def ones_like(
+    x: Array, /, *, dtype: DType = None, device: object = None, shape: Any = None
+) -> Tensor:
     """Ones, with the shape and the kind of format of another array."""
-    return full_like(x, 1, dtype=dtype, device=device)
+    return full_like(x, 1, dtype=dtype, device=device, shape=shape)
 
 
-def empty_like(x: Array, /, *, dtype: DType = None, device: object = None) -> Tensor:
+def empty_like(
+    x: Array, /, *, dtype: DType = None, device: object = None, shape: Any = None
+) -> Tensor:
     """An array with the shape and the kind of format of another; it holds zeros."""
-    return full_like(x, 0, dtype=dtype, device=device)
+    return full_like(x, 0, dtype=dtype, device=device, shape=shape)
 
 
 @located

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
 
 from linnet.algebra import table
+from linnet.algebra.function import Function
 from linnet.api.dtypes import astype
 from linnet.api.operands import Array, as_array, as_tensor, dtype_of, shape_of
-from linnet.api.shapes import broadcast_shapes
-from linnet.arrays import apply, apply_each
+from linnet.api.shapes import broadcast_shapes, broadcast_to, reshape
+from linnet.api.storage import alike, is_dense, typed
+from linnet.arrays import Lazy, apply, apply_each
 from linnet.formats.located import located
 from linnet.formats.tensor import Tensor
+from linnet.formats.validate import LARGEST
 
 
 @located
@@ -56,7 +60,35 @@ def where(condition: Array, x1: Any, x2: Any, /) -> Any:
     """Elements of `x1` where a condition holds, and of `x2` elsewhere."""
     second = _constant(x2, condition, x1)
     first = _constant(x1, condition, x2) if second is x2 else x1  # one of them keeps the dtype
-    return apply(table.where, condition, first, second)
+    args = (condition, first, second)
+    return _in_a_row(table.where, args) if _meets_often(args) else apply(table.where, *args)
+
+
+def _meets_often(args: tuple[Any, ...]) -> bool:
+    """Whether three sparse arrays of many dimensions meet, each with or without the others.
+
+    In every dimension a kernel has a loop for each set of them, with as many in each inside.
+    """
+    arrays = [a for a in args if isinstance(a, Tensor) and not is_dense(a.contents().format)]
+    if len(arrays) < 3 or any(isinstance(a, Lazy) for a in args):
+        return False
+    shape = broadcast_shapes(*[shape_of(a) for a in arrays])
+    return len(shape) > 2 and math.prod(shape) < LARGEST
+
+
+def _in_a_row(function: Function, args: tuple[Any, ...]) -> Any:
+    """A function of elements of arrays that are first repeated and laid out in one dimension."""
+    arrays = [a if isinstance(a, bool | int | float | np.generic) else as_tensor(a) for a in args]
+    tensors = [a for a in arrays if isinstance(a, Tensor)]
+    shape = broadcast_shapes(*[shape_of(a) for a in tensors])
+    rows = [
+        reshape(broadcast_to(a, shape), (-1,)) if isinstance(a, Tensor) and a.ndim else a
+        for a in arrays
+    ]
+    found: Any = apply(function, *rows)
+    kept = next(a for a in tensors if not is_dense(a.contents().format))
+    format = alike(kept.contents().format, len(shape))
+    return reshape(found, shape).to(typed(format, dtype_of(found), found.fill_value))
 
 
 def _numbers(*values: Any) -> bool:

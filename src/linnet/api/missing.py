@@ -88,12 +88,15 @@ def nanvar(
     correction: float = 0.0,
     keepdims: bool = False,
     ddof: float | None = None,
+    dtype: DType = None,
 ) -> Array:
     """The variance of the elements that are not NaN; NaN if there are too few."""
     x, lost = as_array(x), correction if ddof is None else ddof
+    wanted = dtype or _floating(x)
     if not _has_nan(x):
-        return statistics.var(x, axis=axis, correction=lost, keepdims=keepdims)
-    return _like(x, astype(_variance(x, axis, lost, keepdims), dtype_of(x), copy=False))
+        found = statistics.var(x, axis=axis, correction=lost, keepdims=keepdims)
+        return astype(found, wanted, copy=False)
+    return _like(x, astype(_variance(x, axis, lost, keepdims), wanted, copy=False))
 
 
 @located
@@ -105,13 +108,16 @@ def nanstd(
     correction: float = 0.0,
     keepdims: bool = False,
     ddof: float | None = None,
+    dtype: DType = None,
 ) -> Array:
     """The standard deviation of the elements that are not NaN: the root of the variance."""
     x, lost = as_array(x), correction if ddof is None else ddof
+    wanted = dtype or _floating(x)
     if not _has_nan(x):
-        return statistics.std(x, axis=axis, correction=lost, keepdims=keepdims)
+        found = statistics.std(x, axis=axis, correction=lost, keepdims=keepdims)
+        return astype(found, wanted, copy=False)
     root = apply(table.sqrt, _variance(x, axis, lost, keepdims))
-    return _like(x, astype(root, dtype_of(x), copy=False))
+    return _like(x, astype(root, wanted, copy=False))
 
 
 @located
@@ -146,6 +152,10 @@ def nancumprod(x: Array, /, *, axis: int | None = None, dtype: DType = None) -> 
 def _has_nan(x: Any) -> bool:
     """Whether the dtype has a NaN."""
     return dtype_of(x)[0] in "fc"
+
+
+def _floating(x: Any) -> str:
+    return dtype_of(x) if _has_nan(x) else "float64"
 
 
 def _like(x: object, found: Any) -> Any:

@@ -13,7 +13,7 @@ from linnet.algebra.lookup import lookup
 from linnet.algebra.table import PAIRS
 from linnet.api import NAMES
 from linnet.api.dtypes import astype
-from linnet.api.operands import as_tensor, check_device
+from linnet.api.operands import as_array, as_tensor, check_device
 from linnet.api.storage import is_dense
 from linnet.arrays import apply, reduce
 from linnet.errors import FormatError, Location
@@ -122,6 +122,13 @@ def _put(target: Any, found: Any) -> Any:
 
 
 def _ufunc(ufunc: Any, method: str, inputs: tuple[Any, ...], named: dict[str, Any]) -> Any:
+    if method == "__call__":
+        named = {
+            k: v for k, v in named.items() if k not in _NO_MATTER and (k, v) != ("where", True)
+        }
+        wanted = named.pop("dtype", None)
+        if wanted is not None:  # in which it is computed
+            inputs = tuple([astype(as_array(x), wanted, copy=False) for x in inputs])
     if ufunc in _PRODUCTS and method == "__call__" and not named:
         return _api(_PRODUCTS[ufunc])(*inputs)
     if ufunc.__name__ in PAIRS and method == "__call__" and not named:
@@ -146,6 +153,7 @@ def _ufunc(ufunc: Any, method: str, inputs: tuple[Any, ...], named: dict[str, An
     return NotImplemented
 
 
+_NO_MATTER = {"casting", "order", "subok"}  # of arrays that are made anew
 _PRODUCTS = {np.matmul: "matmul", np.vecdot: "vecdot"} if hasattr(np, "vecdot") else {}
 
 # NumPy's functions that have another name here, or another place.
