@@ -27,11 +27,13 @@ from linnet.formats.looplets import (
     Truth,
 )
 from linnet.imp.rewrite import substitute
+from linnet.loops.rewrite import walk
 from linnet.lower.cases import cases, lower_case
 from linnet.lower.chunks import follow, merge_chunks, walk_chunks
 from linnet.lower.context import Context, Cursor, Mask
 from linnet.lower.expressions import lower_expr
 from linnet.lower.region import Region, lower_at, lower_region, reserve
+from linnet.lower.repeat import carries, is_unordered, lower_repeated
 from linnet.lower.shortcircuit import unless_settled
 from linnet.lower.trace import body_lines
 from linnet.lower.walks import (
@@ -114,13 +116,25 @@ def test_residues(ctx: Context, r: Region) -> Region:
 def alone(ctx: Context, r: Region, cursor: Cursor, s: Stepper, gap: Region) -> bool:
     """One fiber drives the loop: emit a loop over its positions, if that is all there is to do."""
     counts = s.next is None and not s.setup
-    if isinstance(s.chunk, Spike) and gap.body == loops.NOTHING:
+    spike = isinstance(s.chunk, Spike)
+    if spike and gap.body == loops.NOTHING:
         walk_alone(ctx, r, cursor, s)
-    elif not isinstance(s.chunk, Spike) and counts and r.hi == ctx.dim(cursor):
+    elif spike and counts and not gap.looplets and gaps_are_alike(ctx, r, gap):
+        stored = walk_alone(ctx, r, cursor, s)
+        lower_repeated(ctx, gap.body, r.index, stored, r.hi - r.lo, r.lower_stmt)
+    elif not spike and counts and r.hi == ctx.dim(cursor):
         walk_chunks(ctx, r, cursor, s, gap)
     else:
         return False
     return True
+
+
+def gaps_are_alike(ctx: Context, r: Region, gap: Region) -> bool:
+    """Whether what is done between entries is always the same, and may be done after them."""
+    names = {n.name for n in walk(gap.body) if isinstance(n, loops.Index)}
+    if r.point or r.index.name in names or carries(r.body):
+        return False
+    return is_unordered(ctx, gap.body, r.hi - r.lo)
 
 
 def _visits(walks: list[Walk], meets: bool) -> imp.Expr:
@@ -129,8 +143,8 @@ def _visits(walks: list[Walk], meets: bool) -> imp.Expr:
     return reduce(imp.minimum if meets else imp.Operators.__add__, lengths)
 
 
-def walk_alone(ctx: Context, r: Region, cursor: Cursor, s: Stepper) -> None:
-    """One fiber drives the loop, and nothing happens between its entries: a loop over positions."""
+def walk_alone(ctx: Context, r: Region, cursor: Cursor, s: Stepper) -> imp.Expr:
+    """A loop over the positions of a fiber, at whose entries all is done; how many there are."""
     begin, end = bounds(ctx, r, cursor, s)
     reserve(ctx, r, end - begin)
     assert isinstance(s.chunk, Spike)
@@ -138,10 +152,11 @@ def walk_alone(ctx: Context, r: Region, cursor: Cursor, s: Stepper) -> None:
     body = ctx.collect(lambda: lower_at(ctx, at, s.last))
     if s.next is None and not s.setup:
         ctx.b.emit(imp.For(s.pos, begin, end, body, note(r.index, [cursor])))
-        return
+        return end - begin
     ctx.b.emit(imp.Let(s.pos, begin))
     steps = imp.Block((*s.setup, *body.stmts, *advance(s)))
     ctx.b.emit(imp.While(s.pos < end, steps, note(r.index, [cursor])))
+    return end - begin
 
 
 def merge(ctx: Context, r: Region, walks: list[Walk], others: list[Walk], idle: bool) -> None:

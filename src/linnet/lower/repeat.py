@@ -49,8 +49,7 @@ def lower_repeated(
         return False
     if carries(body):
         return False
-    stmts = body.stmts if isinstance(body, loops.Block) else (body,)
-    once = [repeat(ctx, s, hi - lo) or many(ctx, s, hi - lo) for s in stmts]
+    once = [_times(ctx, s, hi - lo, declared_in(body)) for s in _statements(body)]
     if any(s is None for s in once):
         return False
 
@@ -67,21 +66,75 @@ def lower_repeated(
     return True
 
 
+def _statements(body: loops.Stmt) -> tuple[loops.Stmt, ...]:
+    return body.stmts if isinstance(body, loops.Block) else (body,)
+
+
+def _times(
+    ctx: Context, stmt: loops.Stmt, times: imp.Expr, declared: frozenset[str]
+) -> loops.Stmt | Many | None:
+    """What does `times` of a statement; what begins anew in each iteration is done once."""
+    if _begins_anew(stmt, declared):
+        return stmt
+    return repeat(ctx, stmt, times) or many(ctx, stmt, times)
+
+
+def declared_in(body: loops.Stmt) -> frozenset[str]:
+    """The tensors that begin anew with every iteration, and are not looked at before."""
+    found, seen = set[str](), set[str]()
+    for node in walk(body):
+        if isinstance(node, loops.Declare) and node.tensor not in seen:
+            found.add(node.tensor)
+        elif isinstance(node, loops.Access) and (storage := storage_of(node)) is not None:
+            seen |= {storage.name} - found
+    return frozenset(found)
+
+
+def _begins_anew(stmt: loops.Stmt, declared: frozenset[str]) -> bool:
+    """Whether a statement is only about tensors that begin anew."""
+    if isinstance(stmt, loops.Declare | loops.Freeze | loops.Thaw):
+        return stmt.tensor in declared
+    written = [storage_of(access) for access, is_target in accesses(stmt) if is_target]
+    return bool(written) and all(s is not None and s.name in declared for s in written)
+
+
+def is_unordered(ctx: Context, body: loops.Stmt, times: imp.Expr) -> bool:
+    """Whether a body, all the same in some iterations, may be done after all the others."""
+    declared = declared_in(body)
+    held = [storage_of(access) for access, _ in accesses(body)]
+    if any(s is not None and s.name in declared and s.buffers and not s.temporary for s in held):
+        return False  # a result is what the last iteration has made of it
+    for stmt in _statements(body):
+        if not _begins_anew(stmt, declared):
+            op = stmt.op if isinstance(stmt, loops.Assign) else None
+            commutes = op is not None and op.commutative and op.associative
+            if not commutes or _times(ctx, stmt, times, declared) is None:
+                return False
+    return True
+
+
 def carries(body: loops.Stmt) -> bool:
     """Whether an iteration goes on from what the one before has left.
 
     It reads what is written, or writes one thing in several ways: `s *= x; s += y`.
     """
-    found = list(accesses(body))
+    fresh = declared_in(body)
+    found = [(access, is_target) for access, is_target in accesses(body) if _lasts(access, fresh)]
     written = {storage_of(access) for access, is_target in found if is_target}
     if any(storage_of(access) in written for access, is_target in found if not is_target):
         return True
     ways: dict[object, list[Function | None]] = {}
     for stmt in walk(body):
-        if isinstance(stmt, loops.Assign):
+        if isinstance(stmt, loops.Assign) and _lasts(stmt.target, fresh):
             op = add if stmt.op is subtract else stmt.op
             ways.setdefault(storage_of(stmt.target), []).append(op)
     return any(not _in_any_order(ops) for ops in ways.values())
+
+
+def _lasts(access: loops.Access, fresh: frozenset[str]) -> bool:
+    """Whether a tensor goes on from one iteration to the next."""
+    storage = storage_of(access)
+    return storage is None or storage.name not in fresh
 
 
 def _in_any_order(ops: list[Function | None]) -> bool:
