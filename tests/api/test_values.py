@@ -274,3 +274,22 @@ def test_a_choice_in_six_dimensions():
     arrays = [np.where(rng.random(shape) < 0.5, rng.random(shape), 0.0) for shape in shapes]
     x, y, c = (ln.asarray(a, format=ln.COO) for a in arrays)
     close(ln.where(c > 0, x, y), np.where(arrays[2] > 0, arrays[0], arrays[1]))
+
+
+MANY = [("dense", 3 * 10**6), ("csr", 3 * 10**6)]
+MANY += [pytest.param("dense", 10**8, marks=pytest.mark.slow)]
+
+
+@pytest.mark.parametrize(("format", "count"), MANY)
+def test_sums_of_many_small_values(format: str, count: int):
+    """Of 10**8 tenths, too: where each is added to a sum of single precision, it is lost."""
+    rows = np.full((10, count // 10), 0.1, np.float32)
+    exact = count * float(np.float32(0.1))
+    naive = float(np.cumsum(rows.reshape(-1), dtype=np.float32)[-1])
+    assert abs(naive - exact) / exact > 1e-3
+    x = ln.asarray(rows, format=MATRIX_FORMATS[format])
+    del rows
+    for total in (ln.sum(x), ln.sum(ln.sum(x, axis=0)), ln.sum(ln.sum(x, axis=1))):
+        assert total.dtype == np.float32
+        assert abs(float(total) - exact) / exact < 1e-6
+    assert abs(float(ln.mean(x)) * count - exact) / exact < 1e-6
