@@ -25,6 +25,7 @@ from linnet.api.programs import (
     stored,
 )
 from linnet.api.storage import Ints, alike, build, dense, entries, is_dense
+from linnet.formats.coordinates import sort_stably
 from linnet.formats.format import Format
 from linnet.formats.level import APPEND, ONCE
 from linnet.formats.named import recognize
@@ -81,13 +82,11 @@ def _by_kernel(x: Tensor, positions: Ints, d: int) -> Tensor:
 
 def _ranges(positions: Ints, n: int) -> list[Ints]:
     """For each of n positions, from where to where its places are listed; and that list."""
-    from linnet.runtime.arrange import sorting
-
     dtype = index_dtype(len(positions))
     count = np.bincount(positions, minlength=n)
-    stop, order = np.cumsum(count), sorting([positions], [n])
-    order = np.arange(len(positions)) if order is None else order
-    return [found.astype(dtype) for found in (stop - count, stop, order)]
+    stop = np.cumsum(count)
+    _, order = sort_stably([positions], [n], np.arange(len(positions), dtype=dtype))
+    return [(stop - count).astype(dtype), stop.astype(dtype), order]
 
 
 @lru_cache(maxsize=256)

@@ -68,8 +68,16 @@ def sort_unique(
     return [idx[first] for idx in coordinates], _combine(values, first, op)
 
 
+def sort_stably(
+    coordinates: Sequence[Ints], dims: Sequence[int], values: NDArray[Any]
+) -> tuple[list[Ints], NDArray[Any]]:
+    """The entries sorted (outermost coordinate first); equal ones all stay, in given order."""
+    in_order, held, _ = _sort(coordinates, dims, values, None)
+    return in_order, held
+
+
 def _sort(
-    coordinates: Sequence[Ints], dims: Sequence[int], values: NDArray[Any], op: Combine
+    coordinates: Sequence[Ints], dims: Sequence[int], values: NDArray[Any], op: Combine | None
 ) -> tuple[list[Ints], NDArray[Any], bool]:
     """The entries sorted, those at equal coordinates in given order; and whether none are known.
 

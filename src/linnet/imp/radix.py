@@ -1,4 +1,4 @@
-"""Stable sorting of many entries by keys of up to 63 bits, with a payload of any type. Codelets.
+"""Stable sorting of many entries by keys of up to 63 bits, and combining of equal ones. Codelets.
 
 Entries are dealt into buckets by the leading bits of their keys, then each bucket by the bits that
 follow, until what is left is short. Work is linear in the entries and in the bits that tell them
@@ -156,6 +156,24 @@ def _combine(keys: Target, values: Values, lo: int, n: int, end: int) -> int:
 def combined(x: float, y: float) -> float:
     """Stands for the function that combines; its code is put in place of this one's."""
     return x
+
+
+def combine_groups(
+    n: int, values: Sequence[float], order: Ints, to: Ints, placed: int, result: Values
+) -> None:
+    """Combine the values of n groups, from the left, each into its place of the result.
+
+    `order` lists the values group by group: ~q for one that begins a group, q for one that goes on
+    with it, and -1 at the end. Group u goes to result[to[u]] if it is `placed`, else to result[u].
+    """
+    q = 0
+    for u in range(n):
+        value = values[~order[q]]
+        q += 1
+        while order[q] >= 0:
+            value = combined(value, values[order[q]])
+            q += 1
+        result[to[u] if placed != 0 else u] = value
 
 
 def _sort(

@@ -1,13 +1,8 @@
-"""Coordinates in any order: in which order a format stores them, and which of them are equal.
-
-Sorting is by counting, one dimension after the other from the innermost, which takes time in
-proportion to entries and dimensions; what is in order already is left alone. Where a dimension is
-far larger than the number of entries, NumPy sorts.
-"""
+"""Coordinates in any order: are they sorted, and which of them are equal?"""
 
 from __future__ import annotations
 
-from collections.abc import MutableSequence, Sequence
+from collections.abc import Sequence
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -16,34 +11,7 @@ from numpy.typing import NDArray
 from linnet.runtime.routine import Routine
 
 Ints: TypeAlias = NDArray[Any]
-_FITS = 2**31 - 1
 UNSORTED, SORTED, DISTINCT = 0, 1, 2
-_SPARSE = 8  # times as many places as entries are too many to count
-
-
-def group(
-    keys: Sequence[int],
-    count: int,
-    ptr: MutableSequence[int],
-    n: int,
-    before: Sequence[int],
-    after: MutableSequence[int],
-) -> None:
-    """Sort the order `before` by keys below n, stably, into `after`."""
-    for p in range(n + 1):
-        ptr[p] = 0
-    for q in range(count):
-        ptr[keys[q]] += 1
-    start = 0
-    for p in range(n):
-        here = ptr[p]
-        ptr[p] = start
-        start += here
-    for q in range(count):
-        entry = before[q]
-        key = keys[entry]
-        after[ptr[key]] = entry
-        ptr[key] += 1
 
 
 def compare(outer: Sequence[int], inner: Sequence[int], count: int) -> int:
@@ -60,30 +28,7 @@ def compare(outer: Sequence[int], inner: Sequence[int], count: int) -> int:
     return found
 
 
-_group, _compare = Routine(group), Routine(compare)
-
-
-def sorting(coordinates: Sequence[Ints], dims: Sequence[int]) -> Ints | None:
-    """The order that sorts entries (outermost dimension first), stably; None if they are sorted.
-
-    Equal entries stay as they are.
-    """
-    count = len(coordinates[0])
-    if how_sorted(coordinates) != UNSORTED:
-        return None
-    if max(dims) > _SPARSE * count + 1024:
-        return np.lexsort(tuple(reversed(coordinates)))
-    dtype = np.int32 if count <= _FITS else np.int64
-    order: Ints = np.arange(count, dtype=dtype)
-    other: Ints = np.empty(count, dtype)
-    ptr = np.empty(max(dims) + 1, dtype)
-    for k in reversed(range(len(dims))):
-        innermost = k == len(dims) - 1
-        if innermost and bool((coordinates[k][1:] >= coordinates[k][:-1]).all()):
-            continue  # files by columns are
-        _group(coordinates[k], count, ptr, dims[k], order, other)
-        order, other = other, order
-    return order
+_compare = Routine(compare)
 
 
 def how_sorted(coordinates: Sequence[Ints]) -> int:
@@ -98,10 +43,10 @@ def how_sorted(coordinates: Sequence[Ints]) -> int:
     return UNSORTED if falls.any() else SORTED if equal.any() else DISTINCT
 
 
-def first_of_each(coordinates: Sequence[Ints]) -> Ints | None:
-    """Where entries that differ from their predecessor are; None if all do."""
+def first_of_each(coordinates: Sequence[Ints]) -> Ints:
+    """Where entries that differ from their predecessor are."""
     new = np.zeros(len(coordinates[0]), bool)
     new[:1] = True
     for idx in coordinates:
         new[1:] |= idx[1:] != idx[:-1]
-    return None if new.all() else np.flatnonzero(new)
+    return np.flatnonzero(new)

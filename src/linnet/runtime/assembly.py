@@ -17,7 +17,7 @@ from linnet.algebra.table import add
 from linnet.errors import ArgumentError, FormatError, ShapeError
 from linnet.formats.assemble import enough_memory, unpack, wrap
 from linnet.formats.buffers import Buffer
-from linnet.formats.coordinates import as_coordinates
+from linnet.formats.coordinates import as_coordinates, sort_stably
 from linnet.formats.format import Format
 from linnet.formats.from_numpy import cast, contiguous
 from linnet.formats.given import as_numpy
@@ -26,10 +26,12 @@ from linnet.formats.named import COO, CSR, FormatLike, as_format, override, sett
 from linnet.formats.packing import index_dtype
 from linnet.formats.tensor import Tensor
 from linnet.formats.validate import check_shape
-from linnet.runtime.arrange import first_of_each, sorting
-from linnet.runtime.combine import as_operator, fold
+from linnet.imp import radix
+from linnet.runtime.arrange import first_of_each
+from linnet.runtime.combine import Combining, as_operator
 
 Ints = NDArray[Any]
+_combine = Combining(radix.combine_groups)
 
 
 @located
@@ -77,15 +79,11 @@ class Assembly:
         self.shape, self.format, self.op = shape, format, op
         self._count = len(coords[0])
         in_order = [coords[mode] for mode in format.order]
-        order = sorting(in_order, [shape[mode] for mode in format.order])
-        if order is None:
-            order = np.arange(self._count, dtype=index_dtype(self._count))
-        else:
-            in_order = [idx[order] for idx in in_order]
+        dims = [shape[mode] for mode in format.order]
+        order = np.arange(self._count, dtype=index_dtype(self._count))
+        in_order, order = sort_stably(in_order, dims, order)
         first = first_of_each(in_order)
-        if first is None:
-            first = np.arange(self._count)
-        else:
+        if len(first) < self._count:
             in_order = [idx[first] for idx in in_order]
         self.nnz = len(first)
         order[first] = ~order[first]
@@ -108,7 +106,10 @@ class Assembly:
             result = np.empty(self._length, format.dtype)
             if self._length != self.nnz:
                 result.fill(format.fill_value)
-            fold(op, contiguous(held, None), self._order, self.nnz, self._to, result)
+            placed = self._to is not None
+            to = self._to if self._to is not None else np.zeros(0, np.int32)
+            given = contiguous(held, None)
+            _combine(op, format.dtype, self.nnz, given, self._order, to, int(placed), result)
         return Tensor(format, self.shape, (*self._arrays, Buffer.borrow(result)))
 
     def __len__(self) -> int:

@@ -1,23 +1,23 @@
-"""Values at equal coordinates, folded by any function of values: compiled, in the order given."""
+"""Codelets in which any function of two values combines them: its code takes the place of one."""
 
 from __future__ import annotations
 
-import hashlib
-from array import array
+from dataclasses import replace
 from functools import lru_cache
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from linnet import backend, imp
+from linnet.algebra.codelets import resolve
+from linnet.algebra.dtypes import concrete
 from linnet.algebra.function import Function
 from linnet.algebra.lookup import lookup, on
 from linnet.errors import ArgumentError, DTypeError
+from linnet.imp import radix
 from linnet.imp.printer import show
+from linnet.lower.expressions import convert
 from linnet.options import Options, current
-
-Ints = NDArray[Any]
+from linnet.runtime.routine import Argument, Routine, call, types_of
 
 
 def as_operator(op: object, dtype: str) -> Function:
@@ -35,63 +35,45 @@ def as_operator(op: object, dtype: str) -> Function:
     return found
 
 
-def fold(
-    op: Function,
-    values: NDArray[Any],
-    order: Ints,
-    count: int,
-    to: Ints | None,
-    result: NDArray[Any],
-) -> None:
-    """Fold groups of values from the left, each into its place of the result.
+class Combining:
+    """A codelet that calls `radix.combined`; compiled for a function and the types of arrays."""
 
-    `order` lists the values group by group: ~q for one that begins a group, q for one that goes on
-    with it, and -1 at the end. Group u, of `count`, goes to result[to[u]]; without `to`, to
-    result[u].
-    """
-    dtypes = (str(order.dtype), None if to is None else str(to.dtype))
-    compiled = _compiled(op, str(values.dtype), *dtypes, current())
-    slots = [count]
-    for each in (values, order, to, result):
-        if each is not None:
-            slots += (each.__array_interface__["data"][0], each.size, each.size)
-    block = array("q", slots)
-    compiled.call(block.buffer_info()[0])
+    __slots__ = ("routine",)
+
+    def __init__(self, codelet: object) -> None:
+        self.routine = Routine(codelet)
+
+    def __call__(self, op: Function, dtype: str, *args: Argument) -> int:
+        """Call it, without the GIL; values are combined in their own dtype."""
+        return call(_compiled(self, op, dtype, types_of(args), current()), args)
+
+    def kernel(self, op: Function, dtype: str, types: tuple[str, ...]) -> imp.Kernel:
+        """The imperative code, in which `combined` has the body of the function."""
+        kernel = self.routine.kernel(types)
+        registry: dict[str, imp.Function] = {}
+        for codelet in kernel.codelets:
+            if codelet.name.startswith(f"{radix.combined.__name__}_"):
+                registry |= _with_body(codelet, op, dtype)
+            else:
+                registry[codelet.name] = codelet
+        return replace(kernel, codelets=tuple(registry.values()))
 
 
 @lru_cache(maxsize=256)
 def _compiled(
-    op: Function, dtype: str, order: str, to: str | None, options: Options
+    combining: Combining, op: Function, dtype: str, types: tuple[str, ...], options: Options
 ) -> backend.Compiled:
-    kernel = fold_kernel(op, dtype, order, to)
-    key = "fold " + hashlib.sha256(show(kernel).encode()).hexdigest()
+    kernel = combining.kernel(op, dtype, types)
+    key = f"combining {show(kernel)}"
     return backend.load(key, options) or backend.build(kernel, key, options)
 
 
-def fold_kernel(op: Function, dtype: str, index: str, place: str | None) -> imp.Kernel:
-    """`fold` in imperative code."""
-    from linnet.compiler import add_codelets, prune_codelets
-    from linnet.imp.simplify import simplify
-    from linnet.lower.expressions import convert
-
-    values, order = imp.Buffer("values", dtype), imp.Buffer("order", index)
-    to = () if place is None else (imp.Buffer("to", place),)
-    result = imp.Buffer("result", dtype)
-    n, q, u, total = imp.Var("n"), imp.Var("q"), imp.Var("u"), imp.Var("total", dtype)
-    entry = imp.widen(order[q])
-    wanted, gives = op.types((dtype, dtype))
-    pair = (convert(total, wanted[0]), convert(values[entry], wanted[1]))
-    both = op.emit(pair, gives)
-    step = imp.Assign(q, q + 1)
-    group = (
-        imp.Let(total, values[imp.Unary("~", entry, imp.INT)]),
-        step,
-        imp.While(entry >= 0, imp.Block((imp.Assign(total, convert(both, dtype)), step))),
-        imp.Store(result, imp.widen(to[0][u]) if to else u, total),
-    )
-    arguments = (
-        imp.Argument("n", (n,), ()),
-        *(imp.Argument(b.name, (), (b,)) for b in (values, order, *to, result)),
-    )
-    code = imp.Block((imp.Let(q, imp.ZERO), imp.For(u, imp.ZERO, n, imp.Block(group))))
-    return prune_codelets(add_codelets(simplify(imp.Kernel("fold", arguments, code))))
+def _with_body(codelet: imp.Function, op: Function, dtype: str) -> dict[str, imp.Function]:
+    """A codelet of two values that does what the function does, after all that it calls."""
+    wanted, result = op.types((dtype, dtype))
+    given = zip(codelet.params, wanted, strict=True)
+    args = tuple(convert(x, concrete(t)) for x, t in given)  # type: ignore[arg-type]
+    value = convert(op.emit(args, concrete(result)), codelet.dtype or dtype)
+    registry: dict[str, imp.Function] = {}
+    body = resolve(imp.Block((imp.Return(value),)), registry)
+    return registry | {codelet.name: replace(codelet, body=body)}

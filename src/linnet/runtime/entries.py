@@ -6,26 +6,19 @@ only Python can call, are left to `formats.coordinates`.
 
 from __future__ import annotations
 
-from array import array
 from collections.abc import Sequence
-from dataclasses import replace
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from linnet import backend, imp
-from linnet.algebra.codelets import resolve
 from linnet.algebra.dtypes import concrete
 from linnet.algebra.function import Function
 from linnet.algebra.lookup import lookup
 from linnet.errors import LinnetError
 from linnet.formats.coordinates import key_bits
 from linnet.imp import radix
-from linnet.imp.printer import show
-from linnet.lower.expressions import convert
-from linnet.options import Options, current
+from linnet.runtime.combine import Combining
 from linnet.runtime.routine import Routine
 
 Ints = NDArray[Any]
@@ -33,6 +26,7 @@ Ints = NDArray[Any]
 _append_bits = Routine(radix.append_bits)
 _take_bits = Routine(radix.take_bits)
 _first_descent = Routine(radix.first_descent)
+_sort_entries, _combine_entries = Routine(radix.sort_entries), Combining(radix.combine_entries)
 
 
 def sort_entries(
@@ -72,10 +66,11 @@ def _sort(
 ) -> int:
     """Sort into `found` and `held`, and combine if there is a function; how many entries remain."""
     spare, other = np.empty_like(keys), np.empty_like(values)  # mostly untouched
-    arrays = [keys, values, found, held, spare, other, np.empty(radix.PLACES, np.int64)]
-    slots = [n for a in arrays for n in (a.ctypes.data, a.size, a.size)]
-    block = array("q", [*slots, len(keys), bits])
-    return _sorting(function, str(values.dtype), current()).call(block.buffer_info()[0])
+    ends = np.empty(radix.PLACES, np.int64)
+    args = (keys, values, found, held, spare, other, ends, len(keys), bits)
+    if function is None:
+        return _sort_entries(*args)
+    return _combine_entries(function, str(values.dtype), *args)
 
 
 def _coordinate(keys: Ints, dtype: np.dtype[Any], shift: int, bits: int) -> Ints:
@@ -92,37 +87,3 @@ def _keeps_type(function: Function, dtype: str) -> bool:
         return concrete(function.types((dtype, dtype))[1]) == dtype
     except LinnetError:
         return False
-
-
-@lru_cache(maxsize=256)
-def _sorting(function: Function | None, dtype: str, options: Options) -> backend.Compiled:
-    """The compiled sort, which combines by this function."""
-    kernel = sorting_kernel(function, dtype)
-    key = f"sorting {show(kernel)}"
-    return backend.load(key, options) or backend.build(kernel, key, options)
-
-
-def sorting_kernel(function: Function | None, dtype: str) -> imp.Kernel:
-    """The code of the sort, in which `combined` has the body of the function."""
-    types = (*("int64*", f"{dtype}*") * 3, "int64*", "int64", "int64")
-    if function is None:
-        return Routine(radix.sort_entries).kernel(types)
-    kernel = Routine(radix.combine_entries).kernel(types)
-    registry: dict[str, imp.Function] = {}
-    for codelet in kernel.codelets:
-        if codelet.name.startswith(radix.combined.__name__):
-            registry |= _with_body(codelet, function, dtype)
-        else:
-            registry[codelet.name] = codelet
-    return replace(kernel, codelets=tuple(registry.values()))
-
-
-def _with_body(codelet: imp.Function, function: Function, dtype: str) -> dict[str, imp.Function]:
-    """A codelet of two values that does what the function does, after all that it calls."""
-    wanted, result = function.types((dtype, dtype))
-    given = zip(codelet.params, wanted, strict=True)
-    args = tuple(convert(x, concrete(t)) for x, t in given)  # type: ignore[arg-type]
-    value = convert(function.emit(args, concrete(result)), codelet.dtype or dtype)
-    registry: dict[str, imp.Function] = {}
-    body = resolve(imp.Block((imp.Return(value),)), registry)
-    return registry | {codelet.name: replace(codelet, body=body)}

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import threading
 from array import array
+from collections.abc import Sequence
 from types import FunctionType
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +18,8 @@ from numpy.typing import NDArray
 from linnet import backend, imp
 from linnet.errors import InternalError
 from linnet.options import Options, current
+
+Argument: TypeAlias = NDArray[Any] | int
 
 _compiled: dict[tuple[FunctionType, tuple[str, ...], Options], backend.Compiled] = {}
 _lock = threading.Lock()
@@ -32,18 +35,11 @@ class Routine:
             raise InternalError(f"{function!r} is not a function of restricted Python")
         self.function = function
 
-    def __call__(self, *args: NDArray[Any] | int) -> int:
+    def __call__(self, *args: Argument) -> int:
         """Call it, without the GIL; a function that returns nothing gives 0."""
-        types = tuple(_type_of(arg) for arg in args)
+        types = types_of(args)
         compiled = _compiled.get((self.function, types, current())) or self._compile(types)
-        slots: list[int] = []
-        for arg in args:
-            if isinstance(arg, np.ndarray):
-                slots += (arg.__array_interface__["data"][0], arg.size, arg.size)
-            else:
-                slots.append(arg)
-        block = array("q", slots)
-        return compiled.call(block.buffer_info()[0])
+        return call(compiled, args)
 
     def _compile(self, types: tuple[str, ...]) -> backend.Compiled:
         options = current()
@@ -79,8 +75,24 @@ class Routine:
         )
 
 
-def _type_of(arg: NDArray[Any] | int) -> str:
-    """What a codelet is told about an argument."""
+def call(compiled: backend.Compiled, args: Sequence[Argument]) -> int:
+    """Call code with arrays, which are passed whole, and integers."""
+    slots: list[int] = []
+    for arg in args:
+        if isinstance(arg, np.ndarray):
+            slots += (arg.__array_interface__["data"][0], arg.size, arg.size)
+        else:
+            slots.append(arg)
+    block = array("q", slots)
+    return compiled.call(block.buffer_info()[0])
+
+
+def types_of(args: Sequence[Argument]) -> tuple[str, ...]:
+    """What a codelet is told about its arguments."""
+    return tuple([_type_of(arg) for arg in args])
+
+
+def _type_of(arg: Argument) -> str:
     if not isinstance(arg, np.ndarray):
         return imp.INT
     if arg.ndim != 1 or not (arg.flags.c_contiguous and arg.dtype.isnative):
