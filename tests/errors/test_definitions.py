@@ -67,7 +67,7 @@ def output() -> ln.Tensor:
 
 @pytest.mark.parametrize(
     "thing",
-    [None, 5, "def f(): pass", len, np.add, np.sum, Kernels, Kernels().method, doubled,
+    [5, "def f(): pass", len, np.add, np.sum, Kernels, Kernels().method, doubled,
      functools.partial(plain), staticmethod(plain), classmethod(plain), plain.__code__],
     ids=lambda thing: type(thing).__name__,
 )  # fmt: skip
@@ -251,3 +251,10 @@ def test_a_kernel_that_has_no_name_elsewhere():
     assert "local` cannot be pickled" in caught.value.message
     assert "define the kernel at the top of a module" in caught.value.hint
     assert caught.value.at.file == __file__
+
+
+def test_parentheses_after_the_decorator():
+    with pytest.raises(ArgumentError) as caught:
+        ln.kernel()
+    assert caught.value.message == "@ln.kernel wants a function"
+    assert caught.value.hint == "put @ln.kernel directly above a def, without parentheses"

@@ -45,7 +45,7 @@ LINES = [
     ("y[i] = A @ x", "A @ x", "the operator @ cannot be used in a kernel", "write the sum: `C[i, j] += A[i, k] * B[k, j]`"),
     ("y[i] = x[i] is x[j]", "x[i] is x[j]", "the operator `is` cannot be used in a kernel", "use =="),
     ("y[i] = x[i] in x", "x[i] in x", "the operator `in` cannot be used in a kernel", "compare with == and `or`"),
-    ("y[i] = 10 ** 30 + 1000000000000000000000", "1000000000000000000000", "this integer does not fit 64 bits", "write it as a float, such as 1e20"),
+    ("y[i] = 1000000000000000000000 + 10 ** 30", "1000000000000000000000", "this integer does not fit 64 bits", "write it as a float, such as 1e20"),
     # accesses
     ("y[i] = A[i][j]", "A[i][j]", "a tensor is indexed once", "write A[i, j], not A[i][j]"),
     ("y[i] = A[i, :]", ":", "a slice cannot be used in a kernel", "loop over an index instead: `for i in range(a, b):` and A[i]"),
@@ -244,6 +244,52 @@ def test_a_file_that_has_changed(tmp_path):
     path.write_text("x = 1\n")
     with pytest.raises(KernelSyntaxError, match="the source of `k` cannot be found in its file"):
         parse(scope["k"])
+
+
+@pytest.mark.parametrize(
+    ("before", "after"), [("2 * x[i]", "3 * x[i]"), ("x[i]", "z[i]"), ("(y, x)", "(y, x, z)")]
+)
+def test_a_file_in_which_the_kernel_has_changed(tmp_path, before, after):
+    """The text that is found now is not that of the function which was imported."""
+    path = tmp_path / "mine.py"
+    text = (
+        "def k(y, x):\n    y[...] = 0\n    for i in ...:\n        y[i] = 2 * x[i]\n    return y\n"
+    )
+    path.write_text(text)
+    scope: dict = {}
+    exec(compile(path.read_text(), str(path), "exec"), scope)
+    assert parse(scope["k"]).params == ("y", "x")
+    path.write_text(text.replace(before, after) + "# changed\n")
+    with pytest.raises(KernelSyntaxError, match="the source of `k` cannot be found in its file"):
+        parse(scope["k"])
+
+
+@pytest.mark.parametrize(
+    "value",
+    ["10**400", "2**62 * 4", "9223372036854775807 + 1", "1 << 70", "-(2**63) - 1", "2 ** 10**9"],
+)
+def test_integers_that_no_type_holds(value):
+    """What is computed from integers that are written out is Python's, and does not wrap."""
+    with pytest.raises(KernelSyntaxError, match="this integer does not fit 64 bits"):
+        kernel(f"def k(y, x):\n    for i in ...:\n        y[i] = x[i] * ({value})")
+    with pytest.raises(KernelSyntaxError, match="this integer does not fit 64 bits"):
+        kernel(f"def k(y, x):\n    for i in range({value}):\n        y[()] += 1")
+
+
+def test_a_name_of_an_enclosing_function_is_not_assigned():
+    with pytest.raises(KernelSyntaxError, match="nonlocal statement cannot be used"):
+        _nonlocal()
+
+
+def _nonlocal():
+    c = 1.0
+
+    def k(y, x):
+        nonlocal c
+        y[...] = c
+
+    c = 2.0
+    return parse(k)
 
 
 def test_too_deep():

@@ -6,6 +6,7 @@ import ast
 from collections.abc import Sequence
 from functools import cache
 from itertools import pairwise
+from typing import TypeVar
 
 import numpy as np
 
@@ -14,8 +15,11 @@ from linnet.algebra.dtypes import DTYPES, Number, canonical
 from linnet.algebra.function import Function
 from linnet.algebra.lookup import lookup
 from linnet.frontend import words
+from linnet.frontend.integers import exceeds_64_bits
 from linnet.frontend.refusals import refusal, refused_index
 from linnet.frontend.scope import Scope
+
+E = TypeVar("E", bound=loops.Expr)
 
 PERMISSIVE = "permissive"  # the protocol of `A[~i]`: nothing is there beyond the bounds
 
@@ -57,8 +61,7 @@ def expression(node: ast.expr, scope: Scope) -> loops.Expr:
         case ast.Subscript():
             return _subscript(node, scope)
         case ast.BinOp(left, op, right):
-            literal = _complex_literal(node)
-            return literal or _apply(operator(op, node, scope), (left, right), scope)
+            return _complex_literal(node) or _binary(node, op, (left, right), scope)
         case ast.UnaryOp(op, operand):
             found = _unary(operator(op, node, scope), expression(operand, scope), op)
             return _checked(found, node, scope) if isinstance(found, loops.Literal) else found
@@ -163,8 +166,15 @@ def _constant(node: ast.Constant, scope: Scope) -> loops.Expr:
     return _checked(found, node, scope)
 
 
-def _checked(value: loops.Literal, node: ast.AST, scope: Scope) -> loops.Literal:
-    if type(value.value) is int and not -(2**63) <= value.value < 2**64:
+def _binary(
+    node: ast.BinOp, op: ast.operator, args: tuple[ast.expr, ...], scope: Scope
+) -> loops.Expr:
+    found = _apply(operator(op, node, scope), args, scope)
+    return _checked(found, node, scope)
+
+
+def _checked(value: E, node: ast.AST, scope: Scope) -> E:
+    if exceeds_64_bits(value):
         raise scope.error(
             node, "this integer does not fit 64 bits", hint="write it as a float, such as 1e20"
         )

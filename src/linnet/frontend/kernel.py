@@ -10,7 +10,7 @@ from linnet.normalize.lifecycles import insert_lifecycles
 from linnet.runtime.kernel import Kernel, too_deep
 
 
-def kernel(function: FunctionType) -> Kernel:
+def kernel(function: FunctionType | None = None, /) -> Kernel:
     """Read a Python function as a program of the loop language.
 
     >>> @ln.kernel
@@ -19,6 +19,12 @@ def kernel(function: FunctionType) -> Kernel:
     ...     for i, j in ...:
     ...         y[i] += A[i, j] * x[j]
     """
+    if function is None:
+        raise ArgumentError(
+            "@ln.kernel wants a function",
+            at=Location.of_caller(),
+            hint="put @ln.kernel directly above a def, without parentheses",
+        )
     if not isinstance(function, FunctionType):
         raise ArgumentError(
             f"@ln.kernel wants a function, not {function!r}",

@@ -67,7 +67,32 @@ def _the_def(
         )
     if not isinstance(node, ast.FunctionDef) or node.name != function.__code__.co_name:
         raise _stale(function)
+    if not _is_text_of(node, function.__code__):
+        raise _stale(function)
     return node
+
+
+def _is_text_of(node: ast.FunctionDef, code: types.CodeType) -> bool:
+    """Whether a definition compiles to this code, as far as names and numbers can tell.
+
+    A file may have changed after it was imported; what is in it now is not what is run.
+    """
+    plain = ast.FunctionDef(**{**dict(ast.iter_fields(node)), "decorator_list": []})
+    module = ast.Module([ast.copy_location(plain, node)], [])
+    try:
+        compiled = compile(module, code.co_filename, "exec")
+    except (SyntaxError, RecursionError):  # such as `nonlocal`, which is refused later
+        return True
+    made = next(c for c in compiled.co_consts if isinstance(c, types.CodeType))
+    return _contents(made) == _contents(code)
+
+
+def _contents(code: types.CodeType) -> tuple[tuple[str, ...], set[str], list[str]]:
+    """Parameters, names and numbers; in a class, names with two underscores are other names."""
+    names = {*code.co_names, *code.co_varnames, *code.co_freevars, *code.co_cellvars}
+    known = {name for name in names if "__" not in name}
+    numbers = sorted(repr(c) for c in code.co_consts if isinstance(c, bool | int | float | complex))
+    return code.co_varnames[: code.co_argcount], known, numbers
 
 
 def _lines(function: types.FunctionType) -> list[str]:
