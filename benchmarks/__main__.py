@@ -138,6 +138,9 @@ def _remarks(outcomes: list[Outcome]) -> None:
     for (side, reason), names in reasons.items():
         print(f"  {side} in {', '.join(sorted(set(names)))}: {reason}")
     print("\nRatios say how many times as fast Linnet is; * marks one below its bar.")
+    print("Geometric means of them, by side:")
+    for line in report.means(outcomes):
+        print(f"  {line}")
 
 
 if __name__ == "__main__":

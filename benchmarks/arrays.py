@@ -19,7 +19,7 @@ Function = Callable[[Any, Any, Any], Any]
 def _scipy(result: Any) -> Any:
     """A result of any library as a CSR array, or an array of NumPy."""
     if isinstance(result, ln.Tensor):
-        dense = all(level.full for level in result.format.levels[:-1])
+        dense = all(level.full for level in result.format.levels[:-1]) or result.ndim == 1
         return result.to_numpy() if dense else _scipy(result.to_scipy("csr"))
     if hasattr(result, "to_scipy_sparse"):
         return sp.csr_array(result.to_scipy_sparse()) if result.ndim == 2 else result.todense()
@@ -27,6 +27,7 @@ def _scipy(result: Any) -> Any:
         return result
     found = sp.csr_array(result, copy=True)
     found.eliminate_zeros()  # a comparison stores what it found to be false
+    found.sort_indices()  # SciPy leaves columns that were picked as they come
     return found
 
 
@@ -68,24 +69,61 @@ def _same(f: Function) -> tuple[Function, Function, Function]:
     return f, f, f
 
 
-FUNCTIONS: dict[str, tuple[Function, Function, Function | None]] = {
+def _mask(A: Any) -> Any:
+    return np.arange(A.shape[0]) % 3 == 0
+
+
+def _columns(A: Any) -> Any:
+    return np.random.default_rng(2).permutation(A.shape[1])
+
+
+def _halved(A: Any) -> tuple[int, int]:
+    """Another shape: two rows become one."""
+    return A.shape[0] // 2, A.shape[1] * 2
+
+
+ARITHMETIC: dict[str, tuple[Function, Function, Function | None]] = {
     "A + B": _same(lambda A, B, rows: A + B),
     "A * B": _same(lambda A, B, rows: A * B),
+    "A @ B": _same(lambda A, B, rows: A @ B),
     "A.sum(0)": _same(lambda A, B, rows: A.sum(axis=0)),
+    "A.sum(1)": _same(lambda A, B, rows: A.sum(axis=1)),
     "A.max(1)": (
         lambda A, B, rows: A.max(axis=1),
         lambda A, B, rows: A.max(axis=1).toarray().reshape(-1),
         lambda A, B, rows: A.max(axis=1),
     ),
     "A > 1": _same(lambda A, B, rows: A > 1.0),
+}
+PARTS: dict[str, tuple[Function, Function, Function | None]] = {
     "A[a:b]": _same(lambda A, B, rows: A[A.shape[0] // 4 : A.shape[0] // 2]),
     "A[:, a:b]": _same(lambda A, B, rows: A[:, A.shape[0] // 4 : A.shape[0] // 2]),
+    "A[::2]": _same(lambda A, B, rows: A[::2]),
     "A[rows]": (lambda A, B, rows: A[rows], lambda A, B, rows: A[rows], None),
-    "A[mask]": (
-        lambda A, B, rows: A[np.arange(A.shape[0]) % 3 == 0],
-        lambda A, B, rows: A[np.arange(A.shape[0]) % 3 == 0],
+    "A[mask]": (lambda A, B, rows: A[_mask(A)], lambda A, B, rows: A[_mask(A)], None),
+    "A[:, mask]": (lambda A, B, rows: A[:, _mask(A)], lambda A, B, rows: A[:, _mask(A)], None),
+    "A[:, columns]": (
+        lambda A, B, rows: A[:, _columns(A)],
+        lambda A, B, rows: A[:, _columns(A)],
         None,
     ),
+    "A[rows, rows]": (
+        lambda A, B, rows: A[rows, rows],
+        lambda A, B, rows: A[rows, rows],
+        None,
+    ),
+    "tril": (
+        lambda A, B, rows: ln.tril(A),
+        lambda A, B, rows: sp.tril(A, format="csr"),
+        None,
+    ),
+    "diagonal": (
+        lambda A, B, rows: ln.diag(A),
+        lambda A, B, rows: A.diagonal(),
+        lambda A, B, rows: peer("sparse").diagonal(A.tocoo()),
+    ),
+}
+MOVES: dict[str, tuple[Function, Function, Function | None]] = {
     "concat": (
         lambda A, B, rows: ln.concat([A, B]),
         lambda A, B, rows: sp.vstack([A, B], format="csr"),
@@ -96,14 +134,42 @@ FUNCTIONS: dict[str, tuple[Function, Function, Function | None]] = {
         lambda A, B, rows: sp.hstack([A, B], format="csr"),
         lambda A, B, rows: peer("sparse").concatenate([A, B], axis=1),
     ),
+    "block": (
+        lambda A, B, rows: ln.block([[A, None], [None, B]]),
+        lambda A, B, rows: sp.block_array([[A, None], [None, B]], format="csr"),
+        None,
+    ),
+    "reshape": (
+        lambda A, B, rows: ln.reshape(A, _halved(A)),
+        lambda A, B, rows: A.reshape(_halved(A)).tocsr(),
+        lambda A, B, rows: A.reshape(_halved(A)),
+    ),
+    "flip rows": (lambda A, B, rows: ln.flip(A, axis=0), lambda A, B, rows: A[::-1], None),
+    "transpose": (
+        lambda A, B, rows: A.T.to(ln.CSR),
+        lambda A, B, rows: A.T.tocsr(),
+        lambda A, B, rows: A.T.change_compressed_axes((0,)),
+    ),
+    "to CSC": (
+        lambda A, B, rows: A.to(ln.CSC),
+        lambda A, B, rows: A.tocsc(),
+        lambda A, B, rows: A.change_compressed_axes((1,)),
+    ),
+    "to COO": (
+        lambda A, B, rows: A.to(ln.COO),
+        lambda A, B, rows: A.tocoo(),
+        lambda A, B, rows: A.tocoo(),
+    ),
 }
+FUNCTIONS = ARITHMETIC | PARTS | MOVES
 
 
 def cases(load: data.Load) -> Iterator[Case]:
     """Every function, on matrices with entries anywhere."""
-    for stored in load.stored(2_000_000):
+    for stored in load.stored(10_000_000):
         A, B = data.uniform(stored, 10, 0), data.uniform(stored, 10, 1)
         rows = np.random.default_rng(0).integers(0, A.shape[0], A.shape[0] // 3)
         for name, functions in FUNCTIONS.items():
             ways = _ways(*functions) | ({"c": IN_C[name]} if name in IN_C else {})
-            yield Case(name, "uniform", A.nnz, (A, B, rows), ways, goals={"scipy": 1.0})
+            goals = {"scipy": 1.0, "sparse": 5.0}
+            yield Case(name, "uniform", A.nnz, (A, B, rows), ways, goals=goals)

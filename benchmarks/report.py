@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import platform
 import subprocess
@@ -53,6 +54,18 @@ def cells(outcome: Outcome) -> list[str]:
         f"{peer} {_seconds(times[peer]).strip()}" if peer else "-",
         _ratio(outcome.ratio(peer), goals.get(peer)) if peer else "-",
     ]
+
+
+def means(outcomes: list[Outcome]) -> list[str]:
+    """For every other side, the geometric mean of how many times as fast Linnet is."""
+    lines = []
+    for side in dict.fromkeys(side for outcome in outcomes for side in outcome.timings):
+        ratios = [r for outcome in outcomes if (r := outcome.ratio(side)) is not None]
+        if side != "linnet" and ratios:
+            mean = math.exp(math.fsum(map(math.log, ratios)) / len(ratios))
+            below = sum(ratio < 1 for ratio in ratios)
+            lines.append(f"{side}: {mean:.2f} in {len(ratios)} cases, below 1 in {below}")
+    return lines
 
 
 def markdown(outcomes: list[Outcome], figures: list[dict[str, object]]) -> str:
