@@ -48,7 +48,7 @@ from linnet.lower.walks import (
     own,
     stepper_of,
 )
-from linnet.lower.wide import MANY, is_wide, merge_wide
+from linnet.lower.wide import END, MANY, is_wide, merge_wide
 
 
 def locate(ctx: Context, r: Region) -> None:
@@ -224,6 +224,9 @@ def merge_loop(
         if isinstance(start, imp.Var) and start != r.lo:
             ctx.b.emit(imp.Assign(start, last + 1))
 
+    for w in others:
+        if w.spike:
+            ctx.b.emit(imp.Let(w.last, END), *look(w)[1:])
     body, what = ctx.collect(lower), note(r.index, [w.cursor for w in walks])
     if counted:
         (w,), pos = walks, ctx.b.var(walks[0].stepper.pos.name)
@@ -233,14 +236,20 @@ def merge_loop(
         ctx.b.emit(imp.While(cond, body, what))
 
 
+def look(w: Walk) -> tuple[imp.Stmt, ...]:
+    """Read the coordinate that a fiber comes to next; behind its last one there is no end."""
+    read = imp.Block((imp.Assign(w.last, imp.widen(w.stepper.last)),))
+    return imp.Assign(w.last, END), imp.If(w.more, read, imp.EMPTY)
+
+
 def trail(ctx: Context, w: Walk, where: imp.Expr) -> Looplet:
     """Move a fiber on to an index that others have come to, and say what it has there."""
     s = w.stepper
     if not isinstance(s.chunk, Spike):
         return follow(ctx, w, where)
-    moves = imp.Block((*advance(s), *again(s)))
-    ctx.b.emit(imp.While(w.more & (s.last < where), moves))
-    return Switch(w.more & imp.eq(s.last, where), Run(s.chunk.tail), Run(FILL))
+    moves = imp.Block((*advance(s), *again(s), *look(w)))
+    ctx.b.emit(imp.While(w.last < where, moves))
+    return Switch(imp.eq(w.last, where), Run(s.chunk.tail), Run(FILL))
 
 
 def _counts(w: Walk) -> bool:

@@ -21,7 +21,7 @@ from linnet.lower.walks import Walk, advance, again, at_fill, note
 from linnet.normalize.guards import held
 
 MANY = 3
-_END = imp.Const(2**63 - 1, imp.INT)
+END = imp.Const(2**63 - 1, imp.INT)
 
 
 def is_wide(walks: list[Walk]) -> bool:
@@ -46,7 +46,7 @@ def merge_wide(ctx: Context, r: Region, walks: list[Walk], idle: bool) -> None:
 
     def lower() -> None:
         for w in walks:
-            ctx.b.emit(imp.Let(w.last, imp.Select(w.more, w.stepper.last, _END)))
+            ctx.b.emit(imp.Let(w.last, imp.Select(w.more, w.stepper.last, END)))
         lasts: list[imp.Expr] = [w.last for w in walks]
         least = ctx.b.let(f"{r.index.name}_next", reduce(imp.minimum, lasts))
         if not idle:
