@@ -33,5 +33,5 @@ def bits(x: float) -> int:
 
 def from_bits(n: int) -> float:
     """The float that has these 64 bits."""
-    found: float = struct.unpack("d", struct.pack("Q", n & 0xFFFFFFFFFFFFFFFF))[0]
+    found: float = struct.unpack("d", struct.pack("Q", int(n) & 0xFFFFFFFFFFFFFFFF))[0]
     return found
