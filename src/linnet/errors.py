@@ -73,11 +73,21 @@ class LinnetError(Exception):
         self.at = at
         self.why = why
         self.hint = hint
+        self.call: Location | None = None  # of a kernel, where `at` is a line of the kernel
+
+    def told_to(self, caller: Location | None) -> None:
+        """Say where the call stands that went wrong, besides the place in what was called."""
+        if self.at is None:
+            self.at = caller
+        elif caller is not None and (caller.file, caller.line) != (self.at.file, self.at.line):
+            self.call = self.call or caller
 
     def __str__(self) -> str:
         parts = [self.message]
         if self.at is not None:
             parts.append(str(self.at))
+        if self.call is not None:
+            parts.append(f"in the call\n{self.call}")
         if self.why:
             parts.append(f"why:  {self.why}")
         if self.hint:
@@ -85,13 +95,21 @@ class LinnetError(Exception):
         return "\n".join(parts)
 
     def __reduce__(self) -> tuple[object, ...]:
-        return _rebuild, (type(self), self.message, self.at, self.why, self.hint)
+        parts = (self.message, self.at, self.why, self.hint, self.call)
+        return _rebuild, (type(self), *parts)
 
 
 def _rebuild(
-    cls: type[LinnetError], message: str, at: Location | None, why: str | None, hint: str | None
+    cls: type[LinnetError],
+    message: str,
+    at: Location | None,
+    why: str | None,
+    hint: str | None,
+    call: Location | None,
 ) -> LinnetError:
-    return cls(message, at=at, why=why, hint=hint)
+    error = cls(message, at=at, why=why, hint=hint)
+    error.call = call
+    return error
 
 
 class ShapeError(LinnetError, ValueError):

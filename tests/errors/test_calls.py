@@ -357,3 +357,35 @@ def test_the_place_of_a_caller_whose_folder_is_called_like_ours():
     with pytest.raises(DTypeError) as caught:
         exec(compile("\nln.asarray(None)", file, "exec"), space)
     assert (caught.value.at.file, caught.value.at.line) == (file, 2)
+
+
+WRONG = {
+    "size": (lambda: (ln.empty_tensor(ln.DENSE(1)), EYE, np.ones(4)), ShapeError),
+    "dimensions": (lambda: (ln.empty_tensor(ln.DENSE(1)), EYE, EYE), ShapeError),
+    "result": (lambda: (ln.empty_tensor(ln.CSR), EYE, ONES), ShapeError),
+    "dtype": (
+        lambda: (ln.empty_tensor(ln.DENSE(1).with_dtype("int8")), EYE, ONES * 1j),
+        DTypeError,
+    ),
+}
+
+
+@pytest.mark.parametrize(("arguments", "kind"), WRONG.values(), ids=WRONG)
+def test_the_line_of_the_kernel_and_that_of_the_call(arguments, kind):
+    y, A, x = arguments()
+    with pytest.raises(kind) as caught:
+        spmv(y, A, x)  # the call
+    error = caught.value
+    assert error.at.text.strip() == "y[i] += A[i, j] * x[j]"
+    assert error.call.text.strip() == "spmv(y, A, x)  # the call"
+    assert error.call.file == __file__
+    text = str(error)
+    assert text.index(str(error.at)) < text.index(f"in the call\n{error.call}")
+    assert str(pickle.loads(pickle.dumps(error))) == text
+
+
+def test_an_error_in_the_call_itself_has_one_place():
+    with pytest.raises(ArgumentError) as caught:
+        spmv(EYE)
+    assert caught.value.call is None
+    assert "in the call" not in str(caught.value)

@@ -83,7 +83,7 @@ class Kernel:
             if not entry.run(tensors, held):
                 self._entry(tuple(signatures), held, wide=True).run(tensors, held)
         except LinnetError as error:
-            error.at = error.at or Location.of_caller()
+            error.told_to(Location.of_caller())
             raise
         finally:
             with GUARD.lock:
