@@ -14,7 +14,7 @@ from linnet.api import programs
 from linnet.formats.assemble import unpack
 
 WIDE = 10**9  # columns: whoever goes through all of them is noticed
-KERNELS = [m for m in MOVES if m not in ("transpose", "mT", "moveaxis", "broadcast", "copy")]
+KERNELS = [m for m in MOVES if m not in ("transpose", "mT", "moveaxis", "copy")]
 SOME = [("csr", 0.0), ("csc", 1.5), ("coo", float("nan"))]
 
 

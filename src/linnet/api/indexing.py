@@ -230,6 +230,10 @@ def _pick(x: Tensor, picked: list[tuple[int, Ints]], place: int) -> Tensor:
     axes = tuple(d for d, _ in picked)
     if len(axes) == 1 and picked[0][1].ndim == 1:
         return select(x, picked[0][1], axes[0])
+    if _is_grid([idx for _, idx in picked]):
+        for d, idx in picked:
+            x = select(x, idx.reshape(-1), d)
+        return moveaxis(x, axes, tuple(range(place, place + len(axes))))
     shape = broadcast_shapes(*(idx.shape for _, idx in picked))
     points = [np.broadcast_to(idx, shape).reshape(-1) for _, idx in picked]
     found = at_points(x, points, axes) if is_large(x) else None
@@ -238,6 +242,15 @@ def _pick(x: Tensor, picked: list[tuple[int, Ints]], place: int) -> Tensor:
     found = reshape(found, (*shape, *shape_of(found)[1:]))
     new = tuple(range(len(shape)))
     return moveaxis(found, new, tuple(n + place for n in new)) if place else found
+
+
+def _is_grid(positions: list[Ints]) -> bool:
+    """Whether every array has a dimension of its own, in order, as those of `np.ix_`."""
+    ndim = len(positions)
+    return ndim > 1 and all(
+        idx.shape == (1,) * k + (idx.size,) + (1,) * (ndim - 1 - k)
+        for k, idx in enumerate(positions)
+    )
 
 
 def _points(x: Tensor, points: list[Ints], axes: tuple[int, ...]) -> Tensor:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any, TypeAlias
 
@@ -137,7 +138,8 @@ def tile(x: Array, repetitions: tuple[int, ...], /) -> Tensor:
     if is_dense(x.contents().format):
         return dense(np.tile(x.to_numpy(), times))
     if is_large(x):
-        for d, r in enumerate(times):
+        refuse_large(x.nnz * math.prod(times), "an array that stores every repetition")
+        for d, r in reversed(list(enumerate(times))):
             x = tiled(x, r, d) if r != 1 else x
         return x
     shape = tuple(n * r for n, r in zip(shape_of(x), times, strict=True))

@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from linnet.api.moves import flipped, rolled
+from linnet.api.moves import flipped, rolled, tiled
 from linnet.api.operands import (
     Array,
     Axes,
@@ -180,8 +180,12 @@ def broadcast_to(x: Array, /, shape: Any) -> Array:
     new = len(wanted) - len(old)
     repeated = tuple(d for d, n in enumerate(wanted) if d < new or (old[d - new] == 1 and n != 1))
     sizes = [wanted[d] for d in repeated]
-    coordinates, values = entries(x)
     times = math.prod(sizes)
+    if is_large(x):
+        refuse_large(times * x.nnz, "an array that stores every repetition")
+        x = reshaped(x, (1,) * new + old) if new else x
+        return reduce(lambda y, d: tiled(y, wanted[d], d), reversed(repeated), x)
+    coordinates, values = entries(x)
     refuse_large(times * len(values), "an array that stores every repetition")
     places = unflatten(np.tile(np.arange(times), len(values)), sizes)
     found: list[Ints] = []
