@@ -122,6 +122,7 @@ def test_lazy_arrays_are_not_made_dense():
 
 # -- refusals --------------------------------------------------------------------------------------
 
+D = ln.asarray(np.eye(3))
 REFUSED: dict[str, tuple[Any, type[Exception], str]] = {
     "step of a sparse slice": (lambda: matrix("csr")[0][::0], ValueError, "step of a slice"),
     "step of a dense slice": (lambda: ln.arange(4)[::0], ValueError, "step of a slice"),
@@ -135,6 +136,18 @@ REFUSED: dict[str, tuple[Any, type[Exception], str]] = {
     "levels above a name": (lambda: ln.SparseCOO(2, "csr"), ValueError, "'csr' is none"),
     "fill value": (lambda: ln.Element("x"), TypeError, "is no number"),
     "nothing to join": (lambda: ln.concat([]), ValueError, "nothing to join"),
+    "correction": (lambda: ln.eye(3).var(ddof="x"), TypeError, "a correction is a number"),
+    "kind of SciPy": (lambda: ln.eye(3).to_scipy(3), TypeError, "no sparse kind"),
+    "SciPy in 3-d": (lambda: ln.zeros((2, 2, 2)).to_scipy("csr"), ValueError, "cannot hold"),
+    "axes of one array": (lambda: ln.tensordot(D, D, axes=((0,),)), ValueError, "two arrays"),
+    "axes in words": (lambda: ln.tensordot(D, D, axes="x"), TypeError, "number of axes"),
+    "range of words": (lambda: ln.arange("x"), TypeError, "numbers for its ends"),
+    "line of words": (lambda: ln.linspace("a", 1, 3), TypeError, "ends are numbers"),
+    "seed": (lambda: ln.random((3, 3), rng="x"), TypeError, "neither a generator nor a seed"),
+    "samples": (lambda: ln.random((3, 3), 1.0, sampler=lambda n: [1]), ValueError, "asked for 9"),
+    "right side": (lambda: ln.linalg.solve(D, np.ones(4)), ValueError, "do not fit"),
+    "length": (lambda: ln.fft.fft(D, n=-1), ValueError, "fft: "),
+    "no function": (lambda: ln.fuse(3), TypeError, "fuse takes a function"),
 }
 
 
@@ -150,3 +163,32 @@ def test_refusals_are_of_the_kind_that_numpy_raises(name: str):
 
 def test_diagonals_by_position():
     same(ln.diag([1.0, 2.0], 1), np.diag([1.0, 2.0], 1))
+
+
+def test_other_names_of_what_there_is():
+    x, a = matrix("csr")
+    same(x.ravel(), a.ravel())
+    same(x.flatten(), a.ravel())
+    assert x.tolist() == a.tolist()
+    with pytest.raises(AttributeError, match=r"'toarray': that is written \.to_numpy\(\)"):
+        x.toarray()
+    assert not hasattr(x, "tocsr")
+
+
+def test_questions_of_numpy():
+    x, a = matrix("csr")
+    assert np.allclose(x, a + 1e-12)
+    assert not np.allclose(x, a + 1.0)
+    assert np.array_equal(x, a)
+    assert not np.array_equal(x, a[:2])
+    assert not np.iscomplexobj(x)
+    gaps = ln.asarray([np.nan, np.inf, 1.0], format="csf")
+    assert np.isclose(gaps, gaps).tolist() == [False, True, True]
+    assert np.allclose(gaps, gaps, equal_nan=True)
+    assert np.array_equal(gaps, gaps, equal_nan=True)
+    same(np.ptp(x, axis=0), np.ptp(a, axis=0))
+    for found, expected in zip(np.where(x), np.where(a), strict=True):
+        same(found, expected)
+    same(np.sum(x, where=True), np.sum(a))
+    with pytest.raises(TypeError):
+        np.add(x, x, where=a > 0)

@@ -141,6 +141,9 @@ def arange(
     check_device(device)
     if stop is None:
         start, stop = 0, start
+    for value in (start, stop, step):
+        if isinstance(value, str | bytes) or not hasattr(value, "__float__"):
+            raise ArgumentError(f"a range has numbers for its ends and its step, not {value!r}")
     if step == 0:
         raise RangeError("the step of a range is not 0")
     span = (stop - start) / step
@@ -169,6 +172,9 @@ def linspace(
     if count < 0:
         raise ShapeError(f"an array cannot have {count} elements")
     held = None if dtype is None else canonical(dtype)
+    for value in (start, stop):
+        if not isinstance(value, int | float | complex | np.generic | np.ndarray | Tensor):
+            raise ArgumentError(f"the ends are numbers, not {value!r}")
     with np.errstate(all="ignore"):
         found = np.linspace(start, stop, count, endpoint=endpoint, dtype=held)
     return _in_format(found, format)

@@ -16,6 +16,7 @@ from linnet.api.dtypes import DType
 from linnet.api.operands import Array, Axes, as_tensor, axis_numbers, check_device, shape_of
 from linnet.api.shapes import roll
 from linnet.api.storage import dense, densely
+from linnet.errors import ArgumentError, AxisError, ShapeError
 from linnet.formats.located import located
 from linnet.formats.tensor import Tensor
 
@@ -23,6 +24,18 @@ __all__ = [
     "fft", "fftfreq", "fftn", "fftshift", "hfft", "ifft", "ifftn", "ifftshift", "ihfft", "irfft",
     "irfftn", "rfft", "rfftfreq", "rfftn",
 ]  # fmt: skip
+
+
+def _done(name: str, given: Any, **options: Any) -> Any:
+    """What NumPy makes of it, or its refusal as one of ours."""
+    try:
+        return getattr(np.fft, name)(given, **options)
+    except IndexError as error:
+        raise AxisError(f"{name}: {error}") from None
+    except ValueError as error:
+        raise ShapeError(f"{name}: {error}") from None
+    except TypeError as error:
+        raise ArgumentError(f"{name}: {error}") from None
 
 
 def _line(name: str) -> Callable[..., Tensor]:
@@ -33,7 +46,7 @@ def _line(name: str) -> Callable[..., Tensor]:
         x: Array, /, *, n: int | None = None, axis: int = -1, norm: str = "backward"
     ) -> Tensor:
         given = densely(as_tensor(x), "a Fourier transform")
-        return dense(getattr(np.fft, name)(given, n=n, axis=axis, norm=norm))
+        return dense(_done(name, given, n=n, axis=axis, norm=norm))
 
     transform.__name__ = transform.__qualname__ = name
     transform.__doc__ = f"As `numpy.fft.{name}`: a transform along one dimension."
@@ -55,7 +68,7 @@ def _block(name: str) -> Callable[..., Tensor]:
         given = densely(as_tensor(x), "a Fourier transform")
         if s is not None and axes is None:
             axes = tuple(range(given.ndim - len(s), given.ndim))
-        return dense(getattr(np.fft, name)(given, s=s, axes=axes, norm=norm))
+        return dense(_done(name, given, s=s, axes=axes, norm=norm))
 
     transform.__name__ = transform.__qualname__ = name
     transform.__doc__ = f"As `numpy.fft.{name}`: a transform along several dimensions."

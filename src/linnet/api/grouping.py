@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from linnet.algebra import table
 from linnet.api.dtypes import DType, astype
-from linnet.api.operands import Array, as_tensor, axis_number, check_kind, dtype_of, shape_of
+from linnet.api.operands import Array, as_tensor, axis_number, check_kind, dtype_of, real, shape_of
 from linnet.api.products import tensordot
 from linnet.api.shapes import moveaxis, reshape
 from linnet.api.statistics import accumulated_in, mean, summed_dtype
@@ -79,7 +79,7 @@ class Groups:
         """The variance of each group; `ddof` is NumPy's name for the correction."""
         array, axis = self._grouped(x)
         check_kind(array, "biuf", "var")
-        degrees = float(correction if ddof is None else ddof)
+        degrees = real(correction if ddof is None else ddof, "a correction")
         found = self._variance(astype(array, "float64", copy=False), axis, degrees)
         return _in_format(astype(found, _floating(dtype_of(array)), copy=False), format)
 

@@ -205,6 +205,8 @@ def inv(x: Array, /) -> Tensor:
 def solve(x1: Array, x2: Array, /) -> Tensor:
     """What a matrix must be multiplied with to give another, or a vector."""
     a, b = _square(x1, "solve"), as_tensor(x2)
+    if not b.ndim or shape_of(b)[-2 if b.ndim > 1 else -1] != shape_of(a)[-1]:
+        raise ShapeError(f"the shapes {a.shape} and {b.shape} do not fit: a row for every column")
     if b.ndim == 1:
         return _dense("solve", lambda p, q: np.linalg.solve(p, q[..., None])[..., 0], a, b)
     return _dense("solve", np.linalg.solve, a, b)

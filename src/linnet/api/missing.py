@@ -13,7 +13,7 @@ from linnet.algebra import table
 from linnet.algebra.function import Function
 from linnet.api import running, searching, statistics
 from linnet.api.dtypes import DType, astype
-from linnet.api.operands import Array, Axes, as_array, as_tensor, axis_numbers, dtype_of
+from linnet.api.operands import Array, Axes, as_array, as_tensor, axis_numbers, dtype_of, real
 from linnet.arrays import apply, compute, lazy, reduce
 from linnet.errors import ArgumentError, ShapeError
 from linnet.formats.located import located
@@ -193,6 +193,7 @@ def _where_more(count: Any, than: float, found: Any) -> Any:
 
 
 def _variance(x: Any, axis: Axes, lost: float, keepdims: bool) -> Any:
+    lost = real(lost, "a correction")
     if dtype_of(x)[0] == "c":
         raise ArgumentError("the variance of complex numbers is not defined here")
     y = lazy(astype(x, "float64", copy=False))

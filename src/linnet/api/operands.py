@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import operator
+from numbers import Real
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -77,6 +78,13 @@ def whole(value: object, what: str) -> int:
         return operator.index(value)  # type: ignore[arg-type]
     except TypeError:
         raise ArgumentError(f"{what} is an integer, not {value!r}") from None
+
+
+def real(value: object, what: str) -> float:
+    """A real number given by the user."""
+    if isinstance(value, bool) or not isinstance(value, Real):
+        raise ArgumentError(f"{what} is a number, not {value!r}")
+    return float(value)
 
 
 def check_device(device: object) -> None:

@@ -152,11 +152,13 @@ def tensordot(x1: Array, x2: Array, /, *, axes: Any = 2, format: FormatLike | No
 
 def _pairs(axes: Any, m: int, n: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
     """The dimensions to sum over, of both arrays."""
-    if not isinstance(axes, Sequence):
+    if not isinstance(axes, Sequence) or isinstance(axes, str):
         count = whole(axes, "the number of axes")
         if not 0 <= count <= min(m, n):
             raise ShapeError(f"arrays of {m} and {n} dimensions do not share {count}")
         return tuple(range(m - count, m)), tuple(range(count))
+    if len(axes) != 2:
+        raise ShapeError(f"the axes are those of two arrays, not {axes!r}")
     left, right = (a if isinstance(a, Sequence) else (a,) for a in axes)
     if len(left) != len(right):
         raise ShapeError(f"{len(left)} dimensions do not pair with {len(right)}")

@@ -13,7 +13,7 @@ from linnet.algebra.lookup import lookup
 from linnet.algebra.table import PAIRS
 from linnet.api import NAMES
 from linnet.api.dtypes import astype
-from linnet.api.operands import as_array, as_tensor, check_device
+from linnet.api.operands import as_array, as_tensor, check_device, dtype_of
 from linnet.api.storage import is_dense
 from linnet.arrays import apply, reduce
 from linnet.errors import FormatError, Location
@@ -123,9 +123,7 @@ def _put(target: Any, found: Any) -> Any:
 
 def _ufunc(ufunc: Any, method: str, inputs: tuple[Any, ...], named: dict[str, Any]) -> Any:
     if method == "__call__":
-        named = {
-            k: v for k, v in named.items() if k not in _NO_MATTER and (k, v) != ("where", True)
-        }
+        named = {k: v for k, v in named.items() if not _goes_without_saying(k, v)}
         wanted = named.pop("dtype", None)
         if wanted is not None:  # in which it is computed
             inputs = tuple([astype(as_array(x), wanted, copy=False) for x in inputs])
@@ -153,7 +151,11 @@ def _ufunc(ufunc: Any, method: str, inputs: tuple[Any, ...], named: dict[str, An
     return NotImplemented
 
 
-_NO_MATTER = {"casting", "order", "subok"}  # of arrays that are made anew
+def _goes_without_saying(option: str, value: object) -> bool:
+    """Whether an option of a ufunc makes no difference, as its result is made anew."""
+    return option in ("casting", "order", "subok") or (option == "where" and value is True)
+
+
 _PRODUCTS = {np.matmul: "matmul", np.vecdot: "vecdot"} if hasattr(np, "vecdot") else {}
 
 # NumPy's functions that have another name here, or another place.
@@ -172,12 +174,25 @@ _OTHERS: dict[str, str] = {
     "ndim": "_ndim",
     "size": "_size",
     "result_type": "result_type",
-    "where": "where",
+    "where": "_where",
+    "iscomplexobj": "_is_complex",
+    "isclose": "_is_close",
+    "allclose": "_all_close",
+    "array_equal": "_equal",
+    "ptp": "_spread",
     "real": "real",
     "imag": "imag",
     "einsum": "einsum",
 }
 _OWN: dict[str, Callable[..., Any]] = {
+    "_where": lambda c, *xy: _api("where")(c, *xy) if xy else _api("nonzero")(c),
+    "_is_complex": lambda x: dtype_of(as_array(x))[0] == "c",
+    "_is_close": lambda a, b, *how, **named: _is_close(a, b, *how, **named),
+    "_all_close": lambda a, b, *how, **named: bool(_api("all")(_is_close(a, b, *how, **named))),
+    "_equal": lambda a, b, equal_nan=False: _equal(as_tensor(a), as_tensor(b), equal_nan),
+    "_spread": lambda x, axis=None, **named: apply(
+        table.subtract, _api("max")(x, axis=axis, **named), _api("min")(x, axis=axis, **named)
+    ),
     "_round": lambda x, decimals=0: _rounded(as_tensor(x), decimals),
     "_transpose": lambda x, axes=None: as_tensor(x).transpose(*(() if axes is None else (axes,))),
     "_ravel": lambda x, order="C": as_tensor(x).reshape(-1),
@@ -186,6 +201,32 @@ _OWN: dict[str, Callable[..., Any]] = {
     "_ndim": lambda x: as_tensor(x).ndim,
     "_size": lambda x: as_tensor(x).size,
 }
+
+
+def _is_close(
+    a: Any, b: Any, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False
+) -> Any:
+    """Where elements differ by little: infinities if they are equal, NaN if that is said."""
+    a, b = as_array(a), as_array(b)
+    near = apply(table.absolute, apply(table.subtract, a, b))
+    limit = apply(table.add, apply(table.multiply, apply(table.absolute, b), rtol), atol)
+    found = apply(table.logical_and, apply(table.less_equal, near, limit), apply(table.isfinite, b))
+    found = apply(table.logical_or, found, apply(table.equal, a, b))
+    return apply(table.logical_or, found, _both_missing(a, b)) if equal_nan else found
+
+
+def _both_missing(a: Any, b: Any) -> Any:
+    return apply(table.logical_and, apply(table.isnan, a), apply(table.isnan, b))
+
+
+def _equal(a: Tensor, b: Tensor, equal_nan: bool) -> bool:
+    """Whether shapes and all elements are equal."""
+    if a.shape != b.shape:
+        return False
+    same = apply(table.equal, a, b)
+    if equal_nan:
+        same = apply(table.logical_or, same, _both_missing(a, b))
+    return bool(_api("all")(same))
 
 
 def _rounded(x: Tensor, decimals: int) -> Any:
@@ -221,7 +262,11 @@ def array_function(function: Any, args: Any, named: Any) -> Any:
         target = _OWN.get(name) or (_api(name) if known else None)
     if target is None:
         return NotImplemented
-    said = {k: v for k, v in named.items() if k not in _UNSAID or v is not _UNSAID[k]}
+    said = {
+        k: v
+        for k, v in named.items()
+        if (k not in _UNSAID or v is not _UNSAID[k]) and not (k == "where" and v is True)
+    }
     if "keepdims" in said and said["keepdims"] is np._NoValue:
         del said["keepdims"]
     return target(*_positional(target, args, said), **said)

@@ -12,7 +12,8 @@ import numpy as np
 from linnet.algebra.dtypes import Number, canonical
 from linnet.api.dtypes import DType
 from linnet.api.storage import build, typed, unflatten
-from linnet.errors import RangeError, ShapeError
+from linnet.errors import ArgumentError, RangeError, ShapeError
+from linnet.formats.given import as_numpy
 from linnet.formats.located import located
 from linnet.formats.named import COO, FormatLike, as_format
 from linnet.formats.tensor import Tensor
@@ -42,10 +43,19 @@ def random(
         raise RangeError(f"a density lies between 0 and 1, and is not {density!r}")
     if size > LARGEST:
         raise ShapeError(f"an array of shape {dims} has more elements than 63 bits count")
-    generator = np.random.default_rng(rng)
+    try:
+        generator = np.random.default_rng(rng)
+    except (TypeError, ValueError) as error:
+        raise ArgumentError(f"{rng!r} is neither a generator nor a seed", why=str(error)) from None
     count = round(size * density)
     key = _distinct(generator, size, count)
-    values = generator.random(count) if sampler is None else np.asarray(sampler(count))
+    drawn = generator.random(count) if sampler is None else sampler(count)
+    values = as_numpy(drawn, name="what the sampler gave")
+    if values.shape != (count,) or values.dtype.kind not in "biufc":
+        raise ShapeError(
+            f"the sampler was asked for {count} numbers, and gave an array of {values.dtype} of "
+            f"shape {values.shape}"
+        )
     held = canonical(dtype)
     wanted = typed(as_format(COO if format is None else format, len(dims)), held, fill_value)
     return build(unflatten(key, dims), values.astype(held), dims, wanted)

@@ -15,7 +15,16 @@ from linnet.algebra import table
 from linnet.algebra.dtypes import canonical
 from linnet.algebra.function import Function
 from linnet.api.dtypes import DType, astype
-from linnet.api.operands import Array, Axes, as_array, axis_numbers, check_kind, dtype_of, shape_of
+from linnet.api.operands import (
+    Array,
+    Axes,
+    as_array,
+    axis_numbers,
+    check_kind,
+    dtype_of,
+    real,
+    shape_of,
+)
 from linnet.arrays import apply, compute, lazy, reduce
 from linnet.errors import DTypeError, ShapeError
 from linnet.formats.located import located
@@ -190,7 +199,7 @@ def std(
 def _variance(x: Any, axes: tuple[int, ...], correction: float, keepdims: bool) -> Array:
     """Where nothing is stored, the distance from the mean is the same, and is counted."""
     count = math.prod(shape_of(x)[d] for d in axes)
-    degrees = float(np.maximum(count - correction, 0))
+    degrees = float(np.maximum(count - real(correction, "a correction"), 0))
     y: Any = lazy(astype(x, "float64", copy=False))
     squares = apply(table.square, apply(table.subtract, y, _mean(y, axes, True)))
     total: Any = reduce(table.add, squares, axis=axes, keepdims=keepdims)

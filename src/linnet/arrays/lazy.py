@@ -63,6 +63,7 @@ class Lazy(Operators):
         """The transpose: dimensions in reverse."""
         return Lazy(permuted(self.node, tuple(reversed(range(self.ndim)))))
 
+    @located
     def compute(self, format: FormatLike | None = None) -> Tensor:
         """The tensor, in a format that is given or chosen."""
         wanted = None if format is None else as_format(format, self.ndim)
@@ -156,6 +157,7 @@ def compute(*arrays: object) -> Any:
     return found[0] if len(found) == 1 else tuple(found)
 
 
+@located
 def fuse(function: Callable[..., Any]) -> Callable[..., Any]:
     """The same function of arrays, run as a whole: its operations become few kernels.
 
@@ -165,6 +167,8 @@ def fuse(function: Callable[..., Any]) -> Callable[..., Any]:
     ... def normalized(X):
     ...     return X / X.sum(1, keepdims=True)
     """
+    if not callable(function):
+        raise ArgumentError(f"fuse takes a function of arrays, not {function!r}")
 
     @wraps(function)
     def fused(*args: Any, **named: Any) -> Any:

@@ -131,6 +131,12 @@ class Operators:
         """With dimensions in reverse, or in the order given; nothing is copied."""
         return _api("calls.transpose")(self, axes)  # type: ignore[no-any-return]
 
+    def ravel(self) -> Tensor:
+        """The elements in one dimension."""
+        return _api("shapes.reshape")(self, (-1,))  # type: ignore[no-any-return]
+
+    flatten = ravel
+
     def conj(self) -> Tensor:
         """The complex conjugate of every element."""
         return _api("calls.operator")("conj", self)  # type: ignore[no-any-return]

@@ -15,6 +15,29 @@ if TYPE_CHECKING:
 _FEW = 40  # stored values that are worth listing
 
 
+# What users of SciPy ask an array for, and how it is written here.
+ELSEWHERE = {
+    "toarray": ".to_numpy()",
+    "todense": ".to_numpy()",
+    "tocsr": '.to("csr")',
+    "tocsc": '.to("csc")',
+    "tocoo": '.to("coo")',
+    "tobsr": ".to(ln.BSR)",
+    "asformat": ".to(format)",
+    "multiply": "A * B",
+    "power": "A ** n",
+    "maximum": "ln.maximum(A, B)",
+    "minimum": "ln.minimum(A, B)",
+    "diagonal": "ln.diag(A)",
+    "getnnz": ".nnz",
+    "count_nonzero": "ln.count_nonzero(A)",
+    "indptr": '.buffers["ptr1"]',
+    "indices": '.buffers["idx1"]',
+    "row": ".coords[0]",
+    "col": ".coords[1]",
+}
+
+
 def one_line(tensor: Tensor) -> str:
     """`Tensor(shape=(3, 4), dtype=float64, format=CSR, stored=5, fill=0.0, 84 bytes)`"""
     parts = [f"dtype={tensor.dtype or 'open'}", f"format={tensor.format!r}"]

@@ -149,6 +149,15 @@ class Tensor(Operators):
         """The values that are stored, in the order of `coords`."""
         return show.values(self)
 
+    def tolist(self) -> Any:
+        """The elements as numbers of Python in nested lists."""
+        return self.to_numpy().tolist()
+
+    def __getattr__(self, name: str) -> Any:
+        said = show.ELSEWHERE.get(name)
+        hint = "" if said is None else f": that is written {said}"
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}{hint}")
+
     def __repr__(self) -> str:
         return show.one_line(self)
 

@@ -28,7 +28,7 @@ def to_scipy(tensor: Tensor, kind: str | None = None, copy: bool = False) -> Any
             f"SciPy reads 0 where nothing is stored, and the fill value is {tensor.fill_value!r}",
             hint="convert to a format with fill value 0 first: .to(format.with_fill(0))",
         )
-    name, _, suffix = (kind or _natural(tensor)).partition("_")
+    name, _, suffix = str(kind or _natural(tensor)).partition("_")
     if name not in _KINDS or suffix not in ("", "array", "matrix"):
         raise ArgumentError(
             f"SciPy has no sparse kind {kind!r}", hint=f"one of {', '.join(_KINDS)}"
@@ -45,7 +45,10 @@ def to_scipy(tensor: Tensor, kind: str | None = None, copy: bool = False) -> Any
     except (ValueError, TypeError) as refused:
         raise FormatError(f"SciPy cannot hold {tensor!r}", why=str(refused)) from None
     result.has_canonical_format = True
-    return result if stored == name else result.asformat(name)
+    try:
+        return result if stored == name else result.asformat(name)
+    except (ValueError, TypeError) as refused:
+        raise FormatError(f"SciPy's {name} cannot hold {tensor!r}", why=str(refused)) from None
 
 
 def _natural(tensor: Tensor) -> str:
