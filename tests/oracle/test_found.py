@@ -340,3 +340,19 @@ def test_a_place_beyond_the_bounds_is_not_asked_whether_it_is_settled():
 
     K = ln.asarray(np.full(3, 2), format=ln.SparseHash(ln.Element(7, "int64")))
     ln.testing.assert_equal(least(K, np.zeros(3)), np.array([2, 0, 0]))
+
+
+def test_a_loop_whose_end_is_an_index_is_not_checked_beforehand():
+    """How far `A[2 - k, 0]` reaches is known; whether it is read at all is up to the loops."""
+
+    @ln.kernel
+    def f(y, A):
+        ln.declare(y, 0.0, (A.shape[0],))
+        for j in range(A.shape[0]):
+            for k in range(j):
+                for l in range(k):
+                    y[j] += A[2 - l, 0]
+        return y
+
+    A = ln.asarray(np.array([[1.0], [0.0], [3.0]]), format=ln.DCSR)
+    ln.testing.assert_equal(f(ln.empty_tensor(ln.DENSE(1)), A), np.array([0.0, 0.0, 3.0]))

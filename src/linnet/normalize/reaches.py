@@ -122,6 +122,8 @@ class _Search:
         bounds = [n for x in ends for e in (x.start, x.stop) for n in walk(e)]
         if terms is None or not all(map(self.is_known, [*bounds, *terms])):
             return
+        if any(isinstance(n, Index) for n in bounds):
+            return  # a loop that runs as far as another index says
         first: Expr = Literal(0)
         last: Expr = Literal(0)
         for term, factor in terms.items():
