@@ -90,6 +90,7 @@ def _reduction(
         return broken
     value = _Reader(letters, sizes, operands).node(notation.value)
     value = broadcast(value, tuple(sizes[i] for i in letters))
+    op.types((value.dtype, value.dtype))  # which refuses what it does not take
     if op.identity(concrete(value.dtype)) is None and fill is None:
         raise FormatError(
             f"`{op.name}` has no identity, so the result has no value to begin with",

@@ -177,8 +177,16 @@ class _Planner:
         return len(self.groups) - 1
 
     def _dense(self, format: Format, needs: frozenset[str]) -> tuple[tuple[int, ...], ...]:
-        """Dimensions that a result stores densely, and no operand does so."""
-        own = [len(run) for name in needs for run in runs_of(self.known.formats[name])]
+        """Dimensions that a result stores densely, and no operand does so.
+
+        A dimension of one element may be repeated, and is then no dimension of the operand's.
+        """
+        shapes, formats = self.known.shapes, self.known.formats
+        own = [
+            sum(shapes[name][mode] != 1 for mode in run)
+            for name in needs
+            for run in runs_of(formats[name])
+        ]
         most = max(own, default=0)
         return tuple(run for run in runs_of(format) if len(run) > most)
 

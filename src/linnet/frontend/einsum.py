@@ -7,6 +7,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
+from types import FunctionType
 
 from linnet import loops
 from linnet.algebra.dtypes import Number
@@ -21,12 +22,13 @@ from linnet.arrays.plan import Plan, plan
 from linnet.arrays.slices import Part, viewed
 from linnet.arrays.subscripts import contraction
 from linnet.arrays.trace import trace
-from linnet.errors import ArgumentError, KernelSyntaxError, Location
+from linnet.errors import ArgumentError, KernelSyntaxError, LinnetError, Location
 from linnet.formats.construct import asarray
 from linnet.formats.format import Format
 from linnet.formats.located import located
 from linnet.formats.named import FormatLike, as_format
 from linnet.formats.tensor import Tensor
+from linnet.frontend.functions import function
 from linnet.frontend.text import parse_text
 
 _EQUATION = re.compile(r"\s*(\w+)\s*(\[[^\]]*\])?\s*([^\s\w=]*|\s\w+)=(?!=)\s*(.+)", re.DOTALL)
@@ -134,12 +136,27 @@ def noted(
     equation: str, operands: Mapping[str, object], fill: Number | None = None
 ) -> tuple[Node, Labels, dict[str, Node]]:
     """What an equation computes, its names, and its operands."""
-    functions = {name: f for name, f in operands.items() if lookup(f) is not None}
+    functions = {n: f for n, v in operands.items() if (f := _function(v)) is not None}
     given = {n: _operand(n, v) for n, v in operands.items() if n not in functions}
     found = read(equation, tuple(given), tuple(sorted(functions.items())))
+    for name in operands:
+        if re.search(rf"\b{re.escape(name)}\b", equation) is None:
+            raise ArgumentError(f"`{name}` is given, and is not in the equation {equation!r}")
     parts = {s.name: viewed(given[s.operand], s.index) for s in found.slices}
     made, labels = graph_of(found.notation, given | parts, fill)
     return made, labels, given
+
+
+def _function(value: object) -> Function | None:
+    """The function that an operand stands for; one of plain Python is compiled from its text."""
+    return (
+        _own(value) if isinstance(value, FunctionType) and lookup(value) is None else lookup(value)
+    )
+
+
+@lru_cache(maxsize=256)
+def _own(text: FunctionType) -> Function:
+    return function(text)
 
 
 def _operand(name: str, value: object) -> Node:
@@ -189,7 +206,10 @@ def read(
     indices = _indices(value, known, equation, found.start(4))
     indices |= _indices(f"_{left[len(name) :]}", (), equation, found.start(2))
     loop = f"for {', '.join(sorted(indices))} in ...:\n    " if indices else ""
-    program = parse_text(f"{loop}{left} = {value}", dict(functions))
+    try:
+        program = parse_text(f"{loop}{left} = {value}", dict(functions))
+    except LinnetError as error:
+        raise _marked(error, equation, found.start(4) - len(f"{left} = ")) from None
     stmt = program.body
     while isinstance(stmt, loops.Loop | loops.Block):
         stmt = stmt.body if isinstance(stmt, loops.Loop) else stmt.stmts[0]
@@ -276,9 +296,22 @@ class _Namer(ast.NodeTransformer):
             raise _unreadable(self.equation, why, 0) from None
 
 
-def _unreadable(text: str, why: str, at: int, hint: str | None = None) -> KernelSyntaxError:
+def _marked(error: LinnetError, equation: str, offset: int) -> LinnetError:
+    """An error in the text of an equation, as one of the user's line, with the place marked."""
+    inner, error.at = error.at, Location.of_caller()
+    if inner is not None:
+        at = max(0, inner.column - (len(inner.text) - len(inner.text.lstrip())) + offset)
+        error.why = f"{error.why or 'it is in the equation'}\n{_pointed(equation, at)}"
+    return error
+
+
+def _pointed(text: str, at: int) -> str:
     line = " ".join(text.split("\n"))
-    marked = f"{why}\n        {line}\n        {' ' * max(0, at)}^"
+    return f"        {line}\n        {' ' * max(0, at)}^"
+
+
+def _unreadable(text: str, why: str, at: int, hint: str | None = None) -> KernelSyntaxError:
+    why = f"{why}\n{_pointed(text, at)}"
     return KernelSyntaxError(
-        f"cannot read the equation {text!r}", at=Location.of_caller(), why=marked, hint=hint
+        f"cannot read the equation {text!r}", at=Location.of_caller(), why=why, hint=hint
     )

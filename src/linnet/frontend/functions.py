@@ -19,6 +19,7 @@ from linnet.algebra.meaning import meaning
 from linnet.algebra.table import FUNCTIONS
 from linnet.algebra.user import emit_of, types_of
 from linnet.errors import ArgumentError, DTypeError, Location
+from linnet.formats.located import located
 from linnet.imp.source import source_of
 
 Law = Number | Mapping[Number, int | str]
@@ -152,9 +153,8 @@ def _read(
     called = name or (source_of(text).definition.name if lambda_ else text.__name__)
     if not called.isidentifier():
         raise _refusal(f"{called!r} is not a name")
-    return Body(text, called, None if dtype is None else canonical(dtype), ""), tuple(
-        a.arg for a in args.args
-    )
+    held = None if dtype is None else located(canonical)(dtype)
+    return Body(text, called, held, ""), tuple(a.arg for a in args.args)
 
 
 def _refusal(message: str, why: str | None = None, hint: str | None = None) -> ArgumentError:
@@ -238,6 +238,8 @@ def _space(
     """The iteration space, and the values of arguments that it speaks of."""
     if said.space is None:
         return None, ()
+    if not isinstance(said.space, str):
+        raise _refusal(f"an iteration space is a text, not {said.space!r}", hint='such as "x | y"')
     try:
         space = regions.normalize(regions.parse(said.space))
     except ValueError as error:

@@ -1,0 +1,86 @@
+"""Functions in equations: of users, of plain Python, of NumPy; and what is refused, and how."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import linnet as ln
+from linnet.errors import ArgumentError, DTypeError, KernelSyntaxError, LinnetError
+from linnet.testing import dense
+
+X = np.array([[0.0, 2.0, 0.0], [3.0, 0.0, -1.0]])
+A = ln.asarray(X, format=ln.CSR)
+
+
+def plain(v):
+    return v * v + 1 if v > 0 else 2 * v
+
+
+def test_a_function_of_plain_python_will_do():
+    want = np.where(X > 0, X * X + 1, 2 * X).sum(1)
+    np.testing.assert_array_equal(dense(ln.einsum("y[i] += f(A[i,j])", A=A, f=plain)), want)
+    got = ln.einsum("y[i] += f(A[i,j])", A=A, f=lambda v: v * v + 1 if v > 0 else 2 * v)
+    np.testing.assert_array_equal(dense(got), want)
+
+
+def test_functions_of_all_kinds():
+    largest = ln.function(lambda a, b: max(a, b), identity=-np.inf, commutative=True)
+    np.testing.assert_array_equal(dense(ln.einsum("y[i] f= A[i,j]", A=A, f=largest)), X.max(1))
+    np.testing.assert_array_equal(dense(ln.einsum("y[i] += f(A[i,j])", A=A, f=np.abs)), [2, 4])
+    np.testing.assert_allclose(
+        dense(ln.einsum("y[i] logaddexp= A[i,j]", A=A)), np.logaddexp.reduce(X, axis=1)
+    )
+    z = X + 1j * X[:, ::-1]
+    f = ln.function(lambda u, v: u * v.conjugate() if abs(u) > 1 else u + 1j * v)
+    got = ln.einsum("C[i,j] = f(A[i,j], B[i,j])", A=ln.asarray(z, format=ln.CSR), B=z, f=f)
+    np.testing.assert_allclose(dense(got), np.where(np.abs(z) > 1, z * z.conj(), z + 1j * z))
+
+
+@pytest.mark.parametrize(
+    ("text", "names", "message", "mark"),
+    [
+        ("y[i] += f(A[i,j])", {"f": np.add}, "takes 2 arguments, not 1", "f(A"),
+        ("y[i] += q(A[i,j])", {}, "`q` is not defined", "q(A"),
+        ("y[i] += A(A[i,j])", {}, "`A` is not a function", "A(A"),
+        ("y[i] += A[i,j] * f(A[i,j])", {"f": np.add}, "takes 2 arguments", "f(A"),
+    ],
+)
+def test_the_place_in_the_equation_is_marked(text, names, message, mark):
+    with pytest.raises(LinnetError, match=message) as caught:
+        ln.einsum(text, A=A, **names)
+    error = caught.value
+    assert error.at.file == __file__
+    _, line, pointer = error.why.splitlines()
+    assert line[pointer.index("^") :].startswith(mark)
+
+
+def test_operands_that_do_not_occur():
+    with pytest.raises(ArgumentError, match="`B` is given, and is not in the equation"):
+        ln.einsum("y[i] += A[i,j]", A=A, B=A)
+    with pytest.raises(ArgumentError, match="`f` is given"):
+        ln.einsum("y[i] += A[i,j]", A=A, f=plain)
+
+
+def test_what_an_update_does_not_take():
+    with pytest.raises(DTypeError, match="maximum is not defined for complex128"):
+        ln.einsum("y[i] max= A[i,j]", A=A * 1j)
+    with pytest.raises(KernelSyntaxError, match="cannot read the equation ''"):
+        ln.einsum("", A=A)
+    with pytest.raises(LinnetError, match="has no identity"):
+        ln.einsum("y[i] f= A[i,j]", A=A, f=ln.function(lambda a, b: a - b))
+
+
+@pytest.mark.parametrize(
+    ("claims", "message"),
+    [
+        ({"iteration_space": 3}, "an iteration space is a text, not 3"),
+        ({"iteration_space": "x | z"}, "no argument 'z'"),
+        ({"dtype": "float99"}, "'float99' is not a dtype"),
+        ({"annihilator": {0: 5}}, "no argument 5"),
+    ],
+)
+def test_claims_that_are_none(claims, message):
+    with pytest.raises(LinnetError, match=message) as caught:
+        ln.function(lambda x, y: x + y, **claims)
+    assert caught.value.at.file == __file__
