@@ -40,7 +40,7 @@ i64 gustavson(i64 *restrict args) {
         w_val[j] += A_k * B_val[B_q];
       }
     }
-    if (w_n * 64 > n_j) sweep_b_i32(w_tbl, 0, n_j, w_idx, 0);
+    if (w_n * 10 > n_j) sweep_b_i32(w_tbl, 0, n_j, w_idx, 0);
     else sort_i32(w_idx, 0, w_n);
     if (grow(C_idx, args + 5, C_n + w_n)) return OUT_OF_MEMORY;
     if (grow(C_val, args + 8, C_n + w_n)) return OUT_OF_MEMORY;

@@ -12,7 +12,7 @@ from linnet.formats.looplets import FILL, Lookup, Looplet, Seek, Spike, Stepper,
 from linnet.formats.validate import check_flags, check_pointers, check_sorted
 
 # To look at as many flags as this takes about as long as to sort one more position.
-_CROWDED = 64
+_CROWDED = 10
 Ints = Sequence[int]
 Target = MutableSequence[int]
 

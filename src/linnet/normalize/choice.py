@@ -27,14 +27,18 @@ Kinds = tuple[tuple[str, str], ...]
 MERGED, UNPACKED = "merged", "unpacked"
 """What becomes of a sparse vector that meets many rows."""
 
-NEAR = 1 << 21  # bytes of a dense workspace that are always at hand: a cache or two
+NEAR = 1 << 20  # bytes of a dense workspace that are always at hand: a second cache
+CLOSE = 1 << 18  # the same where there are some updates, which other things are pushed out by
 FAR = 1 << 28  # bytes of one that is never made for the sake of speed
 _FEW = 8  # updates that are not worth sorting
+_SOME = 64  # updates from which on it takes long to wait for memory each time
 _MANY = 320  # updates from which on they are sorted by digits, faster than a list of places is
-_WIDE = 16  # elements per update from which on few updates meet
+_WIDE = 8  # elements per update from which on few updates meet
 _SOON = 1 << 14  # updates that are merged so fast that it does not matter how often
 _ROOMY = 64  # a vector that is unpacked has at most so many elements for each that is looked up
-_USED = 8  # a dense workspace beyond the cache has at most so many elements per update
+_USED = 8  # a dense workspace beyond the cache has at most so many elements per update,
+_OFTEN = 3  # and one beyond the last cache, of LAST bytes, so many
+LAST = 1 << 25
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,17 +99,25 @@ def choose(choice: Choice | Unpacking, shapes: Shapes, counts: Counts) -> Chosen
     elements = math.prod(known)
     space = elements * (choice.itemsize + 1)
     updates = _updates(choice, shapes, counts)
-    sorting = updates is not None and updates >= _MANY and elements >= _WIDE * updates
-    if space <= NEAR and len(sizes) == 1 and not sorting:
+    if len(sizes) == 1 and space <= NEAR and not _worth_sorting(updates, elements, space):
         return Chosen(DENSE, f"{space} bytes are always at hand")
     if updates is None:
         return Chosen(choice.usual, "the number of updates is not known")
     about = f"about {updates:.3g} updates in {space} bytes"
     if space <= FAR and updates < _FEW and len(sizes) == 1:
         return Chosen(DENSE, f"{about} at a time are too few to be sorted")
-    if space <= FAR and elements <= _USED * updates:
+    if space <= FAR and elements <= (_USED if space <= LAST else _OFTEN) * updates:
         return Chosen(DENSE, f"{about}, much of which is used")
     return Chosen(_listed(updates), f"{about}, most of which would stay empty")
+
+
+def _worth_sorting(updates: float | None, elements: int, space: int) -> bool:
+    """Whether a vector that fits a cache is still better listed."""
+    if updates is None:
+        return False
+    return (updates >= _MANY and elements >= _WIDE * updates) or (
+        updates >= _SOME and space > CLOSE and elements >= _WIDE * updates
+    )
 
 
 def _listed(updates: float) -> str:
