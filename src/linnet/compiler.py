@@ -11,6 +11,7 @@ from linnet.algebra.elementary import is_vectorized
 from linnet.formats.format import Format
 from linnet.formats.policies import Policy
 from linnet.imp.ahead import compute_ahead
+from linnet.imp.append_at_once import append_at_once
 from linnet.imp.check import check as check_code
 from linnet.imp.consecutive import Known
 from linnet.imp.fuse_ranges import fuse_ranges
@@ -135,7 +136,7 @@ def generate(normalized: Normalized, arrays: Arrays) -> Lowered:
 
 def improve(kernel: imp.Kernel, known: Known, counters: frozenset[str]) -> imp.Kernel:
     """Rearrange simplified code as an expert would."""
-    better = reserve_ahead(fuse_ranges(hoist(kernel), known), known)
+    better = append_at_once(reserve_ahead(fuse_ranges(hoist(kernel), known), known), known)
     better = own_sums(jam(walk_together(better)))
     better = compute_ahead(strips(whole_tiles(better), counters), is_vectorized)
     return kernel if better is kernel else simplify_code(better)

@@ -96,6 +96,13 @@ def transpose(B, A):
         B[j, i] = A[i, j]
 
 
+@ln.kernel
+def scale(B, A):
+    B[...] = 0
+    for i, j in ...:
+        B[i, j] = A[i, j] * 2
+
+
 def stored(format: object, ndim: int) -> ln.Tensor:
     array = np.ones((4,) * ndim) if ndim > 2 else VECTOR if ndim == 1 else MATRIX
     return ln.asarray(array, format=format)  # type: ignore[arg-type]
@@ -110,6 +117,7 @@ PROGRAMS = [
     (add, CSR, (CSR, 2), (CSR, 2)),
     (add_three, LIST, (LIST, 1), (LIST, 1), (LIST, 1)),
     (gustavson, CSR, (CSR, 2), (CSR, 2)),
+    (scale, CSR, (CSR, 2)),
     (sddmm, CSR, (CSR, 2), (ln.DENSE, 2), (ln.DENSE, 2)),
     (spmm, ln.DENSE(2), (CSR, 2), (ln.DENSE, 2)),
     (total, None, (ln.CSF(3), 3)),

@@ -1,0 +1,141 @@
+"""Writes what rows append one by one, each as many entries as it is read from, in one loop.
+
+for i in 0 … n:                          shift = c - ptr[0]
+  for q in ptr[i] … ptr[i + 1]:          for q in ptr[0] … ptr[n]:
+    out[c] = a[q]                  ->      out[shift + q] = a[q]
+    c += 1                               for i in 0 … n:
+  end[i] = c                               c += ptr[i + 1] - ptr[i]
+                                           end[i] = c
+
+Rows are short, and all of them together are long: they are computed in vectors.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from linnet import imp
+from linnet.imp.consecutive import Known, at
+from linnet.imp.effects import Effects, breaks
+from linnet.imp.fresh import fresh_names
+from linnet.imp.rewrite import rebuild, statements, substitute
+from linnet.names import Names
+
+
+def append_at_once(kernel: imp.Kernel, known: Known) -> imp.Kernel:
+    """One loop for the entries of all rows, where it is known that they follow one another.
+
+    Needs: simplified code, in which room for all that is appended is made before the loop.
+    """
+    body = _Pass(known, Effects(kernel.codelets), fresh_names(kernel)).block(kernel.body)
+    return kernel if body is kernel.body else replace(kernel, body=body)
+
+
+@dataclass(frozen=True, slots=True)
+class _Append:
+    """The loop over the entries of a row: `for …: lets; out[count] = …; count += 1`."""
+
+    loop: imp.For
+    stores: tuple[imp.Store, ...]
+    count: imp.Var
+
+
+class _Pass:
+    """Blocks from the outside in: the outermost loop that will do is split."""
+
+    def __init__(self, known: Known, effects: Effects, names: Names) -> None:
+        self.known, self.effects, self.names = known, effects, names
+
+    def block(self, block: imp.Block) -> imp.Block:
+        """The block, its loops split where that is possible."""
+        stmts: list[imp.Stmt] = []
+        for stmt in block.stmts:
+            split = self._split(stmt) if isinstance(stmt, imp.For) else None
+            stmts += split or [rebuild(stmt, self._inner)]
+        same = len(stmts) == len(block.stmts) and all(map(_is, stmts, block.stmts))
+        return block if same else imp.Block(tuple(stmts))
+
+    def _inner(self, node: imp.Node) -> imp.Node:
+        return self.block(node) if isinstance(node, imp.Block) else node
+
+    def _split(self, rows: imp.For) -> list[imp.Stmt] | None:
+        """What all rows append, then the rows without it."""
+        found = [a for s in rows.body.stmts if isinstance(s, imp.For) and (a := _append(s))]
+        if len(found) != 1 or not self.known.ordered(rows.start, rows.stop):
+            return None
+        (append,) = found
+        lets = _lets(rows.body)
+        start, stop = (substitute(e, lets) for e in (append.loop.start, append.loop.stop))
+        if not self.known.follow(start, stop, rows.var):
+            return None
+        first, last = at(start, rows.var, rows.start), at(start, rows.var, rows.stop)
+        if append.count.name in lets or not self._is_apart(append, rows, (first, last)):
+            return None
+        shift = imp.Var(self.names.fresh("shift"))
+        counted = imp.Assign(append.count, append.count + (imp.widen(stop) - imp.widen(start)))
+        rest = imp.Block(tuple(counted if s is append.loop else s for s in rows.body.stmts))
+        return [
+            imp.Let(shift, append.count - imp.widen(first)),
+            imp.For(append.loop.var, first, last, _body(append, shift), append.loop.note),
+            replace(rows, body=rest),
+        ]
+
+    def _is_apart(self, append: _Append, rows: imp.For, bounds: tuple[imp.Expr, imp.Expr]) -> bool:
+        """Whether what is appended depends on nothing that the rows change, and nothing on it."""
+        whole, written = self.effects.of(rows), {s.buffer.name for s in append.stores}
+        around = imp.Block(tuple(s for s in rows.body.stmts if s is not append.loop))
+        others = self.effects.of(around)
+        if append.count.name in others.assigns or breaks(rows.body) or _grows(rows, written):
+            return False
+        if written & (whole.loads | others.changes):
+            return False
+        stmts = append.loop.body.stmts
+        own = {append.loop.var.name, *(s.var.name for s in stmts if isinstance(s, imp.Let))}
+        for stmt in stmts[:-1]:
+            here = self.effects.of(getattr(stmt, "value", stmt))
+            if here.changes or here.loads & whole.changes or here.reads & (whole.assigns - own):
+                return False
+        ends = [self.effects.of(bound) for bound in bounds]
+        return not any(e.loads & whole.changes or e.reads & whole.assigns for e in ends)
+
+
+def _append(loop: imp.For) -> _Append | None:
+    """The loop as one that appends in every iteration, and does nothing else."""
+    stores = tuple(s for s in loop.body.stmts if isinstance(s, imp.Store))
+    buffers = {store.buffer.name for store in stores}
+    match loop.body.stmts:
+        case (*before, imp.Assign(imp.Var(_, imp.INT) as count, value)) if value == count + 1:
+            plain = all(isinstance(s, imp.Let | imp.Store | imp.Comment) for s in before)
+            once = 0 < len(stores) == len(buffers) and all(s.index == count for s in stores)
+            return _Append(loop, stores, count) if plain and once else None
+    return None
+
+
+def _body(append: _Append, shift: imp.Var) -> imp.Block:
+    """What is appended, written where it belongs."""
+    place = shift + append.loop.var
+    return imp.Block(
+        tuple(
+            replace(s, index=place) if isinstance(s, imp.Store) else s
+            for s in append.loop.body.stmts[:-1]
+        )
+    )
+
+
+def _grows(rows: imp.For, buffers: set[str]) -> bool:
+    """Whether room is still asked for row by row."""
+    grows = (s for s in statements(rows.body) if isinstance(s, imp.Grow))
+    return any(grow.buffer.name in buffers for grow in grows)
+
+
+def _lets(body: imp.Block) -> dict[str, imp.Expr]:
+    """What the variables of a row stand for, without each other."""
+    values: dict[str, imp.Expr] = {}
+    for stmt in body.stmts:
+        if isinstance(stmt, imp.Let):
+            values[stmt.var.name] = substitute(stmt.value, values)
+    return values
+
+
+def _is(a: object, b: object) -> bool:
+    return a is b
