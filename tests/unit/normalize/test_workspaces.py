@@ -9,7 +9,7 @@ import scipy.sparse as sp
 import linnet as ln
 from linnet import loops
 from linnet.errors import ScheduleError
-from linnet.formats.insertion import COORD, DENSE
+from linnet.formats.insertion import COORD, DENSE, MILLIONS, THOUSANDS
 from linnet.frontend.text import parse_text
 from linnet.loops.printer import show
 from linnet.normalize.choice import Choice, choose
@@ -118,8 +118,15 @@ ALL = choice([("A", 0), ("B", 1)], [("A", 1), ("A", 0), ("B", 1)], "A[i, k] * B[
         (ROW, 1_000_000, 2_000_000, DENSE),  # four updates at a time
         (ROW, 10**7, 10**8, COORD),  # a hundred updates of ten million places
         (ALL, 100, 5000, DENSE),  # all places are used
-        (ALL, 10**5, 5 * 10**5, COORD),
-        (ALL, 10**5, 10**8, COORD),  # ten updates to a place, of which there are too many
+        (ROW, 150_000, 600_000, COORD),  # sixteen updates of more than the cache holds
+        (ROW, 60_000, 600_000, COORD),  # a hundred that wait for a part of it
+        (ROW, 5000, 300_000, DENSE),  # most places are used
+        (ALL, 10**4, 10**4, COORD),  # ten thousand updates
+        (ALL, 10**4, 4 * 10**4, THOUSANDS),
+        (ALL, 10**5, 5 * 10**5, MILLIONS),
+        (ALL, 10**5, 10**8, MILLIONS),  # ten updates to a place, of which there are too many
+        (ALL, 6000, 180_000, MILLIONS),  # a sixth of what lies beyond all caches
+        (ALL, 5000, 290_000, DENSE),  # three quarters of it
     ],
 )
 def test_kind_of_workspace(what, n, stored, kind):
