@@ -65,7 +65,7 @@ def run(kernel: Kernel, x: Tensor, wanted: Format, maps: Sequence[Ints], *number
 
 def stored(x: Tensor) -> int:
     """How many elements the array stores, or somewhat more."""
-    return max(b.length for b in x.contents().buffers)
+    return max([b.length for b in x.contents().buffers], default=0)
 
 
 def same_kind(x: Tensor) -> Format:

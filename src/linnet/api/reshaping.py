@@ -20,7 +20,7 @@ from linnet.api.programs import (
     run,
     stored,
 )
-from linnet.api.storage import alike
+from linnet.api.storage import alike, nothing
 from linnet.formats.format import Format
 from linnet.formats.level import APPEND
 from linnet.formats.tensor import Tensor
@@ -33,6 +33,8 @@ Group = tuple[tuple[int, ...], tuple[int, ...]]
 def reshaped(x: Tensor, shape: tuple[int, ...]) -> Tensor:
     """The same elements in row-major order."""
     wanted = alike(x.contents().format, len(shape))
+    if not x.size:  # and yet there may be many empty rows
+        return nothing(shape, wanted)
     x = readable(x)
     format = x.contents().format
     if format.order != tuple(range(x.ndim)):
