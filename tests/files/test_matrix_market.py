@@ -178,11 +178,11 @@ REFUSED = {
     "count": (HEAD + "3 3 999999999999999\n1 1 1\n", "ends after 1 of 999999999999999"),
     "both triangles": (
         HEAD.replace("general", "symmetric") + "3 3 2\n2 1 1\n1 2 1\n",
-        "entry (1, 2), the 2th, that is above the diagonal",
+        "entry at (1, 2), number 2, that is above the diagonal",
     ),
     "skew diagonal": (
         HEAD.replace("general", "skew-symmetric") + "3 3 1\n2 2 1\n",
-        "entry (2, 2), the 1th, that is on the diagonal",
+        "entry at (2, 2), number 1, that is on the diagonal",
     ),
     "integer": (
         HEAD.replace("real", "integer") + "3 3 1\n1 1 1.5\n",

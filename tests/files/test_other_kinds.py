@@ -241,3 +241,25 @@ def test_compressed_by_content(tmp_path: Path):
     (tmp_path / "c.mtx.gz").write_bytes((tmp_path / "a.mtx").read_bytes())
     for name in ("b.mtx", "c.mtx.gz"):
         assert ln.read(tmp_path / name).to_numpy().tolist() == [[1.0, 2.0]]
+
+
+@pytest.mark.parametrize("dtype", ["float64", "int8", "complex64", "bool"])
+@pytest.mark.parametrize("shape", [(3,), (2, 3, 4), (0, 5)])
+def test_nothing_stored_in_tns(tmp_path: Path, shape: tuple[int, ...], dtype: str):
+    path = tmp_path / "a.tns"
+    ln.write(path, ln.zeros(shape, dtype=dtype, format=ln.COO))
+    found = ln.read(path)
+    assert (found.shape, found.dtype, found.nnz) == (shape, np.dtype(dtype), 0)
+    assert ln.read(path, format=ln.CSF).format.name == f"CSF({len(shape)})"
+
+
+@pytest.mark.parametrize("end", ["tns", "npz"])
+def test_single_numbers_are_not_written(tmp_path: Path, end: str):
+    with pytest.raises(ln.LinnetError, match="a single number"):
+        ln.write(tmp_path / f"a.{end}", ln.asarray(3.0))
+    assert not list(tmp_path.iterdir())
+
+
+def test_lazy_arrays_are_computed(tmp_path: Path):
+    ln.write(tmp_path / "a.npz", ln.lazy(ln.eye(3)) * 2)
+    np.testing.assert_array_equal(ln.read(tmp_path / "a.npz").to_numpy(), 2 * np.eye(3))

@@ -168,7 +168,7 @@ def _misplaced(
 ) -> FileError:
     q = int(np.argmax(wrong))
     return source.problem(
-        f"has an entry ({int(i[q]) + 1}, {int(j[q]) + 1}), the {q + 1}th, that {what}",
+        f"has an entry at ({int(i[q]) + 1}, {int(j[q]) + 1}), number {q + 1}, that {what}",
         why=f"a {header.symmetry} matrix is listed by one triangle, which stands for both",
     )
 

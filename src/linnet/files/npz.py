@@ -101,6 +101,8 @@ def _listed(
 def write_npz(path: Path, tensor: Tensor) -> None:
     """Write a tensor as SciPy's `save_npz` would: CSR and CSC as they are, others as COO."""
     shape, arrays = tensor.contents().shape, dict(tensor.buffers)
+    if not shape:
+        raise FileError("a .npz file holds a sparse array, and a single number is none")
     kind = next((k for k, f in (("csr", CSR), ("csc", CSC)) if _alike(tensor.format, f)), "coo")
     if kind != "coo":
         parts = {"indices": arrays["idx1"], "indptr": arrays["ptr1"]}

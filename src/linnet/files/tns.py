@@ -10,8 +10,10 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
+import numpy as np
+
 from linnet.algebra.dtypes import canonical
-from linnet.errors import DTypeError
+from linnet.errors import DTypeError, FileError
 from linnet.files.build import from_entries
 from linnet.files.lines import DIGITS, Layout, Lines
 from linnet.files.matrix_market import field_of
@@ -32,7 +34,11 @@ def read_tns(path: Path, format: FormatLike | None, dtype: str | None) -> Tensor
     shape, held = _said(path)
     whole, parts = held[:1] in ("i", "u", "b"), 2 if held[:1] == "c" else 1
     with Source(path) as source:
-        ndim = len(_first_line(source).split()) - parts
+        fields = len(_first_line(source).split())
+    if shape and not fields:  # nothing is stored, and the comments say of what
+        dtype, none = dtype or held or None, [np.zeros(0, np.int64)] * len(shape)
+        return from_entries(none, np.zeros(0, held or "float64"), shape, format, dtype)
+    ndim = fields - parts
     with Source(path) as source:  # from the beginning
         if not 0 < ndim <= _MOST:
             raise source.problem("expected a line of coordinates and a value")
@@ -87,6 +93,8 @@ def _said(path: Path) -> tuple[tuple[int, ...] | None, str]:
 def tns_text(tensor: Tensor) -> Iterator[bytes]:
     """The file that holds a tensor, piece by piece."""
     shape = tensor.contents().shape
+    if not shape:
+        raise FileError("a .tns file lists coordinates, and a single number has none")
     yield f"# shape: {' '.join(map(str, shape))}\n# dtype: {tensor.dtype}\n".encode()
     coords, values = unpack(tensor)
     field_of(values)  # or an error: integers are signed

@@ -40,6 +40,8 @@ def write(path: str | os.PathLike[str], tensor: object) -> None:
     """
     found = as_path(path)
     end = kind_of(found, KINDS)
+    if hasattr(tensor, "compute"):  # what is lazy, here or in another library
+        tensor = tensor.compute()
     given = tensor if isinstance(tensor, Tensor) else asarray(tensor)
     given.contents()
     if end not in _FILLED and given.fill_value:
