@@ -117,3 +117,13 @@ def test_large_sparse_results_are_not():
     assert (np.exp(LARGE).fill_value, np.exp(LARGE).nnz) == (1.0, 2)
     assert (LARGE + LARGE.T).nnz == 4
     assert ((LARGE + 1) * 3).fill_value == 3.0
+
+
+def test_the_compiler_says_nothing(capfd, tmp_path):
+    """What LLVM remarks about products of complex numbers is not for users."""
+    x = (matrix("float64", 0.0) * 1j).astype(complex)
+    with ln.config(cache_dir=str(tmp_path)):
+        for format in (ln.CSR, ln.BAND):
+            got = dense(reduce("multiply", ln.asarray(x, format=format, fill_value=0), axis=1))
+            np.testing.assert_array_equal(got, x.prod(1))
+    assert capfd.readouterr() == ("", "")

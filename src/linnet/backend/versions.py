@@ -27,6 +27,8 @@ class Version:
 def versions(loop: imp.For) -> tuple[Version, ...]:
     """The versions of a loop; the last one is for any number of iterations."""
     sums = reduced(loop)
+    if any(_is_complex_product(stmt) for stmt in loop.body.stmts):
+        return (Version(0, ()),)  # no vector of it is known to LLVM, which would say so aloud
     if is_short(loop) and branches(loop):  # as a vector, it would load what it need not
         return (Version(0, _hints(1, width=1)),)
     part = not isinstance(loop.start, imp.Const)  # of a dimension: a block, what is within bounds
@@ -41,6 +43,14 @@ def versions(loop: imp.For) -> tuple[Version, ...]:
     if gathers(loop):  # one by one: to gather a vector takes as long as to load its elements
         return (Version(_LONG, _hints(4, width=1)), Version(0, _hints(1, width=1)))
     return (Version(0, _hints(1, width=_VECTOR // BYTES[TYPES[sums[0].dtype]])),)
+
+
+def _is_complex_product(stmt: imp.Stmt) -> bool:
+    match stmt:
+        case imp.Accumulate(var, "*", _):
+            return var.dtype.startswith("complex")
+        case _:
+            return False
 
 
 def _hints(interleave: int, width: int | None = None) -> tuple[str, ...]:
