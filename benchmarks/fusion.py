@@ -19,6 +19,7 @@ from linnet.arrays import apply, fuse, reduce
 
 BAR = 0.9
 TARGET = 1e4
+MANY = 10_000_000  # as in an atlas of cells
 
 
 @fuse
@@ -69,7 +70,8 @@ WAYS = {"linnet": linnet, "c": c, "scipy": scipy_statistics}
 
 
 def cases(load: data.Load) -> Iterator[Case]:
-    for stored in load.stored():
+    sizes = load.stored()
+    for stored in (*sizes, *([MANY] if max(sizes) > MANY // 10 else [])):
         A = data.uniform(stored, 50)
         counts = np.random.default_rng(0).integers(1, 20, A.nnz).astype(np.float32)
         X = sp.csr_array((counts, A.indices, A.indptr), shape=A.shape)

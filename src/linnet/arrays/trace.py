@@ -45,22 +45,20 @@ class Trace:
         return self._leaves[id(leaf.tensor)]
 
     def _entry(self, node: Node) -> tuple[object, ...]:
-        match node:
+        match node:  # the most frequent first: this is run at every call
             case Leaf(tensor, _, _, name):
                 number = self._leaves.setdefault(id(tensor), len(self.tensors))
                 if number == len(self.tensors):
                     self.tensors.append(tensor)
-                return (
-                    "leaf",
-                    number,
-                    tensor.contents().signature,
-                    well_filled(tensor.contents()),
-                    name,
-                )
-            case Constant(value, dtype):
-                return ("constant", repr(value), dtype)  # which tells 0.0 from -0.0 and False
+                held = tensor.contents()
+                return ("leaf", number, held.signature, well_filled(held), name)
             case Map(function, args):
                 return ("map", function, *[self.place(a) for a in args])
+            case View(arg, axes, shape):
+                below = self.place(arg)
+                return ("view", below, len(shape), *self._axes(node, axes))
+            case Constant(value, dtype):
+                return ("constant", repr(value), dtype)  # which tells 0.0 from -0.0 and False
             case Reduce(function, axes, arg, initial):
                 return ("reduce", function, axes, self.place(arg), repr(initial))
             case Position(axis, shape):
@@ -68,9 +66,6 @@ class Trace:
                 return ("position", axis)
             case Take(arg, indices, protocols):
                 return ("take", protocols, self.place(arg), *[self.place(i) for i in indices])
-            case View(arg, axes, shape):
-                below = self.place(arg)
-                return ("view", below, len(shape), *self._axes(node, axes))
 
     def _axes(self, view: View, axes: Sequence[Axis]) -> list[object]:
         """How each axis of a view's argument is read; numbers are noted."""
