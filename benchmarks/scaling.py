@@ -1,8 +1,8 @@
-"""How time grows with size: products of sparse matrices (FINCH Fig. 23), sums and erosion of runs.
+"""How time grows with size: products (FINCH Fig. 23), sums over structures, erosion by runs.
 
 The figures are exponents: how the time of what takes no more than it must grows with N.
-`python -m benchmarks.scaling plot.svg` draws everything on logarithmic axes, where a straight
-line's slope is its exponent.
+`python -m benchmarks.scaling docs/pictures/scaling.svg` draws everything on logarithmic axes, where
+a straight line's slope is its exponent.
 """
 
 from __future__ import annotations
@@ -11,11 +11,13 @@ import math
 import sys
 from collections.abc import Callable, Iterator
 from functools import partial
+from pathlib import Path
 
 import numpy as np
 import scipy.sparse as sp
 
 import linnet as ln
+from benchmarks.curves import Panel, drawing
 from benchmarks.harness import Case, Side, run
 from benchmarks.images import discs, eroded, linnet_bytes, linnet_runs
 from benchmarks.spgemm import gustavson, scipy_product
@@ -24,11 +26,14 @@ from benchmarks.structures import linnet_total
 SIZES = (256, 1024, 4096, 16384, 65536)
 DENSE_LIMIT = 4096  # what takes N² is not asked for more
 RUNS = 10_000
+INTERVALS = ln.Dense(ln.SparseInterval(ln.Element(0.0)))
 # What grows with what is stored; the rest grows with N² here, and is there for comparison.
 LIMITS = {
     "spgemm gustavson": 1.4,
     "spgemm outer": 1.5,
     "sum of runs": 0.1,
+    "sum of intervals": 0.1,
+    "sum of bands": 0.1,
     "erosion by runs": 1.1,
 }
 
@@ -39,6 +44,14 @@ def inner(C, A, B):
     for i, j, k in ...:
         C[i, j] += A[i, k] * B[k, j]
     return C
+
+
+@ln.kernel
+def total(s, A):
+    s[...] = 0
+    for i, j in ...:
+        s[()] += A[i, j]
+    return s
 
 
 @ln.kernel
@@ -99,15 +112,35 @@ def products(sizes: tuple[int, ...] = SIZES) -> Iterator[Case]:
                 yield Case(name, f"N = {n}", A.nnz, (A, B), sides)
 
 
-def run_sums() -> Iterator[Case]:
-    """The same number of runs, ever longer."""
-    for length in (1, 100, 10_000, 100_000):
+def linnet_rows(format: ln.Format, shape: tuple[int, int], arrays: dict[str, np.ndarray]) -> Side:
+    matrix, sum_of_all = ln.from_buffers(format, shape, arrays), ln.scalar(0.0)
+    return Side(lambda: total(sum_of_all, matrix), lambda s: s.item())
+
+
+def structure_sums() -> Iterator[Case]:
+    """As many runs, rows with one run each, and bands, in ever longer dimensions."""
+    for length in (1, 10, 100, 1000, 10_000, 100_000):
+        values = np.random.default_rng(0).random(RUNS)
         right = np.arange(1, RUNS + 1, dtype=np.int32) * length
-        args = right, np.random.default_rng(0).random(RUNS)
         yield Case(
-            "sum of runs", f"N = {RUNS * length}", RUNS, args, {"linnet": linnet_total},
-            expected=lambda a=args, length=length: a[1].sum() * length,
+            "sum of runs", f"N = {RUNS * length}", RUNS, (right, values), {"linnet": linnet_total},
+            expected=lambda x=values, n=length: x.sum() * n,
         )  # fmt: skip
+        shape = (RUNS, RUNS * length)
+        for name, format, arrays, count in (
+            ("sum of intervals", INTERVALS, {"left1": right - length, "right1": right}, length),
+            (
+                "sum of bands",
+                ln.BAND,
+                {"idx1": right, "ofs1": np.arange(RUNS + 1, dtype=np.int32)},
+                1,
+            ),
+        ):
+            given = format, shape, {**arrays, "val": values}
+            yield Case(
+                name, f"N = {RUNS * length}", RUNS, given, {"linnet": linnet_rows},
+                expected=lambda x=values, n=count: x.sum() * n,
+            )  # fmt: skip
 
 
 def erosions() -> Iterator[Case]:
@@ -121,7 +154,11 @@ def erosions() -> Iterator[Case]:
             )  # fmt: skip
 
 
-PANELS = (products, run_sums, erosions)
+PANELS = {
+    "products of sparse matrices": products,
+    "10 000 runs, intervals, bands": structure_sums,
+    "two erosions of an image of N by N": erosions,
+}
 
 
 def measured(cases: Iterator[Case]) -> dict[str, list[tuple[int, float]]]:
@@ -138,7 +175,7 @@ def measured(cases: Iterator[Case]) -> dict[str, list[tuple[int, float]]]:
 
 def figures() -> Iterator[dict[str, object]]:
     """The exponents, from the smallest size to the largest that fits the caches."""
-    for panel in (partial(products, SIZES[:3]), run_sums, erosions):
+    for panel in (partial(products, SIZES[:3]), structure_sums, erosions):
         for name, points in measured(panel()).items():
             (n, first), (m, last) = points[0], points[-1]
             if name in LIMITS:
@@ -149,23 +186,11 @@ def figures() -> Iterator[dict[str, object]]:
                 }  # fmt: skip
 
 
-def plot(path: str) -> None:
+def plot(path: Path) -> None:
     """Time against N, a panel for each of the three."""
-    import matplotlib
-
-    matplotlib.use("Agg")
-    from matplotlib import pyplot
-
-    drawing, panels = pyplot.subplots(1, len(PANELS), figsize=(13, 4), layout="constrained")
-    for panel, cases in zip(panels, PANELS, strict=True):
-        for name, points in measured(cases()).items():
-            panel.loglog(*zip(*points, strict=True), "o-", label=name)
-        low, high = panel.get_ylim()
-        panel.set(xlabel="N", ylabel="seconds", ylim=(low / 3, max(high, 1000 * low)))
-        panel.minorticks_off()
-        panel.legend(loc="upper left", fontsize="small")
-    drawing.savefig(path)
+    panels = [Panel(title, measured(cases())) for title, cases in PANELS.items()]
+    path.write_text(drawing(panels), encoding="utf-8")
 
 
 if __name__ == "__main__":
-    plot(sys.argv[1])
+    plot(Path(sys.argv[1]))

@@ -118,13 +118,7 @@ def generate(normalized: Normalized, arrays: Arrays) -> Lowered:
     """Lower a normalized program to imperative code."""
     formats = normalized.formats
     program = specialize_scalars(normalized.program, formats)
-    updated = {*updated_params(program), *(name for name, _ in program.temporaries)}
-    bound = {
-        name: Bound(formats[name], arrays[name], name in updated)
-        for name in (*program.params, *(name for name, _ in program.temporaries))
-    }
-    if is_narrow(bound):
-        bound |= narrow_counts(program, bound)
+    bound = bind(program, formats, arrays)
     lowered = lower(program, bound, normalized.checks)
     known = known_of(lowered.kernel, bound)
     kernel = improve(simplify_code(lowered.kernel), known, _counters(program, lowered.kernel))
@@ -132,6 +126,16 @@ def generate(normalized: Normalized, arrays: Arrays) -> Lowered:
     if current().check:
         check_code(kernel)
     return replace(lowered, kernel=stage("code", kernel))
+
+
+def bind(program: loops.Program, formats: Formats, arrays: Arrays) -> dict[str, Bound]:
+    """The tensors of a program as its code has them."""
+    updated = {*updated_params(program), *(name for name, _ in program.temporaries)}
+    bound = {
+        name: Bound(formats[name], arrays[name], name in updated)
+        for name in (*program.params, *(name for name, _ in program.temporaries))
+    }
+    return bound | narrow_counts(program, bound) if is_narrow(bound) else bound
 
 
 def improve(kernel: imp.Kernel, known: Known, counters: frozenset[str]) -> imp.Kernel:

@@ -124,29 +124,31 @@ def _cursors_below(b: Builder, fiber: Fiber) -> tuple[tuple[imp.Stmt, ...], tupl
     return tuple(saved), tuple(restore)
 
 
-def open_fiber(b: Builder, fiber: Fiber, q: imp.Var) -> tuple[imp.Stmt, ...]:
-    """Before a fiber is written."""
-    storage, level = fiber.storage, fiber.level
+Code = tuple[imp.Stmt, ...]
+
+
+def around_fiber(b: Builder, fiber: Fiber, q: imp.Var) -> tuple[Code, Code]:
+    """Before a fiber is written, and after: its end, and word to the parent if something was.
+
+    It may have been opened before, or be the child of several indices: what counts is what is
+    written between the two.
+    """
+    storage, level, ptr = fiber.storage, fiber.level, _pointers(fiber.storage, fiber.level)
+    before: Code = ()
+    after: Code = ()
     if level in storage.skipping:
-        return (_catch_up(b, storage, level, q, fiber.pos),)
-    if fiber.fresh:
-        storage.notes[level] = DIRECT
+        before = (_catch_up(b, storage, level, q, fiber.pos),)
     else:
-        storage.found.add(level)
-    return () if fiber.dirty is None else (imp.Let(_start(fiber), q),)
-
-
-def close_fiber(b: Builder, fiber: Fiber, q: imp.Var) -> tuple[imp.Stmt, ...]:
-    """After a fiber is written: its end, and word to the parent if it is not empty."""
-    ptr = _pointers(fiber.storage, fiber.level)
-    stmts: tuple[imp.Stmt, ...] = ()
-    start: imp.Expr = imp.widen(ptr[fiber.pos])  # of one that may have been opened before
-    if fiber.level not in fiber.storage.skipping:
-        stmts = (imp.Store(ptr, fiber.pos + 1, imp.cast(q, ptr.dtype)),)
-        start = _start(fiber)
+        after = (imp.Store(ptr, fiber.pos + 1, imp.cast(q, ptr.dtype)),)
+        if fiber.fresh:
+            storage.notes[level] = DIRECT
+        else:
+            storage.found.add(level)
     if fiber.dirty is not None:
-        stmts += (imp.Assign(fiber.dirty, fiber.dirty | (q > start)),)
-    return stmts
+        start = b.var(f"{fiber.prefix}_start")
+        before += (imp.Let(start, q),)
+        after += (imp.Assign(fiber.dirty, fiber.dirty | (q > start)),)
+    return before, after
 
 
 def finish_pointers(b: Builder, storage: Storage, level: int, q: imp.Var, count: imp.Expr) -> None:
@@ -158,10 +160,6 @@ def finish_pointers(b: Builder, storage: Storage, level: int, q: imp.Var, count:
 
 def _cursor(storage: Storage, level: int) -> imp.Var:
     return imp.Var(f"{storage.prefix(level)}_f")
-
-
-def _start(fiber: Fiber) -> imp.Var:
-    return imp.Var(f"{fiber.prefix}_start")
 
 
 def _pointers(storage: Storage, level: int) -> imp.Buffer:

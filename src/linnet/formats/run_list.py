@@ -10,10 +10,9 @@ import numpy as np
 from linnet import imp
 from linnet.formats.append import (
     Appended,
-    close_fiber,
+    around_fiber,
     finish_pointers,
     marks_below,
-    open_fiber,
     skip_below,
 )
 from linnet.formats.level import Array
@@ -72,8 +71,9 @@ class RunList(Appended):
         begin = (*self._gap(b, fiber, at, span.start), *saved)
         end = (*self._end(b, fiber, at, span.stop, forget), imp.Assign(wrote, imp.TRUE))
         body = run_lookup(b, fiber, n, span, begin, end, forget)
+        opened, closed = around_fiber(b, fiber, n)
         with b.collect() as enter:
-            b.emit(*open_fiber(b, fiber, n), imp.Let(at, imp.ZERO), imp.Let(wrote, imp.FALSE))
+            b.emit(*opened, imp.Let(at, imp.ZERO), imp.Let(wrote, imp.FALSE))
             make_room(b, storage, level, ("right",), n + 2)
         leave = self._gap(b, fiber, at, fiber.dim)
         if fiber.dirty is not None:  # if nothing is written, it is as if it had not been visited
@@ -82,7 +82,7 @@ class RunList(Appended):
             enter += (*before, imp.Let(first, n))
             undo = (*undo, imp.Assign(n, first))
             leave = (imp.If(wrote, imp.Block(leave), imp.Block(undo)),)
-        return Thunk(tuple(enter), body, (*leave, *close_fiber(b, fiber, n)))
+        return Thunk(tuple(enter), body, (*leave, *closed))
 
     def _gap(self, b: Builder, fiber: Fiber, at: imp.Var, stop: imp.Expr) -> Code:
         """A run of fill up to `stop`, if the runs so far end before it."""

@@ -9,7 +9,7 @@ import numpy as np
 
 from linnet import imp
 from linnet.formats.alike import all_alike, same_length
-from linnet.formats.append import Appended, close_fiber, finish_pointers, open_fiber, skip_below
+from linnet.formats.append import Appended, around_fiber, finish_pointers, skip_below
 from linnet.formats.level import Array
 from linnet.formats.looplets import FILL, Lookup, Looplet, Phase, Run, Sequence, Thunk
 from linnet.formats.packing import (
@@ -79,12 +79,13 @@ class SparseBand(Appended):
             below.initialize(b, storage, level + 1, n, q)
         keep = (imp.If(n < q, imp.Block(tuple(between)), imp.EMPTY), imp.Assign(n, q + 1))
         body = self.appended(b, fiber, n, keep, [], at=q, here=here)
-        begin = (*open_fiber(b, fiber, n), imp.Let(first, n), imp.Let(shift, imp.ZERO))
+        before, after = around_fiber(b, fiber, n)
+        begin = (*before, imp.Let(first, n), imp.Let(shift, imp.ZERO))
         idx = fiber.buffer("idx")
         empty = imp.Store(idx, fiber.pos, imp.Const(0, idx.dtype)) if fiber.fresh else imp.EMPTY
         stop = imp.Store(idx, fiber.pos, imp.cast(n - shift, idx.dtype))
         end = imp.If(n > first, imp.Block((stop,)), imp.Block((empty,)))
-        return Thunk(begin, body, (end, *close_fiber(b, fiber, n)))
+        return Thunk(begin, body, (end, *after))
 
     def freeze(self, b: Builder, storage: Storage, level: int, count: imp.Expr) -> None:
         n = self.count(storage, level)

@@ -9,7 +9,7 @@ import numpy as np
 
 from linnet import imp
 from linnet.formats.alike import all_alike, both, same_length
-from linnet.formats.append import Appended, close_fiber, finish_pointers, open_fiber
+from linnet.formats.append import Appended, around_fiber, finish_pointers
 from linnet.formats.level import Array
 from linnet.formats.looplets import (
     FILL,
@@ -104,8 +104,9 @@ class SparseBlockList(Appended):
             imp.Assign(following, index + 1),
         )
         body = self.appended(b, fiber, m, append, [])
-        opened = (*open_fiber(b, fiber, n), imp.Let(following, imp.Const(-1, imp.INT)))
-        return Thunk(opened, body, close_fiber(b, fiber, n))
+        before, after = around_fiber(b, fiber, n)
+        opened = (*before, imp.Let(following, imp.Const(-1, imp.INT)))
+        return Thunk(opened, body, after)
 
     def freeze(self, b: Builder, storage: Storage, level: int, count: imp.Expr) -> None:
         n, m = self.count(storage, level), self.stored(storage, level)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from linnet import imp
 from linnet.errors import FormatError
-from linnet.formats.append import Appended, close_fiber, finish_pointers, open_fiber
+from linnet.formats.append import Appended, around_fiber, finish_pointers
 from linnet.formats.fiber import Fiber
 from linnet.formats.level import Array, Level
 from linnet.formats.looplets import Jumper, Lookup, Looplet, Seek, Spike, Stepper, Thunk
@@ -81,7 +81,8 @@ class SparseCOO(Appended):
             ]
             looplet = self.appended(b, fiber, q, (*stores, imp.Assign(q, q + 1)), arrays)
         if fiber.sub == 0:
-            return Thunk(open_fiber(b, fiber, q), looplet, close_fiber(b, fiber, q))
+            before, after = around_fiber(b, fiber, q)
+            return Thunk(before, looplet, after)
         return looplet
 
     def freeze(self, b: Builder, storage: Storage, level: int, count: imp.Expr) -> None:

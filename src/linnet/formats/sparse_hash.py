@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 from linnet import imp
+from linnet.formats.append import marks_below
 from linnet.formats.level import Array, Inner
 from linnet.formats.looplets import Lookup, Looplet, Seek, Spike, Stepper, Thunk
 from linnet.formats.validate import check_permutation, check_pointers, check_sorted
@@ -86,10 +87,11 @@ class Hashed(Inner):
         enter = (_make_room(b, fiber), imp.Let(slot, found), imp.Let(e, table[slot] - 1), insert)
         # An entry that turns out not to be written is the last one, and can be taken back.
         before, dirty = b.var(f"{prefix}_before"), b.var(f"{storage.name}_dirty", imp.BOOL)
-        forget = (imp.Store(table, slot, imp.ZERO), imp.Assign(m, before))
-        undo = imp.If(m > before, imp.Block(forget), imp.EMPTY)
-        leave = imp.If(dirty, imp.Block(told), imp.Block((undo,)))
-        begin = (imp.Let(before, m), imp.Let(dirty, imp.FALSE))
+        saved, forget = marks_below(b, fiber)
+        undone = (imp.Store(table, slot, imp.ZERO), imp.Assign(m, before))
+        undo = imp.If(m > before, imp.Block(undone), imp.EMPTY)
+        leave = imp.If(dirty, imp.Block(told), imp.Block((undo, *forget)))
+        begin = (imp.Let(before, m), imp.Let(dirty, imp.FALSE), *saved)
         return Lookup(
             Thunk((*begin, *enter), fiber.child(child, dirty=dirty), (leave,)),
             sure=Thunk((*enter, *told), fiber.child(child)),

@@ -72,12 +72,15 @@ class SparseInterval(Inner):
         saved, forget = marks_below(b, fiber)
         left, right = fiber.buffer("left"), fiber.buffer("right")
         stop = (imp.Store(right, p, imp.cast(span.stop, right.dtype)),)
-        second = imp.If(at >= 0, imp.Block((storage.refuse(level),)), imp.EMPTY)
+        taken: imp.Expr = at >= 0
+        if not fiber.fresh:  # it may have been opened before, for another index
+            taken = taken | (left[p] < right[p])
+        second = imp.If(taken, imp.Block((storage.refuse(level),)), imp.EMPTY)
         new = (second, imp.Store(left, p, imp.cast(span.start, left.dtype)), *stop)
         with b.collect() as end:
             end_run(b, fiber, q, imp.eq(at, span.start), stop, new, forget)
             b.emit(imp.Assign(at, span.stop))
-        here = (imp.Let(q, p + imp.Cast(at >= 0, imp.INT)), *saved)
+        here = (imp.Let(q, p + imp.Cast(taken, imp.INT)), *saved)
         body = run_lookup(b, fiber, q, span, here, tuple(end), forget)
         begin = (imp.Let(at, imp.Const(-1, imp.INT)),)
         return Thunk(begin, body, self._leave(b, fiber, at))

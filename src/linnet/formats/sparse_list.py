@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 from linnet import imp
-from linnet.formats.append import Appended, close_fiber, finish_pointers, open_fiber
+from linnet.formats.append import Appended, around_fiber, finish_pointers
 from linnet.formats.level import Array, Level
 from linnet.formats.looplets import Jumper, Lookup, Looplet, Seek, Spike, Stepper, Thunk
 from linnet.formats.validate import check_pointers, check_sorted
@@ -50,7 +50,8 @@ class SparseList(Appended):
         idx, q = fiber.buffer("idx"), self.count(fiber.storage, fiber.level)
         append = (imp.Store(idx, q, imp.cast(index, idx.dtype)), imp.Assign(q, q + 1))
         body = self.appended(b, fiber, q, append, [idx])
-        return Thunk(open_fiber(b, fiber, q), body, close_fiber(b, fiber, q))
+        before, after = around_fiber(b, fiber, q)
+        return Thunk(before, body, after)
 
     def freeze(self, b: Builder, storage: Storage, level: int, count: imp.Expr) -> None:
         q = self.count(storage, level)

@@ -9,6 +9,7 @@ import numpy as np
 
 from linnet import imp
 from linnet.formats.alike import both
+from linnet.formats.append import marks_below
 from linnet.formats.level import Array, Inner
 from linnet.formats.looplets import FILL, Lookup, Looplet, Phase, Run, Sequence, Switch, Thunk
 from linnet.formats.packing import (
@@ -68,9 +69,10 @@ class SparsePinpoint(Inner):
         taken = imp.If(imp.ne(idx[p], fiber.dim), imp.Block((storage.refuse(level),)), imp.EMPTY)
         take = (taken, imp.Store(idx, p, imp.cast(index, idx.dtype)))
         keep = (imp.If(imp.ne(idx[p], index), imp.Block(take), imp.EMPTY), *told)
-        leave = imp.If(dirty, imp.Block(keep), imp.EMPTY)
+        saved, forget = marks_below(b, fiber)  # all indices share the child, and one keeps it
+        leave = imp.If(dirty, imp.Block(keep), imp.Block(forget))
         return Lookup(
-            Thunk((imp.Let(dirty, imp.FALSE),), fiber.child(p, dirty=dirty), (leave,)),
+            Thunk((imp.Let(dirty, imp.FALSE), *saved), fiber.child(p, dirty=dirty), (leave,)),
             sure=Thunk(keep, fiber.child(p)),
         )
 

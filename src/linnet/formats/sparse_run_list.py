@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING, ClassVar
 from linnet import imp
 from linnet.formats.append import (
     Appended,
-    close_fiber,
+    around_fiber,
     finish_pointers,
     marks_below,
-    open_fiber,
 )
 from linnet.formats.level import Array
 from linnet.formats.looplets import FILL, Looplet, Phase, Run, Seek, Sequence, Stepper, Thunk
@@ -77,11 +76,12 @@ class SparseRunList(Appended):
         with b.collect() as end:
             end_run(b, fiber, n, imp.eq(at, span.start), longer, tuple(new), forget)
             b.emit(imp.Assign(at, span.stop))
+        opened, closed = around_fiber(b, fiber, n)
         with b.collect() as begin:
-            b.emit(*open_fiber(b, fiber, n), imp.Let(at, imp.Const(-1, imp.INT)))
+            b.emit(*opened, imp.Let(at, imp.Const(-1, imp.INT)))
             make_room(b, storage, level, names, n + 1)
         body = run_lookup(b, fiber, n, span, saved, tuple(end), forget)
-        return Thunk(tuple(begin), body, close_fiber(b, fiber, n))
+        return Thunk(tuple(begin), body, closed)
 
     def freeze(self, b: Builder, storage: Storage, level: int, count: imp.Expr) -> None:
         n, arrays = self.count(storage, level), storage.buffers[level]

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from linnet import backend, loops
 from linnet.algebra.dtypes import Number
 from linnet.backend import c as c_backend
-from linnet.compiler import Normalized, generate, normalize
+from linnet.compiler import Normalized, bind, generate, normalize
 from linnet.errors import Location
 from linnet.formats.assemble import unpack
 from linnet.formats.contents import Contents, Signature
@@ -136,7 +136,9 @@ def make_entry(
     declares = normalized.declares
     places = {name: k for k, name in enumerate((*operands, *written, *temporaries))}
     fast = [fast_check(c, positions) for c in normalized.checks]
-    results = _results(kernel, normalized, arrays, declares, (*written, *temporaries))
+    bound = bind(program, normalized.formats, arrays)
+    made = {name: bound[name].dtypes for name in (*written, *temporaries)}
+    results = _results(kernel, normalized, made, declares)
     in_place = _in_place(results, sites)
     return Entry(
         name=program.name,
@@ -163,21 +165,20 @@ def _results(
     normalized: Normalized,
     arrays: Arrays,
     declares: Mapping[str, loops.Declare],
-    written: Sequence[str],
 ) -> list[Result]:
     """What the kernel writes, temporaries included."""
     program, formats = normalized.program, normalized.formats | normalized.results
     positions = {name: k for k, name in enumerate(program.params)}
     results = []
-    for name in written:
+    for name, dtypes in arrays.items():
         declare, dims = declares.get(name), None
         if name not in kernel.kept and declare is not None:
             dims = _sizes(name, declare, kernel, positions)
         place = None if declare is None else declare.at
         keeps = name in kernel.kept
         at = positions.get(name)
-        kinds = tuple(np.dtype(dtype) for dtype in arrays[name])
-        result = Result(at, name, formats[name], arrays[name], kinds, dims, keeps, False, place)
+        kinds = tuple(np.dtype(dtype) for dtype in dtypes)
+        result = Result(at, name, formats[name], dtypes, kinds, dims, keeps, False, place)
         results.append(result)
     return results
 

@@ -1,0 +1,51 @@
+"""What a call knows of the memory of results and temporaries is what the code makes of it."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import linnet as ln
+from linnet.runtime.convert import copy_kernel
+
+
+@ln.kernel
+def product(C, A, B):
+    C[...] = 0
+    for i, k, j in ...:
+        C[i, j] += A[i, k] * B[k, j]
+    return C
+
+
+@ln.kernel
+def turned(B, A):
+    B[...] = 0
+    for i, j in ...:
+        B[j, i] = A[i, j]
+    return B
+
+
+def test_dtypes_of_arrays():
+    """Counts of entries are narrow where positions are: their blocks are half as large."""
+    A = ln.asarray(np.eye(3), format=ln.CSR)
+    C = ln.empty_tensor(ln.CSC.with_dtype("float64").with_fill(0.0))
+    calls = [(product, (ln.empty_tensor(ln.CSR), A, A)), (turned, (ln.empty_tensor(ln.CSR), A))]
+    for kernel, args in [*calls, (copy_kernel(A.format, C.format), (C, A))]:
+        kernel(*args)
+        made = {a.name: a.buffers for a in kernel.lowered(*args).kernel.arguments}
+        (entry,) = kernel._entries.values()
+        for result in entry.results:
+            assert list(result.dtypes) == [b.dtype for b in made[result.name]], result.name
+            assert list(result.kinds) == [np.dtype(b.dtype) for b in made[result.name]]
+    assert any(name.endswith("_count") for name in made)
+
+
+@pytest.mark.parametrize("n", [5000, 9000, 17000])
+def test_memory_of_temporaries_serves_others(n):
+    index = np.arange(n)
+    A = ln.tensor([index, index[::-1]], index + 1.0, (n, n), format=ln.CSR)
+    for _ in range(4):  # with what one conversion has left, the product is computed
+        B = A.to(ln.CSC)
+        C = product(ln.empty_tensor(ln.CSR), A, B.to(ln.CSR))
+        assert C.nnz == n
+        assert C.buffers["val"].sum() == ((index + 1.0) * (n - index)).sum()
