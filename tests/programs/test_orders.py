@@ -38,8 +38,17 @@ TENSORS = {
     "CSF order": ln.CSF(3).with_order(2, 0, 1),
     "COO": ln.COO(3),
     "hashed": stack(ln.SparseHash(ln.SparseHash(ln.SparseHash(E())))),
+    "runs": stack(ln.Dense(ln.SparseList(ln.SparseRunList(E())))),
     "DENSE": ln.DENSE(3),
 }
+FOUR = {
+    "CSF": ln.CSF(4),
+    "CSF order": ln.CSF(4).with_order(3, 1, 0, 2),
+    "COO": ln.COO(4),
+    "workspace": ln.workspace(4),
+    "DENSE": ln.DENSE(4),
+}
+RESULTS = {2: MATRICES, 3: TENSORS, 4: FOUR}
 SIZES = {"i": 7, "j": 9, "k": 6, "l": 5, "m": 4, "p": 3, "q": 3}
 
 # text of the update; the operands and their indices; what it means
@@ -53,6 +62,7 @@ PROGRAMS = {
     "TTM": ("C[i, j, l] += A[i, j, k] * B[k, l]", "ijk kl -> ijl"),
     "TTM-I": ("C[k, j, l] += A[k, i, j] * B[i, l]", "kij il -> kjl"),
     "TTM of order 4": ("C[i, j, l] += A[i, j, k, m] * B[k, l]", "ijkm kl -> ijl"),
+    "TTM into order 4": ("C[i, j, m, l] += A[i, j, k, m] * B[k, l]", "ijkm kl -> ijml"),
 }
 
 
@@ -69,7 +79,7 @@ def combinations(name: str) -> list[tuple[tuple[str, ...], str]]:
     """Loop orders and formats of the result."""
     inputs, _, output = PROGRAMS[name][1].rpartition(" -> ")
     orders = itertools.permutations(sorted(set(inputs) - {" "}))
-    return list(itertools.product(orders, MATRICES if len(output) == 2 else TENSORS))
+    return list(itertools.product(orders, RESULTS[len(output)]))
 
 
 def check(name: str, chosen: list[tuple[tuple[str, ...], str]], density: float) -> None:
@@ -80,7 +90,7 @@ def check(name: str, chosen: list[tuple[tuple[str, ...], str]], density: float) 
     arrays = [data(tuple(SIZES[i] for i in t), n, density) for n, t in enumerate(terms)]
     expected = np.einsum(f"{','.join(terms)}->{output}", *arrays)
     operands = [ln.asarray(a, format=ln.CSF(a.ndim)) for a in arrays]
-    formats = MATRICES if len(output) == 2 else TENSORS
+    formats = RESULTS[len(output)]
     for order, label in chosen:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", DiscordanceWarning)
