@@ -172,3 +172,11 @@ def test_only_what_is_stored_is_visited(format: str):
     assert ln.tril(x, k=6).coords[1].tolist() == [5, 7]
     assert ln.tile(x, (1, 2)).coords[1].tolist() == joined.coords[1].tolist()
     assert ln.reshape(x, (3 * WIDE,)).coords[0].tolist() == [5, 2 * WIDE + 7, 3 * WIDE - 1]
+
+
+def test_what_moves_nothing_is_another_array():
+    x, array = matrix("csr")
+    alone = [ln.concat([x]), ln.tile(x, (1, 1)), ln.flip(x, axis=()), ln.roll(x, (), axis=())]
+    for y in alone:
+        y[0, 0] = 9.0
+        same(x, array)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from copy import copy
+from functools import reduce
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -139,9 +141,8 @@ def tile(x: Array, repetitions: tuple[int, ...], /) -> Tensor:
         return dense(np.tile(x.to_numpy(), times))
     if is_large(x):
         refuse_large(x.nnz * math.prod(times), "an array that stores every repetition")
-        for d, r in reversed(list(enumerate(times))):
-            x = tiled(x, r, d) if r != 1 else x
-        return x
+        repeated = [d for d, r in enumerate(times) if r != 1]
+        return reduce(lambda y, d: tiled(y, times[d], d), reversed(repeated), copy(x))
     shape = tuple(n * r for n, r in zip(shape_of(x), times, strict=True))
     coordinates, values = entries(x)
     for d, (n, r) in enumerate(zip(shape_of(x), times, strict=True)):

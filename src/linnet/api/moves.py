@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from copy import copy
 from functools import lru_cache
 
 import numpy as np
@@ -47,6 +48,8 @@ def joined(parts: Sequence[Tensor], d: int, format: Format) -> Tensor:
     place = wanted.order.index(d)
     outer = [is_full(wanted, m) for m in wanted.order[:place]]
     many = _TOGETHER if all(outer) else 2  # lists are merged, in every combination
+    if len(parts) == 1:
+        return copy(parts[0]) if wanted == format else parts[0].to(format)
     while len(parts) > 1:
         groups = [parts[k : k + many] for k in range(0, len(parts), many)]
         parts = [_join_few(group, d, wanted) if len(group) > 1 else group[0] for group in groups]
