@@ -1,12 +1,15 @@
 """Which functions of math.h are computed by codelets, in which precision.
 
 Those of math.h are called one number at a time, and some take as long as thirty multiplications;
-these vectorize with the loop around them.
+these vectorize with the loop around them. They rest on multiplying and adding at once: a processor
+that cannot do so, of before 2013, is left to math.h.
 """
 
 from __future__ import annotations
 
 from types import FunctionType
+
+import numpy as np
 
 from linnet import imp
 from linnet.algebra import angles, exponentials, logarithms, roots, single
@@ -18,11 +21,21 @@ _NAMES = {
     roots: "cbrt",
 }
 _SINGLE = f"{' '.join(_NAMES.values())} tan"
+
+
+def _multiplies_and_adds() -> bool:
+    """Whether the processor has the instruction, as far as NumPy tells."""
+    known = getattr(getattr(np, "_core", None), "_multiarray_umath", None)
+    features: dict[str, bool] = getattr(known, "__cpu_features__", {})
+    return features.get("FMA3", True)
+
+
 ELEMENTARY: dict[tuple[str, str], FunctionType] = {
     (name, dtype): getattr(module, name)
     for dtype, modules in (("float64", _NAMES), ("float32", {single: _SINGLE}))
     for module, names in modules.items()
     for name in names.split()
+    if _multiplies_and_adds()
 }
 _BRANCHING = {("sin", "float64"), ("cos", "float64")}
 
