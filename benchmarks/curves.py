@@ -44,7 +44,7 @@ def _panel(panel: Panel) -> Iterator[str]:
     """Axes, curves and what each of them is."""
     points = [point for curve in panel.curves.values() for point in curve]
     across, x_marks = _axis([n for n, _ in points], 0, WIDE)
-    up, y_marks = _axis([t for _, t in points], HIGH, 0)
+    up, y_marks = _axis([t for _, t in points], HIGH, 0, decades=4)
     yield f'<text x="{WIDE / 2}" y="-14" text-anchor="middle">{panel.title}</text>'
     yield f'<rect width="{WIDE}" height="{HIGH}" fill="none" stroke="#adb5bd"/>'
     for power in x_marks:
@@ -64,9 +64,13 @@ def _panel(panel: Panel) -> Iterator[str]:
         yield f'<text x="26" y="{y}">{name}</text>'
 
 
-def _axis(values: list[float], start: float, stop: float) -> tuple[Callable[[float], float], range]:
-    """Where a value is drawn, and the powers of ten that are marked."""
+def _axis(
+    values: list[float], start: float, stop: float, decades: float = 0
+) -> tuple[Callable[[float], float], range]:
+    """Where a value is drawn, and the powers of ten that are marked; so many of them at least."""
     low, high = math.log10(min(values)) - 0.15, math.log10(max(values)) + 0.15
+    more = max(decades - (high - low), 0) / 2
+    low, high = low - more, high + more
     scale = (stop - start) / (high - low)
     marks = range(math.ceil(low), math.floor(high) + 1)
     return lambda value: start + scale * (math.log10(value) - low), marks
