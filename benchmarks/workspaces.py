@@ -13,12 +13,19 @@ import scipy.sparse as sp
 
 import linnet as ln
 from benchmarks import data, native
+from benchmarks.eigen import eigen_product
 from benchmarks.harness import Case, Side
 from benchmarks.peers import mkl_product
 from benchmarks.spgemm import graphblas, scipy_product
 
 Way = Callable[..., Side]
 POLICIES = {"coord": ln.Coord(), "hash": ln.Hash(), "bucket": ln.Bucket()}
+# Figure 21: sorted once, at the end; figure 24: batches of one size; a heap, which sorts at once.
+OPTIONS = {
+    "vector": ln.Coord(capacity=1 << 24, growth=False),
+    "steady": ln.Coord(capacity=1 << 16, growth=False),
+    "heap": ln.Heap(),
+}
 
 
 @ln.kernel
@@ -66,6 +73,21 @@ def dense_outer(C, A, B):
     return C
 
 
+MAP = ln.SparseHash(ln.SparseHash(ln.Element(0.0)))
+
+
+@ln.kernel
+def map_outer(C, A, B):
+    w = ln.temp(MAP)
+    w[...] = 0
+    for k, i, j in ...:
+        w[i, j] += A[i, k] * B[k, j]
+    C[...] = 0
+    for i, j in ...:
+        C[i, j] = w[i, j]
+    return C
+
+
 @ln.kernel
 def mttkrp(A, B, C, D):
     A[...] = 0
@@ -82,6 +104,14 @@ def ttm(A, B, C):
     return A
 
 
+@ln.kernel
+def ttm_i(A, B, C):
+    A[...] = 0
+    for k, i, j, l in ...:
+        A[k, j, l] += B[k, i, j] * C[i, l]
+    return A
+
+
 def product(kernel: ln.Kernel, first: ln.Format) -> Way:
     """A product whose first operand is stored like this."""
 
@@ -92,9 +122,11 @@ def product(kernel: ln.Kernel, first: ln.Format) -> Way:
     return way
 
 
-def with_policies(kernel: ln.Kernel, first: ln.Format) -> dict[str, Way]:
+def with_policies(
+    kernel: ln.Kernel, first: ln.Format, policies: dict[str, ln.Policy] = POLICIES
+) -> dict[str, Way]:
     """A way for every policy."""
-    made = {name: ln.insert_workspaces(kernel, policy) for name, policy in POLICIES.items()}
+    made = {name: ln.insert_workspaces(kernel, policy) for name, policy in policies.items()}
     return {name: product(one, first) for name, one in made.items()}
 
 
@@ -107,7 +139,14 @@ def c_outer(A: sp.csr_array, B: sp.csr_array) -> Side:
     return native.building("workspaces", "outer", read, *shape, *arrays)
 
 
-PEERS = {"scipy": scipy_product, "mkl": mkl_product, "graphblas": graphblas}
+PEERS = {
+    "scipy": scipy_product,
+    "eigen": eigen_product,
+    "mkl": mkl_product,
+    "graphblas": graphblas,
+}
+ROWS_GOALS = {"scipy": 1.3, "eigen": 1.3, "graphblas": 1.0, "mkl": 0.9}
+OUTER_GOALS = {"by rows": 0.5}
 ROWS = {
     "linnet": product(rows, ln.CSR),
     "dense": product(dense_rows, ln.CSR),
@@ -118,8 +157,14 @@ OUTER = {
     "linnet": product(outer, ln.CSC),
     "c": c_outer,
     "dense": product(dense_outer, ln.CSC),
-    **with_policies(outer, ln.CSC),
+    **with_policies(outer, ln.CSC, {"coord": ln.Coord(), "hash": ln.Hash()}),
     "by rows": product(rows, ln.CSR),
+    "scipy": scipy_product,
+}
+STAGES = {
+    "linnet": product(outer, ln.CSC),
+    "map": product(map_outer, ln.CSC),
+    **with_policies(outer, ln.CSC, POLICIES | OPTIONS),
     "scipy": scipy_product,
 }
 
@@ -134,21 +179,32 @@ def filled_columns(n: int, columns: int, per_column: int, seed: int) -> sp.csr_a
     return A
 
 
+def by_rows(name: str, what: str, A: sp.csr_array, B: sp.csr_array) -> Case:
+    """A product by rows, against everybody."""
+    return Case(name, what, A.nnz, (A, B), ROWS, goals=ROWS_GOALS)
+
+
+def by_columns(name: str, what: str, A: sp.csr_array, B: sp.csr_array) -> Case:
+    """A product by columns, against the one by rows."""
+    return Case(name, what, A.nnz, (A, B), OUTER, goals=OUTER_GOALS)
+
+
 def products(load: data.Load) -> Iterator[Case]:
-    """Figures 14 to 17, 22 and 23: by rows and by columns, as more and more products meet."""
-    for n, per_row in ((10_000, 4), (10_000, 30), (300_000, 4), (1_000_000, 2)):
+    """Figures 14 to 17 and 21 to 24: by rows and by columns, as more and more products meet."""
+    for n, per_row in ((10_000, 4), (10_000, 30), (60_000, 10), (300_000, 4), (1_000_000, 2)):
         A, B = (data.uniform(n * per_row, per_row, seed) for seed in (0, 1))
-        yield Case("fig. 14, 15 by rows", f"n={n}", A.nnz, (A, B), ROWS)
+        yield by_rows("fig. 14, 15 by rows", f"n={n}, {per_row} in a row", A, B)
     for columns in (100, 1000, 10_000):
         A = filled_columns(10_000, columns, 1_000_000 // columns // 5, 1)
-        yield Case("fig. 16 by columns", f"{columns} used", A.nnz, (A, sp.csr_array(A.T)), OUTER)
+        yield by_columns("fig. 16 by columns", f"{columns} used", A, sp.csr_array(A.T))
     for n, per_row in ((2_000, 20), (20_000, 8), (200_000, 4)):
         A, B = (data.uniform(n * per_row, per_row, seed) for seed in (0, 1))
-        yield Case("fig. 17 by columns", f"n={n}", A.nnz, (A, B), OUTER)
+        yield by_columns("fig. 17 by columns", f"n={n}", A, B)
+        yield Case("fig. 21 to 24 policies", f"n={n}", A.nnz, (A, B), STAGES)
     if load.real:
         for name, A in data.real_matrices("bcsstk16", "memplus", "email-Enron", "wing"):
-            yield Case("fig. 14 by rows", name, A.nnz, (A, A), ROWS)
-            yield Case("fig. 17, 22 by columns", name, A.nnz, (A, A), OUTER)
+            yield by_rows("fig. 14 by rows", name, A, A)
+            yield by_columns("fig. 17 by columns", name, A, A)
 
 
 def factor(n: int, columns: int, seed: int) -> np.ndarray:
@@ -187,6 +243,7 @@ def tensors() -> Iterator[Case]:
         C, D = factor(t.shape[0], columns, 1), factor(t.shape[1], columns, 2)
         yield Case("table 3 mttkrp", f"J={columns}", len(t.values), (t, C, D), policies_of(mttkrp))
         yield Case("fig. 19 ttm", f"L={columns}", len(t.values), (t, C), policies_of(ttm))
+        yield Case("fig. 20 ttm-i", f"L={columns}", len(t.values), (t, D), policies_of(ttm_i))
 
 
 def cases(load: data.Load) -> Iterator[Case]:
