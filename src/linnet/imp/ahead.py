@@ -80,6 +80,8 @@ class _Found:
                         return False
                 case imp.Var(name) if name != self.loop.var.name and name in self.body.assigns:
                     return False
+                case imp.Address():
+                    return False
         return True
 
 
