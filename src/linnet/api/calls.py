@@ -17,6 +17,7 @@ from linnet.api.foreign import ARRAYS, home_of
 from linnet.api.operands import shape_of
 from linnet.api.products import matmul
 from linnet.api.shapes import permute_dims
+from linnet.api.single import element
 from linnet.api.small import compared, is_small
 from linnet.api.storage import alike, is_dense, is_plain
 from linnet.arrays import Lazy, apply, view
@@ -105,7 +106,7 @@ def held(x: Tensor, found: Tensor) -> Tensor:
 def getitem(x: Tensor, key: object) -> Tensor:
     """`x[key]`; with indices of index notation, an expression over them."""
     try:
-        found = _slices(x, key) if type(x) is Tensor else None
+        found = _quick_part(x, key) if type(x) is Tensor else None
         if found is not None:
             return found
         if refers(key):
@@ -116,13 +117,16 @@ def getitem(x: Tensor, key: object) -> Tensor:
         raise
 
 
-def _slices(x: Tensor, key: object) -> Tensor | None:
-    """Slices of lists of lists, which are what indices are most often; None for anything else."""
+def _quick_part(x: Tensor, key: object) -> Tensor | None:
+    """One element, or slices of lists of lists: what is asked for most often; None for the rest."""
     parts = key if type(key) is tuple else (key,)
+    contents = x.contents()
+    if {*map(type, parts)} == {int} and len(parts) == len(contents.shape):
+        outside = [i for i, n in zip(parts, contents.shape, strict=True) if not 0 <= i < n]
+        return None if outside else element(x, parts)
     for part in parts:
         if type(part) is not slice or part.step not in (None, 1):
             return None
-    contents = x.contents()
     wanted = _of_slices(contents.signature)
     if wanted is None or len(parts) > len(contents.shape):
         return None

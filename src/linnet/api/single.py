@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+from typing import Any
+
 import numpy as np
 
 from linnet.algebra.dtypes import Number
 from linnet.api.storage import alike
 from linnet.arrays import view
-from linnet.formats.assemble import unpack, wrap
-from linnet.formats.contents import Contents
+from linnet.formats.assemble import unpack
+from linnet.formats.buffers import Buffer
+from linnet.formats.contents import Contents, Signature
 from linnet.formats.dense import Dense
+from linnet.formats.format import Format
 from linnet.formats.sparse_list import SparseList
 from linnet.formats.tensor import Tensor
 
@@ -19,8 +24,8 @@ _MANY = 1 << 14  # stored values: so many are not listed to find one
 def element(x: Tensor, index: tuple[int, ...]) -> Tensor:
     """The element at an index that is in range, as a tensor without dimensions."""
     contents = x.contents()
-    plain = all(type(level) in (Dense, SparseList) for level in contents.format.levels[:-1])
-    if plain and contents.format.leaf.arrays:
+    is_walked, format, dtype, signature = _layout(contents.signature)
+    if is_walked:
         value = _located(contents, index)
     elif contents.nnz > _MANY:
         found = view(x, index)
@@ -28,8 +33,19 @@ def element(x: Tensor, index: tuple[int, ...]) -> Tensor:
         return found
     else:
         value = _listed(x, index)
-    format = alike(contents.format, 0)
-    return wrap(format, (), [np.asarray([value], contents.format.dtype)])
+    made = Tensor(format, (), (Buffer.borrow(np.array((value,), dtype)),))
+    made.contents()._signature = signature
+    return made
+
+
+@lru_cache(maxsize=1024)
+def _layout(held: Signature) -> tuple[bool, Format, np.dtype[Any], Signature]:
+    """Whether elements are found by going down lists, and how one of them is stored."""
+    format = alike(held.format, 0)
+    dtype = np.dtype(format.dtype)
+    plain = all(type(level) in (Dense, SparseList) for level in held.format.levels[:-1])
+    one = Tensor(format, (), (Buffer.borrow(np.zeros(1, dtype)),))
+    return plain and bool(held.format.leaf.arrays), format, dtype, one.signature
 
 
 def _located(contents: Contents, index: tuple[int, ...]) -> Number | None:
