@@ -31,6 +31,7 @@ from linnet.formats.tensor import Tensor
 
 Ints: TypeAlias = NDArray[Any]
 Basic: TypeAlias = int | slice | None
+_ALL = slice(None)
 
 
 # -- x[…] ------------------------------------------------------------------------------------------
@@ -212,7 +213,8 @@ def _with_arrays(x: Tensor, parts: tuple[Any, ...]) -> Tensor:
         else:
             plain.append(part)
             d += 1
-    x = basic(x, tuple(plain)) if any(p != slice(None) for p in plain) else x
+    if not all(isinstance(p, slice) and p == _ALL for p in plain):
+        x = basic(x, tuple(plain))
     together = places == list(range(places[0], places[-1] + 1))
     return _pick(x, picked, picked[0][0] if together else 0)
 
@@ -239,7 +241,8 @@ def _pick(x: Tensor, picked: list[tuple[int, Ints]], place: int) -> Tensor:
     found = at_points(x, points, axes) if is_large(x) else None
     if found is None:
         found = _points(x, points, axes)
-    found = reshape(found, (*shape, *shape_of(found)[1:]))
+    if len(shape) != 1:
+        found = reshape(found, (*shape, *shape_of(found)[1:]))
     new = tuple(range(len(shape)))
     return moveaxis(found, new, tuple(n + place for n in new)) if place else found
 

@@ -12,12 +12,13 @@ from collections.abc import Sequence
 
 from linnet import loops
 from linnet.algebra.table import add
-from linnet.api.storage import Ints, alike, dense
+from linnet.api.storage import Ints, alike
 from linnet.arrays.evaluate import sizes
 from linnet.formats.coordinates import MANY
 from linnet.formats.dense import Dense
 from linnet.formats.element import Element
 from linnet.formats.format import Format
+from linnet.formats.from_numpy import share
 from linnet.formats.named import COO, recognize
 from linnet.formats.sparse_coo import SparseCOO
 from linnet.formats.sparse_list import SparseList
@@ -59,7 +60,7 @@ def run(kernel: Kernel, x: Tensor, wanted: Format, maps: Sequence[Ints], *number
     """The result of a kernel, in the format that is wanted."""
     target = listed(wanted)
     result = Tensor(target, None)
-    kernel(result, x, *map(dense, maps), sizes(numbers))
+    kernel(result, x, *map(share, maps), sizes(numbers))
     return result if target == wanted else result.to(wanted)
 
 
