@@ -25,7 +25,7 @@ from linnet.backend.c_values import (
 from linnet.backend.identifiers import Identifiers, identifier, symbol
 from linnet.backend.reductions import is_short, reductions
 from linnet.backend.survey import Survey, reads, returns, survey
-from linnet.imp.effects import Effects
+from linnet.imp.effects import Effects, effects_of
 
 _WIDTH = 96
 
@@ -35,7 +35,7 @@ def render(kernel: imp.Kernel) -> str:
     needs = Needs(narrow=kernel.narrow)
     globals_ = Identifiers(frozenset({symbol(kernel)}), functions=True)
     codelets = {f.name: globals_[f.name] for f in kernel.codelets}
-    effects = Effects(kernel.codelets)
+    effects = effects_of(kernel.codelets)
     functions = [_codelet(f, needs, codelets, effects) for f in kernel.codelets]
     prototypes = [f"{functions[k].partition(' {')[0]};" for k in _called_early(kernel.codelets)]
     body = _kernel(kernel, needs, codelets, effects)

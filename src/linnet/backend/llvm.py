@@ -25,7 +25,7 @@ from linnet.backend.llvm_writer import (
 )
 from linnet.backend.survey import Survey, survey
 from linnet.backend.versions import Version, versions
-from linnet.imp.effects import Effects
+from linnet.imp.effects import effects_of
 
 _SMALL = 12  # statements of a codelet that is always inlined
 _STRAIGHT = 60  # of one without loops: it may be all that keeps the loop around it from vectors
@@ -42,7 +42,7 @@ attributes #4 = { nounwind }
 def render(kernel: imp.Kernel) -> str:
     """The kernel and its codelets as one LLVM module."""
     module = Module(codelets={f.name: f for f in kernel.codelets})
-    effects = Effects(kernel.codelets)
+    effects = effects_of(kernel.codelets)
     facts = survey(kernel, effects)
     parts = [_kernel(kernel, module, facts)]
     surveys = {f.name: survey(f, effects) for f in kernel.codelets}

@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 
 from linnet import imp
 from linnet.imp.consecutive import Known, at
-from linnet.imp.effects import Effects, breaks
+from linnet.imp.effects import Effects, breaks, effects_of
 from linnet.imp.fresh import fresh_names
 from linnet.imp.rewrite import rebuild, statements, substitute
 from linnet.names import Names
@@ -27,7 +27,7 @@ def append_at_once(kernel: imp.Kernel, known: Known) -> imp.Kernel:
 
     Needs: simplified code, in which room for all that is appended is made before the loop.
     """
-    body = _Pass(known, Effects(kernel.codelets), fresh_names(kernel)).block(kernel.body)
+    body = _Pass(known, effects_of(kernel.codelets), fresh_names(kernel)).block(kernel.body)
     return kernel if body is kernel.body else replace(kernel, body=body)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterable
 from dataclasses import dataclass
 
@@ -28,6 +29,7 @@ class Effects:
     """Summaries of code; each piece is looked at once."""
 
     def __init__(self, codelets: Iterable[imp.Function]) -> None:
+        self.codelets = codelets
         self._codelets = {function.name: function for function in codelets}
         self._written: dict[str, frozenset[int]] = {}  # codelet: the arguments it writes to
         self._known: dict[int, tuple[imp.Node, Summary]] = {}
@@ -40,6 +42,11 @@ class Effects:
         summary = self._find(node)
         self._known[id(node)] = node, summary
         return summary
+
+    @property
+    def size(self) -> int:
+        """How many pieces of code have been looked at."""
+        return len(self._known)
 
     def _find(self, node: imp.Node) -> Summary:
         below = [s for s in map(self.of, children(node)) if s is not _NOTHING]
@@ -85,6 +92,18 @@ class Effects:
                 case imp.Call():
                     names |= self._changed(node)
         return frozenset(k for k, p in enumerate(function.params) if p.name in names)
+
+
+_last = threading.local()
+_MANY = 20_000  # pieces of code: what was known of more than these is forgotten
+
+
+def effects_of(codelets: tuple[imp.Function, ...]) -> Effects:
+    """Summaries of the code of a kernel, which the passes that it goes through share."""
+    found: Effects | None = getattr(_last, "effects", None)
+    if found is None or found.codelets is not codelets or found.size > _MANY:
+        found = _last.effects = Effects(codelets)
+    return found
 
 
 def _union(parts: list[Summary]) -> Summary:

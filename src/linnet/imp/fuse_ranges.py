@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from linnet import imp
 from linnet.imp.consecutive import Known, at
-from linnet.imp.effects import Effects, breaks
+from linnet.imp.effects import Effects, breaks, effects_of
 from linnet.imp.rewrite import rewrite
 
 
@@ -20,7 +20,7 @@ def fuse_ranges(kernel: imp.Kernel, known: Known) -> imp.Kernel:
 
     Needs: simplified code. The order of all iterations stays the same.
     """
-    effects = Effects(kernel.codelets)
+    effects = effects_of(kernel.codelets)
 
     def rule(node: imp.Node) -> imp.Node | None:
         match node:

@@ -13,7 +13,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from linnet import imp
-from linnet.imp.effects import Effects, Summary
+from linnet.imp.effects import Effects, Summary, effects_of
 from linnet.imp.rewrite import rebuild, statements
 
 Loop = imp.For | imp.While
@@ -24,7 +24,7 @@ def hoist(kernel: imp.Kernel) -> imp.Kernel:
 
     Needs: simplified code.
     """
-    body = _Pass(Effects(kernel.codelets)).block(kernel.body)
+    body = _Pass(effects_of(kernel.codelets)).block(kernel.body)
     return kernel if body is kernel.body else replace(kernel, body=body)
 
 

@@ -18,7 +18,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from linnet import imp
-from linnet.imp.effects import Effects
+from linnet.imp.effects import Effects, effects_of
 from linnet.imp.fresh import fresh_names
 from linnet.imp.rewrite import rewrite, substitute, walk
 from linnet.names import Names
@@ -29,7 +29,7 @@ def jam(kernel: imp.Kernel) -> imp.Kernel:
 
     Needs: simplified code.
     """
-    effects, names = Effects(kernel.codelets), fresh_names(kernel)
+    effects, names = effects_of(kernel.codelets), fresh_names(kernel)
 
     def rule(node: imp.Node) -> imp.Node | None:
         if isinstance(node, imp.For) and (rows := _sum_of_rows(node, effects)):

@@ -14,7 +14,7 @@ from dataclasses import replace
 
 from linnet import imp
 from linnet.imp.consecutive import Known, at
-from linnet.imp.effects import Effects, breaks
+from linnet.imp.effects import breaks, effects_of
 from linnet.imp.fresh import fresh_names
 from linnet.imp.rewrite import rebuild, statements, substitute
 
@@ -37,7 +37,7 @@ class _Pass:
 
     def __init__(self, kernel: imp.Kernel, known: Known) -> None:
         self.known, self.names = known, fresh_names(kernel)
-        self.effects, self.depth = Effects(kernel.codelets), 0
+        self.effects, self.depth = effects_of(kernel.codelets), 0
         self.exact: set[imp.Grow] = set()  # what surely is filled
         self.needed: set[imp.Grow] = set()  # what nothing inside asks for again
 

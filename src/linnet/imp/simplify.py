@@ -17,7 +17,7 @@ import numpy as np
 
 from linnet import imp
 from linnet.imp.dead import remove_dead
-from linnet.imp.effects import Effects, breaks, ends, leaves
+from linnet.imp.effects import Effects, breaks, effects_of, ends, leaves
 from linnet.imp.fold import fold, negation, same
 from linnet.imp.rewrite import rebuild, statements
 
@@ -37,8 +37,9 @@ def simplify(program: Program, codelets: Iterable[imp.Function] = ()) -> Program
     if isinstance(program, imp.Block):
         return _simplify(program, Effects(codelets))
     if isinstance(program, imp.Kernel):
-        codelets = program.codelets
-    body = _simplify(program.body, Effects(codelets))
+        body = _simplify(program.body, effects_of(program.codelets))
+    else:
+        body = _simplify(program.body, Effects(codelets))
     return program if body is program.body else replace(program, body=body)
 
 

@@ -14,7 +14,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 
 from linnet import imp
-from linnet.imp.effects import Effects
+from linnet.imp.effects import Effects, effects_of
 from linnet.imp.fresh import fresh_names
 from linnet.imp.rewrite import rebuild, rewrite, statements, walk
 from linnet.names import Names
@@ -28,7 +28,7 @@ def walk_together(kernel: imp.Kernel) -> imp.Kernel:
 
     Needs: simplified code.
     """
-    effects, names = Effects(kernel.codelets), fresh_names(kernel)
+    effects, names = effects_of(kernel.codelets), fresh_names(kernel)
 
     def rule(node: imp.Node) -> imp.Node | None:
         if isinstance(node, imp.For) and (rows := _shared_walk(node, effects)):
