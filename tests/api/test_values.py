@@ -293,3 +293,15 @@ def test_sums_of_many_small_values(format: str, count: int):
         assert total.dtype == np.float32
         assert abs(float(total) - exact) / exact < 1e-6
     assert abs(float(ln.mean(x)) * count - exact) / exact < 1e-6
+
+
+def test_types_that_are_given_for_means_and_variances():
+    a = np.array([[1.0, 0.0, 3.0], [0.0, 0.0, 4.0]], np.float32)
+    x = ln.asarray(a, format="csr")
+    for name in ("mean", "var", "std"):
+        found = getattr(ln, name)(x, axis=0, acc_dtype="f8", dtype="f8")
+        close(found, getattr(np, name)(a, axis=0, dtype="f8"), 1e-6)
+        assert getattr(ln, name)(x, axis=0, acc_dtype="f4").dtype == np.float32
+    close(x.var(0, ddof=1, acc_dtype="f8"), a.var(0, ddof=1), 1e-6)
+    with pytest.raises(TypeError, match="complex values are not accumulated"):
+        ln.mean(ln.asarray([1j]), acc_dtype="f8")

@@ -137,12 +137,20 @@ def _truth(function: Function, x: Any, axis: Axes, keepdims: bool) -> Array:
 
 
 @located
-def mean(x: Array, /, *, axis: Axes = None, keepdims: bool = False, dtype: DType = None) -> Array:
+def mean(
+    x: Array,
+    /,
+    *,
+    axis: Axes = None,
+    keepdims: bool = False,
+    dtype: DType = None,
+    acc_dtype: DType = None,
+) -> Array:
     """The mean of the elements, of all or along dimensions, computed in double precision."""
     x = as_array(x)
     axes = axis_numbers(axis, x.ndim)
     wanted = _floating(x, dtype)
-    return astype(_mean(x, axes, keepdims), wanted, copy=False)
+    return astype(_mean(x, axes, keepdims, acc_dtype), wanted, copy=False)
 
 
 def _floating(x: Any, dtype: DType) -> str:
@@ -152,11 +160,15 @@ def _floating(x: Any, dtype: DType) -> str:
     return held if np.dtype(held).kind in "fc" else "float64"
 
 
-def _mean(x: Any, axes: tuple[int, ...], keepdims: bool) -> Array:
-    inside = "complex128" if np.dtype(dtype_of(x)).kind == "c" else "float64"
+def _mean(x: Any, axes: tuple[int, ...], keepdims: bool, acc_dtype: DType = None) -> Array:
+    inside = _double(x) if acc_dtype is None else summed_dtype(dtype_of(x), acc_dtype)
     count = math.prod(shape_of(x)[d] for d in axes)
     total = reduce(table.add, x, axis=axes, keepdims=keepdims, dtype=inside)
     return apply(table.divide, total, float(count))
+
+
+def _double(x: Any) -> str:
+    return "complex128" if np.dtype(dtype_of(x)).kind == "c" else "float64"
 
 
 @located
@@ -168,6 +180,8 @@ def var(
     correction: float = 0.0,
     keepdims: bool = False,
     ddof: float | None = None,
+    dtype: DType = None,
+    acc_dtype: DType = None,
 ) -> Array:
     """The variance of the elements, of all or along dimensions; `correction` is NumPy's `ddof`.
 
@@ -175,8 +189,9 @@ def var(
     """
     x = as_array(x)
     check_kind(x, "biuf", "var")
-    found = _variance(x, axis_numbers(axis, x.ndim), correction if ddof is None else ddof, keepdims)
-    return astype(found, _floating(x, None), copy=False)
+    lost = correction if ddof is None else ddof
+    found = _variance(x, axis_numbers(axis, x.ndim), lost, keepdims, acc_dtype)
+    return astype(found, _floating(x, dtype), copy=False)
 
 
 @located
@@ -188,23 +203,29 @@ def std(
     correction: float = 0.0,
     keepdims: bool = False,
     ddof: float | None = None,
+    dtype: DType = None,
+    acc_dtype: DType = None,
 ) -> Array:
     """The standard deviation of the elements: the root of the variance."""
     x = as_array(x)
     check_kind(x, "biuf", "std")
-    found = _variance(x, axis_numbers(axis, x.ndim), correction if ddof is None else ddof, keepdims)
-    return astype(apply(table.sqrt, found), _floating(x, None), copy=False)
+    lost = correction if ddof is None else ddof
+    found = _variance(x, axis_numbers(axis, x.ndim), lost, keepdims, acc_dtype)
+    return astype(apply(table.sqrt, found), _floating(x, dtype), copy=False)
 
 
-def _variance(x: Any, axes: tuple[int, ...], correction: float, keepdims: bool) -> Array:
+def _variance(
+    x: Any, axes: tuple[int, ...], correction: float, keepdims: bool, acc_dtype: DType = None
+) -> Array:
     """Where nothing is stored, the distance from the mean is the same, and is counted."""
     count = math.prod(shape_of(x)[d] for d in axes)
     degrees = float(np.maximum(count - real(correction, "a correction"), 0))
-    y: Any = lazy(astype(x, "float64", copy=False))
-    squares = apply(table.square, apply(table.subtract, y, _mean(y, axes, True)))
+    inside = "float64" if acc_dtype is None else canonical(acc_dtype)
+    y: Any = lazy(astype(x, inside, copy=False))
+    squares = apply(table.square, apply(table.subtract, y, _mean(y, axes, True, inside)))
     total: Any = reduce(table.add, squares, axis=axes, keepdims=keepdims)
     found: Any = apply(table.divide, total, degrees)
     if not np.isfinite(y.fill_value):  # what is infinitely far from the mean is so from itself
-        known = apply(table.isfinite, _mean(y, axes, keepdims))
+        known = apply(table.isfinite, _mean(y, axes, keepdims, inside))
         found = apply(table.where, known, found, math.nan)
     return compute(found) if isinstance(x, Tensor) else found
