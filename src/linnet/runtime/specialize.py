@@ -33,7 +33,8 @@ from linnet.normalize.dtypes import infer_dtypes
 from linnet.normalize.scopes import name_scopes
 from linnet.normalize.workspaces import Decide, by_place
 from linnet.options import current
-from linnet.runtime.call import Entry, Result, fast_check
+from linnet.runtime.call import Entry, fast_check
+from linnet.runtime.handover import Result
 from linnet.runtime.indices import check_indices
 from linnet.runtime.kernel import Kernel
 from linnet.runtime.sizes import Size, is_known, not_negative, size_of, unknown

@@ -1,0 +1,195 @@
+"""Memory of results: where a kernel may write them, and what becomes of what it has written.
+
+A result takes the memory that its tensor has, if nobody else sees it; else memory that others have
+left (`formats.spare`), or what the kernel allocates. Whatever happens, an interrupt included, each
+block belongs to one.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from array import array
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from linnet import imp
+from linnet.errors import Location
+from linnet.formats.buffers import GUARD, Buffer, allocate
+from linnet.formats.contents import Contents
+from linnet.formats.format import Format
+from linnet.formats.spare import SPARE
+from linnet.formats.tensor import Tensor
+from linnet.runtime.sizes import Size
+
+_MANY = 1 << 12  # elements: the memory of so many is worth being used again
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """A tensor that a kernel writes: which argument, its format, its arrays, its dimensions."""
+
+    position: int | None  # among the arguments; None for a temporary
+    name: str
+    format: Format
+    dtypes: tuple[str, ...]
+    kinds: tuple[np.dtype[Any], ...]  # the same, as NumPy has them
+    dims: tuple[Size, ...] | None  # None: those it has
+    keeps: bool  # what it held before is updated
+    in_place: bool  # and nothing can go wrong meanwhile: no copy is needed
+    at: Location | None  # where it is declared
+    # the bytes that each array took in the last call, if they were many
+    rooms: list[int] = field(default_factory=list, compare=False)
+
+
+# -- before the kernel -----------------------------------------------------------------------------
+
+
+def is_long(r: Result, held: Sequence[Contents | None]) -> bool:
+    """Whether a tensor that is updated has more elements than positions of 32 bits can tell."""
+    contents = None if r.position is None else held[r.position]
+    return contents is not None and any(b.length > imp.MOST_NARROW for b in contents.buffers)
+
+
+def _copies(r: Result, held: Sequence[Contents | None]) -> list[Buffer]:
+    """Copies of what a tensor holds, for a kernel to change: if it fails, nothing is lost."""
+    assert r.position is not None
+    contents = held[r.position]
+    assert contents is not None
+    copies = []
+    for buffer, dtype in zip(contents.buffers, r.dtypes, strict=True):
+        copy, source = allocate(dtype, buffer.length), buffer
+        if buffer.dtype != copy.dtype:  # index arrays that are too narrow for what may come
+            source = Buffer.borrow(buffer.array.astype(dtype))
+        if buffer.length:
+            ctypes.memmove(copy.address, source.address, copy.nbytes)
+        copies.append(copy)
+    return copies
+
+
+def lend(
+    r: Result,
+    tensors: Sequence[Tensor],
+    held: Sequence[Contents | None],
+    block: array[int],
+    at: int,
+) -> Contents | None:
+    """Where a kernel may write a result: memory that the tensor has, copies, or nowhere yet.
+
+    What the tensor held is returned, if it holds it no longer.
+    """
+    if r.position is None:
+        if any(r.rooms):
+            _spare(r, block, at)
+        return None
+    if r.keeps:
+        return _lend_kept(r, tensors[r.position], held, block, at)
+    tensor = tensors[r.position]
+    with GUARD.lock:
+        old, tensor._contents = tensor._contents, None
+        if old is not None and (old.fitted is r.kinds or old.fits(r.format, r.kinds)):
+            old.lend(block, at)
+    if any(r.rooms) and (old is None or not old.lent):
+        _spare(r, block, at)
+    return old
+
+
+def _spare(r: Result, block: array[int], at: int) -> None:
+    """For large results, memory that others have left: as much as the last one took."""
+    for nbytes, kind in zip(r.rooms, r.kinds, strict=True):
+        if nbytes:
+            address, size = SPARE.take(nbytes)
+            block[at], block[at + 1] = address, size // kind.itemsize
+        at += 3
+
+
+def _lend_kept(
+    r: Result, tensor: Tensor, held: Sequence[Contents | None], block: array[int], at: int
+) -> Contents | None:
+    """The same for a tensor that is updated: where it is if nothing can fail, else a copy."""
+    if r.in_place:
+        with GUARD.lock:
+            old = tensor._contents
+            if old is not None and old is held[r.position] and old.lend_held(block, at):  # type: ignore[index]
+                tensor._contents = None
+                return old
+    for copy in _copies(r, held):
+        length, capacity = copy.length, copy.capacity
+        block[at], block[at + 1], block[at + 2] = copy.detach()[0], capacity, length
+        at += 3
+    return None
+
+
+# -- after the kernel ------------------------------------------------------------------------------
+
+
+def take_over(
+    r: Result,
+    tensors: Sequence[Tensor],
+    shape: tuple[int, ...],
+    block: array[int],
+    at: int,
+    old: Contents | None,
+    status: int,
+) -> None:
+    """What the kernel has allocated becomes the contents of the tensor, or is freed."""
+    if r.keeps and old is not None and _stays(old, block, at):
+        _put_back(r, tensors, old)  # it ran in place
+        return
+    if old is not None and old.lent:
+        if status == 0 and old.shape == shape and old.returned(block, at):
+            tensors[r.position]._contents = old  # type: ignore[index]
+            return
+        old.forget()
+        old = None
+    if status or r.position is None:
+        _release(r, block, at)
+        _put_back(r, tensors, old)
+        return
+    buffers = []
+    for k, kind in enumerate(r.kinds):
+        address, capacity, length = block[at : at + 3]
+        buffers.append(Buffer.native(address, capacity, length, kind))
+        if capacity >= _MANY or r.rooms[k]:
+            r.rooms[k] = buffers[-1].capacity * kind.itemsize
+        at += 3
+    tensors[r.position]._rebind(r.format, shape, tuple(buffers))
+
+
+def _release(r: Result, block: array[int], at: int) -> None:
+    """Give up the memory of a temporary, or of a result that was not finished."""
+    for k, kind in enumerate(r.kinds):
+        address, capacity = block[at], block[at + 1]
+        if address:
+            SPARE.release(address, capacity * kind.itemsize)
+        if capacity >= _MANY or r.rooms[k]:
+            r.rooms[k] = capacity * kind.itemsize
+        at += 3
+
+
+def _stays(contents: Contents, block: array[int], at: int) -> bool:
+    """Whether memory that was lent is where it was."""
+    return all(block[at + 3 * k] == b.address for k, b in enumerate(contents.buffers))
+
+
+def take_back(
+    r: Result, tensors: Sequence[Tensor], block: array[int], at: int, old: Contents | None
+) -> None:
+    """No kernel has run: what it was to write to is as it was, or released."""
+    if old is None or not old.lent:
+        _release(r, block, at)
+    _put_back(r, tensors, old)
+
+
+def _put_back(r: Result, tensors: Sequence[Tensor], old: Contents | None) -> None:
+    """An output that was not written has the contents that it had, unless their memory is gone."""
+    if old is None or r.position is None:
+        return
+    if old.lent:
+        old.own()
+    with GUARD.lock:
+        tensor = tensors[r.position]
+        if tensor._contents is None:
+            tensor._contents = old
