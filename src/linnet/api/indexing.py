@@ -223,7 +223,7 @@ def _as_positions(part: int | NDArray[Any]) -> list[Ints]:
     if isinstance(part, int):
         return [np.asarray(part, np.int64)]
     if part.dtype.kind == "b":
-        return [idx.astype(np.int64) for idx in np.nonzero(part)] if part.ndim else []
+        return [idx.astype(np.int64, copy=False) for idx in np.nonzero(part)] if part.ndim else []
     return [part]
 
 
@@ -236,8 +236,12 @@ def _pick(x: Tensor, picked: list[tuple[int, Ints]], place: int) -> Tensor:
         for d, idx in picked:
             x = select(x, idx.reshape(-1), d)
         return moveaxis(x, axes, tuple(range(place, place + len(axes))))
-    shape = broadcast_shapes(*(idx.shape for _, idx in picked))
-    points = [np.broadcast_to(idx, shape).reshape(-1) for _, idx in picked]
+    shapes = [idx.shape for _, idx in picked]
+    shape = shapes[0] if len({*shapes}) == 1 else broadcast_shapes(*shapes)
+    points = [
+        (idx if idx.shape == shape else np.broadcast_to(idx, shape)).reshape(-1)
+        for _, idx in picked
+    ]
     found = at_points(x, points, axes) if is_large(x) else None
     if found is None:
         found = _points(x, points, axes)
