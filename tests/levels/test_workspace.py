@@ -10,6 +10,7 @@ import linnet as ln
 from linnet.formats.assemble import unpack
 from linnet.frontend.text import parse_text
 from linnet.imp.condensing import TABLES, condensing
+from linnet.imp.merging import grown
 
 POLICIES = [
     ln.Coord(capacity=3),
@@ -111,6 +112,12 @@ def test_condensed_components(rows, columns):
     assert run[:count] == sorted(expected)
     for key, found in zip(run[:count], late[:count], strict=True):
         assert found == int("".join(map(str, expected[key])))
+
+
+def test_growth():
+    """A share of what is stored, but at most eight times as much; nothing is less than before."""
+    assert [grown(s, 1000, 256) for s in (0, 100, 1000, 1 << 20)] == [1000, 1000, 8000, 9 << 17]
+    assert grown(1 << 20, 1000, 64) == (1 << 17) + (1 << 18)
 
 
 @pytest.mark.parametrize("backend", ["llvm", "c"])

@@ -31,6 +31,7 @@ POLICIES = [
     ln.Coord(),
     ln.Coord(capacity=1),
     ln.Coord(capacity=7, growth=False),
+    ln.Coord(capacity=7, growth=0.3),
     ln.Bucket(),
     ln.Bucket(capacity=5),
     ln.Bucket(by_parity, 16, capacity=9),
@@ -238,6 +239,9 @@ def test_what_is_not_a_policy():
         ln.Hash(100)
     with pytest.raises(FormatError, match="number of components"):
         ln.Coord(capacity=-1)
+    for growth in (-1, np.nan, np.inf, "fast", None):
+        with pytest.raises(FormatError, match="growth"):
+            ln.Coord(growth=growth)
     with pytest.raises(FormatError, match="given with a length"):
         ln.Bucket(by_parity)
     with pytest.raises(FormatError, match="stands above values"):

@@ -113,7 +113,8 @@ class Accumulation:
         """Room for as many components as are to accumulate now."""
         b, v, policy = self.b, self.v, self.policy
         first = imp.Const(policy.capacity or _FIRST, imp.INT)
-        wanted = b.call(grown, v.stored, first) if policy.growth else first
+        share = imp.Const(round(256 * policy.growth), imp.INT)
+        wanted = b.call(grown, v.stored, first, share) if policy.growth else first
         b.emit(imp.Assign(v.capacity, imp.maximum(v.capacity, wanted)))
         top = b.let("top", v.stored + v.capacity)
         b.emit(imp.Grow(self.array("crd"), top * v.w))

@@ -47,6 +47,7 @@ if TYPE_CHECKING:
 Ints = Sequence[int]
 Target = MutableSequence[int]
 
+_MOST_GROWTH = 1000
 _MIX = 0x9E3779B97F4A7C15
 INSERT = ("int64*", *("int64",) * 4, "int64*", "int64*", "int64")
 CLEAR = ("int64*", "int64", "int64")
@@ -77,12 +78,13 @@ def clear_heads(slots: Target, size: int, count: int) -> None:
 class Policy:
     """How the components of a sparse workspace accumulate.
 
-    `capacity` is how many accumulate before they are sorted and merged for the first time. With
-    `growth` it becomes more, the more there are to merge with.
+    `capacity` is how many accumulate before they are sorted and merged for the first time. `growth`
+    says how many do later, as a multiple of those that there are to merge with: less of it takes
+    less memory and more time. With none, it is `capacity` each time.
     """
 
     capacity: int | None = field(default=None, kw_only=True)
-    growth: bool = field(default=True, kw_only=True)
+    growth: float = field(default=1, kw_only=True)
 
     tabled: ClassVar[bool] = True  # there is a table of heads and entries
     groups: ClassVar[bool] = False  # many components may be moved before they are sorted
@@ -109,6 +111,13 @@ class Policy:
                     f"the {f.name} of a {type(self).__name__} workspace is a number of "
                     f"components, not {value!r}"
                 )
+
+        growth: object = self.growth
+        if not isinstance(growth, int | float) or not 0 <= growth <= _MOST_GROWTH:
+            raise FormatError(
+                f"the growth of a {type(self).__name__} workspace is {growth!r}",
+                hint=f"from 0, all batches alike, to {_MOST_GROWTH}; 1 without saying",
+            )
 
     def heads(self, b: Builder, first: imp.Expr, capacity: imp.Expr) -> imp.Expr:
         """How many heads the table has, given the first dimension and the capacity."""

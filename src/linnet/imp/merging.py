@@ -136,10 +136,10 @@ def weave(
         val[p + r + 1] = late[r]
 
 
-def grown(stored: int, first: int) -> int:
+def grown(stored: int, first: int, share: int) -> int:
     """How many components to accumulate next: more, the more there are to merge with (WORK §5.1).
 
-    Merging takes time in proportion to what is stored, so that about as many must come together to
-    be worth it; a few are not worth a thought.
+    Merging takes time in proportion to what is stored, so that a share of it, told in 256ths, must
+    come together to be worth it; a few are not worth a thought.
     """
-    return max(first, min(8 * stored, (1 << 17) + stored))
+    return max(first, min(8 * stored, (1 << 17) + ((stored * share) >> 8)))
