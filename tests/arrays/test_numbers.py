@@ -136,3 +136,36 @@ def test_functions_of_users(built):
         np.testing.assert_array_equal(dense(got), x * c + 1)
         assert got.fill_value == 1
     assert len(built) <= 1
+
+
+def test_numbers_in_fused_functions(built):
+    """A number that decides nothing of the fill value is an argument, however deep it stands."""
+    x = matrix()
+    A = ln.asarray(x, format=ln.CSR)
+
+    @ln.fuse
+    def above(X, c):
+        return ((np.exp2(X) * 2 > c) * X).sum(axis=0), np.sqrt(np.abs(X)) * X * c
+
+    for c in ORDINARY:
+        sums, scaled = above(A, c)
+        np.testing.assert_array_equal(dense(sums), ((np.exp2(x) * 2 > c) * x).sum(0))
+        np.testing.assert_allclose(dense(scaled), np.sqrt(np.abs(x)) * x * c)
+        assert scaled.nnz <= A.nnz
+    assert len(built) <= 2  # where nothing is stored, 2 is above c or not
+
+
+def test_long_expressions_are_not_looked_into():
+    """Numbers stay numbers there; what is computed is the same."""
+    x = matrix()
+    found = ln.lazy(ln.asarray(x, format=ln.CSR))
+    want = x
+    for k in range(80):
+        found, want = (found * 0.5, want * 0.5) if k % 2 else (found + found, want + want)
+    np.testing.assert_allclose(dense((found * 3).compute()), want * 3)
+
+
+def test_numbers_that_decide_stay_in_the_code():
+    X = ln.lazy(ln.asarray(matrix("int64"), format=ln.CSR))
+    assert ((X + X) * 0).compute().nnz == 0
+    assert ((X * X) & 0).compute().nnz == 0

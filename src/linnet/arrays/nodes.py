@@ -66,12 +66,16 @@ class Constant:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Map:
-    """A function of elements. An argument has the shape of the result, or no dimensions."""
+    """A function of elements. An argument has the shape of the result, or no dimensions.
+
+    `fill` is what its fill value has been found to be, once somebody has asked (`scalars`).
+    """
 
     function: Function
     args: tuple[Node, ...]
     shape: tuple[int, ...]
     dtype: str
+    fill: tuple[loops.Literal | None, ...] = field(default=(), repr=False)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -7,17 +7,19 @@ tensors), and for comparisons, whose fill value is one of two.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import lru_cache
+from itertools import count
 
 import numpy as np
 
 from linnet import loops
-from linnet.algebra.dtypes import Number, as_python, concrete
+from linnet.algebra.derive import decides
+from linnet.algebra.dtypes import Number, as_python, concrete, kind
 from linnet.algebra.exact import apply as value_of
 from linnet.algebra.function import Function
-from linnet.arrays.nodes import Constant, Leaf, Node
+from linnet.arrays.nodes import Constant, Leaf, Map, Node, Take, View
 from linnet.formats.buffers import Buffer
 from linnet.formats.contents import Contents, Signature
 from linnet.formats.format import Format
@@ -26,29 +28,33 @@ from linnet.formats.tensor import Tensor
 from linnet.normalize.simplify import Facts, simplify_expr
 
 PASSED, OUTCOME, VALUE = "passed", "outcome", "value"
+_MOST = 64  # nodes of an expression that are looked at for its fill value
+Fact = tuple[Number, str]
 BETTER_KNOWN = ("pow", "bitwise_left_shift", "bitwise_right_shift", "round")  # as x ** 2 is
 
 
 def lift(function: Function, args: Sequence[Node]) -> tuple[Function, list[Node], str]:
-    """A function and arguments in which numbers are tensors, where that is better; and how.
+    """A function and arguments in which a number is a tensor, where that is better; and how.
 
     What a kernel depends on is then: nothing of the number (`PASSED`), the fill value of the result
     (`OUTCOME`), or the number itself (`VALUE`).
     """
-    leaves = [a for a in args if isinstance(a, Leaf)]
     numbers = [a for a in args if isinstance(a, Constant)]
-    if not numbers or not leaves or len(leaves) + len(numbers) < len(args):
-        return function, list(args), VALUE
+    same = function, list(args), VALUE
+    if len(numbers) != 1 or len(args) == 1 or function.name in BETTER_KNOWN:
+        return same
     given = function.types(tuple([a.dtype for a in args]))[0]
-    sparse = [a for a in leaves if not _is_dense(a)]
+    try:
+        facts = tuple([None if isinstance(a, Constant) else known_fill(a) for a in args])
+    except _LongError:
+        return same
     how = PASSED
-    if function.name in BETTER_KNOWN or len(numbers) > 1:
-        return function, list(args), VALUE
-    if sparse:
-        facts = tuple((_fill(a), a.dtype) if isinstance(a, Leaf) else None for a in args)
+    if any(facts):
+        if _decides(function, args, given):
+            return same
         if fixed_fill(function, facts, given) is None:
             if len(args) > 2 or function.types(given)[1] != "bool":
-                return function, list(args), VALUE
+                return same
             how, function = OUTCOME, decided(function, *outcome(function, args))
     passed: list[Node] = [
         Leaf(scalar(a.value, dtype), (), dtype) if isinstance(a, Constant) else a
@@ -57,11 +63,79 @@ def lift(function: Function, args: Sequence[Node]) -> tuple[Function, list[Node]
     return function, passed, how
 
 
+def _decides(function: Function, args: Sequence[Node], given: Sequence[str]) -> bool:
+    """Whether the number decides the result exactly, so that nothing is to be computed."""
+    return any(
+        isinstance(a, Constant)
+        and kind(given[k]) in "biu"
+        and decides(function, k, a.value, concrete(given[k])) is not None
+        for k, a in enumerate(args)
+    )
+
+
 def outcome(function: Function, args: Sequence[Node]) -> tuple[int, Number, Number]:
-    """The place and fill value of the only tensor among two arguments, and f(fill, number)."""
-    place = 0 if isinstance(args[0], Leaf) else 1
-    values = tuple([_fill(a) if isinstance(a, Leaf) else a.value for a in args])  # type: ignore[union-attr]
-    return place, values[place], value_of(function, values, tuple([a.dtype for a in args]))
+    """The place and fill value of the argument beside a number, and f(fill, number)."""
+    place = 1 if isinstance(args[0], Constant) else 0
+    values = []
+    for arg in args:
+        known = (arg.value, arg.dtype) if isinstance(arg, Constant) else known_fill(arg)
+        assert known is not None
+        values.append(known[0])
+    found = value_of(function, tuple(values), tuple([a.dtype for a in args]))
+    return place, values[place], found
+
+
+# -- fill values -----------------------------------------------------------------------------------
+
+
+class _LongError(Exception):
+    """An expression is too long to be looked into whenever a number is put to it."""
+
+
+def known_fill(node: Node) -> Fact | None:
+    """The value of a node where its operands store nothing, with its dtype; None: it may be any."""
+    found = _value(node, count(_MOST, -1))
+    return (found.value, node.dtype) if isinstance(found, loops.Literal) else None
+
+
+def _value(node: Node, left: Iterator[int]) -> loops.Literal | None:
+    if next(left) == 0:
+        raise _LongError
+    match node:
+        case Constant(value, dtype):
+            return loops.Literal(value, None if dtype.startswith("weak") else dtype)
+        case Leaf(_, _, dtype):
+            return None if _is_dense(node) else loops.Literal(_fill(node), dtype, structural=True)
+        case View(arg) | Take(arg):
+            return _value(arg, left)
+        case Map(function, args):
+            if not node.fill:
+                found = _of_call(function, args, [_value(a, left) for a in args])
+                object.__setattr__(node, "fill", (found,))  # which is the same for all threads
+            return node.fill[0]
+        case _:
+            return None
+
+
+def _of_call(
+    function: Function, args: Sequence[Node], values: Sequence[loops.Literal | None]
+) -> loops.Literal | None:
+    dtypes = tuple([a.dtype for a in args])
+    return _simplified(function, tuple(values), repr(values), dtypes)
+
+
+@lru_cache(maxsize=1024)
+def _simplified(
+    function: Function,
+    values: tuple[loops.Literal | None, ...],
+    text: str,  # which tells 0.0 from -0.0
+    dtypes: tuple[str, ...],
+) -> loops.Literal | None:
+    """The value of a call, if it is known though some of its arguments are not."""
+    types = {f"x{k}": dtype for k, dtype in enumerate(dtypes)}
+    args = [loops.Access(f"x{k}", ()) if v is None else v for k, v in enumerate(values)]
+    found = simplify_expr(loops.Call(function, tuple(args)), Facts({}, types))
+    return found if isinstance(found, loops.Literal) else None
 
 
 @lru_cache(maxsize=1024)
@@ -79,37 +153,15 @@ def decided(function: Function, place: int, fill: Number, result: Number) -> Fun
 
 
 def fixed_fill(
-    function: Function, facts: tuple[tuple[Number, str] | None, ...], given: tuple[str, ...]
+    function: Function, facts: tuple[Fact | None, ...], given: tuple[str, ...]
 ) -> Number | None:
     """The result where the tensors store nothing, if it is the same whatever the numbers are."""
-    return _fixed_fill(function, facts, repr(facts), given)
-
-
-@lru_cache(maxsize=1024)
-def _fixed_fill(
-    function: Function,
-    facts: tuple[tuple[Number, str] | None, ...],
-    text: str,  # which tells 0.0 from -0.0
-    given: tuple[str, ...],
-) -> Number | None:
-    args: list[loops.Expr] = []
-    types: dict[str, str] = {}
-    for k, (fact, dtype) in enumerate(zip(facts, given, strict=True)):
-        if fact is None:
-            types[f"c{k}"] = dtype
-            args.append(loops.Access(f"c{k}", ()))
-        else:
-            args.append(loops.Literal(*fact, structural=True))
-    found = simplify_expr(loops.Call(function, tuple(args)), Facts({}, types))
-    if not isinstance(found, loops.Literal):
+    values = tuple([f if f is None else loops.Literal(*f, structural=True) for f in facts])
+    dtypes = tuple([g if f is None else f[1] for f, g in zip(facts, given, strict=True)])
+    found = _simplified(function, values, repr(facts), dtypes)
+    if found is None:
         return None
-    return as_python(found.value, concrete(function.types(_dtypes(facts, given))[1]))
-
-
-def _dtypes(
-    facts: tuple[tuple[Number, str] | None, ...], given: tuple[str, ...]
-) -> tuple[str, ...]:
-    return tuple([g if f is None else f[1] for f, g in zip(facts, given, strict=True)])
+    return as_python(found.value, concrete(function.types(dtypes)[1]))
 
 
 def _fill(leaf: Leaf) -> Number:
