@@ -118,10 +118,11 @@ def alone(ctx: Context, r: Region, cursor: Cursor, s: Stepper, gap: Region) -> b
     counts = s.next is None and not s.setup
     spike = isinstance(s.chunk, Spike)
     if spike and gap.body == loops.NOTHING:
-        walk_alone(ctx, r, cursor, s)
+        walk_alone(ctx, r, cursor, s, *bounds(ctx, r, cursor, s))
     elif spike and counts and not gap.looplets and gaps_are_alike(ctx, r, gap):
-        stored = walk_alone(ctx, r, cursor, s)
-        lower_repeated(ctx, gap.body, r.index, stored, r.hi - r.lo, r.lower_stmt)
+        begin, end = bounds(ctx, r, cursor, s)
+        lower_repeated(ctx, gap.body, r.index, end - begin, r.hi - r.lo, r.lower_stmt)
+        walk_alone(ctx, r, cursor, s, begin, end)
     elif not spike and counts and r.hi == ctx.dim(cursor):
         walk_chunks(ctx, r, cursor, s, gap)
     else:
@@ -130,7 +131,7 @@ def alone(ctx: Context, r: Region, cursor: Cursor, s: Stepper, gap: Region) -> b
 
 
 def gaps_are_alike(ctx: Context, r: Region, gap: Region) -> bool:
-    """Whether what is done between entries is always the same, and may be done after them."""
+    """Whether what is done between entries is always the same, and may be done before them."""
     names = {n.name for n in walk(gap.body) if isinstance(n, loops.Index)}
     if r.point or r.index.name in names or carries(r.body):
         return False
@@ -143,20 +144,20 @@ def _visits(walks: list[Walk], meets: bool) -> imp.Expr:
     return reduce(imp.minimum if meets else imp.Operators.__add__, lengths)
 
 
-def walk_alone(ctx: Context, r: Region, cursor: Cursor, s: Stepper) -> imp.Expr:
-    """A loop over the positions of a fiber, at whose entries all is done; how many there are."""
-    begin, end = bounds(ctx, r, cursor, s)
+def walk_alone(
+    ctx: Context, r: Region, cursor: Cursor, s: Stepper, begin: imp.Expr, end: imp.Expr
+) -> None:
+    """A loop over the positions of a fiber, at whose entries all is done that is left to do."""
     reserve(ctx, r, end - begin)
     assert isinstance(s.chunk, Spike)
     at = r.with_looplet(cursor, Run(s.chunk.tail))
     body = ctx.collect(lambda: lower_at(ctx, at, s.last))
     if s.next is None and not s.setup:
         ctx.b.emit(imp.For(s.pos, begin, end, body, note(r.index, [cursor])))
-        return end - begin
+        return
     ctx.b.emit(imp.Let(s.pos, begin))
     steps = imp.Block((*s.setup, *body.stmts, *advance(s)))
     ctx.b.emit(imp.While(s.pos < end, steps, note(r.index, [cursor])))
-    return end - begin
 
 
 def merge(ctx: Context, r: Region, walks: list[Walk], others: list[Walk], idle: bool) -> None:

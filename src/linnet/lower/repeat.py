@@ -99,7 +99,7 @@ def _begins_anew(stmt: loops.Stmt, declared: frozenset[str]) -> bool:
 
 
 def is_unordered(ctx: Context, body: loops.Stmt, times: imp.Expr) -> bool:
-    """Whether a body, all the same in some iterations, may be done after all the others."""
+    """Whether a body, all the same in some iterations, may be done before all the others."""
     declared = declared_in(body)
     held = [storage_of(access) for access, _ in accesses(body)]
     if any(s is not None and s.name in declared and s.buffers and not s.temporary for s in held):
