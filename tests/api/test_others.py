@@ -216,11 +216,15 @@ def test_pandas():
     labels = pd.Categorical(list("abab"))
     close(ln.groupby(x, labels).sum(), np.stack([a[::2].sum(0), a[1::2].sum(0)]))
     pytest.importorskip("scipy.sparse")
-    table = pd.DataFrame.sparse.from_spmatrix(x.to_scipy())
-    same(ln.asarray(table), a)
-    assert ln.asarray(table).nnz == x.nnz
-    with pytest.raises(ValueError, match="leave out zeros"):
-        ln.asarray(pd.DataFrame({"a": pd.arrays.SparseArray([1.0, 0.0], fill_value=1.0)}))
+    for fill in (0.0, float("nan")):
+        table = pd.DataFrame(a).astype(pd.SparseDtype(float, 0)).astype(pd.SparseDtype(float, fill))
+        found = ln.asarray(table)
+        same(found, table.to_numpy())
+        assert found.nnz == sum(table.iloc[:, j].array.npoints for j in range(6)), fill
+        np.testing.assert_equal(found.fill_value, fill)
+    some = pd.arrays.SparseArray([1.0, 0.0], fill_value=1.0)
+    with pytest.raises(ValueError, match="the same value"):
+        ln.asarray(pd.DataFrame({"a": some, "b": pd.arrays.SparseArray([1.0, 0.0])}))
 
 
 def test_anndata():

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from linnet.algebra.dtypes import canonical
+from linnet.algebra.exact import same
 from linnet.errors import FormatError
 from linnet.formats.located import located
 from linnet.formats.named import CSC, CSR
@@ -51,16 +52,23 @@ def _adjacency(graph: Any) -> Any:
 
 
 def _from_pandas(obj: Any) -> Any:
-    """A table whose columns are sparse as a sparse matrix; anything else as NumPy sees it."""
+    """A table whose columns leave out one value as a tensor; anything else as NumPy sees it."""
     kinds = obj.dtypes if getattr(obj, "ndim", 0) == 2 else ()
     if not len(kinds) or not all(hasattr(kind, "fill_value") for kind in kinds):
         return obj
-    if any(kind.fill_value != 0 for kind in kinds):
+    fill = next(iter(kinds)).fill_value
+    if any(not same(kind.fill_value, fill) for kind in kinds):
         raise FormatError(
-            "the columns of this table do not all leave out zeros",
+            "the columns of this table do not all leave out the same value",
             hint="make them alike: df.astype(pd.SparseDtype(float, 0))",
         )
-    return obj.sparse.to_coo()
+    from linnet.formats.construct import tensor
+
+    columns = [obj.iloc[:, j].array for j in range(obj.shape[1])]
+    rows = [column.sp_index.to_int_index().indices for column in columns]
+    at = np.repeat(np.arange(len(rows)), [len(r) for r in rows])
+    values = np.concatenate([np.asarray(column.sp_values) for column in columns])
+    return tensor([np.concatenate(rows), at], values, obj.shape, fill_value=fill)
 
 
 def _from_torch(obj: Any) -> Any:

@@ -13,6 +13,8 @@ from linnet.algebra.lookup import lookup
 from linnet.algebra.table import PAIRS
 from linnet.api import NAMES
 from linnet.api.dtypes import astype
+from linnet.api.foreign import ARRAYS, home_of
+from linnet.api.numpy_functions import FUNCTIONS
 from linnet.api.operands import as_array, as_tensor, check_device, dtype_of
 from linnet.api.storage import is_dense
 from linnet.arrays import apply, reduce
@@ -100,6 +102,7 @@ def adjoint(x: Tensor) -> Any:
 
 def array_ufunc(ufunc: Any, method: str, inputs: tuple[Any, ...], named: dict[str, Any]) -> Any:
     """`np.add(x, y)` and `np.add.reduce(x)`."""
+    inputs = tuple([as_array(x) if home_of(x) in ARRAYS else x for x in inputs])
     out = named.pop("out", None)
     found = _ufunc(ufunc, method, inputs, named)
     if found is NotImplemented or out is None:
@@ -253,9 +256,11 @@ def array_function(function: Any, args: Any, named: Any) -> Any:
     """`np.sum(x)`, `np.concatenate([x, y])` …: the function of the same name here."""
     name = function.__name__
     module = getattr(function, "__module__", "")
+    if name in FUNCTIONS:
+        return FUNCTIONS[name](*args, **named)
     if module.startswith(("numpy.linalg", "numpy.fft")):
         space = "linalg" if "linalg" in module else "fft"
-        target = getattr(_api(space), "vector_norm" if name == "norm" else name, None)
+        target = getattr(_api(space), name, None)
     else:
         name = _OTHERS.get(name, name)
         known = name in NAMES or name in _OTHERS.values()

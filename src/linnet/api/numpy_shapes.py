@@ -1,0 +1,220 @@
+"""NumPy's ways to cut, join and choose that the standard does not have: `split` to `unique`."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from linnet.algebra import table
+from linnet.api.operands import as_array, as_tensor, shape_of
+from linnet.arrays import apply
+from linnet.errors import ShapeError
+
+
+def of_linnet(name: str) -> Any:
+    """A function of this package."""
+    return getattr(sys.modules["linnet"], name)
+
+
+def flat(x: Any) -> Any:
+    """All elements in one dimension."""
+    return as_tensor(x).reshape(-1)
+
+
+def along(x: Any, axis: int | None) -> tuple[Any, int]:
+    """An array, and an axis of it: the only one of a flat array where none is given."""
+    return (flat(x), 0) if axis is None else (as_tensor(x), axis)
+
+
+# -- shapes ----------------------------------------------------------------------------------------
+
+
+def at_least(ndim: int) -> Callable[..., Any]:
+    """`atleast_1d` and its kin: dimensions of size 1 where NumPy adds them."""
+
+    def with_dimensions(*arrays: Any) -> Any:
+        found = tuple(_with_dimensions(as_tensor(x), ndim) for x in arrays)
+        return found[0] if len(found) == 1 else found
+
+    return with_dimensions
+
+
+def _with_dimensions(x: Any, ndim: int) -> Any:
+    shape = shape_of(x)
+    if len(shape) >= ndim:
+        return x
+    if ndim == 3 and shape:  # rows and columns come first
+        return x.reshape((1, *shape, 1) if len(shape) == 1 else (*shape, 1))
+    return x.reshape((1,) * (ndim - len(shape)) + shape)
+
+
+def swapaxes(a: Any, axis1: int, axis2: int) -> Any:
+    """Two axes, each in the place of the other."""
+    order = list(range(len(shape_of(as_array(a)))))
+    try:
+        order[axis1], order[axis2] = order[axis2], order[axis1]
+    except IndexError:
+        raise np.exceptions.AxisError(
+            axis1 if abs(axis1) > len(order) else axis2, len(order)
+        ) from None
+    return of_linnet("permute_dims")(as_array(a), tuple(order))
+
+
+def rot90(m: Any, k: int = 1, axes: tuple[int, int] = (0, 1)) -> Any:
+    """Turned by quarters in the plane of two axes."""
+    x = as_tensor(m)
+    if k % 4 == 2:
+        return of_linnet("flip")(x, axis=axes)
+    if k % 4 == 1:
+        return swapaxes(of_linnet("flip")(x, axis=axes[1]), *axes)
+    return of_linnet("flip")(swapaxes(x, *axes), axis=axes[1]) if k % 4 else x
+
+
+def array_split(ary: Any, indices_or_sections: Any, axis: int = 0) -> list[Any]:
+    """Parts along an axis, some longer by one."""
+    x = as_tensor(ary)
+    n = shape_of(x)[axis]
+    if np.ndim(indices_or_sections):
+        ends = [*indices_or_sections, n]
+    else:
+        count = int(indices_or_sections)
+        if count <= 0:
+            raise ShapeError("an array cannot be split into less than one part")
+        ends = [n // count * (k + 1) + min(k + 1, n % count) for k in range(count)]
+    begins = [0, *ends[:-1]]
+    lead = (slice(None),) * (axis % x.ndim)
+    return [x[(*lead, slice(b, e))] for b, e in zip(begins, ends, strict=True)]
+
+
+def split(ary: Any, indices_or_sections: Any, axis: int = 0) -> list[Any]:
+    """Equal parts along an axis."""
+    n = shape_of(as_array(ary))[axis]
+    if not np.ndim(indices_or_sections) and n % indices_or_sections:
+        raise ShapeError(
+            f"{n} rows along axis {axis} are not {indices_or_sections} equal parts",
+            hint="np.array_split makes unequal ones",
+        )
+    return array_split(ary, indices_or_sections, axis)
+
+
+def split_along(axis: int) -> Callable[..., Any]:
+    """`vsplit` and its kin."""
+
+    def parts(ary: Any, indices_or_sections: Any) -> list[Any]:
+        k = 0 if axis == 1 and as_tensor(ary).ndim == 1 else axis
+        return split(ary, indices_or_sections, k)
+
+    return parts
+
+
+def append(arr: Any, values: Any, axis: int | None = None) -> Any:
+    """One array behind the other."""
+    parts = [arr, values] if axis is not None else [flat(arr), flat(values)]
+    return of_linnet("concat")(parts, axis=axis or 0)
+
+
+def delete(arr: Any, obj: Any, axis: int | None = None) -> Any:
+    """Without some rows, or columns."""
+    x, k = along(arr, axis)
+    keep = np.ones(shape_of(x)[k], bool)
+    keep[obj] = False
+    return of_linnet("take")(x, np.flatnonzero(keep), axis=k)
+
+
+def column_stack(tup: Sequence[Any]) -> Any:
+    """Vectors as columns, beside matrices."""
+    columns = [as_tensor(x) for x in tup]
+    return of_linnet("concat")([x.reshape((-1, 1)) if x.ndim == 1 else x for x in columns], axis=1)
+
+
+def dstack(tup: Sequence[Any]) -> Any:
+    """Matrices one behind the other."""
+    return of_linnet("concat")([_with_dimensions(as_tensor(x), 3) for x in tup], axis=2)
+
+
+def diagonal(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
+    """The diagonals of the matrices in the plane of two axes."""
+    return of_linnet("linalg").diagonal(
+        of_linnet("moveaxis")(a, (axis1, axis2), (-2, -1)), offset=offset
+    )
+
+
+def trace(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1, dtype: Any = None) -> Any:
+    """The sums of those diagonals."""
+    planes = of_linnet("moveaxis")(a, (axis1, axis2), (-2, -1))
+    return of_linnet("linalg").trace(planes, offset=offset, dtype=dtype)
+
+
+# -- choosing elements -----------------------------------------------------------------------------
+
+
+def compress(condition: Any, a: Any, axis: int | None = None) -> Any:
+    """The rows for which a condition holds; a short one holds for no more."""
+    x, k = along(a, axis)
+    return of_linnet("take")(x, np.flatnonzero(_in_memory(condition)), axis=k)
+
+
+def extract(condition: Any, arr: Any) -> Any:
+    """The elements for which a condition holds."""
+    return flat(arr)[flat(condition).astype(bool)]
+
+
+def _in_memory(x: Any) -> Any:
+    return x.to_numpy() if hasattr(x, "to_numpy") else np.asarray(x)
+
+
+def argwhere(a: Any) -> Any:
+    """The coordinates of what is not zero, one in a row."""
+    return of_linnet("stack")(of_linnet("nonzero")(a), axis=-1)
+
+
+def select(condlist: Sequence[Any], choicelist: Sequence[Any], default: Any = 0) -> Any:
+    """By the first condition that holds, one of several arrays."""
+    if len(condlist) != len(choicelist):
+        raise ShapeError(f"{len(condlist)} conditions choose among {len(choicelist)} arrays")
+    found = default
+    for condition, choice in zip(reversed(condlist), reversed(choicelist), strict=True):
+        found = of_linnet("where")(as_array(condition), choice, found)
+    return found
+
+
+def unique(
+    ar: Any,
+    return_index: bool = False,
+    return_inverse: bool = False,
+    return_counts: bool = False,
+    *,
+    equal_nan: bool = True,
+) -> Any:
+    """The values that occur, and what else is asked for of them. NaN is one value."""
+    values, index, inverse, counts = of_linnet("unique_all")(ar)
+    n = shape_of(values)[0]
+    last = n - int(of_linnet("sum")(apply(table.not_equal, values, values))) if equal_nan else n
+    if last < n - 1:  # NaN comes last
+        counts = append(counts[:last], of_linnet("sum")(counts[last:]))
+        inverse = apply(table.minimum, inverse, last)
+        values, index = values[: last + 1], index[: last + 1]
+    wanted = (True, return_index, return_inverse, return_counts)
+    parts = zip((values, index, inverse, counts), wanted, strict=True)
+    chosen = tuple(part for part, want in parts if want)
+    return chosen if len(chosen) > 1 else chosen[0]
+
+
+def union1d(ar1: Any, ar2: Any) -> Any:
+    """The values that occur in either."""
+    return unique(append(ar1, ar2))
+
+
+def intersect1d(ar1: Any, ar2: Any) -> Any:
+    """The values that occur in both."""
+    values = unique(ar1)
+    return values[of_linnet("isin")(values, ar2)]
+
+
+def setdiff1d(ar1: Any, ar2: Any) -> Any:
+    """The values that occur in the first and not in the second."""
+    values = unique(ar1)
+    return values[of_linnet("isin")(values, ar2, invert=True)]

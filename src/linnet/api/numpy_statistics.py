@@ -1,0 +1,136 @@
+"""NumPy's statistics that the standard does not have, of sparse arrays: `median` to `histogram`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from linnet.algebra import table
+from linnet.api.numpy_shapes import along, of_linnet
+from linnet.api.operands import as_array, as_tensor, dtype_of, shape_of
+from linnet.arrays import apply
+from linnet.errors import FormatError, ShapeError
+
+
+def average(a: Any, axis: int | None = None, weights: Any = None, *, keepdims: bool = False) -> Any:
+    """The mean, of values that may count more or less."""
+    if weights is None:
+        return of_linnet("mean")(a, axis=axis, keepdims=keepdims)
+    x, w = as_array(a), as_array(weights)
+    if shape_of(w) != shape_of(x):
+        if axis is None or shape_of(w) != (shape_of(x)[axis],):
+            raise ShapeError(f"weights of shape {shape_of(w)} for an array of shape {shape_of(x)}")
+        w = w.reshape(tuple(-1 if k == axis % x.ndim else 1 for k in range(x.ndim)))
+    total = of_linnet("sum")(apply(table.multiply, x, w), axis=axis, keepdims=keepdims)
+    along = None if axis is None or w.ndim < x.ndim else axis
+    return apply(
+        table.divide, total, of_linnet("sum")(w, axis=along, keepdims=keepdims and w.ndim == x.ndim)
+    )
+
+
+def quantile(a: Any, q: Any, axis: int | None = None, *, keepdims: bool = False) -> Any:
+    """The value below which a part of the others lies, between two of them in proportion."""
+    parts = np.asarray(q, float)
+    if parts.ndim:
+        several = [quantile(a, float(p), axis, keepdims=keepdims) for p in parts.ravel()]
+        return of_linnet("stack")(several).reshape(parts.shape + shape_of(several[0]))
+    if not 0 <= parts <= 1:
+        raise ShapeError(f"a quantile lies between 0 and 1, and not at {parts}")
+    return _between(a, float(parts), axis, keepdims)
+
+
+def _between(a: Any, part: float, axis: int | None, keepdims: bool) -> Any:
+    """The value at a part of the way from the least to the greatest; NaN where there is one."""
+    x, k = along(a, axis)
+    n = shape_of(x)[k]
+    if n == 0:
+        raise ShapeError("an array without elements has no quantiles")
+    ordered = of_linnet("moveaxis")(of_linnet("sort")(x, axis=k), k, -1)
+    below, weight = divmod(part * (n - 1), 1)
+    found: Any = apply(table.multiply, ordered[..., int(below)], 1 - weight)
+    if weight:
+        more = apply(table.multiply, ordered[..., int(below) + 1], weight)
+        found = apply(table.add, found, more)
+    if dtype_of(x)[0] == "f":  # NaN comes last
+        last = ordered[..., -1]
+        found = of_linnet("where")(apply(table.isnan, last), last, found)
+    if not keepdims:
+        return found
+    shape = [1] * as_tensor(a).ndim if axis is None else list(shape_of(x))
+    shape[k] = 1
+    return found.reshape(tuple(shape))
+
+
+def percentile(a: Any, q: Any, axis: int | None = None, *, keepdims: bool = False) -> Any:
+    """A quantile, in hundredths."""
+    return quantile(a, np.asarray(q, float) / 100, axis, keepdims=keepdims)
+
+
+def median(a: Any, axis: int | None = None, *, keepdims: bool = False) -> Any:
+    """The value in the middle, or between the two that are."""
+    return quantile(a, 0.5, axis, keepdims=keepdims)
+
+
+def cov(
+    m: Any, y: Any = None, rowvar: bool = True, bias: bool = False, ddof: int | None = None
+) -> Any:
+    """The covariances of rows: of products, less those of the means, so that nothing gets dense."""
+    x = (
+        _observed(m, rowvar)
+        if y is None
+        else of_linnet("concat")([_observed(m, rowvar), _observed(y, rowvar)])
+    )
+    n = shape_of(x)[1]
+    mean = of_linnet("mean")(x, axis=1).to(of_linnet("DENSE"))
+    conj = apply(table.conj, x) if dtype_of(x)[0] == "c" else x
+    products = of_linnet("matmul")(x, of_linnet("permute_dims")(conj, (1, 0))).to(
+        of_linnet("DENSE")
+    )
+    centre = apply(table.multiply, mean[:, None], apply(table.conj, mean)[None, :])
+    total = apply(table.subtract, products, apply(table.multiply, centre, n))
+    less = (0 if bias else 1) if ddof is None else ddof
+    found = apply(table.divide, total, float(n - less))
+    return found if shape_of(x)[0] > 1 else found.reshape(())
+
+
+def _observed(m: Any, rowvar: bool) -> Any:
+    x = as_tensor(m)
+    if x.ndim > 2:
+        raise ShapeError(f"covariances are of matrices, and not of {x.ndim} dimensions")
+    if x.ndim < 2:
+        return x.reshape((1, -1))
+    return x if rowvar else x.T
+
+
+def corrcoef(x: Any, y: Any = None, rowvar: bool = True) -> Any:
+    """Covariances, each over the deviations of its row and its column."""
+    c = cov(x, y, rowvar)
+    if c.ndim == 0:
+        return apply(table.divide, c, c)
+    spread = apply(table.sqrt, of_linnet("real")(of_linnet("linalg").diagonal(c)))
+    return apply(table.divide, apply(table.divide, c, spread[:, None]), spread[None, :])
+
+
+def bincount(x: Any, weights: Any = None, minlength: int = 0) -> Any:
+    """How often each integer occurs."""
+    if weights is not None:
+        raise FormatError("`bincount` takes no weights here", hint="ln.groupby(weights, x).sum()")
+    values, counts = _counted(x)
+    if values.dtype.kind not in "biu" or (values < 0).any():
+        raise FormatError("`bincount` counts integers that are not negative")
+    found = np.zeros(max(minlength, int(values.max(initial=-1)) + 1), np.int64)
+    found[values] = counts
+    return of_linnet("asarray")(found)
+
+
+def histogram(a: Any, bins: Any = 10, range: tuple[float, float] | None = None) -> Any:
+    """How many elements lie in each bin, those that are not stored included; and the bins."""
+    values, counts = _counted(a)
+    found, edges = np.histogram(values, bins, range, weights=counts)
+    return of_linnet("asarray")(found), of_linnet("asarray")(edges)
+
+
+def _counted(x: Any) -> tuple[Any, Any]:
+    found = of_linnet("unique_counts")(x)
+    return found.values.to_numpy(), found.counts.to_numpy()
