@@ -86,10 +86,10 @@ class Contents:
         "_nnz",
         "_signature",
         "_slots",
-        "_taken",
         "buffers",
         "fitted",
         "format",
+        "lent",
         "pins",
         "shape",
     )
@@ -99,7 +99,7 @@ class Contents:
         self.shape = shape
         self.buffers = buffers
         self.pins = 0  # kernels that read this now; changed with the guard held
-        self._taken = False
+        self.lent = False  # a kernel that writes has the memory
         self._slots: tuple[int, ...] | None = None
         self._signature: Signature | None = None
         self._nnz: int | None = None
@@ -128,7 +128,7 @@ class Contents:
     def arrays(self) -> tuple[NDArray[Any], ...]:
         """Read-only views of all buffers; no kernel will write to this memory any more."""
         with GUARD.lock:
-            if self._taken:
+            if self.lent:
                 raise LifecycleError("the tensor is being written by a kernel in another thread")
             return tuple(buffer.array for buffer in self.buffers)
 
@@ -155,11 +155,6 @@ class Contents:
         """The kernel that read this is done. Called with the guard held."""
         self.pins -= 1
 
-    @property
-    def lent(self) -> bool:
-        """Whether a kernel that writes has the memory."""
-        return self._taken
-
     def fits(self, format: Format, kinds: tuple[np.dtype[Any], ...]) -> bool:
         """Whether memory has the layout of a tensor of any shape; `fitted` says what did last."""
         fits = self.format == format and [b.dtype for b in self.buffers] == [*kinds]
@@ -172,14 +167,14 @@ class Contents:
 
         Who asks has pinned them. Called with the guard held; give it back by `own`.
         """
-        if self.pins > 1 or self._taken or any(b.exported for b in self.buffers):
+        if self.pins > 1 or self.lent or any(b.exported for b in self.buffers):
             return False
         addresses = [buffer.lend() for buffer in self.buffers]
         if not all(addresses):
             for buffer in self.buffers:
                 buffer.own()
             return False
-        self._taken = True
+        self.lent = True
         for address, buffer in zip(addresses, self.buffers, strict=True):
             block[at], block[at + 1], block[at + 2] = address, buffer.capacity, buffer.length
             at += 3
@@ -192,13 +187,14 @@ class Contents:
         with the guard held. What becomes of the memory must be told to `returned`, or to `forget`
         if it is somebody else's in any case.
         """
-        if self.pins or self._taken:
+        if self.pins or self.lent:
             return
         for buffer in self.buffers:
-            lent = buffer.lend()
-            if lent:
-                self._taken = True
-                block[at] = lent
+            memory = buffer._memory
+            if memory is not None and not buffer.exported:  # as `Buffer.lend`, in every call
+                memory.address = 0
+                self.lent = True
+                block[at] = buffer.address
                 block[at + 1] = buffer.capacity
             at += 3
 
@@ -221,7 +217,7 @@ class Contents:
             memory = buffer._memory
             if memory is not None:
                 memory.address = buffer.address
-        self._taken = False
+        self.lent = False
 
     def forget(self) -> None:
         """The memory that was lent is somebody else's."""

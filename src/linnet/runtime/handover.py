@@ -91,7 +91,7 @@ def lend(
         old, tensor._contents = tensor._contents, None
         if old is not None and (old.fitted is r.kinds or old.fits(r.format, r.kinds)):
             old.lend(block, at)
-    if any(r.rooms) and (old is None or not old.lent):
+    if (old is None or not old.lent) and any(r.rooms):
         _spare(r, block, at)
     return old
 
