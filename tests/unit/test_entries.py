@@ -49,3 +49,40 @@ def test_memory_of_temporaries_serves_others(n):
         C = product(ln.empty_tensor(ln.CSR), A, B.to(ln.CSR))
         assert C.nnz == n
         assert C.buffers["val"].sum() == ((index + 1.0) * (n - index)).sum()
+
+
+@ln.kernel
+def visit(G, P, F, A):
+    G[...] = False
+    for j, k in ...:
+        if F[j] and A[j, k] and P[k] < 0:
+            G[k] |= True
+    for k in ...:
+        if G[k]:
+            P[k] += 2
+    return G, P
+
+
+@ln.kernel
+def place(P, I):
+    for i in ...:
+        P[I[i]] += 1
+    return P
+
+
+def test_what_is_updated_stays_where_it_is_unless_something_may_fail_later():
+    frontier = ln.SparseByteMap(ln.Pattern())
+    A = ln.asarray(np.eye(4, k=1) != 0, format=ln.Dense(ln.SparseList(ln.Pattern())))
+    P, F = ln.asarray(np.full(4, -1)).copy(), ln.asarray(np.arange(4) == 1, format=frontier)
+    visit(ln.empty_tensor(frontier), P, F, A)  # the first time a copy is updated
+    at = P.contents().buffers[0].address
+    visit(ln.empty_tensor(frontier), P, F, A)
+    assert P.contents().buffers[0].address == at
+    assert P.to_numpy().tolist() == [-1, -1, 1, -1]
+    (entry,) = visit._entries.values()
+    assert {r.name: r.in_place for r in entry.results} == {"G": False, "P": True}
+    Q = ln.asarray(np.zeros(3, int)).copy()
+    place(Q, np.array([0, 2]))
+    with pytest.raises(ln.errors.IndexBoundsError):
+        place(Q, np.array([1, 5]))
+    assert Q.to_numpy().tolist() == [1, 0, 1]

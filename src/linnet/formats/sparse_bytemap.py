@@ -72,12 +72,14 @@ class SparseByteMap(Inner):
             imp.For(t, imp.ZERO, _count(storage, level), imp.Block((clear,))),
             imp.Assign(_count(storage, level), imp.ZERO),
         )
+        if level == 0 and not _is_counted(storage, level):
+            b.emit(imp.Grow(arrays["ptr"], imp.Const(2, imp.INT)))
 
     def reserve(self, b: Builder, storage: Storage, level: int, stop: imp.Expr) -> None:
         arrays, ready = storage.buffers[level], _ready(storage, level)
         with b.collect() as grow:
             size = b.let(f"{storage.prefix(level)}_size", stop * storage.dim(level))
-            if not _is_counted(storage, level):
+            if level > 0:  # the pointers of the outermost have room from the beginning
                 b.emit(imp.Grow(arrays["ptr"], stop + 1))
             b.emit(imp.Grow(arrays["tbl"], size), *_room(storage, level, size))
             fresh = b.let("fresh", ready)
@@ -112,7 +114,7 @@ class SparseByteMap(Inner):
         arrays, n, m = storage.buffers[level], storage.dim(level), _count(storage, level)
         ptr, idx, tbl, key = (arrays[name] for name in ("ptr", "idx", "tbl", "key"))
         listed = _listed(storage, level)
-        if not _is_counted(storage, level):
+        if level > 0:
             b.emit(imp.Grow(ptr, count + 1))
         sweep = imp.Do(b.call("sweep", tbl, imp.ZERO, count * n, listed, imp.ZERO))
         sort = imp.Do(b.call("sort", listed, imp.ZERO, m))

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from linnet import backend, loops
+from linnet import backend, imp, loops
 from linnet.algebra.dtypes import Number
 from linnet.backend import c as c_backend
 from linnet.compiler import Normalized, bind, generate, normalize
@@ -19,6 +19,7 @@ from linnet.formats.assemble import unpack
 from linnet.formats.contents import Contents, Signature
 from linnet.formats.format import Format
 from linnet.formats.tensor import Tensor
+from linnet.imp.failing import fails_late
 from linnet.loops.cells import DenseTensor
 from linnet.loops.functions import content
 from linnet.loops.interpret import run as interpret
@@ -65,7 +66,10 @@ def specialize(
     compiled = backend.load(key, options)
     if compiled is None:
         lowered = generate(normalized, arrays)
-        meta = {"sites": [_pack_site(s, places) for s in lowered.sites]}
+        meta = {
+            "sites": [_pack_site(s, places) for s in lowered.sites],
+            "late": _fails_late(kernel, normalized, lowered.kernel),
+        }
         compiled = backend.build(lowered.kernel, key, options, meta)
     sites = tuple(_unpack_site(s, places) for s in compiled.meta["sites"])  # type: ignore[attr-defined]
     entry = make_entry(kernel, normalized, arrays, compiled, sites, wide)
@@ -140,13 +144,16 @@ def make_entry(
     bound = bind(program, normalized.formats, arrays)
     made = {name: bound[name].dtypes for name in (*written, *temporaries)}
     results = _results(kernel, normalized, made, declares)
-    in_place = _in_place(results, sites)
+    safe = not compiled.meta["late"]
     return Entry(
         name=program.name,
         params=program.params,
         call=compiled.call,
         operands=tuple(positions[p] for p in operands),
-        results=tuple(replace(r, in_place=in_place, rooms=[0] * len(r.kinds)) for r in results),
+        results=tuple(
+            replace(r, in_place=safe and _has_its_size(r.format), rooms=[0] * len(r.kinds))
+            for r in results
+        ),
         order=tuple(places[n] for n in (*program.params, *temporaries)),
         checks=tuple(f for f in fast if f is not None),
         other_checks=tuple(c for c, f in zip(normalized.checks, fast, strict=True) if f is None),
@@ -184,10 +191,16 @@ def _results(
     return results
 
 
-def _in_place(results: Sequence[Result], sites: Sequence[Site]) -> bool:
-    """Whether a kernel only updates what is there: it allocates nothing and refuses nothing."""
-    full = all(level.full or level.leaf for r in results for level in r.format.levels)
-    return full and not sites and all(r.keeps for r in results)
+def _fails_late(kernel: Kernel, normalized: Normalized, code: imp.Kernel) -> bool:
+    """Whether a kernel may fail when it has changed what an argument holds, if that is in place."""
+    kept = [a for a in code.arguments if a.name in kernel.kept]
+    in_place = [a for a in kept if _has_its_size(normalized.formats[a.name])]
+    return fails_late(code, frozenset(b.name for a in in_place for b in a.buffers))
+
+
+def _has_its_size(format: Format) -> bool:
+    """Whether updates change values, and nothing else."""
+    return all(level.full or level.leaf for level in format.levels)
 
 
 def _sizes(
