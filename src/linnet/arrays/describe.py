@@ -66,10 +66,16 @@ def _plan(found: Trace, made: Plan) -> str:
     lines = []
     called = {found.operand(n): n.name for n in found.nodes if isinstance(n, Leaf)}
     names = {k: called[k] or chr(ord("A") + k % 26) for k in range(len(found.tensors))}
+    numbers = {
+        k: repr(t.item()) for k, t in enumerate(found.tensors) if not t.ndim and not called[k]
+    }
     for k, tensor in enumerate(found.tensors):
-        lines.append(f"{names[k]} is {tensor!r}")
-    known = {found.places[id(n)]: names[found.operand(n)] for n in found.nodes
-             if isinstance(n, Leaf)}  # fmt: skip
+        lines.append(f"{names[k]} is {numbers.get(k) or repr(tensor)}")
+    known = {}
+    for node in found.nodes:
+        if isinstance(node, Leaf):
+            k = found.operand(node)
+            known[found.places[id(node)]] = numbers.get(k) or names[k]
     if not made.steps:
         lines.append("nothing is computed: the result is an operand")
     for number, step in enumerate(made.steps, 1):
