@@ -63,6 +63,8 @@ def axis_numbers(axis: object, ndim: int) -> tuple[int, ...]:
     """Several axes, counted from the front, each once; None is all of them."""
     if axis is None:
         return tuple(range(ndim))
+    if type(axis) is int and 0 <= axis < ndim:
+        return (axis,)
     given = axis if isinstance(axis, tuple | list) else (axis,)
     axes = tuple(axis_number(a, ndim) for a in given)
     if len(set(axes)) < len(axes):

@@ -7,6 +7,7 @@ Sums and products of floats are accumulated in double precision whatever the dty
 from __future__ import annotations
 
 import math
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -69,17 +70,28 @@ def prod(
 def _accumulated(
     function: Function, x: Any, axis: Axes, dtype: DType, keepdims: bool, acc_dtype: DType
 ) -> Array:
-    wanted = summed_dtype(dtype_of(x), dtype)
-    inside = accumulated_in(wanted, acc_dtype)
+    held = dtype_of(x)
+    if dtype is None and acc_dtype is None:
+        wanted, inside = _usual(held)
+    else:
+        wanted = summed_dtype(held, dtype)
+        inside = accumulated_in(wanted, acc_dtype)
     axes = axis_numbers(axis, x.ndim)
-    if not axes and dtype_of(x) == inside:
+    if not axes and held == inside:
         return astype(x, wanted, copy=False)
     if wanted == "bool":  # a sum of truth values is `or`, a product `and`
         inside = wanted
         function = table.logical_or if function is table.add else table.logical_and
         x = astype(x, "bool", copy=False)
     found = reduce(function, x, axis=axes, keepdims=keepdims, dtype=inside)
-    return astype(found, wanted, copy=False)
+    return found if inside == wanted else astype(found, wanted, copy=False)
+
+
+@lru_cache(maxsize=64)
+def _usual(held: str) -> tuple[str, str]:
+    """The dtypes of a sum and of what it is accumulated in, where nothing else is said."""
+    wanted = summed_dtype(held, None)
+    return wanted, accumulated_in(wanted, None)
 
 
 def summed_dtype(held: str, dtype: DType) -> str:
