@@ -28,7 +28,7 @@ LEVELS = (
 READ_ONLY = (ln.SparsePinpoint, ln.SparseInterval, ln.SparseSymmetric)
 
 
-@pytest.mark.parametrize("examples", [60, pytest.param(600, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("examples", [60, pytest.param(250, marks=pytest.mark.slow)])
 def test_everything_is_drawn(examples: int) -> None:
     """With few examples of each style, all that is common; with many, every pair as well."""
     seen: Counter[str] = Counter()
