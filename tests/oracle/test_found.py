@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from tests.oracle.meaning import meaning
 
 import linnet as ln
 from linnet.errors import IndexBoundsError, ShapeError
@@ -356,3 +357,22 @@ def test_a_loop_whose_end_is_an_index_is_not_checked_beforehand():
 
     A = ln.asarray(np.array([[1.0], [0.0], [3.0]]), format=ln.DCSR)
     ln.testing.assert_equal(f(ln.empty_tensor(ln.DENSE(1)), A), np.array([0.0, 0.0, 3.0]))
+
+
+def test_an_index_behind_the_end_of_a_reduction_is_not_used():
+    """A product of integers that is 0 stays 0: whether `x[2]` is looked at is left open."""
+
+    @ln.kernel
+    def product(y, x, n):
+        y[...] = 1
+        for i in range(n[()]):
+            y[()] *= x[i]
+        return y
+
+    x, n = ln.asarray(np.array([3, 0])), ln.scalar(3)
+    args = {"y": ln.scalar(0), "x": x, "n": n}
+    assert meaning(product, args, strict=False)["y"].values == 0
+    with pytest.raises(IndexBoundsError):
+        meaning(product, args)
+    with pytest.raises(IndexBoundsError):
+        product(ln.scalar(0), ln.asarray(np.array([3, 2])), n)

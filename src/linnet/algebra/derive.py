@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from linnet.algebra.dtypes import Number, concrete
+from linnet.algebra.dtypes import Number, concrete, kind
 from linnet.algebra.exact import apply, same
 from linnet.algebra.function import Function
 from linnet.algebra.regions import UNIVERSE, Region, intersection, substitute, union
@@ -109,3 +109,16 @@ def _case(function: Function, args: tuple[Space, ...], given: tuple[str, ...]) -
         if same(left, function.left_identity(given[0])):
             return "identity"
     return "inferred"
+
+
+def final(function: Function, dtype: str, claimed: bool = False) -> Number | None:
+    """The value that updates by a function leave as it is, whatever comes.
+
+    0 times NaN is NaN, and so is the minimum: of floats there is none, unless that is `claimed`.
+    What a user says of a function holds.
+    """
+    exact = kind(dtype) in "biu" or function.body is not None or function.name in ("fmin", "fmax")
+    if not exact and not claimed:
+        return None
+    value = function.annihilator(dtype)
+    return function.left_annihilator(dtype) if value is None else value

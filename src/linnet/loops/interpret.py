@@ -12,6 +12,7 @@ from typing import TypeAlias, assert_never
 
 import numpy as np
 
+from linnet.algebra.derive import final
 from linnet.algebra.dtypes import concrete, kind, weak_dtype
 from linnet.algebra.function import Function
 from linnet.errors import DTypeError, IndexBoundsError, InternalError, Location
@@ -154,7 +155,7 @@ class _Compiler:
 
     def _assign(self, stmt: Assign) -> Do:
         cell, place = self._cell(stmt.target), self._place(stmt.target)
-        write = _store if stmt.op is None else _updating(stmt.op)
+        write = _store if stmt.op is None else _updating(stmt.op, self.strict)
         return write(cell, place, self.expr(stmt.value), stmt.at)
 
     # -- expressions ---------------------------------------------------------------------------
@@ -294,8 +295,11 @@ def _check_constant(value: Code, convert: Callable[[object], object]) -> None:
         convert(value.run({}))
 
 
-def _updating(op: Function) -> Callable[[Cell, Place, Code, Location | None], Do]:
-    """`target = op(target, value)`. An update with an identity of `op` stores nothing."""
+def _updating(op: Function, strict: bool) -> Callable[[Cell, Place, Code, Location | None], Do]:
+    """`target = op(target, value)`. An update with an identity of `op` stores nothing.
+
+    A value that no update changes any more ends a loop: unless `strict`, no more values are used.
+    """
 
     def make(cell: Cell, place: Place, value: Code, at: Location | None) -> Do:
         dtype = str(cell.values.dtype)
@@ -304,10 +308,14 @@ def _updating(op: Function) -> Callable[[Cell, Place, Code, Location | None], Do
         laws = [law(value_type) for law in (op.identity, op.right_identity)]
         identities = [e for e in laws if e is not None and result == dtype]
         _check_constant(value, convert)
+        is_final = _finality(op, cell)
 
         def update(env: Env) -> None:
+            place_found = place(env)
+            if not strict and isinstance(place_found, tuple) and is_final(cell.values[place_found]):
+                return
             found = convert(value.run(env))
-            number, place_found = _present(found, at), place(env)
+            number = _present(found, at)
             known = value.constant or type(found) is Structural
             idle = any(same(e, number) for e in identities)
             if not isinstance(place_found, tuple):  # what begins as its fill value stays so
@@ -319,6 +327,17 @@ def _updating(op: Function) -> Callable[[Cell, Place, Code, Location | None], Do
         return update
 
     return make
+
+
+def _finality(op: Function, cell: Cell) -> Callable[[object], bool]:
+    """Whether updates by `op` leave a value as it is."""
+    dtype = str(cell.values.dtype)
+    identity = op.identity(dtype)
+    if op.decisive and identity is not None:
+        return lambda value: not same(identity, value)
+    claimed = cell.format is not None and cell.format.leaf.short_circuit
+    last = final(op, dtype, claimed)
+    return lambda value: last is not None and same(last, value)
 
 
 # -- out of bounds ---------------------------------------------------------------------------------

@@ -13,7 +13,7 @@ from functools import reduce
 
 from linnet import imp, loops
 from linnet.algebra.codelets import is_called
-from linnet.algebra.dtypes import Number, kind
+from linnet.algebra.derive import final
 from linnet.algebra.function import Function
 from linnet.formats.fiber import Register
 from linnet.imp.rewrite import walk as nodes
@@ -87,18 +87,5 @@ def is_final(op: Function, var: imp.Var, asked: bool) -> imp.Expr | None:
     identity = op.identity(var.dtype)
     if op.decisive and identity is not None:
         return imp.ne(var, imp.Const(identity, var.dtype))
-    value = _final(op, var.dtype) if asked or is_exact(op, var.dtype) else None
+    value = final(op, var.dtype, asked)
     return None if value is None else imp.eq(var, imp.Const(value, var.dtype))
-
-
-def _final(op: Function, dtype: str) -> Number | None:
-    value = op.annihilator(dtype)
-    return op.left_annihilator(dtype) if value is None else value
-
-
-def is_exact(op: Function, dtype: str) -> bool:
-    """Whether an annihilator decides whatever comes: 0 times NaN is NaN, and so is the minimum.
-
-    What a user claims holds.
-    """
-    return kind(dtype) in "biu" or op.body is not None or op.name in ("fmin", "fmax")
