@@ -146,7 +146,7 @@ class _Pass:
             changes = [s.value for s in assigned if s.var == term]
             if changes and all(value == term + 1 for value in changes):
                 ends.append(term)
-            elif not isinstance(term, imp.Const):
+            else:
                 amounts.append(term)
         if len(ends) != 1:
             return False
@@ -162,8 +162,9 @@ class _Pass:
                 return follows and self.known.ordered(loop.start, loop.stop)
             case imp.Binary("+", a, b):
                 return self._adds_up(a, loop) and self._adds_up(b, loop)
-            case imp.Binary("min", a, b):
-                return self._adds_up(a, loop) or self._adds_up(b, loop)
+            case imp.Binary("min", a, b):  # those of which `_total` makes more are its total
+                parts = [x for x in (a, b) if self._total(x, loop) != x]
+                return bool(parts) and all(self._adds_up(x, loop) for x in parts)
             case _:
                 return False
 

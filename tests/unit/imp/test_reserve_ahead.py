@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import linnet as ln
 from linnet import imp
 from linnet.imp.check import check
 from linnet.imp.consecutive import Known
@@ -140,7 +141,7 @@ def asked_inside(k: imp.Kernel) -> int:
     "count",
     [
         C + length(A, I),
-        C + (length(A, I) + length(B, I)) + 1,
+        C + (length(A, I) + length(B, I)),
         C + imp.minimum(length(A, I), N),
     ],
     ids=["one", "two", "bounded"],
@@ -157,11 +158,35 @@ def test_what_cannot_fail_is_not_tested(count):
         C + length(A, I) * length(B, I),
         C + length(A, I) * N,  # which may be more than can be counted
         N + length(A, I),
+        C + 3,  # in each row, though A may have no entry
+        C + length(A, I) + 1,
+        C + imp.minimum(length(A, I), length(B, I) + 1),
     ],
-    ids=["dense", "more", "product", "times", "elsewhere"],
+    ids=["dense", "more", "product", "times", "elsewhere", "number", "one more", "the less"],
 )
 def test_what_may_fail_is_tested(count):
     assert asked_inside(kernel(count)) == 1
+
+
+@ln.kernel
+def three_of_each(C, y, A):
+    C[...] = 0
+    y[...] = 0
+    for i in ...:
+        for j in range(3):
+            C[i, j] = i + j + 1
+        for j in range(A.shape[1]):
+            y[i] += A[i, j]
+    return C, y
+
+
+def test_rows_that_are_written_though_others_are_empty():
+    n = 3000
+    A = ln.asarray(np.zeros((n, 4)), format=ln.CSR)
+    C = ln.asarray(np.zeros((n, 4)), format=ln.CSR)
+    three_of_each(C, ln.empty_tensor(ln.DENSE(1)), A)
+    i, j = np.indices((n, 3))
+    np.testing.assert_array_equal(C.to_numpy()[:, :3], i + j + 1)
 
 
 def row(*stmts: imp.Stmt) -> imp.Kernel:
