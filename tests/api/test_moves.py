@@ -11,6 +11,7 @@ from tests.api.test_moving import MOVES
 
 import linnet as ln
 from linnet.api import programs
+from linnet.api.indexing import positions
 from linnet.formats.assemble import unpack
 
 WIDE = 10**9  # columns: whoever goes through all of them is noticed
@@ -180,3 +181,9 @@ def test_what_moves_nothing_is_another_array():
     for y in alone:
         y[0, 0] = 9.0
         same(x, array)
+
+
+def test_positions_are_those_of_the_call():
+    """What a kernel follows without a test is no memory that others may write to."""
+    given = np.array([2, 0, 1])
+    assert not np.shares_memory(positions(given, 3, 0), given)

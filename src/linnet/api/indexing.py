@@ -148,7 +148,7 @@ def in_range(i: int, n: int, d: int) -> int:
 
 def positions(given: NDArray[Any], n: int, d: int) -> Ints:
     """Positions along dimension `d`, counted from the front."""
-    found = given.astype(np.int64, copy=False)
+    found = given.astype(np.int64)  # a copy: what a kernel follows, nobody may change meanwhile
     if found.size and (found.min() < -n or found.max() >= n):
         wrong = int(found.flat[np.argmax((found < -n) | (found >= n))])
         raise IndexBoundsError(f"index {wrong} is out of bounds for dimension {d} with size {n}")

@@ -15,6 +15,7 @@ from collections.abc import Callable
 LEAST = 1 << 15  # bytes: smaller blocks cost next to nothing
 MOST = 64 << 20  # bytes that are kept, all in all
 _COUNT = 24  # and how many blocks
+_MOMENT = 1.0  # seconds
 
 
 def _library() -> ctypes.CDLL:
@@ -34,8 +35,8 @@ C = _library()
 class Spare:
     """Blocks of `malloc` that nobody has, the latest last.
 
-    The lock is never waited for: who finds it taken, by another thread or by what a garbage
-    collection has interrupted, does without.
+    The lock is not waited for: who finds it taken, by another thread or by what a garbage
+    collection has interrupted, does without. Only who is out of memory waits a moment.
     """
 
     def __init__(self) -> None:
@@ -84,8 +85,12 @@ class Spare:
 
     def drop(self) -> bool:
         """Free everything; False if there is nothing."""
-        with self._lock:
+        if not self._lock.acquire(timeout=_MOMENT):
+            return False
+        try:
             blocks, self._blocks, self._total = self._blocks, [], 0
+        finally:
+            self._lock.release()
         for _, address in blocks:
             self._free(address)
         return bool(blocks)

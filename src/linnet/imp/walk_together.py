@@ -14,7 +14,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 
 from linnet import imp
-from linnet.imp.effects import Effects, effects_of
+from linnet.imp.effects import Effects, breaks, effects_of
 from linnet.imp.fresh import fresh_names
 from linnet.imp.rewrite import rebuild, rewrite, statements, walk
 from linnet.names import Names
@@ -57,7 +57,7 @@ def _shared_walk(loop: imp.For, effects: Effects) -> _Rows | None:
     sizes = [n.b.value for n in walk(loop.body) if _is_block(n, loop.var)]  # type: ignore[union-attr]
     at = next((k for k, s in enumerate(loop.body.stmts) if not isinstance(s, imp.Let)), None)
     fixed = isinstance(loop.stop, imp.Var | imp.Const) and loop.start == imp.ZERO
-    if not sizes or at is None or not fixed:
+    if not sizes or at is None or not fixed or breaks(loop.body):
         return None
     size, (inner, *rest) = int(sizes[0]), loop.body.stmts[at:]  # type: ignore[arg-type]
     if size < 2 or not isinstance(inner, imp.For):

@@ -65,6 +65,15 @@ def test_who_finds_the_lock_taken_does_without():
     spare.drop()
 
 
+def test_a_lock_that_stays_taken_keeps_nobody_waiting(monkeypatch):
+    monkeypatch.setattr("linnet.formats.spare._MOMENT", 0.01)
+    spare = Spare()
+    block(spare, LEAST)
+    with spare._lock:
+        assert not spare.drop()
+    assert spare.drop()
+
+
 def test_a_new_result_takes_the_memory_of_one_that_is_gone():
     SPARE.drop()
     A, B = matrix(), double(ln.empty_tensor(ln.CSR), matrix())

@@ -123,3 +123,12 @@ def test_the_same_bits(n, rows, columns, seed):
         results.append(found["y"])
     np.testing.assert_array_equal(results[0], results[1])
     np.testing.assert_array_equal(results[0], results[2])
+
+
+def test_rows_that_may_be_the_last_are_walked_one_by_one():
+    """Who leaves the loop over tiles must not go on with the rows that are left."""
+    k = product(2, 3)
+    (rows,) = k.body.stmts
+    leave = imp.If(imp.Binary(">", S, S, imp.BOOL), imp.Block((imp.Break(),)), imp.EMPTY)
+    k = kernel(*rows.body.stmts, leave)
+    assert walk_together(k) is k
