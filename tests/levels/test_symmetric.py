@@ -271,6 +271,23 @@ def least(C, A, B):
     return C
 
 
+@ln.kernel
+def sums_of_indices(C):
+    C[...] = 0
+    for i, j in ...:
+        C[i, j] = i + j
+    return C
+
+
+def test_results_have_the_shape_of_what_is_passed():
+    """Nothing else says how large it is."""
+    C = sums_of_indices(ln.asarray(np.zeros((3, 3)), format=ln.SYMMETRIC))
+    assert C.format.name == "SYMMETRIC"
+    assert_equal(C, np.add.outer(np.arange(3.0), np.arange(3.0)))
+    with pytest.raises(ShapeError, match="`C` has no shape"):
+        sums_of_indices(ln.empty_tensor(ln.SYMMETRIC))
+
+
 def test_results_that_are_not_symmetric_are_refused():
     a, C = matrix(), ln.empty_tensor(ln.SYMMETRIC)
     A = ln.asarray(a, format=ln.SYMMETRIC)

@@ -359,13 +359,3 @@ def seek_coordinate(
         else:
             hi = mid
     return lo
-
-
-def group_pointers(crd: Ints, w: int, stored: int, ptr: Target, count: int) -> None:
-    """Where the components of each of `count` fibers begin; the fiber is the first word."""
-    q = 0
-    for p in range(count):
-        ptr[p] = q
-        while q < stored and crd[q * w] == p:
-            q += 1
-    ptr[count] = q

@@ -36,7 +36,7 @@ class StandIns(Entry):
         """Call the kernel, and convert what it has written."""
         used = list(tensors)
         for p in self.others:
-            used[p] = Tensor(stand_in(tensors[p]._output.format), None)
+            used[p] = Tensor(stand_in(tensors[p]._output.format), tensors[p].shape)
         if not Entry.run(self, used, held, again):
             return False
         made = [used[p].to(tensors[p]._output.format).contents() for p in self.others]
