@@ -7,6 +7,7 @@ import pytest
 
 import linnet as ln
 from linnet import backend
+from linnet.arrays.evaluate import run
 from linnet.testing import dense
 
 FORMATS = [ln.CSR, ln.CSC, ln.COO, ln.DCSR, ln.RLE, ln.SRLE, ln.BAND, ln.BLOCK, ln.BSR(2, 2)]
@@ -169,3 +170,31 @@ def test_numbers_that_decide_stay_in_the_code():
     X = ln.lazy(ln.asarray(matrix("int64"), format=ln.CSR))
     assert ((X + X) * 0).compute().nnz == 0
     assert ((X * X) & 0).compute().nnz == 0
+
+
+@ln.kernel
+def put(B, A):
+    B[...] = 5
+    for i, j in ...:
+        B[i, j] = A[i, j]
+    return B
+
+
+def test_an_operand_may_be_written_meanwhile(monkeypatch: pytest.MonkeyPatch):
+    """With a fill value that is not 0, the kernel reads a tensor that shares its memory."""
+    rows = np.arange(100)
+    ones, twos = (
+        ln.tensor([rows, rows], np.full(100, v), (100, 100), format=ln.CSR, fill_value=5.0)
+        for v in (1.0, 2.0)
+    )
+    B = put(ln.empty_tensor(ln.CSR), ones)
+
+    def late(plan, tensors):
+        put(B, twos)  # as another thread might, when the operand has been looked at
+        return run(plan, tensors)
+
+    monkeypatch.setattr("linnet.arrays.alone.run", late)
+    found = ln.add(B, 1.0)
+    np.testing.assert_array_equal(found.buffers["val"], np.full(100, 2.0))
+    np.testing.assert_array_equal(B.buffers["val"], np.full(100, 2.0))
+    assert found.fill_value == 6

@@ -95,7 +95,7 @@ def _computed(
             return None
         numbers = [scalar(a, d) for a, d in zip(args, way.dtypes, strict=True) if d is not None]  # type: ignore[arg-type]
         given = _GIVEN.put(key, _Given(tuple(numbers), result))
-    return _labelled(run(way.plan, [_labelled(tensor, way.held), *given.numbers])[0], given.result)
+    return _labelled(run(way.plan, [_shared(tensor, way.held), *given.numbers])[0], given.result)
 
 
 def _texts(args: Sequence[object], tensor: Tensor) -> list[str]:
@@ -108,6 +108,15 @@ def _labelled(tensor: Tensor, format: Format) -> Tensor:
     contents = tensor.contents()
     if contents.format == format:
         return tensor
+    return Tensor(format, contents.shape, contents.buffers)
+
+
+def _shared(tensor: Tensor, format: Format) -> Tensor:
+    """The same of a tensor that others have: who writes to it meanwhile takes other memory."""
+    contents = tensor.contents()
+    if contents.format == format:
+        return tensor
+    contents.arrays()  # shared from here on
     return Tensor(format, contents.shape, contents.buffers)
 
 
