@@ -25,14 +25,14 @@ def _(x, y):
 @ln.function(iteration_space="x & ~y")
 def unless(x, y):
     """The first, where there is no second."""
-    return x if y == 0 else 0 * x
+    return x if y == 0 else 0
 
 
 @ln.function(commutative=True, iteration_space="(x | y) & ~(x & y)")
 def one_of(x, y):
     """The one that is there alone."""
     if x != 0 and y != 0:
-        return 0 * x
+        return 0
     return x if y == 0 else y
 
 
@@ -45,7 +45,7 @@ def larger(x, y):
 @ln.function(iteration_space="x & y", outside=0)
 def both(x, y):
     """The second, where both are."""
-    return y if x != 0 else 0 * y
+    return y if x != 0 else 0
 
 
 @ln.function
