@@ -135,3 +135,39 @@ def test_refusals():
     ):
         with pytest.raises(ValueError, match=r".+"):
             wrong()
+
+
+def test_covariances_of_large_numbers():
+    a = 1e9 + np.array([[1.0, 2, 3], [2, 4, 7]])
+    for x in (ln.asarray(a), ln.asarray(a, format="csr")):
+        _check(np.cov(x), np.cov(a))
+        _check(np.corrcoef(x), np.corrcoef(a))
+
+
+def test_arguments_in_numpys_order():
+    x, a = matrix("csr")
+    _check(np.tril(x, 1), np.tril(a, 1))
+    _check(np.triu(x, -1), np.triu(a, -1))
+    _check(np.roll(x, (1, 2), (0, 1)), np.roll(a, (1, 2), (0, 1)))
+    _check(np.tile(x, 2), np.tile(a, 2))
+
+
+def test_variances_of_groups_with_means_far_apart():
+    x = ln.asarray([1e16, 1e16, 1.0, 3.0])
+    _check(ln.groupby(x, [0, 0, 1, 1]).var(), np.array([0.0, 1.0]))
+    infinite = ln.groupby(ln.asarray([np.inf, 2.0, 3.0]), [0, 1, 1]).var()
+    _check(infinite, np.array([np.nan, 0.25]))
+    for fill in (0.0, 2.0, float("nan")):
+        y, a = matrix("csc", fill)
+        parts = [a[[0, 2]].var(axis=0, ddof=1), a[[1, 3]].var(axis=0, ddof=1)]
+        _check(ln.groupby(y, list("abab")).var(ddof=1), np.stack(parts))
+
+
+@pytest.mark.parametrize("format", ["csr", "csc", "dcsr", "coo"])
+def test_what_changes_nothing_is_another_array(format: str):
+    x, a = matrix(format)
+    moved = [x[0:], x[0:, :], x[:4, 0:6], x[-4:], np.array_split(x, 1)[0], ln.pad(x, 0)]
+    moved += [np.rot90(x, 0), ln.lazy(x).compute(), ln.fuse(lambda x: x)(x)]
+    for other in moved:
+        other[0, 0] = 9.0
+    np.testing.assert_array_equal(x.to_numpy(), a)

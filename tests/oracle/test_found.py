@@ -376,3 +376,18 @@ def test_an_index_behind_the_end_of_a_reduction_is_not_used():
         meaning(product, args)
     with pytest.raises(IndexBoundsError):
         product(ln.scalar(0), ln.asarray(np.array([3, 2])), n)
+
+
+def test_a_remainder_of_nan():
+    """LLVM takes `fmod` of integers for a number, whatever the divisor is."""
+    nan = float("nan")
+
+    @ln.kernel
+    def remainders(y, x):
+        y[...] = 0.0
+        for i in ...:
+            y[i] = x[i] % nan
+        return y
+
+    found = remainders(ln.empty_tensor(ln.DENSE(1)), ln.asarray(np.array([1, 2, 3])))
+    assert np.isnan(found.to_numpy()).all()

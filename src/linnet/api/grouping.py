@@ -6,6 +6,7 @@ Groups are summed by a product with the matrix that says which row is in which g
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -16,13 +17,15 @@ from linnet.api.dtypes import DType, astype
 from linnet.api.operands import Array, as_tensor, axis_number, check_kind, dtype_of, real, shape_of
 from linnet.api.products import tensordot
 from linnet.api.shapes import moveaxis, reshape
-from linnet.api.statistics import accumulated_in, mean, summed_dtype
+from linnet.api.statistics import accumulated_in, summed_dtype
 from linnet.api.storage import build, dense, typed
 from linnet.arrays import apply
 from linnet.errors import ArgumentError, ShapeError
 from linnet.formats.located import located
-from linnet.formats.named import CSR, FormatLike
-from linnet.formats.tensor import Tensor
+from linnet.formats.named import CSR, DENSE, FormatLike
+from linnet.formats.tensor import Tensor, empty_tensor
+
+_SMALL = 1 << 22  # elements of a result that is dense in any case
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,19 +130,55 @@ class Groups:
         return moveaxis(found, 0, axis) if axis else found
 
     def _variance(self, array: Tensor, axis: int, correction: float) -> Any:
-        """By squares of distances from the mean of all parts, which keeps what is sparse so."""
-        shift = mean(array, axis=axis, keepdims=True)
-        total, sizes = self._summed(array, axis), self._sizes(array, axis)
-        # sums of (x - s) and (x - s)**2 from those of x and x**2, with s the mean of all
-        squares = self._summed(apply(table.square, array), axis)  # type: ignore[arg-type]
-        first = apply(table.subtract, total, apply(table.multiply, sizes, shift))
-        cross = apply(table.multiply, apply(table.multiply, total, shift), 2.0)
-        second = apply(table.subtract, squares, cross)
-        second = apply(table.add, second, apply(table.multiply, sizes, apply(table.square, shift)))
-        spread = apply(table.divide, apply(table.square, first), sizes)
-        top = apply(table.maximum, apply(table.subtract, second, spread), 0.0)
+        """By squares of distances from the mean of each group.
+
+        What is not stored is at one distance: those are counted, so that nothing gets dense.
+        """
+        fill: Any = array.fill_value
+        if np.isfinite(fill):
+            array = apply(table.subtract, array, fill)  # type: ignore[assignment]
+        else:  # at no distance from anything
+            array = array.to(DENSE)
+        means: Any = apply(table.divide, self._summed(array, axis), self._sizes(array, axis))
+        shape, mean = shape_of(means), _as_rows(means, axis)
+        mean = mean.to(DENSE) if mean.size <= _SMALL else mean
+        squares, count = distances()(
+            empty_tensor(mean.format),
+            empty_tensor(mean.format),
+            _as_rows(array, axis).to(CSR),
+            mean,
+            dense(self.codes),
+        )
+        sizes = dense(self._counts().astype(np.float64)[:, None])
+        rest = apply(table.multiply, apply(table.subtract, sizes, count), apply(table.square, mean))
+        rest = apply(table.where, apply(table.equal, count, sizes), 0.0, rest)  # 0 times inf
         degrees = apply(table.maximum, apply(table.subtract, sizes, correction), 0.0)
-        return apply(table.divide, top, degrees)
+        found: Any = apply(table.divide, apply(table.add, squares, rest), degrees)
+        moved = (shape[axis], *shape[:axis], *shape[axis + 1 :])
+        return moveaxis(reshape(found, moved), 0, axis)
+
+
+@cache
+def distances() -> Any:
+    """The kernel that adds up squares of distances of what is stored from the mean of its group."""
+    from linnet.frontend.kernel import kernel
+    from linnet.frontend.words import declare
+
+    def of_groups(squares: Any, count: Any, x: Any, mean: Any, group: Any) -> Any:
+        declare(squares, 0.0, (mean.shape[0], mean.shape[1]))
+        declare(count, 0.0, (mean.shape[0], mean.shape[1]))
+        for i, j in ...:
+            if x[i, j] != 0:
+                squares[group[i], j] += (x[i, j] - mean[group[i], j]) ** 2
+                count[group[i], j] += 1.0
+        return squares, count
+
+    return kernel(of_groups)  # type: ignore[arg-type]
+
+
+def _as_rows(x: Tensor, axis: int) -> Tensor:
+    """A matrix with one row for each part along a dimension."""
+    return reshape(moveaxis(x, axis, 0), (shape_of(x)[axis], -1))
 
 
 def _floating(dtype: str) -> str:

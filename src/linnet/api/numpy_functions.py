@@ -108,6 +108,10 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "take_along_axis": lambda arr, indices, axis=-1: of_linnet("take_along_axis")(
         arr, indices, axis=axis
     ),
+    "tril": lambda m, k=0: of_linnet("tril")(m, k=k),
+    "triu": lambda m, k=0: of_linnet("triu")(m, k=k),
+    "roll": lambda a, shift, axis=None: of_linnet("roll")(a, shift, axis=axis),
+    "tile": lambda A, reps: of_linnet("tile")(A, reps if isinstance(reps, tuple) else (reps,)),
     "isreal": lambda x: apply(table.equal, of_linnet("imag")(x), 0),
     "iscomplex": lambda x: apply(table.not_equal, of_linnet("imag")(x), 0),
 }

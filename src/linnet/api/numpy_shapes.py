@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Sequence
+from copy import copy
 from typing import Any
 
 import numpy as np
@@ -70,7 +71,7 @@ def rot90(m: Any, k: int = 1, axes: tuple[int, int] = (0, 1)) -> Any:
         return of_linnet("flip")(x, axis=axes)
     if k % 4 == 1:
         return swapaxes(of_linnet("flip")(x, axis=axes[1]), *axes)
-    return of_linnet("flip")(swapaxes(x, *axes), axis=axes[1]) if k % 4 else x
+    return of_linnet("flip")(swapaxes(x, *axes), axis=axes[1]) if k % 4 else copy(x)
 
 
 def array_split(ary: Any, indices_or_sections: Any, axis: int = 0) -> list[Any]:

@@ -75,23 +75,42 @@ def median(a: Any, axis: int | None = None, *, keepdims: bool = False) -> Any:
 def cov(
     m: Any, y: Any = None, rowvar: bool = True, bias: bool = False, ddof: int | None = None
 ) -> Any:
-    """The covariances of rows: of products, less those of the means, so that nothing gets dense."""
-    x = (
-        _observed(m, rowvar)
-        if y is None
-        else of_linnet("concat")([_observed(m, rowvar), _observed(y, rowvar)])
-    )
-    n = shape_of(x)[1]
-    mean = of_linnet("mean")(x, axis=1).to(of_linnet("DENSE"))
-    conj = apply(table.conj, x) if dtype_of(x)[0] == "c" else x
-    products = of_linnet("matmul")(x, of_linnet("permute_dims")(conj, (1, 0))).to(
-        of_linnet("DENSE")
-    )
-    centre = apply(table.multiply, mean[:, None], apply(table.conj, mean)[None, :])
-    total = apply(table.subtract, products, apply(table.multiply, centre, n))
+    """The covariances of rows: products of distances from their means."""
+    x = _observed(m, rowvar)
+    if y is not None:
+        x = of_linnet("concat")([x, _observed(y, rowvar)])
     less = (0 if bias else 1) if ddof is None else ddof
-    found = apply(table.divide, total, float(n - less))
+    found = apply(table.divide, _spread(x), float(shape_of(x)[1] - less))
     return found if shape_of(x)[0] > 1 else found.reshape(())
+
+
+def _spread(x: Any) -> Any:
+    """Sums of products of distances, of what is stored; what is not is at one distance in a row.
+
+    So nothing gets dense, and no large numbers are subtracted that are nearly equal.
+    """
+    n, dense = shape_of(x)[1], of_linnet("DENSE")
+    mean = of_linnet("mean")(x, axis=1, keepdims=True).to(dense)
+    there = apply(table.not_equal, x, x.fill_value)
+    lazy = of_linnet("lazy")
+    distances = of_linnet("where")(lazy(there), apply(table.subtract, lazy(x), mean), 0.0).compute()
+    mark, matmul = there.astype(dtype_of(distances)), of_linnet("matmul")
+    rest = apply(table.subtract, x.fill_value, mean)  # the distance of what is not stored
+    conj, total_of = apply(table.conj, rest), of_linnet("sum")
+    # one of two rows stores an element there, or neither does
+    alone = apply(
+        table.subtract,
+        total_of(distances, axis=1, keepdims=True).to(dense),
+        matmul(distances, mark.T).to(dense),
+    )
+    count = total_of(mark, axis=1, keepdims=True).to(dense)
+    either = apply(table.subtract, apply(table.add, count, count.T), matmul(mark, mark.T).to(dense))
+    neither = apply(table.subtract, n, either)
+    both = matmul(distances, apply(table.conj, distances).T).to(dense)
+    total = apply(table.add, both, apply(table.multiply, alone, conj.T))
+    total = apply(table.add, total, apply(table.multiply, rest, apply(table.conj, alone).T))
+    corner = apply(table.multiply, apply(table.multiply, rest, conj.T), neither)
+    return apply(table.add, total, corner)
 
 
 def _observed(m: Any, rowvar: bool) -> Any:

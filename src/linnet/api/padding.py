@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import copy
 from typing import Any
 
 import numpy as np
@@ -25,7 +26,7 @@ def pad(x: Array, pad_width: Any, mode: str = "constant", *, constant_values: An
     >>> ln.pad(ln.eye(2), (0, 1)).to_numpy().tolist()
     [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 0.0]]
     """
-    found = as_tensor(x)
+    found = copy(as_tensor(x))
     if mode != "constant":
         raise ArgumentError(f"there is no padding of mode {mode!r}", hint="mode='constant'")
     widths = _pairs(pad_width, found.ndim, "the widths of a border")

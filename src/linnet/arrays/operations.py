@@ -7,6 +7,7 @@ kept under a key that is quick to make, so that the next call like it only runs 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from copy import copy
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import TypeAlias
@@ -331,7 +332,7 @@ def _evaluated(
 ) -> Tensor:
     """The tensor of a node; its plan is kept under a quick key if it needs nothing else."""
     if format is None and isinstance(node, Leaf):
-        return node.tensor
+        return copy(node.tensor)  # another object, that may be written to
     wanted = None if format is None else as_format(format, len(node.shape))
     if key is None:
         return evaluate([node], [wanted])[0]

@@ -28,8 +28,9 @@ BYTES = {"i1": 1, "i8": 1, "i16": 2, "i32": 4, "i64": 8, "float": 4, "double": 8
 PARTS = {"complex64": "float32", "complex128": "float64"}
 # What a reduction may do and other code may not: sum in another order, fuse into multiply-add.
 REDUCTION = "reassoc nsz contract "
-# Called for few arguments by codelets that compute the rest: LLVM must not call them for all.
-_RARE = frozenset({"sin", "cos"})
+# Called for few arguments by codelets that compute the rest: LLVM must not call them for all. Of a
+# remainder it says that it is no NaN, though the divisor may be one.
+_AS_IT_IS = frozenset({"sin", "cos", "fmod"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,5 +116,5 @@ class Writer:
         symbol = f"@{name}{'f' if ty == 'float' else ''}"
         params = ", ".join([ty] * len(args))
         self.module.declarations.setdefault(symbol, f"declare {ty} {symbol}({params}) #2")
-        note = " nobuiltin" if name in _RARE else ""
+        note = " nobuiltin" if name in _AS_IT_IS else ""
         return self.emit(f"call {ty} {symbol}({', '.join(f'{ty} {a}' for a in args)}){note}")
