@@ -150,6 +150,23 @@ def test_arguments_in_numpys_order():
     _check(np.triu(x, -1), np.triu(a, -1))
     _check(np.roll(x, (1, 2), (0, 1)), np.roll(a, (1, 2), (0, 1)))
     _check(np.tile(x, 2), np.tile(a, 2))
+    for f in (
+        lambda x: np.sum(x, 0, np.float32),
+        lambda x: np.var(x, 0, None, None, 1),
+        lambda x: np.max(x, 1),
+        lambda x: np.concatenate([x, x], 1),
+        np.cumsum,
+        lambda x: np.cumsum(x, 1),
+        np.nancumsum,
+        lambda x: np.take(x, [1]),
+        lambda x: np.take(x, [1, -1], 1),
+        lambda x: np.sort(x, None),
+    ):
+        _check(f(x), f(a))
+    assert np.allclose(x > 0, a > 0)
+    for refused in ({"where": a > 0}, {"initial": 3.0}, {"out": np.zeros(6)}):
+        with pytest.raises(TypeError, match="takes no"):
+            np.sum(x, axis=0, **refused)
 
 
 def test_variances_of_groups_with_means_far_apart():

@@ -63,6 +63,18 @@ def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> A
     return of_linnet("expand_dims")(found, axis=pair) if keepdims else found
 
 
+def of_flat(name: str, axis: int | None) -> Callable[..., Any]:
+    """A function along an axis; where there is none, of all elements one after the other."""
+
+    def along(a: Any, axis: int | None = axis, **named: Any) -> Any:
+        said = {k: v for k, v in named.items() if v is not None}
+        if axis is None:
+            return of_linnet(name)(flat(a), axis=0, **said)
+        return of_linnet(name)(a, axis=axis, **said)
+
+    return along
+
+
 FUNCTIONS: dict[str, Callable[..., Any]] = {
     "atleast_1d": shapes.at_least(1),
     "atleast_2d": shapes.at_least(2),
@@ -107,6 +119,15 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "tensordot": lambda a, b, axes=2: of_linnet("tensordot")(a, b, axes=axes),
     "take_along_axis": lambda arr, indices, axis=-1: of_linnet("take_along_axis")(
         arr, indices, axis=axis
+    ),
+    "cumsum": of_flat("cumulative_sum", None),
+    "cumprod": of_flat("cumulative_prod", None),
+    "nancumsum": of_flat("nancumsum", None),
+    "nancumprod": of_flat("nancumprod", None),
+    "sort": of_flat("sort", -1),
+    "argsort": of_flat("argsort", -1),
+    "take": lambda a, indices, axis=None: of_linnet("take")(
+        flat(a) if axis is None else a, indices, axis=axis or 0
     ),
     "tril": lambda m, k=0: of_linnet("tril")(m, k=k),
     "triu": lambda m, k=0: of_linnet("triu")(m, k=k),

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
+from functools import lru_cache
+from inspect import signature
 from typing import Any
 
 import numpy as np
@@ -18,7 +20,7 @@ from linnet.api.numpy_functions import FUNCTIONS
 from linnet.api.operands import as_array, as_tensor, check_device, dtype_of
 from linnet.api.storage import is_dense
 from linnet.arrays import apply, reduce
-from linnet.errors import FormatError, Location
+from linnet.errors import ArgumentError, FormatError, Location
 from linnet.formats.named import DENSE
 from linnet.formats.tensor import Tensor
 
@@ -169,8 +171,6 @@ _OTHERS: dict[str, str] = {
     "amax": "max",
     "amin": "min",
     "ravel": "_ravel",
-    "cumsum": "cumulative_sum",
-    "cumprod": "cumulative_prod",
     "round": "_round",
     "copy": "_copy",
     "shape": "_shape",
@@ -211,6 +211,8 @@ def _is_close(
 ) -> Any:
     """Where elements differ by little: infinities if they are equal, NaN if that is said."""
     a, b = as_array(a), as_array(b)
+    if dtype_of(a) == dtype_of(b) == "bool":
+        return apply(table.equal, a, b)
     near = apply(table.absolute, apply(table.subtract, a, b))
     limit = apply(table.add, apply(table.multiply, apply(table.absolute, b), rtol), atol)
     found = apply(table.logical_and, apply(table.less_equal, near, limit), apply(table.isfinite, b))
@@ -243,13 +245,7 @@ def _rounded(x: Tensor, decimals: int) -> Any:
 
 
 # Options of NumPy's that have no effect where they are left alone.
-_UNSAID = {
-    "out": None,
-    "dtype": None,
-    "where": np._NoValue,
-    "initial": np._NoValue,
-    "mean": np._NoValue,
-}
+_UNSAID = {"out": None, "dtype": None, "kind": None, "order": None, "casting": "same_kind"}
 
 
 def array_function(function: Any, args: Any, named: Any) -> Any:
@@ -267,24 +263,33 @@ def array_function(function: Any, args: Any, named: Any) -> Any:
         target = _OWN.get(name) or (_api(name) if known else None)
     if target is None:
         return NotImplemented
-    said = {
-        k: v
-        for k, v in named.items()
-        if (k not in _UNSAID or v is not _UNSAID[k]) and not (k == "where" and v is True)
-    }
-    if "keepdims" in said and said["keepdims"] is np._NoValue:
-        del said["keepdims"]
-    return target(*_positional(target, args, said), **said)
+    if len(args) > 1 and target.__name__ in _AXIS_SECOND:  # here they are named
+        rest = zip(_parameters(function)[1:], args[1:], strict=False)
+        args, named = args[:1], {**dict(rest), **named}
+    said = {k: v for k, v in named.items() if not _is_default(k, v)}
+    refused = said.keys() & _NOT_TAKEN - {*_parameters(target)}
+    if refused:
+        raise ArgumentError(
+            f"`np.{function.__name__}` of a tensor takes no {', '.join(sorted(refused))}",
+            at=Location.of_caller(),
+            hint="the function of Linnet has what there is instead: ln.where(condition, x, 0) …",
+        )
+    return target(*args, **said)
 
 
-def _positional(target: Callable[..., Any], args: tuple[Any, ...], said: dict[str, Any]) -> Any:
-    """NumPy takes `axis` in second place; here it is named."""
-    if len(args) == 2 and "axis" not in said and target.__name__ in _AXIS_SECOND:
-        said["axis"] = args[1]
-        return args[:1]
-    return args
+def _is_default(option: str, value: object) -> bool:
+    """Whether an option of NumPy's has no effect: it says what goes without saying."""
+    if value is np._NoValue or (option == "where" and value is True):
+        return True
+    return option in _UNSAID and value is _UNSAID[option]
 
 
+@lru_cache(maxsize=256)
+def _parameters(function: Callable[..., Any]) -> tuple[str, ...]:
+    return tuple(signature(function).parameters)
+
+
+_NOT_TAKEN = {"out", "where", "initial", "mean", "order", "kind", "casting"}
 _AXIS_SECOND = set(
     "sum prod max min mean var std any all argmax argmin flip sort argsort concat stack "
     "cumulative_sum cumulative_prod count_nonzero nansum nanprod nanmax nanmin nanmean nanvar "
