@@ -391,3 +391,18 @@ def test_a_remainder_of_nan():
 
     found = remainders(ln.empty_tensor(ln.DENSE(1)), ln.asarray(np.array([1, 2, 3])))
     assert np.isnan(found.to_numpy()).all()
+
+
+def test_any_number_among_truth_values_is_true():
+    """To write 2 where True is not stored changes nothing, and stores nothing."""
+
+    @ln.kernel
+    def two(y, x):
+        y[...] = True
+        for i in range(x.shape[0]):
+            y[i] = 2
+        return y
+
+    y = two(ln.empty_tensor(ln.SparseList(ln.Element(True, "bool"))), np.zeros(2))
+    assert y.nnz == 0
+    assert y.to_numpy().all()

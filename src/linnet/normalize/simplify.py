@@ -245,7 +245,9 @@ def _is_idle(stmt: loops.Assign, facts: Facts) -> bool:
 
 
 def _as_stored(literal: loops.Literal, dtype: str) -> Number:
-    """What a constant is once it is written to a tensor: NaN is 0 among integers."""
+    """What a constant is once it is written to a tensor: NaN is 0 among integers, and 2 is true."""
+    if literal.dtype is None and dtype == "bool":
+        return bool(literal.value)
     if literal.dtype in (None, dtype):
         return literal.value
     assert literal.dtype is not None
