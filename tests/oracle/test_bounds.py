@@ -44,9 +44,10 @@ def outcome(subject: Subject, args: Arguments, strict: bool) -> dict[str, Expect
 
 
 def refuses(subject: Subject, args: Arguments, shapes: Shapes) -> bool:
-    """Whether the code notices an index out of bounds."""
+    """Whether an index out of bounds is noticed, by the code or by what is checked before it."""
     try:
         subject.interpreted(args, shapes)
+        subject.compiled(args, BACKENDS[0])
     except IndexBoundsError:
         return True
     return False
