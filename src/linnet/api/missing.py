@@ -111,13 +111,9 @@ def nanstd(
     dtype: DType = None,
 ) -> Array:
     """The standard deviation of the elements that are not NaN: the root of the variance."""
-    x, lost = as_array(x), correction if ddof is None else ddof
-    wanted = dtype or _floating(x)
-    if not _has_nan(x):
-        found = statistics.std(x, axis=axis, correction=lost, keepdims=keepdims)
-        return astype(found, wanted, copy=False)
-    root = apply(table.sqrt, _variance(x, axis, lost, keepdims))
-    return _like(x, astype(root, wanted, copy=False))
+    options = {"axis": axis, "correction": correction, "keepdims": keepdims, "ddof": ddof}
+    found = apply(table.sqrt, nanvar(x, dtype="float64", **options))  # type: ignore[arg-type]
+    return _like(x, astype(found, dtype or _floating(as_array(x)), copy=False))
 
 
 @located
