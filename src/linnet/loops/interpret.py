@@ -318,7 +318,8 @@ def _updating(op: Function, strict: bool) -> Callable[[Cell, Place, Code, Locati
             number = _present(found, at)
             known = value.constant or type(found) is Structural
             idle = any(same(e, number) for e in identities)
-            if not isinstance(place_found, tuple):  # what begins as its fill value stays so
+            if not isinstance(place_found, tuple) or UNSURE in env:
+                # what begins as its fill value stays so: nothing has to be known about it
                 idle = idle or (op.idempotent and same(cell.fill, number))
             if not (known and idle):
                 where = _existing(cell, place_found, at, env)

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
 from linnet import imp, loops
+from linnet.algebra.dtypes import as_python
 from linnet.algebra.table import coalesce, logical_and
 from linnet.formats.fiber import Fiber, Register, Storage
 from linnet.formats.format import Format
@@ -216,17 +217,17 @@ def _may_miss(expr: loops.Expr, points: dict[str, loops.Loop]) -> bool:
 
 def _decides(ctx: Context, body: loops.Stmt, expr: loops.Expr) -> bool:
     """Whether nothing is left to do where a value is not stored."""
-    fill = _fill(expr)
+    fill = _fill(ctx, expr)
     none = rewrite_stmt(body, on_expr=lambda e: fill if e == expr else None)
     return ctx.simplify(none) == loops.NOTHING
 
 
-def _fill(expr: loops.Expr) -> loops.Literal:
-    tensor = _access(expr).tensor
+def _fill(ctx: Context, expr: loops.Expr) -> loops.Literal:
+    """What a value is where it is not stored, in the type that it has in its `coalesce`."""
+    tensor, dtype = _access(expr).tensor, dtype_of(expr, ctx.facts.types)
     assert isinstance(tensor, Fiber)
-    format = tensor.storage.format
-    assert format.fill_value is not None
-    return loops.Literal(format.fill_value, format.dtype, structural=True)
+    assert tensor.storage.format.fill_value is not None
+    return loops.Literal(as_python(tensor.storage.format.fill_value, dtype), dtype, structural=True)
 
 
 def _access(expr: loops.Expr) -> loops.Access:
@@ -241,7 +242,7 @@ def _open(ctx: Context, search: Search) -> tuple[Register, loops.Expr]:
     access, dtype = _access(search.expr), dtype_of(search.expr, ctx.facts.types)
     assert isinstance(access.tensor, Fiber)
     held_by = access.tensor.storage
-    fill = replace(_fill(search.expr), dtype=dtype)
+    fill = _fill(ctx, search.expr)
     init = imp.Const(fill.value, dtype)
     var = ctx.b.let(held_by.name, init, dtype)
     value = loops.Value(var)

@@ -1,0 +1,131 @@
+"""Programs that went wrong once: indices beyond the bounds, which nobody uses, or somebody does."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from tests.oracle.meaning import meaning
+
+import linnet as ln
+from linnet.errors import IndexBoundsError
+
+
+def test_a_branch_that_is_not_taken_does_not_look():
+    @ln.kernel
+    def f(y, x, c):
+        y[...] = 0
+        for i in ...:
+            y[i] = x[2 * i] if c[i] else 7.0
+        return y
+
+    x, y = np.array([1.0, 2.0, 3.0]), ln.empty_tensor(ln.DENSE(1))
+    assert f(y, x, np.array([True, True, False])).to_numpy().tolist() == [1, 3, 7]
+    with pytest.raises(IndexBoundsError, match=r"`x` leaves"):
+        f(y, x, np.array([True, True, True]))
+
+
+@pytest.mark.parametrize("stored", [0.0, -1.0])
+def test_an_update_that_changes_nothing_does_not_use_its_index(stored):
+    """Beyond the bounds, `min(0, 0)` may be left out; a value that is stored is refused."""
+
+    @ln.kernel
+    def least(y, A):
+        w = ln.temp(ln.DENSE(2))
+        y[...] = 0.0
+        ln.declare(w, 0.0, (A.shape[0], A.shape[0]))
+        for i in range(1, A.shape[0]):
+            w[i, i + 1] = min(w[i, i + 1], A[i, i])
+        for i in range(A.shape[0]):
+            y[()] += w[i, i]
+        return y
+
+    A = ln.asarray(np.diag([0.0, stored])).to(ln.Dense(ln.SparseHash(ln.Element(0.0))))
+    if stored:
+        with pytest.raises(IndexBoundsError):
+            least(ln.scalar(0.0), A)
+    else:
+        assert least(ln.scalar(0.0), A).item() == 0
+
+
+@pytest.mark.parametrize("kind", [ln.SparseList, ln.SparseHash, ln.Dense])
+def test_a_search_beyond_the_bounds_is_an_error_only_where_it_is_used(kind):
+    @ln.kernel
+    def f(y, I, A, B):
+        y[...] = 0.0
+        for i in ...:
+            y[i] += ln.where(I[i] < 4, A[I[i]], 7.0) + ln.where(I[i] < 4, B[I[i]], 1.0)
+        return y
+
+    A = ln.asarray(np.array([1.0, 0.0, 2.0, 3.0]), format=kind(ln.Element(0.0)))
+    right = f(ln.empty_tensor(ln.DENSE(1)), np.array([0, 1, 9]), A, A)
+    ln.testing.assert_equal(right, np.array([2.0, 0.0, 8.0]))
+    with pytest.raises(IndexBoundsError):
+        f(ln.empty_tensor(ln.DENSE(1)), np.array([0, 1, -1]), A, A)
+
+
+def test_a_place_beyond_the_bounds_is_not_asked_whether_it_is_settled():
+    """Where K is not reached, the loop over l would be an error; it does not end early."""
+
+    @ln.kernel
+    def least(K, A):
+        for j in range(A.shape[0]):
+            if A.shape[0] > j + 1:
+                for l in range(A.shape[0]):
+                    K[j + 1] = min(K[j + 1], l)
+        return K
+
+    K = ln.asarray(np.full(3, 2), format=ln.SparseHash(ln.Element(7, "int64")))
+    ln.testing.assert_equal(least(K, np.zeros(3)), np.array([2, 0, 0]))
+
+
+def test_a_loop_whose_end_is_an_index_is_not_checked_beforehand():
+    """How far `A[2 - k, 0]` reaches is known; whether it is read at all is up to the loops."""
+
+    @ln.kernel
+    def f(y, A):
+        ln.declare(y, 0.0, (A.shape[0],))
+        for j in range(A.shape[0]):
+            for k in range(j):
+                for l in range(k):
+                    y[j] += A[2 - l, 0]
+        return y
+
+    A = ln.asarray(np.array([[1.0], [0.0], [3.0]]), format=ln.DCSR)
+    ln.testing.assert_equal(f(ln.empty_tensor(ln.DENSE(1)), A), np.array([0.0, 0.0, 3.0]))
+
+
+def test_an_index_behind_the_end_of_a_reduction_is_not_used():
+    """A product of integers that is 0 stays 0: whether `x[2]` is looked at is left open."""
+
+    @ln.kernel
+    def product(y, x, n):
+        y[...] = 1
+        for i in range(n[()]):
+            y[()] *= x[i]
+        return y
+
+    x, n = ln.asarray(np.array([3, 0])), ln.scalar(3)
+    args = {"y": ln.scalar(0), "x": x, "n": n}
+    assert meaning(product, args, strict=False)["y"].values == 0
+    with pytest.raises(IndexBoundsError):
+        meaning(product, args)
+    with pytest.raises(IndexBoundsError):
+        product(ln.scalar(0), ln.asarray(np.array([3, 2])), n)
+
+
+def test_a_condition_of_an_update_that_changes_nothing_is_not_used():
+    """The least of 1, and of 1 where a condition says so, is 1: nobody looks at `x[2 - i]`."""
+
+    @ln.kernel
+    def least(y, x, n):
+        ln.declare(y, 1.0, (x.shape[0],))
+        for i in range(n[()]):
+            if x[2 - i] > 0:
+                y[i] = min(y[i], 1.0)
+        return y
+
+    args = {"y": ln.empty_tensor(ln.DENSE(1)), "x": ln.asarray(np.ones(4)), "n": ln.scalar(4)}
+    assert (meaning(least, args, strict=False)["y"].values == 1).all()
+    with pytest.raises(IndexBoundsError):
+        meaning(least, args)
+    ln.testing.assert_equal(least(*args.values()), np.ones(4))
