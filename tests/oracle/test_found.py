@@ -321,3 +321,14 @@ def test_any_number_among_truth_values_is_true():
     y = two(ln.empty_tensor(ln.SparseList(ln.Element(True, "bool"))), np.zeros(2))
     assert y.nnz == 0
     assert y.to_numpy().all()
+
+
+@pytest.mark.parametrize("range", ["...", "range(A.shape[0])"])
+def test_kernels_of_one_text_and_other_checks_are_two(range):
+    """Once dimensions are known both loops have that range; for one of them two sizes are one."""
+    text = "def f(y, A, x):\n    y[...] = 0.0\n    for j in range(x.shape[0]):\n"
+    text += f"        for i in {range}:\n            y[()] += A[i] * x[j, i]\n    return y"
+    kernel, x = Kernel(parse_text(text)), np.arange(10.0).reshape(2, 5)
+    assert kernel(ln.scalar(0.0), np.ones(5), x).item() == 45
+    if range != "...":
+        assert kernel(ln.scalar(0.0), np.ones(3), x).item() == 21

@@ -117,6 +117,8 @@ def array_dtypes(format: Format, wide: bool) -> tuple[str, ...]:
 def key_of(normalized: Normalized, arrays: Arrays) -> str:
     """What the code depends on, as one hash."""
     parts = [show(normalized.program), *content(normalized.program)]
+    # code has one size for dimensions that are checked to be equal
+    parts += [f"{show(c.a)} {c.relation} {show(c.b)}" for c in normalized.checks]
     for name in (*normalized.program.params, *(n for n, _ in normalized.program.temporaries)):
         format = normalized.formats[name]
         parts.append(f"{name}: {format.describe()} {format.fill_value!r} {arrays[name]}")
