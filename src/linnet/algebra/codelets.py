@@ -12,8 +12,8 @@ from types import FunctionType
 from typing import TypeVar
 
 from linnet import imp
+from linnet.algebra import complex_codelets, complex_inverses
 from linnet.algebra.body import Body, body_of
-from linnet.algebra.complex_codelets import COMPLEX
 from linnet.algebra.elementary import ELEMENTARY
 from linnet.algebra.exponentials import power_of_two
 from linnet.imp.codelets import instantiate
@@ -158,7 +158,12 @@ CODELETS: dict[str, FunctionType] = {
         mantissa,
     )
     if isinstance(f, FunctionType)
-} | COMPLEX
+} | {
+    name: f
+    for module in (complex_codelets, complex_inverses)
+    for name, f in vars(module).items()
+    if isinstance(f, FunctionType) and f.__module__ == module.__name__
+}
 
 
 def is_called(name: str) -> bool:

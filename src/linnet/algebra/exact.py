@@ -117,13 +117,19 @@ def reciprocal(x: Array) -> object:
 
 @quiet
 def sign(x: Array) -> object:
-    """-1, 0, 1 or NaN; of a complex number `z / |z|`."""
+    """-1, 0, 1 or NaN; of a complex number `z / |z|`, of one infinite part only that counts."""
     x = np.asarray(x)
     if x.dtype.kind != "c":
         return np.sign(x)
-    size = np.where(abs(x) == 0, np.ones_like(x.real), abs(x))
+    parts = np.stack([x.real, x.imag])
+    infinite = np.isinf(parts)
+    parts = np.where(infinite.any(0), np.where(infinite, np.sign(parts), 0), parts)
+    parts = np.where(infinite.all(0), np.nan, parts)
+    largest = np.abs(parts).max(0)
+    parts = np.where(largest == 0, 0, parts / np.where(largest == 0, 1, largest))
+    size = np.hypot(*parts)
     result = np.empty_like(x)
-    result.real, result.imag = x.real / size, x.imag / size
+    result.real, result.imag = parts / np.where(size == 0, 1, size)
     return result[()]
 
 

@@ -97,10 +97,12 @@ positive = Function(
 absolute = Function("abs", 1, types.part, emit.absolute, quiet(np.absolute))
 fabs = Function("fabs", 1, types.floating("fabs"), emit.absolute, quiet(np.fabs))
 sign = Function(
-    "sign", 1, types.alike("sign", "iufc"), emit.by_kind(emit.sign, parts.sign), exact.sign)
+    "sign", 1, types.alike("sign", "iufc"),
+    emit.by_kind(emit.sign, parts.by_codelet("sign")), exact.sign)
 square = Function("square", 1, types.alike("square", "Biufc"), emit.square, quiet(np.square))
 reciprocal = Function(
-    "reciprocal", 1, types.alike("reciprocal", "Biufc"), division.reciprocal, exact.reciprocal)
+    "reciprocal", 1, types.alike("reciprocal", "Biufc"),
+    emit.by_kind(division.reciprocal, parts.by_codelet("reciprocal")), exact.reciprocal)
 gcd = Function(
     "gcd", 2, types.alike("gcd", "iu"), division.magnitudes("gcd"), quiet(np.gcd),
     commutative=True, associative=True, identity=_always(0, "u"), annihilator=_one, repeat="once")
@@ -218,18 +220,18 @@ def _branching(name: str, numpy: exact.Meaning) -> Function:
     return Function(name, 1, types.floating(name, "fc"), code, quiet(numpy))
 
 
-sqrt = _elementary("sqrt", np.sqrt, parts.sqrt)
+sqrt = _branching("sqrt", np.sqrt)
 cbrt = _elementary("cbrt", np.cbrt)
 exp = _branching("exp", np.exp)
-exp2 = _elementary("exp2", np.exp2, parts.exp2)
+exp2 = _branching("exp2", np.exp2)
 expm1 = _branching("expm1", np.expm1)
-log = _elementary("log", np.log, parts.log)
-log2 = _elementary("log2", np.log2, parts.log2)
-log10 = _elementary("log10", np.log10, parts.log10)
+log = _branching("log", np.log)
+log2 = _branching("log2", np.log2)
+log10 = _branching("log10", np.log10)
 log1p = _branching("log1p", np.log1p)
-sin = _elementary("sin", np.sin, parts.sin)
-cos = _elementary("cos", np.cos, parts.cos)
-tan = _elementary("tan", np.tan, parts.tan)
+sin = _branching("sin", np.sin)
+cos = _branching("cos", np.cos)
+tan = _branching("tan", np.tan)
 asin = _branching("asin", np.arcsin)
 acos = _branching("acos", np.arccos)
 atan = _branching("atan", np.arctan)

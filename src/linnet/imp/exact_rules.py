@@ -39,7 +39,9 @@ def unary(op: str, x: imp.Expr) -> imp.Expr:
 
 
 def call(function: object, args: list[imp.Expr], once: Once) -> imp.Expr | None:
-    """`min`, `max`, `abs`, a conversion, or a function of `math`."""
+    """`min`, `max`, `abs`, a conversion, a part of a number, or a function of `math`."""
+    if function in ("real", "imag") and args[0].dtype == "complex128":
+        return imp.Call(str(function), tuple(args), "float64")
     if function is complex and len(args) == 2:
         return imp.Call("complex", tuple(_convert(x, "float64") for x in args), "complex128")
     name, count = getattr(function, "__name__", ""), len(args)

@@ -113,7 +113,7 @@ def _complex(re: np.ndarray, im: np.ndarray) -> np.ndarray:
 
 
 def _codelet(name: str, args: list[np.ndarray]) -> np.ndarray:
-    names = {**CODELETS[name].__globals__, "math": _MATHEMATICS}
+    names = {**_NAMES, **CODELETS[name].__globals__, "math": _MATHEMATICS}
     for other, function in CODELETS.items():  # what it calls computes as it does
         names[other] = types.FunctionType(function.__code__, names)
     run, dtype = names[name], args[0].dtype
@@ -127,6 +127,7 @@ def _exp2(x: float) -> np.float64:
     return np.exp2(np.float64(x))
 
 
+_NAMES = {name: x for f in CODELETS.values() for name, x in f.__globals__.items()}
 _MATHEMATICS = types.SimpleNamespace(
     **{name: getattr(np, name) for name in dir(np) if not name.startswith("_")},
 )
