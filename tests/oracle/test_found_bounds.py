@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 import pytest
 from tests.oracle.meaning import meaning
 
 import linnet as ln
-from linnet.errors import IndexBoundsError
+from linnet.errors import DiscordanceWarning, IndexBoundsError
 
 
 def test_a_branch_that_is_not_taken_does_not_look():
@@ -129,3 +131,24 @@ def test_a_condition_of_an_update_that_changes_nothing_is_not_used():
     with pytest.raises(IndexBoundsError):
         meaning(least, args)
     ln.testing.assert_equal(least(*args.values()), np.ones(4))
+
+
+@pytest.mark.parametrize("format", [ln.DENSE(2), ln.Dense(ln.SparseList(ln.Element(0.0))), ln.CSC])
+@pytest.mark.parametrize(("start", "stop"), [(-5, 4), (0, 9), (-(10**6), 4)])
+def test_a_range_of_values_is_refused_whatever_the_order_of_loops(format, start, stop):
+    """No loop walks the rows of A first, in which `k` lies: it is tested where A is looked up."""
+
+    @ln.kernel
+    def total(y, A, ends):
+        y[...] = 0.0
+        for k in range(ends[0], ends[1]):
+            for j in range(A.shape[0]):
+                y[()] = max(y[()], 1 + A[j, k])
+        return y
+
+    A = ln.asarray(np.ones((4, 4))).to(format)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DiscordanceWarning)
+        assert total(ln.scalar(0.0), A, np.array([1, 4])).item() == 2
+        with pytest.raises(IndexBoundsError):
+            total(ln.scalar(0.0), A, np.array([start, stop]))

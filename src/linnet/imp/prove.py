@@ -9,13 +9,25 @@ from linnet import imp
 
 
 class Facts:
-    """What is known of variables: definitions, which are never negative, what some are below."""
+    """What is known of variables: definitions, which are never negative, what some are below.
+
+    `assumed` are pairs of which the first is never more than the second.
+    """
 
     def __init__(self, nonnegative: set[str]) -> None:
         self.nonnegative = nonnegative
         self.definitions: dict[str, imp.Expr] = {}
         self.below: dict[str, imp.Expr] = {}
         self.entered: list[str] = []  # the indices of the loops whose bodies we are in
+        self.assumed: list[tuple[imp.Expr, imp.Expr]] = []
+
+    def enter(self, index: str, lo: imp.Expr, hi: imp.Expr) -> None:
+        """Remember between what bounds the index of a loop runs."""
+        self.below[index] = hi
+        if self.at_most(imp.ZERO, lo):
+            self.nonnegative.add(index)
+        else:
+            self.nonnegative.discard(index)
 
     def define(self, name: str, value: imp.Expr) -> None:
         """Remember the value of a variable, if it is made of what never changes.
@@ -54,9 +66,20 @@ class Facts:
     def _is_within(self, terms: Mapping[str, int], b: imp.Expr) -> bool:
         difference = Counter(self._linear(b))
         difference.subtract(terms)
-        constant = difference.pop("", 0) + sum(difference[name] for name in self._nonzero())
-        positive = all(n >= 0 and self._positive(v, n) for v, n in difference.items())
-        return constant >= 0 and positive
+        if self._is_positive(difference):
+            return True
+        for low, high in self.assumed:
+            rest = difference.copy()
+            rest.update(self._linear(low))
+            rest.subtract(self._linear(high))
+            if self._is_positive(rest):
+                return True
+        return False
+
+    def _is_positive(self, terms: Counter[str]) -> bool:
+        """Whether a sum is never negative."""
+        constant = terms[""] + sum(terms[name] for name in self._nonzero())
+        return constant >= 0 and all(n >= 0 and self._positive(v, n) for v, n in terms.items() if v)
 
     def _nonzero(self) -> set[str]:
         """Sizes that are at least 1, since a loop below them has been entered."""

@@ -25,7 +25,7 @@ from linnet.lower.expressions import lower_expr
 from linnet.lower.region import LowerStmt, Region, lower_region
 from linnet.lower.searches import hold_searched
 from linnet.lower.trace import walked_line
-from linnet.lower.unfurl import PERMISSIVE, Span, guard, mask_looplet, unfurl
+from linnet.lower.unfurl import Span, guard, mask_looplet, unfurl
 from linnet.normalize.simplify import point_of
 
 
@@ -47,24 +47,18 @@ def lower_loop(ctx: Context, loop: loops.Loop, lower_stmt: LowerStmt) -> None:
         lo = _simple(ctx, lo, f"{loop.index}_start")
         hi = _simple(ctx, lower_expr(ctx, loop.extent.stop, imp.INT), f"{loop.index}_end")
         body, kept = keep_in_registers(ctx, loop.body)
-        if lo == imp.ZERO:
-            ctx.known.nonnegative.add(index.name)
-            ctx.known.below[index.name] = hi
+        ctx.known.enter(index.name, lo, hi)
     looplets: dict[Cursor, Looplet] = {}
-    safe = stays_inside(loop.extent)
+    span = Span(index, lo, hi, point)
     for c in cursors_of(body, loop.index):
         if isinstance(c, Mask):
             looplets[c] = mask_looplet(ctx, c, index, hi, point)
         elif not c.update:
-            looplets[c] = unfurl(ctx, c, index)
-            if not (safe and c.plain) or c.protocol == PERMISSIVE:
-                looplets[c] = guard(ctx, c, looplets[c], Span(index, lo, hi, point), body)
+            looplets[c] = guard(ctx, c, unfurl(ctx, c, index), span, body)
     body = settle_fresh(ctx, body, loop.index, lo, hi, looplets, point)
     for c in cursors_of(body, loop.index):
         if c.update:
-            looplets[c] = unfurl(ctx, c, index)
-            if not (safe and c.plain):
-                looplets[c] = guard(ctx, c, looplets[c], Span(index, lo, hi, point), body)
+            looplets[c] = guard(ctx, c, unfurl(ctx, c, index), span, body)
     reads = [x for c, x in looplets.items() if not c.update]
     plain = not point and all(is_everywhere(x) for x in reads)
     body, dirty = lift_dirty(body) if plain else (body, [])
@@ -86,17 +80,6 @@ def _simple(ctx: Context, x: imp.Expr, name: str) -> imp.Expr:
     var = ctx.b.let(name, x)
     ctx.known.definitions[var.name] = x
     return var
-
-
-def stays_inside(extent: loops.Extent) -> bool:
-    """Whether the index is known to stay within the dimensions that it indexes."""
-    match extent:
-        case loops.Extent(loops.Literal(), loops.Dimension() | loops.Literal()):
-            return True  # checked when the kernel is called
-        case loops.Extent(loops.Index()):
-            return point_of(extent) is not None  # kept within this dimension by another loop
-        case _:
-            return False
 
 
 def settle_fresh(
