@@ -17,7 +17,7 @@ Target = MutableSequence[int]
 Values = MutableSequence[float]
 
 _TINY = 12  # up to this many ids are sorted by insertion
-_FEW = 256  # up to this many words are sorted by comparison
+_FEW = 64  # up to this many words are sorted by comparison
 _DIGIT = 11  # bits that are sorted by at a time
 _GROUPS = 10  # bits by which many components are grouped before they are sorted
 ROOM = 1 << _DIGIT
