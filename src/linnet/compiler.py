@@ -14,6 +14,7 @@ from linnet.imp.ahead import compute_ahead
 from linnet.imp.append_at_once import append_at_once
 from linnet.imp.check import check as check_code
 from linnet.imp.consecutive import Known
+from linnet.imp.end_fibers import end_fibers
 from linnet.imp.fuse_ranges import fuse_ranges
 from linnet.imp.hoist import hoist
 from linnet.imp.jam import jam
@@ -140,7 +141,8 @@ def bind(program: loops.Program, formats: Formats, arrays: Arrays) -> dict[str, 
 
 def improve(kernel: imp.Kernel, known: Known, counters: frozenset[str]) -> imp.Kernel:
     """Rearrange simplified code as an expert would."""
-    better = append_at_once(reserve_ahead(fuse_ranges(hoist(kernel), known), known), known)
+    better = end_fibers(hoist(kernel), known)
+    better = append_at_once(reserve_ahead(fuse_ranges(better, known), known), known)
     better = own_sums(jam(walk_together(better)))
     better = compute_ahead(strips(whole_tiles(better), counters), is_vectorized)
     return kernel if better is kernel else simplify_code(better)

@@ -17,7 +17,7 @@ KERNELS = [
     (picking._gather(FORMAT, 0, FILL), (A, MAP), 0),
     (picking._rename(FORMAT, 1, FILL, True), (A, MAP), 0),
     (picking._spread(FORMAT, 1, FILL, True), (A, MAP, MAP), 0),
-    (moves._join(FORMAT, 1, FILL, 2), (A, A), 2),
+    (moves._concat(FORMAT, 1, FILL, 2), (A, A), 2),
     (moves._roll(FORMAT, 1, FILL), (A,), 2),
     (moves._tile(FORMAT, 1, FILL), (A,), 1),
     (moves._triangle(FORMAT, True, FILL), (A,), 2),

@@ -61,14 +61,14 @@ def _join_few(parts: Sequence[Tensor], d: int, format: Format) -> Tensor:
     for x in parts:
         starts.append(starts[-1] + shape_of(x)[d])
     shape = tuple(starts[-1] if m == d else n for m, n in enumerate(shape_of(parts[0])))
-    kernel = _join(format, d, repr(format.fill_value), len(parts))
+    kernel = _concat(format, d, repr(format.fill_value), len(parts))
     result = Tensor(format, None)
     kernel(result, *parts, sizes((sum(map(stored, parts)), *shape, *starts[:-1])))
     return result
 
 
 @lru_cache(maxsize=256)
-def _join(format: Format, d: int, fill: str, count: int) -> Kernel:
+def _concat(format: Format, d: int, fill: str, count: int) -> Kernel:
     """`C[…, j + start, …] = A[…, j, …]`, for one array after the other, inside the outer loops."""
     place, parts = format.order.index(d), []
     outer, inner = format.order[:place], format.order[place:]
@@ -80,7 +80,7 @@ def _join(format: Format, d: int, fill: str, count: int) -> Kernel:
         parts.append(nest([name_of(m, part) for m in inner], write))
     body = nest([name_of(m) for m in outer], loops.Block(tuple(parts)))
     params = [f"A{part}" for part in range(count)]
-    return moving_kernel("join", format, params, format.ndim, body)
+    return moving_kernel("concat", format, params, format.ndim, body)
 
 
 def rolled(x: Tensor, by: int, d: int) -> Tensor:

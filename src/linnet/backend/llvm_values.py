@@ -142,13 +142,22 @@ def _logical(w: Writer, e: imp.Binary) -> str:
     return w.emit(f"phi i1 [ {early}, %{first} ], [ {b}, %{second} ]")
 
 
+def _unpredictable(w: Writer) -> str:
+    """Keeps LLVM from making a branch of a choice, which is what a search by halves must not be."""
+    text = "!{}"
+    if text not in w.module.metadata:
+        w.module.node(text)
+    return f", !unpredictable !{w.module.metadata.index(text)}"
+
+
 def _select(w: Writer, cond: imp.Expr, a: imp.Expr, b: imp.Expr) -> Value:
     """Both sides are evaluated if that costs nothing and touches no memory."""
     ty = TYPES[a.dtype]
     if _simple(a) and _simple(b):
         c = scalar(w, cond)
         parts = zip(evaluate(w, a), evaluate(w, b), strict=True)
-        return tuple(w.emit(f"select i1 {c}, {ty} {x}, {ty} {y}") for x, y in parts)
+        note = _unpredictable(w)
+        return tuple(w.emit(f"select i1 {c}, {ty} {x}, {ty} {y}{note}") for x, y in parts)
     yes, no, done = w.label("yes"), w.label("no"), w.label("done")
     choose(w, cond, yes, no)
     w.start(yes)

@@ -4,10 +4,11 @@ for i in 0 … n:                          shift = c - ptr[0]
   for q in ptr[i] … ptr[i + 1]:          for q in ptr[0] … ptr[n]:
     out[c] = a[q]                  ->      out[shift + q] = a[q]
     c += 1                               for i in 0 … n:
-  end[i] = c                               c += ptr[i + 1] - ptr[i]
+  end[i] = c                               c = shift + ptr[i + 1]
                                            end[i] = c
 
-Rows are short, and all of them together are long: they are computed in vectors.
+Rows are short, and all of them together are long: they are computed in vectors. What depends on the
+row, as its coordinate does, is still written row by row.
 """
 
 from __future__ import annotations
@@ -71,14 +72,40 @@ class _Pass:
         first, last = at(start, rows.var, rows.start), at(start, rows.var, rows.stop)
         if append.count.name in lets or not self._is_apart(append, rows, (first, last)):
             return None
-        shift = imp.Var(self.names.fresh("shift"))
-        counted = imp.Assign(append.count, append.count + (imp.widen(stop) - imp.widen(start)))
-        rest = imp.Block(tuple(counted if s is append.loop else s for s in rows.body.stmts))
+        shift, loop = imp.Var(self.names.fresh("shift")), append.loop
+        alike, by_row = self._divided(loop, rows)
+        if not any(isinstance(s, imp.Store) for s in alike):
+            return None
+        counted = imp.Assign(append.count, shift + imp.widen(stop))
+        inner: list[imp.Stmt] = [self._by_row(loop, by_row, shift)] if by_row else []
+        inner.append(counted)
+        rest = [s for stmt in rows.body.stmts for s in (inner if stmt is loop else [stmt])]
         return [
             imp.Let(shift, append.count - imp.widen(first)),
-            imp.For(append.loop.var, first, last, _body(append, shift), append.loop.note),
-            replace(rows, body=rest),
+            imp.For(loop.var, first, last, _placed(alike, shift + loop.var), loop.note),
+            replace(rows, body=imp.Block(tuple(rest))),
         ]
+
+    def _divided(self, loop: imp.For, rows: imp.For) -> tuple[list[imp.Stmt], list[imp.Stmt]]:
+        """What is done for an entry whatever its row, and what depends on that; without names."""
+        lets = _lets(loop.body)
+        own = {loop.var.name, *lets}
+        varying = self.effects.of(rows).assigns - own
+        alike: list[imp.Stmt] = []
+        by_row: list[imp.Stmt] = []
+        for stmt in loop.body.stmts[:-1]:
+            whole = substitute(getattr(stmt, "value", imp.ZERO), lets)
+            if not self.effects.of(whole).reads & varying:
+                alike.append(stmt)
+            elif isinstance(stmt, imp.Store):
+                by_row.append(replace(stmt, value=whole))
+        return alike, by_row
+
+    def _by_row(self, loop: imp.For, stores: list[imp.Stmt], shift: imp.Var) -> imp.For:
+        """The loop over the entries of a row, with what is left to do in it."""
+        var = imp.Var(self.names.fresh(loop.var.name))
+        body = substitute(_placed(stores, shift + loop.var), {loop.var.name: var})
+        return replace(loop, var=var, body=body)
 
     def _is_apart(self, append: _Append, rows: imp.For, bounds: tuple[imp.Expr, imp.Expr]) -> bool:
         """Whether what is appended depends on nothing that the rows change, and nothing on it."""
@@ -89,11 +116,9 @@ class _Pass:
             return False
         if written & (whole.loads | others.changes):
             return False
-        stmts = append.loop.body.stmts
-        own = {append.loop.var.name, *(s.var.name for s in stmts if isinstance(s, imp.Let))}
-        for stmt in stmts[:-1]:
+        for stmt in append.loop.body.stmts[:-1]:
             here = self.effects.of(getattr(stmt, "value", stmt))
-            if here.changes or here.loads & whole.changes or here.reads & (whole.assigns - own):
+            if here.changes or here.loads & whole.changes or append.count.name in here.reads:
                 return False
         ends = [self.effects.of(bound) for bound in bounds]
         return not any(e.loads & whole.changes or e.reads & whole.assigns for e in ends)
@@ -111,15 +136,10 @@ def _append(loop: imp.For) -> _Append | None:
     return None
 
 
-def _body(append: _Append, shift: imp.Var) -> imp.Block:
+def _placed(stmts: list[imp.Stmt], place: imp.Expr) -> imp.Block:
     """What is appended, written where it belongs."""
-    place = shift + append.loop.var
-    return imp.Block(
-        tuple(
-            replace(s, index=place) if isinstance(s, imp.Store) else s
-            for s in append.loop.body.stmts[:-1]
-        )
-    )
+    stores = (replace(s, index=place) if isinstance(s, imp.Store) else s for s in stmts)
+    return imp.Block(tuple(stores))
 
 
 def _grows(rows: imp.For, buffers: set[str]) -> bool:

@@ -7,29 +7,25 @@ i64 rename(i64 *restrict args) {
   const i32 *restrict A_idx = (void *)args[16];
   const double *restrict A_val = (void *)args[19];
   const i32 *restrict P_val = (void *)args[23];
-  i64 C_n = 0, C_f = 0;
+  i64 C_n = 0;
   if (grow(C_ptr, args + 2, n_i0 + 1)) return OUT_OF_MEMORY;
   C_ptr[0] = 0;
   if (grow(C_idx, args + 5, size_n0)) return OUT_OF_MEMORY;
   if (grow(C_val, args + 8, size_n0)) return OUT_OF_MEMORY;
-  for (i64 i0 = 0; i0 < n_i0; i0++)
+  for (i64 i0 = 0; i0 < n_i0; i0++) {
     for (i64 A_q = A_ptr[i0]; A_q < A_ptr[i0 + 1]; A_q++) {  // i1 in A
       i64 i1 = A_idx[A_q];
       i32 t = P_val[i1];
       if ((i64)t >= 0) {
         i64 at = t;
         if (at < 0 || at >= size_n2) return OUT_OF_BOUNDS;
-        while (C_f <= i0) {
-          C_ptr[C_f++] = C_n;
-        }
         if (grow(C_idx, args + 5, C_n + 1)) return OUT_OF_MEMORY;
         if (grow(C_val, args + 8, C_n + 1)) return OUT_OF_MEMORY;
         C_val[C_n] = A_val[A_q];
         C_idx[C_n++] = at;
       }
     }
-  while (C_f <= n_i0) {
-    C_ptr[C_f++] = C_n;
+    C_ptr[i0 + 1] = C_n;
   }
   args[4] = n_i0 + 1;  // length of C_ptr
   args[7] = C_n;  // length of C_idx

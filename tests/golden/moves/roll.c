@@ -7,7 +7,7 @@ i64 roll(i64 *restrict args) {
   const i32 *restrict A_ptr = (void *)args[13];
   const i32 *restrict A_idx = (void *)args[16];
   const double *restrict A_val = (void *)args[19];
-  i64 C_n = 0, C_f = 0;
+  i64 C_n = 0;
   if (grow(C_ptr, args + 2, n_i0 + 1)) return OUT_OF_MEMORY;
   C_ptr[0] = 0;
   if (grow(C_idx, args + 5, size_n0)) return OUT_OF_MEMORY;
@@ -16,9 +16,6 @@ i64 roll(i64 *restrict args) {
     i64 shift = -n_i1_1;
     if (n_i1_1 < n_i1 && (n_i1_1 < 0 - shift || n_i1 > size_n2 - shift))
       return OUT_OF_BOUNDS;
-    while (C_f <= i0) {
-      C_ptr[C_f++] = C_n;
-    }
     i64 A_q_begin = A_ptr[i0], A_q_lo = search_i32(A_idx, A_q_begin, A_ptr[i0 + 1], n_i1_1);
     i64 visits_2 = A_ptr[i0 + 1] - A_q_lo;
     if (grow(C_idx, args + 5, C_n + visits_2)) return OUT_OF_MEMORY;
@@ -30,9 +27,6 @@ i64 roll(i64 *restrict args) {
     }
     if (0 < n_i1_1 && (0 < 0 - size_n3 || n_i1_1 > size_n2 - size_n3))
       return OUT_OF_BOUNDS | 1 << 8;
-    while (C_f <= i0) {
-      C_ptr[C_f++] = C_n;
-    }
     i64 A_q_2_lo = A_ptr[i0], A_q_2_hi = search_i32(A_idx, A_q_2_lo, A_ptr[i0 + 1], n_i1_1);
     i64 visits_4 = A_q_2_hi - A_q_2_lo;
     if (grow(C_idx, args + 5, C_n + visits_4)) return OUT_OF_MEMORY;
@@ -42,9 +36,7 @@ i64 roll(i64 *restrict args) {
       C_val[C_n] = A_val[A_q_2];
       C_idx[C_n++] = i1_1 + size_n3;
     }
-  }
-  while (C_f <= n_i0) {
-    C_ptr[C_f++] = C_n;
+    C_ptr[i0 + 1] = C_n;
   }
   args[4] = n_i0 + 1;  // length of C_ptr
   args[7] = C_n;  // length of C_idx

@@ -7,7 +7,7 @@ i64 tile(i64 *restrict args) {
   const i32 *restrict A_ptr = (void *)args[13];
   const i32 *restrict A_idx = (void *)args[16];
   const double *restrict A_val = (void *)args[19];
-  i64 C_n = 0, C_f = 0;
+  i64 C_n = 0;
   if (grow(C_ptr, args + 2, n_i0 + 1)) return OUT_OF_MEMORY;
   C_ptr[0] = 0;
   if (grow(C_idx, args + 5, size_n0)) return OUT_OF_MEMORY;
@@ -15,14 +15,11 @@ i64 tile(i64 *restrict args) {
   i64 room = ((i64)A_ptr[n_i0] - A_ptr[0]) * n_t;
   if (grow(C_idx, args + 5, room)) return OUT_OF_MEMORY;
   if (grow(C_val, args + 8, room)) return OUT_OF_MEMORY;
-  for (i64 i0 = 0; i0 < n_i0; i0++)
+  for (i64 i0 = 0; i0 < n_i0; i0++) {
     for (i64 t = 0; t < n_t; t++) {
       i64 shift = t * n_i1;
       if (0 < n_i1 && (0 < 0 - shift || n_i1 > size_n2 - shift))
         return OUT_OF_BOUNDS;
-      while (C_f <= i0) {
-        C_ptr[C_f++] = C_n;
-      }
       i64 visits_2 = (i64)A_ptr[i0 + 1] - A_ptr[i0];
       if (grow(C_idx, args + 5, C_n + visits_2)) return OUT_OF_MEMORY;
       if (grow(C_val, args + 8, C_n + visits_2)) return OUT_OF_MEMORY;
@@ -32,8 +29,7 @@ i64 tile(i64 *restrict args) {
         C_idx[C_n++] = i1 + shift;
       }
     }
-  while (C_f <= n_i0) {
-    C_ptr[C_f++] = C_n;
+    C_ptr[i0 + 1] = C_n;
   }
   args[4] = n_i0 + 1;  // length of C_ptr
   args[7] = C_n;  // length of C_idx

@@ -57,8 +57,27 @@ def test_entries_of_all_rows_are_written_first():
     assert shift.value == C - imp.widen(PTR[imp.ZERO])
     assert (entries.start, entries.stop) == (imp.widen(PTR[imp.ZERO]), imp.widen(PTR[N]))
     assert [s.index for s in entries.body.stmts if isinstance(s, imp.Store)] == [shift.var + Q] * 2
-    length = imp.widen(PTR[I + 1]) - imp.widen(PTR[I])
-    assert rows.body.stmts == (imp.Assign(C, C + length), imp.Store(END, I, C))
+    ends = imp.Assign(C, shift.var + imp.widen(PTR[I + 1]))
+    assert rows.body.stmts == (ends, imp.Store(END, I, C))
+
+
+OF_ROW = kernel(
+    imp.Let(V, imp.widen(IDX[Q])),
+    imp.Store(OUT, C, TWICE),
+    imp.Store(PLACE, C, imp.cast(V + I, "int32")),
+    APPEND,
+)
+
+
+def test_what_depends_on_the_row_is_written_by_rows():
+    shift, entries, rows = append_at_once(OF_ROW, KNOWN).body.stmts[4:7]
+    assert [s.buffer for s in entries.body.stmts if isinstance(s, imp.Store)] == [OUT]
+    inner, ends, _ = rows.body.stmts
+    r = inner.var
+    assert (inner.start, inner.stop) == (imp.widen(PTR[I]), imp.widen(PTR[I + 1]))
+    place = imp.Store(PLACE, shift.var + r, imp.cast(imp.widen(IDX[r]) + I, "int32"))
+    assert inner.body.stmts == (place,)
+    assert ends == imp.Assign(C, shift.var + imp.widen(PTR[I + 1]))
 
 
 CONDITION = imp.Binary("<", VAL[Q], imp.Const(0.0, "float64"), imp.BOOL)
@@ -110,18 +129,19 @@ def test_rows_that_need_not_follow_one_another_stay():
     assert append_at_once(PLAIN, Known(frozenset(), frozenset({"ptr"}))) is PLAIN
 
 
+@pytest.mark.parametrize("k", [PLAIN, OF_ROW], ids=["plain", "of the row"])
 @given(st.lists(st.integers(0, 4), max_size=6), st.integers(0, 2))
-def test_the_meaning_stays(lengths, first):
+def test_the_meaning_stays(k, lengths, first):
     ptr = np.cumsum([first, *lengths]).astype(np.int32)
     arrays = {
         "ptr": ptr,
         "idx": np.arange(ptr[-1], dtype=np.int32)[::-1].copy(),
         "val": np.arange(float(ptr[-1])),
     }
-    changed = append_at_once(PLAIN, KNOWN)
+    changed = append_at_once(k, KNOWN)
     check(changed)
     (status, expected), (same, found) = (
-        run(k, {"A": ((len(lengths),), dict(arrays))}) for k in (PLAIN, changed)
+        run(each, {"A": ((len(lengths),), dict(arrays))}) for each in (k, changed)
     )
     assert status == same == 0
     for name in ("out", "place", "end"):

@@ -1,4 +1,4 @@
-i64 join(i64 *restrict args) {
+i64 concat(i64 *restrict args) {
   i64 n_i0 = args[11], n_i1 = args[12], n_i1_1 = args[23], size_n0 = args[33];
   i64 size_n2 = args[35], size_n3 = args[36], size_n4 = args[37];
   i32 *restrict C_ptr = (void *)args[2];
@@ -10,7 +10,7 @@ i64 join(i64 *restrict args) {
   const i32 *restrict A1_ptr = (void *)args[24];
   const i32 *restrict A1_idx = (void *)args[27];
   const double *restrict A1_val = (void *)args[30];
-  i64 C_n = 0, C_f = 0;
+  i64 C_n = 0;
   if (grow(C_ptr, args + 2, n_i0 + 1)) return OUT_OF_MEMORY;
   C_ptr[0] = 0;
   if (grow(C_idx, args + 5, size_n0)) return OUT_OF_MEMORY;
@@ -23,9 +23,6 @@ i64 join(i64 *restrict args) {
   for (i64 i0 = 0; i0 < n_i0; i0++) {
     if (0 < n_i1 && (0 < 0 - size_n3 || n_i1 > size_n2 - size_n3))
       return OUT_OF_BOUNDS;
-    while (C_f <= i0) {
-      C_ptr[C_f++] = C_n;
-    }
     i64 visits_2 = (i64)A0_ptr[i0 + 1] - A0_ptr[i0];
     if (grow(C_idx, args + 5, C_n + visits_2)) return OUT_OF_MEMORY;
     if (grow(C_val, args + 8, C_n + visits_2)) return OUT_OF_MEMORY;
@@ -36,9 +33,6 @@ i64 join(i64 *restrict args) {
     }
     if (0 < n_i1_1 && (0 < 0 - size_n4 || n_i1_1 > size_n2 - size_n4))
       return OUT_OF_BOUNDS | 1 << 8;
-    while (C_f <= i0) {
-      C_ptr[C_f++] = C_n;
-    }
     i64 visits_4 = (i64)A1_ptr[i0 + 1] - A1_ptr[i0];
     if (grow(C_idx, args + 5, C_n + visits_4)) return OUT_OF_MEMORY;
     if (grow(C_val, args + 8, C_n + visits_4)) return OUT_OF_MEMORY;
@@ -47,9 +41,7 @@ i64 join(i64 *restrict args) {
       C_val[C_n] = A1_val[A1_q];
       C_idx[C_n++] = i1_1 + size_n4;
     }
-  }
-  while (C_f <= n_i0) {
-    C_ptr[C_f++] = C_n;
+    C_ptr[i0 + 1] = C_n;
   }
   args[4] = n_i0 + 1;  // length of C_ptr
   args[7] = C_n;  // length of C_idx
