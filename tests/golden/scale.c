@@ -19,7 +19,7 @@ i64 scale(i64 *restrict args) {
     B_idx[shift + A_q] = j;
   }
   for (i64 i = 0; i < n_i; i++) {
-    B_n += (i64)A_ptr[i + 1] - A_ptr[i];
+    B_n = shift + A_ptr[i + 1];
     B_ptr[i + 1] = B_n;
   }
   args[4] = n_i + 1;  // length of B_ptr

@@ -60,7 +60,7 @@ def _catch_up(stmt: imp.Stmt) -> _CatchUp | None:
 
 
 class _Pass:
-    """Blocks from the outside in: the outermost loop that goes through the fibers ends them."""
+    """Blocks that are run once: a loop inside a loop may come to fibers that have ended before."""
 
     def __init__(self, known: Known, effects: Effects) -> None:
         self.known, self.effects = known, effects
@@ -84,7 +84,8 @@ class _Pass:
                 continue
             if isinstance(stmt, imp.Grow):
                 rooms = (*rooms, stmt)
-            stmts.append(rebuild(stmt, partial(self._inner, rooms)))
+            inside = not isinstance(stmt, imp.For | imp.While)
+            stmts.append(rebuild(stmt, partial(self._inner, rooms)) if inside else stmt)
         same = len(stmts) == len(block.stmts) and all(map(_is, stmts, block.stmts))
         return block if same else imp.Block(tuple(stmts))
 

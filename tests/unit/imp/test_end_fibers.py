@@ -105,6 +105,11 @@ def test_what_is_not_so_simple_stays(k):
     assert end_fibers(k, KNOWN) is k
 
 
+def test_fibers_that_may_be_opened_again_stay():
+    body = imp.Block((imp.For(V, imp.ZERO, S, TWICE.body),))
+    assert end_fibers(replace(TWICE, body=body), KNOWN).body is body
+
+
 def test_a_range_that_may_be_none_stays():
     assert end_fibers(TWICE, replace(KNOWN, sizes=frozenset({"m", "s"}))) is TWICE
 
