@@ -312,6 +312,14 @@ def test_a_tensor_may_be_read_in_two_orders():
     both(lambda t: apply("add", x, permute(t, (1, 0))), permutation, A[:, :5] + held.T)
 
 
+def test_a_level_of_two_dimensions_over_one_that_holds_a_run():
+    array = np.zeros((2, 3, 2, 3))
+    array[1, 2, 0, 1:] = 4
+    x = ln.asarray(array, format=ln.Dense(ln.SparseCOO(2, ln.SparseInterval(ln.Element()))))
+    for axis in (None, 0, 1, 2, 3):
+        assert np.array_equal(ln.sum(x, axis=axis).to_numpy(), array.sum(axis))
+
+
 @pytest.mark.parametrize("format", MATRICES, ids=repr)
 def test_any_and_all_end_early(format):
     for held in (A > 5, A > 0, A >= 0, A < 0):

@@ -90,6 +90,8 @@ def reordered(format: Format, access: loops.Access, order: Sequence[str]) -> For
     modes = tuple(sorted(range(format.ndim), key=place))
     if not any(level.limit for level in format.levels):
         return recognize(format.with_order(*modes))
-    plain = result_format([not level.full for level in format.levels[:-1]], modes)
+    sparse = (not level.full for level in format.levels for _ in range(level.width))
+    of_mode = dict(zip(format.order, sparse, strict=True))
+    plain = result_format([of_mode[m] for m in modes], modes)
     assert format.dtype is not None
     return settle(plain, format.dtype, format.fill_value)

@@ -17,6 +17,7 @@ from linnet.arrays.arrange import After, edges, names_in, reordered
 from linnet.formats.format import Format
 
 CONVERT = 12.0  # steps per value of an operand that is stored otherwise first
+ANOTHER = 10_000.0  # steps for a kernel more: it is called, and the first time compiled
 SCATTER = 3.0  # times as much for a step that writes in any order along one dimension
 SCATTER_ALL = 12.0  # along several
 STRIDE = 4.0  # for a step that reads or writes dense memory far from the one before
@@ -69,7 +70,7 @@ def cheapest(
         against = [o for o in sparse if _is_against(o, place)]
         turned = [_turned(o, order) if o in against else o for o in operands]
         cost = _nest(order, free, turned, sizes)
-        cost += sum(CONVERT * o.stored for o in against)
+        cost += sum(CONVERT * o.stored + ANOTHER for o in against)
         if best is None or cost < best[0] * 0.999:
             best = cost, order, [o.access for o in against]
     assert best is not None
