@@ -338,18 +338,6 @@ def test_a_computed_size_beside_a_dimension():
     assert error.hint == "give `i` that range here, too"
 
 
-def test_a_computed_size_beside_a_number():
-    def kernel(y, z, n):
-        y[...] = 0
-        for i in range(n[()]):
-            y[i] = 1
-        for i in range(3):
-            z[i] += y[i]
-
-    error = refused(kernel, "y1 z1 n0", "y[i]")
-    assert error.message == "cannot tell before the kernel runs whether `i` stays within y[i]"
-
-
 # -- life cycles that leave no dimension -----------------------------------------------------------
 
 

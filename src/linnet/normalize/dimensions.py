@@ -8,11 +8,13 @@ kernel is called (`shape_checks`), and one of it becomes the extent or the dimen
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
 from linnet.algebra.dtypes import kind
-from linnet.algebra.table import maximum
+from linnet.algebra.table import maximum, minimum
 from linnet.errors import DTypeError, InternalError, Location, ShapeError
 from linnet.loops.nodes import (
     Access,
@@ -35,12 +37,13 @@ from linnet.loops.nodes import (
     Thaw,
 )
 from linnet.loops.printer import show
-from linnet.loops.rewrite import map_args, map_stmts, rewrite_expr, rewrite_stmt, walk
+from linnet.loops.rewrite import map_args, map_stmts, rewrite_stmt, walk
 from linnet.loops.types import dtype_of
 from linnet.normalize.lifecycles import outside_its_block, undeclared
+from linnet.normalize.narrowing import DECIDES, Bounds, Sum, linear, minus_one, said_by
 from linnet.normalize.shape_checks import Check, Use, is_zero, worth_making
 from linnet.normalize.shapes import Shape, Shapes, unwritten
-from linnet.normalize.sizes import Place, Question, Sizes, Source
+from linnet.normalize.sizes import Place, Sizes, Source, about_loop, about_mode
 
 PERMISSIVE = "permissive"  # the protocol of `A[~i]`, which may run beyond the dimension
 
@@ -65,12 +68,13 @@ def infer_dimensions(
 
 @dataclass(frozen=True, slots=True)
 class _Running:
-    """A loop: its stamp, its size if it has no extent, and where it stands."""
+    """A loop: its stamp, its size if it has no extent, where it stands, and its ends as sums."""
 
     stamp: int
     size: int
     extent: Extent | None
     place: Place
+    ends: tuple[Sum, Sum] | None
 
 
 class _Dimensions:
@@ -88,8 +92,10 @@ class _Dimensions:
         self._stamps: dict[Index | Name | str, int] = {}
         self._count = 0
         self._loops: dict[int, _Running] = {}  # by stamp
-        self._ranges: list[tuple[Extent, Shape, Use]] = []
-        self._not_negative: list[tuple[Expr, Use]] = []
+        self._values: dict[int, Sum] = {}  # of names, by stamp
+        self._said: list[Sum] = []  # by the conditions around: sums that are not above zero
+        self._ranges: list[tuple[list[Expr], Shape, Use]] = []
+        self._not_negative: list[tuple[list[Expr], Use]] = []
 
     # -- statements --------------------------------------------------------------------------------
 
@@ -114,7 +120,8 @@ class _Dimensions:
                 return self._if(stmt)
             case Let(name, value, body, at):
                 value = self._read(value)
-                outer = self._bind(Name(name))
+                total, outer = self._sum(value), self._bind(Name(name))
+                self._values[self._count] = total
                 body = self.statement(body)
                 self._unbind(Name(name), outer)
                 return Let(name, value, body, at)
@@ -122,13 +129,14 @@ class _Dimensions:
                 return self._declare(stmt)
 
     def _loop(self, stmt: Loop) -> Loop:
-        at, extent, place = self._at, None, self._here()
+        at, extent, ends, place = self._at, None, None, self._here()
         if stmt.extent is not None:
             extent = Extent(self._bound(stmt.extent.start), self._bound(stmt.extent.stop))
+            ends = self._sum(extent.start), minus_one(self._sum(extent.stop))
         before = dict(self._current)
         heads = self._enter(stmt.body)
         outer = self._bind(Index(stmt.index))
-        loop = _Running(self._count, self.sizes.new(), extent, place)
+        loop = _Running(self._count, self.sizes.new(), extent, place, ends)
         self._loops[loop.stamp] = loop
         self.sizes.fill(loop.size, loop.stamp)
         body = self.statement(stmt.body)
@@ -137,7 +145,8 @@ class _Dimensions:
             self.shapes.join(head, self._current[tensor])
         self._leave(before | heads)
         if extent is None:
-            extent = Extent(Literal(0), self.sizes.ask(_about_loop(stmt.index, loop, at)))
+            asked = about_loop(stmt.index, loop.size, place, at)
+            extent = Extent(Literal(0), self.sizes.ask(asked))
         return Loop(stmt.index, extent, body, stmt.at)
 
     def _enter(self, body: Stmt) -> dict[str, Shape]:
@@ -156,9 +165,11 @@ class _Dimensions:
 
     def _if(self, stmt: If) -> If:
         cond, before = self._read(stmt.cond), dict(self._current)
-        then = self.statement(stmt.then)
+        with self._where(cond, True):
+            then = self.statement(stmt.then)
         after, self._current = self._current, dict(before)
-        orelse = self.statement(stmt.orelse)
+        with self._where(cond, False):
+            orelse = self.statement(stmt.orelse)
         for tensor in before:
             one, two = after[tensor], self._current[tensor]
             before[tensor] = one if one is two else self.shapes.both(one, two)
@@ -179,7 +190,7 @@ class _Dimensions:
         self._current[tensor] = shape
         self._stamp(tensor)
         if dims is None:
-            asked = [_about_mode(tensor, m, s, place, at) for m, s in enumerate(shape.sizes)]
+            asked = [about_mode(tensor, m, s, place, at) for m, s in enumerate(shape.sizes)]
             return replace(stmt, init=init, dims=tuple([self.sizes.ask(q) for q in asked]))
         shape.settled = True
         if len(dims) != len(shape.sizes):
@@ -187,14 +198,54 @@ class _Dimensions:
         for mode, (size, dim) in enumerate(zip(shape.sizes, dims, strict=True)):
             use = unwritten(tensor, mode, at)
             self.sizes.say(size, Source(dim, use, 0, place))
-            self._not_negative.append((dim, use))
+            self._not_negative.append(([dim], use))
         return replace(stmt, init=init, dims=dims)
+
+    # -- conditions --------------------------------------------------------------------------------
+
+    @contextmanager
+    def _where(self, cond: Expr, holds: bool) -> Iterator[None]:
+        """What stands where a condition holds, or where it does not."""
+        before = len(self._said)
+        self._said += said_by(cond, holds, self._sum)
+        yield
+        del self._said[before:]
+
+    def _sum(self, expr: Expr) -> Sum:
+        return linear(expr, self._meaning)
+
+    def _meaning(self, expr: Expr) -> Sum | None:
+        """What an index or a name stands for in a sum."""
+        match expr:
+            case Index():
+                return Counter({self._stamps[expr]: 1}) if expr in self._stamps else None
+            case Name():
+                return self._values.get(self._stamps.get(expr, 0))
+        return None
+
+    def _ends(self, stamp: int) -> tuple[Sum, Sum]:
+        """The first index of a loop, and the last."""
+        loop = self._loops[stamp]
+        if loop.ends is not None:
+            return loop.ends
+        size = self.sizes.ask(about_loop("", loop.size, loop.place, None))
+        return Counter(), minus_one(Counter({size: 1}))
 
     # -- accesses ----------------------------------------------------------------------------------
 
     def _read(self, expr: Expr) -> Expr:
-        """Meet the accesses of an expression."""
-        return rewrite_expr(expr, self._read_one)
+        """Meet the accesses of an expression, under the conditions under which they are read."""
+        match expr:
+            case Call(function, (cond, *parts)) if function.name in DECIDES:
+                cond = self._read(cond)
+                read = []
+                for part, holds in zip(parts, DECIDES[function.name], strict=True):
+                    with self._where(cond, holds):
+                        read.append(self._read(part))
+                return Call(function, (cond, *read))
+            case Call() | Access():
+                expr = map_args(expr, self._read)
+        return self._read_one(expr) or expr
 
     def _bound(self, expr: Expr) -> Expr:
         """Read an end of a range, or a size: an integer, as far as that can be seen here."""
@@ -230,7 +281,7 @@ class _Dimensions:
         if mode in shape.own:
             own = Dimension(tensor, mode)
             self.sizes.say(size, Source(own, unwritten(tensor, mode, self._at), 0, here))
-        return self.sizes.ask(_about_mode(tensor, mode, size, here, self._at))
+        return self.sizes.ask(about_mode(tensor, mode, size, here, self._at))
 
     def _meet(self, access: Access, update: bool) -> None:
         """The plain indices of an access run over its modes."""
@@ -261,8 +312,12 @@ class _Dimensions:
                 own = Dimension(shape.tensor, use.mode)
                 self.sizes.say(size, Source(own, use, stamp, loop.place))
             return
-        self._ranges.append((loop.extent, shape, use))
-        self._not_negative.append((loop.extent.start, use))
+        starts, stops = [loop.extent.start], [loop.extent.stop]
+        if self._said:
+            bounds = Bounds(self._ends, self._said)
+            starts, stops = bounds.starts(stamp), bounds.stops(stamp)
+        self._ranges.append((stops, shape, use))
+        self._not_negative.append((starts, use))
         if update and shape.open:
             stop = self._size_to(loop.extent.stop, loop.place)
             shape.stops.append((use.mode, Source(stop, use, stamp, loop.place)))
@@ -328,51 +383,16 @@ class _Dimensions:
     def checks(self) -> Iterator[Check]:
         """What must hold of the arguments' shapes."""
         yield from self.sizes.checks()
-        for bound, use in self._not_negative:
-            if (least := self.sizes.constant(bound)) is not None:
+        for starts, use in self._not_negative:
+            if (least := self.sizes.closest(starts, maximum)) is not None:
                 yield Check(Literal(0), least, "<=", use, use)
-        for extent, shape, use in self._ranges:
-            stop = self.sizes.constant(extent.stop)
+        for stops, shape, use in self._ranges:
+            stop = self.sizes.closest(stops, minimum)
             size: Expr | None = Dimension(shape.tensor, use.mode)
             if use.mode not in shape.own:
                 size = self.sizes.constant_size(shape.sizes[use.mode])
-            if stop is None or is_zero(stop):
-                continue
-            if size is not None:
+            if stop is not None and not is_zero(stop) and size is not None:
                 yield Check(stop, size, "<=", use, use)
-            elif isinstance(extent.stop, Literal | Dimension):  # not checked while the kernel runs
-                raise _cannot_be_compared(use)
-
-
-def _cannot_be_compared(use: Use) -> ShapeError:
-    return ShapeError(
-        f"cannot tell before the kernel runs whether `{use.index}` stays within {show(use.access)}",
-        at=use.at,
-        why=f"{use.access.tensor} has the size of a range that is computed in the kernel",
-        hint=f"give `{use.index}` that range here, too",
-    )
-
-
-def _about_loop(index: str, loop: _Running, at: Location | None) -> Question:
-    return Question(
-        loop.size,
-        loop.place,
-        f"how far `{index}` runs",
-        f"no tensor whose size is known has `{index}` alone as an index",
-        f"say it with a range: for {index} in range(n)",
-        at,
-    )
-
-
-def _about_mode(tensor: str, mode: int, size: int, place: Place, at: Location | None) -> Question:
-    return Question(
-        size,
-        place,
-        f"the size of mode {mode} of {tensor}",
-        f"no index whose extent is known stands alone in that mode where {tensor} is written",
-        f"write to {tensor} in a loop with a range: for i in range(n)",
-        at,
-    )
 
 
 def _count(n: int, unit: str) -> str:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import SupportsIndex, cast
 
 from linnet.algebra.function import Function
-from linnet.algebra.table import maximum
+from linnet.algebra.table import maximum, minimum
 from linnet.errors import InternalError, LinnetError, Location, ShapeError
 from linnet.loops.nodes import Access, Call, Dimension, Expr, Literal
 from linnet.loops.printer import show
@@ -70,7 +70,9 @@ def worth_making(checks: Iterable[Check]) -> Iterator[Check]:
                     raise check.explain({})
             case Check(a, Dimension(), "<=") if is_zero(a):
                 pass
-            case Check(a, Call(function, (b, _)), "<=") if function is maximum and a == b:
+            case Check(a, Call(function, parts), "<=") if function is maximum and a in parts:
+                pass
+            case Check(Call(function, parts), b, "<=") if function is minimum and b in parts:
                 pass
             case _:
                 yield check
@@ -92,6 +94,17 @@ def evaluate(expr: Expr, shapes: Shapes) -> int:
             return exactly(function)(*[evaluate(a, shapes) for a in args])
         case _:
             raise InternalError(f"{expr} is not known before a kernel runs")
+
+
+def is_exact(expr: Expr) -> bool:
+    """Whether an expression is one of integers, as far as its functions tell."""
+    match expr:
+        case Literal(value):
+            return isinstance(value, int)
+        case Call(function, args):
+            return function.name in _EXACT and all(map(is_exact, args))
+        case _:
+            return isinstance(expr, Dimension)
 
 
 def exactly(function: Function) -> Callable[..., int]:

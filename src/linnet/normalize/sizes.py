@@ -8,7 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import reduce
 
+from linnet.algebra.function import Function
 from linnet.errors import Location, ShapeError
 from linnet.loops.nodes import (
     Access,
@@ -21,7 +23,7 @@ from linnet.loops.nodes import (
 )
 from linnet.loops.printer import show
 from linnet.loops.rewrite import map_args
-from linnet.normalize.shape_checks import Check, Use
+from linnet.normalize.shape_checks import Check, Use, is_exact
 
 _ASKED = ""  # the tensor of a `Dimension` that stands for a question, whose number is the mode
 
@@ -58,6 +60,30 @@ class Question:
     why: str
     hint: str
     at: Location | None
+
+
+def about_loop(index: str, size: int, place: Place, at: Location | None) -> Question:
+    """How far does a loop run?"""
+    return Question(
+        size,
+        place,
+        f"how far `{index}` runs",
+        f"no tensor whose size is known has `{index}` alone as an index",
+        f"say it with a range: for {index} in range(n)",
+        at,
+    )
+
+
+def about_mode(tensor: str, mode: int, size: int, place: Place, at: Location | None) -> Question:
+    """How large is a tensor?"""
+    return Question(
+        size,
+        place,
+        f"the size of mode {mode} of {tensor}",
+        f"no index whose extent is known stands alone in that mode where {tensor} is written",
+        f"write to {tensor} in a loop with a range: for i in range(n)",
+        at,
+    )
 
 
 class Sizes:
@@ -206,6 +232,16 @@ class Sizes:
             return next((f for f in found if f is not None), None)
         finally:
             self._busy.remove(size)
+
+    def closest(self, bounds: list[Expr], nearest: Function) -> Expr | None:
+        """The bound that counts, over dimensions and literals; None if one needs values."""
+        found: dict[Expr, None] = {}
+        for bound in bounds:
+            constant = self.constant(bound)
+            if constant is None or (len(bounds) > 1 and not is_exact(constant)):
+                return None
+            found[constant] = None
+        return reduce(lambda a, b: Call(nearest, (a, b)), found)
 
     def checks(self) -> Iterator[Check]:
         """That all which is said of one size agrees."""
