@@ -49,12 +49,15 @@ class Location:
         return head
 
 
+_NOT_THE_USER = {"linnet", "numpy", "scipy"}  # code that `dataclass` makes has no file, but a name
+
+
 def _is_ours(frame: FrameType) -> bool:
-    """Whether a frame runs code of the package, or what `dataclass` has made for it."""
-    file = frame.f_code.co_filename
-    if file == "<string>":
-        return str(frame.f_globals.get("__name__", "")).startswith("linnet.")
-    return file.startswith(_PACKAGE)
+    """Whether a frame runs code of the package, or of a library that calls it for its user."""
+    if frame.f_code.co_filename.startswith(_PACKAGE):
+        return True
+    package, dot, _ = str(frame.f_globals.get("__name__", "")).partition(".")
+    return bool(dot) and package in _NOT_THE_USER
 
 
 class LinnetError(Exception):

@@ -170,9 +170,6 @@ def test_other_names_of_what_there_is():
     same(x.ravel(), a.ravel())
     same(x.flatten(), a.ravel())
     assert x.tolist() == a.tolist()
-    with pytest.raises(AttributeError, match=r"'toarray': that is written \.to_numpy\(\)"):
-        x.toarray()
-    assert not hasattr(x, "tocsr")
 
 
 def test_questions_of_numpy():

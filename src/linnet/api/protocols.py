@@ -196,7 +196,7 @@ _OWN: dict[str, Callable[..., Any]] = {
     "_spread": lambda x, axis=None, **named: apply(
         table.subtract, _api("max")(x, axis=axis, **named), _api("min")(x, axis=axis, **named)
     ),
-    "_round": lambda x, decimals=0: _rounded(as_tensor(x), decimals),
+    "_round": lambda x, decimals=0: rounded(as_tensor(x), decimals),
     "_transpose": lambda x, axes=None: as_tensor(x).transpose(*(() if axes is None else (axes,))),
     "_ravel": lambda x, order="C": as_tensor(x).reshape(-1),
     "_copy": lambda x, order="K", subok=False: as_tensor(x).copy(),
@@ -234,7 +234,7 @@ def _equal(a: Tensor, b: Tensor, equal_nan: bool) -> bool:
     return bool(_api("all")(same))
 
 
-def _rounded(x: Tensor, decimals: int) -> Any:
+def rounded(x: Tensor, decimals: int) -> Any:
     """Rounded to so many digits after the point, as NumPy does: scaled, rounded, scaled back."""
     if not decimals:
         return apply(table.rounded, x)

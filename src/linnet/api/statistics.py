@@ -16,6 +16,7 @@ from linnet.algebra import table
 from linnet.algebra.dtypes import canonical
 from linnet.algebra.function import Function
 from linnet.api.dtypes import DType, astype
+from linnet.api.gaps import reduced
 from linnet.api.operands import (
     Array,
     Axes,
@@ -83,7 +84,7 @@ def _accumulated(
         inside = wanted
         function = table.logical_or if function is table.add else table.logical_and
         x = astype(x, "bool", copy=False)
-    found = reduce(function, x, axis=axes, keepdims=keepdims, dtype=inside)
+    found = reduced(function, x, axes, keepdims, inside)
     return found if inside == wanted else astype(found, wanted, copy=False)
 
 
@@ -124,7 +125,7 @@ def _extreme(function: Function, x: Any, axis: Axes, keepdims: bool) -> Array:
     axes = axis_numbers(axis, x.ndim)
     if not math.prod(shape_of(x)[d] for d in axes):
         raise ShapeError(f"an array of shape {x.shape} has no {function.name} along {axes}")
-    return reduce(function, x, axis=axes, keepdims=keepdims) if axes else x
+    return reduced(function, x, axes, keepdims) if axes else x
 
 
 @located
@@ -142,7 +143,7 @@ def all(x: Array, /, *, axis: Axes = None, keepdims: bool = False) -> Array:
 def _truth(function: Function, x: Any, axis: Axes, keepdims: bool) -> Array:
     axes = axis_numbers(axis, x.ndim)
     x = astype(x, "bool", copy=False)
-    return reduce(function, x, axis=axes, keepdims=keepdims) if axes else x
+    return reduced(function, x, axes, keepdims) if axes else x
 
 
 # -- means and variances ---------------------------------------------------------------------------
@@ -175,7 +176,7 @@ def _floating(x: Any, dtype: DType) -> str:
 def _mean(x: Any, axes: tuple[int, ...], keepdims: bool, acc_dtype: DType = None) -> Array:
     inside = _double(x) if acc_dtype is None else summed_dtype(dtype_of(x), acc_dtype)
     count = math.prod(shape_of(x)[d] for d in axes)
-    total = reduce(table.add, x, axis=axes, keepdims=keepdims, dtype=inside)
+    total = reduced(table.add, x, axes, keepdims, inside)
     return apply(table.divide, total, float(count))
 
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 _found: dict[str, Callable[..., Any]] = {}
 
 
-def _api(name: str) -> Callable[..., Any]:
+def of_api(name: str) -> Callable[..., Any]:
     """A function of `linnet.api`, such as `statistics.sum`."""
     function = _found.get(name)
     if function is None:
@@ -28,40 +28,40 @@ def _binary(name: str) -> tuple[Any, Any, Any]:
     """`x + y`, `y + x` and `x += y` for one function of the table."""
 
     def forward(self: Any, other: object, /) -> Any:
-        return _api("calls.operator")(name, self, other)
+        return of_api("calls.operator")(name, self, other)
 
     def backward(self: Any, other: object, /) -> Any:
-        return _api("calls.operator")(name, other, self)
+        return of_api("calls.operator")(name, other, self)
 
     def update(self: Any, other: object, /) -> Any:
-        return _api("calls.update")(name, self, other)
+        return of_api("calls.update")(name, self, other)
 
     return forward, backward, update
 
 
 def _unary(name: str) -> Any:
     def operator(self: Any, /) -> Any:
-        return _api("calls.operator")(name, self)
+        return of_api("calls.operator")(name, self)
 
     return operator
 
 
-def _method(name: str) -> Any:
+def method_of(name: str) -> Any:
     """A method that is a function of the API whose first argument is the array."""
 
     def method(self: Any, /, *args: Any, **named: Any) -> Any:
-        return _api(name)(self, *args, **named)
+        return of_api(name)(self, *args, **named)
 
     method.__name__ = method.__qualname__ = name.rpartition(".")[2]
     method.__doc__ = f"As `ln.{name.rpartition('.')[2]}` of this array."
     return method
 
 
-def _reduction(name: str) -> Any:
+def reduction_of(name: str) -> Any:
     """A method that is a function of the API, with the axis in NumPy's place."""
 
     def method(self: Any, /, axis: Any = None, **named: Any) -> Any:
-        return _api(name)(self, axis=axis, **named)
+        return of_api(name)(self, axis=axis, **named)
 
     method.__name__ = method.__qualname__ = name.rpartition(".")[2]
     method.__doc__ = f"As `ln.{name.rpartition('.')[2]}` of this array."
@@ -94,83 +94,83 @@ class Operators:
     __invert__ = _unary("bitwise_invert")
 
     def __divmod__(self, other: object, /) -> tuple[Any, Any]:
-        return _api("elementwise.divmod")(self, other)  # type: ignore[no-any-return]
+        return of_api("elementwise.divmod")(self, other)  # type: ignore[no-any-return]
 
     def __rdivmod__(self, other: object, /) -> tuple[Any, Any]:
-        return _api("elementwise.divmod")(other, self)  # type: ignore[no-any-return]
+        return of_api("elementwise.divmod")(other, self)  # type: ignore[no-any-return]
 
     # -- parts -----------------------------------------------------------------------------------
 
     def __getitem__(self, key: Any, /) -> Tensor:
-        return _api("calls.getitem")(self, key)  # type: ignore[no-any-return]
+        return of_api("calls.getitem")(self, key)  # type: ignore[no-any-return]
 
     def __setitem__(self, key: Any, value: Any, /) -> None:
-        _api("calls.setitem")(self, key, value)
+        of_api("calls.setitem")(self, key, value)
 
     def __iter__(self) -> Iterator[Tensor]:
-        return _api("calls.iterate")(self)  # type: ignore[no-any-return]
+        return of_api("calls.iterate")(self)  # type: ignore[no-any-return]
 
     # -- methods ---------------------------------------------------------------------------------
 
-    sum, prod = _reduction("statistics.sum"), _reduction("statistics.prod")
-    min, max = _reduction("statistics.min"), _reduction("statistics.max")
-    mean, var, std = (_reduction(f"statistics.{name}") for name in ("mean", "var", "std"))
-    any, all = _reduction("statistics.any"), _reduction("statistics.all")
-    argmin, argmax = _method("searching.argmin"), _method("searching.argmax")
-    nonzero, count_nonzero = _method("searching.nonzero"), _method("searching.count_nonzero")
-    astype, dot = _method("dtypes.astype"), _method("products.dot")
-    clip = _method("elementwise.clip")
-    squeeze, take = _method("shapes.squeeze"), _method("indexing.take")
+    sum, prod = reduction_of("statistics.sum"), reduction_of("statistics.prod")
+    min, max = reduction_of("statistics.min"), reduction_of("statistics.max")
+    mean, var, std = (reduction_of(f"statistics.{name}") for name in ("mean", "var", "std"))
+    any, all = reduction_of("statistics.any"), reduction_of("statistics.all")
+    argmin, argmax = reduction_of("searching.argmin"), reduction_of("searching.argmax")
+    nonzero, count_nonzero = method_of("searching.nonzero"), reduction_of("searching.count_nonzero")
+    astype, dot = method_of("dtypes.astype"), method_of("products.dot")
+    clip = method_of("elementwise.clip")
+    squeeze, take = method_of("shapes.squeeze"), method_of("indexing.take")
 
     def reshape(self, *shape: Any, copy: bool | None = None) -> Tensor:
         """The same elements, in row-major order, in another shape; one size may be -1."""
         wanted = shape[0] if len(shape) == 1 and not isinstance(shape[0], int) else shape
-        return _api("shapes.reshape")(self, wanted, copy=copy)  # type: ignore[no-any-return]
+        return of_api("shapes.reshape")(self, wanted, copy=copy)  # type: ignore[no-any-return]
 
     def transpose(self, *axes: Any) -> Tensor:
         """With dimensions in reverse, or in the order given; nothing is copied."""
-        return _api("calls.transpose")(self, axes)  # type: ignore[no-any-return]
+        return of_api("calls.transpose")(self, axes)  # type: ignore[no-any-return]
 
     def ravel(self) -> Tensor:
         """The elements in one dimension."""
-        return _api("shapes.reshape")(self, (-1,))  # type: ignore[no-any-return]
+        return of_api("shapes.reshape")(self, (-1,))  # type: ignore[no-any-return]
 
     flatten = ravel
 
     def conj(self) -> Tensor:
         """The complex conjugate of every element."""
-        return _api("calls.operator")("conj", self)  # type: ignore[no-any-return]
+        return of_api("calls.operator")("conj", self)  # type: ignore[no-any-return]
 
     @property
     def real(self) -> Tensor:
         """The real parts."""
-        return _api("calls.operator")("real", self)  # type: ignore[no-any-return]
+        return of_api("calls.operator")("real", self)  # type: ignore[no-any-return]
 
     @property
     def imag(self) -> Tensor:
         """The imaginary parts."""
-        return _api("calls.operator")("imag", self)  # type: ignore[no-any-return]
+        return of_api("calls.operator")("imag", self)  # type: ignore[no-any-return]
 
     @property
     def mT(self) -> Tensor:
         """With the last two dimensions exchanged; nothing is copied."""
-        return _api("shapes.matrix_transpose")(self)  # type: ignore[no-any-return]
+        return of_api("shapes.matrix_transpose")(self)  # type: ignore[no-any-return]
 
     def matvec(self, x: Any) -> Any:
         """The product with a vector of NumPy, as one: SciPy's solvers call this."""
-        return _api("protocols.matvec")(self, x)
+        return of_api("protocols.matvec")(self, x)
 
     def rmatvec(self, x: Any) -> Any:
         """The product of the conjugate transpose with a vector of NumPy, as one."""
-        return _api("protocols.matvec")(_api("protocols.adjoint")(self), x)
+        return of_api("protocols.matvec")(of_api("protocols.adjoint")(self), x)
 
     def to_torch(self) -> Any:
         """A tensor of torch: strided if all is stored, else CSR, CSC or of coordinates."""
-        return _api("foreign.to_torch")(self)
+        return of_api("foreign.to_torch")(self)
 
     def to_cupy(self) -> Any:
         """An array of CuPy, or a sparse matrix of `cupyx.scipy.sparse`."""
-        return _api("foreign.to_cupy")(self)
+        return of_api("foreign.to_cupy")(self)
 
     # -- protocols -------------------------------------------------------------------------------
 
@@ -181,10 +181,10 @@ class Operators:
 
     def to_device(self, device: Any, /, *, stream: object = None) -> Tensor:
         """The array itself: there is one device."""
-        return _api("protocols.to_device")(self, device, stream)  # type: ignore[no-any-return]
+        return of_api("protocols.to_device")(self, device, stream)  # type: ignore[no-any-return]
 
     def __array_namespace__(self, /, *, api_version: str | None = None) -> Any:
-        return _api("protocols.namespace")(api_version)
+        return of_api("protocols.namespace")(api_version)
 
     def __dlpack__(
         self,
@@ -194,16 +194,16 @@ class Operators:
         dl_device: tuple[int, int] | None = None,
         copy: bool | None = None,
     ) -> Any:
-        return _api("protocols.dlpack")(self, stream, max_version, dl_device, copy)
+        return of_api("protocols.dlpack")(self, stream, max_version, dl_device, copy)
 
     def __dlpack_device__(self) -> tuple[int, int]:
         return (1, 0)
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **named: Any) -> Any:
-        return _api("protocols.array_ufunc")(ufunc, method, inputs, named)
+        return of_api("protocols.array_ufunc")(ufunc, method, inputs, named)
 
     def __array_function__(self, function: Any, types: Any, args: Any, named: Any) -> Any:
-        return _api("protocols.array_function")(function, args, named)
+        return of_api("protocols.array_function")(function, args, named)
 
     def __dask_tokenize__(self) -> Any:
-        return _api("protocols.token")(self)
+        return of_api("protocols.token")(self)

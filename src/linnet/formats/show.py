@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,27 +16,47 @@ if TYPE_CHECKING:
 _FEW = 40  # stored values that are worth listing
 
 
-# What users of SciPy ask an array for, and how it is written here.
+# What users of other libraries ask an array for, and how it is written here.
 ELSEWHERE = {
-    "toarray": ".to_numpy()",
-    "todense": ".to_numpy()",
-    "tocsr": '.to("csr")',
-    "tocsc": '.to("csc")',
-    "tocoo": '.to("coo")',
-    "tobsr": ".to(ln.BSR)",
-    "asformat": ".to(format)",
-    "multiply": "A * B",
-    "power": "A ** n",
-    "maximum": "ln.maximum(A, B)",
-    "minimum": "ln.minimum(A, B)",
-    "diagonal": "ln.diag(A)",
-    "getnnz": ".nnz",
-    "count_nonzero": "ln.count_nonzero(A)",
-    "indptr": '.buffers["ptr1"]',
-    "indices": '.buffers["idx1"]',
+    "todia": 'A.to(ln.BAND), or A.to_scipy("dia")',
+    "tolil": "A[i, j] = value on any format, or ln.tensor(coordinates, values, shape)",
+    "todok": "A[i, j] = value on any format, or ln.tensor(coordinates, values, shape)",
+    "indptr": '.buffers["ptr1"] of a CSR or CSC matrix: A.to("csr")',
+    "indices": '.buffers["idx1"] of a CSR or CSC matrix: A.to("csr")',
     "row": ".coords[0]",
     "col": ".coords[1]",
+    "H": "A.conj().T",
+    "A": "A.to_numpy()",
+    "getrow": "A[i]",
+    "getcol": "A[:, j]",
+    "resize": "A[:n, :m], or ln.pad",
+    "sort": "ln.sort(A), which is another array",
+    "fill": "A[...] = value",
+    "items": "zip(A.coords.T, A.data)",
+    "keys": "A.coords.T",
+    "values": "A.data",
+    "setdefault": "A[i, j] = value",
+    "blocksize": "A.format.levels[1]",
+    "sorted_indices": "A: what is stored is in order",
+    "prune": "nothing: no memory is kept in reserve",
+    "check_format": "nothing: what is stored is checked when it comes in",
+    "change_compressed_axes": "A.to(format)",
+    "compressed_axes": "A.format",
+    "from_scipy_sparse": "ln.asarray(a)",
+    "from_numpy": "ln.asarray(a, format=…)",
+    "from_iter": "ln.tensor(coordinates, values, shape)",
+    "linear_loc": "np.ravel_multi_index(A.coords, A.shape)",
+    "maybe_densify": "A.to_numpy()",
+    "chunks": "dask.array.from_array(A)",
 }
+
+
+def written_instead(name: str) -> str | None:
+    """How something is written that is no method here: it is often a function."""
+    if name in ELSEWHERE or name.startswith("_"):
+        return ELSEWHERE.get(name)
+    package = sys.modules.get("linnet")
+    return f"ln.{name}(A, …)" if callable(getattr(package, name, None)) else None
 
 
 def one_line(tensor: Tensor) -> str:

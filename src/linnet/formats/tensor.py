@@ -19,6 +19,7 @@ from linnet.formats import show
 from linnet.formats.buffers import GUARD, Buffer
 from linnet.formats.contents import Contents, Signature, buffer_names
 from linnet.formats.format import Format, named
+from linnet.formats.habits import Habits
 from linnet.formats.located import located
 from linnet.formats.named import DENSE, FormatLike, as_format, permute, settle
 from linnet.formats.operators import Operators
@@ -27,7 +28,7 @@ from linnet.formats.to_scipy import is_asked_by_operator, to_scipy
 __all__ = ["Contents", "Signature", "Tensor", "buffer_names", "empty_tensor"]
 
 
-class Tensor(Operators):
+class Tensor(Operators, Habits):
     """An array of any number of dimensions, stored in any format."""
 
     __slots__ = ("__weakref__", "_contents", "_given", "_output")
@@ -154,7 +155,7 @@ class Tensor(Operators):
         return self.to_numpy().tolist()
 
     def __getattr__(self, name: str) -> Any:
-        said = show.ELSEWHERE.get(name)
+        said = show.written_instead(name)
         hint = "" if said is None else f": that is written {said}"
         raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}{hint}")
 
@@ -227,7 +228,7 @@ class Tensor(Operators):
             raise FormatError(
                 f"NumPy asked for a dense array of {self!r}",
                 why="a sparse tensor is not made dense unless you say so",
-                hint="call .to_numpy()",
+                hint="call .to_numpy(), or give SciPy the sparse array that .to_scipy() is",
             )
         array = self.to_numpy(copy=copy)
         return array if dtype is None else array.astype(dtype, copy=bool(copy))  # type: ignore[call-overload]

@@ -1,0 +1,220 @@
+"""What the methods under SciPy's, NumPy's and PyData/Sparse's names do."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from linnet import loops
+from linnet.algebra import table
+from linnet.api import linalg, products, running
+from linnet.api.calls import held
+from linnet.api.gaps import pattern
+from linnet.api.operands import Array, Axes, as_tensor, shape_of, whole
+from linnet.api.programs import (
+    assignment,
+    indices,
+    is_large,
+    listed,
+    moving_kernel,
+    name_of,
+    nest,
+    readable,
+    run,
+    same_kind,
+    stored,
+)
+from linnet.api.storage import build, entries, is_dense
+from linnet.arrays import apply, reduce
+from linnet.errors import ArgumentError, ShapeError
+from linnet.formats.format import Format
+from linnet.formats.level import APPEND
+from linnet.formats.located import located
+from linnet.formats.named import BSR, FormatLike
+from linnet.formats.tensor import Tensor
+from linnet.runtime.kernel import Kernel
+
+# -- conversions -----------------------------------------------------------------------------------
+
+
+@located
+def to_array(x: Tensor) -> NDArray[Any]:
+    """All elements, in memory of their own."""
+    found = x.to_numpy()
+    return found if found.flags.writeable else found.copy(order="K")
+
+
+@located
+def as_format(x: Tensor, format: FormatLike, copy: bool) -> Tensor:
+    """The array in another format."""
+    found = x.to(format)
+    return found.copy() if copy and found is x else found
+
+
+@located
+def to_blocks(x: Tensor, blocksize: tuple[int, int] | None, copy: bool) -> Tensor:
+    """The matrix by blocks; how large they are has to be said."""
+    if blocksize is None:
+        raise ArgumentError("how large are the blocks?", hint="A.tobsr(blocksize=(3, 3))")
+    return as_format(x, BSR(*blocksize), copy)
+
+
+def to_scipy_sparse(x: Tensor, copy: bool = False) -> Any:
+    """An array of SciPy."""
+    return x.to_scipy(copy=copy)
+
+
+# -- parts -----------------------------------------------------------------------------------------
+
+
+@located
+def diagonal(x: Tensor, k: int = 0, **named: int) -> Tensor:
+    """The k-th diagonal of a matrix, or of every matrix in a stack."""
+    return linalg.diagonal(x, offset=named.get("offset", k))
+
+
+@located
+def trace(x: Tensor, offset: int = 0) -> Tensor:
+    """The sum of a diagonal."""
+    return linalg.trace(x, offset=offset)
+
+
+@located
+def count_stored(x: Tensor, axis: Axes = None) -> int | Tensor:
+    """How many values are stored, in all or along dimensions."""
+    if axis is None:
+        return x.nnz
+    return reduce(table.add, pattern(x), axis=axis, dtype="int64")  # type: ignore[return-value]
+
+
+@located
+def compressed(x: Tensor, name: str) -> NDArray[Any]:
+    """An array of a matrix that is stored by rows or by columns."""
+    if x.format.name not in ("CSR", "CSC"):
+        raise AttributeError(name)
+    return x.buffers[name]
+
+
+@located
+def coordinate(x: Tensor, dimension: int) -> NDArray[Any]:
+    """The coordinates of what is stored along one of the dimensions of a matrix."""
+    if x.ndim != 2:
+        raise AttributeError(dimension)
+    found: NDArray[Any] = x.coords[dimension]
+    return found
+
+
+def density(x: Tensor) -> float:
+    """The part of the elements that is stored."""
+    return x.nnz / x.size if x.size else 0.0
+
+
+# -- arithmetic ------------------------------------------------------------------------------------
+
+
+@located
+def multiply(x: Tensor, other: Array) -> Any:
+    """The product of each element with its counterpart."""
+    return apply(table.multiply, x, other)
+
+
+@located
+def power(x: Tensor, n: Array, dtype: Any = None) -> Any:
+    """Each element to a power."""
+    return apply(table.power, x if dtype is None else x.astype(dtype), n)
+
+
+@located
+def maximum(x: Tensor, other: Array) -> Any:
+    """The larger one of each element and its counterpart."""
+    return apply(table.maximum, x, other)
+
+
+@located
+def minimum(x: Tensor, other: Array) -> Any:
+    """The smaller one of each element and its counterpart."""
+    return apply(table.minimum, x, other)
+
+
+@located
+def tensordot(x: Tensor, other: Array, axes: Any = 2) -> Any:
+    """Sums of products over several dimensions."""
+    return products.tensordot(x, other, axes=axes)
+
+
+@located
+def rounded(x: Tensor, decimals: int = 0) -> Any:
+    """Rounded to so many digits after the point."""
+    from linnet.api.protocols import rounded
+
+    return rounded(x, whole(decimals, "a number of digits"))
+
+
+@located
+def cumsum(x: Tensor, axis: int | None = None, dtype: Any = None) -> Tensor:
+    """At every place, the sum of the elements up to it; without an axis, of all in one line."""
+    flat = x.reshape(-1) if axis is None else x
+    return running.cumulative_sum(flat, axis=axis or 0, dtype=dtype)
+
+
+@located
+def cumprod(x: Tensor, axis: int | None = None, dtype: Any = None) -> Tensor:
+    """At every place, the product of the elements up to it."""
+    flat = x.reshape(-1) if axis is None else x
+    return running.cumulative_prod(flat, axis=axis or 0, dtype=dtype)
+
+
+# -- in place --------------------------------------------------------------------------------------
+
+
+@located
+def eliminate(x: Tensor) -> None:
+    """What is stored and equals the fill value is stored no more."""
+    if not is_dense(x.contents().format) and x.contents().format.leaf.arrays:
+        held(x, _without_fill(x))
+
+
+def _without_fill(x: Tensor) -> Tensor:
+    wanted = same_kind(x)
+    if is_large(x):
+        read = readable(x)
+        kernel = _kept(listed(wanted), repr(wanted.fill_value))
+        return run(kernel, read, wanted, (), stored(read), *shape_of(x))
+    coordinates, values = entries(x)
+    fill = np.asarray(wanted.fill_value, wanted.dtype)
+    kept = np.flatnonzero(~((values == fill) | ((values != values) & (fill != fill))))
+    return build([idx[kept] for idx in coordinates], values[kept], shape_of(x), wanted)
+
+
+@lru_cache(maxsize=256)
+def _kept(format: Format, fill: str) -> Kernel:
+    """`if A[…] != fill: C[…] = A[…]`, in the order in which both are stored."""
+    at = indices(format.ndim)
+    read = loops.Access("A", tuple(at))
+    last = format.order[-1]
+    write = assignment(at, last, APPEND, read)
+    missing = format.fill_value != format.fill_value
+    nan = loops.Call(table.logical_not, (loops.Call(table.isnan, (read,)),))
+    fill_value = loops.Literal(format.fill_value, format.dtype)  # type: ignore[arg-type]
+    other = nan if missing else loops.Call(table.not_equal, (read, fill_value))
+    body = nest([name_of(m) for m in format.order], loops.If(other, write, loops.Block(())))
+    return moving_kernel("eliminate_zeros", format, ("A",), format.ndim, body)
+
+
+@located
+def set_diagonal(x: Tensor, values: Array, k: int) -> None:
+    """Other values on the k-th diagonal; those of a vector that is too long are left out."""
+    k = whole(k, "a diagonal")
+    if x.ndim != 2:
+        raise ShapeError(f"a diagonal is set in a matrix, and the shape is {x.shape}")
+    rows, cols = shape_of(x)
+    size = min(rows + min(k, 0), cols - max(k, 0))
+    if size <= 0:
+        raise ShapeError(f"an array of shape {x.shape} has no diagonal {k}")
+    given = as_tensor(values)
+    size = min(size, shape_of(given)[0]) if given.ndim else size
+    at = np.arange(size)
+    x[at + max(-k, 0), at + max(k, 0)] = given[:size] if given.ndim else given
