@@ -139,7 +139,8 @@ class Stepper:
     looplet. `setup` (introductions of variables) is run whenever `pos` has changed, also to `end`;
     `next` moves to the following chunk (None: `pos += 1`). A stepper that `covers` its dimension
     has no index outside its chunks; another is followed by fill. All chunks end before `stop`, or
-    where that is None somewhere in the dimension.
+    where that is None somewhere in the dimension. `reach` is the position of the last chunk that
+    follows the one at `pos` without fill between them, where a level can tell.
     """
 
     pos: imp.Var
@@ -152,6 +153,7 @@ class Stepper:
     next: tuple[imp.Assign, ...] | None = None
     covers: bool = False
     stop: imp.Expr | None = None
+    reach: imp.Expr | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -223,6 +225,7 @@ def stepper_with(s: Stepper, values: Values) -> Stepper:
         None if s.next is None else tuple(_assign(a, values) for a in s.next),
         s.covers,
         None if s.stop is None else substitute(s.stop, values),
+        None if s.reach is None else substitute(s.reach, values),
     )
 
 

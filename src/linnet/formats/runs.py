@@ -8,6 +8,7 @@ take insertions in any order can be compared only when they are frozen: they sta
 
 from __future__ import annotations
 
+from collections.abc import Sequence as Ints
 from typing import TYPE_CHECKING
 
 from linnet import imp
@@ -69,3 +70,10 @@ def make_room(
     """Room for runs at positions below `stop`, in these arrays and in the levels below."""
     b.emit(*(imp.Grow(storage.buffers[level][name], stop) for name in names))
     storage.below(level).reserve(b, storage, level + 1, stop)
+
+
+def last_of_stretch(left: Ints[int], right: Ints[int], q: int, end: int) -> int:
+    """A codelet: the last of the runs from q on of which each begins where the one before ends."""
+    while q + 1 < end and left[q + 1] == right[q]:
+        q += 1
+    return q

@@ -24,7 +24,7 @@ from linnet.formats.packing import (
     ranges,
     unpack_level,
 )
-from linnet.formats.runs import end_run, make_room, run_lookup, span_of
+from linnet.formats.runs import end_run, last_of_stretch, make_room, run_lookup, span_of
 from linnet.formats.stretches import spread, stretches
 from linnet.formats.validate import check_intervals, check_pointers
 
@@ -60,6 +60,7 @@ class SparseRunList(Appended):
             last=imp.widen(right[q]) - 1,
             chunk=Sequence((between, Phase(None, Run(fiber.child(q)))), inside=True),
             seek=Seek(target, b.call("search", right, q, end, target + 1)),
+            reach=b.call(last_of_stretch, left, right, q, end),
         )
 
     def update(self, b: Builder, fiber: Fiber, index: imp.Expr) -> Looplet:

@@ -38,6 +38,29 @@ def walk_chunks(ctx: Context, r: Region, cursor: Cursor, s: Stepper, gap: Region
         lower_region(ctx, replace(gap, lo=start))
 
 
+def walk_pieces(ctx: Context, r: Region, cursor: Cursor, s: Stepper) -> None:
+    """One fiber drives the loop, by stored pieces that may be empty, with nothing between them."""
+    begin, end = bounds(ctx, r, cursor, s)
+    ctx.b.emit(imp.Let(s.pos, begin))
+    end = ctx.b.let(f"{s.pos.name}_end", end)
+    piece = piece_of(chunk_of(ctx, s))
+
+    def lower() -> None:
+        ctx.b.emit(*s.setup, *piece.preamble)
+        first, stop = r.lo if piece.left is None else piece.left, s.last + 1
+        if not ctx.known.at_most(r.lo, ctx.begin(cursor)):
+            first = imp.maximum(first, r.lo)
+        if r.hi != ctx.dim(cursor):
+            stop = imp.minimum(stop, r.hi)
+        first = ctx.b.let(f"{r.index.name}_first", first)
+        stop = ctx.b.let(f"{r.index.name}_next", stop)
+        lower_region(ctx, replace(r.with_looplet(cursor, piece.stored), lo=first, hi=stop))
+        break_early(ctx, r.body)
+        ctx.b.emit(*advance(s))
+
+    ctx.b.emit(imp.While(s.pos < end, ctx.collect(lower), note(r.index, [cursor])))
+
+
 def lower_chunk(ctx: Context, r: Region, cursor: Cursor, chunk: Looplet, early: bool) -> None:
     """A region that ends with a chunk. Some of its phases may end before the region begins."""
     match chunk:

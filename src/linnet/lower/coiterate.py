@@ -29,7 +29,7 @@ from linnet.formats.looplets import (
 from linnet.imp.rewrite import substitute
 from linnet.loops.rewrite import walk
 from linnet.lower.cases import cases, lower_case
-from linnet.lower.chunks import follow, merge_chunks, walk_chunks
+from linnet.lower.chunks import follow, merge_chunks, walk_chunks, walk_pieces
 from linnet.lower.context import Context, Cursor, Mask
 from linnet.lower.expressions import lower_expr
 from linnet.lower.region import Region, lower_at, lower_region, reserve
@@ -125,6 +125,8 @@ def alone(ctx: Context, r: Region, cursor: Cursor, s: Stepper, gap: Region) -> b
         walk_alone(ctx, r, cursor, s, begin, end)
     elif not spike and counts and r.hi == ctx.dim(cursor):
         walk_chunks(ctx, r, cursor, s, gap)
+    elif not spike and s.next is not None and gap.body == loops.NOTHING:
+        walk_pieces(ctx, r, cursor, s)
     else:
         return False
     return True

@@ -26,6 +26,7 @@ from linnet.lower.region import LowerStmt, Region, lower_region
 from linnet.lower.searches import hold_searched
 from linnet.lower.trace import walked_line
 from linnet.lower.unfurl import Span, guard, mask_looplet, unfurl
+from linnet.lower.windows import join_windows
 from linnet.normalize.simplify import point_of
 
 
@@ -55,6 +56,8 @@ def lower_loop(ctx: Context, loop: loops.Loop, lower_stmt: LowerStmt) -> None:
             looplets[c] = mask_looplet(ctx, c, index, hi, point)
         elif not c.update:
             looplets[c] = guard(ctx, c, unfurl(ctx, c, index), span, body)
+    if not point:
+        body, looplets = join_windows(ctx, body, loop.index, looplets)
     body = settle_fresh(ctx, body, loop.index, lo, hi, looplets, point)
     for c in cursors_of(body, loop.index):
         if c.update:
