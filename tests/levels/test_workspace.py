@@ -18,6 +18,11 @@ POLICIES = [
     ln.Bucket(capacity=4),
     ln.Hash(capacity=4),
     ln.Heap(capacity=5),
+    ln.Coord(capacity=2, double_buffered=True),
+    ln.Coord(capacity=3, pipelined=True),
+    ln.Hash(capacity=4, growth=0, double_buffered=True, pipelined=True),
+    ln.Bucket(capacity=4, pipelined=True),
+    ln.Heap(capacity=2, growth=0, pipelined=True),
 ]
 
 

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from linnet import imp
 from linnet.backend.c_prelude import SHORT, TYPES, Needs
 from linnet.backend.c_statements import Printer, declarations, statements
+from linnet.backend.c_tasks import Tasks, around, define, structure
 from linnet.backend.c_values import Scope
 from linnet.backend.identifiers import Identifiers, identifier, symbol
 from linnet.backend.survey import Survey, returns, survey
@@ -25,8 +26,17 @@ def render(kernel: imp.Kernel) -> str:
     effects = effects_of(kernel.codelets)
     functions = [_codelet(f, needs, codelets, effects) for f in kernel.codelets]
     prototypes = [f"{functions[k].partition(' {')[0]};" for k in _called_early(kernel.codelets)]
-    body = _kernel(kernel, needs, codelets, effects)
-    parts = [needs.text(), "\n".join(prototypes), *functions, body]
+    facts = survey(kernel, effects)
+    tasks = {task: globals_[f"run_{task}"] for task in facts.tasks}
+    threads = [
+        define(Scope(needs, Identifiers(), codelets), task, tasks[task], f, survey(f, effects))
+        for task, name in facts.tasks.items()
+        for f in kernel.codelets
+        if f.name == name
+    ]
+    scope = Scope(needs, Identifiers(frozenset(codelets.values())), codelets)
+    body = _kernel(kernel, facts, scope, tasks)
+    parts = [needs.text(), "\n".join(prototypes), *functions, *threads, *body]
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
@@ -44,7 +54,9 @@ def _called_early(codelets: tuple[imp.Function, ...]) -> list[int]:
 def export(kernel: imp.Kernel) -> tuple[str, str]:
     """A stand-alone C file, and a header that says how to call it."""
     name = symbol(kernel)
-    note = f"// Compile with: cc -O3 -march=native -fwrapv -fopenmp-simd -c {name}.c\n"
+    flags = "-O3 -march=native -fwrapv -fopenmp-simd"
+    flags += " -pthread" if survey(kernel).tasks else ""
+    note = f"// Compile with: cc {flags} -c {name}.c\n"
     guard = f"{name.upper()}_H"
     head = [
         f"#ifndef {guard}",
@@ -87,11 +99,19 @@ def _layout(kernel: imp.Kernel) -> Iterator[str]:
 # -- functions -----------------------------------------------------------------------------------
 
 
-def _kernel(kernel: imp.Kernel, needs: Needs, codelets: dict[str, str], effects: Effects) -> str:
-    facts = survey(kernel, effects)
-    scope = Scope(needs, Identifiers(frozenset(codelets.values())), codelets)
+def _kernel(kernel: imp.Kernel, facts: Survey, scope: Scope, tasks: Tasks) -> list[str]:
+    """The function of a kernel; with tasks, it is one inside another."""
+    name, inner = symbol(kernel), f"{symbol(kernel)}_inside"
+    if not tasks:
+        return [_body(kernel, facts, scope, f"i64 {name}(i64 *restrict args) {{", tasks)]
+    given = "".join(f", {structure(task)} *{scope.names[task]}" for task in tasks)
+    head = f"static i64 {inner}(i64 *restrict args{given}) {{"
+    return [_body(kernel, facts, scope, head, tasks), "\n".join(around(name, inner, tasks))]
+
+
+def _body(kernel: imp.Kernel, facts: Survey, scope: Scope, head: str, tasks: Tasks) -> str:
     _name_all(scope, facts)
-    p = Printer(scope, facts, [f"i64 {symbol(kernel)}(i64 *restrict args) {{"])
+    p = Printer(scope, facts, [head], kernel=True, tasks=tasks)
     slot = 0
     dims: dict[str, str] = {}
     pointers = []
@@ -123,9 +143,10 @@ def _name_all(s: Scope, facts: Survey) -> None:
 
 
 def _pointer(s: Scope, buffer: imp.Buffer, facts: Survey) -> str:
-    """The declaration of a buffer; what is only read is const."""
+    """The declaration of a buffer; what is only read is const, what is swapped has two names."""
     const = "" if buffer.name in facts.written | facts.grown else "const "
-    return f"{const}{s.type(buffer.dtype)} *restrict {s.names[buffer.name]}"
+    alone = "" if buffer.name in facts.swapped else "restrict "
+    return f"{const}{s.type(buffer.dtype)} *{alone}{s.names[buffer.name]}"
 
 
 def _codelet(

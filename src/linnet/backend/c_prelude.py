@@ -96,6 +96,27 @@ static __attribute__((noinline, cold)) int enlarge(i64 *slot, i64 count, i64 siz
   ((count) > (slot)[1] && \\
    (enlarge(slot, count, sizeof *(buffer)) || ((buffer) = (void *)(slot)[0], 0)))"""
 
+_SWAP = """// Two growable buffers exchange their memory.
+static inline void exchange(i64 *a, i64 *b) {
+  for (int k = 0; k < 2; k++) {
+    i64 mine = a[k];
+    a[k] = b[k];
+    b[k] = mine;
+  }
+}
+#define swap(a, slot_a, b, slot_b) \\
+  (exchange(slot_a, slot_b), (a) = (void *)(slot_a)[0], (b) = (void *)(slot_b)[0])"""
+_TASKS = """// A task runs on a thread of its own, or at once if there is none to be had.
+typedef struct { pthread_t thread; bool running; } Task;
+static void spawn(Task *task, void *(*run)(void *)) {
+  task->running = !pthread_create(&task->thread, NULL, run, task);
+  if (!task->running) run(task);
+}
+static void join(Task *task) {
+  if (task->running) pthread_join(task->thread, NULL);
+  task->running = false;
+}"""
+
 
 def _limited(text: str) -> str:
     """As many elements as positions of 32 bits can tell; more are told by the buffer's length."""
@@ -113,6 +134,8 @@ class Needs:
     functions: dict[str, str] = field(default_factory=dict)
     statuses: set[int] = field(default_factory=set)
     grow: bool = False
+    swap: bool = False
+    tasks: bool = False
     narrow: bool = False  # the kernel is
 
     def function(self, operation: str, dtype: str) -> str:
@@ -173,6 +196,7 @@ class Needs:
         headers = set(self.headers)
         headers |= {"stdbool.h", "stdlib.h", "string.h"} if self.grow else set()
         headers |= {"stdbool.h"} if "bool" in self.types else set()
+        headers |= {"pthread.h", "stdbool.h", "stddef.h"} if self.tasks else set()
         lines += [f"#include <{name}>" for name in sorted(headers)]
         if "complex.h" in headers:
             lines.append("#undef I")
@@ -184,4 +208,6 @@ class Needs:
         lines += list(self.functions.values())
         if self.grow:
             lines.append(_limited(_GROW) if self.narrow else _GROW)
+        lines += [_SWAP] if self.swap else []
+        lines += [_TASKS] if self.tasks else []
         return "\n".join(lines)

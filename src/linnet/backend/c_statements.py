@@ -7,14 +7,16 @@ where they are needed.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import assert_never
 
 from linnet import imp
 from linnet.backend.c_prelude import STATUS
+from linnet.backend.c_tasks import Tasks, structure
 from linnet.backend.c_values import (
     Scope,
     Text,
+    arguments,
     assigned,
     call,
     expression,
@@ -37,6 +39,8 @@ class Printer:
     scope: Scope
     facts: Survey
     lines: list[str]
+    kernel: bool = False
+    tasks: Tasks = field(default_factory=dict)
 
     def line(self, depth: int, text: str) -> None:
         """Append a line."""
@@ -134,6 +138,15 @@ def _statement(p: Printer, stmt: imp.Stmt, depth: int) -> None:
             p.line(depth, f"args[{slot}] = {assigned(s, count, imp.INT)};  // length of {name}")
         case imp.Fill():
             _fill(p, stmt, depth)
+        case imp.Swap(a, b):
+            s.needs.swap = True
+            pairs = [f"{s.names[x.name]}, args + {p.facts.slots[x.name]}" for x in (a, b)]
+            p.line(depth, f"swap({', '.join(pairs)});")
+        case imp.Spawn():
+            _spawn(p, stmt, depth)
+        case imp.Join(task):
+            if task in p.tasks:
+                p.line(depth, f"join(&{s.names[task]}->task);")
         case imp.Do(e):
             p.line(depth, f"{call(s, e)};")
         case imp.Comment(text):
@@ -158,6 +171,13 @@ def _grow(p: Printer, stmt: imp.Grow, depth: int) -> None:
     s.needs.grow = True
     test = f"grow({s.names[stmt.buffer.name]}, args + {slot}, {plain(s, stmt.count)})"
     p.line(depth, f"if ({test}) return OUT_OF_MEMORY;")
+
+
+def _spawn(p: Printer, stmt: imp.Spawn, depth: int) -> None:
+    s, task = p.scope, p.scope.names[stmt.task]
+    given = ", ".join(["{0}", *arguments(s, stmt.call)])
+    p.line(depth, f"*{task} = ({structure(stmt.task)}){{{given}}};")
+    p.line(depth, f"spawn(&{task}->task, {p.tasks[stmt.task]});")
 
 
 def _harmless(text: str) -> str:
@@ -199,8 +219,8 @@ def _accumulate(s: Scope, var: imp.Var, op: str, value: imp.Expr) -> str:
 
 def _return(s: Scope, value: imp.Expr | None, p: Printer) -> str:
     if value is None:
-        return "return 0;" if p.lines[0].startswith("i64") else "return;"
-    if p.lines[0].startswith("i64") and isinstance(value, imp.Const) and value.value:
+        return "return 0;" if p.kernel else "return;"
+    if p.kernel and isinstance(value, imp.Const) and value.value:
         kind, access = int(value.value.real) & 0xFF, int(value.value.real) >> 8
         if kind in STATUS:
             s.needs.statuses.add(kind)

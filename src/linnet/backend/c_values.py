@@ -277,11 +277,15 @@ def negated(s: Scope, e: imp.Expr) -> Text:
 
 def call(s: Scope, e: imp.Call) -> str:
     """A call of a codelet, or of a function of math.h or complex.h."""
-    args = [
+    return f"{_function(s, e)}({', '.join(arguments(s, e))})"
+
+
+def arguments(s: Scope, e: imp.Call) -> list[str]:
+    """The arguments of a call."""
+    return [
         s.names[a.buffer.name] if isinstance(a, imp.Address) else assigned(s, a, a.dtype)
         for a in e.args
     ]
-    return f"{_function(s, e)}({', '.join(args)})"
 
 
 def _function(s: Scope, e: imp.Call) -> str:

@@ -11,8 +11,9 @@ from typing import assert_never
 
 from linnet import imp
 from linnet.backend.identifiers import identifier, symbol
-from linnet.backend.llvm_memory import fill, grow, grow_function, growable, slot_value
+from linnet.backend.llvm_memory import fill, grow, grow_function, growable, slot_value, swap
 from linnet.backend.llvm_operators import binary
+from linnet.backend.llvm_tasks import around, block_of, functions, join, spawn
 from linnet.backend.llvm_values import call, choose, evaluate, integer, result_type, store
 from linnet.backend.llvm_writer import (
     PARTS,
@@ -49,6 +50,8 @@ def render(kernel: imp.Kernel) -> str:
     parts += [
         _codelet(f, module, surveys[f.name], _is_small(f.name, surveys)) for f in kernel.codelets
     ]
+    if facts.tasks:
+        parts += [around(symbol(kernel), module, facts.tasks), *functions(module, facts.tasks)]
     if facts.grown:
         parts.append(grow_function(module, kernel.narrow))
     parts += module.declarations.values()
@@ -69,6 +72,9 @@ def _kernel(kernel: imp.Kernel, module: Module, facts: Survey) -> str:
     if w.open:
         w.do("ret i64 0")
     head = f"define i64 @{symbol(kernel)}(ptr noalias %args) #0 {{"
+    if facts.tasks:
+        given = "".join(f", ptr {block_of(task)}" for task in facts.tasks)
+        head = f"define internal i64 @{symbol(kernel)}.inside(ptr noalias %args{given}) #0 {{"
     return "\n".join([head, "entry:", *w.entry, *w.lines, "}"])
 
 
@@ -188,6 +194,13 @@ def _statement(w: Writer, stmt: imp.Stmt, s: _Scope) -> None:
             slot = s.facts.slots[buffer.name] + 2
             at = w.emit(f"getelementptr inbounds i64, ptr %args, i64 {slot}")
             w.do(f"store i64 {integer(w, count)}, ptr {at}, align 8{s.facts.block_note}")
+        case imp.Swap(a, b):
+            swap(w, a, b, s.facts)
+        case imp.Spawn():
+            spawn(w, stmt)
+        case imp.Join(task):
+            if task in s.facts.tasks:
+                join(w, task)
         case imp.Break():
             w.jump(s.leave)
         case imp.Return(value):

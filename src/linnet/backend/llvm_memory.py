@@ -160,6 +160,19 @@ def grow(w: Writer, buffer: imp.Buffer, count: str, facts: Survey) -> None:
     w.start(fits)
 
 
+def swap(w: Writer, a: imp.Buffer, b: imp.Buffer, facts: Survey) -> None:
+    """Exchange addresses and capacities, in the argument block and where addresses are kept."""
+    slots = facts.slots[a.name], facts.slots[b.name]
+    for offset, ty in enumerate(("ptr", "i64")):
+        found = [slot_value(w, slot + offset, ty, facts.block_note) for slot in slots]
+        for slot, value in zip(slots, reversed(found), strict=True):
+            at = w.emit(f"getelementptr inbounds i64, ptr %args, i64 {slot + offset}")
+            w.do(f"store {ty} {value}, ptr {at}, align 8{facts.block_note}")
+        if ty == "ptr":
+            for buffer, slot, value in zip((a, b), slots, reversed(found), strict=True):
+                w.do(f"store ptr {value}, ptr {_buffer_slot(buffer, slot)}")
+
+
 def _unlikely(w: Writer) -> str:
     text = '!{!"branch_weights", i32 1, i32 2000}'
     if text not in w.module.metadata:

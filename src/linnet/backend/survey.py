@@ -18,7 +18,9 @@ class Survey:
     buffers: set[str] = field(default_factory=set)
     written: set[str] = field(default_factory=set)  # buffers stored to, here or in a codelet
     grown: set[str] = field(default_factory=set)
+    swapped: set[str] = field(default_factory=set)  # buffers; they are counted as grown, too
     called: set[str] = field(default_factory=set)
+    tasks: dict[str, str] = field(default_factory=dict)  # and their codelets
     introduced: list[str] = field(default_factory=list)  # variables, in order
     statements: int = 0
     loops: int = 0
@@ -85,6 +87,14 @@ def _stmt(stmt: imp.Stmt, s: Survey) -> None:
             s.buffers.add(buffer.name)
             for e in (start, stop, value):
                 _expr(e, s)
+        case imp.Swap(a, b):
+            for names in (s.swapped, s.grown, s.buffers):
+                names |= {a.name, b.name}
+        case imp.Spawn(task, call):
+            s.tasks[task] = call.function
+            _expr(call, s)
+        case imp.Join():
+            pass
         case imp.Do(call):
             _expr(call, s)
         case imp.Return(value):

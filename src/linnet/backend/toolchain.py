@@ -72,7 +72,8 @@ def available(options: Options) -> bool:
 def flags(options: Options, text: str) -> tuple[str, ...]:
     """The flags with which a source text is compiled."""
     chosen = _ALWAYS + (_SANITIZE if options.sanitize else _FAST)
-    return (*chosen, _COMPLEX) if "_Complex" in text else chosen
+    chosen += (_COMPLEX,) if "_Complex" in text else ()
+    return (*chosen, "-pthread") if "pthread.h" in text else chosen
 
 
 def describe(options: Options) -> str:

@@ -1,8 +1,9 @@
 """The accumulation array of a sparse workspace: insert, sort, merge (WORK §4), as code.
 
-New components lie behind those of the all array. Codelets of a policy say how they are inserted and
-sorted. What is not Linnet's own is looked at: its indices, the component that `insert` finds, and
-the order that `sort` gives.
+New components lie in `crd` and `val`, those of the all array in arrays of their own. Codelets of a
+policy say how they are inserted and sorted. What is not Linnet's own is looked at: its indices, the
+component that `insert` finds, and the order that `sort` gives. How the array that is full is handed
+to another thread is in `pipelining`.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from linnet import imp
 from linnet.errors import FormatError
-from linnet.formats.combining import combine, flush_codelet
+from linnet.formats.combining import Merging, arrange_codelet, combine, merge_codelet
 from linnet.formats.policies import CLEAR, INSERT, SORT, Policy, plain
 from linnet.imp.components import ROOM, check_found
 from linnet.imp.condensing import TABLES, dense_bits
@@ -50,11 +51,6 @@ class Variables:
         return self._var("all")
 
     @property
-    def end(self) -> imp.Expr:
-        """Where the next component comes to lie."""
-        return self.stored + self.count
-
-    @property
     def capacity(self) -> imp.Var:
         """How many may accumulate."""
         return self._var("cap")
@@ -63,6 +59,11 @@ class Variables:
     def heads(self) -> imp.Var:
         """How many heads the policy's table has."""
         return self._var("heads")
+
+    @property
+    def full_heads(self) -> imp.Var:
+        """How many heads the table has that belongs to the array that is being merged."""
+        return self._var("full_heads")
 
     @property
     def w(self) -> imp.Var:
@@ -112,21 +113,35 @@ class Accumulation:
     def make_room(self) -> None:
         """Room for as many components as are to accumulate now."""
         b, v, policy = self.b, self.v, self.policy
-        first = imp.Const(policy.capacity or _FIRST, imp.INT)
-        share = imp.Const(round(256 * policy.growth), imp.INT)
-        wanted = b.call(grown, v.stored, first, share) if policy.growth else first
-        b.emit(imp.Assign(v.capacity, imp.maximum(v.capacity, wanted)))
-        top = b.let("top", v.stored + v.capacity)
-        b.emit(imp.Grow(self.array("crd"), top * v.w))
-        self.storage.below(0).reserve(b, self.storage, 1, top)
-        if type(policy).insert is not Policy.insert:
+        b.emit(imp.Assign(v.capacity, imp.maximum(v.capacity, self.wanted())))
+        if self.inserts:
             b.emit(imp.Grow(self.array("order"), v.capacity + ROOM))
         if policy.tabled:
             slots, size = self.array("slots"), b.let("size", imp.maximum(self._heads(), v.heads))
             clear = imp.Fill(slots, imp.ZERO, size, imp.ZERO)
             b.emit(imp.Grow(slots, size + v.capacity * 2))
             enlarge = imp.Block((clear, imp.Assign(v.heads, size)))
-            b.emit(imp.If(size > v.heads, enlarge, imp.EMPTY))
+            larger = size > v.heads
+            if policy.pipelined:  # a table that is in use stays as it is
+                larger = larger & imp.eq(v.count, imp.ZERO)
+            b.emit(imp.If(larger, enlarge, imp.EMPTY))
+        self.make_room_for(v.capacity)
+
+    def make_room_for(self, count: imp.Expr) -> None:
+        """Room for so many components, whoever wrote to these arrays before."""
+        self.b.emit(imp.Grow(self.array("crd"), count * self.v.w))
+        self.storage.below(0).reserve(self.b, self.storage, 1, count)
+
+    def wanted(self) -> imp.Expr:
+        """How many components are to accumulate, seeing how many there are to merge with."""
+        first = imp.Const(self.policy.capacity or _FIRST, imp.INT)
+        share = imp.Const(round(256 * self.policy.growth), imp.INT)
+        return self.b.call(grown, self.v.stored, first, share) if self.policy.growth else first
+
+    @property
+    def inserts(self) -> bool:
+        """Whether the policy has a say where a component goes."""
+        return type(self.policy).insert is not Policy.insert
 
     def _heads(self) -> imp.Expr:
         """How many heads the policy wants for its table."""
@@ -143,19 +158,19 @@ class Accumulation:
         """The component whose value has been written is kept, or combined with an earlier one."""
         b, v, policy = self.b, self.v, type(self.policy)
         more = imp.Assign(v.count, v.count + 1)
-        if policy.insert is Policy.insert:
+        if not self.inserts:
             return (_tell(self.storage, state), more)
         e, val, dtype = b.var(f"{self.storage.prefix(0)}_e"), self.values, self.storage.format.dtype
         crd, order, slots = (self.array(name) for name in ("crd", "order", "slots"))
-        lengths = (imp.ZERO - (v.end + 1) * v.w, v.capacity + ROOM, self._table)
-        args = (crd, v.w, v.stored, v.count, self._bucket(state), order, slots, v.heads)
+        lengths = (imp.ZERO - (v.count + 1) * v.w, v.capacity + ROOM, self.table)
+        args = (crd, v.w, imp.ZERO, v.count, self._bucket(state), order, slots, v.heads)
         found = self._call(plain(policy.insert), INSERT, args, lengths)
         assert dtype is not None
-        value = b.call(combine(self.storage.op, dtype), val[v.stored + e], val[v.end])
-        both = imp.Store(val, v.stored + e, imp.cast(value, dtype))
+        value = b.call(combine(self.storage.op, dtype), val[e], val[v.count])
+        both = imp.Store(val, e, imp.cast(value, dtype))
         known = imp.If((e >= 0) & (e < v.count), imp.Block((both,)), imp.Block((more,)))
-        right = b.call(check_found, crd, v.w, v.stored, e, v.count)
-        checks = (*self._alarm(), self._unless(right)) if self.checks else ()
+        right = b.call(check_found, crd, v.w, imp.ZERO, e, v.count)
+        checks = (*self._alarm(), self.unless(right)) if self.checks else ()
         return (_tell(self.storage, state), imp.Let(e, found), *checks, known)
 
     def _bucket(self, state: tuple[imp.Expr, ...]) -> imp.Expr:
@@ -173,38 +188,72 @@ class Accumulation:
 
     def flush(self) -> None:
         """Make a sorted run of what has accumulated, merge it into the all array, begin anew."""
-        b, v, policy, dtype = self.b, self.v, type(self.policy), self.storage.format.dtype
+        b, v, policy = self.b, self.v, type(self.policy)
         crd, order, slots, run, late = (
             self.array(name) for name in ("crd", "order", "slots", "run", "late")
         )
-        assert dtype is not None
-        bits = self._make_room_to_sort()
+        bits = self.make_room_to_sort(crd, order)
         if self.guards:
-            args = (crd, v.w, v.stored, v.count, order, run, slots, v.heads)
-            lengths = (imp.ZERO - v.end * v.w, v.count + ROOM, v.count * v.w + ROOM, self._table)
+            args = (crd, v.w, imp.ZERO, v.count, order, run, slots, v.heads)
+            lengths = (imp.ZERO - v.count * v.w, v.count + ROOM, v.count * v.w + ROOM, self.table)
             b.emit(imp.Do(self._call(plain(policy.sort), SORT, args, lengths)), *self._alarm())
-        sort = plain(keep if self.guards else policy.sort)
-        codelet = flush_codelet(self.storage.op, dtype, sort, policy.groups, self.checks)
-        what = (crd, self.values, v.w, v.stored, v.count, bits, run, late, order, slots, v.heads)
-        both = b.let("both", b.call(codelet, *what))
+        what = (crd, self.values, v.w, v.count, bits, run, late, order, slots, v.heads)
+        n = b.let(f"{self.storage.prefix(0)}_new", b.call(self.arrange, *what))
         if self.checks:
-            b.emit(self._unless(both >= 0))
+            b.emit(self.unless(n >= 0))
         if policy.tabled:
-            clear = self._call(
-                plain(policy.clear), CLEAR, (slots, v.heads, v.count), (self._table,)
-            )
+            given = (slots, v.heads, v.count)
+            clear = self._call(plain(policy.clear), CLEAR, given, (self.table,))
             b.emit(imp.Do(clear), *self._alarm())
-        b.emit(imp.Assign(v.stored, both), imp.Assign(v.count, imp.ZERO))
+        with b.collect() as merge:
+            self._merge(n)
+        old, old_val = self.array("all_crd"), self.array("all_val")
+        only = (imp.Swap(old, run), imp.Swap(old_val, late), imp.Assign(v.stored, n))
+        b.emit(imp.If(v.stored > 0, imp.Block(tuple(merge)), imp.Block(only)))
+        b.emit(imp.Assign(v.count, imp.ZERO))
 
-    def _make_room_to_sort(self) -> imp.Expr:
+    def _merge(self, n: imp.Var) -> None:
+        """Merge the run, of n components, with the all array."""
+        b, v, crd, val = self.b, self.v, self.array("crd"), self.values
+        old, old_val = self.array("all_crd"), self.array("all_val")
+        doubled = self.policy.double_buffered
+        both = b.let("both", v.stored + n)
+        target, target_val = (crd, val) if doubled else (old, old_val)
+        b.emit(imp.Grow(target, both * v.w), imp.Grow(target_val, both))
+        run, late = self.array("run"), self.array("late")
+        args = (old, old_val, v.w, v.stored, run, late, n, crd, val)
+        b.emit(imp.Assign(v.stored, b.call(merge_codelet(self.merging), *args)))
+        if doubled:  # what was the all array takes the next components
+            b.emit(imp.Swap(old, crd), imp.Swap(old_val, val))
+
+    def exchange(self) -> None:
+        """What is read becomes the all array, or back."""
+        self.b.emit(imp.Swap(self.array("crd"), self.array("all_crd")))
+        self.b.emit(imp.Swap(self.values, self.array("all_val")))
+
+    @property
+    def merging(self) -> Merging:
+        """What is to be merged, and how."""
+        dtype = self.storage.format.dtype
+        assert dtype is not None
+        return Merging(self.storage.op, dtype, self.policy.double_buffered)
+
+    @property
+    def arrange(self) -> FunctionType:
+        """The codelet that makes a run; what is not to be trusted has been sorted before."""
+        policy = type(self.policy)
+        sort = plain(keep if self.guards else policy.sort)
+        return arrange_codelet(self.merging, sort, policy.groups, self.checks)
+
+    def make_room_to_sort(self, crd: imp.Buffer, order: imp.Buffer) -> imp.Expr:
         """Room for what is sorted; gives the bits of a group that is dense, or -1."""
-        b, v, order, late = self.b, self.v, self.array("order"), self.array("late")
+        b, v, late = self.b, self.v, self.array("late")
         b.emit(imp.Grow(self.array("run"), v.count * v.w + ROOM))
         never, numbers = imp.Const(-1, imp.INT), imp.Grow(order, v.count + ROOM)
         if not type(self.policy).groups:
             b.emit(imp.Grow(late, v.count), numbers)
             return never
-        bits = b.let("bits", b.call(dense_bits, self.array("crd"), v.w, v.stored, v.count))
+        bits = b.let("bits", b.call(dense_bits, crd, v.w, imp.ZERO, v.count))
         dense = imp.Grow(late, v.count + imp.binary("<<", imp.ONE, bits))
         tables = imp.Grow(order, imp.Const(TABLES, imp.INT))
         sparse = (imp.Grow(late, v.count), numbers)
@@ -212,7 +261,7 @@ class Accumulation:
         return bits
 
     @property
-    def _table(self) -> imp.Expr:
+    def table(self) -> imp.Expr:
         """How many words the table of the policy has."""
         return self.v.heads + self.v.capacity * 2 if self.policy.tabled else imp.ZERO
 
@@ -236,9 +285,10 @@ class Accumulation:
         if not self.guards:
             return ()
         ptr = self.array("ptr")
-        return (self._unless(imp.eq(ptr[0], imp.Const(0, ptr.dtype)), imp.ASTRAY),)
+        return (self.unless(imp.eq(ptr[0], imp.Const(0, ptr.dtype)), imp.ASTRAY),)
 
-    def _unless(self, right: imp.Expr, status: int = imp.UNSORTED) -> imp.Stmt:
+    def unless(self, right: imp.Expr, status: int = imp.UNSORTED) -> imp.Stmt:
+        """Give up, unless something is right."""
         wrong = imp.Return(imp.Const(status | self.storage.sites[0] << 8, imp.INT))
         return imp.If(~right, imp.Block((wrong,)), imp.EMPTY)
 
@@ -249,8 +299,8 @@ def _tell(storage: Storage, state: tuple[imp.Expr, ...]) -> imp.Stmt:
     number = state[0]
     for k in range(1, len(state)):
         number = number * storage.dim(0, k) + state[k]
-    one = imp.Store(crd, v.end, number)
+    one = imp.Store(crd, v.count, number)
     if len(state) == 1:
         return one
-    apart = [imp.Store(crd, v.end * v.w + k, i) for k, i in enumerate(state)]
+    apart = [imp.Store(crd, v.count * v.w + k, i) for k, i in enumerate(state)]
     return imp.If(imp.eq(v.w, imp.ONE), imp.Block((one,)), imp.Block(tuple(apart)))

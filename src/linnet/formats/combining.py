@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from functools import lru_cache
 from types import FunctionType
 
@@ -10,7 +11,8 @@ from linnet import imp
 from linnet.algebra.codelets import resolve
 from linnet.algebra.dtypes import Number, concrete, kind
 from linnet.algebra.function import Function
-from linnet.imp.flushing import flushing
+from linnet.imp.flushing import arranging, guarded_staging, in_place, staging
+from linnet.imp.merging import doubling, merging
 from linnet.imp.translate import define
 
 
@@ -44,14 +46,45 @@ def combine(op: Function | None, dtype: str) -> FunctionType:
     return combine
 
 
+@dataclass(frozen=True, slots=True)
+class Merging:
+    """What merges components: a function, for values of one type; with `doubled`, elsewhere."""
+
+    op: Function | None
+    dtype: str
+    doubled: bool
+
+
 @lru_cache(maxsize=256)
-def flush_codelet(
-    op: Function | None, dtype: str, sort: FunctionType, groups: bool, checked: bool
+def arrange_codelet(what: Merging, sort: FunctionType, groups: bool, checked: bool) -> FunctionType:
+    """The codelet that makes a sorted run of what has accumulated."""
+    return _plain(arranging(combine(what.op, what.dtype), sort, groups, checked))
+
+
+@lru_cache(maxsize=256)
+def merge_codelet(what: Merging) -> FunctionType:
+    """The codelet that merges a run with the all array, in place or into another one."""
+    made = (doubling if what.doubled else merging)(combine(what.op, what.dtype))
+    return _plain(made if what.doubled else in_place(made))
+
+
+@lru_cache(maxsize=256)
+def stage_codelet(what: Merging, arrange: FunctionType, clear: FunctionType) -> FunctionType:
+    """The codelet that does both, and clears the table, for a thread of its own."""
+    return _plain(staging(arrange, merge_codelet(what), clear))
+
+
+@lru_cache(maxsize=256)
+def guarded_stage_codelet(
+    sort: FunctionType, stage: FunctionType, clear: FunctionType
 ) -> FunctionType:
-    """The codelet that sorts what has accumulated, and merges it into the all array."""
-    found = flushing(combine(op, dtype), sort, groups, checked)
-    assert isinstance(found, FunctionType)
-    return found
+    """The same where sorting and clearing are not to be trusted."""
+    return _plain(guarded_staging(sort, stage, clear))
+
+
+def _plain(function: object) -> FunctionType:
+    assert isinstance(function, FunctionType)
+    return function
 
 
 def _define(function: FunctionType, op: Function, dtype: str, passed: str) -> None:

@@ -81,10 +81,15 @@ class Policy:
     `capacity` is how many accumulate before they are sorted and merged for the first time. `growth`
     says how many do later, as a multiple of those that there are to merge with: less of it takes
     less memory and more time. With none, it is `capacity` each time.
+
+    With `double_buffered`, they are merged into a second array of all components, instead of in
+    place. With `pipelined`, another thread sorts and merges while more of them accumulate.
     """
 
     capacity: int | None = field(default=None, kw_only=True)
     growth: float = field(default=1, kw_only=True)
+    double_buffered: bool = field(default=False, kw_only=True)
+    pipelined: bool = field(default=False, kw_only=True)
 
     tabled: ClassVar[bool] = True  # there is a table of heads and entries
     groups: ClassVar[bool] = False  # many components may be moved before they are sorted
@@ -111,7 +116,11 @@ class Policy:
                     f"the {f.name} of a {type(self).__name__} workspace is a number of "
                     f"components, not {value!r}"
                 )
-
+            if f.name in ("double_buffered", "pipelined") and not isinstance(value, bool):
+                raise FormatError(
+                    f"a {type(self).__name__} workspace is {f.name} or not, it is not {value!r}",
+                    hint="True or False",
+                )
         growth: object = self.growth
         if not isinstance(growth, int | float) or not 0 <= growth <= _MOST_GROWTH:
             raise FormatError(

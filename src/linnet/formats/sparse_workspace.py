@@ -1,6 +1,6 @@
 """`SparseWorkspace(n, policy)`: n dimensions, written in any order: insert, sort, merge (WORK §4).
 
-Components accumulate behind those that are sorted already, the *all array*. When there are enough
+Components accumulate beside those that are sorted already, the *all array*. When there are enough
 of them, or no more to come, they are sorted and merged into it. How they are inserted and sorted
 is up to a policy; reading walks the all array.
 """
@@ -30,6 +30,7 @@ from linnet.formats.packing import (
     ranges,
     unpack_level,
 )
+from linnet.formats.pipelining import Pipeline
 from linnet.formats.policies import Coord, Policy
 from linnet.formats.validate import check_length, check_pointers, check_sorted_coordinates
 from linnet.imp.components import coordinate, last_coordinate, seek_coordinate
@@ -40,6 +41,24 @@ if TYPE_CHECKING:
     from linnet.imp.build import Builder
 
 _LARGEST = 2**63 - 1
+_ARRAYS = (
+    Array("ptr", "position"),
+    Array("crd", "table"),
+    Array("all_crd", "table"),
+    Array("all_val", "value"),
+    Array("order", "table"),
+    Array("slots", "table"),
+    Array("run", "table"),
+    Array("late", "value"),
+)
+_PIPELINED = (
+    *_ARRAYS,
+    Array("full_crd", "table"),
+    Array("full_val", "value"),
+    Array("full_order", "table"),
+    Array("full_slots", "table"),
+    Array("told", "table"),
+)
 
 
 @dataclass(frozen=True, init=False, repr=False)
@@ -47,18 +66,12 @@ class SparseWorkspace(Inner):
     """Component q has the words `crd[q * w : q * w + w]`, and they rise; there are `ptr[1]`.
 
     It has one word, the number of its coordinates in row-major order, where all those numbers have
-    64 bits, and otherwise a word for each coordinate. While the level is written, further
-    components lie behind, as they come: how they are found is the policy's affair.
+    64 bits, and otherwise a word for each coordinate. While the level is written, these are in
+    `all_crd`, and new components in `crd`, as they come: how they are found is the policy's affair.
+    Sorted, they are a `run` with the values `late`. Those that another thread is merging are the
+    `full` ones.
     """
 
-    arrays: ClassVar[tuple[Array, ...]] = (
-        Array("ptr", "position"),
-        Array("crd", "table"),
-        Array("order", "table"),
-        Array("slots", "table"),
-        Array("run", "table"),
-        Array("late", "value"),
-    )
     merges: ClassVar[bool] = True
     outermost: ClassVar[bool] = True
 
@@ -79,6 +92,10 @@ class SparseWorkspace(Inner):
     @property
     def width(self) -> int:  # type: ignore[override]
         return self.n
+
+    @property
+    def arrays(self) -> tuple[Array, ...]:  # type: ignore[override]
+        return _PIPELINED if self.policy.pipelined else _ARRAYS
 
     @property
     def stamp(self) -> str:
@@ -128,20 +145,26 @@ class SparseWorkspace(Inner):
 
     def variables(self, storage: Storage, level: int) -> tuple[imp.Var, ...]:
         v = Variables(storage)
-        return (v.count, v.stored, v.capacity, v.heads, v.w)
+        return (v.count, v.stored, v.capacity, v.heads, v.full_heads, v.w)
 
     def declare(self, b: Builder, storage: Storage, level: int) -> None:
         v = Variables(storage)
         b.emit(imp.Assign(v.count, imp.ZERO), imp.Assign(v.stored, imp.ZERO))
-        words = self.words(b, storage)
+        b.emit(imp.Assign(v.w, self.words(b, storage)))
+        accumulation = self._begin(b, storage)
+        with b.collect() as room:
+            accumulation.make_room()
+        with b.collect() as again:  # what was read the last time lies where these are to lie
+            accumulation.make_room_for(v.capacity)
+        b.emit(imp.If(v.capacity < 1, imp.Block(tuple(room)), imp.Block(tuple(again))))
+
+    def _begin(self, b: Builder, storage: Storage) -> Accumulation:
+        """Nothing has accumulated yet."""
         accumulation = Accumulation(b, storage, self.policy)
         accumulation.begin()
-        with b.collect() as room:
-            b.emit(imp.Assign(v.w, words))
-            accumulation.make_room()
-        # the room of the last time will do, unless components have become longer
-        new = (v.capacity < 1) | (v.w < words)
-        b.emit(imp.If(new, imp.Block(tuple(room)), imp.EMPTY), imp.Assign(v.w, words))
+        if self.policy.pipelined:
+            Pipeline(accumulation).begin()
+        return accumulation
 
     def reserve(self, b: Builder, storage: Storage, level: int, stop: imp.Expr) -> None:
         b.emit(imp.Grow(storage.buffers[level]["ptr"], stop + 1))
@@ -154,36 +177,40 @@ class SparseWorkspace(Inner):
         accumulation = Accumulation(b, storage, self.policy)
         keep = accumulation.insert(state)
         with b.collect() as flush:
-            accumulation.flush()
+            (Pipeline(accumulation) if self.policy.pipelined else accumulation).flush()
             accumulation.make_room()
         room = imp.If(v.count >= v.capacity, imp.Block(tuple(flush)), imp.EMPTY)
         leave = imp.If(dirty, imp.Block(keep), imp.EMPTY)
         begin = (room, imp.Let(dirty, imp.FALSE))
         return Lookup(
-            Thunk(begin, fiber.child(v.end, dirty=dirty, fresh=True), (leave,)),
-            sure=Thunk((room,), fiber.child(v.end, fresh=True), keep),
+            Thunk(begin, fiber.child(v.count, dirty=dirty, fresh=True), (leave,)),
+            sure=Thunk((room,), fiber.child(v.count, fresh=True), keep),
         )
 
     def freeze(self, b: Builder, storage: Storage, level: int, count: imp.Expr) -> None:
         arrays, v = storage.buffers[level], Variables(storage)
+        accumulation = Accumulation(b, storage, self.policy)
+        if self.policy.pipelined:
+            Pipeline(accumulation).wait()
         with b.collect() as flush:
-            Accumulation(b, storage, self.policy).flush()
+            accumulation.flush()
         b.emit(imp.If(v.count > 0, imp.Block(tuple(flush)), imp.EMPTY))
+        accumulation.exchange()
         ptr = arrays["ptr"]
         b.emit(imp.Store(ptr, imp.ZERO, imp.Const(0, ptr.dtype)))
         b.emit(imp.Store(ptr, imp.ONE, imp.cast(v.stored, ptr.dtype)))
         b.emit(imp.SetLength(ptr, imp.Const(2, imp.INT)))
         b.emit(imp.SetLength(arrays["crd"], v.stored * v.w))
-        for name in ("order", "slots", "run", "late"):
-            b.emit(imp.SetLength(arrays[name], imp.ZERO))
+        unused = [array for name, array in arrays.items() if name not in ("ptr", "crd")]
+        b.emit(*(imp.SetLength(array, imp.ZERO) for array in unused))
         storage.below(level).freeze(b, storage, level + 1, v.stored)
 
     def thaw(self, b: Builder, storage: Storage, level: int, count: imp.Expr) -> None:
         v = Variables(storage)
         b.emit(imp.Assign(v.stored, imp.widen(storage.buffers[level]["ptr"][count])))
         b.emit(imp.Assign(v.count, imp.ZERO), imp.Assign(v.w, self.words(b, storage)))
-        accumulation = Accumulation(b, storage, self.policy)
-        accumulation.begin()
+        accumulation = self._begin(b, storage)
+        accumulation.exchange()
         accumulation.make_room()
         storage.below(level).thaw(b, storage, level + 1, v.stored)
 
@@ -260,8 +287,9 @@ def _(
     first, below = distinct(fibers, coordinates)
     crd = _numbered([idx[first] for idx in coordinates], dims)
     arrays: dict[str, NDArray[Any]] = {"ptr": pointers(fibers, first), "crd": crd}
-    arrays |= {name: np.empty(0, np.int64) for name in ("order", "slots", "run")}
-    return arrays | {"late": np.empty(0, fibers.content[-1].dtype)}, below
+    kinds = {"table": np.dtype(np.int64), "value": fibers.content[-1].dtype}
+    unused = {a.name: np.empty(0, kinds[a.role]) for a in level.arrays if a.name not in arrays}
+    return arrays | unused, below
 
 
 @unpack_level.register(SparseWorkspace)

@@ -43,6 +43,7 @@ class _Scope:
     growing: bool  # whether buffers may be grown here
     variables: dict[str, tuple[str, bool]] = field(default_factory=dict)
     types: dict[str, str] = field(default_factory=dict)  # of every name, for good
+    tasks: dict[str, str] = field(default_factory=dict)  # and their codelets
     in_loop: bool = False
 
     def inner(self, in_loop: bool | None = None) -> _Scope:
@@ -129,6 +130,8 @@ def _statement(s: _Scope, stmt: imp.Stmt) -> None:
             _integer(s, count, stmt)
             if not buffer.growable or not s.growing:
                 _refuse(f"the buffer {buffer.name} cannot be grown here", stmt)
+        case imp.Swap() | imp.Spawn() | imp.Join():
+            _handover(s, stmt)
         case imp.Break():
             if not s.in_loop:
                 _refuse("break outside a loop", stmt)
@@ -142,6 +145,28 @@ def _statement(s: _Scope, stmt: imp.Stmt) -> None:
             pass
         case _:
             assert_never(stmt)
+
+
+def _handover(s: _Scope, stmt: imp.Swap | imp.Spawn | imp.Join) -> None:
+    """Buffers that change hands: only a kernel has them to give."""
+    if not s.growing:
+        _refuse("a codelet hands over buffers", stmt)
+    match stmt:
+        case imp.Swap(a, b):
+            _buffer(s, a, stmt)
+            _buffer(s, b, stmt)
+            if a.name == b.name or a.dtype != b.dtype or not (a.growable and b.growable):
+                _refuse(f"the buffers {a.name} and {b.name} cannot be swapped", stmt)
+        case imp.Spawn(task, call):
+            function = s.codelets.get(call.function)
+            if function is None or function.dtype is not None:
+                _refuse(f"the task {task} is no codelet without a result", stmt)
+            if s.tasks.setdefault(task, call.function) != call.function:
+                _refuse(f"the task {task} has two codelets", stmt)
+            _call(s, call)
+        case imp.Join(_, lent):
+            for buffer in lent:
+                _buffer(s, buffer, stmt)
 
 
 def _nested(s: _Scope, stmt: imp.For | imp.While | imp.If | imp.Block) -> None:

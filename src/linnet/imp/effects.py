@@ -14,12 +14,16 @@ _NONE: frozenset[str] = frozenset()
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """The variables that a piece of code reads and assigns, the buffers it reads and changes."""
+    """The variables that a piece of code reads and assigns, the buffers it reads and changes.
+
+    Buffers that are swapped are changed, too.
+    """
 
     reads: frozenset[str] = _NONE
     assigns: frozenset[str] = _NONE
     loads: frozenset[str] = _NONE
     changes: frozenset[str] = _NONE
+    swaps: frozenset[str] = _NONE
 
 
 _NOTHING = Summary()
@@ -61,6 +65,11 @@ class Effects:
                 below.append(Summary(loads=frozenset((buffer.name,))))
             case imp.Store(buffer) | imp.Fill(buffer) | imp.Grow(buffer):
                 below.append(Summary(changes=frozenset((buffer.name,))))
+            case imp.Swap(a, b):
+                both = frozenset((a.name, b.name))
+                below.append(Summary(changes=both, swaps=both))
+            case imp.Join(_, lent):
+                below.append(Summary(changes=frozenset(buffer.name for buffer in lent)))
             case imp.Call():
                 below.append(Summary(changes=self._changed(node)))
         return _union(below)
@@ -114,6 +123,7 @@ def _union(parts: list[Summary]) -> Summary:
         _NONE.union(*[s.assigns for s in parts]),
         _NONE.union(*[s.loads for s in parts]),
         _NONE.union(*[s.changes for s in parts]),
+        _NONE.union(*[s.swaps for s in parts]),
     )
 
 

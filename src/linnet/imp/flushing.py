@@ -1,67 +1,110 @@
-"""What becomes of a full accumulation array: one codelet, for both places that call it (WORK §4).
+"""What becomes of a full accumulation array: it is arranged, and merged (WORK §4, §5.3). Codelets.
 
-It is sorted, and merged into the all array. Codelets, made of those for one policy and function.
+`arrange` makes a sorted run of it. `stage` does that, and merges the run into the all array: all
+that there is to do for a thread of its own, while others accumulate. Both are made of codelets for
+one policy and function.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, MutableSequence, Sequence
 
-from linnet.imp.components import MANY, check_order, group
+from linnet.imp.components import MANY, ROOM, check_order, group
 from linnet.imp.condensing import condensing
-from linnet.imp.merging import gathering, merging
+from linnet.imp.merging import gathering
 
 Ints = Sequence[int]
 Target = MutableSequence[int]
 Values = MutableSequence[float]
 Combine = Callable[[float, float], float]
-Sort = Callable[..., None]
+Codelet = Callable[..., None]
+
+ALARM, STORED = 0, 2  # what a stage tells: whether its policy went astray, and what is stored now
+TOLD = 3
 
 
-def flushing(combine: Combine, sort: Sort, groups: bool, checked: bool) -> Callable[..., int]:
-    """The codelet that gives the number of components in the all array, or -1 if `sort` is wrong.
+def arranging(combine: Combine, sort: Codelet, groups: bool, checked: bool) -> Callable[..., int]:
+    """The codelet that gives the number of components of the run, or -1 if `sort` is wrong.
 
     With `groups`, components may be moved before they are sorted, and need not be sorted at all
-    where `bits` is that of a group of them.
+    where `bits` is that of a group of them. `order` and `late` have room as `bits` says.
     """
-    gather, merge, condense = gathering(combine), merging(combine), condensing(combine)
+    gather, condense = gathering(combine), condensing(combine)
     right = check_order if checked else _believed
 
-    def arranged(
-        crd: Ints, val: Values, w: int, stored: int, count: int, run: Target, late: Values,
+    def arrange(
+        crd: Ints, val: Values, w: int, count: int, bits: int, run: Target, late: Values,
         order: Target, slots: Ints, size: int,
     ) -> int:  # fmt: skip
-        sort(crd, w, stored, count, order, run, slots, size)
-        if not right(crd, w, stored, count, order):
+        """Sort."""
+        sort(crd, w, 0, count, order, run, slots, size)
+        if not right(crd, w, 0, count, order):
             return -1
-        return gather(crd, val, w, stored, count, order, run, late)
+        return gather(crd, val, w, 0, count, order, run, late)
 
-    def flush(
-        crd: Target, val: Values, w: int, stored: int, count: int, bits: int, run: Target,
-        late: Values, order: Target, slots: Ints, size: int,
+    def arrange_groups(
+        crd: Target, val: Values, w: int, count: int, bits: int, run: Target, late: Values,
+        order: Target, slots: Ints, size: int,
     ) -> int:  # fmt: skip
-        """Sort, and merge; `order` and `late` have room as `bits` says."""
-        n = arranged(crd, val, w, stored, count, run, late, order, slots, size)
-        if n < 0:
-            return n
-        return merge(crd, val, w, stored, run, late, n)
-
-    def flush_groups(
-        crd: Target, val: Values, w: int, stored: int, count: int, bits: int, run: Target,
-        late: Values, order: Target, slots: Ints, size: int,
-    ) -> int:  # fmt: skip
-        """Add up in groups, or sort; and merge."""
+        """Add up in groups, or sort."""
         if bits >= 0:
-            n = condense(crd, val, stored, count, bits, run, late, order)
-        else:
-            if w == 1 and count > MANY:
-                group(crd, val, stored, count, run, late, order)
-            n = arranged(crd, val, w, stored, count, run, late, order, slots, size)
-        if n < 0:
-            return n
-        return merge(crd, val, w, stored, run, late, n)
+            return condense(crd, val, 0, count, bits, run, late, order)
+        if w == 1 and count > MANY:
+            group(crd, val, 0, count, run, late, order)
+        return arrange(crd, val, w, count, bits, run, late, order, slots, size)
 
-    return flush_groups if groups else flush
+    return arrange_groups if groups else arrange
+
+
+def staging(arrange: Callable[..., int], merge: Callable[..., int], clear: Codelet) -> Codelet:
+    """The codelet for a thread: it sorts and merges, and clears the table of the policy."""
+
+    def stage(
+        crd: Target, val: Values, w: int, count: int, bits: int, run: Target, late: Values,
+        order: Target, slots: Target, size: int, old: Target, old_val: Values, stored: int,
+        told: Target,
+    ) -> None:  # fmt: skip
+        n = arrange(crd, val, w, count, bits, run, late, order, slots, size)
+        clear(slots, size, count)
+        told[STORED] = -1
+        if n >= 0:
+            told[STORED] = merge(old, old_val, w, stored, run, late, n, crd, val)
+
+    return stage
+
+
+def guarded_staging(sort: Codelet, stage: Codelet, clear: Codelet) -> Codelet:
+    """The same for codelets that somebody else wrote, which are told the lengths of arrays."""
+
+    def guarded_stage(
+        crd: Target, val: Values, w: int, count: int, bits: int, run: Target, late: Values,
+        order: Target, slots: Target, size: int, old: Target, old_val: Values, stored: int,
+        told: Target, words: int,
+    ) -> None:  # fmt: skip
+        lengths = count + ROOM
+        sort(
+            crd, w, 0, count, order, run, slots, size,
+            -count * w, lengths, count * w + ROOM, words, told,
+        )  # fmt: skip
+        if told[ALARM] == 0:
+            stage(
+                crd, val, w, count, bits, run, late, order, slots, size, old, old_val, stored, told
+            )
+        clear(slots, size, count, words, told)
+
+    return guarded_stage
+
+
+def in_place(merge: Callable[..., int]) -> Callable[..., int]:
+    """A merge that does not need the array it could merge into."""
+
+    def merge_in_place(
+        old: Target, old_val: Values, w: int, stored: int, run: Target, late: Values, n: int,
+        crd: Ints, val: Values,
+    ) -> int:  # fmt: skip
+        return merge(old, old_val, w, stored, run, late, n)
+
+    return merge_in_place
 
 
 def _believed(crd: Ints, w: int, base: int, count: int, order: Ints) -> bool:
@@ -73,4 +116,9 @@ def keep(
     crd: Ints, w: int, base: int, count: int, order: Ints, spare: Ints, slots: Ints, size: int
 ) -> None:
     """What has been sorted already."""
+    return
+
+
+def leave(slots: Ints, size: int, count: int) -> None:
+    """There is no table to be cleared, or it has been."""
     return

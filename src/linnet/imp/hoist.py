@@ -69,6 +69,8 @@ class _Pass:
         if not isinstance(stmt, imp.Grow):
             return False
         count, inside = self.effects.of(stmt.count), self.effects.of(loop)
+        if stmt.buffer.name in inside.swaps:  # it is another one each time
+            return False
         return count.reads.isdisjoint(inside.assigns) and count.loads.isdisjoint(inside.changes)
 
     def _once(self, stmt: imp.Stmt, loop: Loop, others: list[imp.Stmt], before: int) -> bool:

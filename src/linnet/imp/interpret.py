@@ -45,6 +45,7 @@ class _Frame:
     values: dict[str, Scalar] = field(default_factory=dict)
     arrays: dict[str, Array] = field(default_factory=dict)
     lengths: dict[str, int] = field(default_factory=dict)
+    lent: dict[str, set[str]] = field(default_factory=dict)  # task: buffers it has
 
 
 def run(kernel: imp.Kernel, arguments: Mapping[str, Operand]) -> tuple[int, dict[str, Array]]:
@@ -120,6 +121,17 @@ def _statement(f: _Frame, stmt: imp.Stmt) -> None:
             f.lengths[buffer.name] = length = _int(f, count)
             if length:
                 _place(f, buffer, length - 1)
+        case imp.Swap(a, b):
+            _unlent(f, a.name, b.name)
+            f.arrays[a.name], f.arrays[b.name] = f.arrays[b.name], f.arrays[a.name]
+        case imp.Spawn(task, call):
+            if task in f.lent:
+                raise InternalError(f"the task {task} is spawned before it is joined")
+            _call(f, call)
+            f.lent[task] = {a.buffer.name for a in call.args if isinstance(a, imp.Address)}
+        case imp.Join(task, lent):
+            if not f.lent.pop(task, set()) <= {buffer.name for buffer in lent}:
+                raise InternalError(f"the task {task} was lent more than is taken back")
         case imp.Do(call):
             _call(f, call)
         case imp.Break():
@@ -149,7 +161,15 @@ def _fill(f: _Frame, stmt: imp.Fill) -> None:
         f.arrays[stmt.buffer.name][start:stop] = _expr(f, stmt.value)
 
 
+def _unlent(f: _Frame, *names: str) -> None:
+    """Nobody touches what a task has: what it finds there would depend on who is faster."""
+    for task, lent in f.lent.items():
+        if not lent.isdisjoint(names):
+            raise InternalError(f"the task {task} has {', '.join(sorted(lent & set(names)))}")
+
+
 def _grow(f: _Frame, buffer: imp.Buffer, count: int) -> None:
+    _unlent(f, buffer.name)
     old = f.arrays[buffer.name]
     if count <= len(old):
         return
@@ -161,6 +181,7 @@ def _grow(f: _Frame, buffer: imp.Buffer, count: int) -> None:
 
 
 def _place(f: _Frame, buffer: imp.Buffer, at: int) -> tuple[Array, int]:
+    _unlent(f, buffer.name)
     array = f.arrays.get(buffer.name)
     if array is None:
         raise InternalError(f"there is no buffer {buffer.name}")
@@ -216,6 +237,7 @@ def _call(f: _Frame, e: imp.Call) -> Scalar | None:
     inner = _Frame(f.codelets)
     for p, a in zip(function.params, e.args, strict=True):
         if isinstance(a, imp.Address):
+            _unlent(f, a.buffer.name)
             inner.arrays[p.name] = f.arrays[a.buffer.name]
         else:
             inner.values[p.name] = _expr(f, a)

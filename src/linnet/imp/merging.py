@@ -1,9 +1,9 @@
 """The merge stage of a sparse workspace (WORK §4.3), for any function that combines two values.
 
-The sorted accumulation array is first gathered into a run without duplicates, which is merged into
-the all array from behind, so that no second all array is needed. Into a much longer one it is
-woven: what both have is searched for and combined first. Codelets, made for a function
-`combine(old, new)`.
+The sorted accumulation array is first gathered into a run without duplicates. That is merged into
+the all array from behind, so that no second all array is needed; into a much longer one it is
+woven: what both have is searched for and combined first. Or both are merged into a second all array
+(WORK §5.3). Codelets, made for a function `combine(old, new)`.
 """
 
 from __future__ import annotations
@@ -118,6 +118,66 @@ def merging(combine: Combine) -> Callable[..., int]:
         return stored + left
 
     return merge
+
+
+def doubling(combine: Combine) -> Callable[..., int]:
+    """The codelet that merges the all array and a run into another all array."""
+
+    def both(
+        crd: Ints, val: Values, stored: int, run: Ints, late: Values, count: int, to: Target,
+        to_val: Values,
+    ) -> int:  # fmt: skip
+        """Merge words that lie as close together as those of the run."""
+        p, r, out = 0, 0, 0
+        while p < stored and r < count:
+            old, new, x, y = crd[p], run[r], val[p], late[r]
+            if old == new:
+                y = combine(x, y)
+            to[out] = min(old, new)
+            to_val[out] = x if old < new else y
+            p += int(old <= new)
+            r += int(old >= new)
+            out += 1
+        out = append(crd, val, 1, p, stored, to, to_val, out)
+        return append(run, late, 1, r, count, to, to_val, out)
+
+    def merge_into(
+        crd: Ints, val: Values, w: int, stored: int, run: Ints, late: Values, count: int,
+        to: Target, to_val: Values,
+    ) -> int:  # fmt: skip
+        """Merge, and say how many components there are then."""
+        if w == 1 and stored < _NEAR * count:
+            return both(crd, val, stored, run, late, count, to, to_val)
+        p, out = 0, 0
+        for r in range(count):
+            begin = p
+            if w == 1:
+                p = gallop(crd, p, stored, run[r])
+            else:
+                while p < stored and compare(crd, p, run, r, w) < 0:
+                    p += 1
+            out = append(crd, val, w, begin, p, to, to_val, out)
+            copy(run, r, to, out, w)
+            to_val[out] = late[r]
+            if p < stored and compare(crd, p, run, r, w) == 0:
+                to_val[out] = combine(val[p], late[r])
+                p += 1
+            out += 1
+        return append(crd, val, w, p, stored, to, to_val, out)
+
+    return merge_into
+
+
+def append(
+    crd: Ints, val: Sequence[float], w: int, begin: int, end: int, to: Target, to_val: Values,
+    out: int,
+) -> int:  # fmt: skip
+    """Copy components to where others end; return where these do."""
+    for k in range((end - begin) * w):
+        to[out * w + k] = crd[begin * w + k]
+    for p in range(begin, end):
+        to_val[out + p - begin] = val[p]
+    return out + end - begin
 
 
 def weave(

@@ -7,7 +7,8 @@
           | Store(buffer, index, value) | Fill(buffer, start, stop, value)
           | For(var, start, stop, body) | While(cond, body) | If(cond, then, orelse)
           | Block(stmts) | Break() | Return(value) | Do(call) | Comment(text)
-          | Grow(buffer, count) | SetLength(buffer, count)
+          | Grow(buffer, count) | SetLength(buffer, count) | Swap(a, b)
+          | Spawn(task, call) | Join(task, lent)
 
 Expressions are pure values: reading one twice is the same as reading it once. Types are dtype
 names (`"int64"`, `"float64"`, `"bool"`, …). Two buffers never overlap. A `For` counts up by one,
@@ -306,6 +307,34 @@ class SetLength:
 
 
 @dataclass(frozen=True, slots=True)
+class Swap:
+    """Let two growable buffers exchange their memory; lengths stay as they were set."""
+
+    a: Buffer
+    b: Buffer
+
+
+@dataclass(frozen=True, slots=True)
+class Spawn:
+    """Call a codelet for its effect, on a thread of its own where there is one to be had.
+
+    Until the task is joined nobody else touches the buffers that are passed. A task has one
+    codelet, and is joined before it is spawned again; when a kernel returns, it has ended.
+    """
+
+    task: str
+    call: Call
+
+
+@dataclass(frozen=True, slots=True)
+class Join:
+    """Wait until a task has ended, if it was spawned; what it was `lent` may be touched again."""
+
+    task: str
+    lent: tuple[Buffer, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Block:
     """Statements in order. `Block(())` does nothing."""
 
@@ -327,6 +356,9 @@ Stmt: TypeAlias = (
     | Comment
     | Grow
     | SetLength
+    | Swap
+    | Spawn
+    | Join
     | Block
 )
 Node: TypeAlias = Expr | Address | Buffer | Stmt

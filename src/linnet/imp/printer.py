@@ -83,6 +83,12 @@ def _statement(stmt: imp.Stmt) -> Iterator[str]:
             yield f"grow({buffer.name}, {_expr(count)})"
         case imp.SetLength(buffer, count):
             yield f"length({buffer.name}, {_expr(count)})"
+        case imp.Swap(a, b):
+            yield f"swap({a.name}, {b.name})"
+        case imp.Spawn(task, call):
+            yield f"spawn {task}: {_expr(call)}"
+        case imp.Join(task):
+            yield f"join {task}"
         case _:
             assert_never(stmt)
 

@@ -120,6 +120,8 @@ class _Pass:
         if total is None:
             return None
         inside, here = self.effects.of(loop), self.effects.of(total)
+        if grow.buffer.name in inside.swaps:  # it is another one each time
+            return None
         local = {s.var.name for s in loop.body.stmts if isinstance(s, imp.Let)}
         local |= {loop.var.name} if isinstance(loop, imp.For) else set()
         if here.loads & inside.changes or here.reads & local:

@@ -41,6 +41,9 @@ _CHILDREN: dict[type, tuple[str, ...]] = {
     imp.Comment: (),
     imp.Grow: ("count",),
     imp.SetLength: ("count",),
+    imp.Swap: (),
+    imp.Spawn: ("call",),
+    imp.Join: (),
     imp.Block: ("stmts",),
 }
 

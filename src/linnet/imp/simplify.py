@@ -190,6 +190,9 @@ def _statement(place: _Place, stmt: imp.Stmt) -> None:
             call = rebuild(call, facts.value)  # type: ignore[arg-type]
             if place.whole.effects.of(call).changes:
                 place.out.append(stmt if call is stmt.call else imp.Do(call))
+        case imp.Spawn(task, call):
+            passed = rebuild(call, facts.value)  # type: ignore[arg-type]
+            place.out.append(stmt if passed is call else imp.Spawn(task, passed))
         case imp.Fill(_, start, stop, _) if _is_empty(facts.value(start), facts.value(stop)):
             pass
         case _:
