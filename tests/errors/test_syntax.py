@@ -17,7 +17,9 @@ from linnet.frontend.parse import parse
 # the message; the hint.
 LINES = [
     ("while x[i] > 0: pass", "while x[i] > 0: pass", "a while loop cannot be used in a kernel", "loop with `for i in ...:` or `for i in range(a, b):`"),
-    ("break", "break", "break cannot be used in a kernel", "put what follows under `if`"),
+    ("break", "break", "break ends one loop, and here are several", "write a loop for each index: `for i in ...:` and below it `for j in ...:`"),
+    ("for k in range(i, i + 1): break", "break", "break ends a loop over one index, which ends anyway", "put what follows under `if`"),
+    ("for k in range(3): break; y[i] = 1", "y[i] = 1", "nothing is run after a break", "leave it out"),
     ("continue", "continue", "continue cannot be used in a kernel", "put what follows under `if`"),
     ("with x: pass", "with x: pass", "a with statement cannot be used in a kernel", "open it around the call of the kernel"),
     ("raise x", "raise x", "raise cannot be used in a kernel", "check arguments before the call of the kernel"),

@@ -20,7 +20,7 @@ from linnet.frontend.expressions import expression, operator
 from linnet.frontend.refusals import refusal, refused_loop
 from linnet.frontend.scope import Scope, outer_names
 from linnet.frontend.source import Source, read
-from linnet.loops.rewrite import block, walk
+from linnet.loops.rewrite import block, point_of, walk
 
 
 def parse(function: types.FunctionType) -> loops.Program:
@@ -133,6 +133,8 @@ def _block(stmts: Sequence[ast.stmt], scope: Scope) -> loops.Stmt:
                 rest = loops.Let(name, value, rest, scope.source.location(stmt))
             return block([*done, rest])
         done.append(_statement(stmt, scope))
+        if isinstance(stmt, ast.Break) and stmts[k + 1 :]:
+            raise scope.error(stmts[k + 1], "nothing is run after a break", hint="leave it out")
     return block(done)
 
 
@@ -157,6 +159,8 @@ def _statement(node: ast.stmt, scope: Scope) -> loops.Stmt:
             return update(node, target, operator(op, node, scope), value, scope)
         case ast.Expr(value):
             return _bare(node, value, scope)
+        case ast.Break():
+            return loops.Break(scope.source.location(node))
         case ast.Pass():
             return loops.NOTHING
         case ast.Assign():
@@ -211,12 +215,33 @@ def _loop(node: ast.For, scope: Scope) -> loops.Stmt:
         raise scope.error(node.orelse[0], "a loop has no else", hint="write it after the loop")
     at = _heading(node, scope)
     extent = _extent(node, scope)
+    names = _index_names(node, scope)
+    if (left := _own_break(node.body)) is not None:
+        if len(names) > 1:
+            hint = "write a loop for each index: `for i in ...:` and below it `for j in ...:`"
+            raise scope.error(left, "break ends one loop, and here are several", hint=hint)
+        if point_of(extent) is not None:
+            hint = "put what follows under `if`"
+            raise scope.error(
+                left, "break ends a loop over one index, which ends anyway", hint=hint
+            )
     with scope.block():
-        indices = [scope.bind("index", n.id, n) for n in _index_names(node, scope)]
+        indices = [scope.bind("index", n.id, n) for n in names]
         body = _inner(node.body, scope)
     for index in reversed(indices):
         body = loops.Loop(index, extent, body, at)
     return body
+
+
+def _own_break(stmts: list[ast.stmt]) -> ast.Break | None:
+    """The first `break` that ends the loop around these statements."""
+    for stmt in stmts:
+        found = stmt if isinstance(stmt, ast.Break) else None
+        if isinstance(stmt, ast.If):
+            found = _own_break(stmt.body) or _own_break(stmt.orelse)
+        if found is not None:
+            return found
+    return None
 
 
 def _heading(node: ast.For, scope: Scope) -> Location:

@@ -12,7 +12,6 @@ _REFUSED: dict[str, tuple[str, str]] = {
     # statements
     "While": ("a while loop", _FOR),
     "AsyncFor": ("an async loop", _FOR),
-    "Break": ("break", "put what follows under `if`"),
     "Continue": ("continue", "put what follows under `if`"),
     "With": ("a with statement", "open it around the call of the kernel"),
     "AsyncWith": ("a with statement", "open it around the call of the kernel"),

@@ -17,6 +17,7 @@ from linnet.loops.nodes import (
     Access,
     Assign,
     Block,
+    Break,
     Call,
     Declare,
     Dimension,
@@ -120,6 +121,9 @@ class _Names:
                 self.declared |= {tensor}
             case Freeze(tensor, at) | Thaw(tensor, at):
                 self._tensor(tensor, None, at)
+            case Break(at):
+                if "index" not in self.bound.values():
+                    raise _wrong("a break outside of loops", at)
             case _:
                 assert_never(stmt)
 
@@ -209,6 +213,8 @@ class _Modes:
             case Thaw(tensor, at):
                 self._is(tensor, "read", at)
                 self.modes[tensor] = "update"
+            case Break():
+                pass
             case _:
                 assert_never(stmt)
 

@@ -7,6 +7,7 @@ closures once, and the closures run; `evaluate` does the same for expressions.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import TypeAlias, assert_never
 
@@ -35,6 +36,7 @@ from linnet.loops.nodes import (
     Access,
     Assign,
     Block,
+    Break,
     Call,
     Declare,
     Dimension,
@@ -51,6 +53,7 @@ from linnet.loops.nodes import (
     Thaw,
     Value,
 )
+from linnet.loops.rewrite import is_left
 
 Beyond: TypeAlias = Missing | Structural
 """What is read out of bounds: nothing, or a fill value where nothing is stored anyway."""
@@ -122,6 +125,8 @@ class _Compiler:
                 return self._declare(stmt)
             case Freeze() | Thaw():
                 return _in_order([])
+            case Break():
+                return _leave
             case _:
                 assert_never(stmt)
 
@@ -137,7 +142,7 @@ class _Compiler:
                 env[index] = i
                 body(env)
 
-        return loop
+        return _until_left(loop) if is_left(stmt) else loop
 
     def _declare(self, stmt: Declare) -> Do:
         cell, init = self.cells[stmt.tensor], self.expr(stmt.init)
@@ -235,6 +240,22 @@ class _Compiler:
         if kind(code.dtype) not in "iu":
             raise DTypeError(f"an index is an integer, not {concrete(code.dtype)}", at=at)
         return lambda env: int(_present(code.run(env), at))  # type: ignore[call-overload]
+
+
+class _Left(Exception):
+    """The loop around is left."""
+
+
+def _leave(env: Env) -> None:
+    raise _Left
+
+
+def _until_left(loop: Do) -> Do:
+    def left(env: Env) -> None:
+        with suppress(_Left):
+            loop(env)
+
+    return left
 
 
 def _in_order(parts: list[Do]) -> Do:

@@ -4,7 +4,7 @@
          | Call(function, args) | Dimension(tensor, mode) | Value(code)
     stmt = Loop(index, extent, body) | If(cond, then, orelse) | Let(name, value, body)
          | Assign(target, op, value) | Declare(tensor, init, dims) | Freeze(tensor) | Thaw(tensor)
-         | Block(stmts)
+         | Break() | Block(stmts)
 
 A program prints as the Python it was written in. `Value` and an access to a `Fiber` appear only
 while a program is being lowered: they stand for what is already code.
@@ -168,13 +168,20 @@ class Thaw:
 
 
 @dataclass(frozen=True, slots=True)
+class Break:
+    """`break`: the loop around ends here. That loop counts, and walks no tensor."""
+
+    at: Location | None = field(default=None, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
 class Block:
     """Statements in order. `Block(())` does nothing."""
 
     stmts: tuple[Stmt, ...] = ()
 
 
-Stmt: TypeAlias = Loop | If | Let | Assign | Declare | Freeze | Thaw | Block
+Stmt: TypeAlias = Loop | If | Let | Assign | Declare | Freeze | Thaw | Break | Block
 Node: TypeAlias = Expr | Stmt | Extent
 
 NOTHING = Block(())

@@ -14,6 +14,7 @@ from linnet.loops.nodes import (
     Access,
     Assign,
     Block,
+    Break,
     Call,
     Declare,
     Dimension,
@@ -48,7 +49,7 @@ def show(node: Program | Stmt | Expr) -> str:
     match node:
         case Program():
             return _Printer(_names(node)).program(node)
-        case Loop() | If() | Let() | Assign() | Declare() | Freeze() | Thaw() | Block():
+        case Loop() | If() | Let() | Assign() | Declare() | Freeze() | Thaw() | Break() | Block():
             return "\n".join(_Printer().lines(node))
         case _:
             return _Printer().expr(node)
@@ -107,6 +108,8 @@ class _Printer:
                 yield f"ln.freeze({tensor})"
             case Thaw(tensor):
                 yield f"ln.thaw({tensor})"
+            case Break():
+                yield "break"
             case _:
                 assert_never(stmt)
 

@@ -14,6 +14,7 @@ from linnet.loops.nodes import (
     Access,
     Assign,
     Block,
+    Break,
     Call,
     Declare,
     Dimension,
@@ -45,7 +46,7 @@ StmtRule: TypeAlias = Callable[[Stmt], Stmt | None]
 def children(node: Node) -> tuple[Node, ...]:
     """The nodes directly below, in the order in which they are evaluated."""
     match node:
-        case Literal() | Index() | Name() | Dimension() | Value() | Freeze() | Thaw():
+        case Literal() | Index() | Name() | Dimension() | Value() | Freeze() | Thaw() | Break():
             return ()
         case Access(_, indices):
             return indices
@@ -76,6 +77,37 @@ def walk(node: Node) -> Iterator[Node]:
         node = stack.pop()
         yield node
         stack.extend(reversed(children(node)))
+
+
+def point_of(extent: Extent | None) -> Expr | None:
+    """The only index of an extent `range(e, e + 1)`, or None."""
+    match extent:
+        case Extent(start, Call(function, (again, Literal(1)))):
+            return start if function.name == "add" and start == again else None
+    return None
+
+
+def is_left(loop: Loop) -> bool:
+    """Whether a `break` may end the loop; one over a single index does not count as a loop."""
+    return point_of(loop.extent) is None and leaves(loop.body)
+
+
+def leaves(stmt: Stmt) -> bool:
+    """Whether a statement may end the loop around it."""
+    stack = [stmt]
+    while stack:
+        match stack.pop():
+            case Break():
+                return True
+            case Block(stmts):
+                stack.extend(stmts)
+            case If(_, then, orelse):
+                stack += [then, orelse]
+            case Let(_, _, body):
+                stack.append(body)
+            case Loop(_, extent, body) if point_of(extent) is not None:
+                stack.append(body)
+    return False
 
 
 def accesses(node: Node) -> Iterator[tuple[Access, bool]]:

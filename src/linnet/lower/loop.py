@@ -7,7 +7,7 @@ from dataclasses import replace
 from linnet import imp, loops
 from linnet.formats.fiber import Fiber, Register
 from linnet.formats.looplets import Looplet
-from linnet.loops.rewrite import accesses
+from linnet.loops.rewrite import accesses, is_left, point_of, walk
 from linnet.lower.context import (
     Context,
     Cursor,
@@ -27,7 +27,6 @@ from linnet.lower.searches import hold_searched
 from linnet.lower.trace import walked_line
 from linnet.lower.unfurl import Span, guard, mask_looplet, unfurl
 from linnet.lower.windows import join_windows
-from linnet.normalize.simplify import point_of
 
 
 def lower_loop(ctx: Context, loop: loops.Loop, lower_stmt: LowerStmt) -> None:
@@ -52,6 +51,8 @@ def lower_loop(ctx: Context, loop: loops.Loop, lower_stmt: LowerStmt) -> None:
     looplets: dict[Cursor, Looplet] = {}
     span = Span(index, lo, hi, point)
     for c in cursors_of(body, loop.index):
+        if isinstance(c, Mask) and is_left(loop):
+            continue  # a loop that may be left stays one loop: its index is compared inside
         if isinstance(c, Mask):
             looplets[c] = mask_looplet(ctx, c, index, hi, point)
         elif not c.update:
@@ -140,10 +141,11 @@ def keep_in_registers(
 ) -> tuple[loops.Stmt, list[tuple[Fiber, Register]]]:
     """Values that a loop reads or updates at one place are kept in variables around it."""
     values: dict[Fiber, loops.Expr] = {}
+    changing = {n.tensor for n in walk(body) if isinstance(n, loops.Declare | loops.Thaw)}
     for access, is_target in accesses(body):
         fiber = access.tensor
         known = is_target or access.indices or fiber in values
-        if isinstance(fiber, Fiber) and not known:
+        if isinstance(fiber, Fiber) and not known and fiber.storage.name not in changing:
             values[fiber] = loops.Value(_load(ctx, fiber))
     kept = [(fiber, _open(ctx, fiber)) for fiber in _sole_targets(body)]
     registers = dict(kept)

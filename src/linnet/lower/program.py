@@ -269,6 +269,8 @@ def lower_stmt(ctx: Context, stmt: loops.Stmt) -> None:
             lower_block(ctx, list(stmts))
         case loops.Let() | loops.Declare() | loops.Freeze() | loops.Thaw():
             lower_block(ctx, [stmt])
+        case loops.Break():
+            ctx.b.emit(imp.Break())
         case _:
             assert_never(stmt)
 

@@ -16,12 +16,19 @@ from linnet.algebra.dtypes import as_python
 from linnet.algebra.table import coalesce, logical_and
 from linnet.formats.fiber import Fiber, Register, Storage
 from linnet.formats.format import Format
-from linnet.loops.rewrite import block, rewrite_stmt, substitute, substitute_expr, walk
+from linnet.loops.rewrite import (
+    block,
+    point_of,
+    rewrite_stmt,
+    substitute,
+    substitute_expr,
+    walk,
+)
 from linnet.loops.types import dtype_of
 from linnet.lower.context import Context
 from linnet.lower.expressions import LAZY, REFUSED
 from linnet.normalize.guards import held
-from linnet.normalize.simplify import Fact, point_of
+from linnet.normalize.simplify import Fact
 
 FEW = 3  # searches around a loop, of which versions are written
 

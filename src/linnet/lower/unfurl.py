@@ -29,10 +29,11 @@ from linnet.formats.looplets import (
     Truth,
 )
 from linnet.imp.rewrite import substitute
+from linnet.loops.rewrite import point_of
 from linnet.lower.context import Context, Cursor, Mask, Site, targets
 from linnet.lower.expressions import LAZY, lower_expr, out_of_bounds
 from linnet.normalize.affine import MIRRORED, affine_of, residue_of
-from linnet.normalize.simplify import point_of, simplify_expr
+from linnet.normalize.simplify import simplify_expr
 
 PERMISSIVE = "permissive"
 INSIDE = "inside"  # the protocol of slices, which do not leave their dimension

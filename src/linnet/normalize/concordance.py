@@ -17,9 +17,10 @@ from linnet.errors import DiscordanceWarning, Location
 from linnet.formats.format import Format
 from linnet.formats.level import Level
 from linnet.loops.printer import show
-from linnet.loops.rewrite import block, map_exprs, map_stmts, rewrite_expr, walk
+from linnet.loops.rewrite import block, is_left, map_exprs, map_stmts, rewrite_expr, walk
 from linnet.names import Names
 from linnet.normalize.affine import affine_of
+from linnet.normalize.lifecycles import handed_down
 from linnet.normalize.tangles import tangled
 
 Formats = dict[str, Format]
@@ -33,7 +34,7 @@ class _Nest:
     `wanted[d]` are the loops to be put inside the first d loops: around the next one, or around the
     statement itself. `known` says at which depth names are bound and tensors declared: loops
     outside its declaration do not walk a tensor. The loops `within` stay inside the dimensions that
-    they index, and the tensors `changed` are written to.
+    they index, those that may be `left` walk nothing, and the tensors `changed` are written to.
     """
 
     formats: Formats
@@ -41,6 +42,7 @@ class _Nest:
     tangled: frozenset[str]
     changed: frozenset[str]
     within: set[str] = field(default_factory=set)
+    left: set[str] = field(default_factory=set)
     warnings: list[Warned] = field(default_factory=list)
     path: list[str] = field(default_factory=list)
     wanted: list[list[loops.Loop]] = field(default_factory=list)
@@ -111,7 +113,12 @@ def _statement(s: _Nest, stmt: loops.Stmt) -> loops.Stmt:
             s.path.append(index)
             if _is_whole(extent):
                 s.within.add(index)
+            if is_left(changed):
+                s.left.add(index)
+            before = dict(s.known)
+            s.known |= dict.fromkeys(handed_down(changed), len(s.path))
             changed = map_stmts(changed, lambda inner: _statement(s, inner))
+            s.known = before
             s.path.pop()
         case loops.Let(name):
             s.known[name] = len(s.path)
@@ -170,6 +177,8 @@ def _walked_at(s: _Nest, index: loops.Expr, level: Level) -> int:
     if not inside or not all(name in s.path for name in inside):
         return 0
     deepest = max(inside, key=s.path.index)
+    if deepest in s.left:
+        return 0
     affine = affine_of(index, deepest, set())
     walks = affine is not None and (affine[0] == 1 or level.full or level.strided)
     return s.path.index(deepest) + 1 if walks else 0
@@ -216,7 +225,7 @@ def _point(
 
 def _tell(s: _Nest, access: loops.Access, index: loops.Expr, level: Level) -> None:
     """Warn where a loop runs over a whole dimension to search, for each value of an outer index."""
-    if level.full or level.located or not isinstance(index, loops.Index):
+    if level.full or level.located or not isinstance(index, loops.Index) or index.name in s.left:
         return
     message = (
         f"{show(access)} goes against the order in which {access.tensor} is stored: the loop over "

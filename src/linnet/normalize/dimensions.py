@@ -20,6 +20,7 @@ from linnet.loops.nodes import (
     Access,
     Assign,
     Block,
+    Break,
     Call,
     Declare,
     Dimension,
@@ -104,7 +105,7 @@ class _Dimensions:
         match stmt:
             case Block():
                 return map_stmts(stmt, self.statement)
-            case Freeze() | Thaw():
+            case Freeze() | Thaw() | Break():
                 return stmt
         self._at = stmt.at or self._at
         match stmt:

@@ -1,34 +1,41 @@
 """When is a tensor read and when is it updated? Inserts `Freeze` and `Thaw` (FINCH §5.5).
 
-A tensor changes between the two modes only in the block that declares it, between the statements of
-that block; a parameter that is never declared, in the outermost block. Loops and the branches of an
-`if` open blocks; a `Let` does not: what follows it in the user's text is still the same block. A
-scalar of the kernel's own is a variable, and needs no modes: it carries a value from one iteration
-to the next.
+A tensor changes between the two modes between the statements of the block that declares it; a
+parameter that is never declared, of the outermost block. Loops and the branches of an `if` open
+blocks; a `Let` does not: what follows it in the user's text is still the same block. A loop that
+does not walk the tensor, such as one over time steps, may read it in one statement and update it in
+another: it is handed down, to be frozen and thawed there, and is read when the loop begins and when
+it ends. A scalar of the kernel's own is a variable, and needs no modes.
 """
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from types import MappingProxyType
 from typing import TypeAlias, assert_never
 
 from linnet.errors import LifecycleError, Location
 from linnet.loops.nodes import (
     Assign,
     Block,
+    Break,
     Declare,
     Expr,
     Freeze,
     If,
+    Index,
     Let,
     Loop,
     Program,
     Stmt,
     Thaw,
 )
-from linnet.loops.rewrite import accesses, block, walk
+from linnet.loops.rewrite import accesses, block, leaves, point_of, walk
 
 READ, UPDATE, DECLARE = "read", "update", "declare"
+NOTHING_HANDED: Mapping[str, Location | None] = MappingProxyType({})
 
 Uses: TypeAlias = dict[tuple[str, str], Location | None]
 """What a statement does to tensors that it does not declare itself: the first place where it reads,
@@ -66,6 +73,35 @@ def carried_scalars(program: Program) -> frozenset[str]:
     return frozenset(found & scalars)
 
 
+def handed_down(stmt: Loop | If, uses: Uses | None = None) -> frozenset[str]:
+    """The tensors that only the blocks of a loop or an `if` use, some read and others update.
+
+    What a loop walks has one mode in it.
+    """
+    if uses is None:
+        uses = _Blocks({}, frozenset()).uses(stmt)
+    found = Counter(tensor for tensor, _ in uses)
+    several = {tensor for tensor, count in found.items() if count > 1}
+    if not several:
+        return frozenset()
+    match stmt:
+        case If(cond):
+            several -= {tensor for tensor, _ in _reads(cond, None)}
+        case Loop(index, extent, body):
+            heading = _reads(extent.start, None) | _reads(extent.stop, None) if extent else {}
+            several -= _walked(index, body) | {tensor for tensor, _ in heading}
+    return frozenset(several)
+
+
+def _walked(index: str, body: Stmt) -> set[str]:
+    """The tensors that the loop over an index walks."""
+    return {
+        str(access.tensor)
+        for access, _ in accesses(body)
+        if any(node == Index(index) for i in access.indices for node in walk(i))
+    }
+
+
 def updated_params(program: Program) -> tuple[str, ...]:
     """The parameters that the program updates or declares, in the order of the parameters."""
     written = {
@@ -83,12 +119,15 @@ class _Blocks:
     modes: dict[str, str]
     carried: frozenset[str]  # scalars that are read while they are updated
     ended: set[str] = field(default_factory=set)  # temporaries whose block has ended
+    outside: list[frozenset[str]] = field(default_factory=list)  # what open blocks began with
     known: dict[int, Uses] = field(default_factory=dict)  # of loops and ifs, by identity
 
     def block(self, stmt: Stmt, owned: dict[str, Location | None]) -> Stmt:
         """One block. `owned` are the tensors that it may freeze and thaw, and where it got them."""
         outside = frozenset(self.modes)
+        self.outside.append(outside)
         stmts, last = self.statements(stmt, owned), []
+        self.outside.pop()
         for tensor, at in owned.items():
             if self.modes[tensor] == UPDATE:
                 last.append(Freeze(tensor, at))
@@ -108,14 +147,17 @@ class _Blocks:
             case Let(name, value, body, at):
                 before = self._prepare(stmt, _reads(value, at))
                 return [*before, Let(name, value, block(self.statements(body, owned)), at)]
-        before = self._prepare(stmt, self.uses(stmt))
+        uses = self.uses(stmt)
+        handed = self._handed(stmt, uses, owned)
+        before = self._prepare(stmt, uses, handed)
         match stmt:
-            case Assign():
+            case Assign() | Break():
                 return [*before, stmt]
             case Loop(index, extent, body, at):
-                return [*before, Loop(index, extent, self.block(body, {}), at)]
+                return [*before, Loop(index, extent, self.block(body, dict(handed)), at)]
             case If(cond, then, orelse, at):
-                return [*before, If(cond, self.block(then, {}), self.block(orelse, {}), at)]
+                then, orelse = self.block(then, dict(handed)), self.block(orelse, dict(handed))
+                return [*before, If(cond, then, orelse, at)]
             case Declare(tensor):
                 self.modes[tensor] = UPDATE
                 owned[tensor] = stmt.at
@@ -134,10 +176,36 @@ class _Blocks:
         self.modes[tensor] = mode
         return [stmt]
 
-    def _prepare(self, stmt: Stmt, uses: Uses) -> list[Stmt]:
+    def _handed(
+        self, stmt: Stmt, uses: Uses, owned: dict[str, Location | None]
+    ) -> dict[str, Location | None]:
+        """The tensors that are read when a statement begins, and may change their mode inside it.
+
+        So are, where a loop may be left, those that last longer than its iterations.
+        """
+        found: set[str] = set()
+        if isinstance(stmt, Loop | If):
+            found = (self.modes.keys() & handed_down(stmt, uses)) - self.carried
+        if leaves(stmt):
+            found |= (owned.keys() & self.outside[-1]) - self.carried
+            walked = _walked(stmt.index, stmt.body) if isinstance(stmt, Loop) else set[str]()
+            for tensor in found & walked:
+                if (tensor, UPDATE) in uses:
+                    raise _written_when_left(tensor, uses[tensor, UPDATE])
+        return {tensor: stmt.at for tensor in self.modes if tensor in found}  # type: ignore[union-attr]
+
+    def _prepare(
+        self, stmt: Stmt, uses: Uses, handed: Mapping[str, Location | None] = NOTHING_HANDED
+    ) -> list[Stmt]:
         """The freezes and thaws that a statement needs before it."""
         before: list[Stmt] = []
+        for tensor, at in handed.items():
+            if self.modes[tensor] == UPDATE:
+                before.append(Freeze(tensor, at))
+                self.modes[tensor] = READ
         for (tensor, kind), at in uses.items():
+            if tensor in handed:
+                continue
             self._check(stmt, uses, tensor, kind)
             mode = self.modes.get(tensor)
             # a tensor is declared in read mode: its level may rely on what `freeze` left behind
@@ -294,10 +362,22 @@ def outside_its_block(tensor: str, at: Location | None) -> LifecycleError:
     )
 
 
+def _written_when_left(tensor: str, at: Location | None) -> LifecycleError:
+    """A tensor that is not finished where a loop is left."""
+    return LifecycleError(
+        f"{tensor} is written in an `if` that leaves the loop",
+        at=at,
+        why="it is read after the loop, or in its next iteration, and is frozen before",
+        hint="put `break` in an `if` of its own",
+    )
+
+
 def _read_and_written(tensor: str, stmt: Stmt, uses: Uses) -> LifecycleError:
     """A tensor that one statement both reads and updates or declares."""
     read, last = uses[tensor, READ], [at for (name, _), at in uses.items() if name == tensor][-1]
     at = read if read and last and read.line == last.line else last
+    while isinstance(stmt, Loop) and point_of(stmt.extent) is not None:
+        stmt = stmt.body  # an index that was computed
     match stmt:
         case Loop(index):
             where = f"the loop over `{index}`"

@@ -21,7 +21,15 @@ from linnet.algebra.function import Function
 from linnet.algebra.table import add, less, less_equal, logical_and
 from linnet.formats.fiber import Fiber, Register
 from linnet.formats.level import APPEND, ONCE
-from linnet.loops.rewrite import accesses, block, map_args, rewrite_stmt, substitute, walk
+from linnet.loops.rewrite import (
+    accesses,
+    block,
+    map_args,
+    point_of,
+    rewrite_stmt,
+    substitute,
+    walk,
+)
 from linnet.loops.types import dtype_of
 from linnet.normalize import guards
 from linnet.normalize.collapse import annihilate, typed
@@ -117,14 +125,6 @@ def _writes(
             return
 
 
-def point_of(extent: loops.Extent | None) -> loops.Expr | None:
-    """The only index of an extent `range(e, e + 1)`, or None."""
-    match extent:
-        case loops.Extent(start, loops.Call(function, (again, loops.Literal(1)))):
-            return start if function.name == "add" and start == again else None
-    return None
-
-
 def _injective(target: loops.Access, path: tuple[str, ...]) -> bool:
     """Whether different iterations of the loops write different elements."""
     plain = {i.name for i in target.indices if isinstance(i, loops.Index)}
@@ -191,23 +191,29 @@ def _simplify_let(stmt: loops.Let, facts: Facts) -> loops.Stmt:
 
 def _without_unwritten(stmt: loops.Stmt, facts: Facts) -> loops.Stmt:
     """A tensor that is declared here and not written is its initial value wherever it is read."""
-    if not isinstance(stmt, loops.Block):
-        return stmt
-    declared = [s.tensor for s in stmt.stmts if isinstance(s, loops.Declare)]
-    written = {a.tensor for a, is_target in accesses(stmt) if is_target}
-    written |= {
-        a.tensor.storage.name for a, t in accesses(stmt) if t and not isinstance(a.tensor, str)
-    }
-    for name in declared:
-        fact = facts.tensors.get(name)
-        reads = any(a.tensor == name for a, is_target in accesses(stmt) if not is_target)
-        if name not in written and reads and fact is not None and fact.init is not None:
-            fill = loops.Literal(fact.init, fact.dtype, structural=True)
-            stmt = simplify(replace_reads(stmt, {name: fill}), facts)
-            assert isinstance(stmt, loops.Stmt)
-            if not isinstance(stmt, loops.Block):
-                return stmt
+    stmts = stmt.stmts if isinstance(stmt, loops.Block) else ()
+    for k, declare in enumerate(stmts):
+        if not isinstance(declare, loops.Declare):
+            continue
+        fill = _unwritten(declare.tensor, stmts[k + 1 :], facts)
+        if fill is not None:  # what was read before is what the last round of a loop has left
+            rest = replace_reads(loops.Block(stmts[k + 1 :]), {declare.tensor: fill})
+            return block([*stmts[: k + 1], simplify(rest, facts)])
     return stmt
+
+
+def _unwritten(tensor: str, rest: tuple[loops.Stmt, ...], facts: Facts) -> loops.Literal | None:
+    """What all elements of a tensor are, if the statements after its declaration only read it."""
+    fact = facts.tensors.get(tensor)
+    if fact is None or fact.init is None:
+        return None
+    reads = False
+    for access, is_target in accesses(loops.Block(rest)):
+        name = access.tensor if isinstance(access.tensor, str) else access.tensor.storage.name
+        if name == tensor and is_target:
+            return None
+        reads = reads or access.tensor == tensor
+    return loops.Literal(fact.init, fact.dtype, structural=True) if reads else None
 
 
 def replace_reads(stmt: loops.Stmt, values: Mapping[str, loops.Expr]) -> loops.Stmt:

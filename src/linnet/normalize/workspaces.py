@@ -25,11 +25,12 @@ from linnet.formats.insertion import COORD, DENSE, MAP, workspace_format
 from linnet.formats.level import APPEND
 from linnet.formats.policies import Policy
 from linnet.loops.printer import show
-from linnet.loops.rewrite import block, map_stmts, rewrite_stmt, walk
+from linnet.loops.rewrite import accesses, block, is_left, map_stmts, rewrite_stmt, walk
 from linnet.names import Names
 from linnet.normalize.choice import Choice, Chosen, Unpacking
 from linnet.normalize.classify import Assembly
 from linnet.normalize.counting import count_first
+from linnet.normalize.lifecycles import handed_down
 
 Formats = dict[str, Format]
 Decide = Callable[[Choice | Unpacking], Chosen]
@@ -195,11 +196,13 @@ class _Insertion:
             return [declare, *rest]
         agreed = min((self.agreement(w, path) for w, path in writes), default=self.format.ndim)
         agreed = min(agreed, _common([path for _, path in writes]))
+        last = max((k for k, s in enumerate(rest) if any(_paths(s, self.tensor, ()))), default=-1)
+        reads = _reads_between(rest[: last + 1], self.tensor)
+        agreed = 0 if reads else agreed
         self.notes += dict.fromkeys(str(self.assembly(w, path)) for w, path in writes)
         if not writes or agreed >= self.last:
             return [declare, *rest]
-        last = max(k for k, s in enumerate(rest) if any(_paths(s, self.tensor, ())))
-        if len(writes) == 1 and last == 0:
+        if len(writes) == 1 and last == 0 and not reads:
             counted = count_first(declare, rest[0], *writes[0], self.format, self.names)
             if counted is not None:
                 self.made[counted.counts] = counted.counts_format
@@ -261,18 +264,25 @@ class _Insertion:
         name = self.names.fresh(f"{self.tensor}_w")
         assert declare.dims is not None
         dims = tuple(declare.dims[m] for m in modes)
-        kind, why = self.kind(name, stmt, declare, dims)
+        parts = stmt.stmts if isinstance(stmt, loops.Block) else (stmt,)
+        reads = _reads_between(parts, self.tensor)
+        kind, why = self.kind(name, stmt, declare, dims, reads)
         self.made[name] = workspace_format(self.format, len(modes), kind, self.policy)
         inside = f" inside {', '.join(outer)}" if outer else ""
         self.notes.append(f"collected{inside} in {self.made[name]!r}: {why}")
 
-        def redirect(s: loops.Stmt) -> loops.Stmt | None:
-            if isinstance(s, loops.Assign) and s.target.tensor == self.tensor:
-                indices, given = s.target.indices, s.target.protocols
-                protocols = tuple(given[m] for m in modes) if given else ()
-                at_modes = tuple(indices[m] for m in modes)
-                return replace(s, target=loops.Access(name, at_modes, protocols, s.target.at))
-            return None
+        def to_temporary(access: loops.Access) -> loops.Access:
+            given = access.protocols
+            protocols = tuple(given[m] for m in modes) if given else ()
+            return loops.Access(name, tuple(access.indices[m] for m in modes), protocols, access.at)
+
+        def write(s: loops.Stmt) -> loops.Stmt | None:
+            mine = isinstance(s, loops.Assign) and s.target.tensor == self.tensor
+            return replace(s, target=to_temporary(s.target)) if mine else None  # type: ignore
+
+        def read(e: loops.Expr) -> loops.Expr | None:
+            mine = isinstance(e, loops.Access) and e.tensor == self.tensor
+            return to_temporary(e) if mine else None  # type: ignore[arg-type]
 
         inner = [self.names.fresh(f"{self.tensor}_{k}") for k in range(len(modes))]
         where = dict(zip(self.format.order, (*outer, *inner), strict=True))
@@ -284,14 +294,19 @@ class _Insertion:
         for index, dim in zip(reversed(inner), reversed(dims), strict=True):
             copy = loops.Loop(index, loops.Extent(loops.Literal(0), dim), copy, declare.at)
         begin = loops.Declare(name, declare.init, dims, declare.at)
-        return block([begin, rewrite_stmt(stmt, redirect), copy])
+        return block([begin, rewrite_stmt(stmt, write, read if reads else None), copy])
 
     def kind(
-        self, name: str, stmt: loops.Stmt, declare: loops.Declare, dims: tuple[loops.Expr, ...]
+        self,
+        name: str,
+        stmt: loops.Stmt,
+        declare: loops.Declare,
+        dims: tuple[loops.Expr, ...],
+        reads: bool,
     ) -> tuple[str, str]:
         """Which kind of workspace the updates want, of those that they can do with; and why."""
         writes = [write for write, _ in _paths(stmt, self.tensor, ())]
-        merged = can_merge(writes, declare.init, self.format)
+        merged = not reads and can_merge(writes, declare.init, self.format)
         if self.policy is not None and merged:
             return COORD, "as was asked for"
         itemsize = np.dtype(self.format.dtype).itemsize
@@ -303,6 +318,17 @@ class _Insertion:
         return chosen.kind, chosen.why
 
 
+def _reads_between(stmts: Sequence[loops.Stmt], tensor: str) -> bool:
+    """Whether a tensor is read before the last of these statements has written to it."""
+    found = False
+    for stmt in stmts:
+        kinds = {is_target for access, is_target in accesses(stmt) if access.tensor == tensor}
+        if len(kinds) > 1:  # one that cannot be done is left to be refused under its own name
+            return isinstance(stmt, loops.Loop | loops.If) and tensor in handed_down(stmt)
+        found = found or False in kinds
+    return found
+
+
 def _paths(
     stmt: loops.Stmt, tensor: str, path: tuple[str, ...]
 ) -> list[tuple[loops.Assign, tuple[str, ...]]]:
@@ -311,7 +337,7 @@ def _paths(
         case loops.Assign(target):
             return [(stmt, path)] if target.tensor == tensor else []
         case loops.Loop(index, _, body):
-            return _paths(body, tensor, (*path, index))
+            return _paths(body, tensor, (*path, "" if is_left(stmt) else index))
         case loops.Let(_, _, body):
             return _paths(body, tensor, path)
         case loops.If(_, then, orelse):
