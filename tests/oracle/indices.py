@@ -30,6 +30,8 @@ class Indexing(Notebook):
             if index is None:
                 return None
             indices.append(index)
+            if any(r.guest and r.dim == dim and index == loops.Index(r.index) for r in scope.loops):
+                self.visited.add(tensor.name)
         protocols: tuple[str, ...] = ()
         if not update and indices and self.one_in(8):
             protocols = tuple(self.choose(PROTOCOLS) for _ in indices)

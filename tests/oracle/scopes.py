@@ -68,7 +68,10 @@ class Known:
 
 @dataclass(frozen=True)
 class Running:
-    """A loop: `low <= index < size of dim - high`; `stride * index` lies inside, too."""
+    """A loop: `low <= index < size of dim - high`; `stride * index` lies inside, too.
+
+    A `guest` runs over another dimension, and a condition keeps it in this one.
+    """
 
     index: str
     dim: str
@@ -76,6 +79,7 @@ class Running:
     high: int = 0
     stride: int = 1
     full: bool = True
+    guest: bool = False
 
 
 @dataclass(frozen=True)
@@ -132,6 +136,8 @@ class Notebook:
     outputs: list[str] = field(default_factory=list)
     temporaries: dict[str, Format] = field(default_factory=dict)
     lets: int = 0  # how many names there are
+    hosts: set[str] = field(default_factory=set)  # indices that are guests somewhere
+    visited: set[str] = field(default_factory=set)  # tensors that have guests among their indices
     left: int = 0  # statements that may still be written
     room: int = 0  # see `Style`
 

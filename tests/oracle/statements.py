@@ -106,7 +106,8 @@ class Statements(Expressions):
         init = loops.Literal(fill, tensor.dtype if typed else None)
         partial = frozenset(r.index for r in scope.loops if not r.full)
         writes = list(plain_writes(loops.Block(tuple(stmts)), name, partial))
-        if tensor.dims and writes and all(writes) and not self.one_in(5):
+        plain = all(writes) and name not in self.visited
+        if tensor.dims and writes and plain and not self.one_in(5):
             return loops.Declare(name, init)
         return loops.Declare(name, init, tuple(self.anchors[d] for d in tensor.dims) or None)
 
@@ -157,7 +158,8 @@ class Statements(Expressions):
         index = next(n for n in NAMES if n not in taken)
         extent, running = self.extent(scope, index, dims[0])
         body = self.loop(scope.inside(running), dims[1:], inner, (*open, running))
-        if extent is None and (not self.implied(body, index) or self.one_in(8)):
+        said = index in self.hosts or not self.implied(body, index)
+        if extent is None and (said or self.one_in(8)):
             extent = loops.Extent(loops.Literal(0), self.anchors[dims[0]])
         return loops.Loop(index, extent, body)
 
@@ -186,12 +188,27 @@ class Statements(Expressions):
 
     def branch(self, scope: Scope, wish: Wish) -> loops.Stmt:
         """`if …: … else: …`"""
-        cond, scope = self.condition(scope), scope.inside()
-        then = self.inner(scope, wish)
+        guest = self.guest(scope)
+        inside, cond = guest or (scope.inside(), self.condition(scope).expr)
+        scope = scope.inside()
+        then = self.inner(inside, wish)
         orelse: loops.Stmt = loops.NOTHING
         if self.one_in(2) and self.left > 0:
             orelse = self.inner(scope, wish)
-        return loops.If(cond.expr, then, orelse)
+        return loops.If(cond, then, orelse)
+
+    def guest(self, scope: Scope) -> tuple[Scope, loops.Expr] | None:
+        """`if i < A.shape[0]: …`, in a loop over another dimension; now and then."""
+        if not self.style.ranges or not scope.loops or not self.one_in(4):
+            return None
+        host, dim = self.choose(scope.loops), self.choose(list(self.anchors))
+        high, i, size = self.choose((0, 1)), loops.Index(host.index), self.anchors[dim]
+        shifted = combine(table.add, i, high) if high else i
+        running = Running(host.index, dim, host.low, high, full=False, guest=True)
+        self.hosts.add(host.index)
+        if self.one_in(2):
+            return scope.inside(running), loops.Call(table.greater, (size, shifted))
+        return scope.inside(running), loops.Call(table.less, (shifted, size))
 
     def inner(self, scope: Scope, wish: Wish) -> loops.Stmt:
         if wish != ANY or self.left <= 0:
@@ -253,6 +270,8 @@ class Statements(Expressions):
         if alike and self.one_in(6):
             format = self.choose(alike)
         self.outputs.append(name)
+        if any(r.guest for r in running[:count]):
+            self.visited.add(name)
         dims = tuple(r.dim for r in running[:count])
         self.tensors[name] = Known(name, dims, format, fill_size(format))
         return loops.Access(name, tuple(loops.Index(r.index) for r in running[:count]))

@@ -22,6 +22,8 @@ Lets = dict[str, imp.Expr]
 Grows = list[imp.Grow]
 Loop = imp.For | imp.While
 
+_RUN_ENDS = frozenset({"run_end_i32", "run_end_i64"})  # no further than their last arguments
+
 
 def reserve_ahead(kernel: imp.Kernel, known: Known) -> imp.Kernel:
     """Grow buffers before the outermost loop for which it is known by how much.
@@ -244,14 +246,14 @@ def _walked(count: imp.Expr, loop: imp.While, lets: Lets) -> imp.Expr | None:
 
 
 def _stays_inside(loop: imp.While, lets: Lets) -> bool:
-    """Whether `while q < end: …; q = stop` ends at `end`, as a search does, or a minimum."""
+    """Whether `while q < end: …; q = stop` ends at `end`: stop is a minimum, or ends a run."""
     match loop.cond, loop.body.stmts:
-        case imp.Binary("<", _, end), (*_, imp.Assign(_, stop)):
+        case imp.Binary("<", imp.Var() as q, end), (*_, imp.Assign(var, stop)) if var == q:
             match substitute(stop, lets):
                 case imp.Binary("min", a, b):
                     return end in (a, b)
-                case imp.Call(_, (*_, last)):
-                    return last == end
+                case imp.Call(function, (imp.Address(), start, last)) if function in _RUN_ENDS:
+                    return start == q and last == end
     return False
 
 

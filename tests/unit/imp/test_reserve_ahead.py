@@ -223,11 +223,29 @@ def test_what_is_known_of_inner_loops_only_is_tested_before_them():
     assert asked_inside(k) == 1
 
 
-@pytest.mark.parametrize(("bound", "count"), [(imp.widen(A[N]), 0), (N, 1)], ids=["end", "beyond"])
-def test_stretches_that_end_in_time(bound, count):
+END = imp.widen(A[N])
+
+
+def called(name: str, *args: imp.Expr) -> imp.Expr:
+    """A call of a codelet that looks through B."""
+    return imp.Call(name, (imp.Address(B), *args), imp.INT)
+
+
+@pytest.mark.parametrize(
+    ("end_of_stretch", "count"),
+    [
+        (imp.Binary("min", J + 2, END, imp.INT), 0),
+        (imp.Binary("min", J + 2, N, imp.INT), 1),
+        (called("run_end_i64", J, END), 0),
+        (called("run_end_i64", J + 1, END), 1),
+        (called("beyond_i64", J, END), 1),
+    ],
+    ids=["end", "beyond", "run", "another run", "any call"],
+)
+def test_stretches_that_end_in_time(end_of_stretch, count):
     """`while j < a_ptr[n]`: a stretch that may end later may be longer than what there is."""
-    end, stop = imp.widen(A[N]), imp.Var("stop")
-    found = imp.Let(stop, imp.Binary("min", J + 2, bound, imp.INT))
+    end, stop = END, imp.Var("stop")
+    found = imp.Let(stop, end_of_stretch)
     append = imp.For(Q, J, stop, imp.Block((imp.Store(OUT, C, Q), APPEND)))
     body = imp.Block((found, imp.Grow(OUT, C + (stop - J)), append, imp.Assign(J, stop)))
     start = (imp.Let(C, imp.ZERO), imp.Let(J, imp.ZERO))
