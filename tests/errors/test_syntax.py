@@ -101,6 +101,7 @@ LINES = [
     ("y[i] = min(x[i])", "min(x[i])", "`min` takes 2 arguments, not 1", None),
     ("y[i] = ln.temp(ln.CSR)", "ln.temp(ln.CSR)", "`ln.temp` makes no value", "`w = ln.temp(…)`"),
     ("y[i] = 1 + ln.scalar(0)", "ln.scalar(0)", "`ln.scalar` makes no value", "give it a line of its own"),
+    ("ln.declare(y, 0, x.shape)", "x.shape", "the sizes of a tensor are written one by one", "`ln.declare(y, 0, (A.shape[0], A.shape[1]))`, and `(n,)` for a vector"),
     ("w = ln.temp(x)", "x", "a temporary's format must be known when the kernel is defined", "build it from names outside the kernel"),
     ("w = ln.temp(3)", "ln.temp(3)", "not a format: 3 is not a format", "such as `ln.temp(ln.Dense(ln.Element(0.0)))`"),
     ("w = ln.temp()", "ln.temp()", "ln.temp takes one format", "`w = ln.temp(ln.CSR)`"),

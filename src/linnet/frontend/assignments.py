@@ -10,13 +10,8 @@ from linnet.errors import FormatError
 from linnet.formats.format import Format
 from linnet.formats.named import Family, as_format
 from linnet.frontend import words
-from linnet.frontend.expressions import (
-    access,
-    expression,
-    is_scalar,
-    literal,
-    not_a_tensor,
-)
+from linnet.frontend.expressions import access, expression, literal
+from linnet.frontend.misuses import is_scalar, not_a_tensor
 from linnet.frontend.scope import Scope
 from linnet.loops.printer import show
 

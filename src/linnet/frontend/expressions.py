@@ -16,6 +16,13 @@ from linnet.algebra.function import Function
 from linnet.algebra.lookup import lookup
 from linnet.frontend import words
 from linnet.frontend.integers import exceeds_64_bits
+from linnet.frontend.misuses import (
+    function_hint,
+    not_a_function,
+    not_a_tensor,
+    unknown_function,
+    wrong_arity,
+)
 from linnet.frontend.refusals import refusal, refused_index
 from linnet.frontend.scope import Scope
 
@@ -96,26 +103,6 @@ def access(node: ast.Subscript, tensor: str, scope: Scope) -> loops.Access:
     scope.use(tensor, len(indices), node)
     at = scope.source.location(node)
     return loops.Access(tensor, tuple(i for i, _ in indices), protocols, at)
-
-
-def not_a_tensor(node: ast.Subscript, scope: Scope) -> Exception:
-    """The error for an access to something that is no tensor of the kernel."""
-    match node.value:
-        case ast.Subscript():
-            return scope.error(node, "a tensor is indexed once", hint="write A[i, j], not A[i][j]")
-        case ast.Name(name) if (known := scope.find(name)) is not None:
-            what = "a loop index" if known.kind == "index" else "a value"
-            return scope.error(node, f"`{name}` is {what} and takes no indices")
-        case ast.Name(name) if not scope.is_static(node.value):
-            return scope.undefined(name, node.value)
-        case ast.Name(name):
-            scope.static(node.value)  # or it is not defined at all
-            hint = "pass it to the kernel as a parameter"
-            return scope.error(node, f"`{name}` is not a parameter of the kernel", hint=hint)
-        case _:
-            text = ast.unparse(node.value)
-            hint = "a kernel indexes its parameters and temporaries, by name"
-            return scope.error(node, f"`{text}` is not a tensor", hint=hint)
 
 
 def literal(value: object) -> loops.Literal | None:
@@ -205,12 +192,7 @@ def _attribute(node: ast.Attribute, scope: Scope) -> loops.Expr:
         return _static_value(node, scope)
     text = ast.unparse(node)
     hint = f"write `{text}[0]`, the size of one dimension" if node.attr == "shape" else None
-    raise scope.error(node, f"`{text}` is not a value", hint=hint or _function_hint(node.attr))
-
-
-def _function_hint(name: str) -> str:
-    known = isinstance(vars(np).get(name), np.ufunc)
-    return f"call the function: `np.{name}(…)`" if known else "a kernel computes with numbers"
+    raise scope.error(node, f"`{text}` is not a value", hint=hint or function_hint(node.attr))
 
 
 # -- accesses --------------------------------------------------------------------------------------
@@ -331,7 +313,7 @@ def _comparison(node: ast.Compare, scope: Scope) -> loops.Expr:
 
 def _call(node: ast.Call, scope: Scope) -> loops.Expr:
     if not scope.is_static(node.func):
-        raise _not_a_function(node, scope)
+        raise not_a_function(node, scope)
     callee, function = scope.function(node.func)
     for extra in (*node.keywords, *(a for a in node.args if isinstance(a, ast.Starred))):
         text = ast.unparse(node.func)
@@ -340,12 +322,12 @@ def _call(node: ast.Call, scope: Scope) -> loops.Expr:
     if number is not None:
         return number
     if function is None:
-        raise _unknown_function(node, callee, scope)
+        raise unknown_function(node, callee, scope)
     args = [expression(a, scope) for a in node.args]
     if len(args) > 2 and (callee is min or callee is max or function.name == "coalesce"):
         return _fold(function, args)
     if function.arity >= 0 and len(args) != function.arity:
-        raise _wrong_arity(node, callee, function, scope)
+        raise wrong_arity(node, callee, function, scope)
     return loops.Call(function, tuple(args))
 
 
@@ -373,43 +355,3 @@ def _is_number_text(node: ast.expr) -> bool:
             return all(_is_number_text(p) for p in parts)
         case _:
             return False
-
-
-def _not_a_function(node: ast.Call, scope: Scope) -> Exception:
-    """The error for calling something of the kernel's own."""
-    text = ast.unparse(node.func)
-    if isinstance(node.func, ast.Attribute):
-        hint = _function_hint(node.func.attr)
-        return scope.error(node, f"the method `{text}` cannot be called in a kernel", hint=hint)
-    if isinstance(node.func, ast.Name) and scope.find(node.func.id) is None:
-        return scope.undefined(node.func.id, node.func)
-    return scope.error(node, f"`{text}` is not a function")
-
-
-def _unknown_function(node: ast.Call, callee: object, scope: Scope) -> Exception:
-    """The error for a Python function that is none to Linnet."""
-    text = ast.unparse(node.func)
-    if any(callee is word for word in words.STATEMENTS) or is_scalar(callee):
-        return scope.error(
-            node,
-            f"`{text}` makes no value",
-            hint="give it a line of its own" if callee is not words.temp else f"`w = {text}(…)`",
-        )
-    hint = "define it under @ln.function, or use the functions of math, NumPy and ln"
-    if callee is len:
-        hint = "write `A.shape[0]`, the size of one dimension"
-    elif callee is sum or callee is np.sum:
-        hint = "write the sum as a loop: `s[()] += …`"
-    return scope.error(node, f"`{text}` is not a function that a kernel can call", hint=hint)
-
-
-def _wrong_arity(node: ast.Call, callee: object, function: Function, scope: Scope) -> Exception:
-    text, n = ast.unparse(node.func), function.arity
-    counted = "1 argument" if n == 1 else f"{n} arguments"
-    return scope.error(node, f"`{text}` takes {counted}, not {len(node.args)}")
-
-
-def is_scalar(callee: object) -> bool:
-    """Whether a Python object is `ln.scalar`, which makes a zero-dimensional temporary."""
-    module = getattr(callee, "__module__", None) or ""
-    return getattr(callee, "__name__", None) == "scalar" and module.partition(".")[0] == "linnet"

@@ -204,6 +204,9 @@ def _life_cycle(
             value = expression(init, scope)
             dims = tuple([expression(size, scope) for size in sizes])
             return loops.Declare(tensor, value, dims, at)
+        case [_, sizes] if word is words.declare:
+            hint = f"`ln.declare({name.id}, 0, (A.shape[0], A.shape[1]))`, and `(n,)` for a vector"
+            raise scope.error(sizes, "the sizes of a tensor are written one by one", hint=hint)
     return None
 
 
