@@ -180,3 +180,68 @@ def test_a_window_is_one_walk():
     code = erode.code(ln.empty_tensor(ROW), runs(bits(9, 0)))
     assert code.count("while (") + code.count("for (") <= 4  # of them two in codelets, one grows
     assert "search" not in code
+
+
+# -- rows that are the same are eroded once ------------------------------------------------------
+
+ROWS = ln.RunList(ln.SparseRunList(ln.Pattern()))
+
+
+@ln.kernel
+def erode_rows(out, img):
+    row = ln.temp(ROW)
+    out[...] = False
+    for y in ...:
+        row[...] = False
+        for x in ...:
+            above = ln.coalesce(img[~(y - 1), x], True)
+            row[x] = above & img[y, x] & ln.coalesce(img[~(y + 1), x], True)
+        for x in ...:
+            near = ln.coalesce(row[~(x - 1)], True) & row[x]
+            out[y, x] = near & ln.coalesce(row[~(x + 1)], True)
+    return out
+
+
+@ln.kernel
+def widths(y, a):
+    s = ln.scalar(0)
+    y[...] = 0
+    for i in ...:
+        s[...] = 0
+        for j in ...:
+            if a[i, j]:
+                s[()] += 1
+        y[i] = s[()]
+    return y
+
+
+def magnified(times: int, seed: int = 0) -> np.ndarray:
+    small = np.random.default_rng(seed).random((6, 7)) < 0.8
+    return np.kron(small, np.ones((times, times), bool))
+
+
+def shrunk(img: np.ndarray) -> np.ndarray:
+    (n, m), wide = img.shape, np.pad(img, 1, constant_values=True)
+    return np.logical_and.reduce([wide[y : y + n, x : x + m] for y in range(3) for x in range(3)])
+
+
+@pytest.mark.parametrize("times", [1, 2, 3, 5, 40])
+def test_an_image_of_runs_of_rows(times):
+    for seed in range(4):
+        img = magnified(times, seed)
+        out = erode_rows(ln.empty_tensor(ROWS), ln.asarray(img, format=ROWS))
+        assert_equal(out, shrunk(img))
+        rows = 1 + np.any(shrunk(img)[1:] != shrunk(img)[:-1], axis=1).sum()
+        assert out.buffers["right0"].size == rows
+
+
+def test_rows_that_are_the_same_are_visited_once():
+    code = erode_rows.code(ln.empty_tensor(ROWS), ln.asarray(magnified(5), format=ROWS))
+    assert "y++" not in code
+
+
+def test_what_begins_anew_in_each_row_is_computed_once_for_a_run_of_rows():
+    img = magnified(5)
+    given, out = ln.asarray(img, format=ROWS), ln.empty_tensor(ln.RunList(ln.Element(0)))
+    assert_equal(widths(out, given), img.sum(1))
+    assert "i++" not in widths.code(out, given)

@@ -231,6 +231,12 @@ def storage_of(access: loops.Access) -> Storage | None:
     return access.tensor.storage if isinstance(access.tensor, Fiber | Register) else None
 
 
+def name_of(access: loops.Access) -> str:
+    """The name of the tensor of an access, which may be declared only later."""
+    storage = storage_of(access)
+    return str(access.tensor) if storage is None else storage.name
+
+
 def surely_writes(body: loops.Stmt, storage: Storage) -> bool:
     """Whether running `body` always writes something to the tensor."""
     match body:

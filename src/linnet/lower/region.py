@@ -40,7 +40,7 @@ from linnet.lower.context import (
     surely_writes,
     targets,
 )
-from linnet.lower.repeat import carries, lower_repeated, repeat
+from linnet.lower.repeat import begins_anew, carries, declared_in, lower_repeated, repeat
 from linnet.lower.shortcircuit import break_early
 from linnet.lower.trace import body_lines, region_lines, rule_of
 
@@ -244,9 +244,11 @@ def lower_whole(ctx: Context, r: Region) -> bool:
     if len(fibers) < len(r.looplets) or carries(r.body):
         return False
     once: list[loops.Stmt] = []
+    declared = declared_in(r.body)
     for stmt in r.body.stmts if isinstance(r.body, loops.Block) else (r.body,):
         mine = targets(stmt) and all(t.tensor in fibers for t in targets(stmt))
-        same = stmt if mine else repeat(ctx, stmt, r.hi - r.lo)
+        whole = mine or begins_anew(stmt, declared)
+        same = stmt if whole else repeat(ctx, stmt, r.hi - r.lo)
         if same is None:
             return False
         once.append(same)

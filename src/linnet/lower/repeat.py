@@ -19,7 +19,7 @@ from linnet.algebra.table import add, astype, multiply, subtract
 from linnet.formats.fiber import Fiber, Register
 from linnet.loops.rewrite import accesses, walk
 from linnet.loops.types import dtype_of
-from linnet.lower.context import Context, fresh_targets, initialize, storage_of
+from linnet.lower.context import Context, fresh_targets, initialize, name_of, storage_of
 from linnet.lower.expressions import lower_expr
 
 LowerStmt = Callable[[Context, loops.Stmt], None]
@@ -74,7 +74,7 @@ def _times(
     ctx: Context, stmt: loops.Stmt, times: imp.Expr, declared: frozenset[str]
 ) -> loops.Stmt | Many | None:
     """What does `times` of a statement; what begins anew in each iteration is done once."""
-    if _begins_anew(stmt, declared):
+    if begins_anew(stmt, declared):
         return stmt
     return repeat(ctx, stmt, times) or many(ctx, stmt, times)
 
@@ -85,27 +85,27 @@ def declared_in(body: loops.Stmt) -> frozenset[str]:
     for node in walk(body):
         if isinstance(node, loops.Declare) and node.tensor not in seen:
             found.add(node.tensor)
-        elif isinstance(node, loops.Access) and (storage := storage_of(node)) is not None:
-            seen |= {storage.name} - found
+        elif isinstance(node, loops.Access):
+            seen |= {name_of(node)} - found
     return frozenset(found)
 
 
-def _begins_anew(stmt: loops.Stmt, declared: frozenset[str]) -> bool:
+def begins_anew(stmt: loops.Stmt, declared: frozenset[str]) -> bool:
     """Whether a statement is only about tensors that begin anew."""
     if isinstance(stmt, loops.Declare | loops.Freeze | loops.Thaw):
         return stmt.tensor in declared
-    written = [storage_of(access) for access, is_target in accesses(stmt) if is_target]
-    return bool(written) and all(s is not None and s.name in declared for s in written)
+    written = {name_of(access) for access, is_target in accesses(stmt) if is_target}
+    return bool(written) and written <= declared
 
 
 def is_unordered(ctx: Context, body: loops.Stmt, times: imp.Expr) -> bool:
     """Whether a body, all the same in some iterations, may be done before all the others."""
     declared = declared_in(body)
-    held = [storage_of(access) for access, _ in accesses(body)]
+    held = [ctx.storages.get(name_of(access)) for access, _ in accesses(body)]
     if any(s is not None and s.name in declared and s.buffers and not s.temporary for s in held):
         return False  # a result is what the last iteration has made of it
     for stmt in _statements(body):
-        if not _begins_anew(stmt, declared):
+        if not begins_anew(stmt, declared):
             op = stmt.op if isinstance(stmt, loops.Assign) else None
             commutes = op is not None and op.commutative and op.associative
             if not commutes or _times(ctx, stmt, times, declared) is None:
@@ -120,21 +120,20 @@ def carries(body: loops.Stmt) -> bool:
     """
     fresh = declared_in(body)
     found = [(access, is_target) for access, is_target in accesses(body) if _lasts(access, fresh)]
-    written = {storage_of(access) for access, is_target in found if is_target}
-    if any(storage_of(access) in written for access, is_target in found if not is_target):
+    written = {name_of(access) for access, is_target in found if is_target}
+    if any(name_of(access) in written for access, is_target in found if not is_target):
         return True
-    ways: dict[object, list[Function | None]] = {}
+    ways: dict[str, list[Function | None]] = {}
     for stmt in walk(body):
         if isinstance(stmt, loops.Assign) and _lasts(stmt.target, fresh):
             op = add if stmt.op is subtract else stmt.op
-            ways.setdefault(storage_of(stmt.target), []).append(op)
+            ways.setdefault(name_of(stmt.target), []).append(op)
     return any(not _in_any_order(ops) for ops in ways.values())
 
 
 def _lasts(access: loops.Access, fresh: frozenset[str]) -> bool:
     """Whether a tensor goes on from one iteration to the next."""
-    storage = storage_of(access)
-    return storage is None or storage.name not in fresh
+    return name_of(access) not in fresh
 
 
 def _in_any_order(ops: list[Function | None]) -> bool:
