@@ -11,6 +11,7 @@ from linnet.algebra.elementary import is_vectorized
 from linnet.formats.format import Format
 from linnet.formats.policies import Policy
 from linnet.imp.ahead import compute_ahead
+from linnet.imp.append_anyway import append_anyway
 from linnet.imp.append_at_once import append_at_once
 from linnet.imp.check import check as check_code
 from linnet.imp.consecutive import Known
@@ -143,6 +144,7 @@ def improve(kernel: imp.Kernel, known: Known, counters: frozenset[str]) -> imp.K
     """Rearrange simplified code as an expert would."""
     better = end_fibers(hoist(kernel), known)
     better = append_at_once(reserve_ahead(fuse_ranges(better, known), known), known)
+    better = append_anyway(better, known)
     better = own_sums(jam(walk_together(better)))
     better = compute_ahead(strips(whole_tiles(better), counters), is_vectorized)
     return kernel if better is kernel else simplify_code(better)

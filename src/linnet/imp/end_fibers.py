@@ -181,9 +181,10 @@ def _without(body: imp.Block, cursor: imp.Var) -> imp.Block:
     """The block without catching up."""
 
     def rule(node: imp.Node) -> imp.Node | None:
-        if isinstance(node, imp.While) and (c := _catch_up(node)) and c.cursor == cursor:
-            return imp.EMPTY
-        return None
+        if not isinstance(node, imp.Block):
+            return None
+        kept = [s for s in node.stmts if not ((c := _catch_up(s)) and c.cursor == cursor)]
+        return imp.Block(tuple(kept)) if len(kept) < len(node.stmts) else None
 
     return rewrite(body, rule)
 

@@ -66,15 +66,17 @@ class _Pass:
 class _Facts:
     """What variables are known to equal at some point: constants, or other variables.
 
-    An equality with a variable holds for the version of that variable for which it was noted.
+    An equality with a variable holds for the version of that variable for which it was noted. Of
+    the integers in `natural` it is known that they are not negative.
     """
 
     known: dict[str, tuple[imp.Const | imp.Var, int]]
     versions: dict[str, int]
+    natural: set[str] = field(default_factory=set)
 
     def copy(self) -> _Facts:
         """The same facts, for one of several ways that control may take."""
-        return _Facts(dict(self.known), self.versions)
+        return _Facts(dict(self.known), self.versions, set(self.natural))
 
     def note(self, var: imp.Var, value: imp.Expr) -> None:
         """From here on the variable has this value."""
@@ -83,11 +85,14 @@ class _Facts:
             self.known[var.name] = value, 0
         elif isinstance(value, imp.Var):
             self.known[var.name] = value, self.versions.get(value.name, 0)
+        if _widened(value) in self.natural:
+            self.natural.add(var.name)
 
     def forget(self, names: Iterable[str]) -> None:
         """These variables change, or go out of scope."""
         for name in names:
             self.known.pop(name, None)
+            self.natural.discard(name)
             self.versions[name] = self.versions.get(name, 0) + 1
 
     def value(self, e: imp.Expr) -> imp.Expr:
@@ -101,7 +106,11 @@ class _Facts:
             value, version = found
             current = isinstance(value, imp.Const) or self.versions.get(value.name, 0) == version
             return value if current else e
-        return fold(rebuild(e, self.value))  # type: ignore[arg-type]
+        folded = fold(rebuild(e, self.value))  # type: ignore[arg-type]
+        match folded:
+            case imp.Binary("<" | ">=" as op, x, imp.Const(0)) if _widened(x) in self.natural:
+                return imp.Const(op == ">=", imp.BOOL)
+        return folded
 
     def assume(self, cond: imp.Expr, truth: bool) -> None:
         """A condition was found to be true, or false."""
@@ -117,6 +126,9 @@ class _Facts:
                 truth == (op == "==") and x.dtype[0] in "iu"
             ):
                 self.known[x.name] = value, 0
+            case imp.Binary("<" | ">=" as op, x, imp.Const(0)) if truth == (op == ">="):
+                if name := _widened(x):
+                    self.natural.add(name)
 
     def meet(self, ways: list[_Facts]) -> None:
         """Keep what holds on each of the ways that lead here."""
@@ -126,6 +138,14 @@ class _Facts:
             for name, fact in first.known.items()
             if all(_agree(fact, other.known.get(name)) for other in rest)
         }
+        self.natural = first.natural.intersection(*(other.natural for other in rest))
+
+
+def _widened(e: imp.Expr) -> str:
+    """The integer variable that this is, perhaps in more bits; "" if it is not one."""
+    if isinstance(e, imp.Cast) and e.dtype == imp.INT:
+        e = e.x
+    return e.name if isinstance(e, imp.Var) and e.dtype.startswith("int") else ""
 
 
 def _agree(a: tuple[imp.Const | imp.Var, int], b: tuple[imp.Const | imp.Var, int] | None) -> bool:
@@ -139,6 +159,7 @@ class _Place:
     whole: _Pass
     facts: _Facts
     out: list[imp.Stmt] = field(default_factory=list)
+    told: tuple[imp.If, set[str]] | None = None  # a branch, and what is true if it is taken
 
 
 def _forwards(body: imp.Block, effects: Effects) -> imp.Block:
@@ -250,23 +271,40 @@ def _if(place: _Place, stmt: imp.If) -> None:
             place.out += then.stmts
             return
         if _is_blank(then):
-            cond, then, orelse = negation(cond), orelse, imp.EMPTY
+            cond, then, orelse, yes, no = negation(cond), orelse, imp.EMPTY, no, yes
     if cond is not stmt.cond or then is not stmt.then or orelse is not stmt.orelse:
         stmt = imp.If(cond, then, orelse)
-    _merge(place, stmt)
+    _merge(place, stmt, _flags(yes, no))
 
 
-def _merge(place: _Place, stmt: imp.If) -> None:
+def _flags(yes: _Facts, no: _Facts) -> set[str]:
+    """The variables that are true on one way, and false on the other."""
+    found = (n for n, (value, _) in yes.known.items() if same(value, imp.TRUE))
+    return {n for n in found if n in no.known and same(no.known[n][0], imp.FALSE)}
+
+
+def _merge(place: _Place, stmt: imp.If, flags: set[str]) -> None:
     """Add a branch; one that follows another on the same condition, or its opposite, joins it."""
     last = place.out[-1] if place.out else None
     if isinstance(last, imp.If):
-        alike = same(last.cond, stmt.cond)
-        if (alike or same(negation(last.cond), stmt.cond)) and _undisturbed(place, last):
+        told = _is_told(place, last, stmt.cond)
+        alike = told or same(last.cond, stmt.cond)
+        opposite = same(negation(last.cond), stmt.cond)
+        if told or ((alike or opposite) and _undisturbed(place, last)):
             then, orelse = (stmt.then, stmt.orelse) if alike else (stmt.orelse, stmt.then)
             joined = _joined(last.then, then), _joined(last.orelse, orelse)
             place.out[-1] = imp.If(last.cond, *joined)
             return
     place.out.append(stmt)
+    place.told = stmt, flags
+
+
+def _is_told(place: _Place, last: imp.If, cond: imp.Expr) -> bool:
+    """Is the condition a flag that says whether the last branch was taken?"""
+    if place.told is None or place.told[0] is not last or not isinstance(cond, imp.Var):
+        return False
+    assigned = place.whole.effects.of(last).assigns
+    return cond.name in place.told[1] and place.whole.ambiguous.isdisjoint(assigned)
 
 
 def _undisturbed(place: _Place, stmt: imp.If) -> bool:

@@ -13,17 +13,16 @@ i64 rename(i64 *restrict args) {
   if (grow(C_idx, args + 5, size_n0)) return OUT_OF_MEMORY;
   if (grow(C_val, args + 8, size_n0)) return OUT_OF_MEMORY;
   for (i64 i0 = 0; i0 < n_i0; i0++) {
+    if (grow(C_val, args + 8, C_n + ((i64)A_ptr[i0 + 1] - A_ptr[i0]))) return OUT_OF_MEMORY;
+    if (grow(C_idx, args + 5, C_n + ((i64)A_ptr[i0 + 1] - A_ptr[i0]))) return OUT_OF_MEMORY;
     for (i64 A_q = A_ptr[i0]; A_q < A_ptr[i0 + 1]; A_q++) {  // i1 in A
       i64 i1 = A_idx[A_q];
       i32 t = P_val[i1];
-      if ((i64)t >= 0) {
-        i64 at = t;
-        if (at < 0 || at >= size_n2) return OUT_OF_BOUNDS;
-        if (grow(C_idx, args + 5, C_n + 1)) return OUT_OF_MEMORY;
-        if (grow(C_val, args + 8, C_n + 1)) return OUT_OF_MEMORY;
-        C_val[C_n] = A_val[A_q];
-        C_idx[C_n++] = at;
-      }
+      i64 at = t;
+      if (at >= size_n2) return OUT_OF_BOUNDS;
+      C_val[C_n] = A_val[A_q];
+      C_idx[C_n] = at;
+      C_n += (i64)t >= 0;
     }
     C_ptr[i0 + 1] = C_n;
   }

@@ -215,6 +215,32 @@ def test_equal_conditions_are_merged():
     assert simplify(program) == block(branch(P, [store(1)], [store(2)]))
 
 
+def test_a_flag_that_says_which_way_was_taken_is_that_way():
+    flag = [imp.Let(P, imp.FALSE), branch(Q, [store(1), imp.Assign(P, imp.TRUE)])]
+    body = block(*flag, branch(P, [store(2, 1)]))
+    assert simplify(body) == block(branch(Q, [store(1), store(2, 1)]))
+    between = block(*flag, store(3, 2), branch(P, [store(2, 1)]))
+    assert simplify(between) == between
+    turned = block(branch(Q, [], [store(1), imp.Assign(P, imp.TRUE)]), branch(Q, [store(2)]))
+    expected = branch(
+        imp.Unary("not", Q, imp.BOOL), [store(1), imp.Assign(P, imp.TRUE)], [store(2)]
+    )
+    assert simplify(turned) == block(expected)
+
+
+def test_what_is_not_negative_is_not_tested_again():
+    wide, narrow = imp.Var("wide"), imp.Var("narrow", "int32")
+    outside = (wide < 0) | (wide >= X)
+    inner = [imp.Let(wide, imp.widen(narrow)), branch(outside, [store(1)]), store(wide)]
+    found = simplify(block(branch(imp.widen(narrow) >= 0, inner)))
+    inner[1] = branch(wide >= X, [store(1)])
+    assert found == block(branch(imp.widen(narrow) >= 0, inner))
+    unknown = block(branch(imp.widen(narrow) >= -1, [store(1)]), branch(Y < 0, [store(2)]))
+    assert simplify(unknown) == unknown
+    changed = block(branch(Y >= 0, [imp.Assign(Y, Y - 1), branch(Y < 0, [store(2)])]))
+    assert simplify(changed) == changed
+
+
 def test_conditions_that_may_have_changed_are_not_merged():
     cond = A[0] < 3
     program = block(branch(cond, [store(1)]), branch(cond, [store(2)]))

@@ -1,0 +1,128 @@
+"""What is kept of a list of entries is written without branches, and only what is safe to have."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from linnet import imp
+from linnet.imp.append_anyway import append_anyway
+from linnet.imp.check import check
+from linnet.imp.consecutive import Known
+from linnet.imp.interpret import run
+from linnet.imp.rewrite import statements
+
+N, M, I, Q, C, T, V = (imp.Var(name) for name in ("n", "m", "i", "q", "c", "t", "v"))
+PTR, VAL, OTHER = (imp.Buffer(name, "int64") for name in ("ptr", "val", "other"))
+OUT, PLACE = (imp.Buffer(name, "int64", growable=True) for name in ("out", "place"))
+KNOWN = Known(frozenset({"n", "m"}), frozenset({"ptr"}))
+ROOM = (imp.Grow(OUT, C + 1), imp.Grow(PLACE, C + 1))
+STORES = (imp.Store(OUT, C, VAL[Q] * 2), imp.Store(PLACE, C, I))
+APPEND = imp.Assign(C, C + 1)
+NAMED = imp.Let(T, OTHER[I])
+POSITIVE = VAL[Q] > 0
+OUTSIDE = imp.If(T >= M, imp.Block((imp.Return(imp.Const(2, imp.INT)),)), imp.EMPTY)
+
+
+def kept(cond: imp.Expr, *stmts: imp.Stmt) -> imp.If:
+    return imp.If(cond, imp.Block(stmts), imp.EMPTY)
+
+
+LENGTH = PTR[I + 1] - PTR[I]
+
+
+def kernel(
+    *entry: imp.Stmt, row: tuple[imp.Stmt, ...] = (), stop: imp.Expr = PTR[I + 1]
+) -> imp.Kernel:
+    """For each row: `row`, then what is done for its entries."""
+    walk = imp.For(Q, PTR[I], stop, imp.Block(entry))
+    rows = imp.For(I, imp.ZERO, N, imp.Block((*row, walk)))
+    lengths = (imp.SetLength(OUT, C), imp.SetLength(PLACE, C))
+    stmts = (imp.Let(C, imp.ZERO), imp.Let(V, imp.ZERO), rows, *lengths)
+    own = imp.Argument("A", (N,), (PTR, VAL))
+    others = imp.Argument("B", (M,), (OTHER,)), imp.Argument("C", (), (OUT, PLACE))
+    return imp.Kernel("k", (own, *others), imp.Block(stmts))
+
+
+PLAIN = kernel(kept(POSITIVE, *ROOM, *STORES, APPEND))
+MADE = imp.Grow(OUT, C + imp.maximum(LENGTH, imp.ZERO))
+FILLED = kernel(imp.Store(OUT, C, imp.ZERO), kept(POSITIVE, ROOM[1], *STORES, APPEND), row=(MADE,))
+TOLD = kernel(NAMED, kept(T >= 0, OUTSIDE, *ROOM, imp.Store(OUT, C, T), STORES[1], APPEND))
+ELSEWHERE = kernel(NAMED, kept(POSITIVE, OUTSIDE, *ROOM, *STORES, APPEND))
+CASES = {"plain": PLAIN, "filled": FILLED, "told": TOLD, "elsewhere": ELSEWHERE}
+
+
+def inner(k: imp.Kernel) -> list[imp.Stmt]:
+    """What is done for a row."""
+    (rows,) = (s for s in k.body.stmts if isinstance(s, imp.For))
+    return list(rows.body.stmts)
+
+
+def test_all_is_written_and_some_is_counted():
+    *room, loop = inner(append_anyway(PLAIN, KNOWN))
+    assert room == [imp.Grow(b, C + LENGTH) for b in (OUT, PLACE)]
+    counted = imp.Assign(C, C + imp.Cast(POSITIVE, imp.INT))
+    assert loop.body.stmts == (*STORES, counted)
+
+
+def test_room_that_is_there_is_not_asked_for():
+    made, *room, loop = inner(append_anyway(FILLED, KNOWN))
+    assert made == MADE
+    assert room == [imp.Grow(PLACE, C + LENGTH)]
+    assert loop.body.stmts[:-1] == STORES
+
+
+def test_a_check_is_made_of_what_is_kept():
+    (check_,) = (s for s in statements(append_anyway(ELSEWHERE, KNOWN).body) if type(s) is imp.If)
+    assert check_.cond == imp.Binary("and", OUTSIDE.cond, POSITIVE, imp.BOOL)
+    (alone,) = (s for s in statements(append_anyway(TOLD, KNOWN).body) if type(s) is imp.If)
+    assert alone == OUTSIDE  # what reaches a size is not negative
+
+
+BEYOND = kept(POSITIVE, *ROOM, imp.Store(OUT, C, OTHER[VAL[Q]]), STORES[1], APPEND)
+
+
+@pytest.mark.parametrize(
+    "k",
+    [
+        kernel(BEYOND),
+        kernel(kept(POSITIVE, *ROOM, imp.Store(OUT, C, OTHER[Q]), STORES[1], APPEND)),
+        kernel(kept(OTHER[I] > 0, *ROOM, *STORES, APPEND), stop=M),
+        kernel(kept(POSITIVE, *ROOM, imp.Store(OUT, C, imp.binary("div", I, V)), APPEND)),
+        kernel(kept(I > 0, *ROOM, *STORES, APPEND)),
+        kernel(kept(POSITIVE, *ROOM, *STORES, STORES[0], APPEND)),
+        kernel(kept(POSITIVE, *ROOM, *STORES, imp.Assign(V, I), APPEND)),
+        kernel(kept(POSITIVE, *ROOM, *STORES, imp.Assign(C, C + 2))),
+        kernel(kept(POSITIVE, *ROOM, *STORES, imp.Assign(imp.Var("b", imp.BOOL), imp.TRUE))),
+        kernel(kept(POSITIVE, *ROOM, imp.Store(OUT, C + 1, VAL[Q]), APPEND)),
+        kernel(imp.Assign(V, OUT[0]), kept(POSITIVE, *ROOM, *STORES, APPEND)),
+        kernel(APPEND, kept(POSITIVE, *ROOM, *STORES, APPEND)),
+        kernel(kept(I > 3, imp.Break()), kept(POSITIVE, *ROOM, *STORES, APPEND)),
+        kernel(kept(POSITIVE, *ROOM, *STORES, APPEND), imp.Assign(V, I)),
+    ],
+    ids=[
+        "beyond", "another's", "no entries", "division", "no data", "twice", "more", "two",
+        "a flag", "beside", "read", "other", "until", "not last",
+    ],
+)  # fmt: skip
+def test_what_is_not_so_simple_stays(k):
+    assert append_anyway(k, KNOWN) is k
+
+
+@pytest.mark.parametrize("case", CASES)
+@given(st.lists(st.lists(st.integers(-2, 2), max_size=4), max_size=5), st.integers(0, 3))
+def test_the_meaning_stays(case, rows, most):
+    ends = np.cumsum([0, *map(len, rows)])
+    own = {"ptr": ends, "val": np.array([v for row in rows for v in row], np.int64)}
+    given = {"A": ((len(rows),), own), "B": ((most,), {"other": np.arange(len(rows)) - 1})}
+    changed = append_anyway(CASES[case], KNOWN)
+    check(changed)
+    assert changed is not CASES[case]
+    (status, expected), (same, found) = (
+        run(k, given | {"C": ((), {})}) for k in (CASES[case], changed)
+    )
+    assert status == same
+    for name in ("out", "place") if status == 0 else ():
+        np.testing.assert_array_equal(found[name], expected[name])
