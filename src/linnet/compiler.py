@@ -41,6 +41,7 @@ from linnet.normalize.reaches import reach_checks
 from linnet.normalize.scalars import specialize_scalars
 from linnet.normalize.scopes import name_scopes
 from linnet.normalize.shape_checks import Check
+from linnet.normalize.swaps import check_swaps
 from linnet.normalize.symmetry import split_symmetric
 from linnet.normalize.unpack import unpack_vectors
 from linnet.normalize.workspaces import Decide, by_place, insert_workspaces
@@ -85,6 +86,7 @@ def normalize(
     program, checks = begin_results(program, checks)
     program = passed("scopes", name_scopes(program), check_unique)
     results = formats = infer_dtypes(program, formats)
+    check_swaps(program, formats)
     program, formats = split_symmetric(program, formats, checks)
     program = passed("symmetry", program, check_unique)
     inserted = insert_workspaces(program, formats, decide, policy)

@@ -97,7 +97,9 @@ def _bind_arguments(w: Writer, kernel: imp.Kernel, facts: Survey) -> None:
             slot += 1
         for buffer in argument.buffers:
             if buffer.name in facts.buffers:
-                note = tag(identifier(buffer.name))
+                # memory that changes hands has one type, whoever has it
+                swapped = buffer.name in facts.swapped
+                note = tag("swapped" if swapped else identifier(buffer.name))
                 written = buffer.name in facts.written or buffer.growable
                 at = slot_value(w, slot, "ptr", in_block)
                 if buffer.name in facts.grown:

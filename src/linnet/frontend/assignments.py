@@ -31,6 +31,19 @@ def lets(node: ast.stmt, scope: Scope) -> list[tuple[str, loops.Expr]] | None:
     return list(zip(names, values, strict=True))
 
 
+def swap(node: ast.stmt, scope: Scope) -> loops.Swap | None:
+    """`a, b = b, a` of two tensors, or None."""
+    match node:
+        case ast.Assign(
+            [ast.Tuple([ast.Name() as a, ast.Name() as b])],
+            ast.Tuple([ast.Name(second), ast.Name(first)]),
+        ) if (a.id, b.id) == (first, second):
+            one, other = scope.tensor(a), scope.tensor(b)
+            if one is not None and other is not None and one != other:
+                return loops.Swap(one, other, scope.source.location(node))
+    return None
+
+
 def _unpacked(
     node: ast.stmt, targets: list[ast.expr], value: ast.expr, scope: Scope
 ) -> list[tuple[ast.Name, ast.expr]]:

@@ -15,7 +15,7 @@ from dataclasses import replace
 from linnet import loops
 from linnet.errors import Location
 from linnet.frontend import words
-from linnet.frontend.assignments import assign, is_dots, lets, update
+from linnet.frontend.assignments import assign, is_dots, lets, swap, update
 from linnet.frontend.expressions import expression, operator
 from linnet.frontend.refusals import refusal, refused_loop
 from linnet.frontend.scope import Scope, outer_names
@@ -57,6 +57,8 @@ def _used(body: loops.Stmt) -> Iterator[str]:
                 yield tensor
             case loops.Freeze(tensor) | loops.Thaw(tensor):
                 yield tensor
+            case loops.Swap(a, b):
+                yield from (a, b)
 
 
 # -- the function ----------------------------------------------------------------------------------
@@ -126,6 +128,9 @@ def _block(stmts: Sequence[ast.stmt], scope: Scope) -> loops.Stmt:
     """Statements in order; a let holds for those after it."""
     done: list[loops.Stmt] = []
     for k, stmt in enumerate(stmts):
+        if (swapped := swap(stmt, scope)) is not None:
+            done.append(swapped)
+            continue
         given = lets(stmt, scope)
         if given is not None:
             rest = _block(stmts[k + 1 :], scope)

@@ -61,6 +61,11 @@ class Cell:
         self.stored = np.zeros(shape, np.bool_) if self.sparse else None
         self.values = np.full(shape, init, self.values.dtype)
 
+    def swap(self, other: Cell) -> None:
+        """Exchange contents."""
+        self.values, other.values = other.values, self.values
+        self.stored, other.stored = other.stored, self.stored
+
     def is_stored(self, place: tuple[int, ...]) -> bool:
         """Whether an element is stored."""
         return self.stored is None or bool(self.stored[place])

@@ -30,6 +30,7 @@ from linnet.loops.nodes import (
     Name,
     Program,
     Stmt,
+    Swap,
     Thaw,
 )
 from linnet.loops.rewrite import accesses, walk
@@ -121,6 +122,9 @@ class _Names:
                 self.declared |= {tensor}
             case Freeze(tensor, at) | Thaw(tensor, at):
                 self._tensor(tensor, None, at)
+            case Swap(a, b, at):
+                for tensor in (a, b):
+                    self._access(tensor, None, at)
             case Break(at):
                 if "index" not in self.bound.values():
                     raise _wrong("a break outside of loops", at)
@@ -162,7 +166,7 @@ class _Names:
                     if len(protocols) not in (0, len(indices)):
                         raise _wrong(f"{tensor} has not one protocol per index", place or at)
 
-    def _access(self, tensor: str, count: int, at: Location | None) -> None:
+    def _access(self, tensor: str, count: int | None, at: Location | None) -> None:
         self._tensor(tensor, count, at)
         if tensor not in self.declared:
             raise _wrong(f"{tensor} is used before it is declared", at)
@@ -213,6 +217,9 @@ class _Modes:
             case Thaw(tensor, at):
                 self._is(tensor, "read", at)
                 self.modes[tensor] = "update"
+            case Swap(a, b, at):
+                for tensor in (a, b):
+                    self._is(tensor, "read", at)
             case Break():
                 pass
             case _:

@@ -50,6 +50,7 @@ from linnet.loops.nodes import (
     Name,
     Program,
     Stmt,
+    Swap,
     Thaw,
     Value,
 )
@@ -125,6 +126,9 @@ class _Compiler:
                 return self._declare(stmt)
             case Freeze() | Thaw():
                 return _in_order([])
+            case Swap(a, b):
+                one, other = self.cells[a], self.cells[b]
+                return lambda env: one.swap(other)
             case Break():
                 return _leave
             case _:

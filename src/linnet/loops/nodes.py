@@ -4,7 +4,7 @@
          | Call(function, args) | Dimension(tensor, mode) | Value(code)
     stmt = Loop(index, extent, body) | If(cond, then, orelse) | Let(name, value, body)
          | Assign(target, op, value) | Declare(tensor, init, dims) | Freeze(tensor) | Thaw(tensor)
-         | Break() | Block(stmts)
+         | Swap(a, b) | Break() | Block(stmts)
 
 A program prints as the Python it was written in. `Value` and an access to a `Fiber` appear only
 while a program is being lowered: they stand for what is already code.
@@ -168,6 +168,15 @@ class Thaw:
 
 
 @dataclass(frozen=True, slots=True)
+class Swap:
+    """`a, b = b, a`: two temporaries of one format and size exchange what they hold."""
+
+    a: str
+    b: str
+    at: Location | None = field(default=None, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
 class Break:
     """`break`: the loop around ends here. That loop counts, and walks no tensor."""
 
@@ -181,7 +190,7 @@ class Block:
     stmts: tuple[Stmt, ...] = ()
 
 
-Stmt: TypeAlias = Loop | If | Let | Assign | Declare | Freeze | Thaw | Break | Block
+Stmt: TypeAlias = Loop | If | Let | Assign | Declare | Freeze | Thaw | Swap | Break | Block
 Node: TypeAlias = Expr | Stmt | Extent
 
 NOTHING = Block(())

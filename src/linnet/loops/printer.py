@@ -29,6 +29,7 @@ from linnet.loops.nodes import (
     Name,
     Program,
     Stmt,
+    Swap,
     Thaw,
     Value,
 )
@@ -49,7 +50,9 @@ def show(node: Program | Stmt | Expr) -> str:
     match node:
         case Program():
             return _Printer(_names(node)).program(node)
-        case Loop() | If() | Let() | Assign() | Declare() | Freeze() | Thaw() | Break() | Block():
+        case Loop() | If() | Let() | Assign() | Declare() | Freeze() | Thaw() | Block():
+            return "\n".join(_Printer().lines(node))
+        case Swap() | Break():
             return "\n".join(_Printer().lines(node))
         case _:
             return _Printer().expr(node)
@@ -108,6 +111,8 @@ class _Printer:
                 yield f"ln.freeze({tensor})"
             case Thaw(tensor):
                 yield f"ln.thaw({tensor})"
+            case Swap(a, b):
+                yield f"{a}, {b} = {b}, {a}"
             case Break():
                 yield "break"
             case _:

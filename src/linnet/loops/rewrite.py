@@ -30,6 +30,7 @@ from linnet.loops.nodes import (
     Node,
     Program,
     Stmt,
+    Swap,
     Thaw,
     Value,
 )
@@ -46,7 +47,9 @@ StmtRule: TypeAlias = Callable[[Stmt], Stmt | None]
 def children(node: Node) -> tuple[Node, ...]:
     """The nodes directly below, in the order in which they are evaluated."""
     match node:
-        case Literal() | Index() | Name() | Dimension() | Value() | Freeze() | Thaw() | Break():
+        case Literal() | Index() | Name() | Dimension() | Value() | Freeze() | Thaw():
+            return ()
+        case Swap() | Break():
             return ()
         case Access(_, indices):
             return indices

@@ -31,6 +31,8 @@ def lower_stmt(ctx: Context, stmt: loops.Stmt) -> None:
             lower_block(ctx, list(stmts))
         case loops.Let() | loops.Declare() | loops.Freeze() | loops.Thaw():
             lower_block(ctx, [stmt])
+        case loops.Swap(a, b):
+            lower_swap(ctx, a, b)
         case loops.Break():
             ctx.b.emit(imp.Break())
         case _:
@@ -134,6 +136,17 @@ def lower_thaw(ctx: Context, name: str, rest: list[loops.Stmt]) -> list[loops.St
     storage = ctx.storages[name]
     storage.format.levels[0].thaw(ctx.b, storage, 0, imp.ONE)
     return bind(ctx, rest, name, update=True, fresh=False)
+
+
+def lower_swap(ctx: Context, a: str, b: str) -> None:
+    """Let two tensors of one format exchange their memory, and what variables say of it."""
+    one, other = ctx.storages[a], ctx.storages[b]
+    for k, level in enumerate(one.format.levels):
+        for x, y in zip(level.variables(one, k), level.variables(other, k), strict=True):
+            before = ctx.b.let("before", x, x.dtype)
+            ctx.b.emit(imp.Assign(x, y), imp.Assign(y, before))
+        buffers = zip(one.buffers[k].values(), other.buffers[k].values(), strict=True)
+        ctx.b.emit(*(imp.Swap(x, y) for x, y in buffers))
 
 
 def lower_if(ctx: Context, stmt: loops.If) -> None:

@@ -35,6 +35,7 @@ from linnet.loops.nodes import (
     Name,
     Program,
     Stmt,
+    Swap,
     Thaw,
 )
 from linnet.loops.printer import show
@@ -128,6 +129,8 @@ class _Dimensions:
                 return Let(name, value, body, at)
             case Declare():
                 return self._declare(stmt)
+            case Swap(a, b):
+                return self._swap(stmt, self._shape_of(a, stmt.at), self._shape_of(b, stmt.at))
 
     def _loop(self, stmt: Loop) -> Loop:
         at, extent, ends, place = self._at, None, None, self._here()
@@ -157,6 +160,9 @@ class _Dimensions:
             match node:
                 case Assign(target):
                     self._stamp(str(target.tensor))
+                case Swap(a, b):
+                    self._stamp(a)
+                    self._stamp(b)
                 case Declare(tensor):
                     self._stamp(tensor)
                     if tensor in self._current and tensor not in heads:
@@ -231,6 +237,15 @@ class _Dimensions:
             return loop.ends
         size = self.sizes.ask(about_loop("", loop.size, loop.place, None))
         return Counter(), minus_one(Counter({size: 1}))
+
+    def _swap(self, stmt: Swap, one: Shape, other: Shape) -> Swap:
+        """What is swapped has one size."""
+        for shape in (one, other):
+            self.shapes.settle(shape)
+            self._stamp(shape.tensor)
+        for a, b in zip(one.sizes, other.sizes, strict=True):
+            self.sizes.join(a, b)
+        return stmt
 
     # -- accesses ----------------------------------------------------------------------------------
 

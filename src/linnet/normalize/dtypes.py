@@ -32,6 +32,10 @@ def infer_dtypes(program: loops.Program, formats: Mapping[str, Format]) -> dict[
                         _meet(types, tensor, dtype_of(node.init, types))
                 case loops.Let(name, value):
                     types[name] = dtype_of(value, types)
+                case loops.Swap(a, b):
+                    for one, other in ((a, b), (b, a)):
+                        if one not in known and other in types:
+                            _meet(types, one, types[other])
                 case loops.Assign(target) if target.tensor not in known:
                     assert isinstance(target.tensor, str)
                     _meet(types, target.tensor, _value_dtype(node, types))

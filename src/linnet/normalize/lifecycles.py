@@ -30,6 +30,7 @@ from linnet.loops.nodes import (
     Loop,
     Program,
     Stmt,
+    Swap,
     Thaw,
 )
 from linnet.loops.rewrite import accesses, block, leaves, point_of, walk
@@ -151,7 +152,7 @@ class _Blocks:
         handed = self._handed(stmt, uses, owned)
         before = self._prepare(stmt, uses, handed)
         match stmt:
-            case Assign() | Break():
+            case Assign() | Swap() | Break():
                 return [*before, stmt]
             case Loop(index, extent, body, at):
                 return [*before, Loop(index, extent, self.block(body, dict(handed)), at)]
@@ -251,6 +252,8 @@ class _Blocks:
                 if (tensor, READ) in uses:
                     raise _read_and_written(tensor, stmt, uses)
                 return {**uses, (tensor, DECLARE): stmt.at}
+            case Swap(a, b, at):
+                return {(t, kind): at for t in (a, b) for kind in (READ, DECLARE)}
             case Loop() | If():
                 if id(stmt) not in self.known:
                     self.known[id(stmt)] = self._uses_below(stmt)

@@ -70,6 +70,7 @@ def facts_of(program: loops.Program, types: dict[str, str]) -> Facts:
             inits.setdefault(node.tensor, set()).add(repr(value))
     writes = list(_writes(program.body, {}, ()))
     thawed = {n.tensor for n in walk(program.body) if isinstance(n, loops.Thaw)}
+    thawed |= {t for n in walk(program.body) if isinstance(n, loops.Swap) for t in (n.a, n.b)}
     names = {w.target.tensor for w, _ in writes}
     for name in names:
         assert isinstance(name, str)
@@ -208,6 +209,8 @@ def _unwritten(tensor: str, rest: tuple[loops.Stmt, ...], facts: Facts) -> loops
     if fact is None or fact.init is None:
         return None
     reads = False
+    if any(isinstance(n, loops.Swap) and tensor in (n.a, n.b) for s in rest for n in walk(s)):
+        return None
     for access, is_target in accesses(loops.Block(rest)):
         name = access.tensor if isinstance(access.tensor, str) else access.tensor.storage.name
         if name == tensor and is_target:

@@ -193,7 +193,7 @@ def _in_any_order(body: loops.Stmt, i: str, j: str, formats: Formats) -> bool:
         return False
     for node in walk(body):
         match node:
-            case loops.Declare() | loops.Freeze() | loops.Thaw():
+            case loops.Declare() | loops.Freeze() | loops.Thaw() | loops.Swap() | loops.Break():
                 return False
             case loops.Assign(target, op):
                 plain = {x.name for x in target.indices if isinstance(x, loops.Index)}

@@ -260,6 +260,8 @@ class _Insertion:
         self, declare: loops.Declare, stmt: loops.Stmt, outer: tuple[str, ...]
     ) -> loops.Stmt:
         """`w[...] = init; stmt with w for the tensor; for …: tensor[…] = w[…]`."""
+        if any(isinstance(n, loops.Swap) and self.tensor in (n.a, n.b) for n in walk(stmt)):
+            raise _swapped(self.tensor, declare)
         modes = self.format.order[len(outer) :]
         name = self.names.fresh(f"{self.tensor}_w")
         assert declare.dims is not None
@@ -372,6 +374,16 @@ def _common(paths: list[tuple[str, ...]]) -> int:
             break
         count += 1
     return count
+
+
+def _swapped(tensor: str, declare: loops.Declare) -> FormatError:
+    return FormatError(
+        f"`{tensor}` is swapped and updated again, and its format cannot be updated in place",
+        at=declare.at,
+        why="a level that is written in order has no room for insertions",
+        hint=f"declare it again before it is updated, `{tensor}[...] = 0`, or use SparseByteMap, "
+        "SparseHash or Dense levels",
+    )
 
 
 def _not_declared(stmt: loops.Assign, tensor: str) -> FormatError:
