@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from copy import copy
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,7 @@ from linnet.api.dtypes import astype
 from linnet.api.operands import Array, as_array, as_tensor, dtype_of, shape_of
 from linnet.api.shapes import broadcast_shapes, broadcast_to, reshape
 from linnet.api.storage import alike, is_dense, typed
-from linnet.arrays import Lazy, apply, apply_each
+from linnet.arrays import Lazy, apply, apply_each, compute, lazy
 from linnet.formats.located import located
 from linnet.formats.tensor import Tensor
 from linnet.formats.validate import LARGEST
@@ -50,9 +51,29 @@ def _bound(b: Any, dtype: str) -> Any:
 
 
 @located
-def nan_to_num(x: Array, /, nan: float = 0.0) -> Any:
-    """With a number in place of NaN."""
-    return apply(table.where, apply(table.isnan, x), nan, x)
+def nan_to_num(
+    x: Array, /, nan: float = 0.0, posinf: float | None = None, neginf: float | None = None
+) -> Any:
+    """With numbers in place of NaN and infinities: 0 and the largest ones, or those given."""
+    given: Any = as_array(x)
+    if dtype_of(given)[0] not in "fc":
+        return copy(given) if isinstance(given, Tensor) else given
+    found = _finite(lazy(given), nan, posinf, neginf)
+    return compute(found) if isinstance(given, Tensor) else found
+
+
+def _finite(x: Any, nan: float, above: float | None, below: float | None) -> Any:
+    if dtype_of(x)[0] == "c":
+        parts = (apply(part, x) for part in (table.real, table.imag))
+        real, imag = (_finite(part, nan, above, below) for part in parts)
+        return apply(table.add, real, apply(table.multiply, imag, 1j))
+    limits = np.finfo(dtype_of(x))
+    high, low = (
+        float(b) if a is None else a for a, b in ((above, limits.max), (below, limits.min))
+    )
+    found = apply(table.where, apply(table.isnan, x), nan, x)
+    found = apply(table.where, apply(table.equal, x, np.inf), high, found)
+    return apply(table.where, apply(table.equal, x, -np.inf), low, found)
 
 
 @located

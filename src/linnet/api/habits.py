@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from linnet import loops
 from linnet.algebra import table
-from linnet.api import linalg, products, running
+from linnet.api import linalg, numpy_functions, products, running
 from linnet.api.calls import held
 from linnet.api.gaps import pattern
 from linnet.api.operands import Array, Axes, as_tensor, shape_of, whole
@@ -148,9 +148,7 @@ def tensordot(x: Tensor, other: Array, axes: Any = 2) -> Any:
 @located
 def rounded(x: Tensor, decimals: int = 0) -> Any:
     """Rounded to so many digits after the point."""
-    from linnet.api.protocols import rounded
-
-    return rounded(x, whole(decimals, "a number of digits"))
+    return numpy_functions.rounded(x, whole(decimals, "a number of digits"))
 
 
 @located

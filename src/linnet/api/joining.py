@@ -128,10 +128,11 @@ def repeat(x: Array, repeats: Any, /, *, axis: int | None = None) -> Tensor:
 
 
 @located
-def tile(x: Array, repetitions: tuple[int, ...], /) -> Tensor:
+def tile(x: Array, repetitions: int | tuple[int, ...], /) -> Tensor:
     """The whole array several times along every dimension."""
     x = as_tensor(x)
-    times = [whole(r, "a repetition") for r in repetitions]
+    given = repetitions if isinstance(repetitions, tuple | list) else (repetitions,)
+    times = [whole(r, "a repetition") for r in given]
     if any(r < 0 for r in times):
         raise ShapeError(f"an array cannot be repeated {min(times)} times")
     ndim = max(x.ndim, len(times))

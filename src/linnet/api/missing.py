@@ -13,9 +13,10 @@ from linnet.algebra import table
 from linnet.algebra.function import Function
 from linnet.api import running, searching, statistics
 from linnet.api.dtypes import DType, astype
-from linnet.api.operands import Array, Axes, as_array, as_tensor, axis_numbers, dtype_of, real
+from linnet.api.operands import Array, Axes, as_array, as_tensor, axis_numbers, dtype_of
+from linnet.api.restricted import mean_where, variance_where
 from linnet.arrays import apply, compute, lazy, reduce
-from linnet.errors import ArgumentError, ShapeError
+from linnet.errors import ShapeError
 from linnet.formats.located import located
 from linnet.formats.tensor import Tensor
 
@@ -75,7 +76,7 @@ def nanmean(
     x = as_array(x)
     if not _has_nan(x):
         return statistics.mean(x, axis=axis, keepdims=keepdims, dtype=dtype)
-    found = _mean(x, axis, keepdims)
+    found = mean_where(x, _known(x), axis, keepdims)
     return _like(x, astype(found, dtype_of(x) if dtype is None else dtype, copy=False))
 
 
@@ -96,7 +97,8 @@ def nanvar(
     if not _has_nan(x):
         found = statistics.var(x, axis=axis, correction=lost, keepdims=keepdims)
         return astype(found, wanted, copy=False)
-    return _like(x, astype(_variance(x, axis, lost, keepdims), wanted, copy=False))
+    found = variance_where(x, _known(x), axis, lost, keepdims)
+    return _like(x, astype(found, wanted, copy=False))
 
 
 @located
@@ -169,35 +171,6 @@ def _without(x: Array, instead: float) -> Any:
     if not _has_nan(given):
         return lazy(given)
     return apply(table.where, apply(table.isnan, lazy(given)), instead, lazy(given))
-
-
-def _count(x: Any, axis: Axes, keepdims: bool) -> Any:
-    """How many elements are not NaN."""
-    return statistics.sum(_known(x), axis=axis, keepdims=keepdims, dtype="int64")
-
-
-def _mean(x: Any, axis: Axes, keepdims: bool) -> Any:
-    """The mean, in double precision. What is not there is not 0 / 0, which may be 0."""
-    inside = "complex128" if dtype_of(x)[0] == "c" else "float64"
-    total = statistics.sum(_without(x, 0), axis=axis, keepdims=keepdims, dtype=inside)
-    count = _count(x, axis, keepdims)
-    return _where_more(count, 0, apply(table.divide, total, count))
-
-
-def _where_more(count: Any, than: float, found: Any) -> Any:
-    return apply(table.where, apply(table.greater, count, than), found, np.nan)
-
-
-def _variance(x: Any, axis: Axes, lost: float, keepdims: bool) -> Any:
-    lost = real(lost, "a correction")
-    if dtype_of(x)[0] == "c":
-        raise ArgumentError("the variance of complex numbers is not defined here")
-    y = lazy(astype(x, "float64", copy=False))
-    distance = apply(table.subtract, y, _mean(x, axis, True))
-    squares = apply(table.where, _known(x), apply(table.square, distance), 0.0)
-    total = reduce(table.add, squares, axis=axis_numbers(axis, x.ndim), keepdims=keepdims)
-    count = _count(x, axis, keepdims)
-    return _where_more(count, lost, apply(table.divide, total, apply(table.subtract, count, lost)))
 
 
 def _extreme(function: Function, x: Array, axis: Axes, keepdims: bool) -> Any:

@@ -1,7 +1,6 @@
 """NumPy's functions that the standard does not have, from those that it has.
 
-`np.median(x)` and its kin come here by `__array_function__`. Options that are not taken are refused
-by Python, as unknown arguments are.
+`np.median(x)` and its kin come here by `numpy_dispatch`, with NumPy's names for their arguments.
 """
 
 from __future__ import annotations
@@ -12,10 +11,11 @@ from typing import Any
 from linnet.algebra import table
 from linnet.api import numpy_shapes as shapes
 from linnet.api import numpy_statistics as statistics
+from linnet.api.dtypes import astype
 from linnet.api.numpy_shapes import flat, of_linnet
-from linnet.api.operands import as_tensor
+from linnet.api.operands import as_array, as_tensor, axis_number, dtype_of, shape_of
 from linnet.arrays import apply
-from linnet.errors import ShapeError
+from linnet.errors import FormatError, ShapeError
 
 
 def inner(a: Any, b: Any) -> Any:
@@ -66,13 +66,117 @@ def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> A
 def of_flat(name: str, axis: int | None) -> Callable[..., Any]:
     """A function along an axis; where there is none, of all elements one after the other."""
 
-    def along(a: Any, axis: int | None = axis, **named: Any) -> Any:
+    def along(a: Any, axis: int | None = axis, kind: Any = None, **named: Any) -> Any:
         said = {k: v for k, v in named.items() if v is not None}
         if axis is None:
             return of_linnet(name)(flat(a), axis=0, **said)
         return of_linnet(name)(a, axis=axis, **said)
 
     return along
+
+
+def partition(name: str) -> Callable[..., Any]:
+    """What is sorted is partitioned, wherever that is."""
+
+    def parted(a: Any, kth: Any, axis: int | None = -1, kind: Any = None) -> Any:
+        return of_flat(name, -1)(a, axis)
+
+    return parted
+
+
+def diff(a: Any, n: int = 1, axis: int = -1, prepend: Any = None, append: Any = None) -> Any:
+    """Differences of neighbours; what is put before and behind may be a number."""
+    x = as_tensor(a)
+    shape = list(shape_of(x))
+    if shape:
+        shape[axis_number(axis, x.ndim)] = 1
+
+    def beside(given: Any) -> Any:
+        if given is None:
+            return None
+        y = as_tensor(given)
+        return y if y.ndim else of_linnet("broadcast_to")(y, tuple(shape))
+
+    return of_linnet("diff")(x, n=n, axis=axis, prepend=beside(prepend), append=beside(append))
+
+
+def clip(a: Any, a_min: Any = None, a_max: Any = None, *, min: Any = None, max: Any = None) -> Any:
+    """Between two bounds, by either of the names that NumPy has for them."""
+    return of_linnet("clip")(a, a_min if min is None else min, a_max if max is None else max)
+
+
+def is_close(
+    a: Any, b: Any, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False
+) -> Any:
+    """Where elements differ by little: infinities if they are equal, NaN if that is said."""
+    a, b = as_array(a), as_array(b)
+    if dtype_of(a) == dtype_of(b) == "bool":
+        return apply(table.equal, a, b)
+    near = apply(table.absolute, apply(table.subtract, a, b))
+    limit = apply(table.add, apply(table.multiply, apply(table.absolute, b), rtol), atol)
+    found = apply(table.logical_and, apply(table.less_equal, near, limit), apply(table.isfinite, b))
+    found = apply(table.logical_or, found, apply(table.equal, a, b))
+    return apply(table.logical_or, found, _both_missing(a, b)) if equal_nan else found
+
+
+def all_close(
+    a: Any, b: Any, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False
+) -> bool:
+    """Whether all elements differ by little."""
+    return bool(of_linnet("all")(is_close(a, b, rtol, atol, equal_nan)))
+
+
+def _both_missing(a: Any, b: Any) -> Any:
+    return apply(table.logical_and, apply(table.isnan, a), apply(table.isnan, b))
+
+
+def array_equal(a1: Any, a2: Any, equal_nan: bool = False) -> bool:
+    """Whether shapes and all elements are equal."""
+    a, b = as_tensor(a1), as_tensor(a2)
+    if a.shape != b.shape:
+        return False
+    same = apply(table.equal, a, b)
+    if equal_nan:
+        same = apply(table.logical_or, same, _both_missing(a, b))
+    return bool(of_linnet("all")(same))
+
+
+def rounded(a: Any, decimals: int = 0) -> Any:
+    """Rounded to so many digits after the point, as NumPy does: scaled, rounded, scaled back."""
+    x = as_tensor(a)
+    if not decimals:
+        return apply(table.rounded, x)
+    scale, there, back = 10.0 ** abs(decimals), table.multiply, table.divide
+    if decimals < 0:
+        there, back = back, there
+    return astype(apply(back, apply(table.rounded, apply(there, x, scale)), scale), x.dtype)
+
+
+def spread(a: Any, axis: Any = None, *, keepdims: bool = False) -> Any:
+    """The largest element less the smallest."""
+    largest, smallest = (of_linnet(f)(a, axis=axis, keepdims=keepdims) for f in ("max", "min"))
+    return apply(table.subtract, largest, smallest)
+
+
+def where(condition: Any, *xy: Any) -> Any:
+    """Elements of one array or of the other; of a condition alone, where it holds."""
+    return of_linnet("where")(condition, *xy) if xy else of_linnet("nonzero")(condition)
+
+
+def copyto(dst: Any, src: Any, casting: str = "same_kind", where: Any = True) -> None:
+    """Other elements for an array: all, or those for which a condition holds."""
+    if where is True:
+        dst[...] = src
+    else:
+        of_linnet("asarray")(dst)  # not a number
+        dst[...] = of_linnet("where")(where, src, dst)
+
+
+def fill_diagonal(a: Any, val: Any, wrap: bool = False) -> None:
+    """Other elements on the diagonal of a matrix."""
+    if wrap:
+        raise FormatError("`np.fill_diagonal` of a tensor goes along one diagonal: wrap=False")
+    a.setdiag(val)
 
 
 FUNCTIONS: dict[str, Callable[..., Any]] = {
@@ -90,6 +194,7 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "dsplit": shapes.split_along(2),
     "append": shapes.append,
     "delete": shapes.delete,
+    "insert": shapes.insert,
     "column_stack": shapes.column_stack,
     "dstack": shapes.dstack,
     "diagonal": shapes.diagonal,
@@ -107,6 +212,9 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "quantile": statistics.quantile,
     "percentile": statistics.percentile,
     "median": statistics.median,
+    "nanquantile": statistics.nanquantile,
+    "nanpercentile": statistics.nanpercentile,
+    "nanmedian": statistics.nanmedian,
     "cov": statistics.cov,
     "corrcoef": statistics.corrcoef,
     "bincount": statistics.bincount,
@@ -126,6 +234,37 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "nancumprod": of_flat("nancumprod", None),
     "sort": of_flat("sort", -1),
     "argsort": of_flat("argsort", -1),
+    "partition": partition("sort"),
+    "argpartition": partition("argsort"),
+    "diff": diff,
+    "ediff1d": lambda ary: diff(flat(ary)),
+    "clip": clip,
+    "where": where,
+    "round": rounded,
+    "around": rounded,
+    "fix": lambda x: apply(table.trunc, as_array(x)),
+    "angle": lambda z: apply(table.atan2, of_linnet("imag")(z), of_linnet("real")(z)),
+    "isclose": is_close,
+    "allclose": all_close,
+    "array_equal": array_equal,
+    "ptp": spread,
+    "transpose": lambda a, axes=None: as_tensor(a).transpose(*(() if axes is None else (axes,))),
+    "rollaxis": shapes.rollaxis,
+    "ravel": lambda a, order="C": flat(a),
+    "copy": lambda a, order="K", subok=False: as_tensor(a).copy(),
+    "copyto": copyto,
+    "putmask": lambda a, mask, values: copyto(a, values, where=mask),
+    "fill_diagonal": fill_diagonal,
+    "shape": lambda a: as_tensor(a).shape,
+    "ndim": lambda a: as_tensor(a).ndim,
+    "size": lambda a, axis=None: as_tensor(a).size if axis is None else a.shape[axis],
+    "iscomplexobj": lambda x: dtype_of(as_array(x))[0] == "c",
+    "isrealobj": lambda x: dtype_of(as_array(x))[0] != "c",
+    "array_repr": lambda arr: repr(arr),
+    "array_str": lambda a: str(a),
+    "array2string": lambda a: str(a),
+    "may_share_memory": shapes.shares_memory,
+    "shares_memory": shapes.shares_memory,
     "take": lambda a, indices, axis=None: of_linnet("take")(
         flat(a) if axis is None else a, indices, axis=axis or 0
     ),
@@ -137,3 +276,11 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "iscomplex": lambda x: apply(table.not_equal, of_linnet("imag")(x), 0),
 }
 """By the names that NumPy has for them."""
+
+UFUNCS: dict[str, Callable[..., Any]] = {
+    "matmul": lambda a, b: of_linnet("matmul")(a, b),
+    "vecdot": lambda a, b: of_linnet("vecdot")(a, b),
+    "matvec": shapes.matvec,
+    "vecmat": shapes.vecmat,
+}
+"""Those that work on vectors and matrices, not on one element at a time."""

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from linnet.algebra import table
-from linnet.api.operands import as_array, as_tensor, shape_of
+from linnet.api.operands import as_array, as_tensor, axis_number, shape_of, whole
 from linnet.arrays import apply
 from linnet.errors import ShapeError
 
@@ -125,6 +125,23 @@ def delete(arr: Any, obj: Any, axis: int | None = None) -> Any:
     return of_linnet("take")(x, np.flatnonzero(keep), axis=k)
 
 
+def insert(arr: Any, obj: Any, values: Any, axis: int | None = None) -> Any:
+    """With other rows, or columns, before one of them."""
+    x, k = along(arr, axis)
+    k = axis_number(k, x.ndim)
+    n, at = shape_of(x)[k], whole(obj, "where something is inserted")
+    if not -n <= at <= n:
+        raise ShapeError(f"there is no place {at} among {n} along axis {k}")
+    new = as_tensor(values)
+    if new.ndim == x.ndim - 1 and new.ndim:  # one row
+        new = of_linnet("expand_dims")(new, axis=k)
+    count = shape_of(new)[k] if new.ndim == x.ndim else 1
+    shape = tuple(count if m == k else size for m, size in enumerate(shape_of(x)))
+    new = of_linnet("broadcast_to")(new, shape).astype(x.dtype)
+    before, behind = array_split(x, [at % n if at < 0 else at], axis=k)
+    return of_linnet("concat")([before, new, behind], axis=k)
+
+
 def column_stack(tup: Sequence[Any]) -> Any:
     """Vectors as columns, beside matrices."""
     columns = [as_tensor(x) for x in tup]
@@ -134,6 +151,30 @@ def column_stack(tup: Sequence[Any]) -> Any:
 def dstack(tup: Sequence[Any]) -> Any:
     """Matrices one behind the other."""
     return of_linnet("concat")([_with_dimensions(as_tensor(x), 3) for x in tup], axis=2)
+
+
+def rollaxis(a: Any, axis: int, start: int = 0) -> Any:
+    """One axis, moved before another."""
+    ndim = len(shape_of(as_array(a)))
+    source, target = axis_number(axis, ndim), start + ndim if start < 0 else start
+    return of_linnet("moveaxis")(a, source, target - 1 if source < target else target)
+
+
+def shares_memory(a: Any, b: Any, max_work: Any = None) -> bool:
+    """Whether two arrays have an array of their levels in common."""
+    held = [list(x.buffers.values()) if hasattr(x, "buffers") else [x] for x in (a, b)]
+    return any(np.shares_memory(x, y) for x in held[0] for y in held[1])
+
+
+def matvec(x1: Any, x2: Any) -> Any:
+    """Matrices times vectors."""
+    return of_linnet("matmul")(as_array(x1), as_array(x2)[..., None])[..., 0]
+
+
+def vecmat(x1: Any, x2: Any) -> Any:
+    """Vectors, conjugated, times matrices."""
+    vectors = apply(table.conj, as_array(x1))
+    return of_linnet("matmul")(vectors[..., None, :], as_array(x2))[..., 0, :]
 
 
 def diagonal(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -10,66 +11,167 @@ from linnet.algebra import table
 from linnet.api.numpy_shapes import along, of_linnet
 from linnet.api.operands import as_array, as_tensor, dtype_of, shape_of
 from linnet.arrays import apply
-from linnet.errors import FormatError, ShapeError
+from linnet.errors import ArgumentError, FormatError, ShapeError
 
 
-def average(a: Any, axis: int | None = None, weights: Any = None, *, keepdims: bool = False) -> Any:
-    """The mean, of values that may count more or less."""
+def average(
+    a: Any,
+    axis: int | None = None,
+    weights: Any = None,
+    returned: bool = False,
+    *,
+    keepdims: bool = False,
+) -> Any:
+    """The mean, of values that may count more or less; and their weight, if that is asked for."""
+    x = as_array(a)
     if weights is None:
-        return of_linnet("mean")(a, axis=axis, keepdims=keepdims)
-    x, w = as_array(a), as_array(weights)
+        mean = of_linnet("mean")(x, axis=axis, keepdims=keepdims)
+        count = x.size / mean.size if mean.size else 0.0
+        return (mean, of_linnet("full")(shape_of(mean), count)) if returned else mean
+    w = as_array(weights)
     if shape_of(w) != shape_of(x):
         if axis is None or shape_of(w) != (shape_of(x)[axis],):
             raise ShapeError(f"weights of shape {shape_of(w)} for an array of shape {shape_of(x)}")
         w = w.reshape(tuple(-1 if k == axis % x.ndim else 1 for k in range(x.ndim)))
     total = of_linnet("sum")(apply(table.multiply, x, w), axis=axis, keepdims=keepdims)
-    along = None if axis is None or w.ndim < x.ndim else axis
-    return apply(
-        table.divide, total, of_linnet("sum")(w, axis=along, keepdims=keepdims and w.ndim == x.ndim)
-    )
+    weight = of_linnet("sum")(w, axis=axis, keepdims=keepdims)
+    found = apply(table.divide, total, weight)
+    return (found, of_linnet("broadcast_to")(weight, shape_of(found))) if returned else found
 
 
-def quantile(a: Any, q: Any, axis: int | None = None, *, keepdims: bool = False) -> Any:
+# -- quantiles -------------------------------------------------------------------------------------
+
+_METHODS: dict[str, Callable[[float], float]] = {
+    "linear": lambda part: part,
+    "lower": lambda part: 0.0,
+    "higher": lambda part: float(part > 0),
+    "midpoint": lambda part: 0.5 * (part > 0),
+}
+"""How far from the value below to the one above, for a part of the way between them."""
+
+
+def quantile(
+    a: Any,
+    q: Any,
+    axis: int | None = None,
+    overwrite_input: bool = False,
+    method: str = "linear",
+    keepdims: bool = False,
+) -> Any:
     """The value below which a part of the others lies, between two of them in proportion."""
+    return _quantiles(_between, a, q, axis, method, keepdims)
+
+
+def nanquantile(
+    a: Any,
+    q: Any,
+    axis: int | None = None,
+    overwrite_input: bool = False,
+    method: str = "linear",
+    keepdims: bool = False,
+) -> Any:
+    """A quantile of the elements that are not NaN; NaN if there is none."""
+    return _quantiles(_between_known, a, q, axis, method, keepdims)
+
+
+def _quantiles(
+    one: Callable[..., Any], a: Any, q: Any, axis: int | None, method: str, keepdims: bool
+) -> Any:
+    if method not in _METHODS:
+        raise ArgumentError(
+            f"quantiles by the method {method!r} are not there for tensors",
+            hint=f"method= takes {', '.join(_METHODS)}",
+        )
     parts = np.asarray(q, float)
-    if parts.ndim:
-        several = [quantile(a, float(p), axis, keepdims=keepdims) for p in parts.ravel()]
-        return of_linnet("stack")(several).reshape(parts.shape + shape_of(several[0]))
-    if not 0 <= parts <= 1:
-        raise ShapeError(f"a quantile lies between 0 and 1, and not at {parts}")
-    return _between(a, float(parts), axis, keepdims)
-
-
-def _between(a: Any, part: float, axis: int | None, keepdims: bool) -> Any:
-    """The value at a part of the way from the least to the greatest; NaN where there is one."""
+    if not ((parts >= 0) & (parts <= 1)).all():
+        raise ShapeError(f"a quantile lies between 0 and 1, and not at {q}")
     x, k = along(a, axis)
-    n = shape_of(x)[k]
-    if n == 0:
+    if shape_of(x)[k] == 0:
         raise ShapeError("an array without elements has no quantiles")
     ordered = of_linnet("moveaxis")(of_linnet("sort")(x, axis=k), k, -1)
-    below, weight = divmod(part * (n - 1), 1)
-    found: Any = apply(table.multiply, ordered[..., int(below)], 1 - weight)
-    if weight:
+    found = [one(ordered, float(p), _METHODS[method]) for p in parts.ravel()]
+    if keepdims:
+        shape = [1] * as_tensor(a).ndim if axis is None else list(shape_of(x))
+        shape[k] = 1
+        found = [each.reshape(tuple(shape)) for each in found]
+    if not parts.ndim:
+        return found[0]
+    return of_linnet("stack")(found).reshape(parts.shape + shape_of(found[0]))
+
+
+def _between(ordered: Any, part: float, way: Callable[[float], float]) -> Any:
+    """The value at a part of the way from the least to the greatest; NaN where there is one."""
+    below, rest = divmod(part * (shape_of(ordered)[-1] - 1), 1)
+    weight = way(rest)
+    found: Any = ordered[..., int(below) + int(weight)]
+    if weight % 1:
         more = apply(table.multiply, ordered[..., int(below) + 1], weight)
-        found = apply(table.add, found, more)
-    if dtype_of(x)[0] == "f":  # NaN comes last
-        last = ordered[..., -1]
-        found = of_linnet("where")(apply(table.isnan, last), last, found)
-    if not keepdims:
+        found = apply(table.add, apply(table.multiply, found, 1 - weight), more)
+    found = found if dtype_of(found)[0] in "fc" else found.astype("float64")
+    if dtype_of(ordered)[0] != "f":
         return found
-    shape = [1] * as_tensor(a).ndim if axis is None else list(shape_of(x))
-    shape[k] = 1
-    return found.reshape(tuple(shape))
+    last = ordered[..., -1]  # NaN comes last
+    return of_linnet("where")(apply(table.isnan, last), last, found)
 
 
-def percentile(a: Any, q: Any, axis: int | None = None, *, keepdims: bool = False) -> Any:
+def _between_known(ordered: Any, part: float, way: Callable[[float], float]) -> Any:
+    """The same among the elements that are not NaN, as many as there are in each row."""
+    if dtype_of(ordered)[0] != "f":
+        return _between(ordered, part, way)
+    missing = of_linnet("sum")(apply(table.isnan, ordered), axis=-1).to_numpy()
+    count = shape_of(ordered)[-1] - missing
+    place = np.maximum(part * (count - 1), 0)
+    below = np.floor(place).astype(np.int64)
+    above = np.minimum(below + 1, np.maximum(count - 1, 0))
+    weight = np.vectorize(way, otypes=[float])(place - below)
+    low, high = (
+        of_linnet("take_along_axis")(ordered, at[..., None], axis=-1)[..., 0]
+        for at in (below, above)
+    )
+    both = apply(table.add, apply(table.multiply, low, 1 - weight), high * weight)
+    found = of_linnet("where")(weight % 1 == 0, of_linnet("where")(weight > 0, high, low), both)
+    return of_linnet("where")(count > 0, found, np.nan)
+
+
+def percentile(
+    a: Any,
+    q: Any,
+    axis: int | None = None,
+    overwrite_input: bool = False,
+    method: str = "linear",
+    keepdims: bool = False,
+) -> Any:
     """A quantile, in hundredths."""
-    return quantile(a, np.asarray(q, float) / 100, axis, keepdims=keepdims)
+    return quantile(a, np.asarray(q, float) / 100, axis, False, method, keepdims)
 
 
-def median(a: Any, axis: int | None = None, *, keepdims: bool = False) -> Any:
+def nanpercentile(
+    a: Any,
+    q: Any,
+    axis: int | None = None,
+    overwrite_input: bool = False,
+    method: str = "linear",
+    keepdims: bool = False,
+) -> Any:
+    """A quantile of the elements that are not NaN, in hundredths."""
+    return nanquantile(a, np.asarray(q, float) / 100, axis, False, method, keepdims)
+
+
+def median(
+    a: Any, axis: int | None = None, overwrite_input: bool = False, keepdims: bool = False
+) -> Any:
     """The value in the middle, or between the two that are."""
     return quantile(a, 0.5, axis, keepdims=keepdims)
+
+
+def nanmedian(
+    a: Any, axis: int | None = None, overwrite_input: bool = False, keepdims: bool = False
+) -> Any:
+    """The median of the elements that are not NaN."""
+    return nanquantile(a, 0.5, axis, keepdims=keepdims)
+
+
+# -- covariances and counts ------------------------------------------------------------------------
 
 
 def cov(

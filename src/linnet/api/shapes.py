@@ -115,9 +115,10 @@ def expand_dims(x: Array, /, axis: int | tuple[int, ...] = 0) -> Tensor:
 def permute_dims(x: Array, /, axes: tuple[int, ...]) -> Array:
     """Dimension m of the result is dimension `axes[m]` of `x`; nothing is copied."""
     x = as_array(x)
-    numbers = axis_numbers(tuple(axes), x.ndim)
+    given = tuple(axes) if isinstance(axes, tuple | list) else (axes,)
+    numbers = axis_numbers(given, x.ndim)
     if len(numbers) != x.ndim:
-        raise ShapeError(f"{tuple(axes)} is not an order of {x.ndim} dimensions")
+        raise ShapeError(f"{given} is not an order of {x.ndim} dimensions")
     return permute(x, numbers)
 
 

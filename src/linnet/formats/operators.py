@@ -200,10 +200,10 @@ class Operators:
         return (1, 0)
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **named: Any) -> Any:
-        return of_api("protocols.array_ufunc")(ufunc, method, inputs, named)
+        return of_api("numpy_dispatch.array_ufunc")(ufunc, method, inputs, named)
 
     def __array_function__(self, function: Any, types: Any, args: Any, named: Any) -> Any:
-        return of_api("protocols.array_function")(function, args, named)
+        return of_api("numpy_dispatch.array_function")(function, types, args, named)
 
     def __dask_tokenize__(self) -> Any:
         return of_api("protocols.token")(self)
