@@ -13,11 +13,13 @@ tell from sizes: it is never chosen here.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from linnet import loops
 from linnet.formats.insertion import CAPACITY, COORD, DENSE, MILLIONS, THOUSANDS
+from linnet.normalize.caches import Caches, caches
 
 Shapes = Mapping[str, tuple[int, ...]]
 Counts = Mapping[str, int]
@@ -27,18 +29,22 @@ Kinds = tuple[tuple[str, str], ...]
 MERGED, UNPACKED = "merged", "unpacked"
 """What becomes of a sparse vector that meets many rows."""
 
-NEAR = 1 << 20  # bytes of a dense workspace that are always at hand: a second cache
-CLOSE = 1 << 18  # the same where there are some updates, which other things are pushed out by
-FAR = 1 << 28  # bytes of one that is never made for the sake of speed
-_FEW = 8  # updates that are not worth sorting
-_SOME = 64  # updates from which on it takes long to wait for memory each time
-_MANY = 320  # updates from which on they are sorted by digits, faster than a list of places is
-_WIDE = 8  # elements per update from which on few updates meet
+FAR = 1 << 28  # bytes of a dense workspace that is never too large
 _SOON = 1 << 14  # updates that are merged so fast that it does not matter how often
 _ROOMY = 64  # a vector that is unpacked has at most so many elements for each that is looked up
-_USED = 8  # a dense workspace beyond the cache has at most so many elements per update,
-_OFTEN = 3  # and one beyond the last cache, of LAST bytes, so many
-LAST = 1 << 25
+_USED = 8  # a dense workspace of more dimensions has at most so many elements per update,
+_OFTEN = 3  # and one beyond the last cache so many
+_TINY = 64  # a dense workspace that takes less of the second cache is for nothing
+_CROWDED = 10  # elements per place from which on places are sorted and not looked for
+
+# Nanoseconds, about: only how they compare matters, which is much the same on many machines.
+_BEGIN, _BEGIN_LIST = 16.0, 36.0  # for a workspace with few updates, dense or listed
+_UPDATE = 2.0  # for each update
+_SORTING = ((4, 0.5), (16, 1.5), (64, 8.5), (256, 11.0))  # by comparison, for each of so many
+_BY_DIGITS, _DIGITS = 64, 6.0  # components are sorted by digits where there are more
+_FLAG, _SET = 0.5, 3.0  # to look at a flag, and at one that is set
+_LINES = 3  # of operands that are waited for
+_EQUAL = 1.05  # what takes so many times as long is as good, if it is simpler
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +52,8 @@ class Choice:
     """A workspace to be chosen: its dimensions, bytes per element, and the updates it takes.
 
     `extents` are those of the loops between the declaration of the workspace and the update, whose
-    value is `value`.
+    value is `value`. It is declared inside the loops over `outer`; `path` are those and the
+    others, the outermost first, and `target` is where it is updated.
     """
 
     name: str
@@ -54,6 +61,9 @@ class Choice:
     itemsize: int
     extents: tuple[loops.Extent, ...]
     value: loops.Expr
+    outer: tuple[str, ...] = ()
+    path: tuple[str, ...] = ()
+    target: tuple[loops.Expr, ...] = ()
 
     @property
     def usual(self) -> str:
@@ -81,6 +91,33 @@ class Unpacking:
 
 
 @dataclass(frozen=True, slots=True)
+class Group:
+    """What becomes of a workspace between two declarations: so many updates of so many places.
+
+    They lie in lines of memory of which `lines` are not touched the next time. There are `weight`
+    workspaces like this one.
+    """
+
+    updates: float
+    places: float
+    lines: float
+    weight: float = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """Some of the times that a workspace is used in a call."""
+
+    groups: tuple[Group, ...]
+
+    @property
+    def updates(self) -> float:
+        """How many updates there are at a time: where most of them are made."""
+        total = sum(g.updates * g.weight for g in self.groups)
+        return sum(g.updates * g.updates * g.weight for g in self.groups) / max(total, 1.0)
+
+
+@dataclass(frozen=True, slots=True)
 class Chosen:
     """The kind of a workspace, and why."""
 
@@ -88,36 +125,105 @@ class Chosen:
     why: str
 
 
-def choose(choice: Choice | Unpacking, shapes: Shapes, counts: Counts) -> Chosen:
-    """The kind of workspace for operands of these shapes, which store so many values."""
+def choose(
+    choice: Choice | Unpacking,
+    shapes: Shapes,
+    counts: Counts,
+    sample: Sample | None = None,
+    at_hand: Caches | None = None,
+) -> Chosen:
+    """The kind of workspace for operands of these shapes, which store so many values.
+
+    A `sample` says more of them than that. What is `at_hand` are the caches of this machine.
+    """
     if isinstance(choice, Unpacking):
         return _unpacked_or_merged(choice, shapes, counts)
-    sizes = [_size(d, shapes) for d in choice.dims]
-    known = [s for s in sizes if s is not None]
-    if len(known) < len(sizes):
+    sizes = sizes_of(choice.dims, shapes)
+    if sizes is None:
         return Chosen(choice.usual, "its size is known only while it runs")
-    elements = math.prod(known)
-    space = elements * (choice.itemsize + 1)
-    updates = _updates(choice, shapes, counts)
-    if len(sizes) == 1 and space <= NEAR and not _worth_sorting(updates, elements, space):
-        return Chosen(DENSE, f"{space} bytes are always at hand")
-    if updates is None:
+    operands = sum(counts.values()) * (choice.itemsize + 4)
+    memory = _Memory(math.prod(sizes), choice.itemsize, operands, at_hand or caches())
+    if len(sizes) == 1 and memory.space <= memory.at_hand.second // _TINY:
+        return Chosen(DENSE, f"{memory.space} bytes are always at hand")
+    found = sample or _expected(choice, memory.elements, shapes, counts)
+    if found is None:
         return Chosen(choice.usual, "the number of updates is not known")
-    about = f"about {updates:.3g} updates in {space} bytes"
-    if space <= FAR and updates < _FEW and len(sizes) == 1:
-        return Chosen(DENSE, f"{about} at a time are too few to be sorted")
-    if space <= FAR and elements <= (_USED if space <= LAST else _OFTEN) * updates:
-        return Chosen(DENSE, f"{about}, much of which is used")
-    return Chosen(_listed(updates), f"{about}, most of which would stay empty")
-
-
-def _worth_sorting(updates: float | None, elements: int, space: int) -> bool:
-    """Whether a vector that fits a cache is still better listed."""
-    if updates is None:
-        return False
-    return (updates >= _MANY and elements >= _WIDE * updates) or (
-        updates >= _SOME and space > CLOSE and elements >= _WIDE * updates
+    about = f"about {found.updates:.3g} updates in {memory.space} bytes"
+    if len(sizes) > 1:
+        if memory.is_worth(found):
+            return Chosen(DENSE, f"{about}, much of which is used")
+        return Chosen(_listed(found.updates), f"{about}, most of which would stay empty")
+    dense, listed = (
+        sum(cost(group) * group.weight for group in found.groups)
+        for cost in (memory.dense_cost, memory.listed_cost)
     )
+    if dense <= _EQUAL * listed and memory.space <= FAR:
+        return Chosen(DENSE, f"{about}, where they are found faster than sorted")
+    return Chosen(_listed(found.updates), f"{about}, where they are sorted faster than found")
+
+
+@dataclass(frozen=True, slots=True)
+class _Memory:
+    """The elements of a dense workspace, the bytes of the operands, and what holds them."""
+
+    elements: int
+    itemsize: int
+    operands: int
+    at_hand: Caches
+
+    @property
+    def space(self) -> int:
+        """The bytes of a dense workspace: values and flags."""
+        return self.elements * (self.itemsize + 1)
+
+    def dense_cost(self, group: Group) -> float:
+        """Nanoseconds for updates, for waiting, and for the sorting of places."""
+        if group.places * _CROWDED > self.elements:
+            sorting = _FLAG * self.elements + _SET * group.places
+        else:
+            sorting = group.places * _between(_SORTING, group.places)
+        left = self.at_hand.beside(self.operands)
+        waiting = group.lines * left.wait(self.space)
+        return _BEGIN + group.updates * _UPDATE + waiting + sorting
+
+    def listed_cost(self, group: Group) -> float:
+        """Nanoseconds for updates, and for the sorting of all of them.
+
+        How it goes on depends on them, so that their operands are waited for.
+        """
+        each = _between(_SORTING, group.updates) if group.updates <= _BY_DIGITS else _DIGITS
+        waiting = _LINES * self.at_hand.wait(self.operands)
+        return _BEGIN_LIST + waiting + group.updates * (_UPDATE + each)
+
+    def is_worth(self, found: Sample) -> bool:
+        """Whether one of many dimensions is used so much, and not much larger than the result."""
+        result = max(g.places for g in found.groups) * (self.itemsize + 4)
+        used = _USED if self.space <= self.at_hand.last else _OFTEN
+        return self.space <= max(FAR, result) and self.elements <= used * found.updates
+
+
+def sizes_of(dims: Sequence[loops.Expr], shapes: Shapes) -> list[int] | None:
+    """The sizes of dimensions; None if one is not known."""
+    sizes = [_size(d, shapes) for d in dims]
+    known = [s for s in sizes if s is not None]
+    return known if len(known) == len(sizes) else None
+
+
+def _expected(choice: Choice, elements: int, shapes: Shapes, counts: Counts) -> Sample | None:
+    """What values that are stored in random places give; None if that cannot be told."""
+    updates = _updates(choice, shapes, counts)
+    if updates is None:
+        return None
+    places = -elements * math.expm1(-updates / max(elements, 1))
+    return Sample((Group(updates, places, places),))
+
+
+def _between(table: Sequence[tuple[int, float]], x: float) -> float:
+    """The value of a table at x; it rises evenly with the logarithm."""
+    for (a, low), (b, high) in pairwise(table):
+        if x <= b:
+            return low + (high - low) * math.log(max(x, a) / a) / math.log(b / a)
+    return table[-1][1]
 
 
 def _listed(updates: float) -> str:

@@ -266,9 +266,7 @@ class _Insertion:
         name = self.names.fresh(f"{self.tensor}_w")
         assert declare.dims is not None
         dims = tuple(declare.dims[m] for m in modes)
-        parts = stmt.stmts if isinstance(stmt, loops.Block) else (stmt,)
-        reads = _reads_between(parts, self.tensor)
-        kind, why = self.kind(name, stmt, declare, dims, reads)
+        kind, why = self.kind(name, stmt, declare, outer)
         self.made[name] = workspace_format(self.format, len(modes), kind, self.policy)
         inside = f" inside {', '.join(outer)}" if outer else ""
         self.notes.append(f"collected{inside} in {self.made[name]!r}: {why}")
@@ -296,28 +294,46 @@ class _Insertion:
         for index, dim in zip(reversed(inner), reversed(dims), strict=True):
             copy = loops.Loop(index, loops.Extent(loops.Literal(0), dim), copy, declare.at)
         begin = loops.Declare(name, declare.init, dims, declare.at)
+        reads = _reads_between(_parts(stmt), self.tensor)
         return block([begin, rewrite_stmt(stmt, write, read if reads else None), copy])
 
     def kind(
-        self,
-        name: str,
-        stmt: loops.Stmt,
-        declare: loops.Declare,
-        dims: tuple[loops.Expr, ...],
-        reads: bool,
+        self, name: str, stmt: loops.Stmt, declare: loops.Declare, outer: tuple[str, ...]
     ) -> tuple[str, str]:
         """Which kind of workspace the updates want, of those that they can do with; and why."""
-        writes = [write for write, _ in _paths(stmt, self.tensor, ())]
-        merged = not reads and can_merge(writes, declare.init, self.format)
+        found = _paths(stmt, self.tensor, ())
+        reads = _reads_between(_parts(stmt), self.tensor)
+        merged = not reads and can_merge([w for w, _ in found], declare.init, self.format)
         if self.policy is not None and merged:
             return COORD, "as was asked for"
-        itemsize = np.dtype(self.format.dtype).itemsize
-        choice = Choice(name, dims, itemsize, _extents(stmt, self.tensor), writes[0].value)
+        choice = self.choice(name, stmt, declare, outer)
         chosen = self.decide(choice)
         self.choices.append((choice, chosen.kind))
         if not merged and chosen.kind != DENSE:
             return MAP, "its updates must meet what is there"
         return chosen.kind, chosen.why
+
+    def choice(
+        self, name: str, stmt: loops.Stmt, declare: loops.Declare, outer: tuple[str, ...]
+    ) -> Choice:
+        """What is known of a workspace inside some loops, and of its first update."""
+        write, path = _paths(stmt, self.tensor, ())[0]
+        modes = self.format.order[len(outer) :]
+        assert declare.dims is not None
+        return Choice(
+            name,
+            tuple(declare.dims[m] for m in modes),
+            np.dtype(self.format.dtype).itemsize,
+            _extents(stmt, self.tensor),
+            write.value,
+            outer,
+            (*outer, *path),
+            tuple(write.target.indices[m] for m in modes),
+        )
+
+
+def _parts(stmt: loops.Stmt) -> tuple[loops.Stmt, ...]:
+    return stmt.stmts if isinstance(stmt, loops.Block) else (stmt,)
 
 
 def _reads_between(stmts: Sequence[loops.Stmt], tensor: str) -> bool:

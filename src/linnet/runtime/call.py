@@ -9,6 +9,7 @@ from __future__ import annotations
 from array import array
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from operator import is_
 
 from linnet import imp, loops
 from linnet.errors import (
@@ -22,9 +23,10 @@ from linnet.formats.contents import NARROW, Contents
 from linnet.formats.spare import SPARE
 from linnet.formats.tensor import Tensor
 from linnet.lower.context import Site
-from linnet.normalize.choice import Choice, Kinds, Unpacking, choose
+from linnet.normalize.choice import Choice, Kinds, Unpacking
 from linnet.normalize.concordance import Warned, warn
 from linnet.normalize.shape_checks import Check
+from linnet.runtime.deciding import decide
 from linnet.runtime.handover import Result, is_long, lend, take_back, take_over
 from linnet.runtime.sizes import Shapes, check_size
 
@@ -64,7 +66,7 @@ class Entry:
     fixed: bool  # sizes of results follow from shapes alone, and from no element
     choices: tuple[Choice | Unpacking, ...] = ()  # workspaces whose kind depends on sizes
     kinds: Kinds = ()  # the kind of each
-    told: tuple[object, Kinds] = (None, ())  # the sizes asked for last, and the answer
+    told: tuple[Sequence[object] | None, Kinds] = (None, ())  # contents asked for last, the answer
     frames: tuple[Frame, ...] = ()  # of the last few calls, which are often alike
 
     def run(
@@ -151,12 +153,12 @@ class Entry:
         return False
 
     def wanted(self, held: Sequence[Contents | None]) -> Kinds:
-        """The kinds of workspaces that are best for operands of these sizes."""
-        sizes = [None if c is None else (c.shape, c.nnz) for c in held]
+        """The kinds of workspaces that are best for these operands."""
+        given = [None if c is None else c._slots or c.slots for c in held]
         last, kinds = self.told
-        if last != sizes:
+        if last is None or not all(map(is_, given, last)):  # the same objects, or other contents
             kinds = kinds_for(self.choices, self.params, held)
-            self.told = (sizes, kinds)  # at once: other threads may look
+            self.told = (given, kinds)  # at once: other threads may look
         return kinds
 
     def warn(self) -> None:
@@ -236,11 +238,9 @@ class Entry:
 def kinds_for(
     choices: Sequence[Choice | Unpacking], params: Sequence[str], held: Sequence[Contents | None]
 ) -> Kinds:
-    """The kinds of workspaces that are best for operands of these sizes."""
-    known = [(name, c) for name, c in zip(params, held, strict=True) if c is not None]
-    shapes = {name: contents.shape for name, contents in known}
-    counts = {name: contents.nnz for name, contents in known}
-    return tuple([(c.name, choose(c, shapes, counts).kind) for c in choices])
+    """The kinds of workspaces that are best for these operands."""
+    known = {name: c for name, c in zip(params, held, strict=True) if c is not None}
+    return tuple([(c.name, decide(c, known).kind) for c in choices])
 
 
 def fast_check(check: Check, positions: dict[str, int]) -> tuple[int, int, int, int, Check] | None:

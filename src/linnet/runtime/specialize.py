@@ -27,7 +27,6 @@ from linnet.loops.printer import show
 from linnet.loops.rewrite import walk
 from linnet.lower.context import Site
 from linnet.lower.program import Lowered
-from linnet.normalize.choice import choose
 from linnet.normalize.declarations import declare_first
 from linnet.normalize.dimensions import infer_dimensions
 from linnet.normalize.dtypes import infer_dtypes
@@ -35,6 +34,7 @@ from linnet.normalize.scopes import name_scopes
 from linnet.normalize.workspaces import Decide, by_place
 from linnet.options import current
 from linnet.runtime.call import Entry, fast_check
+from linnet.runtime.deciding import decide
 from linnet.runtime.handover import Result
 from linnet.runtime.indices import check_indices
 from linnet.runtime.kernel import Kernel
@@ -277,10 +277,9 @@ def decision(kernel: Kernel, held: Sequence[Contents | None]) -> Decide:
     """How the kinds of workspaces are chosen: by the sizes of what is held, if it is known."""
     if not held:
         return by_place
-    known = [(n, c) for n, c in zip(kernel.program.params, held, strict=True) if c is not None]
-    shapes = {name: contents.shape for name, contents in known}
-    counts = {name: contents.nnz for name, contents in known}
-    return lambda choice: choose(choice, shapes, counts)
+    pairs = zip(kernel.program.params, held, strict=True)
+    known = {name: contents for name, contents in pairs if contents is not None}
+    return lambda choice: decide(choice, known)
 
 
 def reference(kernel: Kernel, tensors: Sequence[Tensor]) -> dict[str, NDArray[Any]]:

@@ -12,7 +12,8 @@ from linnet.errors import ScheduleError
 from linnet.formats.insertion import COORD, DENSE, MILLIONS, THOUSANDS
 from linnet.frontend.text import parse_text
 from linnet.loops.printer import show
-from linnet.normalize.choice import Choice, choose
+from linnet.normalize.caches import Caches, caches
+from linnet.normalize.choice import Choice, Group, Sample, choose
 from linnet.normalize.classify import classify
 from linnet.schedule.precompute import precompute
 from linnet.schedule.provenance import Fuse, Pos, Split, original_order, originals
@@ -109,29 +110,76 @@ ROW = choice([("B", 1)], [("A", 1), ("B", 1)], "A[i, k] * B[k, j]")
 ALL = choice([("A", 0), ("B", 1)], [("A", 1), ("A", 0), ("B", 1)], "A[i, k] * B[k, j]")
 
 
+AT_HAND = Caches(1 << 20, 1 << 25)
+
+
 @pytest.mark.parametrize(
     ("what", "n", "stored", "kind"),
     [
-        (ROW, 1000, 5000, DENSE),  # fits the cache
-        (ROW, 30_000, 900_000, COORD),  # 900 updates of 30000 places are sorted by digits
+        (ROW, 1000, 5000, DENSE),  # at hand
         (ROW, 30_000, 120_000, DENSE),
-        (ROW, 1_000_000, 2_000_000, DENSE),  # four updates at a time
-        (ROW, 10**7, 10**8, COORD),  # a hundred updates of ten million places
-        (ALL, 100, 5000, DENSE),  # all places are used
-        (ROW, 150_000, 600_000, COORD),  # sixteen updates of more than the cache holds
-        (ROW, 60_000, 600_000, COORD),  # a hundred that wait for a part of it
         (ROW, 5000, 300_000, DENSE),  # most places are used
+        (ROW, 30_000, 900_000, COORD),  # 900 updates of 30000 places are sorted by digits
+        (ROW, 10_000, 300_000, COORD),  # so are these, of which places would be sorted anyway
+        (ROW, 1_000_000, 2_000_000, DENSE),  # four updates at a time, of operands far away
+        (ROW, 10**7, 10**8, COORD),  # a hundred updates of ten million places
+        (ROW, 300_000, 1_200_000, COORD),  # sixteen updates of more than the cache holds
+        (ROW, 60_000, 600_000, COORD),  # a hundred that wait for a part of it
+        (ROW, 10**8, 10**9, COORD),  # never so large, for the sake of speed
+        (ALL, 100, 5000, DENSE),  # all places are used
         (ALL, 10**4, 10**4, COORD),  # ten thousand updates
         (ALL, 10**4, 4 * 10**4, THOUSANDS),
         (ALL, 10**5, 5 * 10**5, MILLIONS),
-        (ALL, 10**5, 10**8, MILLIONS),  # ten updates to a place, of which there are too many
+        (ALL, 10**5, 10**8, DENSE),  # ten updates to a place: the result is as large
         (ALL, 6000, 180_000, MILLIONS),  # a sixth of what lies beyond all caches
         (ALL, 5000, 290_000, DENSE),  # three quarters of it
     ],
 )
 def test_kind_of_workspace(what, n, stored, kind):
     shapes, counts = {"A": (n, n), "B": (n, n)}, {"A": stored, "B": stored}
-    assert choose(what, shapes, counts).kind == kind
+    assert choose(what, shapes, counts, at_hand=AT_HAND).kind == kind
+
+
+WIDE = {"A": (10**6, 10**6), "B": (10**6, 10**6)}
+
+
+@pytest.mark.parametrize(
+    ("groups", "kind"),
+    [
+        ([Group(6000, 6000, 6000)], COORD),  # anywhere
+        ([Group(6000, 400, 400)], DENSE),  # most of them meet
+        ([Group(60, 60, 60)], COORD),
+        ([Group(60, 60, 6)], DENSE),  # close to each other and to those of the next row
+        ([Group(4, 4, 4, 1e6), Group(10**5, 10**5, 10**5, 100)], COORD),  # few rows do it all
+        ([Group(4, 4, 2, 1e6), Group(10**5, 10**4, 10**4, 1)], DENSE),
+    ],
+)
+def test_kind_by_what_was_seen(groups, kind):
+    found = choose(ROW, WIDE, {"A": 10**6, "B": 10**6}, Sample(tuple(groups)), AT_HAND)
+    assert found.kind.split()[0] == kind
+
+
+def test_the_size_of_caches_counts():
+    shapes, counts = {"A": (10**5, 10**5), "B": (10**5, 10**5)}, {"A": 10**6, "B": 10**6}
+    for second, kind in ((1 << 14, COORD), (1 << 24, DENSE)):
+        few = Sample((Group(30, 30, 30),))
+        assert choose(ROW, shapes, counts, few, Caches(second, 1 << 26)).kind == kind
+
+
+def test_caches_are_read_where_the_machine_tells_them(tmp_path):
+    for k, parts in enumerate([(1, "Data", "48K"), (2, "Unified", "2048K"), (3, "Unified", "60M")]):
+        (tmp_path / f"index{k}").mkdir()
+        for name, text in zip(("level", "type", "size"), parts, strict=True):
+            (tmp_path / f"index{k}" / name).write_text(f"{text}\n")
+    assert caches(tmp_path) == Caches(2 << 20, 60 << 20)
+    (tmp_path / "index2" / "size").write_text("unknown")
+    caches.cache_clear()
+    assert caches(tmp_path) == Caches(2 << 20, 1 << 25)
+    caches.cache_clear()
+    assert caches(tmp_path / "nothing") == Caches(1 << 20, 1 << 25)
+    caches.cache_clear()
+    waits = [AT_HAND.wait(1 << b) for b in range(10, 34)]
+    assert waits == sorted(waits)
 
 
 def test_kind_where_sizes_are_not_known():
