@@ -47,28 +47,26 @@ i64 erode_bits(i64 n, i64 m, const u64 *restrict img, u64 *restrict out) {
     return 0;
 }
 
-// One erosion of runs: those of three rows are intersected, and what is left loses a pixel at each end
-// that is not at the border.
-static i64 erode_once(i64 n, i64 m, const i32 *restrict ptr, const i32 *restrict left,
+// What three rows share is intersected with what three others share, two rows above: five rows in all.
+// What is left loses two pixels at each end that is not at the border.
+static i64 three_rows(i64 n, const i32 *restrict ptr, const i32 *restrict left,
                       const i32 *restrict right, i32 *restrict to_ptr, i32 *restrict to_left,
                       i32 *restrict to_right) {
-    i64 count = 0;
-    to_ptr[0] = 0;
+    i64 count = to_ptr[0] = 0;
     for (i64 y = 0; y < n; y++) {
-        i64 above = clamp(y - 1, n), below = clamp(y + 1, n);
-        i64 p = ptr[above], q = ptr[y], r = ptr[below];
-        i64 p_end = ptr[above + 1], q_end = ptr[y + 1], r_end = ptr[below + 1];
+        i64 next = clamp(y + 1, n), last = clamp(y + 2, n), p = ptr[y], q = ptr[next], r = ptr[last];
+        i64 p_end = ptr[y + 1], q_end = ptr[next + 1], r_end = ptr[last + 1];
         while (p < p_end && q < q_end && r < r_end) {
-            i64 a = left[p], b = left[q], c = left[r], d = right[p], e = right[q], f = right[r];
-            i64 from = a > b ? a : b, to = d < e ? d : e;
+            i32 a = left[p], b = left[q], c = left[r], d = right[p], e = right[q], f = right[r];
+            i32 from = a > b ? a : b, to = d < e ? d : e;
             from = from > c ? from : c;
             to = to < f ? to : f;
             p += d == to;
             q += e == to;
             r += f == to;
-            from += from > 0;
-            i64 end = to - (to < m);
-            if (from < end) { to_left[count] = from; to_right[count++] = end; }
+            to_left[count] = from;
+            to_right[count] = to;
+            count += from < to;
         }
         to_ptr[y + 1] = count;
     }
@@ -78,20 +76,31 @@ static i64 erode_once(i64 n, i64 m, const i32 *restrict ptr, const i32 *restrict
 i64 erode_runs(i64 n, i64 m, const i32 *restrict ptr, const i32 *restrict left,
                const i32 *restrict right, Arrays *result) {
     // Each run of a row ends at one of the at most three that end there.
-    i64 room = 3 * (i64)ptr[n] + 1;
-    i32 *p = malloc((n + 1) * sizeof(i32)), *l = malloc(room * sizeof(i32));
-    i32 *r = malloc(room * sizeof(i32));
-    if (!p || !l || !r) return 1;
-    i64 count = erode_once(n, m, ptr, left, right, p, l, r);
-    i32 *ptr_2 = new_ints(result, 0, n + 1), *left_2 = new_ints(result, 1, 3 * count + 1);
-    i32 *right_2 = new_ints(result, 2, 3 * count + 1);
-    if (!ptr_2 || !left_2 || !right_2) return 1;
-    count = erode_once(n, m, p, l, r, ptr_2, left_2, right_2);
+    i64 room = 3 * (i64)ptr[n] + 1, count = 0;
+    i32 *p = malloc((n + 1 + 2 * room) * sizeof(i32)), *l = p + n + 1, *r = l + room;
+    if (!p) return 1;
+    room = 2 * three_rows(n, ptr, left, right, p, l, r) + 1;
+    i32 *to_ptr = new_ints(result, 0, n + 1), *to_left = new_ints(result, 1, room);
+    i32 *to_right = new_ints(result, 2, room);
+    if (!to_ptr || !to_left || !to_right) return 1;
+    to_ptr[0] = 0;
+    for (i64 y = 0; y < n; y++) {
+        i64 above = clamp(y - 2, n), a = p[above], b = p[y], a_end = p[above + 1], b_end = p[y + 1];
+        while (a < a_end && b < b_end) {
+            i32 from = l[a] > l[b] ? l[a] : l[b], c = r[a], d = r[b], to = c < d ? c : d;
+            a += c == to;
+            b += d == to;
+            from += from > 0 ? 2 : 0;
+            to -= to < m ? 2 : 0;
+            to_left[count] = from;
+            to_right[count] = to;
+            count += from < to;
+        }
+        to_ptr[y + 1] = count;
+    }
     trim_ints(result, 1, count);
     trim_ints(result, 2, count);
     free(p);
-    free(l);
-    free(r);
     return 0;
 }
 

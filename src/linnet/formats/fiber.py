@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from linnet import imp
+from linnet.algebra.dtypes import Number
 from linnet.algebra.function import Function
 from linnet.formats.format import Format
 from linnet.formats.level import Level
@@ -82,6 +83,12 @@ class Fiber:
     def kind(self) -> Level:
         """The level that this is a fiber of."""
         return self.storage.format.levels[self.level]
+
+    @property
+    def constant(self) -> Number | None:
+        """What all values of a leaf are, where they are not kept."""
+        constant: Number | None = getattr(self.kind, "constant", None)
+        return constant
 
     @property
     def prefix(self) -> str:

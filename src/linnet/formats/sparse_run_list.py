@@ -53,6 +53,8 @@ class SparseRunList(Appended):
         q, target = b.var(f"{fiber.prefix}_q"), b.var("target")
         begin, end = imp.widen(ptr[fiber.pos]), imp.widen(ptr[fiber.pos + 1])
         between = Phase(imp.widen(left[q]), Run(FILL))
+        # the runs of a temporary have been joined where they hold the same
+        apart = fiber.storage.temporary and fiber.child(q).constant is not None
         return Stepper(
             pos=q,
             begin=begin,
@@ -60,7 +62,7 @@ class SparseRunList(Appended):
             last=imp.widen(right[q]) - 1,
             chunk=Sequence((between, Phase(None, Run(fiber.child(q)))), inside=True),
             seek=Seek(target, b.call("search", right, q, end, target + 1)),
-            reach=b.call(last_of_stretch, left, right, q, end),
+            reach=q if apart else b.call(last_of_stretch, left, right, q, end),
         )
 
     def update(self, b: Builder, fiber: Fiber, index: imp.Expr) -> Looplet:

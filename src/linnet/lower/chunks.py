@@ -41,8 +41,6 @@ def walk_chunks(ctx: Context, r: Region, cursor: Cursor, s: Stepper, gap: Region
 def walk_pieces(ctx: Context, r: Region, cursor: Cursor, s: Stepper) -> None:
     """One fiber drives the loop, by stored pieces that may be empty, with nothing between them."""
     begin, end = bounds(ctx, r, cursor, s)
-    ctx.b.emit(imp.Let(s.pos, begin))
-    end = ctx.b.let(f"{s.pos.name}_end", end)
     piece = piece_of(chunk_of(ctx, s))
 
     def lower() -> None:
@@ -56,9 +54,14 @@ def walk_pieces(ctx: Context, r: Region, cursor: Cursor, s: Stepper) -> None:
         stop = ctx.b.let(f"{r.index.name}_next", stop)
         lower_region(ctx, replace(r.with_looplet(cursor, piece.stored), lo=first, hi=stop))
         break_early(ctx, r.body)
-        ctx.b.emit(*advance(s))
 
-    ctx.b.emit(imp.While(s.pos < end, ctx.collect(lower), note(r.index, [cursor])))
+    body, what = ctx.collect(lower), note(r.index, [cursor])
+    if s.next is None:
+        ctx.b.emit(imp.For(s.pos, begin, end, body, what))
+        return
+    ctx.b.emit(imp.Let(s.pos, begin))
+    end = ctx.b.let(f"{s.pos.name}_end", end)
+    ctx.b.emit(imp.While(s.pos < end, imp.Block((*body.stmts, *s.next)), what))
 
 
 def lower_chunk(ctx: Context, r: Region, cursor: Cursor, chunk: Looplet, early: bool) -> None:

@@ -21,6 +21,7 @@ from linnet.formats.looplets import (
     Lookup,
     Looplet,
     Run,
+    Sequence,
     Spike,
     Stepper,
     Switch,
@@ -123,10 +124,10 @@ def alone(ctx: Context, r: Region, cursor: Cursor, s: Stepper, gap: Region) -> b
         begin, end = bounds(ctx, r, cursor, s)
         lower_repeated(ctx, gap.body, r.index, end - begin, r.hi - r.lo, r.lower_stmt)
         walk_alone(ctx, r, cursor, s, begin, end)
+    elif isinstance(s.chunk, Sequence) and not s.chunk.inside and gap.body == loops.NOTHING:
+        walk_pieces(ctx, r, cursor, s)
     elif not spike and counts and r.hi == ctx.dim(cursor):
         walk_chunks(ctx, r, cursor, s, gap)
-    elif not spike and s.next is not None and gap.body == loops.NOTHING:
-        walk_pieces(ctx, r, cursor, s)
     else:
         return False
     return True

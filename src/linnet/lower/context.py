@@ -125,9 +125,8 @@ def _protocol(access: loops.Access) -> str:
 def as_value(cursor: Cursor, payload: Value) -> Fiber | loops.Expr:
     """What an access or a comparison becomes: a subfiber, or a value."""
     match payload:
-        case Fiber(storage) if payload.kind.leaf and not cursor.update:
-            constant = getattr(payload.kind, "constant", None)
-            return payload if constant is None else loops.Literal(constant, storage.format.dtype)
+        case Fiber(storage) if payload.constant is not None and not cursor.update:
+            return loops.Literal(payload.constant, storage.format.dtype)
         case Fiber():
             return payload
         case Truth(value):

@@ -131,7 +131,8 @@ def _through(ctx: Context, window: list[Pane], base: Pane) -> Stepper:
     left, dim = piece_of(s.chunk).left, base.cursor.fiber.dim
     assert left is not None
     assert s.reach is not None
-    end = ctx.b.var(f"{s.pos.name}_last")
+    apart = s.reach == s.pos
+    end = s.pos if apart else ctx.b.var(f"{s.pos.name}_last")
     begins, ends = left + base.shift, substitute(s.last, {s.pos.name: end}) + (base.shift + 1)
     first, stop = begins + -low.shift, ends + -high.shift
     if low.missing is not None:
@@ -145,6 +146,6 @@ def _through(ctx: Context, window: list[Pane], base: Pane) -> Stepper:
         last=stop - 1,
         chunk=Sequence((Phase(first, Run(FILL)), Phase(None, piece_of(s.chunk).stored))),
         seek=Seek(target, sought),
-        setup=(imp.Let(end, s.reach),),
-        next=(imp.Assign(s.pos, end + 1),),
+        setup=() if apart else (imp.Let(end, s.reach),),
+        next=None if apart else (imp.Assign(s.pos, end + 1),),
     )
