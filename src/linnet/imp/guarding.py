@@ -103,12 +103,12 @@ def _guard(f: imp.Function, own: dict[str, imp.Function], alarm: imp.Buffer) -> 
             case imp.Call(name, args) if name in own:
                 passed = tuple(_length(a.buffer, alarm) for a in args if isinstance(a, imp.Address))
                 return replace(
-                    node, function=_named(name), args=(*args, *passed, imp.Address(alarm))
+                    node, function=_named(name, alarm), args=(*args, *passed, imp.Address(alarm))
                 )
         return None
 
     params = (*f.params, *lengths, alarm)
-    made = replace(f, name=_named(f.name), params=params, body=rewrite(f.body, rule))
+    made = replace(f, name=_named(f.name, alarm), params=params, body=rewrite(f.body, rule))
     if not any(isinstance(n, imp.Call) and n.function == f.name for n in walk(f.body)):
         return (made,)
     inner = replace(made, name=f"{made.name}_inside")
@@ -137,5 +137,6 @@ def _length(array: imp.Buffer, alarm: imp.Buffer) -> imp.Var:
     return imp.Var(f"{array.name}_length{alarm.name.removeprefix('alarm')}")
 
 
-def _named(name: str) -> str:
-    return f"guarded_{name}"
+def _named(name: str, alarm: imp.Buffer) -> str:
+    """A name that tells the type of the alarm, too: a codelet that calls itself keeps it."""
+    return f"guarded_{name}_{alarm.dtype}"
