@@ -156,6 +156,14 @@ def mirrored(A: sp.csr_array) -> sp.csr_array:
     return A
 
 
+def near(stored: int) -> sp.csr_array:
+    """A symmetric matrix of 32 entries a row, all within 200 columns of the diagonal."""
+    rng, n = np.random.default_rng(0), stored // 32
+    i = np.repeat(np.arange(n), 16)
+    j = np.maximum(i - rng.integers(1, 200, len(i)), 0)
+    return mirrored(sp.csr_array((rng.random(len(i)), (i, j)), shape=(n, n)))
+
+
 def stepped(n: int, length: int) -> sp.csr_array:
     """Rows of runs, none of them zero."""
     levels = np.random.default_rng(0).integers(1, 9, (n, n // length)).astype(float)
@@ -210,6 +218,7 @@ def matrices(load: data.Load) -> Iterator[tuple[str, str, sp.csr_array]]:
         yield "pattern", "skewed", ones(data.skewed(stored))
         yield "symmetric", "uniform", mirrored(data.uniform(stored // 2))
         yield "two results", "uniform", mirrored(data.uniform(stored // 2))
+        yield "symmetric", "near the diagonal", near(stored)
     if load.real:
         for name, A in data.real_matrices("email-Enron", "ego-twitter"):
             yield "pattern", name, ones(A)

@@ -146,6 +146,7 @@ def test_every_entry_is_read_once():
     loops = product.loops(y, A, vector())
     assert "if j < i:" in loops
     code = product.code(y, A, vector())
+    assert "BOUNDS" not in code  # its sides are equal, and what is below one is below the other
     inner = re.search(r"for \(i64 A_q = .*?\n    }", code, re.DOTALL)
     assert inner is not None
     assert "y_sum += A_val[A_q] * x_val[j];" in inner[0]

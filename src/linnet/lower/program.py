@@ -59,7 +59,7 @@ def _lower_knowing(
     """Lower, given which levels of which results are written with gaps; also says which were."""
     b = Builder(Names(_names_in(program)))
     facts = facts_of(program, {name: tensor.dtype for name, tensor in bound.items()})
-    storages, dims, arguments = make_storages(b, program, bound, equal_modes(checks))
+    storages, dims, arguments = make_storages(b, program, bound, equal_modes(checks, bound))
     for name, levels in skipping.items():
         storages[name] = replace(storages[name], skipping=levels)
     for name, op in _update_functions(program).items():

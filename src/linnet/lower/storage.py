@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from linnet import imp, loops
@@ -86,8 +86,8 @@ def _size_names(program: loops.Program, equal: Mapping[Mode, Mode]) -> dict[Mode
     return names
 
 
-def equal_modes(checks: Iterable[Check]) -> dict[Mode, Mode]:
-    """For each dimension that is checked to equal others, the first of them."""
+def equal_modes(checks: Iterable[Check], bound: Mapping[str, Bound]) -> dict[Mode, Mode]:
+    """For each dimension that is checked, or by its format known, to equal others, the first."""
     leader: dict[Mode, Mode] = {}
 
     def find(mode: Mode) -> Mode:
@@ -99,7 +99,18 @@ def equal_modes(checks: Iterable[Check]) -> dict[Mode, Mode]:
         match check.relation, check.a, check.b:
             case "==", loops.Dimension(a, m), loops.Dimension(b, n):
                 leader[find((b, n))] = find((a, m))
+    for name, m, n in _squares(bound):
+        leader[find((name, n))] = find((name, m))
     return {mode: find(mode) for mode in leader}
+
+
+def _squares(bound: Mapping[str, Bound]) -> Iterator[tuple[str, int, int]]:
+    """The two dimensions of what is stored for one half, and read for both."""
+    for name, tensor in bound.items():
+        for k, level in enumerate(tensor.format.levels):
+            if level.mirrored:
+                m, n = tensor.format.modes_of(k)
+                yield name, m, n
 
 
 def _buffers(
