@@ -152,6 +152,21 @@ def test_fibers_are_sorted(format: Any, dtype: str, fill: float):
     assert ln.unique_counts(x).counts.to_numpy().tolist() == counts.tolist()
 
 
+@pytest.mark.parametrize("dtype", ["float32", "complex128", "bool"])
+@pytest.mark.parametrize("size", [3, 16, 300])
+def test_fibers_in_another_order(size: int, dtype: str):
+    """Short ones and long ones, with values of any kind and without."""
+    rng = np.random.default_rng(size)
+    array = (rng.random((7, size)) * (rng.random((7, size)) < 0.6)).astype(dtype)
+    formats = [ln.CSR, ln.DCSR] + [ln.Dense(ln.SparseList(ln.Pattern()))] * (dtype == "bool")
+    for format in formats:
+        x = stored(array, format)
+        for at in (rng.permutation(size), rng.integers(0, size, size + 5)):
+            found = x[:, at]
+            same(found, array[:, at])
+            assert in_order(found)
+
+
 @pytest.mark.parametrize("count", [1, 2, 9, 20])
 def test_many_parts(count: int):
     for format in ("csr", "dcsr"):

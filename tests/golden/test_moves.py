@@ -9,14 +9,15 @@ import linnet as ln
 from linnet.api import moves, picking, reshaping
 from linnet.api.storage import dense
 from linnet.arrays.evaluate import sizes
+from linnet.formats.level import APPEND
 
 A = ln.asarray(np.eye(4), format=ln.CSR)
 MAP = dense(np.arange(4, dtype=np.int32))
 FORMAT, FILL = A.format, repr(0.0)
 KERNELS = [
     (picking._gather(FORMAT, 0, FILL), (A, MAP), 0),
-    (picking._rename(FORMAT, 1, FILL, True), (A, MAP), 0),
-    (picking._spread(FORMAT, 1, FILL, True), (A, MAP, MAP), 0),
+    (picking._rename(FORMAT, 1, FILL, APPEND), (A, MAP), 0),
+    (picking._spread(FORMAT, 1, FILL, APPEND, True), (A, MAP, MAP), 0),
     (moves._concat(FORMAT, 1, FILL, 2), (A, A), 2),
     (moves._roll(FORMAT, 1, FILL), (A,), 2),
     (moves._tile(FORMAT, 1, FILL), (A,), 1),

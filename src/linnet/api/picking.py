@@ -16,6 +16,7 @@ from linnet.api.programs import (
     indices,
     is_full,
     is_large,
+    listed,
     moving_kernel,
     name_of,
     nest,
@@ -32,6 +33,7 @@ from linnet.formats.named import recognize
 from linnet.formats.packing import index_dtype
 from linnet.formats.tensor import Tensor
 from linnet.lower.unfurl import INSIDE
+from linnet.runtime.fibers import arrange_fibers, fits_words
 from linnet.runtime.kernel import Kernel
 
 _LONG = 16  # times as many places along a dimension as entries are too many for a map of them
@@ -72,12 +74,32 @@ def _by_kernel(x: Tensor, positions: Ints, d: int) -> Tensor:
     if format.order[0] == d or is_full(format, d):
         return run(_gather(format, d, fill), x, same_kind(x), [positions], room, *shape)
     in_order = bool((positions[1:] >= positions[:-1]).all())
+    arranged = not in_order and _is_arranged(same_kind(x), d, len(positions))
+    promise = APPEND if in_order or arranged else ONCE
     places = np.full(n, -1, index_dtype(len(positions)))
     places[positions] = np.arange(len(positions), dtype=places.dtype)
     if np.count_nonzero(places >= 0) == len(positions):  # none comes twice
-        return run(_rename(format, d, fill, in_order), x, same_kind(x), [places], room, *shape)
-    maps = _ranges(positions, n)[: 2 if in_order else 3]
-    return run(_spread(format, d, fill, in_order), x, same_kind(x), maps, room, *shape)
+        found = run(_rename(format, d, fill, promise), x, same_kind(x), [places], room, *shape)
+    else:
+        maps = _ranges(positions, n)[: 2 if in_order else 3]
+        kernel = _spread(format, d, fill, promise, in_order)
+        found = run(kernel, x, same_kind(x), maps, room, *shape)
+    return _arranged(found) if arranged else found
+
+
+def _is_arranged(format: Format, d: int, size: int) -> bool:
+    """Whether a result can be written as its entries come, fiber by fiber, and sorted then."""
+    level = format.levels[-2]
+    lists = listed(format) == format and format.order[-1] == d and level.width == 1
+    return lists and not level.full and fits_words(size, size)
+
+
+def _arranged(x: Tensor) -> Tensor:
+    """The same tensor; the entries of each innermost fiber are put in order, where they are."""
+    arrays, held = x.contents().arrays(), bool(x.contents().format.leaf.arrays)
+    ptr, idx = arrays[-3:-1] if held else arrays[-2:]
+    arrange_fibers(ptr, idx, arrays[-1] if held else None)
+    return x
 
 
 def _ranges(positions: Ints, n: int) -> list[Ints]:
@@ -133,12 +155,12 @@ def _pick(format: Format, axes: tuple[int, ...], fill: str) -> Kernel:
 
 
 @lru_cache(maxsize=256)
-def _rename(format: Format, d: int, fill: str, in_order: bool) -> Kernel:
+def _rename(format: Format, d: int, fill: str, promise: str) -> Kernel:
     """`t = P[j]; if t >= 0: C[…, t, …] = A[…, j, …]`."""
     at, place = indices(format.ndim), format.order.index(d)
     to, t = list(at), loops.Name("t")
     to[d] = t
-    write = assignment(to, d, APPEND if in_order else ONCE, loops.Access("A", tuple(at)))
+    write = assignment(to, d, promise, loops.Access("A", tuple(at)))
     names = [name_of(m) for m in format.order]
     kept = loops.Call(greater_equal, (t, loops.Literal(0)))
     body: loops.Stmt = loops.If(kept, nest(names[place + 1 :], write), loops.NOTHING)
@@ -147,12 +169,12 @@ def _rename(format: Format, d: int, fill: str, in_order: bool) -> Kernel:
 
 
 @lru_cache(maxsize=256)
-def _spread(format: Format, d: int, fill: str, in_order: bool) -> Kernel:
+def _spread(format: Format, d: int, fill: str, promise: str, in_order: bool) -> Kernel:
     """`for q in range(S[j], T[j]): C[…, q, …] = A[…, j, …]`, or at `P[q]` in any order."""
     at = indices(format.ndim)
     q, to = loops.Index("q"), list(at)
     to[d] = q if in_order else loops.Access("P", (q,))
-    body: loops.Stmt = assignment(to, d, APPEND if in_order else ONCE, loops.Access("A", tuple(at)))
+    body: loops.Stmt = assignment(to, d, promise, loops.Access("A", tuple(at)))
     place = format.order.index(d)
     names = [name_of(m) for m in format.order]
     body = nest(names[place + 1 :], body)

@@ -1,4 +1,4 @@
-"""The values of every fiber of a list, sorted, with the fill values of the fiber between them."""
+"""The entries of every fiber of a list, sorted: by their values, or by their coordinates."""
 
 from __future__ import annotations
 
@@ -86,3 +86,56 @@ def restored(keys: Ints, dtype: np.dtype[Any]) -> NDArray[Any]:
     if dtype == np.uint64:
         return (keys ^ _SIGN).view(np.uint64)
     return keys.astype(dtype)
+
+
+# -- by coordinate ---------------------------------------------------------------------------------
+
+
+def arrange_each(
+    ptr: Sequence[int],
+    count: int,
+    idx: MutableSequence[int],
+    values: MutableSequence[float],
+    words: MutableSequence[int],
+    held: MutableSequence[float],
+) -> None:
+    """Sort entries of fibers in place, by coordinates that differ; the rest is room for a fiber.
+
+    What is sorted are words, each of a coordinate and the place of its value.
+    """
+    for p in range(count):
+        lo, n = ptr[p], ptr[p + 1] - ptr[p]
+        bits = 4
+        while n >> bits > 0:
+            bits += 1
+        for t in range(n):
+            words[t] = (idx[lo + t] << bits) | t
+            held[t] = values[lo + t]
+        sort(words, 0, n)
+        for t in range(n):
+            idx[lo + t] = words[t] >> bits
+            values[lo + t] = held[words[t] & ((1 << bits) - 1)]
+
+
+def sort_indices_each(ptr: Sequence[int], count: int, idx: MutableSequence[int]) -> None:
+    """The same for fibers without values."""
+    for p in range(count):
+        sort(idx, ptr[p], ptr[p + 1])
+
+
+_arrange_each, _sort_indices_each = Routine(arrange_each), Routine(sort_indices_each)
+
+
+def arrange_fibers(ptr: Ints, idx: Ints, values: NDArray[Any] | None) -> None:
+    """Sort the entries of fibers in place, by their coordinates, of which none comes twice."""
+    if values is None:
+        _sort_indices_each(ptr, len(ptr) - 1, idx)
+        return
+    most = int(np.diff(ptr).max(initial=0))
+    words, held = np.empty(most, np.int64), np.empty(most, values.dtype)
+    _arrange_each(ptr, len(ptr) - 1, idx, values, words, held)
+
+
+def fits_words(size: int, most: int) -> bool:
+    """Whether coordinates below `size` can be sorted in fibers of `most` entries."""
+    return max(size, 1).bit_length() + most.bit_length() < 63
