@@ -26,8 +26,6 @@ def holed(format: str, fill: float) -> tuple[ln.Tensor, Any]:
 @pytest.mark.parametrize("name", REDUCTIONS)
 def test_reductions(format: str, fill: float, name: str):
     x, a = holed(format, fill)
-    if np.isinf(fill) and name in ("nanvar", "nanstd"):
-        pytest.skip("what is infinitely far from the mean")
     for axis in (None, 0, 1):
         with warnings.catch_warnings(), np.errstate(all="ignore"):
             warnings.simplefilter("ignore")

@@ -18,7 +18,7 @@ HERE = Path(__file__).parent
 
 
 def run(suite: Path, format: str, options: list[str]) -> tuple[str, list[str]]:
-    """The last line that pytest prints, and the tests that failed."""
+    """The last line that pytest prints, and the tests that failed, with what they say."""
     env = os.environ | {
         "ARRAY_API_TESTS_MODULE": "exec('from shim import xp')",
         "LINNET_DEFAULT_FORMAT": format,
@@ -27,7 +27,7 @@ def run(suite: Path, format: str, options: list[str]) -> tuple[str, list[str]]:
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--tb=no", "-rf"]
     command += ["--disable-deadline", "--max-examples=100", *(options or ["array_api_tests"])]
     done = subprocess.run(command, cwd=suite, env=env, capture_output=True, text=True)
-    failed = re.findall(r"^FAILED (\S+)", done.stdout, re.MULTILINE)
+    failed = re.findall(r"^FAILED (.+)$", done.stdout, re.MULTILINE)
     return (done.stdout.strip().splitlines() or [done.stderr])[-1], sorted(failed)
 
 

@@ -241,9 +241,26 @@ def test_what_cannot_be_written(tmp_path: Path):
     for tensor, message in (
         (ln.asarray(np.zeros((2, 2, 2))), "has 3 dimensions"),
         (ln.asarray([[1.0, 2.0]], format=ln.CSR.with_fill(1.0)), "what is not stored is 1.0"),
-        (ln.asarray(np.array([[2**64 - 1]], np.uint64)), "does not fit a signed integer"),
     ):
         with pytest.raises(ln.errors.FileError, match=message):
             ln.write(path, tensor)
     assert path.read_text() == "before"
     assert [p.name for p in tmp_path.iterdir()] == ["a.mtx"]
+
+
+def test_integers_without_a_sign(tmp_path: Path):
+    values = np.array([1, 2**64 - 1, 2**63, 7], np.uint64)
+    a = sp.coo_array((values, ([0, 1, 2, 2], [1, 2, 0, 1])), shape=(3, 3))
+    scipy.io.mmwrite(tmp_path / "a.mtx", a)
+    assert "unsigned-integer" in (tmp_path / "a.mtx").read_text()
+    found = ln.read(tmp_path / "a.mtx")
+    assert found.dtype == np.uint64
+    for end in ("mtx", "tns"):
+        ln.write(tmp_path / f"b.{end}", found)
+        assert np.array_equal(ln.read(tmp_path / f"b.{end}").to_numpy(), a.toarray())
+    assert np.array_equal(scipy.io.mmread(tmp_path / "b.mtx").toarray(), a.toarray())
+    for token in ("-5", str(2**64)):
+        text = f"%%MatrixMarket matrix coordinate unsigned-integer general\n2 2 1\n1 1 {token}\n"
+        (tmp_path / "c.mtx").write_text(text)
+        with pytest.raises(ln.errors.FileError, match=r"negative|64 bits"):
+            ln.read(tmp_path / "c.mtx")

@@ -263,3 +263,18 @@ def test_single_numbers_are_not_written(tmp_path: Path, end: str):
 def test_lazy_arrays_are_computed(tmp_path: Path):
     ln.write(tmp_path / "a.npz", ln.lazy(ln.eye(3)) * 2)
     np.testing.assert_array_equal(ln.read(tmp_path / "a.npz").to_numpy(), 2 * np.eye(3))
+
+
+def test_a_shape_that_the_file_does_not_tell(tmp_path: Path):
+    (tmp_path / "a.tns").write_text("1 2 1 4.0\n2 1 3 5.0\n")
+    assert ln.read(tmp_path / "a.tns").shape == (2, 2, 3)
+    found = ln.read(tmp_path / "a.tns", shape=[4, 2, 5], format=ln.CSF)
+    assert found.shape == (4, 2, 5)
+    assert found[1, 0, 2].item() == 5.0
+    with pytest.raises(ln.errors.FileError, match="coordinate 3 is not between 1 and 2"):
+        ln.read(tmp_path / "a.tns", shape=(2, 2, 2))
+    with pytest.raises(ln.errors.FileError, match="2 dimensions, and lists 3"):
+        ln.read(tmp_path / "a.tns", shape=(2, 2))
+    ln.write(tmp_path / "a.mtx", ln.eye(3))
+    with pytest.raises(TypeError, match="a shape of its own"):
+        ln.read(tmp_path / "a.mtx", shape=(4, 4))

@@ -130,3 +130,36 @@ def test_bad_input(call, kind: type, message: str):
     with pytest.raises(kind, match=message) as caught:
         call()
     assert "test_assembly.py" in str(caught.value)
+
+
+ELEMENTS = np.array([[0, 1, 2], [1, 2, 3], [3, 2, 0]])
+OF_ELEMENTS = np.arange(27.0).reshape(3, 3, 3)
+
+
+def test_matrices_of_elements_are_given_as_they_are():
+    plan = ln.assembly(ELEMENTS[:, :, None], ELEMENTS[:, None, :], shape=(4, 4))
+    expected = np.zeros((4, 4))
+    i, j = np.broadcast_arrays(ELEMENTS[:, :, None], ELEMENTS[:, None, :])
+    np.add.at(expected, (i, j), OF_ELEMENTS)
+    for values in (OF_ELEMENTS, OF_ELEMENTS.ravel()):
+        assert np.array_equal(plan(values).to_numpy(), expected)
+    assert len(plan) == 27
+    with pytest.raises(ValueError, match=r"shape \(3, 3\), and the plan has \(3, 3, 3\)"):
+        plan(OF_ELEMENTS[0])
+    with pytest.raises(ValueError, match=r"\(3, 3, 1\) and \(7, 7\) do not fit"):
+        ln.assembly(ELEMENTS[:, :, None], np.zeros((7, 7), int), (4, 4))
+
+
+def test_one_half_of_a_symmetric_matrix():
+    values = OF_ELEMENTS + OF_ELEMENTS.transpose(0, 2, 1)
+    whole = ln.assembly(ELEMENTS[:, :, None], ELEMENTS[:, None, :], (4, 4))
+    half = ln.assembly(ELEMENTS[:, :, None], ELEMENTS[:, None, :], (4, 4), format=ln.SYMMETRIC)
+    assert half(values).format.name == "SYMMETRIC"
+    assert half(values).nnz < whole(values).nnz
+    assert np.array_equal(half(values).to_numpy(), whole(values).to_numpy())
+    rng = np.random.default_rng(0)
+    i, j = rng.integers(0, 50, (2, 3000))
+    large = ln.assembly(np.append(i, j), np.append(j, i), (50, 50), format=ln.SYMMETRIC)
+    v = rng.integers(0, 9, 3000).astype(float)
+    expected = ln.assembly(np.append(i, j), np.append(j, i), (50, 50))(np.append(v, v))
+    assert np.array_equal(large(np.append(v, v)).to_numpy(), expected.to_numpy())

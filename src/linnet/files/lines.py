@@ -35,6 +35,7 @@ class Layout:
     whole: bool  # they are integers
     comment: str
     count: int | None = None
+    unsigned: bool = False  # and none of them is negative
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -57,6 +58,7 @@ class Lines:
         self._state[e.LINE] = source.lines
         self._hard = np.empty(4 * _PATIENCE, np.int64)
         self._room = 0
+        self._beyond = 0  # values that no signed integer holds
         self._coords = np.empty(0, self._dtype)
         self._values = np.empty(0, np.uint64)
         self._make_room(self._guess())
@@ -77,7 +79,10 @@ class Lines:
                 why="it was cut off, or its header is wrong",
             )
         coords = [self._row(d)[:count] for d in range(len(self.layout.dims))]
-        return coords, self._values[: count * self.layout.parts]
+        values = self._values[: count * self.layout.parts]
+        if self.layout.unsigned and (values.view(np.int64) < 0).sum() > self._beyond:
+            raise self.source.problem("a value is negative, and the file says that none is")
+        return coords, values
 
     def _guess(self) -> int:
         """How many entries there will be; never more than the file can hold."""
@@ -121,7 +126,10 @@ class Lines:
         """A value that takes Python to read."""
         plain = token if b"_" not in token else b""
         try:
-            if self.layout.whole:
+            if self.layout.unsigned:
+                self._values[at] = int(plain)
+                self._beyond += int(plain) > LARGEST
+            elif self.layout.whole:
                 self._values.view(np.int64)[at] = int(plain)
             else:
                 self._values.view(np.float64)[at] = float(plain.lower().replace(b"d", b"e"))

@@ -23,7 +23,13 @@ from linnet.formats.validate import LARGEST
 
 Ints = NDArray[Any]
 LAYOUTS = ("coordinate", "array")
-FIELDS = {"real": "float64", "double": "float64", "integer": "int64", "complex": "complex128"}
+FIELDS = {
+    "real": "float64",
+    "double": "float64",
+    "integer": "int64",
+    "unsigned-integer": "uint64",
+    "complex": "complex128",
+}
 SYMMETRIES = ("general", "symmetric", "skew-symmetric", "hermitian")
 
 
@@ -46,7 +52,8 @@ def read_matrix_market(path: Path, format: FormatLike | None, dtype: str | None)
         header = _read_header(source)
         parts = {"pattern": 0, "complex": 2}.get(header.field, 1)
         dims = header.shape if header.layout == "coordinate" else ()
-        layout = Layout(dims, parts, header.field == "integer", "%", header.count)
+        whole, unsigned = header.field.endswith("integer"), header.field.startswith("unsigned")
+        layout = Layout(dims, parts, whole, "%", header.count, unsigned)
         coords, bits = Lines(source, layout).read()
         values = None if header.field == "pattern" else bits.view(FIELDS[header.field])
         if header.layout == "array":
@@ -212,14 +219,12 @@ def matrix_market_text(tensor: Tensor) -> Iterator[bytes]:
 
 
 def field_of(values: NDArray[Any]) -> str:
-    """What a file calls values of this type."""
-    if values.dtype == np.uint64 and len(values) and values.max() > np.iinfo(np.int64).max:
-        raise FileError(
-            f"the value {values.max()} does not fit a signed integer of 64 bits",
-            why="those of a Matrix Market file are",
-        )
+    """What a file calls values of this type: unsigned, where no signed integer holds them."""
     kinds = {"b": "pattern", "i": "integer", "u": "integer", "f": "real", "c": "complex"}
-    return kinds[values.dtype.kind]
+    field = kinds[values.dtype.kind]
+    if values.dtype == np.uint64 and len(values) and values.max() > np.iinfo(np.int64).max:
+        return f"unsigned-{field}"
+    return field
 
 
 def _banner(layout: str, field: str, sizes: tuple[int, ...]) -> bytes:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from importlib import import_module
 from pathlib import Path
 
@@ -12,6 +12,7 @@ from linnet.errors import ArgumentError, FileError
 from linnet.formats.located import located
 from linnet.formats.named import FormatLike
 from linnet.formats.tensor import Tensor
+from linnet.formats.validate import check_shape
 
 # The end of a name, and who reads such a file: imported when one is read.
 _READERS = {
@@ -37,18 +38,22 @@ def read(
     *,
     format: FormatLike | None = None,
     dtype: object = None,
+    shape: Sequence[int] | None = None,
 ) -> Tensor:
     """The tensor in a file: Matrix Market, FROSTT, SciPy, NumPy, binsparse or h5ad.
 
     The end of the name says which: .mtx .tns (also with .gz) .npz .npy .bsp.h5 .h5ad. `key` names
     the group of an HDF5 file ("X" in an h5ad file if none is given). Without a format, matrices are
-    CSR, other coordinates COO, arrays dense, and what a file has a format for stays in it.
+    CSR, other coordinates COO, arrays dense, and what a file has a format for stays in it. FROSTT
+    files do not tell a `shape`: unless it is given, a tensor ends at its greatest coordinates.
 
     >>> A = ln.read("A.mtx.gz", format=ln.CSC)  # doctest: +SKIP
     """
     found = as_path(path)
     wanted = None if dtype is None else canonical(dtype)
     end = kind_of(found, KINDS)
+    if shape is not None:
+        return _of_shape(found, end, format, wanted, shape)
     if end in _GROUPED:
         name, default = _GROUPED[end]
         return part(name)(found, key or default, format, wanted)
@@ -58,6 +63,15 @@ def read(
             hint="a key is for HDF5 files; a format is given by name: format=…",
         )
     return part(_READERS[end])(found, format, wanted)
+
+
+def _of_shape(
+    path: Path, end: str, format: FormatLike | None, dtype: str | None, shape: Sequence[int]
+) -> Tensor:
+    """The tensor in a file that does not tell how large it is."""
+    if not end.startswith(".tns"):
+        raise ArgumentError(f"{path.name} has a shape of its own", hint="leave out shape=")
+    return part(_READERS[end])(path, format, dtype, check_shape(shape))
 
 
 def as_path(path: object) -> Path:

@@ -16,7 +16,6 @@ from linnet.algebra.dtypes import canonical
 from linnet.errors import DTypeError, FileError
 from linnet.files.build import from_entries
 from linnet.files.lines import DIGITS, Layout, Lines
-from linnet.files.matrix_market import field_of
 from linnet.files.stream import Source
 from linnet.files.text import text_of
 from linnet.formats.assemble import unpack
@@ -29,9 +28,15 @@ _SAID = re.compile(r"#\s*(shape|dtype):\s*(.*)")
 _MOST = 64  # dimensions
 
 
-def read_tns(path: Path, format: FormatLike | None, dtype: str | None) -> Tensor:
+def read_tns(
+    path: Path,
+    format: FormatLike | None,
+    dtype: str | None,
+    given: tuple[int, ...] | None = None,
+) -> Tensor:
     """The tensor in a file; entries with equal coordinates are summed."""
     shape, held = _said(path)
+    shape = shape if given is None else given
     whole, parts = held[:1] in ("i", "u", "b"), 2 if held[:1] == "c" else 1
     with Source(path) as source:
         fields = len(_first_line(source).split())
@@ -48,10 +53,10 @@ def read_tns(path: Path, format: FormatLike | None, dtype: str | None) -> Tensor
             )
         if format is not None:
             format = as_format(format, ndim)  # refused before a large file is read
-        layout = Layout(shape or (LARGEST,) * ndim, parts, whole, "#")
+        layout = Layout(shape or (LARGEST,) * ndim, parts, whole, "#", unsigned=held == "uint64")
         coords, bits = Lines(source, layout).read()
-        kind = "int64" if whole else "complex128" if parts == 2 else "float64"
-        values = bits.view(kind)
+        kind = "complex128" if parts == 2 else "float64"
+        values = bits.view(held if layout.unsigned else "int64" if whole else kind)
         found = shape or tuple(int(idx.max()) + 1 for idx in coords)
     narrow = [idx.astype(index_dtype(n), copy=False) for idx, n in zip(coords, found, strict=True)]
     return from_entries(narrow, values, found, format, dtype or held or None)
@@ -97,5 +102,4 @@ def tns_text(tensor: Tensor) -> Iterator[bytes]:
         raise FileError("a .tns file lists coordinates, and a single number has none")
     yield f"# shape: {' '.join(map(str, shape))}\n# dtype: {tensor.dtype}\n".encode()
     coords, values = unpack(tensor)
-    field_of(values)  # or an error: integers are signed
     yield from text_of(coords, values)
