@@ -11,8 +11,6 @@ from linnet.formats.level import Array, Inner
 from linnet.formats.looplets import FILL, Lookup, Looplet, Seek, Spike, Stepper, Switch, Thunk
 from linnet.formats.validate import check_flags, check_pointers, check_sorted
 
-# To look at as many flags as this takes about as long as to sort one more position.
-_CROWDED = 10
 Ints = Sequence[int]
 Target = MutableSequence[int]
 
@@ -66,12 +64,9 @@ class SparseByteMap(Inner):
         return (_count(storage, level), _ready(storage, level))
 
     def declare(self, b: Builder, storage: Storage, level: int) -> None:
-        arrays, t = storage.buffers[level], b.var("t")
-        clear = imp.Store(arrays["tbl"], imp.widen(_listed(storage, level)[t]), imp.FALSE)
-        b.emit(
-            imp.For(t, imp.ZERO, _count(storage, level), imp.Block((clear,))),
-            imp.Assign(_count(storage, level), imp.ZERO),
-        )
+        arrays, m, size = storage.buffers[level], _count(storage, level), _ready(storage, level)
+        clear = imp.Do(b.call("clear", arrays["tbl"], size, _listed(storage, level), m))
+        b.emit(imp.If(m > 0, imp.Block((clear,)), imp.EMPTY), imp.Assign(m, imp.ZERO))
         if level == 0 and not _is_counted(storage, level):
             b.emit(imp.Grow(arrays["ptr"], imp.Const(2, imp.INT)))
 
@@ -116,10 +111,7 @@ class SparseByteMap(Inner):
         listed = _listed(storage, level)
         if level > 0:
             b.emit(imp.Grow(ptr, count + 1))
-        sweep = imp.Do(b.call("sweep", tbl, imp.ZERO, count * n, listed, imp.ZERO))
-        sort = imp.Do(b.call("sort", listed, imp.ZERO, m))
-        crowded = m * _CROWDED > count * n
-        b.emit(imp.If(crowded, imp.Block((sweep,)), imp.Block((sort,))))
+        b.emit(imp.Do(b.call("order", tbl, count * n, listed, m)))
         if listed != idx:
             b.emit(imp.Do(b.call(split_keys, key, m, n, count, ptr, idx)))
         elif not storage.temporary:

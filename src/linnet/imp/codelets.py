@@ -12,7 +12,14 @@ from types import FunctionType
 
 from linnet import imp
 from linnet.errors import InternalError
-from linnet.imp.grouping import group_by_position, prefix_sum, sort_groups, sweep
+from linnet.imp.grouping import (
+    clear,
+    group_by_position,
+    order,
+    prefix_sum,
+    sort_groups,
+    sweep,
+)
 from linnet.imp.hashing import hash_find, hash_rehash
 from linnet.imp.searching import gallop, run_end, search
 from linnet.imp.sorting import sort, sort_pairs
@@ -24,6 +31,8 @@ _ALL: tuple[object, ...] = (
     run_end,
     sort,
     sort_pairs,
+    clear,
+    order,
     sweep,
     prefix_sum,
     group_by_position,

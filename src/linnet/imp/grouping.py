@@ -4,10 +4,15 @@ from __future__ import annotations
 
 from collections.abc import MutableSequence, Sequence
 
-from linnet.imp.sorting import sort_pairs
+from linnet.imp.sorting import sort, sort_pairs
 
 Ints = Sequence[int]
 Target = MutableSequence[int]
+Flags = MutableSequence[bool]
+
+# To look at as many flags as this takes about as long as to sort one more position, or, to clear
+# them, as to follow one.
+_CROWDED, _FULL = 10, 16
 
 
 def prefix_sum(ptr: Target, n: int) -> None:
@@ -45,6 +50,28 @@ def sort_groups(ptr: Ints, n: int, coord: Ints, idx: Target, order: Target) -> N
         for q in range(lo, hi):
             idx[q] = coord[order[q]]
         sort_pairs(idx, order, lo, hi)
+
+
+def clear(tbl: Flags, n: int, keys: Ints, count: int) -> None:
+    """Clear the flags that are set, which are listed; if they are many, all n."""
+    if count * _FULL > n:
+        for k in range(n):
+            tbl[k] = False
+    else:
+        for t in range(count):
+            tbl[keys[t]] = False
+
+
+def order(tbl: Sequence[bool], n: int, keys: Target, count: int) -> None:
+    """Sort the list of the flags that are set; if they are many, by looking at all n."""
+    q = 1
+    while q < count and keys[q - 1] < keys[q]:
+        q += 1
+    if q < count:
+        if count * _CROWDED > n:
+            sweep(tbl, 0, n, keys, 0)
+        else:
+            sort(keys, 0, count)
 
 
 def sweep(tbl: Sequence[bool], base: int, n: int, idx: Target, out: int) -> int:

@@ -129,6 +129,22 @@ def test_sorts_fall_back_on_a_heap(compiled, name):
 
 
 @pytest.mark.parametrize("dtype", WIDTHS)
+@pytest.mark.parametrize("count", [0, 1, 3, 90, 100, 101, 700, 1000])
+def test_flags_that_are_listed(compiled, dtype, count):
+    order = compiled("order", "bool*", "int64", f"{dtype}*", "int64")
+    clear = compiled("clear", "bool*", "int64", f"{dtype}*", "int64")
+    rng, n = np.random.default_rng(count), 1000
+    keys = rng.permutation(n)[:count].astype(dtype)
+    for listed in (keys, np.sort(keys)):
+        tbl, idx = np.zeros(n, bool), np.full(n, -1, dtype)
+        tbl[keys], idx[:count] = True, listed
+        order(tbl, n, idx, count)
+        assert idx[:count].tolist() == np.sort(keys).tolist()
+        clear(tbl, n, idx, count)
+        assert not tbl.any()
+
+
+@pytest.mark.parametrize("dtype", WIDTHS)
 @pytest.mark.parametrize("density", [0, 0.01, 0.5, 1])
 def test_sweep(compiled, dtype, density):
     sweep = compiled("sweep", "bool*", "int64", "int64", f"{dtype}*", "int64")
@@ -218,6 +234,8 @@ SIGNATURES = {
     "sort": "idx* n n",
     "sort_pairs": "idx* int64* n n",
     "sweep": "bool* n n idx* n",
+    "clear": "bool* n idx* n",
+    "order": "bool* n idx* n",
     "prefix_sum": "idx* n",
     "group_by_position": "idx* n idx* n int64*",
     "sort_groups": "idx* n idx* idx* int64*",
