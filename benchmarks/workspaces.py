@@ -20,11 +20,15 @@ from benchmarks.spgemm import graphblas, scipy_product
 
 Way = Callable[..., Side]
 POLICIES = {"coord": ln.Coord(), "hash": ln.Hash(), "bucket": ln.Bucket()}
-# Figure 21: sorted once, at the end; figure 24: batches of one size; a heap, which sorts at once.
+# Figure 21: sorted once, at the end; batches of one size; a heap, which sorts at once. Figure 24: a
+# second all array, a second thread, and both.
 OPTIONS = {
     "vector": ln.Coord(capacity=1 << 24, growth=False),
     "steady": ln.Coord(capacity=1 << 16, growth=False),
     "heap": ln.Heap(),
+    "doubled": ln.Coord(double_buffered=True),
+    "pipelined": ln.Coord(pipelined=True),
+    "both": ln.Coord(double_buffered=True, pipelined=True),
 }
 
 
