@@ -10,7 +10,7 @@ from pathlib import Path
 _FOLDER = Path("/sys/devices/system/cpu/cpu0/cache")
 _UNITS = {"K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
 # Nanoseconds that are waited for one of many lines, while others are on their way, too:
-_AT_SECOND, _AT_LAST, _BEYOND = 1.0, 10.0, 20.0
+_AT_SECOND, _AT_LAST, _BEYOND = 1.5, 10.0, 20.0
 
 
 @dataclass(frozen=True, slots=True)

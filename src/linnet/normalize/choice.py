@@ -18,18 +18,22 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from linnet import loops
+from linnet.algebra.dtypes import Number
+from linnet.algebra.function import Function
 from linnet.formats.insertion import CAPACITY, COORD, DENSE, MILLIONS, THOUSANDS
 from linnet.normalize.caches import Caches, caches
 
 Shapes = Mapping[str, tuple[int, ...]]
 Counts = Mapping[str, int]
+Fills = Mapping[str, Number]
 Kinds = tuple[tuple[str, str], ...]
 """Workspaces by name, and the kind of each."""
 
 MERGED, UNPACKED = "merged", "unpacked"
 """What becomes of a sparse vector that meets many rows."""
 
-FAR = 1 << 28  # bytes of a dense workspace that is never too large
+FAR = 1 << 28  # bytes of a dense workspace that is never too large,
+_AMPLE = 3  # and how many times the result's it may have otherwise
 _SOON = 1 << 14  # updates that are merged so fast that it does not matter how often
 _ROOMY = 64  # a vector that is unpacked has at most so many elements for each that is looked up
 _USED = 8  # a dense workspace of more dimensions has at most so many elements per update,
@@ -43,8 +47,8 @@ _UPDATE = 2.0  # for each update
 _SORTING = ((4, 0.5), (16, 1.5), (64, 8.5), (256, 11.0))  # by comparison, for each of so many
 _BY_DIGITS, _DIGITS = 64, 6.0  # components are sorted by digits where there are more
 _FLAG, _SET = 0.5, 3.0  # to look at a flag, and at one that is set
-_LINES = 3  # of operands that are waited for
-_EQUAL = 1.05  # what takes so many times as long is as good, if it is simpler
+_FRESH, _PAGE = 0.15, 4096  # for a byte of new memory, which comes in pages
+_LINES = 2  # of operands that are waited for
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,8 +56,8 @@ class Choice:
     """A workspace to be chosen: its dimensions, bytes per element, and the updates it takes.
 
     `extents` are those of the loops between the declaration of the workspace and the update, whose
-    value is `value`. It is declared inside the loops over `outer`; `path` are those and the
-    others, the outermost first, and `target` is where it is updated.
+    value is `value`. It is declared inside the loops over `outer`, as often as `around` says;
+    `path` are those and the others, the outermost first, and `target` is where it is updated.
     """
 
     name: str
@@ -62,8 +66,10 @@ class Choice:
     extents: tuple[loops.Extent, ...]
     value: loops.Expr
     outer: tuple[str, ...] = ()
+    around: tuple[loops.Extent, ...] = ()
     path: tuple[str, ...] = ()
     target: tuple[loops.Expr, ...] = ()
+    fills: tuple[tuple[str, Number], ...] = ()  # of tensors, if not 0
 
     @property
     def usual(self) -> str:
@@ -157,7 +163,8 @@ def choose(
         sum(cost(group) * group.weight for group in found.groups)
         for cost in (memory.dense_cost, memory.listed_cost)
     )
-    if dense <= _EQUAL * listed and memory.space <= FAR:
+    dense += memory.fresh_cost(found)
+    if dense <= listed and memory.space <= FAR:
         return Chosen(DENSE, f"{about}, where they are found faster than sorted")
     return Chosen(_listed(found.updates), f"{about}, where they are sorted faster than found")
 
@@ -186,6 +193,11 @@ class _Memory:
         waiting = group.lines * left.wait(self.space)
         return _BEGIN + group.updates * _UPDATE + waiting + sorting
 
+    def fresh_cost(self, found: Sample) -> float:
+        """Nanoseconds for memory that nobody had before: what is touched of it, page by page."""
+        touched = sum(group.lines * group.weight for group in found.groups) * _PAGE
+        return _FRESH * min(self.space, self.elements + touched)
+
     def listed_cost(self, group: Group) -> float:
         """Nanoseconds for updates, and for the sorting of all of them.
 
@@ -199,7 +211,7 @@ class _Memory:
         """Whether one of many dimensions is used so much, and not much larger than the result."""
         result = max(g.places for g in found.groups) * (self.itemsize + 4)
         used = _USED if self.space <= self.at_hand.last else _OFTEN
-        return self.space <= max(FAR, result) and self.elements <= used * found.updates
+        return self.space <= max(FAR, _AMPLE * result) and self.elements <= used * found.updates
 
 
 def sizes_of(dims: Sequence[loops.Expr], shapes: Shapes) -> list[int] | None:
@@ -215,7 +227,7 @@ def _expected(choice: Choice, elements: int, shapes: Shapes, counts: Counts) -> 
     if updates is None:
         return None
     places = -elements * math.expm1(-updates / max(elements, 1))
-    return Sample((Group(updates, places, places),))
+    return Sample((Group(updates, places, places, max(_steps(choice.around, shapes), 1.0)),))
 
 
 def _between(table: Sequence[tuple[int, float]], x: float) -> float:
@@ -240,10 +252,7 @@ def _unpacked_or_merged(choice: Unpacking, shapes: Shapes, counts: Counts) -> Ch
     """Steps of all merges, against look-ups and flags that are cleared, eight at a time."""
     entries, looked_up = counts.get(choice.vector, 0), counts.get(choice.leader, 0)
     elements = math.prod(shapes.get(choice.vector, ()))
-    rows = 1
-    for extent in choice.extents:
-        start, stop = _size(extent.start, shapes), _size(extent.stop, shapes)
-        rows *= max(stop - (start or 0), 0) if stop is not None else 1
+    rows = int(_steps(choice.extents, shapes))
     steps = min(rows, looked_up) * entries  # a row without entries takes none
     work = looked_up + elements // 8 + 4 * entries
     about = f"{steps} steps to merge it with rows, {work} to look it up"
@@ -263,28 +272,67 @@ def _size(expr: loops.Expr, shapes: Shapes) -> int | None:
 
 def _updates(choice: Choice, shapes: Shapes, counts: Counts) -> float | None:
     """How often the workspace is updated, if values are stored in random places."""
-    visits = 1.0
-    for extent in choice.extents:
+    share = _share(choice.value, shapes, counts, dict(choice.fills))
+    return None if share is None else _steps(choice.extents, shapes) * share
+
+
+def _steps(extents: Sequence[loops.Extent], shapes: Shapes) -> float:
+    """How many steps the loops over these extents take, as far as it is known."""
+    steps = 1.0
+    for extent in extents:
         start, stop = _size(extent.start, shapes), _size(extent.stop, shapes)
         if stop is not None:
-            visits *= max(stop - (start or 0), 0)
-    share = _share(choice.value, shapes, counts)
-    return None if share is None else visits * share
+            steps *= max(stop - (start or 0), 0)
+    return steps
 
 
-def _share(expr: loops.Expr, shapes: Shapes, counts: Counts) -> float | None:
+def _share(expr: loops.Expr, shapes: Shapes, counts: Counts, fills: Fills) -> float | None:
     """In which share of all places an expression is not its fill value."""
     match expr:
         case loops.Access(str() as tensor) if tensor in shapes and tensor in counts:
             return min(counts[tensor] / max(math.prod(shapes[tensor]), 1), 1.0)
         case loops.Access():
             return None
-        case loops.Call(function, args):
-            parts = [_share(a, shapes, counts) for a in args if not isinstance(a, loops.Literal)]
+        case loops.Call(_, args):
+            rest = [a for a in args if not isinstance(a, loops.Literal)]
+            parts = [_share(a, shapes, counts, fills) for a in rest]
             known = [p for p in parts if p is not None]
             if len(known) < len(parts):
                 return None
-            both = function.annihilator("float64") == 0  # nothing, where one of them is nothing
-            return math.prod(known) if both else min(sum(known), 1.0)
+            return math.prod(known) if is_product(expr, fills) else min(sum(known), 1.0)
         case _:
             return 1.0
+
+
+def is_product(call: loops.Call, fills: Fills) -> bool:
+    """Whether a call is nothing where one of its arguments is: 0 * x, and inf + x."""
+    return _nothing(call, fills) is not None
+
+
+def _nothing(expr: loops.Expr, fills: Fills) -> Number | None:
+    """What an expression is where any part of it is a fill value; None if it takes more to say."""
+    match expr:
+        case loops.Access(str() as tensor):
+            return fills.get(tensor, 0)
+        case loops.Call(function, args):
+            rest = [(k, _nothing(a, fills)) for k, a in enumerate(args) if not _is_literal(a)]
+            found = [None if x is None else _decided(function, k, x) for k, x in rest]
+            return found[0] if found and all(x == found[0] for x in found) else None
+        case _:
+            return None
+
+
+def _is_literal(expr: loops.Expr) -> bool:
+    return isinstance(expr, loops.Literal)
+
+
+def _decided(function: Function, k: int, value: Number) -> Number | None:
+    """The result of a function whose k-th argument is this, whatever the others are."""
+    if value == function.annihilator("float64"):
+        return value
+    if k == 0 and value == function.left_annihilator("float64"):
+        return value
+    for given, place, result in function.constants:
+        if given == value and place in (None, k):
+            return result
+    return None

@@ -73,7 +73,7 @@ def insert_workspaces(
         last = last_in_order(program.body, tensor, formats[tensor])
         if last == 0:
             continue
-        insertion = _Insertion(tensor, formats[tensor], names, last, decide, policy)
+        insertion = _Insertion(tensor, formats, names, last, decide, policy)
         body = insertion.apply(program.body)
         choices += insertion.choices
         notes += [f"{tensor} is {note}" for note in insertion.notes]
@@ -159,15 +159,21 @@ class _Insertion:
     """The treatment of one tensor: finds each declaration, and rewrites what follows it."""
 
     tensor: str
-    format: Format
+    formats: Formats
     names: Names
     last: int  # dimensions subject to an order of writing
     decide: Decide
     policy: Policy | None
+    around: dict[str, loops.Extent | None] = field(default_factory=dict)  # loops that agree
     made: dict[str, Format] = field(default_factory=dict)
     scattered: Format | None = None
     choices: list[tuple[Choice, str]] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
+
+    @property
+    def format(self) -> Format:
+        """How the tensor is stored."""
+        return self.formats[self.tensor]
 
     def apply(self, stmt: loops.Stmt) -> loops.Stmt:
         """Rewrite the blocks that declare the tensor."""
@@ -231,6 +237,7 @@ class _Insertion:
         """Inside the loops that agree: declare the temporary, collect, and copy in order."""
         match stmt:
             case loops.Loop(index, extent, body, at) if depth > 0:
+                self.around[index] = extent
                 return loops.Loop(
                     index, extent, self.collect(declare, body, depth - 1, (*outer, index)), at
                 )
@@ -327,8 +334,10 @@ class _Insertion:
             _extents(stmt, self.tensor),
             write.value,
             outer,
+            tuple(extent for i in outer if (extent := self.around[i]) is not None),
             (*outer, *path),
             tuple(write.target.indices[m] for m in modes),
+            tuple((name, f.fill_value) for name, f in self.formats.items() if f.fill_value),
         )
 
 

@@ -6,15 +6,18 @@ from collections.abc import Mapping
 
 from linnet.formats.contents import Contents
 from linnet.normalize.choice import Choice, Chosen, Unpacking, choose
-from linnet.runtime.sampling import sample
+from linnet.runtime.sampling import is_uneven, sample
 
-WORTH = 200_000  # stored values from which on a look at them takes little of the time
+MANY = 200_000  # stored values from which on a look at them takes little of the time
+SOME = 20_000  # the same, if it is likely to tell something
 
 
 def decide(choice: Choice | Unpacking, held: Mapping[str, Contents]) -> Chosen:
     """The kind for these operands, by name."""
     shapes = {name: contents.shape for name, contents in held.items()}
     counts = {name: contents.nnz for name, contents in held.items()}
-    if isinstance(choice, Unpacking) or sum(counts.values()) < WORTH:
+    stored = sum(counts.values())
+    look = stored >= MANY or (stored >= SOME and any(is_uneven(c) for c in held.values()))
+    if isinstance(choice, Unpacking) or not look:
         return choose(choice, shapes, counts)
     return choose(choice, shapes, counts, sample(choice, held))

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from linnet import loops
 from linnet.formats.contents import Contents
 from linnet.formats.packing import Arrays, Entries, unpack_level
-from linnet.normalize.choice import Choice, Group, Sample, sizes_of
+from linnet.normalize.choice import Choice, Fills, Group, Sample, is_product, sizes_of
 
 Ints: TypeAlias = NDArray[np.int64]
 
@@ -28,6 +28,7 @@ _BLOCKS, _BLOCK = 32, 512  # of so many are they picked, where there are more
 _SOME, _FEW = 6, 2  # of which so many are left, whatever there is inside, and if that is much
 _MOST = 1 << 13  # steps of inner loops that are looked at
 _TOO_MANY = 1 << 17  # stored values that are too many to be listed
+_UNEVEN = 16  # times the mean, and so many more: what no fiber has by chance
 _LINE = 64  # bytes that come from memory together
 _LARGEST = 2**62
 
@@ -35,7 +36,7 @@ _LARGEST = 2**62
 def sample(choice: Choice, held: Mapping[str, Contents]) -> Sample | None:
     """Some of the updates of a workspace; None if they cannot be foreseen."""
     shape = sizes_of(choice.dims, {name: contents.shape for name, contents in held.items()})
-    found = _accesses(choice.value)
+    found = _accesses(choice.value, dict(choice.fills))
     names = [i.name for i in choice.target if isinstance(i, loops.Index)]
     if not found or shape is None or len(names) < len(choice.target):
         return None
@@ -46,17 +47,28 @@ def sample(choice: Choice, held: Mapping[str, Contents]) -> Sample | None:
     return _told(walk, choice, shape) if walk.run(choice.path) else None
 
 
-def _accesses(expr: loops.Expr) -> list[loops.Access] | None:
+def is_uneven(contents: Contents) -> bool:
+    """Whether some fibers of a tensor hold many times as much as others."""
+    for arrays in contents.levels():
+        ptr = arrays.get("ptr")
+        if ptr is not None and len(ptr) > 2:
+            lengths = np.diff(ptr)
+            if (int(lengths.max()) - _UNEVEN) * len(lengths) > _UNEVEN * int(ptr[-1]):
+                return True
+    return False
+
+
+def _accesses(expr: loops.Expr, fills: Fills) -> list[loops.Access] | None:
     """The operands of a product, which is nothing where one of them is nothing."""
     match expr:
         case loops.Access():
             return [expr]
         case loops.Literal():
             return []
-        case loops.Call(function, args):
-            parts = [_accesses(a) for a in args]
+        case loops.Call(_, args):
+            parts = [_accesses(a, fills) for a in args]
             known = [p for p in parts if p is not None]
-            if len(args) == 1 or function.annihilator("float64") == 0:
+            if len(args) == 1 or is_product(expr, fills):
                 return [*chain(*known)] if len(known) == len(parts) else None
     return None
 

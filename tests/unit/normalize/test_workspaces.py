@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -106,7 +108,8 @@ def choice(dims, extents, value):
     return Choice("w", sizes, 8, bounds, expr.value)
 
 
-ROW = choice([("B", 1)], [("A", 1), ("B", 1)], "A[i, k] * B[k, j]")
+ROWS = (loops.Extent(loops.Literal(0), loops.Dimension("A", 0)),)
+ROW = replace(choice([("B", 1)], [("A", 1), ("B", 1)], "A[i, k] * B[k, j]"), around=ROWS)
 ALL = choice([("A", 0), ("B", 1)], [("A", 1), ("A", 0), ("B", 1)], "A[i, k] * B[k, j]")
 
 
@@ -146,10 +149,10 @@ WIDE = {"A": (10**6, 10**6), "B": (10**6, 10**6)}
 @pytest.mark.parametrize(
     ("groups", "kind"),
     [
-        ([Group(6000, 6000, 6000)], COORD),  # anywhere
-        ([Group(6000, 400, 400)], DENSE),  # most of them meet
-        ([Group(60, 60, 60)], COORD),
-        ([Group(60, 60, 6)], DENSE),  # close to each other and to those of the next row
+        ([Group(6000, 6000, 6000, 1e5)], COORD),  # anywhere
+        ([Group(6000, 400, 400, 1e5)], DENSE),  # most of them meet
+        ([Group(60, 60, 60, 1e5)], COORD),
+        ([Group(60, 60, 1, 1e5)], DENSE),  # close to each other and to those of the next row
         ([Group(4, 4, 4, 1e6), Group(10**5, 10**5, 10**5, 100)], COORD),  # few rows do it all
         ([Group(4, 4, 2, 1e6), Group(10**5, 10**4, 10**4, 1)], DENSE),
     ],
@@ -159,10 +162,17 @@ def test_kind_by_what_was_seen(groups, kind):
     assert found.kind.split()[0] == kind
 
 
+def test_new_memory_costs():
+    """Ten rows with a few updates do not want a hundred megabytes."""
+    for n, kind in ((10, COORD), (10**7, DENSE)):
+        shapes, counts = {"A": (n, 1000), "B": (1000, 10**7)}, {"A": 2 * n, "B": 1000}
+        assert choose(ROW, shapes, counts, at_hand=Caches(1 << 24, 1 << 28)).kind == kind
+
+
 def test_the_size_of_caches_counts():
     shapes, counts = {"A": (10**5, 10**5), "B": (10**5, 10**5)}, {"A": 10**6, "B": 10**6}
     for second, kind in ((1 << 14, COORD), (1 << 24, DENSE)):
-        few = Sample((Group(30, 30, 30),))
+        few = Sample((Group(30, 30, 30, 1e5),))
         assert choose(ROW, shapes, counts, few, Caches(second, 1 << 26)).kind == kind
 
 
@@ -194,6 +204,10 @@ def test_sums_add_up_and_products_thin_out():
     either = choice([("A", 0), ("A", 1)], [("A", 0), ("A", 1)], "A[i, j] + B[i, j]")
     assert "about 1e+06 updates" in choose(both, some, stored).why
     assert "about 2e+09 updates" in choose(either, some, stored).why
+    far = replace(either, fills=(("A", np.inf), ("B", np.inf)))  # inf + x is inf
+    assert "about 1e+06 updates" in choose(far, some, stored).why
+    mixed = replace(both, fills=(("A", np.inf), ("B", np.inf)))
+    assert "about 2e+09 updates" in choose(mixed, some, stored).why
 
 
 def test_sizes_choose_another_kernel():

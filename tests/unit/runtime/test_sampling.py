@@ -19,7 +19,7 @@ from linnet.frontend.text import parse_text
 from linnet.normalize.caches import Caches
 from linnet.normalize.choice import Choice, choose
 from linnet.normalize.workspaces import by_place
-from linnet.runtime.sampling import sample
+from linnet.runtime.sampling import is_uneven, sample
 
 AT_HAND = Caches(1 << 20, 1 << 25)
 
@@ -157,6 +157,16 @@ def test_products_that_meet_in_few_columns_are_counted_as_many():
     assert kind_of(C, sp.csr_array(C.T), "k, i, j", ln.CSC) == DENSE
     D = some_columns(3000, 3000, 6, 1)
     assert kind_of(D, sp.csr_array(D.T), "k, i, j", ln.CSC).startswith(COORD)
+
+
+def test_which_operands_are_worth_a_look():
+    even, odd = matrix(3000, 3000, 20_000, 1), some_columns(3000, 30, 600, 1)
+    assert not is_uneven(ln.asarray(even).contents())
+    assert is_uneven(ln.asarray(odd, format=ln.CSC).contents())
+    assert not is_uneven(ln.asarray(np.eye(5)).contents())
+    kernel = ln.Kernel(parse_text(f"C[...] = 0\nfor k, i, j in ...:\n    {PRODUCT}"))
+    args = ln.asarray(odd, format=ln.CSC), ln.asarray(sp.csr_array(odd.T))
+    assert "SparseByteMap" in ln.explain(kernel, ln.empty_tensor(ln.CSR), *args)["results"]
 
 
 def banded(n, width):
