@@ -218,11 +218,11 @@ class Accumulation:
         old, old_val = self.array("all_crd"), self.array("all_val")
         doubled = self.policy.double_buffered
         both = b.let("both", v.stored + n)
-        target, target_val = (crd, val) if doubled else (old, old_val)
-        b.emit(imp.Grow(target, both * v.w), imp.Grow(target_val, both))
-        run, late = self.array("run"), self.array("late")
-        args = (old, old_val, v.w, v.stored, run, late, n, crd, val)
-        b.emit(imp.Assign(v.stored, b.call(merge_codelet(self.merging), *args)))
+        target = (crd, val) if doubled else (old, old_val)
+        b.emit(imp.Grow(target[0], both * v.w), imp.Grow(target[1], both))
+        args = (old, old_val, v.w, v.stored, self.array("run"), self.array("late"), n)
+        merged = b.call(merge_codelet(self.merging), *args, *(target if doubled else ()))
+        b.emit(imp.Assign(v.stored, merged))
         if doubled:  # what was the all array takes the next components
             b.emit(imp.Swap(old, crd), imp.Swap(old_val, val))
 

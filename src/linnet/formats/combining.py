@@ -11,7 +11,7 @@ from linnet import imp
 from linnet.algebra.codelets import resolve
 from linnet.algebra.dtypes import Number, concrete, kind
 from linnet.algebra.function import Function
-from linnet.imp.flushing import arranging, guarded_staging, in_place, staging
+from linnet.imp.flushing import arranging, guarded_staging, staging
 from linnet.imp.merging import doubling, merging
 from linnet.imp.translate import define
 
@@ -64,14 +64,13 @@ def arrange_codelet(what: Merging, sort: FunctionType, groups: bool, checked: bo
 @lru_cache(maxsize=256)
 def merge_codelet(what: Merging) -> FunctionType:
     """The codelet that merges a run with the all array, in place or into another one."""
-    made = (doubling if what.doubled else merging)(combine(what.op, what.dtype))
-    return _plain(made if what.doubled else in_place(made))
+    return _plain((doubling if what.doubled else merging)(combine(what.op, what.dtype)))
 
 
 @lru_cache(maxsize=256)
 def stage_codelet(what: Merging, arrange: FunctionType, clear: FunctionType) -> FunctionType:
     """The codelet that does both, and clears the table, for a thread of its own."""
-    return _plain(staging(arrange, merge_codelet(what), clear))
+    return _plain(staging(arrange, merge_codelet(what), clear, what.doubled))
 
 
 @lru_cache(maxsize=256)

@@ -56,8 +56,14 @@ def arranging(combine: Combine, sort: Codelet, groups: bool, checked: bool) -> C
     return arrange_groups if groups else arrange
 
 
-def staging(arrange: Callable[..., int], merge: Callable[..., int], clear: Codelet) -> Codelet:
-    """The codelet for a thread: it sorts and merges, and clears the table of the policy."""
+def staging(
+    arrange: Callable[..., int], merge: Callable[..., int], clear: Codelet, doubled: bool
+) -> Codelet:
+    """The codelet for a thread: it sorts and merges, and clears the table of the policy.
+
+    `told` becomes what is stored then, or -1 if the order is wrong. If the all array is `doubled`,
+    the accumulation array is what is merged into.
+    """
 
     def stage(
         crd: Target, val: Values, w: int, count: int, bits: int, run: Target, late: Values,
@@ -68,24 +74,35 @@ def staging(arrange: Callable[..., int], merge: Callable[..., int], clear: Codel
         clear(slots, size, count)
         told[STORED] = -1
         if n >= 0:
+            told[STORED] = merge(old, old_val, w, stored, run, late, n)
+
+    def stage_doubled(
+        crd: Target, val: Values, w: int, count: int, bits: int, run: Target, late: Values,
+        order: Target, slots: Target, size: int, old: Ints, old_val: Values, stored: int,
+        told: Target,
+    ) -> None:  # fmt: skip
+        n = arrange(crd, val, w, count, bits, run, late, order, slots, size)
+        clear(slots, size, count)
+        told[STORED] = -1
+        if n >= 0:
             told[STORED] = merge(old, old_val, w, stored, run, late, n, crd, val)
 
-    return stage
+    return stage_doubled if doubled else stage
 
 
 def guarded_staging(sort: Codelet, stage: Codelet, clear: Codelet) -> Codelet:
-    """The same for codelets that somebody else wrote, which are told the lengths of arrays."""
+    """The same for codelets that somebody else wrote, which are told the lengths of arrays.
+
+    The table has so many `words`. `stage` neither sorts nor clears.
+    """
 
     def guarded_stage(
         crd: Target, val: Values, w: int, count: int, bits: int, run: Target, late: Values,
         order: Target, slots: Target, size: int, old: Target, old_val: Values, stored: int,
         told: Target, words: int,
     ) -> None:  # fmt: skip
-        lengths = count + ROOM
-        sort(
-            crd, w, 0, count, order, run, slots, size,
-            -count * w, lengths, count * w + ROOM, words, told,
-        )  # fmt: skip
+        n, run_words = count + ROOM, count * w + ROOM
+        sort(crd, w, 0, count, order, run, slots, size, -count * w, n, run_words, words, told)
         if told[ALARM] == 0:
             stage(
                 crd, val, w, count, bits, run, late, order, slots, size, old, old_val, stored, told
@@ -93,18 +110,6 @@ def guarded_staging(sort: Codelet, stage: Codelet, clear: Codelet) -> Codelet:
         clear(slots, size, count, words, told)
 
     return guarded_stage
-
-
-def in_place(merge: Callable[..., int]) -> Callable[..., int]:
-    """A merge that does not need the array it could merge into."""
-
-    def merge_in_place(
-        old: Target, old_val: Values, w: int, stored: int, run: Target, late: Values, n: int,
-        crd: Ints, val: Values,
-    ) -> int:  # fmt: skip
-        return merge(old, old_val, w, stored, run, late, n)
-
-    return merge_in_place
 
 
 def _believed(crd: Ints, w: int, base: int, count: int, order: Ints) -> bool:
