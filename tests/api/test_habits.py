@@ -209,3 +209,32 @@ def test_solvers_take_tensors():
     assert np.allclose(solvers.svds(ln.asarray(a), k=2)[1], solvers.svds(a, k=2)[1])
     assert np.allclose(solvers.expm_multiply(S / 9, b), solvers.expm_multiply(square / 9, b))
     assert np.allclose(solvers.lsqr(ln.asarray(a), b)[0], solvers.lsqr(a, b)[0])
+
+
+@pytest.mark.parametrize("format", ["csr", "coo", ln.DENSE], ids=str)
+def test_softmax_of_what_is_stored(format: object):
+    scores = np.where(np.abs(np.subtract.outer(np.arange(9), np.arange(9))) < 3, a.data[0], -np.inf)
+    scores = scores * np.linspace(1, 2, 9)
+    scores[4] = -np.inf  # nothing at all
+    found = ln.softmax(ln.asarray(scores, format=format, fill_value=-np.inf))
+    powers = np.exp(scores - scores.max(1, keepdims=True, where=scores > -np.inf, initial=-9.0))
+    total = powers.sum(1, keepdims=True)
+    assert np.allclose(found.to_numpy(), powers / np.where(total > 0, total, 1))
+    if format != ln.DENSE:
+        assert found.fill_value == 0
+        assert found.nnz == np.isfinite(scores).sum()
+
+
+def test_softmax_along_any_dimension():
+    x = np.random.default_rng(0).normal(size=(3, 4, 5))
+    found = ln.softmax(ln.asarray(x), axis=1).to_numpy()
+    assert np.allclose(found, np.exp(x) / np.exp(x).sum(1, keepdims=True))
+    assert np.allclose(ln.softmax([1, 1, 2]).to_numpy().sum(), 1)
+
+
+def test_names_of_arguments():
+    values, places = ln.topk(ln.asarray([[3.0, 9.0, 4.0]]), k=2, axis=1)
+    assert places.to_numpy().tolist() == [[1, 2]]
+    assert values.to_numpy().tolist() == [[9.0, 4.0]]
+    assert ln.transpose(ln.zeros((2, 3, 4))).shape == (4, 3, 2)
+    assert ln.zeros((2, 3, 4)).transpose(1, 0, 2).shape == (3, 2, 4)

@@ -14,7 +14,7 @@ _MODULES = {
     "conversion": "asarray",
     "creation": "zeros ones empty full zeros_like ones_like empty_like full_like arange "
     "linspace meshgrid eye tril triu from_dlpack diag",
-    "elementwise": "clip nan_to_num where divmod modf frexp",
+    "elementwise": "clip nan_to_num softmax where divmod modf frexp",
     "shapes": "reshape squeeze expand_dims permute_dims moveaxis matrix_transpose broadcast_to "
     "broadcast_arrays broadcast_shapes flip roll",
     "joining": "concat stack unstack tile repeat vstack hstack block kron",
@@ -26,6 +26,7 @@ _MODULES = {
     "missing": "nansum nanprod nanmax nanmin nanmean nanvar nanstd nanargmax nanargmin nancumsum "
     "nancumprod",
     "padding": "pad",
+    "calls": "transpose",
     "running": "cumulative_sum cumulative_prod diff",
     "products": "matmul tensordot vecdot outer dot",
     "grouping": "groupby",

@@ -14,7 +14,7 @@ from linnet.api import assign, indexing
 from linnet.api.conversion import asarray
 from linnet.api.dtypes import astype
 from linnet.api.foreign import ARRAYS, home_of
-from linnet.api.operands import shape_of
+from linnet.api.operands import as_array, shape_of
 from linnet.api.products import matmul
 from linnet.api.shapes import permute_dims
 from linnet.api.single import element
@@ -28,9 +28,10 @@ from linnet.formats.contents import Signature
 from linnet.formats.format import Format
 from linnet.formats.from_numpy import share
 from linnet.formats.from_scipy import is_scipy_sparse
+from linnet.formats.located import located
 from linnet.formats.tensor import Tensor
 
-_PLAIN = (Tensor, bool, int, float, complex, np.ndarray, np.generic)
+_PLAIN = (Tensor, Lazy, bool, int, float, complex, np.ndarray, np.generic)
 _COMPARISONS = {"equal", "not_equal"}
 
 
@@ -146,6 +147,8 @@ def _of_slices(signature: Signature) -> Format | None:
 
 def _lazy_part(x: Lazy, key: object) -> Any:
     """A part of a lazy array is lazy; for what arrays of positions select it is computed."""
+    if type(key) is tuple and {*map(type, key)} <= {slice, int}:
+        return view(x, key)
     parts = indexing.normalized(key, x.shape)
     if any(isinstance(p, np.ndarray) for p in parts):
         return indexing.getitem(x.compute(), key)
@@ -170,8 +173,8 @@ def iterate(x: Tensor) -> Iterator[Tensor]:
     return (getitem(x, i) for i in range(shape_of(x)[0]))
 
 
-def transpose(x: Tensor, axes: tuple[Any, ...]) -> Tensor:
-    """`x.transpose()`, `x.transpose(1, 0)`, `x.transpose((1, 0))`."""
-    if not axes or axes == (None,):
-        return x.T
-    return permute_dims(x, tuple(axes[0]) if isinstance(axes[0], tuple | list) else axes)
+@located
+def transpose(x: Any, axes: tuple[int, ...] | None = None) -> Any:
+    """With dimensions in reverse, or in the order given, as NumPy names it; nothing is copied."""
+    array = as_array(x)
+    return array.T if axes is None else permute_dims(array, tuple(axes))

@@ -11,10 +11,10 @@ import numpy as np
 from linnet.algebra import table
 from linnet.algebra.function import Function
 from linnet.api.dtypes import astype
-from linnet.api.operands import Array, as_array, as_tensor, dtype_of, shape_of
+from linnet.api.operands import Array, as_array, as_tensor, axis_number, dtype_of, shape_of
 from linnet.api.shapes import broadcast_shapes, broadcast_to, reshape
 from linnet.api.storage import alike, is_dense, typed
-from linnet.arrays import Lazy, apply, apply_each, compute, lazy
+from linnet.arrays import Lazy, apply, apply_each, compute, lazy, reduce
 from linnet.formats.located import located
 from linnet.formats.tensor import Tensor
 from linnet.formats.validate import LARGEST
@@ -74,6 +74,28 @@ def _finite(x: Any, nan: float, above: float | None, below: float | None) -> Any
     found = apply(table.where, apply(table.isnan, x), nan, x)
     found = apply(table.where, apply(table.equal, x, np.inf), high, found)
     return apply(table.where, apply(table.equal, x, -np.inf), low, found)
+
+
+@located
+def softmax(x: Array, /, *, axis: int = -1) -> Any:
+    """Exponentials that add up to 1 along a dimension. Where an element is -inf there is nothing.
+
+    So is what is not stored, where -inf is the fill value: the result is as sparse as the array.
+
+    >>> scores = ln.asarray([[1.0, -np.inf, 1.0]], format="csr", fill_value=-np.inf)
+    >>> ln.softmax(scores).to_numpy().tolist()
+    [[0.5, 0.0, 0.5]]
+    """
+    given: Any = as_array(x)
+    place = axis_number(axis, given.ndim)
+    y = lazy(given if dtype_of(given)[0] == "f" else astype(given, "float64"))
+    highest = reduce(table.maximum, y, axis=place, keepdims=True)
+    powers = apply(table.exp, apply(table.subtract, y, highest))
+    nothing = apply(table.equal, y, -np.inf)
+    some = apply(table.where, nothing, 0.0, powers)
+    total = reduce(table.add, some, axis=place, keepdims=True)
+    found = apply(table.where, nothing, 0.0, apply(table.divide, powers, total))
+    return compute(found) if isinstance(given, Tensor) else found
 
 
 @located

@@ -159,7 +159,7 @@ def _target(name: str, module: str) -> Callable[..., Any] | None:
     if module.startswith(("numpy.linalg", "numpy.fft")):
         return getattr(_api("linalg" if "linalg" in module else "fft"), name, None)
     name = _SAME.get(name, name)
-    return _api(name) if name in NAMES or name in ("real", "imag", "einsum") else None
+    return _api(name) if name in NAMES or name in ("real", "imag") else None
 
 
 def _is_default(option: str, value: object) -> bool:

@@ -8,12 +8,15 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import numpy as np
+
 from linnet.algebra import table
 from linnet.api import numpy_shapes as shapes
 from linnet.api import numpy_statistics as statistics
 from linnet.api.dtypes import astype
 from linnet.api.numpy_shapes import flat, of_linnet
 from linnet.api.operands import as_array, as_tensor, axis_number, dtype_of, shape_of
+from linnet.api.storage import alike
 from linnet.arrays import apply
 from linnet.errors import FormatError, ShapeError
 
@@ -172,6 +175,37 @@ def copyto(dst: Any, src: Any, casting: str = "same_kind", where: Any = True) ->
         dst[...] = of_linnet("where")(where, src, dst)
 
 
+def full_like(
+    a: Any,
+    fill_value: Any,
+    dtype: Any = None,
+    order: str = "K",
+    subok: bool = True,
+    shape: Any = None,
+) -> Any:
+    """One value everywhere, in the kind of format of an array; with a shape of its own if given."""
+    if shape is None:
+        return of_linnet("full_like")(a, fill_value, dtype=dtype)
+    x, sizes = as_tensor(a), shape if np.ndim(shape) else (shape,)
+    kind = alike(x.contents().format, len(sizes))
+    wanted = kind.with_dtype(dtype or x.dtype).with_fill(fill_value)
+    return of_linnet("full")(tuple(sizes), fill_value, dtype=dtype or x.dtype, format=wanted)
+
+
+def like(value: int) -> Callable[..., Any]:
+    """`np.zeros_like` and its kin."""
+
+    def made(a: Any, *given: Any, **named: Any) -> Any:
+        return full_like(a, value, *given, **named)
+
+    return made
+
+
+def einsum(*operands: Any, optimize: Any = None, order: str = "K", casting: str = "safe") -> Any:
+    """Index notation; in which order products are summed is found out in any case."""
+    return of_linnet("einsum")(*operands)
+
+
 def fill_diagonal(a: Any, val: Any, wrap: bool = False) -> None:
     """Other elements on the diagonal of a matrix."""
     if wrap:
@@ -239,6 +273,11 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "diff": diff,
     "ediff1d": lambda ary: diff(flat(ary)),
     "clip": clip,
+    "einsum": einsum,
+    "zeros_like": like(0),
+    "ones_like": like(1),
+    "empty_like": like(0),
+    "full_like": full_like,
     "where": where,
     "round": rounded,
     "around": rounded,
@@ -248,7 +287,6 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "allclose": all_close,
     "array_equal": array_equal,
     "ptp": spread,
-    "transpose": lambda a, axes=None: as_tensor(a).transpose(*(() if axes is None else (axes,))),
     "rollaxis": shapes.rollaxis,
     "ravel": lambda a, order="C": flat(a),
     "copy": lambda a, order="K", subok=False: as_tensor(a).copy(),

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from linnet.algebra import table
-from linnet.api.numpy_shapes import along, of_linnet
-from linnet.api.operands import as_array, as_tensor, dtype_of, shape_of
+from linnet.api.numpy_shapes import of_linnet
+from linnet.api.operands import Axes, as_array, as_tensor, axis_numbers, dtype_of, shape_of
 from linnet.arrays import apply
 from linnet.errors import ArgumentError, FormatError, ShapeError
 
@@ -53,7 +54,7 @@ _METHODS: dict[str, Callable[[float], float]] = {
 def quantile(
     a: Any,
     q: Any,
-    axis: int | None = None,
+    axis: Axes = None,
     overwrite_input: bool = False,
     method: str = "linear",
     keepdims: bool = False,
@@ -65,7 +66,7 @@ def quantile(
 def nanquantile(
     a: Any,
     q: Any,
-    axis: int | None = None,
+    axis: Axes = None,
     overwrite_input: bool = False,
     method: str = "linear",
     keepdims: bool = False,
@@ -75,7 +76,7 @@ def nanquantile(
 
 
 def _quantiles(
-    one: Callable[..., Any], a: Any, q: Any, axis: int | None, method: str, keepdims: bool
+    one: Callable[..., Any], a: Any, q: Any, axis: Axes, method: str, keepdims: bool
 ) -> Any:
     if method not in _METHODS:
         raise ArgumentError(
@@ -85,18 +86,31 @@ def _quantiles(
     parts = np.asarray(q, float)
     if not ((parts >= 0) & (parts <= 1)).all():
         raise ShapeError(f"a quantile lies between 0 and 1, and not at {q}")
-    x, k = along(a, axis)
+    x, k, kept = _in_one_line(a, axis)
     if shape_of(x)[k] == 0:
+        if x.size == 0 and 0 in (shape_of(x)[:k] + shape_of(x)[k + 1 :]):  # so has the result
+            return of_linnet("mean")(x, axis=k, keepdims=keepdims)
         raise ShapeError("an array without elements has no quantiles")
     ordered = of_linnet("moveaxis")(of_linnet("sort")(x, axis=k), k, -1)
     found = [one(ordered, float(p), _METHODS[method]) for p in parts.ravel()]
     if keepdims:
-        shape = [1] * as_tensor(a).ndim if axis is None else list(shape_of(x))
-        shape[k] = 1
-        found = [each.reshape(tuple(shape)) for each in found]
+        found = [each.reshape(kept) for each in found]
     if not parts.ndim:
         return found[0]
     return of_linnet("stack")(found).reshape(parts.shape + shape_of(found[0]))
+
+
+def _in_one_line(a: Any, axis: Axes) -> tuple[Any, int, tuple[int, ...]]:
+    """The elements of each quantile along one axis; and the shape of a result that keeps all."""
+    x = as_tensor(a)
+    axes = axis_numbers(axis, x.ndim)
+    kept = tuple(1 if m in axes else n for m, n in enumerate(shape_of(x)))
+    if len(axes) == 1:
+        return x, axes[0], kept
+    left = tuple(n for m, n in enumerate(shape_of(x)) if m not in axes)
+    behind = of_linnet("moveaxis")(x, axes, tuple(range(-len(axes), 0)))
+    size = math.prod(shape_of(x)[m] for m in axes)
+    return behind.reshape((*left, size)), len(left), kept
 
 
 def _between(ordered: Any, part: float, way: Callable[[float], float]) -> Any:
@@ -136,7 +150,7 @@ def _between_known(ordered: Any, part: float, way: Callable[[float], float]) -> 
 def percentile(
     a: Any,
     q: Any,
-    axis: int | None = None,
+    axis: Axes = None,
     overwrite_input: bool = False,
     method: str = "linear",
     keepdims: bool = False,
@@ -148,7 +162,7 @@ def percentile(
 def nanpercentile(
     a: Any,
     q: Any,
-    axis: int | None = None,
+    axis: Axes = None,
     overwrite_input: bool = False,
     method: str = "linear",
     keepdims: bool = False,
@@ -157,15 +171,13 @@ def nanpercentile(
     return nanquantile(a, np.asarray(q, float) / 100, axis, False, method, keepdims)
 
 
-def median(
-    a: Any, axis: int | None = None, overwrite_input: bool = False, keepdims: bool = False
-) -> Any:
+def median(a: Any, axis: Axes = None, overwrite_input: bool = False, keepdims: bool = False) -> Any:
     """The value in the middle, or between the two that are."""
     return quantile(a, 0.5, axis, keepdims=keepdims)
 
 
 def nanmedian(
-    a: Any, axis: int | None = None, overwrite_input: bool = False, keepdims: bool = False
+    a: Any, axis: Axes = None, overwrite_input: bool = False, keepdims: bool = False
 ) -> Any:
     """The median of the elements that are not NaN."""
     return nanquantile(a, 0.5, axis, keepdims=keepdims)

@@ -111,7 +111,7 @@ def _order(array: NDArray[Any], d: int, descending: bool) -> NDArray[Any]:
 
 
 @located
-def topk(x: Array, k: int, /, *, axis: int = -1, largest: bool = True) -> tuple[Tensor, Tensor]:
+def topk(x: Array, /, k: int, *, axis: int = -1, largest: bool = True) -> tuple[Tensor, Tensor]:
     """The k largest (or smallest) elements along a dimension, in order, and their positions.
 
     >>> values, places = ln.topk(ln.asarray([3.0, 9.0, 4.0]), 2)

@@ -129,7 +129,8 @@ class Operators:
 
     def transpose(self, *axes: Any) -> Tensor:
         """With dimensions in reverse, or in the order given; nothing is copied."""
-        return of_api("calls.transpose")(self, axes)  # type: ignore[no-any-return]
+        given = axes[0] if len(axes) == 1 and not isinstance(axes[0], int) else axes or None
+        return of_api("calls.transpose")(self, given)  # type: ignore[no-any-return]
 
     def ravel(self) -> Tensor:
         """The elements in one dimension."""
