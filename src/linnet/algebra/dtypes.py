@@ -104,6 +104,16 @@ def highest(dtype: str) -> Number:
     return _limit(dtype, least=False)
 
 
+def comparable(value: Number, dtype: str) -> Number:
+    """A Python number, to be compared with values of a type: an integer beyond all is infinite."""
+    if type(value) is not int or kind(dtype) not in "biu" or dtype.startswith("weak_"):
+        return value
+    wide = "uint64" if dtype == "uint64" else "int64"
+    if value > highest(wide):  # type: ignore[operator]
+        return float("inf")
+    return float("-inf") if value < lowest(wide) else value  # type: ignore[operator]
+
+
 def _limit(dtype: str, least: bool) -> Number:
     match kind(dtype):
         case "b":

@@ -6,6 +6,7 @@ import os
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import lru_cache
 from importlib import import_module
 
 from linnet import imp
@@ -147,6 +148,12 @@ class Case:
     values: tuple[tuple[int, Number], ...]
     function: Function
     order: tuple[int, ...]
+
+
+@lru_cache(maxsize=4096)
+def typed(function: Function, dtypes: tuple[str, ...]) -> tuple[tuple[str, ...], str]:
+    """The types that a function takes arguments of these in, and that of its result."""
+    return function.types(dtypes)
 
 
 def add_cases(function: Function, cases: tuple[Case, ...]) -> None:

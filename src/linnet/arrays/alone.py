@@ -18,7 +18,9 @@ from linnet.algebra.derive import decides
 from linnet.algebra.dtypes import concrete
 from linnet.algebra.function import Function, no_constant
 from linnet.algebra.lookup import lookup
+from linnet.algebra.table import power
 from linnet.arrays.evaluate import Memory, run
+from linnet.arrays.exponents import check_exponent
 from linnet.arrays.graph import fill_of, leaf, map_of, node_of
 from linnet.arrays.nodes import Constant, Leaf, Node
 from linnet.arrays.plan import Plan, plan
@@ -82,6 +84,8 @@ def _computed(
     found = lookup(function)
     if found is None or found.arity != len(args):
         return None
+    if found is power:
+        check_exponent(*[leaf(tensor) if arg is tensor else node_of(arg) for arg in args])
     texts = _texts(args, tensor)
     key = (*kinds, *texts) if found.name in BETTER_KNOWN else tuple(kinds)
     way = _WAYS.get(key)
@@ -182,7 +186,7 @@ def _plan(
             lifted[k] = Leaf(scalar(node.value, dtype), (), dtype)
     made = map_of(_as_if_zero(function, place), lifted)
     numbers = [n for k, n in enumerate(lifted) if k != place and isinstance(n, Leaf)]
-    found, _ = trace([lifted[place], *numbers, made])  # so that tensors are in this order
+    found = trace([lifted[place], *numbers, made])  # so that tensors are in this order
     return plan(found, [made], [None])
 
 

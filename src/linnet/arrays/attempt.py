@@ -20,6 +20,7 @@ from linnet.arrays.trace import Trace, well_filled
 from linnet.formats.element import ShortCircuit
 from linnet.formats.format import Format
 from linnet.formats.named import SCALAR, stack
+from linnet.formats.tensor import Tensor
 from linnet.loops.rewrite import rewrite_expr, walk
 from linnet.names import Names
 from linnet.normalize.simplify import same
@@ -38,16 +39,24 @@ class Known:
     stored: dict[str, int] = field(default_factory=dict)
     shapes: dict[str, tuple[int, ...]] = field(default_factory=dict)
     slots: dict[str, int] = field(default_factory=dict)
+    results: frozenset[str] = frozenset()  # what the user calls them
     fresh: Names = field(default_factory=lambda: Names({NUMBERS}))
 
     def __post_init__(self) -> None:
         for number, tensor in enumerate(self.trace.tensors):
             leaves = [n for n in self.trace.nodes if isinstance(n, Leaf) and n.tensor is tensor]
-            name = self.fresh.fresh(leaves[0].name or chr(ord("A") + number % 26))
+            name = self.fresh.fresh(leaves[0].name or self._unnamed(tensor, number))
             contents = tensor.contents()
             self.formats[name], self.stored[name] = contents.format, contents.nnz
             self.slots[name], self.shapes[name] = number, contents.shape
             self.names |= {id(node): name for node in leaves}
+
+    def _unnamed(self, tensor: Tensor, number: int) -> str:
+        """A name for a tensor that has none, and is not a result: `c` for a number."""
+        letters = [chr(ord("A") + (number + k) % 26) for k in range(26)]
+        return next(
+            n for n in ("" if tensor.ndim else "c", *letters, "X_") if n and n not in self.results
+        )
 
 
 class Attempt:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from linnet.arrays.evaluate import sizes
+from linnet.arrays.evaluate import planned, sizes
 from linnet.arrays.nodes import Constant, Labels, Leaf, Map, Node, Position, Reduce, Take, View
-from linnet.arrays.plan import Plan, Result, Step, plan
-from linnet.arrays.trace import Trace, trace
+from linnet.arrays.plan import Plan, Result, Step
+from linnet.arrays.trace import Trace
 from linnet.explanation import Explanation, explain
 from linnet.formats.format import Format
 from linnet.formats.tensor import Tensor
@@ -20,8 +20,7 @@ def explained(
 
     Where there are several kernels, the names of their stages are numbered: `code 1`.
     """
-    found, _ = trace(nodes)
-    made = plan(found, nodes, tuple(wanted) or (None,) * len(nodes), labels)
+    made, found = planned(nodes, tuple(wanted) or (None,) * len(nodes), labels)
     stages = {"plan": _plan(found, made)}
     formats = {number: t.contents().format for number, t in enumerate(found.tensors)}
     for number, step in enumerate(made.steps, 1):
@@ -65,9 +64,9 @@ def _settled(node: Node, result: Result) -> Format:
 def _plan(found: Trace, made: Plan) -> str:
     lines = []
     called = {found.operand(n): n.name for n in found.nodes if isinstance(n, Leaf)}
-    names = {k: called[k] or chr(ord("A") + k % 26) for k in range(len(found.tensors))}
+    names = {k: called.get(k) or chr(ord("A") + k % 26) for k in range(len(found.tensors))}
     numbers = {
-        k: repr(t.item()) for k, t in enumerate(found.tensors) if not t.ndim and not called[k]
+        k: repr(t.item()) for k, t in enumerate(found.tensors) if not t.ndim and not called.get(k)
     }
     for k, tensor in enumerate(found.tensors):
         lines.append(f"{names[k]} is {numbers.get(k) or repr(tensor)}")
@@ -101,14 +100,14 @@ def _plan(found: Trace, made: Plan) -> str:
 
 def describe(node: Node, found: Trace, known: dict[int, str], root: bool = False) -> str:
     """A node as text, by the names of what is known."""
+    if isinstance(node, Constant):
+        return repr(node.value)
     place = found.places[id(node)]
     if not root and place in known:
         return known[place]
     match node:
         case Leaf():
             return known[place]
-        case Constant(value):
-            return repr(value)
         case Map(function, args):
             parts = [describe(a, found, known) for a in args]
             return f"{function.name}({', '.join(parts)})"

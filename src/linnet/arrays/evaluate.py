@@ -12,8 +12,9 @@ from typing import Generic, TypeVar
 import numpy as np
 
 from linnet.arrays.nodes import Labels, Node
-from linnet.arrays.plan import Plan, Step, plan
-from linnet.arrays.trace import trace
+from linnet.arrays.passing import labelled, passing
+from linnet.arrays.plan import BY_VALUE, Plan, Step, plan, renumbered
+from linnet.arrays.trace import Trace
 from linnet.errors import ArgumentError, OutOfMemoryError
 from linnet.formats.buffers import Buffer
 from linnet.formats.contents import NARROW, Contents, Signature
@@ -68,20 +69,54 @@ def evaluate(
 def _evaluate(
     nodes: Sequence[Node], wanted: tuple[Format | None, ...], labels: Sequence[Labels]
 ) -> list[Tensor]:
-    found, key = trace(nodes)
-    shapes = [node.shape for node in found.nodes]
-    key = (*key, wanted, *labels)
+    made, found = planned(nodes, wanted, labels)
+    outs = run(made, found.tensors, found.numbers, found.nodes)
+    for k in made.filled:
+        outs[k] = labelled(outs[k], nodes[k])
+    return outs
+
+
+def planned(
+    nodes: Sequence[Node], wanted: Sequence[Format | None], labels: Sequence[Labels]
+) -> tuple[Plan, Trace]:
+    """The plan of a graph, and the tensors and numbers that it is for."""
+    found = Trace(passing=True)
+    key = found.key(tuple([found.place(node) for node in nodes]), *wanted, *labels)
+    known = _PLANS.get(key)
+    if known is None:
+        known = _PLANS.put(key, _plan(found, nodes, wanted, labels))
+    if known is not BY_VALUE:
+        return known, found
+    found = Trace()
+    key = found.key(tuple([found.place(node) for node in nodes]), *wanted, *labels)
     known = _PLANS.get(key)
     if known is None:
         known = _PLANS.put(key, plan(found, nodes, wanted, labels))
-    return run(known, found.tensors, found.numbers, shapes)
+    return known, found
+
+
+def _plan(
+    found: Trace,
+    nodes: Sequence[Node],
+    wanted: Sequence[Format | None],
+    labels: Sequence[Labels],
+) -> Plan:
+    """A plan in which numbers are passed; `BY_VALUE` if that cannot be done."""
+    if not found.passed:
+        return plan(found, nodes, wanted, labels)
+    changed = passing(nodes, found)
+    if changed is None or any(wanted[k] is not None for k in changed.filled):
+        return BY_VALUE
+    made = plan(changed.trace, changed.outputs, wanted, labels)
+    places = {changed.trace.places[node]: place for node, place in changed.origins.items()}
+    return renumbered(made, places, changed.filled)
 
 
 def run(
     plan: Plan,
     tensors: Sequence[Tensor],
     numbers: Sequence[int] = (),
-    shapes: Sequence[tuple[int, ...]] | None = None,
+    nodes: Sequence[Node] = (),
 ) -> list[Tensor]:
     """Run the kernels of a plan."""
     only = plan.only
@@ -94,8 +129,8 @@ def run(
         return [out]
     slots: list[Tensor] = [*tensors, *[_NOTHING] * (plan.slots - len(tensors))]
     for step in plan.steps:
-        if step.large and shapes is not None:
-            _check_dense(step, shapes, slots)
+        if step.large and nodes:
+            _check_dense(step, nodes, slots)
         run_step(step, slots, numbers)
     given = len(tensors)  # what comes out as it is, is another object all the same
     return [copy(slots[k]) if k < given else slots[k] for k in plan.outputs]
@@ -117,10 +152,10 @@ def run_step(step: Step, slots: list[Tensor], numbers: Sequence[int]) -> None:
         slots[result.slot] = out if result.convert is None else out.to(result.convert)
 
 
-def _check_dense(step: Step, shapes: Sequence[tuple[int, ...]], slots: Sequence[Tensor]) -> None:
+def _check_dense(step: Step, nodes: Sequence[Node], slots: Sequence[Tensor]) -> None:
     """Refuse a large dense result that nobody has asked for."""
     for result in step.results:
-        shape = shapes[result.node]
+        shape = nodes[result.node].shape
         count = max([prod([shape[mode] for mode in run]) for run in result.dense], default=0)
         if count > LARGE and all(slots[k].nnz < count for k in step.inputs):
             raise OutOfMemoryError(

@@ -8,9 +8,18 @@ from itertools import islice, zip_longest
 import numpy as np
 
 from linnet import loops
-from linnet.algebra.dtypes import Number, as_python, canonical, concrete, kind, weak_dtype
-from linnet.algebra.function import Function
-from linnet.algebra.table import astype
+from linnet.algebra.dtypes import (
+    Number,
+    as_python,
+    canonical,
+    comparable,
+    concrete,
+    kind,
+    weak_dtype,
+)
+from linnet.algebra.function import Function, typed
+from linnet.algebra.table import astype, power
+from linnet.arrays.exponents import check_exponent
 from linnet.arrays.flip import flipped, one_way
 from linnet.arrays.nodes import Axis, Constant, Leaf, Map, Node, Position, Reduce, Take, View
 from linnet.errors import ArgumentError, DTypeError, ShapeError
@@ -22,6 +31,7 @@ from linnet.normalize.simplify import Facts, same, simplify_expr
 
 _NUMBERS = (bool, int, float, complex)
 _EMPTY_IS_REFUSED = ("minimum", "maximum", "fmin", "fmax")
+COMPARISONS = frozenset(("equal", "not_equal", "less", "less_equal", "greater", "greater_equal"))
 _LONG = 32  # nodes of an expression that is still looked into for a fill value
 _WIDENED = {"b": "int64", "i": "int64", "u": "uint64"}  # in which integers are summed
 
@@ -52,8 +62,33 @@ def map_of(function: Function, args: Sequence[Node]) -> Map:
     """A function of elements, with NumPy's broadcasting."""
     if len(args) != function.arity:
         raise ArgumentError(f"{function.name} takes {function.arity} arguments, not {len(args)}")
+    if function.name in COMPARISONS:
+        args = compared(args)
+    elif function is power:
+        check_exponent(*args)
+    shape = args[0].shape
+    dtype = typed(function, tuple([a.dtype for a in args]))[1]
+    for arg in args:
+        if arg.shape != shape:
+            return _map_repeated(function, args, dtype)
+    return Map(function, tuple(args), shape, concrete(dtype) if shape else dtype)
+
+
+def compared(args: Sequence[Node]) -> Sequence[Node]:
+    """The operands of a comparison; a number beyond the type of the other is infinite."""
+    for k, arg in enumerate(args):
+        if type(arg) is Constant:
+            other = args[1 - k]
+            value = comparable(arg.value, other.dtype)
+            if value is not arg.value:
+                beyond = Constant(value, "weak_float")
+                return (beyond, other) if k == 0 else (other, beyond)
+    return args
+
+
+def _map_repeated(function: Function, args: Sequence[Node], dtype: str) -> Map:
+    """The same of arguments some of which are repeated."""
     shape = broadcast_shape([a.shape for a in args])
-    dtype = function.types(tuple([a.dtype for a in args]))[1]
     placed = tuple([a if a.shape == shape or not a.shape else broadcast(a, shape) for a in args])
     return Map(function, placed, shape, concrete(dtype) if shape else dtype)
 
@@ -94,7 +129,7 @@ def view_of(arg: Node, axes: Sequence[Axis], shape: tuple[int, ...]) -> Node:
     if isinstance(arg, View):
         axes = [_composed(inner, axes) for inner in arg.axes]
         arg = arg.arg
-    if isinstance(arg, Leaf) and any(axis.step < 0 for axis in axes):
+    if isinstance(arg, Leaf) and min([axis.step for axis in axes], default=1) < 0:
         arg, axes = _forward(arg, axes, shape)
     if shape == arg.shape and all(x == Axis(k) for k, x in enumerate(axes)):
         return arg

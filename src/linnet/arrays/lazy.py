@@ -150,6 +150,8 @@ def compute(*arrays: object) -> Any:
 
     All of them are computed together, with as few passes over the operands as possible.
     """
+    if len(arrays) == 1 and type(arrays[0]) is Lazy:
+        return evaluate((arrays[0].node,))[0]
     if not arrays:
         raise ArgumentError("compute() wants at least one array")
     asked = [_asked(a) for a in arrays]

@@ -158,12 +158,14 @@ class Pull:
         found = []
         for k, axis in enumerate(view.axes):
             if axis.out is None:
-                number = self.trace.starts.get((id(view), k))
+                number = self.trace.start(view, k)
                 found.append(At(None, 1, None if number is None else self.number(number)))
             elif is_whole(view, k):
                 found.append(at[axis.out])
             else:
-                start = self.number(self.trace.starts[id(view), k])
+                number = self.trace.start(view, k)
+                assert number is not None
+                start = self.number(number)
                 found.append(at[axis.out].read(start, axis.step))
         for m, place in enumerate(at):
             self._run(view, m, place)
@@ -171,7 +173,7 @@ class Pull:
 
     def _run(self, node: Node, axis: int, place: At) -> None:
         """An index runs as far as a node does along an axis."""
-        size = self.trace.sizes.get((id(node), axis))
+        size = self.trace.size(node, axis)
         if size is not None and place.name and place.is_plain:
             self.extents.setdefault(place.name, size)
 

@@ -17,9 +17,20 @@ import numpy as np
 from linnet.algebra.dtypes import Number
 from linnet.algebra.function import Function
 from linnet.algebra.lookup import lookup
+from linnet.algebra.table import power
 from linnet.arrays.alone import alone
 from linnet.arrays.evaluate import Memory, evaluate, run
-from linnet.arrays.graph import broadcast, broadcast_shape, map_of, node_of, permuted, reduce_of
+from linnet.arrays.exponents import check_exponent
+from linnet.arrays.graph import (
+    COMPARISONS,
+    broadcast,
+    broadcast_shape,
+    compared,
+    map_of,
+    node_of,
+    permuted,
+    reduce_of,
+)
 from linnet.arrays.lazy import Lazy
 from linnet.arrays.nodes import Constant, Leaf, Node, View
 from linnet.arrays.plan import Plan, plan
@@ -28,7 +39,7 @@ from linnet.arrays.slices import Index, viewed
 from linnet.arrays.subscripts import contraction
 from linnet.arrays.trace import pattern_of, scale, trace, well_filled
 from linnet.arrays.written import Expression, called
-from linnet.errors import ArgumentError, ShapeError
+from linnet.errors import ArgumentError, DTypeError, ShapeError
 from linnet.formats.format import Format
 from linnet.formats.located import located
 from linnet.formats.named import Family, FormatLike, as_format
@@ -46,18 +57,37 @@ class Quick:
 
     plan: Plan
     dtypes: tuple[str, ...]
+    powers: bool = False  # exponents are looked at first
 
 
 def apply(function: object, *args: object, format: FormatLike | None = None) -> Array:
     """A function of elements, with NumPy's broadcasting."""
+    if Lazy in map(type, args):
+        return _noted(function, args)
     if format is None:
-        made = alone(function, args)
+        try:
+            made = alone(function, args)
+            found = _quick(function, args) if made is None else None
+        except DTypeError:  # a number that does not fit: refused, unless it is compared with
+            made = found = None
         if made is not None:
             return made
-        found = _quick(function, args)
         if found is not None:
+            if found[0].powers:
+                check_exponent(*map(operand, args))
             return run(found[0].plan, found[1])[0]
     return _applied(function, args, format)
+
+
+@located
+def _noted(function: object, args: tuple[object, ...]) -> Array:
+    """A function of lazy arrays."""
+    nodes = []
+    for arg in args:
+        if isinstance(arg, Expression):
+            return called(function_of(function), args)  # type: ignore[return-value]
+        nodes.append(arg.node if type(arg) is Lazy else node_of(arg))
+    return Lazy(map_of(function_of(function), nodes))
 
 
 def _quick(function: object, args: tuple[object, ...]) -> tuple[Quick, list[Tensor]] | None:
@@ -134,18 +164,18 @@ def _full_key(
 def _applied(function: object, args: tuple[object, ...], format: FormatLike | None) -> Array:
     if any(isinstance(a, Expression) for a in args):
         return called(function_of(function), args)  # type: ignore[return-value]
-    nodes = [operand(a) for a in args]
+    nodes: Sequence[Node] = [operand(a) for a in args]
+    if function_of(function).name in COMPARISONS and compared(nodes) is not nodes:
+        return _evaluated(map_of(function_of(function), nodes), format, None)
     wanted, lifted, how = lift(function_of(function), nodes)
     made = map_of(wanted, lifted)
-    if any(isinstance(a, Lazy) for a in args):
-        return Lazy(made)
     key = None if format is not None else _quick_key(function, args)[0]
     if key is not None and how != PASSED and any(isinstance(n, Constant) for n in nodes):
         _FAST.put(key, how)
         key = _full_key(how, key, function, args)
     scalars = any(a is not b for a, b in zip(nodes, lifted, strict=True))
     dtypes = tuple([a.dtype for a in lifted]) if scalars else ()
-    return _evaluated(made, format, key, dtypes)
+    return _evaluated(made, format, key, dtypes, wanted is power)
 
 
 def apply_each(functions: Sequence[object], *args: object) -> tuple[Array, ...]:
@@ -214,7 +244,7 @@ def window(x: Tensor, parts: tuple[object, ...]) -> Tensor | None:
     node = viewed(operand(x), parts)  # type: ignore[arg-type]
     if not isinstance(node, View):
         return None
-    traced, _ = trace([node])
+    traced = trace([node])
     made = plan(traced, [node], [None])
     if traced.numbers != numbers or any(step.large for step in made.steps):
         return None
@@ -329,6 +359,7 @@ def _evaluated(
     format: FormatLike | None,
     key: tuple[object, ...] | None,
     dtypes: tuple[str, ...] = (),
+    powers: bool = False,
 ) -> Tensor:
     """The tensor of a node; its plan is kept under a quick key if it needs nothing else."""
     if format is None and isinstance(node, Leaf):
@@ -336,9 +367,9 @@ def _evaluated(
     wanted = None if format is None else as_format(format, len(node.shape))
     if key is None:
         return evaluate([node], [wanted])[0]
-    found, _ = trace([node])
+    found = trace([node])
     made = plan(found, [node], [wanted])
     if any(step.numbers or step.large for step in made.steps):
         return evaluate([node], [wanted])[0]
-    known = _FAST.put(key, Quick(made, dtypes))
+    known = _FAST.put(key, Quick(made, dtypes, powers))
     return run(known.plan if type(known) is Quick else made, found.tensors)[0]

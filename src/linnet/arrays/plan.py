@@ -8,7 +8,7 @@ is long and used more than once (`cuts`). Results of the same loops come out of 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 
 from linnet import loops
@@ -65,13 +65,19 @@ class Step:
 class Plan:
     """Steps in order. Slots are the operands, then all results.
 
-    `only` is the step of a plan that has one, with one result that is handed out as it is.
+    `only` is the step of a plan that has one, with one result that is handed out as it is. `filled`
+    are outputs whose fill value depends on numbers, and is given to them when they are computed.
     """
 
     steps: tuple[Step, ...]
     slots: int
     outputs: tuple[int, ...]
     only: Step | None
+    filled: tuple[int, ...] = ()
+
+
+BY_VALUE = Plan((), 0, (), None)
+"""What is planned again with all numbers known."""
 
 
 def plan(
@@ -83,7 +89,8 @@ def plan(
     """Decide what is computed by which kernel."""
     formats = {id(n): w for n, w in zip(outputs, wanted, strict=True)}
     called = {id(n): label for n, label in zip(outputs, labels, strict=False)}
-    state = _Planner(Known(trace), formats, called)
+    results = frozenset([label.result for label in labels])
+    state = _Planner(Known(trace, results=results), formats, called)
     for node in cuts(trace.nodes):
         state.compute(node, "it is long, and used more than once")
     for node in sorted(outputs, key=lambda n: trace.places[id(n)]):
@@ -100,6 +107,15 @@ def _only(steps: Sequence[Step], outputs: Sequence[int]) -> Step | None:
     result = steps[0].results[0]
     plain = result.final is None and result.convert is None and outputs == (result.slot,)
     return steps[0] if plain else None
+
+
+def renumbered(made: Plan, places: Mapping[int, int], filled: tuple[int, ...]) -> Plan:
+    """A plan whose results are at other places of a graph."""
+    steps = []
+    for step in made.steps:
+        results = tuple([replace(r, node=places[r.node]) for r in step.results])
+        steps.append(replace(step, results=results))
+    return Plan(tuple(steps), made.slots, made.outputs, _only(steps, made.outputs), filled)
 
 
 @dataclass(frozen=True, slots=True)

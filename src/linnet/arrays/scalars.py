@@ -7,7 +7,7 @@ tensors), and for comparisons, whose fill value is one of two.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 from dataclasses import replace
 from functools import lru_cache
 from itertools import count
@@ -31,6 +31,64 @@ PASSED, OUTCOME, VALUE = "passed", "outcome", "value"
 _MOST = 64  # nodes of an expression that are looked at for its fill value
 Fact = tuple[Number, str]
 BETTER_KNOWN = ("pow", "bitwise_left_shift", "bitwise_right_shift", "round")  # as x ** 2 is
+
+
+def is_passed(function: Function, k: int, value: Number, dtype: str) -> bool:
+    """Whether a number is given to a kernel that computes with it, and not part of its code.
+
+    Part of the code is what tells where there is something to compute: 0 and 1, infinities, what
+    the function's laws speak of, and small exponents.
+    """
+    if dtype.startswith("weak") or function.name in BETTER_KNOWN:
+        return False
+    return not _tells(function, k, value, dtype)
+
+
+def settled(node: Map, given: tuple[str, ...], numbers: Container[int]) -> tuple[Function, str]:
+    """The function of a call some of whose numbers are passed, and what is known of its fill value.
+
+    `minimum(X, c)` is 0 where X is, for all c that are not negative. Where the fill value is one
+    that tells, as that is, the kernel knows it. Others are given to results afterwards.
+    """
+    function = node.function
+    others = [k for k, arg in enumerate(node.args) if not isinstance(arg, Constant)]
+    try:
+        known = known_fill(node.args[others[0]]) if len(others) == 1 else None
+    except _LongError:
+        known = None
+    if known is None:
+        return function, ""
+    place, (fill, dtype) = others[0], known
+    facts = tuple([known if k == place else _fact(arg, k in numbers)
+                   for k, arg in enumerate(node.args)])  # fmt: skip
+    if fixed_fill(function, facts, given) is not None:
+        return function, ""
+    dtypes = tuple([dtype if k == place else a.dtype for k, a in enumerate(node.args)])
+    values = tuple([fill if k == place else a.value for k, a in enumerate(node.args)])  # type: ignore[union-attr]
+    found = value_of(function, values, dtypes)
+    if not _is_telling(found):
+        return function, ""
+    return decided(function, place, fill, found), repr(found)
+
+
+def _fact(arg: Node, passed: bool) -> Fact | None:
+    """What is known of a number while a kernel is compiled."""
+    assert isinstance(arg, Constant)
+    return None if passed else (arg.value, arg.dtype)
+
+
+def _is_telling(value: Number) -> bool:
+    """0, 1, -1, a truth value, or what is not finite."""
+    return value in (0, 1, -1) or value - value != 0
+
+
+@lru_cache(maxsize=4096)
+def _tells(function: Function, k: int, value: Number, dtype: str) -> bool:
+    if _is_telling(value) or decides(function, k, value, dtype) is not None:
+        return True
+    laws = (function.identity, function.left_identity, function.right_identity)
+    cases = [case for case in function.cases if (k, value) in case.values]
+    return bool(function.space or cases) or any(law(dtype) == value for law in laws)
 
 
 def lift(function: Function, args: Sequence[Node]) -> tuple[Function, list[Node], str]:
@@ -138,15 +196,20 @@ def _simplified(
     return found if isinstance(found, loops.Literal) else None
 
 
-@lru_cache(maxsize=1024)
 def decided(function: Function, place: int, fill: Number, result: Number) -> Function:
-    """A comparison whose result is known where one argument is its fill value.
+    """A function whose result is known where one argument is its fill value.
 
     What an infinite number would decide is left out: it is another result, for another number.
     """
+    return _decided(function, place, fill, result, f"{place}_{fill!r}_{result!r}")
+
+
+@lru_cache(maxsize=1024)
+def _decided(function: Function, place: int, fill: Number, result: Number, text: str) -> Function:
+    # the text tells 0.0 from -0.0, and False
     return replace(
         function,
-        name=f"{function.name}_{'no' if place else 'yes'}_{fill!r}_{result!r}",
+        name=f"{function.name}_{text}",
         symbol="",
         constants=((fill, place, result),),
     )

@@ -16,10 +16,11 @@ Index: TypeAlias = Part | tuple[Part, ...]
 
 def viewed(node: Node, index: Index) -> Node:
     """The part of a node that an index selects, in NumPy's sense."""
-    parts = _expanded(index if isinstance(index, tuple) else (index,), len(node.shape))
+    given: tuple[object, ...] = index if isinstance(index, tuple) else (index,)
+    whole = len(given) == len(node.shape) and {*map(type, given)} == {slice}
     axes: list[Axis] = []
     shape: list[int] = []
-    for part in parts:
+    for part in given if whole else _expanded(given, len(node.shape)):
         if part is None:
             shape.append(1)
             continue

@@ -14,14 +14,13 @@ from linnet.algebra.dtypes import Number
 from linnet.algebra.function import Function
 from linnet.algebra.lookup import by_update, lookup
 from linnet.arrays.equation import graph_of
-from linnet.arrays.evaluate import Memory, evaluate, run
+from linnet.arrays.evaluate import Memory, evaluate, planned, run
 from linnet.arrays.graph import leaf, node_of
 from linnet.arrays.lazy import Lazy
 from linnet.arrays.nodes import Constant, Labels, Leaf, Node, Notation
-from linnet.arrays.plan import Plan, plan
+from linnet.arrays.plan import Plan
 from linnet.arrays.slices import Part, viewed
 from linnet.arrays.subscripts import contraction
-from linnet.arrays.trace import trace
 from linnet.errors import ArgumentError, KernelSyntaxError, LinnetError, Location
 from linnet.formats.construct import asarray
 from linnet.formats.format import Format
@@ -32,7 +31,7 @@ from linnet.frontend.functions import function
 from linnet.frontend.text import parse_text
 
 _EQUATION = re.compile(r"\s*(\w+)\s*(\[[^\]]*\])?\s*([^\s\w=]*|\s\w+)=(?!=)\s*(.+)", re.DOTALL)
-_FAST: Memory[tuple[object, ...], tuple[Plan, tuple[str, ...]]] = Memory()
+_FAST: Memory[tuple[object, ...], tuple[Plan, tuple[str | Tensor, ...]]] = Memory()
 
 
 @located
@@ -66,7 +65,8 @@ def einsum(
     key = _quick_key(equation, operands, format, fill_value)
     known = None if key is None else _FAST.get(key)
     if known is not None:
-        return run(known[0], [operands[name] for name in known[1]])[0]  # type: ignore[misc]
+        plan, given = known  # operands by name, and the numbers of the equation
+        return run(plan, [operands[t] if type(t) is str else t for t in given])[0]  # type: ignore[misc]
     made, labels, nodes = noted(equation, operands, fill_value)
     if any(isinstance(v, Lazy) for v in operands.values()):
         return Lazy(made)  # type: ignore[return-value]
@@ -86,12 +86,11 @@ def _evaluated(
     """The tensor of an equation; its plan is kept if it needs nothing but the operands."""
     if key is None or isinstance(node, Leaf):
         return evaluate([node], [wanted], [labels])[0]
-    found, _ = trace([node])
-    made = plan(found, [node], [wanted], [labels])
-    if any(step.large or step.numbers for step in made.steps):
+    made, found = planned([node], [wanted], [labels])
+    if made.filled or any(step.large or step.numbers for step in made.steps):
         return evaluate([node], [wanted], [labels])[0]
     names = {id(n.tensor): name for name, n in nodes.items() if isinstance(n, Leaf)}
-    _FAST.put(key, (made, tuple(names[id(t)] for t in found.tensors)))
+    _FAST.put(key, (made, tuple([names.get(id(t), t) for t in found.tensors])))
     return run(made, found.tensors)[0]
 
 

@@ -1,0 +1,139 @@
+"""Numbers that kernels are given: the graph in which they are tensors, and what they decide.
+
+Where nothing is stored, `X * X + c` is c: the fill value of the result is not known while its
+kernel is compiled. It is computed as if it were 0, only where something is stored, and gets its own
+when that is known (`labelled`). So a loop over a thousand numbers compiles once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import reduce
+
+from linnet.algebra.dtypes import as_python, concrete
+from linnet.algebra.table import logical_or, where
+from linnet.arrays.counted import stored
+from linnet.arrays.cuts import cuts
+from linnet.arrays.graph import leaf
+from linnet.arrays.nodes import Constant, Map, Node, Reduce, Take, View
+from linnet.arrays.scalars import known_fill
+from linnet.arrays.trace import Passed, Trace
+from linnet.formats.tensor import Tensor
+
+
+@dataclass(frozen=True, slots=True)
+class Passing:
+    """A graph whose numbers are tensors. `filled` are outputs whose fill value depends on them."""
+
+    outputs: tuple[Node, ...]
+    trace: Trace
+    filled: tuple[int, ...]
+    origins: dict[int, int]  # the places that its nodes have in the graph as it was
+
+
+def passing(outputs: Sequence[Node], found: Trace) -> Passing | None:
+    """The graph with the numbers that its trace passes as tensors; None if they must be known.
+
+    That is so where something is kept for other kernels, and a number is its fill value.
+    """
+    change = _Change({id(passed.node): passed for passed in found.passed})
+    nodes = [node for node in found.nodes if type(node) is not Constant]
+    origins = {id(change.node(node)): found.places[id(node)] for node in nodes}
+    unknown = {
+        id(change.node(node))
+        for node in nodes  # in order, so that all below is known
+        if (known_fill(change.node(node)) is None) > (known_fill(node) is None)
+    }
+    made = [change.node(node) for node in outputs]
+    filled = tuple([k for k, node in enumerate(made) if id(node) in unknown])
+    for k in filled:
+        parts = _parts(made[k], unknown)
+        if parts is None:
+            return None
+        made[k] = _where_stored(made[k], parts)
+        origins[id(made[k])] = found.places[id(outputs[k])]
+    trace = found.like(made)
+    if any(id(node) in unknown for node in cuts(trace.nodes)):
+        return None
+    return Passing(tuple(made), trace, filled, origins)
+
+
+def labelled(tensor: Tensor, node: Node) -> Tensor:
+    """A result with its own fill value, on which nothing that is stored depends."""
+    found = known_fill(node)
+    assert found is not None
+    contents = tensor.contents()
+    fill = as_python(found[0], concrete(node.dtype))
+    return Tensor(contents.format.with_fill(fill), contents.shape, contents.buffers)
+
+
+def _parts(node: Node, unknown: set[int]) -> list[Node] | None:
+    """The largest parts of a node with a fill value that is known; None if they lie elsewhere."""
+    found: dict[int, Node] = {}
+    seen: set[int] = set()
+    left = [node]
+    while left:
+        whole = left.pop()
+        if not isinstance(whole, Map):
+            return None
+        for arg in whole.args:
+            if id(arg) in seen:
+                continue
+            seen.add(id(arg))
+            if id(arg) in unknown:
+                left.append(arg)
+            elif not isinstance(arg, Constant) and known_fill(arg) is not None:
+                found[id(arg)] = arg
+    return list(found.values())
+
+
+def _where_stored(node: Node, parts: Sequence[Node]) -> Node:
+    """The node where one of its parts is stored; 0 elsewhere, which is as good as any number."""
+    tests: list[Node] = []
+    for part in parts:
+        fill = known_fill(part)
+        assert fill is not None
+        tests.append(Map(stored(fill[0]), (part,), part.shape, "bool"))
+    cond = reduce(lambda a, b: Map(logical_or, (a, b), node.shape, "bool"), tests)
+    dtype = concrete(node.dtype)
+    return Map(where, (cond, node, Constant(as_python(0, dtype), dtype)), node.shape, node.dtype)
+
+
+@dataclass(slots=True)
+class _Change:
+    """A graph with tensors in the place of some numbers, by the identity of calls."""
+
+    passed: Mapping[int, Passed]
+    _made: dict[int, Node] = field(default_factory=dict)
+
+    def node(self, node: Node) -> Node:
+        """The node that stands for another, which is itself if nothing in it changes."""
+        made = self._made.get(id(node))
+        if made is None:
+            made = self._made[id(node)] = self._changed(node)
+        return made
+
+    def _changed(self, node: Node) -> Node:
+        match node:
+            case Map() if id(node) in self.passed:
+                return self._call(node, self.passed[id(node)])
+            case Map(_, args):
+                new = tuple([self.node(arg) for arg in args])
+                same = all(a is b for a, b in zip(new, args, strict=True))
+                return node if same else replace(node, args=new, fill=())
+            case Reduce(_, _, arg) | View(arg):
+                new_arg = self.node(arg)
+                return node if new_arg is arg else replace(node, arg=new_arg)
+            case Take(arg):
+                new_arg = self.node(arg)  # numbers in indices are never passed
+                return node if new_arg is arg else replace(node, arg=new_arg)
+            case _:
+                return node
+
+    def _call(self, node: Map, passed: Passed) -> Map:
+        args = []
+        for k, arg in enumerate(node.args):
+            tensor = passed.numbers.get(k)
+            args.append(self.node(arg) if tensor is None else leaf(tensor))
+        return replace(node, function=passed.function, args=tuple(args), fill=())
