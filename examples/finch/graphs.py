@@ -3,7 +3,8 @@
 A search keeps a frontier: the vertices found last. *Push* goes through the edges that leave it;
 *pull* goes through the vertices not yet found, and leaves each at the first edge from the frontier.
 While the frontier is small, pushing looks at less; when it is a large part of the graph, pulling
-does. Switching between the two is direction optimization.
+does. Switching between the two is direction optimization. All steps are one kernel: a loop that
+`break` ends, in which one frontier and the next change places.
 
 `python examples/finch/graphs.py`
 """
@@ -18,59 +19,97 @@ import linnet as ln
 
 GRAPH = ln.Dense(ln.SparseList(ln.Pattern()))  # row j holds the neighbours of j
 FRONTIER = ln.SparseByteMap(ln.Pattern())
+FOUND = ln.Dense(ln.Element(False))
+LENGTHS = ln.Dense(ln.Element(0.0))
 NOBODY = -1
 FAR = np.inf
 
 
-# G: the next frontier. P: parents. V: visited. F: the frontier. A: edges, from j to k.
+# P: parents. A, AT: edges by where they begin, and by where they lead: row k of AT holds the
+# vertices from which k is reached. A step pulls if more than `limit` edges leave the frontier.
 @ln.kernel
-def push(G, P, V, F, A):
-    G[...] = False
-    for j, k in ...:
-        if F[j] and A[j, k] and not V[k]:
-            G[k] |= True
-            P[k] = ln.choose(NOBODY)(P[k], j)
-    for k in ...:
-        if G[k]:
-            V[k] |= True
-    return G
+def search_all(P, steps, pulls, A, AT, degrees, source, limit):
+    now = ln.temp(FRONTIER)
+    new = ln.temp(FRONTIER)
+    found = ln.temp(FOUND)
+    edges = ln.scalar(0)
+    parent = ln.scalar(NOBODY, short_circuit=True)  # one is enough: the loop over j ends
+    steps[...] = 0
+    pulls[...] = 0
+    P[...] = NOBODY
+    found[...] = False
+    now[...] = False
+    P[source[()]] = source[()]
+    found[source[()]] |= True
+    now[source[()]] |= True
+    for _step in range(A.shape[0]):
+        edges[...] = 0
+        for j in ...:
+            if now[j]:
+                edges[()] += degrees[j]
+        if edges[()] == 0:
+            break
+        steps[()] += 1
+        new[...] = False
+        if edges[()] > limit[()]:
+            pulls[()] += 1
+            for k in ...:
+                if not found[k]:
+                    parent[...] = NOBODY
+                    for j in ...:
+                        if now[ln.follow(j)] and AT[k, j]:
+                            parent[()] = ln.choose(NOBODY)(parent[()], j)
+                    if parent[()] != NOBODY:
+                        new[k] |= True
+                        P[k] = parent[()]
+        else:
+            for j, k in ...:
+                if now[j] and A[j, k] and not found[k]:
+                    new[k] |= True
+                    P[k] = ln.choose(NOBODY)(P[k], j)
+        for k in ...:
+            if new[k]:
+                found[k] |= True
+        now, new = new, now
+    return P
 
 
-# AT: edges by where they lead, so that row k holds those from which k is reached.
+# Bellman and Ford: a round relaxes the edges that leave what changed in the round before. D, and
+# `before` that round: distances. W: lengths of edges, infinite where there is none.
 @ln.kernel
-def pull(G, P, V, F, AT):
-    p = ln.scalar(NOBODY, short_circuit=True)  # one parent is enough: the loop over j ends
-    G[...] = False
-    for k in ...:
-        if not V[k]:
-            p[...] = NOBODY
-            for j in ...:
-                if F[ln.follow(j)] and AT[k, j]:
-                    p[()] = ln.choose(NOBODY)(p[()], j)
-            if p[()] != NOBODY:
-                G[k] |= True
-                P[k] = p[()]
-    for k in ...:
-        if G[k]:
-            V[k] |= True
-    return G
-
-
-# One round of Bellman and Ford: D and F are new distances and whose distance changed, E and G
-# those of the round before. W: lengths of edges, infinite where there is none.
-@ln.kernel
-def relax(D, F, E, G, W):
+def relax_all(D, rounds, W, source):
+    before = ln.temp(LENGTHS)
+    now = ln.temp(FRONTIER)
+    new = ln.temp(FRONTIER)
+    more = ln.scalar(False)
+    rounds[...] = 0
     D[...] = FAR
-    for i in ...:
-        D[i] = E[i]
-    F[...] = False
-    for j in ...:
-        if G[j]:
-            for i in ...:
-                d = E[j] + W[j, i]
-                D[i] = min(D[i], d)
-                F[i] |= d < E[i]
-    return D, F
+    before[...] = FAR
+    now[...] = False
+    D[source[()]] = 0
+    before[source[()]] = 0
+    now[source[()]] |= True
+    for _round in range(W.shape[0]):
+        more[...] = False
+        for j in ...:
+            if now[j]:
+                more[()] |= True
+        if not more[()]:
+            break
+        rounds[()] += 1
+        new[...] = False
+        for j in ...:
+            if now[j]:
+                for i in ...:
+                    d = before[j] + W[j, i]
+                    if d < before[i]:
+                        D[i] = min(D[i], d)
+                        new[i] |= True
+        for i in ...:
+            if new[i]:
+                before[i] = D[i]
+        now, new = new, now
+    return D
 
 
 # A parent of i is any j from which its distance comes.
@@ -85,39 +124,24 @@ def parents(P, D, W):
 
 def search(
     A: ln.Tensor, AT: ln.Tensor, source: int, switch: float = 0.05
-) -> tuple[np.ndarray, list[str]]:
-    """Parents of all vertices, and the direction of each step.
+) -> tuple[np.ndarray, int, int]:
+    """Parents of all vertices, the number of steps, and how many of them pulled.
 
     A step pulls when the edges that leave the frontier are more than `switch` of all edges:
-    0 pulls always, infinity never.
+    0 pulls always, 1 never.
     """
-    n = A.shape[0]
-    start = np.arange(n) == source
     degrees = np.diff(A.buffers["ptr1"])
-    F, G = ln.asarray(start, format=FRONTIER), ln.empty_tensor(FRONTIER)
-    V, P = ln.asarray(start, copy=True), ln.asarray(np.where(start, source, NOBODY))
-    P = P.copy()
-    steps = []
-    while F.nnz:
-        pulls = degrees[F.buffers["idx0"]].sum() > switch * A.nnz
-        step, edges = (pull, AT) if pulls else (push, A)
-        F, G = step(G, P, V, F, edges), F
-        steps.append(step.__name__)
-    return P.to_numpy(), steps
+    P, steps, pulls = ln.empty_tensor(ln.DENSE(1)), ln.scalar(0), ln.scalar(0)
+    search_all(P, steps, pulls, A, AT, degrees, np.array(source), np.array(int(switch * A.nnz)))
+    return P.to_numpy(), int(steps), int(pulls)
 
 
 def distances(W: ln.Tensor, source: int) -> tuple[np.ndarray, np.ndarray, int]:
     """Distances from one vertex, parents, and the number of rounds."""
-    n = W.shape[0]
-    start = np.arange(n) == source
-    D, E = ln.asarray(np.where(start, 0.0, FAR)), ln.empty_tensor(ln.DENSE(1))
-    F, G = ln.asarray(start, format=FRONTIER), ln.empty_tensor(FRONTIER)
-    rounds = 0
-    while F.nnz:
-        (D, F), E, G = relax(E, G, D, F, W), D, F
-        rounds += 1
+    D, rounds = ln.empty_tensor(ln.DENSE(1)), ln.scalar(0)
+    relax_all(D, rounds, W, np.array(source))
     P = parents(ln.empty_tensor(ln.DENSE(1)), D, W)
-    return D.to_numpy(), P.to_numpy(), rounds
+    return D.to_numpy(), P.to_numpy(), int(rounds)
 
 
 # -- plain Python, to check against --------------------------------------------------------------
@@ -169,13 +193,13 @@ def check_search(name: str, edges: np.ndarray, n: int, source: int) -> None:
     for j, k in edges.T.tolist():
         neighbours[j].append(k)
     expected = levels(neighbours, source)
-    for switch in (np.inf, 0, 0.05):
-        found, steps = search(A, AT, source, switch)
+    for switch in (1, 0, 0.05):
+        found, steps, pulls = search(A, AT, source, switch)
         assert ((found >= 0) == (np.array(expected) >= 0)).all()
         for k in range(0, n, 7):
             assert found[k] < 0 or depth(found, k, source) == expected[k]
-    reached, pulls = int((found >= 0).sum()), steps.count("pull")
-    print(f"{name:10} {reached} of {n} found in {len(steps)} steps, {pulls} by pulling")
+    reached = int((found >= 0).sum())
+    print(f"{name:10} {reached} of {n} found in {steps} steps, {pulls} by pulling")
 
 
 def check_paths(edges: np.ndarray, n: int, rng: np.random.Generator) -> None:
