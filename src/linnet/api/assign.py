@@ -11,6 +11,8 @@ from numpy.typing import NDArray
 from linnet.api.dtypes import astype
 from linnet.api.indexing import normalized
 from linnet.api.operands import as_tensor, dtype_of, kind_of, shape_of
+from linnet.api.placing import masked, placed
+from linnet.api.programs import is_large
 from linnet.api.shapes import broadcast_shapes, broadcast_to
 from linnet.api.storage import (
     alike,
@@ -30,21 +32,29 @@ Ints: TypeAlias = NDArray[Any]
 
 def assigned(x: Tensor, key: object, value: object) -> Tensor:
     """The array with other values at the places that an index selects."""
-    parts = normalized(key, shape_of(x))
     new = value if isinstance(value, bool | int | float | complex) else as_tensor(value)
     _check_type(x, new)
     if is_dense(x.contents().format):
-        array = x.to_numpy().copy()
-        given = new.to_numpy() if isinstance(new, Tensor) else new
-        try:
-            array[parts] = given
-        except (ValueError, IndexError) as error:
-            raise ShapeError(f"these values do not fit there: {error}") from None
-        return from_numpy(array, None, x.contents().format, None, None)
+        return _densely(x, normalized(key, shape_of(x)), new)
     if not isinstance(new, Tensor):
         new = as_tensor(np.asarray(new, dtype_of(x)))
-    shape, places = _region(parts, shape_of(x))
-    return _replaced(x, astype(new, dtype_of(x), copy=False), shape, places)
+    new = astype(new, dtype_of(x), copy=False)
+    found = masked(x, key, new) if is_large(x) else None
+    if found is not None:
+        return found
+    parts = normalized(key, shape_of(x))
+    found = placed(x, parts, new) if is_large(x) else None
+    return _replaced(x, new, *_region(parts, shape_of(x))) if found is None else found
+
+
+def _densely(x: Tensor, parts: tuple[Any, ...], new: Any) -> Tensor:
+    """The same for an array of which every element is stored."""
+    array = x.to_numpy().copy()
+    try:
+        array[parts] = new.to_numpy() if isinstance(new, Tensor) else new
+    except (ValueError, IndexError) as error:
+        raise ShapeError(f"these values do not fit there: {error}") from None
+    return from_numpy(array, None, x.contents().format, None, None)
 
 
 def _check_type(x: Tensor, new: Any) -> None:

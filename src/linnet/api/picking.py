@@ -46,7 +46,7 @@ def select(x: Tensor, positions: Ints, d: int) -> Tensor:
     outermost = x.contents().format.order[0] == d
     fits = shape_of(x)[d] <= _LONG * (stored(x) + len(positions))
     if is_large(x) and (outermost or fits):
-        return _by_kernel(readable(x), np.ascontiguousarray(positions), d)
+        return _by_kernel(readable(x), np.ascontiguousarray(positions), d, same_kind(x))
     return _by_coordinates(x, positions, d)
 
 
@@ -65,25 +65,25 @@ def _by_coordinates(x: Tensor, positions: Ints, d: int) -> Tensor:
     return build(parts, values[source], shape, same_kind(x))
 
 
-def _by_kernel(x: Tensor, positions: Ints, d: int) -> Tensor:
+def _by_kernel(x: Tensor, positions: Ints, d: int, wanted: Format) -> Tensor:
     """Look up what is outermost; along other dimensions, say where each position is to go."""
     format = x.contents().format
     fill, n = repr(format.fill_value), shape_of(x)[d]
     shape = tuple(len(positions) if m == d else size for m, size in enumerate(shape_of(x)))
     room = stored(x) * len(positions) // max(n, 1)
     if format.order[0] == d or is_full(format, d):
-        return run(_gather(format, d, fill), x, same_kind(x), [positions], room, *shape)
+        return run(_gather(format, d, fill), x, wanted, [positions], room, *shape)
     in_order = bool((positions[1:] >= positions[:-1]).all())
-    arranged = not in_order and _is_arranged(same_kind(x), d, len(positions))
+    arranged = not in_order and _is_arranged(wanted, d, len(positions))
     promise = APPEND if in_order or arranged else ONCE
     places = np.full(n, -1, index_dtype(len(positions)))
     places[positions] = np.arange(len(positions), dtype=places.dtype)
     if np.count_nonzero(places >= 0) == len(positions):  # none comes twice
-        found = run(_rename(format, d, fill, promise), x, same_kind(x), [places], room, *shape)
+        found = run(_rename(format, d, fill, promise), x, wanted, [places], room, *shape)
     else:
         maps = _ranges(positions, n)[: 2 if in_order else 3]
         kernel = _spread(format, d, fill, promise, in_order)
-        found = run(kernel, x, same_kind(x), maps, room, *shape)
+        found = run(kernel, x, wanted, maps, room, *shape)
     return _arranged(found) if arranged else found
 
 
