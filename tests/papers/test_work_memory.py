@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import shutil
 import subprocess
 import sys
 
@@ -88,3 +90,112 @@ def test_checks_are_made_on_request():
         assert np.array_equal(kernel(ln.empty_tensor(ln.DCSR), *args).to_numpy(), A)
     with ln.config(check=False):
         assert "UNSORTED" not in kernel.code(ln.empty_tensor(ln.DCSR), *args)
+
+
+# -- §7.3, Figure 18: bytes, counted by the allocator ----------------------------------------------
+
+ALLOCATOR = """
+#include <malloc.h>
+#include <stddef.h>
+static long long now, most;
+static void *counted(void *p) {
+  long long held = __atomic_add_fetch(&now, p ? malloc_usable_size(p) : 0, __ATOMIC_RELAXED);
+  if (held > most) most = held;
+  return p;
+}
+extern void *__libc_malloc(size_t), *__libc_calloc(size_t, size_t);
+extern void *__libc_realloc(void *, size_t), *__libc_memalign(size_t, size_t);
+extern void __libc_free(void *);
+void *malloc(size_t n) { return counted(__libc_malloc(n)); }
+void *calloc(size_t n, size_t size) { return counted(__libc_calloc(n, size)); }
+void *aligned_alloc(size_t at, size_t n) { return counted(__libc_memalign(at, n)); }
+void free(void *p) {
+  if (p) __atomic_sub_fetch(&now, malloc_usable_size(p), __ATOMIC_RELAXED);
+  __libc_free(p);
+}
+void *realloc(void *p, size_t n) {
+  long long had = p ? malloc_usable_size(p) : 0;
+  void *q = __libc_realloc(p, n);
+  if (q || !n) __atomic_sub_fetch(&now, had, __ATOMIC_RELAXED);
+  return counted(q);
+}
+long long counted_most(void) { return most; }
+long long counted_anew(void) { return most = now; }
+"""
+COUNTING = """
+import ctypes
+
+import numpy as np
+import scipy.sparse as sp
+
+import linnet as ln
+from linnet.formats.spare import SPARE
+from linnet.frontend.text import parse_text
+
+allocator = ctypes.CDLL(None)
+allocator.counted_most.restype = allocator.counted_anew.restype = ctypes.c_longlong
+rng, n, each = np.random.default_rng(0), 20_000, 5
+
+
+def matrix(format):
+    places = rng.integers(0, n, n * each), rng.integers(0, n, n * each)
+    return ln.tensor(places, np.ones(n * each), (n, n), format=format)
+
+
+outer = "C[...] = 0\\nfor k, i, j in ...:\\n    C[i, j] += A[i, k] * B[k, j]"
+kernel = ln.insert_workspaces(ln.Kernel(parse_text(outer)), ln.{policy})
+A, B = matrix(ln.CSC), matrix(ln.CSR)
+with ln.config(backend="c"):  # whose code asks the allocator of this process
+    kernel(ln.empty_tensor(ln.CSR), matrix(ln.CSC), matrix(ln.CSR))
+    SPARE.drop()
+    start = allocator.counted_anew()
+    C = kernel(ln.empty_tensor(ln.CSR), A, B)
+    print(allocator.counted_most() - start, sum(a.nbytes for a in C.buffers.values()), C.nnz)
+"""
+_WORDS = 5 * 8  # of a component that accumulates: coordinates and value, twice, and a number
+_SLOTS = 4 * 8  # and its part of a table, half of which may be empty
+
+
+def accumulating(policy: ln.Policy, stored: int) -> int:
+    """The bytes of the accumulation array, as large as it may become beside so many components."""
+    count = max(policy.capacity or 1024, (1 << 17) + stored if policy.growth else 0)
+    return count * (_WORDS + (_SLOTS if policy.tabled else 0))
+
+
+COUNTED = [
+    ln.Coord(capacity=1 << 14, growth=False),
+    ln.Coord(),
+    ln.Coord(growth=0.5),
+    ln.Hash(),
+    ln.Bucket(),
+]
+
+
+@pytest.fixture(scope="module")
+def allocator(tmp_path_factory):
+    """A library that counts what is allocated, to be loaded before all others."""
+    if not sys.platform.startswith("linux") or shutil.which("cc") is None:
+        pytest.skip("needs a C compiler and the C library of Linux")
+    folder = tmp_path_factory.mktemp("allocator")
+    source, library = folder / "count.c", folder / "count.so"
+    source.write_text(ALLOCATOR)
+    command = ["cc", "-O1", "-shared", "-fPIC", "-fno-builtin", str(source), "-o", str(library)]
+    if subprocess.run(command, capture_output=True, check=False).returncode:
+        pytest.skip("the C library has no such functions")
+    return library
+
+
+@pytest.mark.parametrize("policy", COUNTED, ids=repr)
+def test_memory_is_three_times_the_result_and_what_accumulates(policy, allocator):
+    script = COUNTING.replace("{policy}", repr(policy))
+    done = subprocess.run(
+        [sys.executable, "-c", script],
+        capture_output=True,
+        text=True,
+        check=False,
+        env=os.environ | {"LD_PRELOAD": str(allocator)},
+    )
+    assert done.returncode == 0, done.stderr
+    most, result, stored = map(int, done.stdout.split())
+    assert result < most  # they are counted
+    assert most <= 3 * result + accumulating(policy, stored)
