@@ -61,6 +61,7 @@ class _Backwards:
     effects: Effects
     useful: set[str]
     after_loop: list[set[str]] = field(default_factory=list)  # what is live where `break` leads
+    exposed: dict[int, frozenset[str]] = field(default_factory=dict)  # by statement
 
     def block(self, block: imp.Block, live: set[str]) -> imp.Block:
         """A block, given what is live after it."""
@@ -132,8 +133,8 @@ class _Backwards:
                 return
 
     def _loop(self, stmt: imp.For | imp.While, live: set[str], kept: list[imp.Stmt]) -> None:
-        """A loop: whatever it reads anywhere may be read by its next iteration."""
-        inside = live | self.effects.of(stmt).reads
+        """A loop: what an iteration begins by reading may be what the one before has left."""
+        inside = live | self._exposed(stmt)
         self.after_loop.append(set(live))
         body = self.block(stmt.body, inside)
         self.after_loop.pop()
@@ -152,6 +153,40 @@ class _Backwards:
             new = imp.While(stmt.cond, body, stmt.note)
         if body.stmts or changes:
             kept.append(stmt if body is stmt.body else new)
+
+    def _exposed(self, stmt: imp.Stmt) -> frozenset[str]:
+        """The variables that may be read here with the values that they had before."""
+        found = self.exposed.get(id(stmt))
+        if found is None:
+            found = self.exposed[id(stmt)] = self._find_exposed(stmt)
+        return found
+
+    def _find_exposed(self, stmt: imp.Stmt) -> frozenset[str]:
+        match stmt:
+            case imp.Block(stmts):
+                return self._exposed_in(stmts)
+            case imp.Let(_, value) | imp.Assign(_, value):
+                return self.effects.of(value).reads
+            case imp.If(cond, then, orelse):
+                below = self._exposed(then) | self._exposed(orelse)
+                return below | self.effects.of(cond).reads
+            case imp.For(var, start, stop, body):
+                ends = self.effects.of(start).reads | self.effects.of(stop).reads
+                return ends | (self._exposed(body) - {var.name})
+            case imp.While(cond, body):
+                return self._exposed(body) | self.effects.of(cond).reads
+            case imp.Accumulate(var):
+                return self.effects.of(stmt).reads | {var.name}
+            case _:
+                return self.effects.of(stmt).reads
+
+    def _exposed_in(self, stmts: tuple[imp.Stmt, ...]) -> frozenset[str]:
+        found, given = set[str](), set[str]()
+        for stmt in stmts:
+            found |= self._exposed(stmt) - given
+            if isinstance(stmt, imp.Let | imp.Assign):
+                given.add(stmt.var.name)
+        return frozenset(found)
 
 
 def _is(a: object, b: object) -> bool:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 
 from linnet import imp
 
@@ -37,6 +38,17 @@ class Facts:
         self.definitions.pop(name, None)
         if value.dtype == imp.INT and self._is_fixed(value):
             self.definitions[name] = value
+
+    @contextmanager
+    def where(self, name: str, value: imp.Expr) -> Iterator[None]:
+        """A variable has a value for the time being."""
+        before = self.definitions.get(name)
+        if value != imp.Var(name):
+            self.define(name, value)
+        yield
+        self.definitions.pop(name, None)
+        if before is not None:
+            self.definitions[name] = before
 
     def _is_fixed(self, x: imp.Expr) -> bool:
         match x:
@@ -133,6 +145,12 @@ class Facts:
                 return {repr(x): 1}
 
     def _defined(self, x: imp.Expr) -> imp.Expr:
+        """What a variable stands for; of `min(a, b) + 1`, the least of `a + 1` and `b + 1`."""
         while isinstance(x, imp.Var) and x.name in self.definitions:
             x = self.definitions[x.name]
+        match x:
+            case imp.Binary("+" | "-" as op, inner, imp.Const() as c):
+                match self._defined(inner):
+                    case imp.Binary("min" | "max" as choice, a, b, dtype):
+                        return imp.Binary(choice, imp.binary(op, a, c), imp.binary(op, b, c), dtype)
         return x

@@ -141,7 +141,10 @@ def lower_sequence(ctx: Context, r: Region, cursor: Cursor, sequence: Sequence) 
         found = phases[-1].body
         for phase in reversed(phases[:-1]):
             assert phase.stop is not None
-            found = Switch(r.index < phase.stop, phase.body, found)
+            if ctx.known.at_most(r.index + 1, phase.stop):
+                found = phase.body
+            elif not ctx.known.at_most(phase.stop, r.index):
+                found = Switch(r.index < phase.stop, phase.body, found)
         lower_region(ctx, r.with_looplet(cursor, found))
         return
     inside = sequence.inside and cursor not in ctx.ends
@@ -217,7 +220,8 @@ def lower_at(ctx: Context, r: Region, where: imp.Expr) -> None:
     """The region at one index."""
     if where != r.index:
         ctx.b.emit(imp.Let(r.index, where))
-    lower_region(ctx, replace(r, lo=r.index, hi=r.index + 1, point=True))
+    with ctx.known.where(r.index.name, where):
+        lower_region(ctx, replace(r, lo=r.index, hi=r.index + 1, point=True))
 
 
 def lower_lookups(ctx: Context, r: Region) -> None:
@@ -232,6 +236,9 @@ def lower_lookups(ctx: Context, r: Region) -> None:
     ):
         return
     if r.looplets and lower_whole(ctx, r):
+        return
+    if ctx.known.at_most(r.hi, r.lo + 1):
+        lower_single(ctx, r, sure=r.nonempty)
         return
     reserve(ctx, r, imp.maximum(r.hi - r.lo, 0))
     body = ctx.collect(lambda: lower_point(ctx, r))
