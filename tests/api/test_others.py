@@ -331,3 +331,17 @@ def test_groups_for_several_arrays():
         ln.groupby(x, LABELS).mean(x)
     with pytest.raises(TypeError, match="cannot be put in order"):
         ln.groupby([None, "a"])
+
+
+@pytest.mark.parametrize("kind", ["COO", "GCXS", "DOK"])
+@pytest.mark.parametrize("fill", [0.0, 1.5, float("nan")])
+def test_arrays_of_pydata_sparse(kind: str, fill: float):
+    sparse = pytest.importorskip("sparse")
+    dense = np.full((4, 5, 3), fill)
+    dense[[0, 2, 3], [1, 4, 0], [2, 2, 0]] = [3.0, -1.0, 2.0]
+    listed = sparse.COO.from_numpy(dense, fill_value=fill)
+    found = ln.asarray(listed if kind == "COO" else listed.asformat(kind.lower()))
+    assert (found.format, found.nnz) == (ln.asarray(listed).format, 3)
+    assert np.array_equal(found.to_numpy(), dense, equal_nan=True)
+    doubled = ln.asarray(dense) + listed.asformat(kind.lower())
+    assert np.array_equal(doubled.to_numpy(), dense * 2, equal_nan=True)

@@ -10,7 +10,7 @@ from linnet.formats.located import located
 from linnet.formats.named import FormatLike
 from linnet.formats.tensor import Tensor
 
-_FOREIGN = ("torch", "cupy", "cupyx", "networkx", "pandas")
+_FOREIGN = ("torch", "cupy", "cupyx", "sparse", "networkx", "pandas")
 
 
 @located

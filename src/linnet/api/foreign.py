@@ -1,4 +1,4 @@
-"""Arrays, tables, graphs of other libraries, in and out: torch, CuPy, networkx, pandas.
+"""Arrays, tables, graphs of other libraries: torch, CuPy, PyData/Sparse, networkx, pandas.
 
 None of them is imported but by who has given us something of theirs, or asks for it.
 """
@@ -17,7 +17,7 @@ from linnet.formats.located import located
 from linnet.formats.named import CSC, CSR
 from linnet.formats.tensor import Tensor
 
-ARRAYS = ("torch", "cupy", "cupyx")
+ARRAYS = ("torch", "cupy", "cupyx", "sparse")
 
 
 def home_of(obj: object) -> str:
@@ -32,6 +32,8 @@ def taken_in(obj: Any) -> Any:
             return _from_torch(obj)
         case "cupy" | "cupyx":
             return obj.get()
+        case "sparse":
+            return _from_pydata(obj)
         case "networkx":
             return _adjacency(obj)
         case "pandas":
@@ -39,6 +41,17 @@ def taken_in(obj: Any) -> Any:
         case "linnet":
             return obj.compute()
     return obj
+
+
+def _from_pydata(obj: Any) -> Any:
+    """An array of PyData/Sparse, whatever it is stored as: its coordinates, values, fill value."""
+    if not hasattr(obj, "fill_value"):
+        return obj
+    from linnet.formats.construct import tensor
+
+    listed = obj if hasattr(obj, "coords") else obj.asformat("coo")
+    fill = np.asarray(listed.fill_value, listed.dtype).item()
+    return tensor(list(listed.coords), listed.data, tuple(listed.shape), fill_value=fill)
 
 
 def _adjacency(graph: Any) -> Any:
