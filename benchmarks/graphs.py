@@ -65,7 +65,7 @@ def search(P, A, AT, degrees, source, limit):
             for j, k in ...:
                 if now[j] and A[j, k] and not found[k]:
                     new[k] |= True
-                    P[k] = ln.choose(-1)(P[k], j)
+                    P[k] = max(P[k], j)  # any will do, and this one is found in any order
         for k in ...:
             if new[k]:
                 found[k] |= True

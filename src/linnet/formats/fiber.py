@@ -22,7 +22,8 @@ class Storage:
     as is known; `found` collects those for which that turns out while lowering, and `notes` what a
     level wants to remember from writing a tensor to finishing it. `sites` numbers the errors of
     levels that cannot hold everything. `op` is the function by which it is updated, where that is
-    one. A `temporary` is written before it is read, so that variables still say what it holds.
+    one. A `temporary` is written before it is read, so that variables still say what it holds; one
+    that is `unordered` need not list what it holds in order.
     """
 
     name: str
@@ -38,6 +39,7 @@ class Storage:
     sites: dict[int, int] = field(compare=False, hash=False, repr=False, default_factory=dict)
     op: Function | None = field(compare=False, hash=False, repr=False, default=None)
     temporary: bool = field(compare=False, hash=False, repr=False, default=False)
+    unordered: bool = field(compare=False, hash=False, repr=False, default=False)
 
     def dim(self, level: int, sub: int = 0) -> imp.Expr:
         """The size of the dimension that part `sub` of a level stores."""

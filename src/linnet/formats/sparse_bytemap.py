@@ -111,7 +111,8 @@ class SparseByteMap(Inner):
         listed = _listed(storage, level)
         if level > 0:
             b.emit(imp.Grow(ptr, count + 1))
-        b.emit(imp.Do(b.call("order", tbl, count * n, listed, m)))
+        order = "order_if_cheap" if storage.unordered else "order"
+        b.emit(imp.Do(b.call(order, tbl, count * n, listed, m)))
         if listed != idx:
             b.emit(imp.Do(b.call(split_keys, key, m, n, count, ptr, idx)))
         elif not storage.temporary:

@@ -74,6 +74,12 @@ def order(tbl: Sequence[bool], n: int, keys: Target, count: int) -> None:
             sort(keys, 0, count)
 
 
+def order_if_cheap(tbl: Sequence[bool], n: int, keys: Target, count: int) -> None:
+    """The same for those who need no order: memory is better walked in order where much is set."""
+    if count * _CROWDED > n:
+        order(tbl, n, keys, count)
+
+
 def sweep(tbl: Sequence[bool], base: int, n: int, idx: Target, out: int) -> int:
     """Write the i < n with tbl[base + i] to idx[out:], in order; return where they end.
 

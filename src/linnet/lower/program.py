@@ -23,6 +23,7 @@ from linnet.names import Names
 from linnet.normalize.lifecycles import carried_scalars
 from linnet.normalize.shape_checks import Check
 from linnet.normalize.simplify import facts_of
+from linnet.normalize.unordered import unordered
 from linnet.stages import stage, watched
 
 
@@ -59,7 +60,10 @@ def _lower_knowing(
     """Lower, given which levels of which results are written with gaps; also says which were."""
     b = Builder(Names(_names_in(program)))
     facts = facts_of(program, {name: tensor.dtype for name, tensor in bound.items()})
-    storages, dims, arguments = make_storages(b, program, bound, equal_modes(checks, bound))
+    equal = equal_modes(checks, bound)
+    storages, dims, arguments = make_storages(b, program, bound, equal)
+    for name in unordered(program, {n: tensor.format for n, tensor in bound.items()}, equal):
+        storages[name] = replace(storages[name], unordered=True)
     for name, levels in skipping.items():
         storages[name] = replace(storages[name], skipping=levels)
     for name, op in _update_functions(program).items():

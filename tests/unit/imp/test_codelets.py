@@ -132,6 +132,7 @@ def test_sorts_fall_back_on_a_heap(compiled, name):
 @pytest.mark.parametrize("count", [0, 1, 3, 90, 100, 101, 700, 1000])
 def test_flags_that_are_listed(compiled, dtype, count):
     order = compiled("order", "bool*", "int64", f"{dtype}*", "int64")
+    roughly = compiled("order_if_cheap", "bool*", "int64", f"{dtype}*", "int64")
     clear = compiled("clear", "bool*", "int64", f"{dtype}*", "int64")
     rng, n = np.random.default_rng(count), 1000
     keys = rng.permutation(n)[:count].astype(dtype)
@@ -140,6 +141,10 @@ def test_flags_that_are_listed(compiled, dtype, count):
         tbl[keys], idx[:count] = True, listed
         order(tbl, n, idx, count)
         assert idx[:count].tolist() == np.sort(keys).tolist()
+        idx[:count] = listed
+        roughly(tbl, n, idx, count)
+        expected = np.sort(keys) if count > 100 else listed
+        assert idx[:count].tolist() == expected.tolist()
         clear(tbl, n, idx, count)
         assert not tbl.any()
 
@@ -236,6 +241,7 @@ SIGNATURES = {
     "sweep": "bool* n n idx* n",
     "clear": "bool* n idx* n",
     "order": "bool* n idx* n",
+    "order_if_cheap": "bool* n idx* n",
     "prefix_sum": "idx* n",
     "group_by_position": "idx* n idx* n int64*",
     "sort_groups": "idx* n idx* idx* int64*",
