@@ -1,9 +1,9 @@
 """The accumulation array of a sparse workspace: insert, sort, merge (WORK §4), as code.
 
-New components lie in `crd` and `val`, those of the all array in arrays of their own. Codelets of a
-policy say how they are inserted and sorted. What is not Linnet's own is looked at: its indices, the
-component that `insert` finds, and the order that `sort` gives. How the array that is full is handed
-to another thread is in `pipelining`.
+New components lie behind those of the all array, unless there are two of it or two accumulation
+arrays: then the all array has arrays of its own. Codelets of a policy say how components are
+inserted and sorted. What is not Linnet's own is looked at: its indices, the component that `insert`
+finds, and the order that `sort` gives.
 """
 
 from __future__ import annotations
@@ -100,8 +100,25 @@ class Accumulation:
 
     @property
     def values(self) -> imp.Buffer:
-        """The values of components, those of the all array first."""
+        """The values of the components in `crd`."""
         return self.storage.buffers[1]["val"]
+
+    @property
+    def all(self) -> tuple[imp.Buffer, imp.Buffer]:
+        """The all array: its words and its values."""
+        if self.policy.apart:
+            return self.array("all_crd"), self.array("all_val")
+        return self.array("crd"), self.values
+
+    @property
+    def base(self) -> imp.Expr:
+        """Where the first component lies that has accumulated."""
+        return imp.ZERO if self.policy.apart else self.v.stored
+
+    @property
+    def end(self) -> imp.Expr:
+        """Where the next component comes to lie."""
+        return self.v.count if self.policy.apart else self.v.stored + self.v.count
 
     def begin(self) -> None:
         """Nothing has gone wrong yet."""
@@ -125,12 +142,13 @@ class Accumulation:
             if policy.pipelined:  # a table that is in use stays as it is
                 larger = larger & imp.eq(v.count, imp.ZERO)
             b.emit(imp.If(larger, enlarge, imp.EMPTY))
-        self.make_room_for(v.capacity)
+        self.make_room_behind()
 
-    def make_room_for(self, count: imp.Expr) -> None:
-        """Room for so many components, whoever wrote to these arrays before."""
-        self.b.emit(imp.Grow(self.array("crd"), count * self.v.w))
-        self.storage.below(0).reserve(self.b, self.storage, 1, count)
+    def make_room_behind(self) -> None:
+        """Room for the components themselves, whoever wrote to these arrays before."""
+        top = self.b.let("top", self.base + self.v.capacity)
+        self.b.emit(imp.Grow(self.array("crd"), top * self.v.w))
+        self.storage.below(0).reserve(self.b, self.storage, 1, top)
 
     def wanted(self) -> imp.Expr:
         """How many components are to accumulate, seeing how many there are to merge with."""
@@ -159,19 +177,30 @@ class Accumulation:
         b, v, policy = self.b, self.v, type(self.policy)
         more = imp.Assign(v.count, v.count + 1)
         if not self.inserts:
-            return (_tell(self.storage, state), more)
+            return (self._tell(state), more)
         e, val, dtype = b.var(f"{self.storage.prefix(0)}_e"), self.values, self.storage.format.dtype
         crd, order, slots = (self.array(name) for name in ("crd", "order", "slots"))
-        lengths = (imp.ZERO - (v.count + 1) * v.w, v.capacity + ROOM, self.table)
-        args = (crd, v.w, imp.ZERO, v.count, self._bucket(state), order, slots, v.heads)
+        lengths = (imp.ZERO - (self.end + 1) * v.w, v.capacity + ROOM, self.table)
+        args = (crd, v.w, self.base, v.count, self._bucket(state), order, slots, v.heads)
         found = self._call(plain(policy.insert), INSERT, args, lengths)
         assert dtype is not None
-        value = b.call(combine(self.storage.op, dtype), val[e], val[v.count])
-        both = imp.Store(val, e, imp.cast(value, dtype))
+        value = b.call(combine(self.storage.op, dtype), val[self.base + e], val[self.end])
+        both = imp.Store(val, self.base + e, imp.cast(value, dtype))
         known = imp.If((e >= 0) & (e < v.count), imp.Block((both,)), imp.Block((more,)))
-        right = b.call(check_found, crd, v.w, imp.ZERO, e, v.count)
+        right = b.call(check_found, crd, v.w, self.base, e, v.count)
         checks = (*self._alarm(), self.unless(right)) if self.checks else ()
-        return (_tell(self.storage, state), imp.Let(e, found), *checks, known)
+        return (self._tell(state), imp.Let(e, found), *checks, known)
+
+    def _tell(self, state: tuple[imp.Expr, ...]) -> imp.Stmt:
+        """Write the coordinates of the next component: as their number, or one by one."""
+        v, crd, number = self.v, self.array("crd"), state[0]
+        for k in range(1, len(state)):
+            number = number * self.storage.dim(0, k) + state[k]
+        one = imp.Store(crd, self.end, number)
+        if len(state) == 1:
+            return one
+        apart = [imp.Store(crd, self.end * v.w + k, i) for k, i in enumerate(state)]
+        return imp.If(imp.eq(v.w, imp.ONE), imp.Block((one,)), imp.Block(tuple(apart)))
 
     def _bucket(self, state: tuple[imp.Expr, ...]) -> imp.Expr:
         """The bucket of a component: by its first coordinate, if the policy does not say."""
@@ -192,12 +221,12 @@ class Accumulation:
         crd, order, slots, run, late = (
             self.array(name) for name in ("crd", "order", "slots", "run", "late")
         )
-        bits = self.make_room_to_sort(crd, order)
+        bits = self.make_room_to_sort(crd, self.base, order)
         if self.guards:
-            args = (crd, v.w, imp.ZERO, v.count, order, run, slots, v.heads)
-            lengths = (imp.ZERO - v.count * v.w, v.count + ROOM, v.count * v.w + ROOM, self.table)
+            args = (crd, v.w, self.base, v.count, order, run, slots, v.heads)
+            lengths = (imp.ZERO - self.end * v.w, v.count + ROOM, v.count * v.w + ROOM, self.table)
             b.emit(imp.Do(self._call(plain(policy.sort), SORT, args, lengths)), *self._alarm())
-        what = (crd, self.values, v.w, v.count, bits, run, late, order, slots, v.heads)
+        what = (crd, self.values, v.w, self.base, v.count, bits, run, late, order, slots, v.heads)
         n = b.let(f"{self.storage.prefix(0)}_new", b.call(self.arrange, *what))
         if self.checks:
             b.emit(self.unless(n >= 0))
@@ -207,29 +236,27 @@ class Accumulation:
             b.emit(imp.Do(clear), *self._alarm())
         with b.collect() as merge:
             self._merge(n)
-        old, old_val = self.array("all_crd"), self.array("all_val")
+        old, old_val = self.all
         only = (imp.Swap(old, run), imp.Swap(old_val, late), imp.Assign(v.stored, n))
         b.emit(imp.If(v.stored > 0, imp.Block(tuple(merge)), imp.Block(only)))
         b.emit(imp.Assign(v.count, imp.ZERO))
 
     def _merge(self, n: imp.Var) -> None:
         """Merge the run, of n components, with the all array."""
-        b, v, crd, val = self.b, self.v, self.array("crd"), self.values
-        old, old_val = self.array("all_crd"), self.array("all_val")
-        doubled = self.policy.double_buffered
-        both = b.let("both", v.stored + n)
-        target = (crd, val) if doubled else (old, old_val)
-        b.emit(imp.Grow(target[0], both * v.w), imp.Grow(target[1], both))
-        args = (old, old_val, v.w, v.stored, self.array("run"), self.array("late"), n)
-        merged = b.call(merge_codelet(self.merging), *args, *(target if doubled else ()))
-        b.emit(imp.Assign(v.stored, merged))
-        if doubled:  # what was the all array takes the next components
-            b.emit(imp.Swap(old, crd), imp.Swap(old_val, val))
+        b, v, (old, old_val) = self.b, self.v, self.all
+        new = (self.array("crd"), self.values) if self.policy.double_buffered else ()
+        if self.policy.apart:
+            both, (target, target_val) = b.let("both", v.stored + n), new or self.all
+            b.emit(imp.Grow(target, both * v.w), imp.Grow(target_val, both))
+        args = (old, old_val, v.w, v.stored, self.array("run"), self.array("late"), n, *new)
+        b.emit(imp.Assign(v.stored, b.call(merge_codelet(self.merging), *args)))
+        if new:  # what was the all array takes the next components
+            b.emit(*map(imp.Swap, self.all, new))
 
     def exchange(self) -> None:
         """What is read becomes the all array, or back."""
-        self.b.emit(imp.Swap(self.array("crd"), self.array("all_crd")))
-        self.b.emit(imp.Swap(self.values, self.array("all_val")))
+        if self.policy.apart:
+            self.b.emit(*map(imp.Swap, self.all, (self.array("crd"), self.values)))
 
     @property
     def merging(self) -> Merging:
@@ -245,7 +272,7 @@ class Accumulation:
         sort = plain(keep if self.guards else policy.sort)
         return arrange_codelet(self.merging, sort, policy.groups, self.checks)
 
-    def make_room_to_sort(self, crd: imp.Buffer, order: imp.Buffer) -> imp.Expr:
+    def make_room_to_sort(self, crd: imp.Buffer, base: imp.Expr, order: imp.Buffer) -> imp.Expr:
         """Room for what is sorted; gives the bits of a group that is dense, or -1."""
         b, v, late = self.b, self.v, self.array("late")
         b.emit(imp.Grow(self.array("run"), v.count * v.w + ROOM))
@@ -253,7 +280,7 @@ class Accumulation:
         if not type(self.policy).groups:
             b.emit(imp.Grow(late, v.count), numbers)
             return never
-        bits = b.let("bits", b.call(dense_bits, crd, v.w, imp.ZERO, v.count))
+        bits = b.let("bits", b.call(dense_bits, crd, v.w, base, v.count))
         dense = imp.Grow(late, v.count + imp.binary("<<", imp.ONE, bits))
         tables = imp.Grow(order, imp.Const(TABLES, imp.INT))
         sparse = (imp.Grow(late, v.count), numbers)
@@ -291,16 +318,3 @@ class Accumulation:
         """Give up, unless something is right."""
         wrong = imp.Return(imp.Const(status | self.storage.sites[0] << 8, imp.INT))
         return imp.If(~right, imp.Block((wrong,)), imp.EMPTY)
-
-
-def _tell(storage: Storage, state: tuple[imp.Expr, ...]) -> imp.Stmt:
-    """Write the coordinates of the next component: as their number, or one by one."""
-    v, crd = Variables(storage), storage.buffers[0]["crd"]
-    number = state[0]
-    for k in range(1, len(state)):
-        number = number * storage.dim(0, k) + state[k]
-    one = imp.Store(crd, v.count, number)
-    if len(state) == 1:
-        return one
-    apart = [imp.Store(crd, v.count * v.w + k, i) for k, i in enumerate(state)]
-    return imp.If(imp.eq(v.w, imp.ONE), imp.Block((one,)), imp.Block(tuple(apart)))

@@ -70,14 +70,14 @@ class Pipeline:
         """Spawn the task, with what has accumulated, and begin with the other array."""
         to, b, v = self.to, self.to.b, self.to.v
         full, full_val = to.array("full_crd"), to.array("full_val")
-        old, old_val = to.array("all_crd"), to.array("all_val")
+        old, old_val = to.all
         b.emit(imp.Swap(to.array("crd"), full), imp.Swap(to.values, full_val))
         order, slots = self.tables
         if slots != to.array("slots"):
             heads = b.let("heads", v.heads)
             b.emit(imp.Swap(to.array("order"), order), imp.Swap(to.array("slots"), slots))
             b.emit(imp.Assign(v.heads, v.full_heads), imp.Assign(v.full_heads, heads))
-        bits, both = to.make_room_to_sort(full, order), b.let("both", v.stored + v.count)
+        bits, both = to.make_room_to_sort(full, imp.ZERO, order), b.let("both", v.stored + v.count)
         if self.policy.double_buffered:  # the full array takes all
             b.emit(imp.Swap(old, full), imp.Swap(old_val, full_val))
             full, full_val, old, old_val = old, old_val, full, full_val

@@ -128,6 +128,11 @@ class Policy:
                 hint=f"from 0, all batches alike, to {_MOST_GROWTH}; 1 without saying",
             )
 
+    @property
+    def apart(self) -> bool:
+        """Whether the all array has arrays of its own."""
+        return self.double_buffered or self.pipelined
+
     def heads(self, b: Builder, first: imp.Expr, capacity: imp.Expr) -> imp.Expr:
         """How many heads the table has, given the first dimension and the capacity."""
         return imp.ZERO

@@ -1,6 +1,6 @@
 """`SparseWorkspace(n, policy)`: n dimensions, written in any order: insert, sort, merge (WORK §4).
 
-Components accumulate beside those that are sorted already, the *all array*. When there are enough
+Components accumulate behind those that are sorted already, the *all array*. When there are enough
 of them, or no more to come, they are sorted and merged into it. How they are inserted and sorted
 is up to a policy; reading walks the all array.
 """
@@ -44,15 +44,13 @@ _LARGEST = 2**63 - 1
 _ARRAYS = (
     Array("ptr", "position"),
     Array("crd", "table"),
-    Array("all_crd", "table"),
-    Array("all_val", "value"),
     Array("order", "table"),
     Array("slots", "table"),
     Array("run", "table"),
     Array("late", "value"),
 )
+_APART = (Array("all_crd", "table"), Array("all_val", "value"))
 _PIPELINED = (
-    *_ARRAYS,
     Array("full_crd", "table"),
     Array("full_val", "value"),
     Array("full_order", "table"),
@@ -66,10 +64,10 @@ class SparseWorkspace(Inner):
     """Component q has the words `crd[q * w : q * w + w]`, and they rise; there are `ptr[1]`.
 
     It has one word, the number of its coordinates in row-major order, where all those numbers have
-    64 bits, and otherwise a word for each coordinate. While the level is written, these are in
-    `all_crd`, and new components in `crd`, as they come: how they are found is the policy's affair.
-    Sorted, they are a `run` with the values `late`. Those that another thread is merging are the
-    `full` ones.
+    64 bits, and otherwise a word for each coordinate. While the level is written, further
+    components lie behind, as they come: how they are found is the policy's affair. Sorted, they are
+    a `run` with the values `late`. Where there are two all arrays, or two accumulation arrays, the
+    all array is in `all_crd` then. What another thread is merging has arrays that are `full`.
     """
 
     merges: ClassVar[bool] = True
@@ -95,7 +93,8 @@ class SparseWorkspace(Inner):
 
     @property
     def arrays(self) -> tuple[Array, ...]:  # type: ignore[override]
-        return _PIPELINED if self.policy.pipelined else _ARRAYS
+        apart = _APART if self.policy.apart else ()
+        return (*_ARRAYS, *apart, *(_PIPELINED if self.policy.pipelined else ()))
 
     @property
     def stamp(self) -> str:
@@ -155,7 +154,7 @@ class SparseWorkspace(Inner):
         with b.collect() as room:
             accumulation.make_room()
         with b.collect() as again:  # what was read the last time lies where these are to lie
-            accumulation.make_room_for(v.capacity)
+            accumulation.make_room_behind()
         b.emit(imp.If(v.capacity < 1, imp.Block(tuple(room)), imp.Block(tuple(again))))
 
     def _begin(self, b: Builder, storage: Storage) -> Accumulation:
@@ -183,8 +182,8 @@ class SparseWorkspace(Inner):
         leave = imp.If(dirty, imp.Block(keep), imp.EMPTY)
         begin = (room, imp.Let(dirty, imp.FALSE))
         return Lookup(
-            Thunk(begin, fiber.child(v.count, dirty=dirty, fresh=True), (leave,)),
-            sure=Thunk((room,), fiber.child(v.count, fresh=True), keep),
+            Thunk(begin, fiber.child(accumulation.end, dirty=dirty, fresh=True), (leave,)),
+            sure=Thunk((room,), fiber.child(accumulation.end, fresh=True), keep),
         )
 
     def freeze(self, b: Builder, storage: Storage, level: int, count: imp.Expr) -> None:

@@ -33,25 +33,25 @@ def arranging(combine: Combine, sort: Codelet, groups: bool, checked: bool) -> C
     right = check_order if checked else _believed
 
     def arrange(
-        crd: Ints, val: Values, w: int, count: int, bits: int, run: Target, late: Values,
-        order: Target, slots: Ints, size: int,
+        crd: Ints, val: Values, w: int, base: int, count: int, bits: int, run: Target,
+        late: Values, order: Target, slots: Ints, size: int,
     ) -> int:  # fmt: skip
         """Sort."""
-        sort(crd, w, 0, count, order, run, slots, size)
-        if not right(crd, w, 0, count, order):
+        sort(crd, w, base, count, order, run, slots, size)
+        if not right(crd, w, base, count, order):
             return -1
-        return gather(crd, val, w, 0, count, order, run, late)
+        return gather(crd, val, w, base, count, order, run, late)
 
     def arrange_groups(
-        crd: Target, val: Values, w: int, count: int, bits: int, run: Target, late: Values,
-        order: Target, slots: Ints, size: int,
+        crd: Target, val: Values, w: int, base: int, count: int, bits: int, run: Target,
+        late: Values, order: Target, slots: Ints, size: int,
     ) -> int:  # fmt: skip
         """Add up in groups, or sort."""
         if bits >= 0:
-            return condense(crd, val, 0, count, bits, run, late, order)
+            return condense(crd, val, base, count, bits, run, late, order)
         if w == 1 and count > MANY:
-            group(crd, val, 0, count, run, late, order)
-        return arrange(crd, val, w, count, bits, run, late, order, slots, size)
+            group(crd, val, base, count, run, late, order)
+        return arrange(crd, val, w, base, count, bits, run, late, order, slots, size)
 
     return arrange_groups if groups else arrange
 
@@ -70,7 +70,7 @@ def staging(
         order: Target, slots: Target, size: int, old: Target, old_val: Values, stored: int,
         told: Target,
     ) -> None:  # fmt: skip
-        n = arrange(crd, val, w, count, bits, run, late, order, slots, size)
+        n = arrange(crd, val, w, 0, count, bits, run, late, order, slots, size)
         clear(slots, size, count)
         told[STORED] = -1
         if n >= 0:
@@ -81,7 +81,7 @@ def staging(
         order: Target, slots: Target, size: int, old: Ints, old_val: Values, stored: int,
         told: Target,
     ) -> None:  # fmt: skip
-        n = arrange(crd, val, w, count, bits, run, late, order, slots, size)
+        n = arrange(crd, val, w, 0, count, bits, run, late, order, slots, size)
         clear(slots, size, count)
         told[STORED] = -1
         if n >= 0:
