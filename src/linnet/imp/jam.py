@@ -18,9 +18,9 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from linnet import imp
-from linnet.imp.effects import Effects, effects_of
-from linnet.imp.fresh import fresh_names
-from linnet.imp.rewrite import rewrite, substitute, walk
+from linnet.imp.effects import Effects
+from linnet.imp.replace_loops import replace_loops
+from linnet.imp.rewrite import substitute, walk
 from linnet.names import Names
 
 
@@ -29,15 +29,13 @@ def jam(kernel: imp.Kernel) -> imp.Kernel:
 
     Needs: simplified code.
     """
-    effects, names = effects_of(kernel.codelets), fresh_names(kernel)
+    return replace_loops(kernel, _jammed)
 
-    def rule(node: imp.Node) -> imp.Node | None:
-        if isinstance(node, imp.For) and (rows := _sum_of_rows(node, effects)):
-            return _by_two(rows, names)
-        return None
 
-    body = rewrite(kernel.body, rule)
-    return kernel if body is kernel.body else replace(kernel, body=body)
+def _jammed(loop: imp.For, effects: Effects, names: Names) -> imp.Block | None:
+    """Two rows at a time, if a loop adds rows to one."""
+    rows = _sum_of_rows(loop, effects)
+    return None if rows is None else _by_two(rows, names)
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,8 +14,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 
 from linnet import imp
-from linnet.imp.effects import Effects, breaks, effects_of
-from linnet.imp.fresh import fresh_names
+from linnet.imp.effects import Effects, breaks
+from linnet.imp.replace_loops import replace_loops
 from linnet.imp.rewrite import rebuild, rewrite, statements, walk
 from linnet.names import Names
 
@@ -28,15 +28,13 @@ def walk_together(kernel: imp.Kernel) -> imp.Kernel:
 
     Needs: simplified code.
     """
-    effects, names = effects_of(kernel.codelets), fresh_names(kernel)
+    return replace_loops(kernel, _several)
 
-    def rule(node: imp.Node) -> imp.Node | None:
-        if isinstance(node, imp.For) and (rows := _shared_walk(node, effects)):
-            return _together(rows, names)
-        return None
 
-    body = rewrite(kernel.body, rule)
-    return kernel if body is kernel.body else replace(kernel, body=body)
+def _several(loop: imp.For, effects: Effects, names: Names) -> imp.Block | None:
+    """Several rows at a time, if they share a walk."""
+    rows = _shared_walk(loop, effects)
+    return None if rows is None else _together(rows, names)
 
 
 @dataclass(frozen=True, slots=True)
