@@ -39,12 +39,31 @@ def multiply(z, x, y):
         z[i] = x[i] * y[i]
 
 
+@ln.kernel
+def shared(z, x, y):
+    z[...] = False
+    for i in ...:
+        z[i] = x[i] & y[i]
+
+
+@ln.kernel
+def erode(z, x):
+    z[...] = False
+    for i in ...:
+        z[i] = ln.coalesce(x[~(i - 1)], True) & x[i] & ln.coalesce(x[~(i + 1)], True)
+
+
 def vector(letter: str) -> ln.Tensor:
     return ln.asarray(RUNS, format=nest(letter))
 
 
 def matrix(format: ln.Format) -> tuple[ln.Tensor, ln.Tensor]:
-    return ln.asarray(MATRIX, format=format), ln.asarray(np.ones(4))
+    whole = MATRIX + MATRIX.T if format == ln.SYMMETRIC else MATRIX
+    return ln.asarray(whole, format=format), ln.asarray(np.ones(4))
+
+
+ROW = ln.SparseRunList(ln.Pattern())
+PATTERN = ln.asarray(RUNS > 0, format=ROW)
 
 
 PROGRAMS = {
@@ -55,6 +74,10 @@ PROGRAMS = {
     "band_spmv": (spmv, ln.DENSE(1), matrix(ln.BAND)),
     "block_spmv": (spmv, ln.DENSE(1), matrix(ln.BLOCK)),
     "pinpoint_spmv": (spmv, ln.DENSE(1), (ln.asarray(np.eye(4), format=ln.PERM), np.ones(4))),
+    "symmetric_spmv": (spmv, ln.DENSE(1), matrix(ln.SYMMETRIC)),
+    "shared_runs": (shared, ROW, (PATTERN, PATTERN)),
+    "eroded_runs": (erode, ROW, (PATTERN,)),
+    "eroded": (erode, ln.DENSE(1), (RUNS > 0,)),
     "sparse_run_multiply": (multiply, nest("U"), (vector("U"), vector("U"))),
 }
 

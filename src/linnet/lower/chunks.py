@@ -153,16 +153,23 @@ def leaves_gaps(ctx: Context, r: Region, walks: list[Walk]) -> bool:
     return gaps and all(at_fill(ctx, r, [w.cursor]).body == loops.NOTHING for w in walks)
 
 
-def meet_chunks(ctx: Context, r: Region, walks: list[Walk], start: imp.Var) -> None:
+def meet_chunks(
+    ctx: Context, r: Region, walks: list[Walk], under_way: imp.Var | None = None
+) -> None:
     """An intersection of runs and blocks: `while` all of them last, what their chunks share.
 
-    A chunk that ends before another one begins is left behind without a look between the two.
+    A chunk that ends before another one begins is left behind without a look between the two. The
+    walks may be `under_way`, up to an index.
     """
+    start = ctx.b.var(f"{r.index.name}_start") if under_way is None else under_way
+    if under_way is None:
+        ctx.b.emit(imp.Let(start, r.lo))
     beyond = any(r.hi != ctx.dim(w.cursor) for w in walks)  # chunks may go on after the region
     conds = [w.more for w in walks if not w.stepper.covers]
     if beyond or not conds:
         conds.append(start < r.hi)
-    begin = ctx.b.let(f"{r.index.name}_begin", start)  # the walks may be under way
+    begin = r.lo if under_way is None else ctx.b.let(f"{r.index.name}_begin", start)
+    within = under_way is None and any(_begins_within(ctx, r, w) for w in walks)
 
     def lower() -> None:
         pieces = {w.cursor: piece_of(chunk_of(ctx, w.stepper)) for w in walks}
@@ -170,7 +177,7 @@ def meet_chunks(ctx: Context, r: Region, walks: list[Walk], start: imp.Var) -> N
         ctx.b.emit(*(stmt for p in late for stmt in p.preamble))
         for w in walks:
             ctx.b.emit(imp.Let(w.last, w.stepper.last + 1))
-        where = _first(list(pieces.values()), start, begin)
+        where = _first(list(pieces.values()), start, None if within else begin)
         first = ctx.b.let(f"{r.index.name}_first", where)
         stop = least(ctx, r, [*(w.last for w in walks), *([r.hi] if beyond else [])])
         stored = {c: p.stored for c, p in pieces.items()}
@@ -191,11 +198,17 @@ def meet_chunks(ctx: Context, r: Region, walks: list[Walk], start: imp.Var) -> N
     ctx.b.emit(imp.While(reduce(imp.Operators.__and__, conds), ctx.collect(lower), what))
 
 
-def _first(pieces: list[Piece], start: imp.Var, begin: imp.Expr) -> imp.Expr:
+def _first(pieces: list[Piece], start: imp.Var, begin: imp.Expr | None) -> imp.Expr:
     """Where all of these chunks have begun: behind `start`, or if each says so behind `begin`."""
     lefts = [p.left for p in pieces if p.left is not None]
-    bound: imp.Expr = begin if len(lefts) == len(pieces) else start
-    return reduce(imp.maximum, [*lefts, bound])
+    bound = begin if len(lefts) == len(pieces) else start
+    return reduce(imp.maximum, lefts if bound is None else [*lefts, bound])
+
+
+def _begins_within(ctx: Context, r: Region, w: Walk) -> bool:
+    """Whether the chunks of a fiber are known not to begin before the region."""
+    left = piece_of(w.stepper.chunk).left
+    return left is not None and ctx.known.at_most(r.lo, ctx.begin(w.cursor))
 
 
 def _begins_early(piece: Piece) -> bool:

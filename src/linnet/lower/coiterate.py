@@ -30,7 +30,14 @@ from linnet.formats.looplets import (
 from linnet.imp.rewrite import substitute
 from linnet.loops.rewrite import walk
 from linnet.lower.cases import cases, lower_case
-from linnet.lower.chunks import follow, merge_chunks, walk_chunks, walk_pieces
+from linnet.lower.chunks import (
+    follow,
+    leaves_gaps,
+    meet_chunks,
+    merge_chunks,
+    walk_chunks,
+    walk_pieces,
+)
 from linnet.lower.context import Context, Cursor, Mask
 from linnet.lower.expressions import lower_expr
 from linnet.lower.region import Region, lower_at, lower_region, reserve
@@ -98,6 +105,8 @@ def coiterate(ctx: Context, r: Region) -> None:
         merge_wide(ctx, r, walks, idle)
     elif idle:
         merge(ctx, r, spikes, [w for w in walks if not w.spike], idle)
+    elif not spikes and leaves_gaps(ctx, r, walks):
+        meet_chunks(ctx, r, walks)
     else:
         merge(ctx, r, walks, [], idle)
 

@@ -20,8 +20,8 @@ i64 multiply(i64 *restrict args) {
   if (grow(z_val, args + 10, 1)) return OUT_OF_MEMORY;
   i64 x_q = x_ptr[0], x_q_end = x_ptr[1], y_q = y_ptr[0], y_q_end = y_ptr[1];
   while (x_q < x_q_end && y_q < y_q_end) {  // i in x[i], y[i]
-    i64 x_i = x_right[x_q], y_i = y_right[y_q];
-    i64 i_first = max(max(x_left[x_q], y_left[y_q]), 0), i_next = min(x_i, y_i);
+    i64 x_i = x_right[x_q], y_i = y_right[y_q], i_first = max(x_left[x_q], y_left[y_q]);
+    i64 i_next = min(x_i, y_i);
     if (i_first < i_next) {
       z_val[z_n] = x_val[x_q] * y_val[y_q];
       if (z_at == i_first && same_f64_f64(z_val[z_n - 1], z_val[z_n]))

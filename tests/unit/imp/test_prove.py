@@ -29,6 +29,8 @@ def facts() -> Facts:
         (imp.ZERO, imp.maximum(j, 0)),
         (imp.maximum(i - 2, 0), n),
         (imp.minimum(i + 5, n), n + 1),
+        (imp.minimum(n, 2), imp.minimum(n, 1) + 1),
+        (imp.maximum(m, n - 1), imp.maximum(m, n - 2) + 1),
     ],
 )
 def test_decided(facts, a, b):
@@ -73,3 +75,11 @@ def test_ranges_that_are_not_empty(facts):
     facts.definitions["last"] = imp.maximum(i, n - 1)
     assert facts.inside(i, imp.Var("last")) == (i, n - 1)
     assert facts.inside(i, n) == (i, n)
+
+
+def test_a_value_for_the_time_being(facts):
+    with facts.where("k", i):
+        assert facts.at_most(imp.Var("k") + 1, i + 1)
+    assert not facts.at_most(imp.Var("k") + 1, i + 1)
+    with facts.where("k", j):
+        assert not facts.at_most(imp.Var("k") + 1, n)

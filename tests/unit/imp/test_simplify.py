@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from linnet import imp
 from linnet.imp.check import check
 from linnet.imp.interpret import run
+from linnet.imp.rewrite import statements
 from linnet.imp.simplify import simplify
 
 X, Y, Z = imp.Var("x"), imp.Var("y"), imp.Var("z")
@@ -254,6 +255,19 @@ def test_what_follows_break_and_return_goes():
     assert simplify(program) == block(imp.For(X, imp.ZERO, Y, block(store(1), imp.Break())))
     ended = branch(P, [imp.Return(imp.ZERO)], [imp.Return(imp.ONE)])
     assert simplify(block(ended, store(1))) == block(ended)
+
+
+def test_what_an_iteration_introduces_is_not_kept_for_the_next():
+    once = branch(Y > 0, [imp.Let(Z, Y), store(Y)])
+    again = imp.For(Z, imp.ZERO, Y, block(store(Z)))
+    found = simplify(block(imp.For(X, imp.ZERO, Y, block(once, again))))
+    assert imp.Let(Z, Y) not in list(statements(found))
+
+
+def test_what_an_iteration_leaves_is_kept_for_the_next():
+    body = block(store(Z), imp.Assign(Z, X))
+    found = simplify(block(imp.Let(Z, imp.ZERO), imp.For(X, imp.ZERO, Y, body)))
+    assert imp.Assign(Z, X) in list(statements(found))
 
 
 def test_dead_variables_go_with_what_feeds_them():
