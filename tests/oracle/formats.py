@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 from hypothesis import strategies as st
+from tests.papers.test_work_policies import Insertion
 
 import linnet as ln
 from linnet.algebra.dtypes import DTYPES, Number, highest, kind
@@ -17,8 +18,13 @@ INSERTING = (ln.Dense, ln.SparseByteMap, ln.SparseHash)  # can be updated again 
 STRETCHES = (ln.SparseBand, ln.SparseBlockList, ln.RunList, ln.SparseRunList)
 SINGLE = (ln.SparsePinpoint, ln.SparseInterval)  # writing a second element or run is an error
 WRITTEN = (*CORE * 3, *STRETCHES, ln.SparseTiles)
+RESULTS = (*WRITTEN * 2, *SINGLE)
 READ = (*CORE * 2, *STRETCHES, *SINGLE, ln.SparseTiles, ln.SparseSymmetric)
-POLICIES = (ln.Coord(), ln.Bucket(), ln.Hash(), ln.Coord(capacity=2), ln.Hash(capacity=3))
+POLICIES = (
+    *(ln.Coord(), ln.Bucket(), ln.Hash(), ln.Heap(), ln.Coord(capacity=2), ln.Hash(capacity=3)),
+    *(ln.Heap(capacity=2), Insertion(capacity=3), ln.Coord(capacity=3, double_buffered=True)),
+    ln.Hash(capacity=2, pipelined=True),
+)
 
 # The first is what examples shrink to; common ones are repeated.
 COMMON = ("float64", "float64", "int64", "bool", *DTYPES)

@@ -11,7 +11,7 @@ from dataclasses import replace
 from math import inf
 
 from tests.oracle.expressions import Expressions
-from tests.oracle.formats import INSERTING, WRITTEN, formats, workspaces
+from tests.oracle.formats import INSERTING, RESULTS, WRITTEN, formats, workspaces
 from tests.oracle.indices import combine
 from tests.oracle.scopes import ANY, LONGEST, Known, Running, Scope, Wish
 from tests.oracle.values import UPDATES, Typed, converted, updated
@@ -90,7 +90,7 @@ class Statements(Expressions):
         format, op = self.draw(formats(ndim, kinds)), None
         if not dims and self.one_in(3):
             format = stack(ln.ShortCircuit(format.fill_value, format.dtype))
-        if dims and kinds is not INSERTING and self.one_in(2):
+        if dims and kinds is not INSERTING and not self.one_in(3):
             format = self.draw(workspaces(ndim))
             op = self.choose(merging(format))
         self.temporaries[name] = format
@@ -264,9 +264,9 @@ class Statements(Expressions):
         """An output whose modes are some of the indices of the loops around."""
         name, running = f"Y{len(self.outputs)}", self.shuffled(list(scope.loops))
         count = max(len(running) - self.choose((0, 1, 0, 2)), 0)
-        format = self.draw(formats(count, WRITTEN))
+        format = self.draw(formats(count, RESULTS))
         alike = [t.format for t in self.tensors.values() if t.name in self.operands()]
-        alike = [f for f in alike if f.ndim == count and not any(l.limit for l in f.levels)]
+        alike = [f for f in alike if f.ndim == count]
         if alike and self.one_in(6):
             format = self.choose(alike)
         self.outputs.append(name)

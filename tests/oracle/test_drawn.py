@@ -9,6 +9,7 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 from tests.oracle.data import Recipe
+from tests.oracle.formats import POLICIES
 from tests.oracle.functions import USER, WHOLE, clipped
 from tests.oracle.programs import KEPT, arguments, cases
 from tests.oracle.scopes import Case
@@ -24,8 +25,9 @@ from linnet.normalize.lifecycles import carried_scalars
 LEVELS = (
     *(ln.Dense, ln.SparseList, ln.SparseCOO, ln.SparseByteMap, ln.SparseHash, ln.SparseBand),
     *(ln.SparseBlockList, ln.RunList, ln.SparseRunList, ln.SparseTiles),
+    *(ln.SparsePinpoint, ln.SparseInterval),
 )
-READ_ONLY = (ln.SparsePinpoint, ln.SparseInterval, ln.SparseSymmetric)
+READ_ONLY = (ln.SparseSymmetric,)
 
 
 @pytest.mark.parametrize("examples", [60, pytest.param(250, marks=pytest.mark.slow)])
@@ -60,13 +62,14 @@ def wanted(pairs: bool) -> Iterator[str]:
     for verb in ("shifts", "masks") if pairs else ():
         yield from (f"{verb} {level.__name__}" for level in (*LEVELS, *READ_ONLY))
     yield from (f"calls {f.label}" for f in (*USER, *WHOLE, clipped))
-    yield from (f"keeps in {p}" for p in ("Coord", "Bucket", "Hash") if pairs)
+    yield from (f"keeps in {p!r}" for p in POLICIES if pairs)
     yield "writes SparseWorkspace"
     yield from (f"{n} dimensions" for n in range(6))
     yield from (f"{width} indices" for width in ("int32", "int64"))
     yield from ("SparseScalar", "ShortCircuit", "a pattern", "a carried scalar", "an update of K")
     yield from ("a gather", "a scatter", "a stride", "beyond the bounds", "an empty dimension")
     yield from ("a loop inside out", "walk", "gallop", "follow", "permissive")
+    yield "an index of another dimension"
 
 
 def features(case: Case) -> Iterator[str]:
@@ -94,7 +97,7 @@ def _leaf(format: Format) -> Iterator[str]:
     yield "a pattern" if isinstance(format.leaf, ln.Pattern) else type(format.leaf).__name__
     for level in format.levels:
         if isinstance(level, ln.SparseWorkspace):
-            yield f"keeps in {type(level.policy).__name__}"
+            yield f"keeps in {level.policy!r}"
 
 
 def _widths(recipe: Recipe) -> Iterator[str]:
@@ -136,6 +139,9 @@ def _orders(stmt: loops.Node, formats: dict[str, Format], path: tuple[str, ...])
         case loops.Loop(index, _, body):
             yield from _orders(body, formats, (*path, index))
         case loops.If(cond, then, orelse):
+            match cond:
+                case loops.Call(_, (loops.Index(), loops.Dimension())):
+                    yield "an index of another dimension"
             masked = any(isinstance(n, loops.Index) for n in walk(cond))
             for access, _ in accesses(then) if masked else ():
                 format = formats[str(access.tensor)]

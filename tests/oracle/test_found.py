@@ -7,7 +7,7 @@ import pytest
 from tests.oracle.functions import one_of
 
 import linnet as ln
-from linnet.errors import IndexBoundsError, ShapeError
+from linnet.errors import FormatError, IndexBoundsError, ShapeError
 from linnet.frontend.text import parse_text
 from linnet.imp.rewrite import walk
 from linnet.runtime.kernel import Kernel
@@ -332,3 +332,23 @@ def test_kernels_of_one_text_and_other_checks_are_two(range):
     assert kernel(ln.scalar(0.0), np.ones(5), x).item() == 45
     if range != "...":
         assert kernel(ln.scalar(0.0), np.ones(3), x).item() == 21
+
+
+@pytest.mark.parametrize("child", [ln.SparseHash, ln.SparseByteMap])
+def test_runs_of_fibers_that_are_not_in_order_yet(child):
+    """Whether two rows are alike is seen when they are sorted: that is when they become a run."""
+
+    @ln.kernel
+    def twice(C, A):
+        C[...] = 0.0
+        for j in ...:
+            for i in ...:
+                C[i, j] += 2 * A[i, j]
+        return C
+
+    A = np.array([[0.0, 0.0, 0.0], [1.0, 0.0, 2.0], [1.0, 0.0, 2.0]])
+    C = ln.empty_tensor(ln.SparseInterval(child(ln.Element(0.0))))
+    assert twice(C, ln.asarray(A, format=ln.CSC)).to_numpy().tolist() == (2 * A).tolist()
+    ln.testing.assert_equal(ln.asarray(A).to(C.format), A)
+    with pytest.raises(FormatError, match="a second run"):
+        twice(C, ln.asarray(np.eye(3)))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from tests.oracle.functions import USER, WHOLE, clipped
 from tests.oracle.programs import cases
@@ -17,4 +17,5 @@ NAMES = {f.label: f for f in (*USER, *WHOLE, clipped)}
 @given(data=st.data())
 def test_programs_read_back(data: st.DataObject) -> None:
     text = show(data.draw(cases(Style())).program)
+    assume("Insertion" not in text)  # a policy of the user, which has no name there
     assert show(parse_text(text, NAMES)) == text

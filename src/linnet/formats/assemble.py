@@ -36,8 +36,7 @@ def pack(
         coordinates, values = [idx[values] for idx in coordinates], values[values]
     elif not coordinates and len(values) == 0:
         values = np.full(1, format.fill_value, format.dtype)
-    mirrored = any(level.mirrored for level in format.levels)  # these are not written by kernels
-    if len(values) >= MANY and not mirrored:
+    if len(values) >= MANY and format.written is format:
         return _pack_many(coordinates, values, shape, format)
     return _wrap_levels(coordinates, values, shape, format)
 

@@ -97,6 +97,14 @@ class Format:
         """The modes that a level stores."""
         return self._modes[level]
 
+    @cached_property
+    def written(self) -> Format:
+        """The format that kernels write for one that is asked for: mostly the same."""
+        levels: list[Level] = []
+        for k, level in enumerate(self.levels):
+            levels += level.written(self.levels[k + 1 :])
+        return self if tuple(levels) == self.levels else Format(tuple(levels), self.order)
+
     def with_fill(self, fill: Number) -> Format:
         """The same format with another fill value."""
         return self._with_leaf(fill=fill)

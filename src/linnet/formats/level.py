@@ -68,6 +68,7 @@ class Level:
     mirrored: ClassVar[bool] = False  # what is stored at [i, j] is read at [j, i], too
     per_fiber: ClassVar[bool] = False  # keeps something for each fiber, also for unused ones
     limit: ClassVar[str] = ""  # what a fiber has one of: writing another is an error
+    comparable: ClassVar[bool] = True  # fibers can be compared as soon as they are written
     merges: ClassVar[bool] = False  # updates are combined with each other, in groups
     outermost: ClassVar[bool] = False  # stores the first dimensions of a tensor, and no others
 
@@ -76,10 +77,9 @@ class Level:
         """The level as it is written in any order, once the entries of each fiber are counted."""
         return None
 
-    @property
-    def written(self) -> tuple[Level, ...] | None:
-        """The levels that kernels write in place of one that they cannot write; it is converted."""
-        return None
+    def written(self, below: tuple[Level, ...]) -> tuple[Level, ...]:
+        """The levels that kernels write over those below; if they are others, it is converted."""
+        return (self,)
 
     @property
     def stamp(self) -> str:

@@ -33,6 +33,7 @@ class SparseByteMap(Inner):
     """
 
     strided: ClassVar[bool] = True
+    comparable: ClassVar[bool] = False
     arrays: ClassVar[tuple[Array, ...]] = (
         Array("ptr", "position"),
         Array("idx", "coordinate"),

@@ -34,6 +34,7 @@ class Hashed(Inner):
         Array("parent", "position"),
         Array("coord", "coordinate"),
     )
+    comparable: ClassVar[bool] = False
 
     # -- what an entry is: one index of one fiber, unless a level says otherwise -------------------
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, ClassVar
 from linnet import imp
 from linnet.formats.alike import both
 from linnet.formats.append import marks_below, skip_below
-from linnet.formats.level import Array, Inner
+from linnet.formats.level import Array, Inner, Level
 from linnet.formats.looplets import FILL, Looplet, Phase, Run, Sequence, Thunk
 from linnet.formats.packing import (
     Arrays,
@@ -21,6 +21,7 @@ from linnet.formats.packing import (
     zeros,
 )
 from linnet.formats.runs import Code, end_run, run_lookup, span_of
+from linnet.formats.sparse_list import SparseList
 from linnet.formats.stretches import spread, stretches
 from linnet.formats.validate import check_bounds
 
@@ -46,6 +47,10 @@ class SparseInterval(Inner):
     sequential: ClassVar[bool] = True
     thawable: ClassVar[bool] = False
     limit: ClassVar[str] = "run"
+
+    def written(self, below: tuple[Level, ...]) -> tuple[Level, ...]:
+        # whether a fiber goes on with the run is not seen where it is not in order yet
+        return (self,) if all(level.comparable for level in below) else (SparseList(self.child),)
 
     def unfurl(self, b: Builder, fiber: Fiber, index: imp.Expr, protocol: str) -> Looplet:
         left, right = (imp.widen(fiber.buffer(name)[fiber.pos]) for name in ("left", "right"))

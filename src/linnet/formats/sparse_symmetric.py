@@ -55,8 +55,7 @@ class SparseSymmetric(Inner):
     width: ClassVar[int] = 2
     mirrored: ClassVar[bool] = True
 
-    @property
-    def written(self) -> tuple[Level, ...]:
+    def written(self, below: tuple[Level, ...]) -> tuple[Level, ...]:
         return SparseList(self.child), SparseList(self.child)
 
     def unfurl(self, b: Builder, fiber: Fiber, index: imp.Expr, protocol: str) -> Looplet:

@@ -63,7 +63,7 @@ def convert(tensor: Tensor, format: Format) -> Tensor:
     """The tensor in another format, whose dtype and fill value are known."""
     if any(level.mirrored for level in tensor.format.levels):
         return _listed(tensor).to(format)
-    if any(level.mirrored for level in format.levels):
+    if format.written is not format:
         return _packed(tensor, format)
     if _needs_sorting(tensor, format):
         return _sorted(tensor, format)

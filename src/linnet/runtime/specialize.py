@@ -39,7 +39,7 @@ from linnet.runtime.handover import Result
 from linnet.runtime.indices import check_indices
 from linnet.runtime.kernel import Kernel
 from linnet.runtime.sizes import Size, is_known, not_negative, size_of, unknown
-from linnet.runtime.stand_ins import stand_in, with_stand_ins
+from linnet.runtime.stand_ins import with_stand_ins
 from linnet.testing import dense
 
 Arrays = dict[str, tuple[str, ...]]
@@ -81,7 +81,7 @@ def specialize(
 def formats_of(kernel: Kernel, signatures: Sequence[Signature]) -> dict[str, Format]:
     """The formats of the arguments; those of outputs as they are written."""
     given = {n: s.format for n, s in zip(kernel.program.params, signatures, strict=True)}
-    return {n: stand_in(f) if n in kernel.outputs else f for n, f in given.items()}
+    return {n: f.written if n in kernel.outputs else f for n, f in given.items()}
 
 
 def arrays_of(

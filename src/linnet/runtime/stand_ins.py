@@ -11,17 +11,8 @@ from dataclasses import dataclass, fields
 
 from linnet.formats.buffers import GUARD
 from linnet.formats.contents import Contents
-from linnet.formats.format import Format
 from linnet.formats.tensor import Tensor
 from linnet.runtime.call import Entry
-
-
-def stand_in(format: Format) -> Format:
-    """The format that kernels write for one that is asked for: mostly the same."""
-    if all(level.written is None for level in format.levels):
-        return format
-    levels = [part for level in format.levels for part in level.written or (level,)]
-    return Format(tuple(levels), format.order)
 
 
 @dataclass(slots=True)
@@ -36,7 +27,7 @@ class StandIns(Entry):
         """Call the kernel, and convert what it has written."""
         used = list(tensors)
         for p in self.others:
-            used[p] = Tensor(stand_in(tensors[p]._output.format), tensors[p].shape)
+            used[p] = Tensor(tensors[p]._output.format.written, tensors[p].shape)
         if not Entry.run(self, used, held, again):
             return False
         made = [used[p].to(tensors[p]._output.format).contents() for p in self.others]
