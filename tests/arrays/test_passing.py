@@ -83,6 +83,34 @@ def test_results_are_as_sparse_as_with_the_number_in_the_code(format, fill):
         assert got.nnz == (A * A).nnz
 
 
+PAIRS = [ln.CSR, ln.COO, ln.RLE, ln.SRLE, ln.BAND, ln.BLOCK, ln.BSR(2, 2), ln.DENSE]
+
+
+@pytest.mark.parametrize("other", PAIRS, ids=str)
+@pytest.mark.parametrize("format", [ln.CSR, ln.BAND, ln.SRLE], ids=str)
+def test_what_lies_between_stored_values(format, other):
+    """A result may store places where neither operand does: there it is the number, too."""
+    A, B = ln.asarray(X, format=format), ln.asarray(Y, format=other)
+    for c in (2.5, 3.5):
+        got = ln.compute(ln.maximum(ln.lazy(A), ln.lazy(B) * 0.5) + c)
+        np.testing.assert_array_equal(dense(got), np.maximum(X, Y * 0.5) + c)
+
+
+def test_sparse_rows_and_columns():
+    x, y = ln.asarray(X[:, 0], format=ln.CSF), ln.asarray(X[0], format=ln.CSF)
+    for c in (2.5, 3.5):
+        got = ln.compute(ln.lazy(x)[:, None] + ln.lazy(y)[None, :] + c)
+        np.testing.assert_array_equal(dense(got), X[:, :1] + X[:1] + c)
+        got = ln.compute(ln.lazy(x)[:, None] * ln.lazy(ln.asarray(X)) + c)
+        np.testing.assert_array_equal(dense(got), X[:, :1] * X + c)
+
+
+def test_numbers_alone():
+    got = ln.compute(ln.lazy(np.float32(2.5)) + np.float32(3.5))
+    assert got.item() == 6
+    assert got.dtype == np.float32
+
+
 @pytest.mark.parametrize("dtype", ["int8", "uint8", "int64", "bool", "float32", "complex64"])
 def test_types(dtype):
     x = sparse(3, dtype)

@@ -12,7 +12,7 @@ from typing import Generic, TypeVar
 import numpy as np
 
 from linnet.arrays.nodes import Labels, Node
-from linnet.arrays.passing import labelled, passing
+from linnet.arrays.passing import holds_only, labelled, passing
 from linnet.arrays.plan import BY_VALUE, Plan, Step, plan, renumbered
 from linnet.arrays.trace import Trace
 from linnet.errors import ArgumentError, OutOfMemoryError
@@ -108,6 +108,9 @@ def _plan(
     if changed is None or any(wanted[k] is not None for k in changed.filled):
         return BY_VALUE
     made = plan(changed.trace, changed.outputs, wanted, labels)
+    formats = {result.slot: result.format for step in made.steps for result in step.results}
+    if not all(holds_only(formats[made.outputs[k]], nodes[k]) for k in changed.filled):
+        return BY_VALUE
     places = {changed.trace.places[node]: place for node, place in changed.origins.items()}
     return renumbered(made, places, changed.filled)
 

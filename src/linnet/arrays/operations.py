@@ -22,10 +22,8 @@ from linnet.arrays.alone import alone
 from linnet.arrays.evaluate import Memory, evaluate, run
 from linnet.arrays.exponents import check_exponent
 from linnet.arrays.graph import (
-    COMPARISONS,
     broadcast,
     broadcast_shape,
-    compared,
     map_of,
     node_of,
     permuted,
@@ -34,7 +32,7 @@ from linnet.arrays.graph import (
 from linnet.arrays.lazy import Lazy
 from linnet.arrays.nodes import Constant, Leaf, Node, View
 from linnet.arrays.plan import Plan, plan
-from linnet.arrays.scalars import OUTCOME, PASSED, VALUE, lift, outcome, scalar
+from linnet.arrays.scalars import passed, scalar
 from linnet.arrays.slices import Index, viewed
 from linnet.arrays.subscripts import contraction
 from linnet.arrays.trace import pattern_of, scale, trace, well_filled
@@ -48,7 +46,7 @@ from linnet.formats.tensor import Tensor
 Array: TypeAlias = Tensor | Lazy
 
 _NUMBERS = frozenset((bool, int, float, complex))
-_FAST: Memory[tuple[object, ...], Quick | str] = Memory()
+_FAST: Memory[tuple[object, ...], Quick] = Memory()
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,9 +92,7 @@ def _quick(function: object, args: tuple[object, ...]) -> tuple[Quick, list[Tens
     """How this has been done before, and with which tensors."""
     key, tensors, number = _quick_key(function, args)
     known = None if key is None else _FAST.get(key)
-    if type(known) is str:
-        known = _FAST.get(_full_key(known, key, function, args))  # type: ignore[arg-type]
-    if type(known) is not Quick:
+    if known is None:
         return None
     if known.dtypes and number is not None:
         place, value = number
@@ -151,31 +147,20 @@ def _repeated(shapes: tuple[tuple[int, ...], ...]) -> tuple[object, ...] | None:
     )
 
 
-def _full_key(
-    how: str, key: tuple[object, ...], function: object, args: tuple[object, ...]
-) -> tuple[object, ...]:
-    """The key with what else the plan depends on: a number, or what a comparison with it gives."""
-    if how == OUTCOME:
-        return (*key, OUTCOME, outcome(function_of(function), [node_of(a) for a in args])[2])
-    return (*key, VALUE, *[repr(a) for a in args if type(a) is not Tensor])
-
-
 @located
 def _applied(function: object, args: tuple[object, ...], format: FormatLike | None) -> Array:
     if any(isinstance(a, Expression) for a in args):
         return called(function_of(function), args)  # type: ignore[return-value]
-    nodes: Sequence[Node] = [operand(a) for a in args]
-    if function_of(function).name in COMPARISONS and compared(nodes) is not nodes:
-        return _evaluated(map_of(function_of(function), nodes), format, None)
-    wanted, lifted, how = lift(function_of(function), nodes)
-    made = map_of(wanted, lifted)
+    found = function_of(function)
+    nodes = [operand(a) for a in args]
+    made = map_of(found, nodes)
     key = None if format is not None else _quick_key(function, args)[0]
-    if key is not None and how != PASSED and any(isinstance(n, Constant) for n in nodes):
-        _FAST.put(key, how)
-        key = _full_key(how, key, function, args)
-    scalars = any(a is not b for a, b in zip(nodes, lifted, strict=True))
-    dtypes = tuple([a.dtype for a in lifted]) if scalars else ()
-    return _evaluated(made, format, key, dtypes, wanted is power)
+    if not any(isinstance(n, Constant) for n in nodes):
+        return _evaluated(made, format, key, powers=found is power)
+    lifted = None if made.args != tuple(nodes) else passed(found, nodes)
+    if key is None or lifted is None:
+        return _evaluated(made, format, None)
+    return _evaluated(map_of(found, lifted), format, key, tuple([a.dtype for a in lifted]))
 
 
 def apply_each(functions: Sequence[object], *args: object) -> tuple[Array, ...]:
@@ -209,7 +194,7 @@ def reduce(
         contents = x._contents
         key = (function, contents.signature, axis, keepdims, dtype, well_filled(contents))
         known = _FAST.get(key) if 0 not in contents.shape else None
-        if type(known) is Quick:
+        if known is not None:
             return run(known.plan, [x])[0]
     made = reduce_of(function_of(function), operand(x), axis, keepdims, initial, dtype)
     return Lazy(made) if isinstance(x, Lazy) else _evaluated(made, format, key)
@@ -239,7 +224,7 @@ def window(x: Tensor, parts: tuple[object, ...]) -> Tensor | None:
         return None
     pattern, numbers = found
     known = _FAST.get(pattern)
-    if type(known) is Quick:
+    if known is not None:
         return run(known.plan, [x], numbers)[0]
     node = viewed(operand(x), parts)  # type: ignore[arg-type]
     if not isinstance(node, View):
@@ -284,7 +269,7 @@ def contract(
     """
     key, tensors = _contract_key(subscripts, args, semiring, format)
     known = None if key is None else _FAST.get(key)
-    if type(known) is Quick:
+    if known is not None:
         return run(known.plan, tensors)[0]
     made = contraction(subscripts, [operand(a) for a in args], semiring)
     if any(isinstance(a, Lazy) for a in args):
@@ -372,4 +357,4 @@ def _evaluated(
     if any(step.numbers or step.large for step in made.steps):
         return evaluate([node], [wanted])[0]
     known = _FAST.put(key, Quick(made, dtypes, powers))
-    return run(known.plan if type(known) is Quick else made, found.tensors)[0]
+    return run(known.plan, found.tensors)[0]

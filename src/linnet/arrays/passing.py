@@ -16,9 +16,10 @@ from linnet.algebra.table import logical_or, where
 from linnet.arrays.counted import stored
 from linnet.arrays.cuts import cuts
 from linnet.arrays.graph import leaf
-from linnet.arrays.nodes import Constant, Map, Node, Reduce, Take, View
+from linnet.arrays.nodes import Constant, Leaf, Map, Node, Reduce, Take, View
 from linnet.arrays.scalars import known_fill
 from linnet.arrays.trace import Passed, Trace
+from linnet.formats.format import Format
 from linnet.formats.tensor import Tensor
 
 
@@ -57,6 +58,28 @@ def passing(outputs: Sequence[Node], found: Trace) -> Passing | None:
     if any(id(node) in unknown for node in cuts(trace.nodes)):
         return None
     return Passing(tuple(made), trace, filled, origins)
+
+
+def holds_only(format: Format, node: Node) -> bool:
+    """Whether a result in a format stores nothing but what is computed: no fill values between.
+
+    Of one tensor, as it lies, the result is stored where that is.
+    """
+    inner = format.levels[-2]
+    if not (inner.full or inner.covers or inner.spans or inner.pads):
+        return True
+    below, alone = [node], 0
+    while below:
+        match below.pop():
+            case Map(_, args):
+                below += args
+            case Leaf() as leaf:
+                alone += len(leaf.shape) > 0
+            case Constant():
+                pass
+            case _:
+                return False
+    return alone == 1
 
 
 def labelled(tensor: Tensor, node: Node) -> Tensor:

@@ -1,8 +1,8 @@
 """Numbers in expressions: given to a kernel when it is called, or part of its code?
 
 A kernel that has a number in its code is compiled again for every other number. So a number is an
-argument wherever the fill value of the result does not depend on it (`A * c`, or anything on dense
-tensors), and for comparisons, whose fill value is one of two.
+argument, but for those that tell where there is something to compute. What the fill value of the
+result is may depend on it all the same (`passing`).
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from linnet import loops
 from linnet.algebra.derive import decides
 from linnet.algebra.dtypes import Number, as_python, concrete, kind
 from linnet.algebra.exact import apply as value_of
-from linnet.algebra.function import Function
+from linnet.algebra.function import Function, typed
 from linnet.arrays.nodes import Constant, Leaf, Map, Node, Take, View
 from linnet.formats.buffers import Buffer
 from linnet.formats.contents import Contents, Signature
@@ -27,7 +27,6 @@ from linnet.formats.named import SCALAR, settle
 from linnet.formats.tensor import Tensor
 from linnet.normalize.simplify import Facts, simplify_expr
 
-PASSED, OUTCOME, VALUE = "passed", "outcome", "value"
 _MOST = 64  # nodes of an expression that are looked at for its fill value
 Fact = tuple[Number, str]
 BETTER_KNOWN = ("pow", "bitwise_left_shift", "bitwise_right_shift", "round")  # as x ** 2 is
@@ -91,34 +90,25 @@ def _tells(function: Function, k: int, value: Number, dtype: str) -> bool:
     return bool(function.space or cases) or any(law(dtype) == value for law in laws)
 
 
-def lift(function: Function, args: Sequence[Node]) -> tuple[Function, list[Node], str]:
-    """A function and arguments in which a number is a tensor, where that is better; and how.
+def passed(function: Function, args: Sequence[Node]) -> list[Node] | None:
+    """Arguments of which a number is a tensor, if nothing of the kernel depends on what it is.
 
-    What a kernel depends on is then: nothing of the number (`PASSED`), the fill value of the result
-    (`OUTCOME`), or the number itself (`VALUE`).
+    None where the fill value of the result may, or where more than one of them is a number.
     """
     numbers = [a for a in args if isinstance(a, Constant)]
-    same = function, list(args), VALUE
     if len(numbers) != 1 or len(args) == 1 or function.name in BETTER_KNOWN:
-        return same
-    given = function.types(tuple([a.dtype for a in args]))[0]
-    try:
-        facts = tuple([None if isinstance(a, Constant) else known_fill(a) for a in args])
-    except _LongError:
-        return same
-    how = PASSED
-    if any(facts):
-        if _decides(function, args, given):
-            return same
-        if fixed_fill(function, facts, given) is None:
-            if len(args) > 2 or function.types(given)[1] != "bool":
-                return same
-            how, function = OUTCOME, decided(function, *outcome(function, args))
-    passed: list[Node] = [
+        return None
+    given = typed(function, tuple([a.dtype for a in args]))[0]
+    facts = tuple([None if isinstance(a, Constant) else known_fill(a) for a in args])
+    decided = any(facts) and (
+        _decides(function, args, given) or fixed_fill(function, facts, given) is None
+    )
+    if decided:
+        return None
+    return [
         Leaf(scalar(a.value, dtype), (), dtype) if isinstance(a, Constant) else a
         for a, dtype in zip(args, given, strict=True)
     ]
-    return function, passed, how
 
 
 def _decides(function: Function, args: Sequence[Node], given: Sequence[str]) -> bool:
@@ -129,18 +119,6 @@ def _decides(function: Function, args: Sequence[Node], given: Sequence[str]) -> 
         and decides(function, k, a.value, concrete(given[k])) is not None
         for k, a in enumerate(args)
     )
-
-
-def outcome(function: Function, args: Sequence[Node]) -> tuple[int, Number, Number]:
-    """The place and fill value of the argument beside a number, and f(fill, number)."""
-    place = 1 if isinstance(args[0], Constant) else 0
-    values = []
-    for arg in args:
-        known = (arg.value, arg.dtype) if isinstance(arg, Constant) else known_fill(arg)
-        assert known is not None
-        values.append(known[0])
-    found = value_of(function, tuple(values), tuple([a.dtype for a in args]))
-    return place, values[place], found
 
 
 # -- fill values -----------------------------------------------------------------------------------

@@ -141,7 +141,7 @@ class Trace:
         for k, arg in enumerate(node.args):
             if type(arg) is not Constant:
                 continue
-            free = given is not None and not index and not self._in_index
+            free = given is not None and others and not index and not self._in_index
             if free and is_passed(node.function, k, arg.value, given[k]):  # type: ignore[index]
                 numbers[k] = scalar(arg.value, given[k])  # type: ignore[index]
                 entry[k + 1] = self._pass(arg, numbers[k], given[k])  # type: ignore[index]
