@@ -38,6 +38,14 @@ def stack(tree: Level, order: tuple[int, ...] | None = None, name: str | None = 
     return Format(tuple(levels), tuple(range(ndim)) if order is None else order, name)
 
 
+def _remembered(tree: Level) -> Format:
+    """The same, kept with the tree itself: trees that compare equal may differ (0.0 and -0.0)."""
+    found: Format | None = tree.__dict__.get("_format")
+    if found is None:
+        found = tree.__dict__["_format"] = stack(tree)
+    return found
+
+
 SCALAR = stack(Element(), name="Scalar")
 CSR = stack(Dense(SparseList(Element())), name="CSR")
 CSC = stack(Dense(SparseList(Element())), (1, 0), "CSC")
@@ -135,7 +143,7 @@ def _find(format: FormatLike, ndim: int | None) -> Format:
         case Format():
             return format
         case Level():
-            return stack(format)
+            return _remembered(format)
         case Family() if ndim is not None:
             return format(ndim)
         case Family():
