@@ -152,3 +152,20 @@ def test_a_range_of_values_is_refused_whatever_the_order_of_loops(format, start,
         assert total(ln.scalar(0.0), A, np.array([1, 4])).item() == 2
         with pytest.raises(IndexBoundsError):
             total(ln.scalar(0.0), A, np.array([start, stop]))
+
+
+def test_what_is_settled_is_stored_nevertheless():
+    """A product that is 0 stays so, whatever comes: it need not be looked at, and may be stored."""
+
+    @ln.kernel
+    def product(y, x):
+        y[...] = 0
+        for i in ...:
+            y[i] *= x[i]
+        return y
+
+    args = {"y": ln.empty_tensor(ln.SparseList(ln.Element(0, "int64"))), "x": ln.asarray([2, 3])}
+    assert product(*args.values()).nnz == 2
+    reached = meaning(product, args, strict=False)["y"].reached
+    assert reached is not None
+    assert reached.all()

@@ -16,19 +16,18 @@ import numpy as np
 from linnet.algebra.derive import final
 from linnet.algebra.dtypes import concrete, kind, weak_dtype
 from linnet.algebra.function import Function
-from linnet.errors import DTypeError, IndexBoundsError, InternalError, Location
+from linnet.errors import DTypeError, InternalError, Location
 from linnet.formats.format import Format
+from linnet.loops.beyond import UNSURE, Beyond, existing, is_there, out_of_bounds, present
 from linnet.loops.cells import Cell, DenseTensor
 from linnet.loops.evaluate import (
     MISSING,
     Code,
     Env,
-    Missing,
     Run,
     Structural,
     call,
     conversion,
-    plain,
     same,
     to,
 )
@@ -55,12 +54,6 @@ from linnet.loops.nodes import (
     Value,
 )
 from linnet.loops.rewrite import is_left
-
-Beyond: TypeAlias = Missing | Structural
-"""What is read out of bounds: nothing, or a fill value where nothing is stored anyway."""
-
-UNSURE = "?"
-"""Stands among the names where it is not known whether a statement is reached."""
 
 Do: TypeAlias = Callable[[Env], None]
 Place: TypeAlias = Callable[[Env], tuple[int, ...] | Beyond]
@@ -158,7 +151,7 @@ class _Compiler:
         def declare(env: Env) -> None:
             # a range that runs backwards is empty
             shape = tuple([max(0, d(env)) for d in dims])
-            cell.declare(shape, _present(convert(init.run(env)), stmt.at))
+            cell.declare(shape, present(convert(init.run(env)), stmt.at))
 
         return declare
 
@@ -228,7 +221,7 @@ class _Compiler:
             for mode, (p, n) in enumerate(zip(found, cell.values.shape, strict=True)):
                 if not 0 <= p < n:
                     if strict and not lenient[mode]:
-                        raise _out_of_bounds(cell, mode, p, where)
+                        raise out_of_bounds(cell, mode, p, where)
                     unseen = not lenient[mode] and beyond is not MISSING and cell.has_nothing(found)
                     beyond = nothing if unseen else MISSING
             return found if beyond is None else beyond
@@ -243,7 +236,7 @@ class _Compiler:
         code = self.expr(expr)
         if kind(code.dtype) not in "iu":
             raise DTypeError(f"an index is an integer, not {concrete(code.dtype)}", at=at)
-        return lambda env: int(_present(code.run(env), at))  # type: ignore[call-overload]
+        return lambda env: int(present(code.run(env), at))  # type: ignore[call-overload]
 
 
 class _Left(Exception):
@@ -282,7 +275,7 @@ def _branch(cond: Run, then: Do, orelse: Do, at: Location | None, strict: bool) 
             then({**env, UNSURE: True})
             orelse({**env, UNSURE: True})
         else:
-            (then if _present(value, at) else orelse)(env)
+            (then if present(value, at) else orelse)(env)
 
     return branch
 
@@ -302,14 +295,14 @@ def _store(cell: Cell, place: Place, value: Code, at: Location | None) -> Do:
 
     def store(env: Env) -> None:
         found = convert(value.run(env))
-        number, where = _present(found, at), place(env)
+        number, where = present(found, at), place(env)
         known = value.constant or type(found) is Structural
         if isinstance(where, tuple):
             idle = not cell.is_stored(where) and same(cell.values[where], number)
         else:
             idle = same(cell.fill, number)
         if not (known and idle):
-            cell.write(_existing(cell, where, at, env), number)
+            cell.write(existing(cell, where, at, env), number)
 
     return store
 
@@ -323,7 +316,7 @@ def _check_constant(value: Code, convert: Callable[[object], object]) -> None:
 def _updating(op: Function, strict: bool) -> Callable[[Cell, Place, Code, Location | None], Do]:
     """`target = op(target, value)`. An update with an identity of `op` stores nothing.
 
-    A value that no update changes any more ends a loop: unless `strict`, no more values are used.
+    A value that no update changes any more ends a loop: unless `strict`, none has to be used then.
     """
 
     def make(cell: Cell, place: Place, value: Code, at: Location | None) -> Do:
@@ -337,18 +330,21 @@ def _updating(op: Function, strict: bool) -> Callable[[Cell, Place, Code, Locati
 
         def update(env: Env) -> None:
             place_found = place(env)
-            if not strict and isinstance(place_found, tuple) and is_final(cell.values[place_found]):
+            settled = not strict and isinstance(place_found, tuple)
+            settled = settled and is_final(cell.values[place_found])  # type: ignore[index]
+            if settled and (UNSURE in env or not is_there(value.run, env)):
                 return
             found = convert(value.run(env))
-            number = _present(found, at)
+            number = present(found, at)
             known = value.constant or type(found) is Structural
             idle = any(same(e, number) for e in identities)
             if not isinstance(place_found, tuple) or UNSURE in env:
                 # what begins as its fill value stays so: nothing has to be known about it
                 idle = idle or (op.idempotent and same(cell.fill, number))
             if not (known and idle):
-                where = _existing(cell, place_found, at, env)
-                cell.write(where, after(op.numpy(before(cell.values[where]), number)))
+                where = existing(cell, place_found, at, env)
+                old = cell.values[where]
+                cell.write(where, old if settled else after(op.numpy(before(old), number)))
 
         return update
 
@@ -364,36 +360,3 @@ def _finality(op: Function, cell: Cell) -> Callable[[object], bool]:
     claimed = cell.format is not None and cell.format.leaf.short_circuit
     last = final(op, dtype, claimed)
     return lambda value: last is not None and same(last, value)
-
-
-# -- out of bounds ---------------------------------------------------------------------------------
-
-
-def _present(value: object, at: Location | None) -> object:
-    """A number, unless it is missing."""
-    if value is MISSING:
-        raise IndexBoundsError(
-            "a value outside the bounds of a tensor is used",
-            at=at,
-            hint="say what it is there: ln.coalesce(x[~i], 0)",
-        )
-    return plain(value)
-
-
-def _existing(
-    cell: Cell, place: tuple[int, ...] | Beyond, at: Location | None, env: Env
-) -> tuple[int, ...]:
-    """A place to be written to, unless there is none."""
-    if UNSURE in env:
-        _present(MISSING, at)
-    if not isinstance(place, tuple):
-        raise IndexBoundsError(f"an update is outside the bounds of {cell.name}", at=at)
-    return place
-
-
-def _out_of_bounds(cell: Cell, mode: int, found: int, at: Location | None) -> IndexBoundsError:
-    return IndexBoundsError(
-        f"index {found} is out of bounds for dimension {mode} of {cell.name}, "
-        f"which has size {cell.values.shape[mode]}",
-        at=at,
-    )
