@@ -290,6 +290,8 @@ def test_groups(format: str, fill: float):
     with np.errstate(invalid="ignore"):
         close(groups.sum(), by_label(np.sum, a))
         close(groups.mean(), by_label(np.mean, a))
+        for name in ("max", "min", "any", "all"):
+            same(getattr(groups, name)(), by_label(getattr(np, name), a))
         if np.isfinite(fill):
             found, expected = groups.var(), by_label(np.var, a)
             np.testing.assert_allclose(found.to_numpy(), expected, atol=1e-12)
@@ -309,6 +311,7 @@ def test_groups_along_other_dimensions():
     x, a = cube("csf")
     labels = np.array(list("abba"))
     close(ln.groupby(x, labels, axis=1).sum(), by_label(np.sum, a, labels, 1))
+    close(ln.groupby(x, labels, axis=1).max(), by_label(np.max, a, labels, 1))
     found = ln.groupby(x, list("abbaa"), axis=-1).var(ddof=1)
     expected = by_label(lambda p, axis: p.var(axis, ddof=1), a, np.array(list("abbaa")), 2)
     np.testing.assert_allclose(found.to_numpy(), expected, atol=1e-12)

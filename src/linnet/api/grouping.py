@@ -1,10 +1,11 @@
-"""Rows that belong together: `ln.groupby(X, labels).sum()`, mean, variance, count.
+"""Rows that belong together: `ln.groupby(X, labels).sum()`, mean, variance, extremes, count.
 
 Groups are summed by a product with the matrix that says which row is in which group.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -13,7 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from linnet.algebra import table
+from linnet.api import statistics
 from linnet.api.dtypes import DType, astype
+from linnet.api.indexing import take
+from linnet.api.joining import concat
 from linnet.api.operands import Array, as_tensor, axis_number, check_kind, dtype_of, real, shape_of
 from linnet.api.products import tensordot
 from linnet.api.shapes import moveaxis, reshape
@@ -98,6 +102,37 @@ class Groups:
         """The standard deviation of each group: the root of the variance."""
         found: Any = apply(table.sqrt, self.var(x, correction=correction, ddof=ddof))
         return _in_format(found, format)
+
+    @located
+    def max(self, x: Array = None, *, format: FormatLike | None = None) -> Tensor:
+        """The largest element of each group."""
+        return _in_format(self._each(statistics.max, *self._grouped(x)), format)
+
+    @located
+    def min(self, x: Array = None, *, format: FormatLike | None = None) -> Tensor:
+        """The smallest element of each group."""
+        return _in_format(self._each(statistics.min, *self._grouped(x)), format)
+
+    @located
+    def any(self, x: Array = None, *, format: FormatLike | None = None) -> Tensor:
+        """Whether an element of each group is not zero."""
+        return _in_format(self._each(statistics.any, *self._grouped(x)), format)
+
+    @located
+    def all(self, x: Array = None, *, format: FormatLike | None = None) -> Tensor:
+        """Whether no element of each group is zero."""
+        return _in_format(self._each(statistics.all, *self._grouped(x)), format)
+
+    def _each(self, reduction: Callable[..., Any], array: Tensor, axis: int) -> Tensor:
+        """A reduction of the parts of each group, which are brought together first."""
+        together = take(array, np.argsort(self.codes, kind="stable"), axis=axis)
+        ends = np.cumsum(self._counts())
+        lead = (slice(None),) * axis
+        parts = [
+            reduction(together[(*lead, slice(int(end - size), int(end)))], axis=axis, keepdims=True)
+            for end, size in zip(ends, self._counts(), strict=True)
+        ]
+        return concat(parts, axis=axis)
 
     def _grouped(self, x: Array) -> tuple[Tensor, int]:
         """The array whose parts are grouped, and along which dimension."""

@@ -141,11 +141,11 @@ def _weight(
         if o.is_dense and last in o.indices:
             near = o.access.indices[o.format.order[-1]] == loops.Index(last)
             weight += 0.0 if near else STRIDE
-    if not sparse and last in free and last != free[-1]:
+    plain = any(o.is_dense and name in o.indices for o in operands for name in free)
+    if (plain or not sparse) and last in free and last != free[-1]:
         weight += STRIDE
     outer = next((k for k, name in enumerate(order) if name not in free), len(order))
     behind = [name for name in order[outer:] if name in free]
-    plain = any(o.is_dense and name in o.indices for o in operands for name in free)
     if not behind or plain:
         return weight
     return weight * (SCATTER if len(behind) == 1 else SCATTER_ALL)
