@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from random import Random
+
 import numpy as np
 import pytest
 from tests.levels.samples import agree
@@ -10,7 +12,7 @@ import linnet as ln
 from linnet.formats.assemble import unpack
 from linnet.frontend.text import parse_text
 from linnet.imp.condensing import TABLES, condensing
-from linnet.imp.merging import grown
+from linnet.imp.merging import doubling, grown, merging
 
 POLICIES = [
     ln.Coord(capacity=3),
@@ -117,6 +119,32 @@ def test_condensed_components(rows, columns):
     assert run[:count] == sorted(expected)
     for key, found in zip(run[:count], late[:count], strict=True):
         assert found == int("".join(map(str, expected[key])))
+
+
+@pytest.mark.parametrize("w", [1, 2])
+def test_merged_components(w):
+    """In place, and into a second array: in Python, as the codelets are written."""
+
+    def combine(old, new):
+        return 10 * old + new  # tells which came first
+
+    merge, merge_into = merging(combine), doubling(combine)
+    for seed in range(300):
+        drawn = Random(seed)
+        top = drawn.choice([5, 40, 400])
+        sides = [sorted(drawn.sample(range(top), drawn.randrange(min(top, 30)))) for _ in range(2)]
+        old, new = ({key: drawn.randrange(10) for key in side} for side in sides)
+        both = old | {k: combine(old[k], x) if k in old else x for k, x in new.items()}
+        expected = sorted(both), [both[key] for key in sorted(both)]
+        count, room = len(old) + len(new), [0] * len(new)
+        words, late = [k for key in new for k in (key,) * w], [*new.values()]
+        crd, val = [k for key in old for k in (key,) * w], [*old.values()]
+        to, to_val = [0] * count * w, [0] * count
+        n = merge_into(crd, val, w, len(old), words, late, len(new), to, to_val)
+        assert (to[: n * w : w], to_val[:n]) == expected
+        crd, val = crd + room * w, val + room
+        n = merge(crd, val, w, len(old), words, late, len(new))
+        assert (crd[: n * w : w], val[:n]) == expected
 
 
 def test_growth():

@@ -3,7 +3,9 @@
 The sorted accumulation array is first gathered into a run without duplicates. That is merged into
 the all array from behind, so that no second all array is needed; into a much longer one it is
 woven: what both have is searched for and combined first. Or both are merged into a second all array
-(WORK §5.3). Codelets, made for a function `combine(old, new)`.
+(WORK §5.3). Words of one side often follow each other: they are copied in loops of their own, which
+need not wait for a comparison to know what to compare next. Codelets, made for a function
+`combine(old, new)`.
 """
 
 from __future__ import annotations
@@ -87,14 +89,26 @@ def merging(combine: Combine) -> Callable[..., int]:
         """Merge words from behind, then close the gap that duplicates have left."""
         p, r, out = stored - 1, count - 1, stored + count - 1
         while p >= 0 and r >= 0:
-            old, new, x, y = crd[p], run[r], val[p], late[r]
-            if old == new:
-                y = combine(x, y)
-            crd[out] = max(old, new)
-            val[out] = x if old > new else y
-            p -= int(old >= new)
-            r -= int(old <= new)
-            out -= 1
+            new = run[r]
+            while p >= 0 and crd[p] > new:
+                crd[out] = crd[p]
+                val[out] = val[p]
+                p -= 1
+                out -= 1
+            if p < 0:
+                break
+            old = crd[p]
+            while r >= 0 and run[r] > old:
+                crd[out] = run[r]
+                val[out] = late[r]
+                r -= 1
+                out -= 1
+            if r >= 0 and run[r] == old:
+                crd[out] = old
+                val[out] = combine(val[p], late[r])
+                p -= 1
+                r -= 1
+                out -= 1
         while r >= 0:
             crd[out] = run[r]
             val[out] = late[r]
@@ -130,14 +144,26 @@ def doubling(combine: Combine) -> Callable[..., int]:
         """Merge words that lie as close together as those of the run."""
         p, r, out = 0, 0, 0
         while p < stored and r < count:
-            old, new, x, y = crd[p], run[r], val[p], late[r]
-            if old == new:
-                y = combine(x, y)
-            to[out] = min(old, new)
-            to_val[out] = x if old < new else y
-            p += int(old <= new)
-            r += int(old >= new)
-            out += 1
+            new = run[r]
+            while p < stored and crd[p] < new:
+                to[out] = crd[p]
+                to_val[out] = val[p]
+                p += 1
+                out += 1
+            if p >= stored:
+                break
+            old = crd[p]
+            while r < count and run[r] < old:
+                to[out] = run[r]
+                to_val[out] = late[r]
+                r += 1
+                out += 1
+            if r < count and run[r] == old:
+                to[out] = old
+                to_val[out] = combine(val[p], late[r])
+                p += 1
+                r += 1
+                out += 1
         out = append(crd, val, 1, p, stored, to, to_val, out)
         return append(run, late, 1, r, count, to, to_val, out)
 
