@@ -153,6 +153,52 @@ def test_fibers_are_sorted(format: Any, dtype: str, fill: float):
     assert ln.unique_counts(x).counts.to_numpy().tolist() == counts.tolist()
 
 
+def ragged(dtype: str, fill: float, shape: tuple[int, ...], seed: int = 0) -> np.ndarray:
+    """Small numbers, many of them equal, some the fill value; NaN and both zeros if there are."""
+    rng = np.random.default_rng(seed)
+    array = rng.integers(0 if dtype[0] in "bu" else -4, 4, shape).astype(dtype)
+    if dtype[0] == "f":
+        array[rng.random(shape) < 0.1] = np.nan
+        array[rng.random(shape) < 0.1] = -0.0
+    array[rng.random(shape) < rng.choice([0.1, 0.5, 0.9])] = fill
+    return array
+
+
+@pytest.mark.parametrize(
+    ("dtype", "fill"), [*SORTED[:1], ("float32", -1.0), ("uint64", 2)], ids=str
+)
+@pytest.mark.parametrize("format", [ln.CSC, ln.CSF(3)], ids=str)
+def test_extremes_of_fibers(format: Any, dtype: str, fill: float):
+    for seed in range(4):
+        array = ragged(dtype, fill, (3, 4, 6)[: format.ndim], seed)
+        x = stored(array, format, fill)
+        for axis in (*range(format.ndim), None):
+            same(ln.argmax(x, axis=axis), np.argmax(array, axis))
+            same(ln.argmin(x, axis=axis, keepdims=True), np.argmin(array, axis, keepdims=True))
+        for d in range(format.ndim):
+            k = (0, 1, 3, array.shape[d])[seed]
+            for largest in (True, False):
+                found = ln.topk(x, min(k, array.shape[d]), axis=d, largest=largest)
+                expected = ln.topk(
+                    ln.asarray(array), min(k, array.shape[d]), axis=d, largest=largest
+                )
+                for ours, theirs in zip(found, expected, strict=True):
+                    same(ours, theirs.to_numpy())
+
+
+@pytest.mark.parametrize("format", ["csr", "csc", "coo", "runs", "csf"])
+def test_positions_for_every_place(format: str, recwarn: Any):
+    x, array = cube(format) if format == "csf" else matrix(format)
+    rng = np.random.default_rng(1)
+    for d, n in enumerate(array.shape):
+        sizes = [3 if m == d else size for m, size in enumerate(array.shape)]
+        for shape in (sizes, [3 if m == d else 1 for m in range(array.ndim)]):
+            at = rng.integers(-n, n, shape)
+            expected = np.take_along_axis(array, np.broadcast_to(at, sizes), d)
+            same(ln.take_along_axis(x, ln.asarray(at), axis=d), expected)
+    assert not recwarn.list  # the array is stored as it is walked
+
+
 @pytest.mark.parametrize("dtype", ["float32", "complex128", "bool"])
 @pytest.mark.parametrize("size", [3, 16, 300])
 def test_fibers_in_another_order(size: int, dtype: str):

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from linnet.api.operands import Array, as_tensor, axis_number, shape_of
-from linnet.api.picking import at_points, select
+from linnet.api.picking import along, at_points, select
 from linnet.api.programs import is_large
 from linnet.api.shapes import broadcast_shapes, moveaxis, reshape
 from linnet.api.single import element
@@ -305,6 +305,8 @@ def take_along_axis(x: Array, indices: Array, /, *, axis: int = -1) -> Tensor:
         tuple(1 if m == d else n for m, n in enumerate(given.shape)),
     )
     shape = tuple(given.shape[d] if m == d else n for m, n in enumerate(others))
+    if is_large(x) and not is_dense(x.contents().format) and 0 not in shape:
+        return along(x, positions(given, old[d], d), d, shape)
     at = np.broadcast_to(positions(given, old[d], d), shape).reshape(-1)
     places = unflatten(np.arange(math.prod(shape)), shape)
     source = [np.zeros_like(p) if old[m] == 1 else p for m, p in enumerate(places)]

@@ -14,18 +14,21 @@ from linnet.api.operands import shape_of
 from linnet.api.programs import (
     assignment,
     indices,
+    innermost,
     is_full,
     is_large,
     listed,
     moving_kernel,
     name_of,
     nest,
+    number,
     readable,
     run,
     same_kind,
     stored,
 )
 from linnet.api.storage import Ints, alike, build, dense, entries, is_dense
+from linnet.arrays.evaluate import sizes
 from linnet.formats.coordinates import sort_stably
 from linnet.formats.format import Format
 from linnet.formats.level import APPEND, ONCE
@@ -152,6 +155,38 @@ def _pick(format: Format, axes: tuple[int, ...], fill: str) -> Kernel:
     body: loops.Stmt = assignment([q, *(loops.Index(name_of(m)) for m in rest)], 0, "", value)
     body = loops.Loop("q", None, nest([name_of(m) for m in format.order if m in rest], body))
     return moving_kernel("pick", format, ("A", *(f"P{m}" for m in axes)), 1 + len(rest), body)
+
+
+def along(x: Tensor, positions: Ints, d: int, shape: tuple[int, ...]) -> Tensor:
+    """`C[…, q, …] = A[…, P[…, q, …], …]`; dimensions of size 1 stand for any size."""
+    wanted, x = same_kind(x), readable(x)
+    x = x if x.contents().format.order[-1] == d else innermost(x, d)
+    format = x.contents().format
+    spread = tuple(n != m for n, m in zip(shape_of(x), shape, strict=True))
+    single = tuple(n != m for n, m in zip(positions.shape, shape, strict=True))
+    kernel = _along(format, d, spread, single, repr(format.fill_value))
+    result = Tensor(listed(same_kind(x)), None)
+    room = min(math.prod(shape), stored(x) * math.prod(shape) // max(x.size, 1))
+    kernel(result, x, dense(positions), sizes((room, *shape)))
+    return result if result.format == wanted else result.to(wanted)
+
+
+@lru_cache(maxsize=256)
+def _along(
+    format: Format, d: int, spread: tuple[bool, ...], single: tuple[bool, ...], fill: str
+) -> Kernel:
+    """The kernel for arrays of which these dimensions are `spread`, and positions that are."""
+    at, zero = indices(format.ndim), loops.Literal(0)
+    place = loops.Access("P", tuple(zero if one else i for i, one in zip(at, single, strict=True)))
+    source = [zero if one else i for i, one in zip(at, spread, strict=True)]
+    source[d] = place
+    inside = tuple(INSIDE if m == d else "" for m in range(format.ndim))
+    body: loops.Stmt = assignment(at, d, "", loops.Access("A", tuple(source), inside))
+    for m in reversed(format.order):
+        open_end = m != d and spread[m] and single[m]
+        extent = loops.Extent(zero, number(1 + m)) if open_end else None
+        body = loops.Loop(name_of(m), extent, body)
+    return moving_kernel("along", format, ("A", "P"), format.ndim, body)
 
 
 @lru_cache(maxsize=256)

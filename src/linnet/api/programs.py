@@ -12,7 +12,8 @@ from collections.abc import Sequence
 
 from linnet import loops
 from linnet.algebra.table import add
-from linnet.api.storage import Ints, alike
+from linnet.api.operands import shape_of
+from linnet.api.storage import Ints, alike, is_plain, unpatterned
 from linnet.arrays.evaluate import sizes
 from linnet.formats.coordinates import MANY
 from linnet.formats.dense import Dense
@@ -83,6 +84,24 @@ def coordinates(format: Format) -> Format:
     """The format that lists entries in row-major order."""
     levels = COO(format.ndim).levels[:-1]
     return recognize(Format((*levels, format.leaf), tuple(range(format.ndim))))
+
+
+def innermost(x: Tensor, d: int) -> Tensor:
+    """The array in lists, with dimension `d` innermost; the outermost is full if it is short."""
+    format = x.contents().format
+    if format.order[-1] == d and is_plain(format) and not format.levels[-2].full:
+        return x
+    order = (*(m for m in format.order if m != d), d)
+    short = x.ndim > 1 and shape_of(x)[order[0]] <= stored(x)
+    levels = [Dense(_OPEN) if short and k == 0 else SparseList(_OPEN) for k in range(x.ndim)]
+    return x.to(Format((*levels, unpatterned(format).leaf), order))
+
+
+def fiberwise(x: Tensor, d: int) -> Format:
+    """The format of a list for each row along dimension `d`, in row-major order."""
+    order = (*(m for m in range(x.ndim) if m != d), d)
+    levels = [*[Dense(_OPEN)] * (x.ndim - 1), SparseList(_OPEN)]
+    return Format((*levels, unpatterned(x.contents().format).leaf), order)
 
 
 # -- parts of programs -----------------------------------------------------------------------------

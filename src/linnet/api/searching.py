@@ -19,6 +19,7 @@ from linnet.api.operands import (
     dtype_of,
     shape_of,
 )
+from linnet.api.programs import innermost, is_large
 from linnet.api.shapes import reshape
 from linnet.api.storage import (
     alike,
@@ -34,7 +35,10 @@ from linnet.api.storage import (
     with_values,
 )
 from linnet.errors import FormatError, ShapeError
+from linnet.formats.assemble import wrap
 from linnet.formats.coordinates import sort_unique
+from linnet.formats.element import Element
+from linnet.formats.format import Format
 from linnet.formats.located import located
 from linnet.formats.tensor import Tensor
 
@@ -66,11 +70,30 @@ def _extreme(x: Tensor, axis: int | None, keepdims: bool, largest: bool) -> Tens
         choose = np.argmax if largest else np.argmin
         return dense(np.asarray(choose(x.to_numpy(), d, keepdims=keepdims), np.int64))
     others = tuple(n for m, n in enumerate(shape) if m != d)
-    key, found = _extreme_stored(x, d, others, largest)
     format = typed(alike(x.contents().format, len(others)), "int64", 0)
-    result = build(unflatten(key, others), found, others, format)
+    if is_large(x):
+        result = _by_fibers(x, d, others, largest, format)
+    else:
+        key, found = _extreme_stored(x, d, others, largest)
+        result = build(unflatten(key, others), found, others, format)
     kept = tuple(1 if m == d else n for m, n in enumerate(shape))
     return reshape(result, kept) if keepdims else result
+
+
+def _by_fibers(x: Tensor, d: int, others: tuple[int, ...], largest: bool, wanted: Format) -> Tensor:
+    """Stored with the dimension innermost, every fiber is looked through on its own: compiled."""
+    from linnet.runtime.extremes import extremes
+
+    x = innermost(x, d)
+    format, n = x.contents().format, shape_of(x)[d]
+    *outer, ptr, idx, values = x.contents().arrays()
+    places = extremes(ptr, idx, values, n, format.fill_value, largest)
+    if not others:
+        return build([], places, (), wanted)
+    order = tuple(m - (m > d) for m in format.order[:-1])
+    rows = Format((*format.levels[:-2], Element(0, "int64")), order)
+    found = wrap(rows, others, [*outer, places])
+    return found if rows == wanted else found.to(wanted)
 
 
 def _extreme_stored(x: Tensor, d: int, others: tuple[int, ...], largest: bool) -> tuple[Ints, Ints]:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from linnet.api.operands import Array, as_tensor, axis_number, check_kind, shape_of, whole
-from linnet.api.programs import is_large, same_kind, stored
+from linnet.api.programs import fiberwise, innermost, is_large, same_kind
 from linnet.api.shapes import flip
 from linnet.api.storage import (
     alike,
@@ -19,19 +19,12 @@ from linnet.api.storage import (
     entries,
     flatten,
     is_dense,
-    is_plain,
-    unpatterned,
+    refuse_large,
 )
 from linnet.errors import ShapeError
 from linnet.formats.assemble import wrap
-from linnet.formats.dense import Dense
-from linnet.formats.element import Element
-from linnet.formats.format import Format
 from linnet.formats.located import located
-from linnet.formats.sparse_list import SparseList
 from linnet.formats.tensor import Tensor
-
-_OPEN = Element()
 
 
 @located
@@ -53,23 +46,12 @@ def _by_fibers(x: Tensor, d: int, descending: bool) -> Tensor:
     """Stored with the dimension innermost, every fiber is sorted on its own: compiled."""
     from linnet.runtime.fibers import sort_fibers
 
-    wanted, format = same_kind(x), x.contents().format
-    if format.order[-1] != d or not is_plain(format) or format.levels[-2].full:
-        x = x.to(_innermost(x, d))
+    wanted, x = same_kind(x), innermost(x, d)
     format, fill = x.contents().format, x.contents().format.fill_value
     *outer, ptr, idx, values = x.contents().arrays()
     idx, values = sort_fibers(ptr, idx, values, shape_of(x)[d], fill, descending)
     found = wrap(format, shape_of(x), [*outer, ptr, idx, values])
     return found if format == wanted else found.to(wanted)
-
-
-def _innermost(x: Tensor, d: int) -> Format:
-    """A format of lists with dimension `d` innermost; the outermost one is full if it is short."""
-    format = x.contents().format
-    order = (*(m for m in format.order if m != d), d)
-    short = x.ndim > 1 and shape_of(x)[order[0]] <= stored(x)
-    levels = [Dense(_OPEN) if short and k == 0 else SparseList(_OPEN) for k in range(x.ndim)]
-    return Format((*levels, unpatterned(format).leaf), order)
 
 
 def _sorted(x: Tensor, d: int) -> Tensor:
@@ -124,11 +106,31 @@ def topk(x: Array, /, k: int, *, axis: int = -1, largest: bool = True) -> tuple[
     n = shape_of(x)[d]
     if not 0 <= k <= n:
         raise ShapeError(f"there are {n} elements along dimension {d}, and {k} are asked for")
+    if is_large(x) and not is_dense(x.contents().format):
+        return _first_by_fibers(x, k, d, largest)
     array = np.moveaxis(densely(x, "the array that topk looks through"), d, -1)
     flat = array.reshape(math.prod(array.shape[:-1]), n)
     places = _first(flat, k, largest)
     found = np.take_along_axis(flat, places, 1)
     shape = (*array.shape[:-1], k)
+    return (
+        dense(np.moveaxis(found.reshape(shape), -1, d)),
+        dense(np.moveaxis(places.reshape(shape), -1, d)),
+    )
+
+
+def _first_by_fibers(x: Tensor, k: int, d: int, largest: bool) -> tuple[Tensor, Tensor]:
+    """The same, of what is stored and of the fill values between: compiled."""
+    from linnet.runtime.extremes import first_of_fibers
+
+    others = tuple(n for m, n in enumerate(shape_of(x)) if m != d)
+    refuse_large(math.prod(others) * max(k, 1), "the result of topk")
+    n, fill = shape_of(x)[d], x.contents().format.fill_value
+    ptr, idx, values = x.to(fiberwise(x, d)).contents().arrays()
+    places, picked = first_of_fibers(ptr, idx, values, n, fill, k, largest)
+    found = np.full(len(places), fill, values.dtype)
+    found[picked >= 0] = values[picked[picked >= 0]]
+    shape = (*others, k)
     return (
         dense(np.moveaxis(found.reshape(shape), -1, d)),
         dense(np.moveaxis(places.reshape(shape), -1, d)),
