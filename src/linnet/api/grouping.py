@@ -22,7 +22,7 @@ from linnet.api.operands import Array, as_tensor, axis_number, check_kind, dtype
 from linnet.api.products import tensordot
 from linnet.api.shapes import moveaxis, reshape
 from linnet.api.statistics import accumulated_in, summed_dtype
-from linnet.api.storage import build, dense, typed
+from linnet.api.storage import build, dense, is_dense, typed
 from linnet.arrays import apply
 from linnet.errors import ArgumentError, ShapeError
 from linnet.formats.located import located
@@ -60,8 +60,7 @@ class Groups:
         """The sum of each group, in the types that `ln.sum` has."""
         array, axis = self._grouped(x)
         wanted = summed_dtype(dtype_of(array), dtype)
-        inside = accumulated_in(wanted, acc_dtype)
-        found = self._summed(astype(array, inside, copy=False), axis)
+        found = self._summed(array, axis, accumulated_in(wanted, acc_dtype))
         return _in_format(astype(found, wanted, copy=False), format)
 
     @located
@@ -70,7 +69,7 @@ class Groups:
         array, axis = self._grouped(x)
         held = dtype_of(array)
         inside = "complex128" if held.startswith("c") else "float64"
-        total = self._summed(astype(array, inside, copy=False), axis)
+        total = self._summed(array, axis, inside)
         found: Any = apply(table.divide, total, self._sizes(array, axis))
         return _in_format(astype(found, _floating(held), copy=False), format)
 
@@ -156,13 +155,32 @@ class Groups:
         shape[axis] = len(self.keys)
         return reshape(dense(self._counts().astype(np.float64)), tuple(shape))
 
-    def _summed(self, array: Tensor, axis: int) -> Tensor:
-        held, shape = dtype_of(array), (len(self.keys), len(self.codes))
-        ones = np.ones(len(self.codes), held)
-        of_group = typed(CSR, held, 0)
+    def _summed(self, array: Tensor, axis: int, inside: str) -> Tensor:
+        """The sums of groups, accumulated in a dtype: by rows where little memory holds them."""
+        shape = (len(self.keys), len(self.codes))
+        if (
+            array.ndim == 2
+            and not array.fill_value
+            and shape[0] * shape_of(array)[1 - axis] <= _SMALL
+        ):
+            return self._summed_by_rows(array, axis, inside)
+        array = astype(array, inside, copy=False)
+        ones = np.ones(len(self.codes), inside)
+        of_group = typed(CSR, inside, 0)
         member = build([self.codes, np.arange(len(self.codes))], ones, shape, of_group)
         found = tensordot(member, array, axes=((1,), (axis,)))
         return moveaxis(found, 0, axis) if axis else found
+
+    def _summed_by_rows(self, array: Tensor, axis: int, inside: str) -> Tensor:
+        total = empty_tensor(typed(DENSE(2), inside, 0))
+        rows = _as_rows(array, axis)
+        sums()(total, rows if is_dense(rows.format) else rows.to(CSR), *self._numbers())
+        found = total.T if axis else total
+        return found if is_dense(array.format) else found.to(typed(CSR, inside, 0))
+
+    def _numbers(self) -> tuple[Tensor, Tensor]:
+        """The number of the group of each part, and of each group the size."""
+        return dense(self.codes), dense(self._counts())
 
     def _variance(self, array: Tensor, axis: int, correction: float) -> Any:
         """By squares of distances from the mean of each group.
@@ -174,7 +192,8 @@ class Groups:
             array = apply(table.subtract, array, fill)  # type: ignore[assignment]
         else:  # at no distance from anything
             array = array.to(DENSE)
-        means: Any = apply(table.divide, self._summed(array, axis), self._sizes(array, axis))
+        total = self._summed(array, axis, "float64")
+        means: Any = apply(table.divide, total, self._sizes(array, axis))
         shape, mean = shape_of(means), _as_rows(means, axis)
         mean = mean.to(DENSE) if mean.size <= _SMALL else mean
         squares, count = distances()(
@@ -191,6 +210,21 @@ class Groups:
         found: Any = apply(table.divide, apply(table.add, squares, rest), degrees)
         moved = (shape[axis], *shape[:axis], *shape[axis + 1 :])
         return moveaxis(reshape(found, moved), 0, axis)
+
+
+@cache
+def sums() -> Any:
+    """The kernel that adds up the rows of each group."""
+    from linnet.frontend.kernel import kernel
+    from linnet.frontend.words import declare
+
+    def of_groups(total: Any, x: Any, group: Any, sizes: Any) -> Any:
+        declare(total, 0, (sizes.shape[0], x.shape[1]))
+        for i, j in ...:
+            total[group[i], j] += x[i, j]
+        return total
+
+    return kernel(of_groups)  # type: ignore[arg-type]
 
 
 @cache
