@@ -352,3 +352,22 @@ def test_runs_of_fibers_that_are_not_in_order_yet(child):
     ln.testing.assert_equal(ln.asarray(A).to(C.format), A)
     with pytest.raises(FormatError, match="a second run"):
         twice(C, ln.asarray(np.eye(3)))
+
+
+@pytest.mark.parametrize("a", [0.0, 2.0])
+def test_a_name_around_versions_for_a_sparse_scalar(a):
+    """What is written twice for `A` speaks of a name whose type was found outside of it."""
+
+    @ln.kernel
+    def f(y, z, A):
+        y[...] = 1.0
+        z[...] = 0.0
+        y[()] += A[()]
+        x = y[()]
+        z[()] += 1
+        if x > A[()]:
+            z[()] += x * A[()]
+        return z
+
+    A = ln.asarray(np.array(a), format=ln.SparseScalar(0.0))
+    assert f(ln.scalar(0.0), ln.scalar(0.0), A).item() == 1 + (1 + a) * a

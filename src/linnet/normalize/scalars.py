@@ -11,6 +11,7 @@ from linnet import loops
 from linnet.algebra.table import equal, isnan
 from linnet.formats.format import Format
 from linnet.loops.rewrite import accesses, block, map_stmts, substitute, walk
+from linnet.loops.types import dtype_of
 from linnet.normalize.simplify import Facts, facts_of, replace_reads, simplify
 
 Formats = dict[str, Format]
@@ -29,6 +30,8 @@ def specialize_scalars(program: loops.Program, formats: Formats) -> loops.Progra
 
 
 def _specialize(stmt: loops.Stmt, scalars: Formats, facts: Facts) -> loops.Stmt:
+    if isinstance(stmt, loops.Let):
+        facts.types[stmt.name] = dtype_of(stmt.value, facts.types)
     match stmt:
         case loops.Block(stmts):
             return block([_specialize(s, scalars, facts) for s in stmts])
