@@ -241,9 +241,18 @@ def total(result: ln.Tensor) -> np.ndarray:
     return np.array([result.nnz, result.buffers["val"].sum()])
 
 
+def by_fiber(i, j, k, n_i, n_j, n_k):
+    """One of 65536 buckets, by the first two coordinates: there are few of the first alone."""
+    return (i * n_j + j) * 65536 // (n_i * n_j)
+
+
+OF_FIBERS = ln.Bucket(by_fiber, 1 << 16, capacity=1 << 16, growth=False)
+
+
 def policies_of(kernel: ln.Kernel) -> dict[str, Way]:
     """Linnet's choice, and every policy."""
-    made = {name: ln.insert_workspaces(kernel, policy) for name, policy in POLICIES.items()}
+    policies = POLICIES | ({"bucket": OF_FIBERS} if kernel is ttm else {})
+    made = {name: ln.insert_workspaces(kernel, policy) for name, policy in policies.items()}
     return {"linnet": contraction(kernel)} | {n: contraction(k) for n, k in made.items()}
 
 
