@@ -33,7 +33,7 @@ from linnet.loops.nodes import (
     Swap,
     Thaw,
 )
-from linnet.loops.rewrite import accesses, block, leaves, point_of, walk
+from linnet.loops.rewrite import accesses, block, is_left, leaves, point_of, walk
 
 READ, UPDATE, DECLARE = "read", "update", "declare"
 NOTHING_HANDED: Mapping[str, Location | None] = MappingProxyType({})
@@ -90,7 +90,8 @@ def handed_down(stmt: Loop | If, uses: Uses | None = None) -> frozenset[str]:
             several -= {tensor for tensor, _ in _reads(cond, None)}
         case Loop(index, extent, body):
             heading = _reads(extent.start, None) | _reads(extent.stop, None) if extent else {}
-            several -= _walked(index, body) | {tensor for tensor, _ in heading}
+            walked = set() if is_left(stmt) else _walked(index, body)
+            several -= walked | {tensor for tensor, _ in heading}
     return frozenset(several)
 
 

@@ -119,7 +119,8 @@ class Shapes:
             for mode, size in enumerate(shape.sizes):
                 if self._sizes.known(size, shape.place) is None:
                     self._end_with_range(shape, mode) or self._keep(shape, mode)
-                if not shape.used and shape.tensor not in self._params:  # any size will do
+                known = self._sizes.known(size, shape.place) is not None
+                if not (known or shape.used or shape.tensor in self._params):  # any size will do
                     use = unwritten(shape.tensor, mode, shape.at)
                     self._sizes.say(size, Source(Literal(0), use, 0, shape.place))
 
