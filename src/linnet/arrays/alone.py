@@ -19,9 +19,10 @@ from linnet.algebra.dtypes import concrete
 from linnet.algebra.function import Function, no_constant
 from linnet.algebra.lookup import lookup
 from linnet.algebra.table import power
-from linnet.arrays.evaluate import Memory, run
+from linnet.arrays.evaluate import run
 from linnet.arrays.exponents import check_exponent
 from linnet.arrays.graph import fill_of, leaf, map_of, node_of
+from linnet.arrays.memory import Memory
 from linnet.arrays.nodes import Constant, Leaf, Node
 from linnet.arrays.plan import Plan, plan
 from linnet.arrays.scalars import BETTER_KNOWN, fixed_fill, scalar

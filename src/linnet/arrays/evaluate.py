@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from copy import copy
 from functools import lru_cache
 from math import prod
-from typing import Generic, TypeVar
 
 import numpy as np
 
+from linnet.arrays.memory import Memory
 from linnet.arrays.nodes import Labels, Node
-from linnet.arrays.passing import holds_only, labelled, passing
+from linnet.arrays.passing import filled, holds_only, passing
 from linnet.arrays.plan import BY_VALUE, Plan, Step, plan, renumbered
 from linnet.arrays.trace import Trace
 from linnet.errors import ArgumentError, OutOfMemoryError
@@ -23,29 +22,8 @@ from linnet.formats.format import Format
 from linnet.formats.named import COO, SCALAR, Family, settle
 from linnet.formats.tensor import Tensor
 
-K = TypeVar("K")
-V = TypeVar("V")
-
 LARGE = 2**27
 """More elements than this are not stored densely unless an operand or a format says so."""
-
-
-class Memory(Generic[K, V]):
-    """What has been found for keys; the oldest are forgotten when there are many."""
-
-    def __init__(self, most: int = 4096) -> None:
-        self._most = most
-        self._known: dict[K, V] = {}
-        self._lock = threading.Lock()
-        self.get: Callable[[K], V | None] = self._known.get
-
-    def put(self, key: K, value: V) -> V:
-        """Remember, unless another thread was first: then that is the value."""
-        with self._lock:
-            if len(self._known) >= self._most:
-                for old in list(self._known)[: self._most // 4]:
-                    del self._known[old]
-            return self._known.setdefault(key, value)
 
 
 _NOTHING = Tensor(SCALAR, None)  # in a slot whose step has not been run
@@ -72,7 +50,10 @@ def _evaluate(
     made, found = planned(nodes, wanted, labels)
     outs = run(made, found.tensors, found.numbers, found.nodes)
     for k in made.filled:
-        outs[k] = labelled(outs[k], nodes[k])
+        told = (k, *found.texts)
+        format = made.fills.get(told) or made.fills.put(told, filled(outs[k], nodes[k]))
+        contents = outs[k].contents()
+        outs[k] = Tensor(format, contents.shape, contents.buffers)
     return outs
 
 

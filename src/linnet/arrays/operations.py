@@ -19,7 +19,7 @@ from linnet.algebra.function import Function
 from linnet.algebra.lookup import lookup
 from linnet.algebra.table import power
 from linnet.arrays.alone import alone
-from linnet.arrays.evaluate import Memory, evaluate, run
+from linnet.arrays.evaluate import evaluate, run
 from linnet.arrays.exponents import check_exponent
 from linnet.arrays.graph import (
     broadcast,
@@ -30,8 +30,9 @@ from linnet.arrays.graph import (
     reduce_of,
 )
 from linnet.arrays.lazy import Lazy
+from linnet.arrays.memory import Memory
 from linnet.arrays.nodes import Constant, Leaf, Node, View
-from linnet.arrays.plan import Plan, plan
+from linnet.arrays.plan import BY_VALUE, Plan, plan
 from linnet.arrays.scalars import passed, scalar
 from linnet.arrays.slices import Index, viewed
 from linnet.arrays.subscripts import contraction
@@ -71,6 +72,8 @@ def apply(function: object, *args: object, format: FormatLike | None = None) -> 
         if made is not None:
             return made
         if found is not None:
+            if found[0].plan is BY_VALUE:
+                return _through_graph(function, args)
             if found[0].powers:
                 check_exponent(*map(operand, args))
             return run(found[0].plan, found[1])[0]
@@ -157,10 +160,19 @@ def _applied(function: object, args: tuple[object, ...], format: FormatLike | No
     key = None if format is not None else _quick_key(function, args)[0]
     if not any(isinstance(n, Constant) for n in nodes):
         return _evaluated(made, format, key, powers=found is power)
-    lifted = None if made.args != tuple(nodes) else passed(found, nodes)
-    if key is None or lifted is None:
+    if key is None or made.args != tuple(nodes):
+        return _evaluated(made, format, None)
+    lifted = passed(found, nodes)
+    if lifted is None:
+        _FAST.put(key, Quick(BY_VALUE, ()))  # there is no quicker way than through a graph
         return _evaluated(made, format, None)
     return _evaluated(map_of(found, lifted), format, key, tuple([a.dtype for a in lifted]))
+
+
+@located
+def _through_graph(function: object, args: tuple[object, ...]) -> Array:
+    """A function of tensors and numbers, of which the result may depend."""
+    return evaluate([map_of(function_of(function), [operand(a) for a in args])])[0]
 
 
 def apply_each(functions: Sequence[object], *args: object) -> tuple[Array, ...]:

@@ -2,7 +2,7 @@
 
 Where nothing is stored, `X * X + c` is c: the fill value of the result is not known while its
 kernel is compiled. It is computed as if it were 0, only where something is stored, and gets its own
-when that is known (`labelled`). So a loop over a thousand numbers compiles once.
+when that is known (`filled`). So a loop over a thousand numbers compiles once.
 """
 
 from __future__ import annotations
@@ -47,8 +47,8 @@ def passing(outputs: Sequence[Node], found: Trace) -> Passing | None:
         if (known_fill(change.node(node)) is None) > (known_fill(node) is None)
     }
     made = [change.node(node) for node in outputs]
-    filled = tuple([k for k, node in enumerate(made) if id(node) in unknown])
-    for k in filled:
+    open_ = tuple([k for k, node in enumerate(made) if id(node) in unknown])
+    for k in open_:
         parts = _parts(made[k], unknown)
         if parts is None:
             return None
@@ -57,7 +57,7 @@ def passing(outputs: Sequence[Node], found: Trace) -> Passing | None:
     trace = found.like(made)
     if any(id(node) in unknown for node in cuts(trace.nodes)):
         return None
-    return Passing(tuple(made), trace, filled, origins)
+    return Passing(tuple(made), trace, open_, origins)
 
 
 def holds_only(format: Format, node: Node) -> bool:
@@ -82,13 +82,12 @@ def holds_only(format: Format, node: Node) -> bool:
     return alone == 1
 
 
-def labelled(tensor: Tensor, node: Node) -> Tensor:
-    """A result with its own fill value, on which nothing that is stored depends."""
+def filled(tensor: Tensor, node: Node) -> Format:
+    """The format of a result with its own fill value, on which nothing that is stored depends."""
     found = known_fill(node)
     assert found is not None
-    contents = tensor.contents()
     fill = as_python(found[0], concrete(node.dtype))
-    return Tensor(contents.format.with_fill(fill), contents.shape, contents.buffers)
+    return tensor.contents().format.with_fill(fill)
 
 
 def _parts(node: Node, unknown: set[int]) -> list[Node] | None:

@@ -16,6 +16,7 @@ from linnet.algebra.dtypes import as_python, concrete
 from linnet.arrays.attempt import UNNAMED, Attempt, Known
 from linnet.arrays.cuts import cuts
 from linnet.arrays.graph import fill_of
+from linnet.arrays.memory import Memory
 from linnet.arrays.merge import aligned
 from linnet.arrays.nest import NUMBERS, Reading, nest
 from linnet.arrays.nodes import Labels, Leaf, Node
@@ -66,7 +67,8 @@ class Plan:
     """Steps in order. Slots are the operands, then all results.
 
     `only` is the step of a plan that has one, with one result that is handed out as it is. `filled`
-    are outputs whose fill value depends on numbers, and is given to them when they are computed.
+    are outputs whose fill value depends on numbers, and is given to them when they are computed:
+    `fills` are the formats that they had for some numbers.
     """
 
     steps: tuple[Step, ...]
@@ -74,6 +76,9 @@ class Plan:
     outputs: tuple[int, ...]
     only: Step | None
     filled: tuple[int, ...] = ()
+    fills: Memory[tuple[object, ...], Format] = field(
+        default_factory=lambda: Memory(256), compare=False, repr=False
+    )
 
 
 BY_VALUE = Plan((), 0, (), None)

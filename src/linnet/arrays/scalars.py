@@ -7,7 +7,7 @@ result is may depend on it all the same (`passing`).
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import lru_cache
 from itertools import count
@@ -43,7 +43,7 @@ def is_passed(function: Function, k: int, value: Number, dtype: str) -> bool:
     return not _tells(function, k, value, dtype)
 
 
-def settled(node: Map, given: tuple[str, ...], numbers: Container[int]) -> tuple[Function, str]:
+def settled(node: Map, given: tuple[str, ...], numbers: Iterable[int]) -> tuple[Function, str]:
     """The function of a call some of whose numbers are passed, and what is known of its fill value.
 
     `minimum(X, c)` is 0 where X is, for all c that are not negative. Where the fill value is one
@@ -57,23 +57,28 @@ def settled(node: Map, given: tuple[str, ...], numbers: Container[int]) -> tuple
         known = None
     if known is None:
         return function, ""
-    place, (fill, dtype) = others[0], known
-    facts = tuple([known if k == place else _fact(arg, k in numbers)
-                   for k, arg in enumerate(node.args)])  # fmt: skip
-    if fixed_fill(function, facts, given) is not None:
+    place = others[0]
+    facts = tuple([known if k == place else (a.value, a.dtype) for k, a in enumerate(node.args)])  # type: ignore[union-attr]
+    return _settled(function, facts, repr(facts), given, place, tuple(numbers))
+
+
+@lru_cache(maxsize=1024)
+def _settled(
+    function: Function,
+    facts: tuple[Fact, ...],
+    text: str,  # which tells 0.0 from -0.0
+    given: tuple[str, ...],
+    place: int,
+    numbers: tuple[int, ...],
+) -> tuple[Function, str]:
+    """The same of the fill value, at one place, and numbers, some of which are passed."""
+    while_compiling = tuple([None if k in numbers else fact for k, fact in enumerate(facts)])
+    if fixed_fill(function, while_compiling, given) is not None:
         return function, ""
-    dtypes = tuple([dtype if k == place else a.dtype for k, a in enumerate(node.args)])
-    values = tuple([fill if k == place else a.value for k, a in enumerate(node.args)])  # type: ignore[union-attr]
-    found = value_of(function, values, dtypes)
+    found = value_of(function, tuple([f[0] for f in facts]), tuple([f[1] for f in facts]))
     if not _is_telling(found):
         return function, ""
-    return decided(function, place, fill, found), repr(found)
-
-
-def _fact(arg: Node, passed: bool) -> Fact | None:
-    """What is known of a number while a kernel is compiled."""
-    assert isinstance(arg, Constant)
-    return None if passed else (arg.value, arg.dtype)
+    return decided(function, place, facts[place][0], found), repr(found)
 
 
 def _is_telling(value: Number) -> bool:

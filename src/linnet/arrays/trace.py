@@ -38,7 +38,7 @@ class Trace:
     """
 
     __slots__ = ("_in_index", "_is_index", "_leaves", "_passing", "entries", "nodes", "numbers",
-                 "passed", "places", "reduces", "tensors", "where")  # fmt: skip
+                 "passed", "places", "reduces", "tensors", "texts", "where")  # fmt: skip
 
     def __init__(self, passing: bool = False) -> None:
         self.nodes: list[Node] = []
@@ -47,6 +47,7 @@ class Trace:
         self.numbers: list[int] = []
         self.where: dict[int, int] = {}  # the first number of a node, by identity
         self.passed: list[Passed] = []
+        self.texts: list[str] = []  # of the numbers that are passed, which tell 0.0 from -0.0
         self.reduces = False
         self.entries: list[object] = []
         self._leaves: dict[int, int] = {}
@@ -157,6 +158,7 @@ class Trace:
     def _pass(self, number: Constant, tensor: Tensor, dtype: str) -> int:
         """The place of a number that has become a tensor."""
         self.tensors.append(tensor)
+        self.texts.append(repr(number.value))
         self.nodes.append(number)
         self.entries.append((dtype,))
         return len(self.nodes) - 1

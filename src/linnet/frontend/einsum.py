@@ -14,9 +14,10 @@ from linnet.algebra.dtypes import Number
 from linnet.algebra.function import Function
 from linnet.algebra.lookup import by_update, lookup
 from linnet.arrays.equation import graph_of
-from linnet.arrays.evaluate import Memory, evaluate, planned, run
+from linnet.arrays.evaluate import evaluate, planned, run
 from linnet.arrays.graph import leaf, node_of
 from linnet.arrays.lazy import Lazy
+from linnet.arrays.memory import Memory
 from linnet.arrays.nodes import Constant, Labels, Leaf, Node, Notation
 from linnet.arrays.plan import Plan
 from linnet.arrays.slices import Part, viewed
