@@ -16,7 +16,7 @@ from linnet.algebra.dtypes import Number
 from linnet.algebra.exact import same
 from linnet.algebra.function import Function
 from linnet.api.dtypes import astype
-from linnet.arrays import apply, reduce
+from linnet.arrays import apply, compute, lazy, reduce
 from linnet.arrays.trace import well_filled
 from linnet.formats.element import Element, Pattern
 from linnet.formats.format import Format
@@ -60,10 +60,10 @@ def _with_gaps(
     found = reduce(function, _refilled(x, neutral), axis=axes, keepdims=keepdims, dtype=dtype)
     stored = reduce(table.add, pattern(x), axis=axes, keepdims=keepdims, dtype="int64")
     size = math.prod(x.contents().shape[axis] for axis in axes)
-    rest = apply(table.subtract, size, stored)
-    both = apply(function, found, _repeated(function, fill, rest))
-    complete = apply(table.where, apply(table.equal, rest, 0), found, both)
-    return astype(complete, found.dtype, copy=False)
+    rest, some = lazy(apply(table.subtract, size, stored)), lazy(found)
+    both = apply(function, some, _repeated(function, fill, rest))
+    complete = apply(table.where, apply(table.equal, rest, 0), some, both)
+    return compute(astype(complete, found.dtype, copy=False))
 
 
 def _repeated(function: Function, fill: Number, times: Any) -> Any:
