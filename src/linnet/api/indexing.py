@@ -149,10 +149,11 @@ def in_range(i: int, n: int, d: int) -> int:
 def positions(given: NDArray[Any], n: int, d: int) -> Ints:
     """Positions along dimension `d`, counted from the front."""
     found = given.astype(np.int64)  # a copy: what a kernel follows, nobody may change meanwhile
-    if found.size and (found.min() < -n or found.max() >= n):
+    least = int(found.min(initial=0))
+    if least < -n or found.max(initial=-1) >= n:
         wrong = int(found.flat[np.argmax((found < -n) | (found >= n))])
         raise IndexBoundsError(f"index {wrong} is out of bounds for dimension {d} with size {n}")
-    return np.where(found < 0, found + n, found) if found.size and found.min() < 0 else found
+    return np.where(found < 0, found + n, found) if least < 0 else found
 
 
 # -- numbers and slices ----------------------------------------------------------------------------
