@@ -12,9 +12,12 @@ from linnet import imp
 from linnet.backend import c, llvm, loader
 from linnet.errors import InternalError
 from linnet.imp.check import check
+from linnet.imp.consecutive import Known
+from linnet.imp.hoist import hoist
 from linnet.imp.printer import show
+from linnet.imp.reserve_ahead import reserve_ahead
 
-n, k, s = imp.Var("n"), imp.Var("k"), imp.Var("s")
+n, k, q, s = (imp.Var(name) for name in "nkqs")
 a, b = (imp.Buffer(name, "int64", growable=True) for name in ("a", "b"))
 x, y = imp.Buffer("x", "int64"), imp.Buffer("y", "int64")
 to, count = imp.Buffer("to", "int64"), imp.Var("count")
@@ -125,3 +128,16 @@ def test_without_threads_it_is_done_at_once(monkeypatch):
     stmts = (*filled(a, 1), imp.Spawn("t", add(a)), imp.Join("t", (x, a)), *lengths(a))
     status, found = execute(kernel(*stmts), DATA, "llvm")
     assert (status, found["a"].tolist()) == (imp.OK, [1, 2, 3, 4, 5])
+
+
+def test_room_is_not_made_ahead_for_what_is_swapped():
+    """It is another buffer in the next iteration."""
+    fixed, more = imp.Grow(a, n), imp.Grow(a, s + (x[k + 1] - x[k]))
+    append = imp.Block((imp.Store(a, s, k), imp.Assign(s, s + 1)))
+    row, known = imp.For(q, x[k], x[k + 1], append), Known(frozenset("n"), frozenset("x"))
+    for swapped, lifted in ((imp.Comment("none"), True), (imp.Swap(a, b), False)):
+        loop = imp.For(k, imp.ZERO, n, imp.Block((fixed, swapped)))
+        assert (fixed in hoist(kernel(loop)).body.stmts) == lifted
+        loop = imp.For(k, imp.ZERO, n, imp.Block((more, row, swapped)))
+        ahead = reserve_ahead(kernel(imp.Let(s, imp.ZERO), loop), known)
+        assert any(isinstance(stmt, imp.Grow) for stmt in ahead.body.stmts) == lifted
