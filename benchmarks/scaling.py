@@ -19,7 +19,7 @@ import scipy.sparse as sp
 import linnet as ln
 from benchmarks.curves import Panel, drawing
 from benchmarks.harness import Case, Side, run
-from benchmarks.images import discs, eroded, linnet_bytes, linnet_runs
+from benchmarks.images import discs, eroded, linnet_bytes, linnet_rows, linnet_runs, magnified
 from benchmarks.spgemm import gustavson, scipy_product
 from benchmarks.structures import linnet_total
 
@@ -35,6 +35,7 @@ LIMITS = {
     "sum of intervals": 0.1,
     "sum of bands": 0.1,
     "erosion by runs": 1.1,
+    "erosion by runs of rows": 0.3,
 }
 
 
@@ -112,7 +113,7 @@ def products(sizes: tuple[int, ...] = SIZES) -> Iterator[Case]:
                 yield Case(name, f"N = {n}", A.nnz, (A, B), sides)
 
 
-def linnet_rows(format: ln.Format, shape: tuple[int, int], arrays: dict[str, np.ndarray]) -> Side:
+def linnet_sum(format: ln.Format, shape: tuple[int, int], arrays: dict[str, np.ndarray]) -> Side:
     matrix, sum_of_all = ln.from_buffers(format, shape, arrays), ln.scalar(0.0)
     return Side(lambda: total(sum_of_all, matrix), lambda s: s.item())
 
@@ -138,16 +139,20 @@ def structure_sums() -> Iterator[Case]:
         ):
             given = format, shape, {**arrays, "val": values}
             yield Case(
-                name, f"N = {RUNS * length}", RUNS, given, {"linnet": linnet_rows},
+                name, f"N = {RUNS * length}", RUNS, given, {"linnet": linnet_sum},
                 expected=lambda x=values, n=count: x.sum() * n,
             )  # fmt: skip
 
 
 def erosions() -> Iterator[Case]:
-    """The same picture, ever larger."""
+    """The same picture, ever larger: drawn anew, or each of its pixels a square."""
     for n in (256, 512, 1024, 2048, 4096):
-        img = discs(n)
-        for name, way in (("erosion by bytes", linnet_bytes), ("erosion by runs", linnet_runs)):
+        drawn, squares = discs(n), magnified(64, n // 64)
+        for name, way, img in (
+            ("erosion by bytes", linnet_bytes, drawn),
+            ("erosion by runs", linnet_runs, drawn),
+            ("erosion by runs of rows", linnet_rows, squares),
+        ):
             yield Case(
                 name, f"N = {n}", n * n, (img,), {"linnet": way},
                 expected=lambda img=img: eroded(img),
