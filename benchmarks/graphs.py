@@ -43,11 +43,8 @@ def search(P, A, AT, degrees, source, limit):
     P[source[()]] = source[()]
     found[source[()]] |= True
     now[source[()]] |= True
+    edges[...] = degrees[source[()]]
     for _step in range(A.shape[0]):
-        edges[...] = 0
-        for j in ...:
-            if now[j]:
-                edges[()] += degrees[j]
         if edges[()] == 0:
             break
         new[...] = False
@@ -66,9 +63,11 @@ def search(P, A, AT, degrees, source, limit):
                 if now[j] and A[j, k] and not found[k]:
                     new[k] |= True
                     P[k] = max(P[k], j)  # any will do, and this one is found in any order
+        edges[...] = 0
         for k in ...:
             if new[k]:
                 found[k] |= True
+                edges[()] += degrees[k]
         now, new = new, now
     return P
 
@@ -79,7 +78,7 @@ def distances(D, W, source):
     before = ln.temp(LENGTHS)
     now = ln.temp(FRONTIER)
     new = ln.temp(FRONTIER)
-    more = ln.scalar(False)
+    more = ln.scalar(True)
     D[...] = FAR
     before[...] = FAR
     now[...] = False
@@ -87,10 +86,6 @@ def distances(D, W, source):
     before[source[()]] = 0
     now[source[()]] |= True
     for _round in range(W.shape[0]):
-        more[...] = False
-        for j in ...:
-            if now[j]:
-                more[()] |= True
         if not more[()]:
             break
         new[...] = False
@@ -101,9 +96,11 @@ def distances(D, W, source):
                     if d < before[i]:
                         D[i] = min(D[i], d)
                         new[i] |= True
+        more[...] = False
         for i in ...:
             if new[i]:
                 before[i] = D[i]
+                more[()] |= True
         now, new = new, now
     return D
 

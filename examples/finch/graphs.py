@@ -42,11 +42,8 @@ def search_all(P, steps, pulls, A, AT, degrees, source, limit):
     P[source[()]] = source[()]
     found[source[()]] |= True
     now[source[()]] |= True
+    edges[...] = degrees[source[()]]
     for _step in range(A.shape[0]):
-        edges[...] = 0
-        for j in ...:
-            if now[j]:
-                edges[()] += degrees[j]
         if edges[()] == 0:
             break
         steps[()] += 1
@@ -67,9 +64,11 @@ def search_all(P, steps, pulls, A, AT, degrees, source, limit):
                 if now[j] and A[j, k] and not found[k]:
                     new[k] |= True
                     P[k] = ln.choose(NOBODY)(P[k], j)
+        edges[...] = 0
         for k in ...:
             if new[k]:
                 found[k] |= True
+                edges[()] += degrees[k]
         now, new = new, now
     return P
 
@@ -81,7 +80,7 @@ def relax_all(D, rounds, W, source):
     before = ln.temp(LENGTHS)
     now = ln.temp(FRONTIER)
     new = ln.temp(FRONTIER)
-    more = ln.scalar(False)
+    more = ln.scalar(True)
     rounds[...] = 0
     D[...] = FAR
     before[...] = FAR
@@ -90,10 +89,6 @@ def relax_all(D, rounds, W, source):
     before[source[()]] = 0
     now[source[()]] |= True
     for _round in range(W.shape[0]):
-        more[...] = False
-        for j in ...:
-            if now[j]:
-                more[()] |= True
         if not more[()]:
             break
         rounds[()] += 1
@@ -105,9 +100,11 @@ def relax_all(D, rounds, W, source):
                     if d < before[i]:
                         D[i] = min(D[i], d)
                         new[i] |= True
+        more[...] = False
         for i in ...:
             if new[i]:
                 before[i] = D[i]
+                more[()] |= True
         now, new = new, now
     return D
 
