@@ -11,6 +11,7 @@ from linnet.formats.fiber import Register, Storage
 from linnet.imp.build import Builder
 from linnet.imp.prove import Facts as Known
 from linnet.imp.rewrite import rewrite
+from linnet.imp.rewrite import walk as nodes
 from linnet.loops.rewrite import walk
 from linnet.lower.binding import at_root, bind, statements
 from linnet.lower.context import Context, Site, replace_accesses
@@ -117,11 +118,18 @@ def _update_functions(program: loops.Program) -> dict[str, Function | None]:
 def _without_lengths(
     body: imp.Block, names: set[str], arguments: tuple[imp.Argument, ...]
 ) -> imp.Block:
-    """Nobody asks how much of a temporary was in use."""
+    """Nobody asks how much of a temporary was in use; what has no elements need not be swapped."""
     mine = {buffer for a in arguments if a.name in names for buffer in a.buffers}
+    touches = (imp.Load, imp.Address, imp.Store, imp.Fill)
+    used = {n.buffer.name for n in nodes(body) if isinstance(n, touches)}
 
     def rule(node: imp.Node) -> imp.Node | None:
-        return imp.EMPTY if isinstance(node, imp.SetLength) and node.buffer in mine else None
+        match node:
+            case imp.SetLength(buffer) if buffer in mine:
+                return imp.EMPTY
+            case imp.Swap(a, b) if not {a.name, b.name} & used:
+                return imp.EMPTY
+        return None
 
     return rewrite(body, rule)
 
