@@ -154,6 +154,15 @@ def test_index_arithmetic_is_not_passed():
         np.testing.assert_array_equal(dense(got), X * (j >= i + shift))
 
 
+def test_numbers_in_values_that_are_indices_too():
+    I, A = ln.asarray(np.array([0, 2, 1])), ln.asarray(np.arange(10.0) ** 2)
+    for shift in (2, 3, 5):
+        L = ln.lazy(I) + shift
+        for text in ("y[i] = A[L[i]] * L[i]", "y[i] = L[i] * A[L[i]]"):
+            want = (np.array([0, 2, 1]) + shift) ** 3.0
+            np.testing.assert_array_equal(dense(ln.compute(ln.einsum(text, A=A, L=L))), want)
+
+
 def test_equations_with_numbers(built):
     A = ln.asarray(X, format=ln.CSR)
     for c in CONSTANTS:

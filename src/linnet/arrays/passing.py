@@ -47,8 +47,8 @@ def passing(outputs: Sequence[Node], found: Trace) -> Passing | None:
         if (known_fill(change.node(node)) is None) > (known_fill(node) is None)
     }
     made = [change.node(node) for node in outputs]
-    open_ = tuple([k for k, node in enumerate(made) if id(node) in unknown])
-    for k in open_:
+    filled_later = tuple([k for k, node in enumerate(made) if id(node) in unknown])
+    for k in filled_later:
         parts = _parts(made[k], unknown)
         if parts is None:
             return None
@@ -57,7 +57,7 @@ def passing(outputs: Sequence[Node], found: Trace) -> Passing | None:
     trace = found.like(made)
     if any(id(node) in unknown for node in cuts(trace.nodes)):
         return None
-    return Passing(tuple(made), trace, open_, origins)
+    return Passing(tuple(made), trace, filled_later, origins)
 
 
 def holds_only(format: Format, node: Node) -> bool:
@@ -147,9 +147,8 @@ class _Change:
             case Reduce(_, _, arg) | View(arg):
                 new_arg = self.node(arg)
                 return node if new_arg is arg else replace(node, arg=new_arg)
-            case Take(arg):
-                new_arg = self.node(arg)  # numbers in indices are never passed
-                return node if new_arg is arg else replace(node, arg=new_arg)
+            case Take(arg, indices):  # which may be values elsewhere
+                return replace(node, arg=self.node(arg), indices=tuple(map(self.node, indices)))
             case _:
                 return node
 
