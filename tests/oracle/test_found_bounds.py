@@ -169,3 +169,24 @@ def test_what_is_settled_is_stored_nevertheless():
     reached = meaning(product, args, strict=False)["y"].reached
     assert reached is not None
     assert reached.all()
+
+
+@pytest.mark.parametrize("format", [ln.DENSE(1), ln.SparseHash(ln.Element(True, "bool"))])
+def test_a_tensor_that_no_update_changes_is_not_looked_at(format):
+    """The least of True and True is True: `w` is that wherever it is read, or an error."""
+
+    @ln.kernel
+    def f(y, x):
+        w = ln.temp(format)
+        y[...] = False
+        w[...] = True
+        for i in range(x.shape[0]):
+            w[i] = min(w[i], True)
+        for i in range(x.shape[0]):
+            y[i] = w[2 * i]
+        return y
+
+    args = {"y": ln.empty_tensor(ln.DENSE(1).with_dtype("bool")), "x": ln.asarray(np.ones(3))}
+    assert meaning(f, args, strict=False)["y"].values.all()
+    with pytest.raises(IndexBoundsError):
+        meaning(f, args)
