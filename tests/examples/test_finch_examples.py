@@ -186,14 +186,17 @@ def test_fig18_runs_are_integrated():
 # -- Fig. 24: early break, as the graph examples rely on it --------------------------------------
 
 
-def test_fig24_pull_leaves_a_row_at_the_first_parent():
-    graphs = load("graphs")
-    n = 3
+def test_fig24_a_search_is_one_kernel_that_leaves_rows_at_the_first_parent():
+    graphs, n = load("graphs"), 3
     A = ln.tensor([[0, 1], [1, 2]], [True, True], (n, n), format=graphs.GRAPH, fill_value=False)
-    F = ln.asarray([True, False, False], format=graphs.FRONTIER)
-    P, V = ln.asarray([0, -1, -1], copy=True), ln.asarray([True, False, False], copy=True)
-    code = graphs.pull.code(ln.empty_tensor(graphs.FRONTIER), P, V, F, A)
-    assert "break;" in code
+    P, count = ln.empty_tensor(ln.DENSE(1)), ln.scalar(0)
+    args = P, count, ln.scalar(0), A, A, np.array([1, 1, 0]), np.array(0), np.array(0)
+    code = graphs.search_all.code(*args)
+    main = code[code.index("i64 search_all(") :]
+    assert "if (edges == 0) break;" in main
+    assert re.search(r"if \(now_tbl\[j_?\d*\]\) \{\n.*\n.*break;", main)
+    assert "swap(now_idx" in main
+    assert "swap(now_ptr" not in main
 
 
 # -- Fig. 26: runs, not pixels -------------------------------------------------------------------
