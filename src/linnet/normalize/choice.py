@@ -101,13 +101,15 @@ class Group:
     """What becomes of a workspace between two declarations: so many updates of so many places.
 
     They lie in lines of memory of which `lines` are not touched the next time. There are `weight`
-    workspaces like this one.
+    workspaces like this one. All places, of the next time too, are among `reach` that follow each
+    other.
     """
 
     updates: float
     places: float
     lines: float
     weight: float = 1.0
+    reach: float = math.inf
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,7 +192,8 @@ class _Memory:
         else:
             sorting = group.places * _between(_SORTING, group.places)
         left = self.at_hand.beside(self.operands)
-        waiting = group.lines * left.wait(self.space)
+        used = min(group.reach, self.elements) * (self.itemsize + 1)
+        waiting = group.lines * left.wait(int(used))
         return _BEGIN + group.updates * _UPDATE + waiting + sorting
 
     def fresh_cost(self, found: Sample) -> float:

@@ -311,8 +311,22 @@ def _told(walk: _Walk, choice: Choice, shape: Sequence[int]) -> Sample | None:
     kept = touched[np.isin(touched + lines, touched)]  # the next one has them, too
     seen = [np.bincount(x, minlength=count) for x in (group, places)]
     seen += [np.bincount(x // lines, minlength=count) for x in (touched, kept)]
+    seen.append(_reach(group, place, count))
     numbers = zip(*(x.tolist() for x in seen), weight.tolist(), strict=True)
-    return Sample(tuple(_group(t, d, n, k, w, walk.every) for t, d, n, k, w in numbers if w > 0))
+    return Sample(
+        tuple(_group(t, d, n, k, r, w, walk.every) for t, d, n, k, r, w in numbers if w > 0)
+    )
+
+
+def _reach(group: Ints, place: Ints, count: int) -> Ints:
+    """How far the places of each workspace and of the next one lie apart."""
+    first, last = np.full(count, _LARGEST, np.int64), np.zeros(count, np.int64)
+    np.minimum.at(first, group, place)
+    np.maximum.at(last, group, place)
+    first[:-1] = np.minimum(first[:-1], first[1:])
+    last[:-1] = np.maximum(last[:-1], last[1:])
+    apart: Ints = last - first + 1
+    return apart
 
 
 def _groups(walk: _Walk, outer: tuple[str, ...]) -> tuple[Ints, int]:
@@ -324,14 +338,16 @@ def _groups(walk: _Walk, outer: tuple[str, ...]) -> tuple[Ints, int]:
     return group, int(group.max(initial=-1)) + 1
 
 
-def _group(taken: int, distinct: int, lines: int, kept: int, weight: float, every: int) -> Group:
+def _group(
+    taken: int, distinct: int, lines: int, kept: int, reach: int, weight: float, every: int
+) -> Group:
     """What a workspace does of which one in `every` update was looked at."""
     updates = float(taken * every)
     places = _distinct(taken, distinct, updates)
     touched = _distinct(distinct, lines, places)
     # a line that two workspaces touch was seen in the other as often as any place was
     again = min(kept / lines * places / distinct, 1.0)
-    return Group(updates, places, touched * (1 - again), weight)
+    return Group(updates, places, touched * (1 - again), weight, reach)
 
 
 def _all(walk: _Walk, place: Ints, size: int) -> Group:

@@ -153,6 +153,7 @@ WIDE = {"A": (10**6, 10**6), "B": (10**6, 10**6)}
         ([Group(6000, 400, 400, 1e5)], DENSE),  # most of them meet
         ([Group(60, 60, 60, 1e5)], COORD),
         ([Group(60, 60, 1, 1e5)], DENSE),  # close to each other and to those of the next row
+        ([Group(60, 60, 60, 1e5, reach=4000)], DENSE),  # not far from those
         ([Group(4, 4, 4, 1e6), Group(10**5, 10**5, 10**5, 100)], COORD),  # few rows do it all
         ([Group(4, 4, 2, 1e6), Group(10**5, 10**4, 10**4, 1)], DENSE),
     ],

@@ -183,7 +183,11 @@ def test_neighbours_are_seen():
         (local.data, rng.integers(0, n, local.nnz), local.indptr), shape=local.shape
     )
     spread.sort_indices()
+    near = (np.repeat(np.arange(n), width) + rng.integers(0, 400, n * width)) % n
+    loose = sp.csr_array((np.ones(n * width), near, np.arange(0, n * width + 1, width)), (n, n))
+    loose.sum_duplicates()
     assert kind_of(local, local) == DENSE
+    assert kind_of(loose, loose) == DENSE  # not in the same lines, but not far from them
     assert kind_of(spread, spread) == COORD
 
 
