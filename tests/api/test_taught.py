@@ -37,7 +37,7 @@ def test_complex_functions_know_the_special_cases_of_c(name: str):
         ("log1p", complex(1e-8, 0.0), complex(9.99999995e-09, 0.0)),
         ("log1p", complex(NAN, INF), complex(INF, NAN)),
         ("sign", complex(-0.0, 0.0), 0j),
-        ("tanh", complex(INF, 2.0), complex(1.0, 0.0)),
+        ("tanh", complex(INF, 1.0), complex(1.0, 0.0)),
     ],
 )
 def test_where_numpy_knows_less(name: str, z: complex, expected: complex):
