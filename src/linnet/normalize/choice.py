@@ -1,13 +1,12 @@
-"""Which kind of workspace: a small model of what each costs, from shapes and stored counts.
+"""Which kind of workspace: a small model of what each costs, in nanoseconds.
 
 A kernel is compiled for formats, not for sizes. Sizes count only through the few kinds of
 workspaces that there are: which kinds a call wants is found out before it, in a moment, and is a
-part of what its machine code is known by.
+part of what its machine code is known by. What is known are shapes, stored counts, perhaps a sample
+of the updates (`runtime.sampling`), and the caches.
 
-Dense memory is as fast as the cache that it fits in. Beyond, it is worth having where much of it is
-used; otherwise components that are sorted by the thousands touch less. To look for those that meet
-while they come (`Hash`, `Bucket`) pays only where they come soon after each other, which nobody can
-tell from sizes: it is never chosen here.
+To look for components that meet while they come (`Hash`, `Bucket`) pays only where they come soon
+after each other: it is never chosen here.
 """
 
 from __future__ import annotations

@@ -109,9 +109,12 @@ class _Operand:
         return self.depth < len(self.names) and self.names[self.depth][0] == index
 
     def size(self, at: Ints) -> int:
-        """How much the next level stores in these fibers, about."""
-        ptr = self.levels[self.depth].get("ptr")
-        return len(at) * self.dims[0] if ptr is None else int((ptr[at + 1] - ptr[at]).sum())
+        """How much the next level stores in these fibers: as pointers say, or at most."""
+        ptr, level = self.levels[self.depth].get("ptr"), self.contents.format.levels[self.depth]
+        one_by_one = (level.strided or level.width > 1) and not level.pads
+        if ptr is None or not one_by_one:  # runs and blocks hold as much as there is room for
+            return len(at) * math.prod(self.dims)
+        return int((ptr[at + 1] - ptr[at]).sum())
 
     def entries(self, at: Ints) -> Entries:
         """What the next level stores in these fibers."""

@@ -109,6 +109,16 @@ def test_tensors_are_counted():
     assert sum(g.updates * g.weight for g in found.groups) == pytest.approx(expected, rel=0.35)
 
 
+def test_long_runs_are_not_written_out():
+    """What is stored in a few numbers may stand for more than there is memory for."""
+    n = 2**40
+    runs = ln.empty_tensor(stack(ln.SparseList(ln.SparseRunList(E))))
+    text = f"ln.declare(R, 0, (4, {n}))\nfor i in range(0, 4):\n    for j in range(5, {n}):\n"
+    long = ln.Kernel(parse_text(f"{text}        R[i, j] = 2"))(runs)
+    A = ln.asarray(np.ones((3, 4)), format=ln.CSR)
+    assert seen(PRODUCT, "i, k, j", ln.DCSR, A=A, B=long)[1] is None
+
+
 def test_the_same_operands_are_seen_alike():
     operands = {"A": ln.asarray(A, format=ln.CSR), "B": ln.asarray(B, format=ln.CSR)}
     first, second = (seen(PRODUCT, "i, k, j", ln.CSR, **operands) for _ in range(2))
