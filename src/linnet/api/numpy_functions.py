@@ -168,11 +168,7 @@ def where(condition: Any, *xy: Any) -> Any:
 
 def copyto(dst: Any, src: Any, casting: str = "same_kind", where: Any = True) -> None:
     """Other elements for an array: all, or those for which a condition holds."""
-    if where is True:
-        dst[...] = src
-    else:
-        of_linnet("asarray")(dst)  # not a number
-        dst[...] = of_linnet("where")(where, src, dst)
+    dst[...] = src if where is True else of_linnet("where")(where, src, dst)
 
 
 def full_like(
