@@ -68,20 +68,20 @@ def _windows(
     """Copies of one fiber by consecutive shifts, without any of which nothing happens."""
     found: dict[Fiber, list[Pane]] = {}
     for cursor, looplet in looplets.items():
-        pane = _pane(ctx, cursor, index, looplet)
-        if pane is not None and _counts(ctx, body, index, pane):
+        if (pane := _pane(ctx, cursor, index, looplet)) is not None:
             found.setdefault(cursor.fiber, []).append(pane)
-    for panes in found.values():
-        panes.sort(key=lambda p: p.shift)
+    for copies in found.values():
+        if len(copies) < 2:
+            continue
+        panes = sorted((p for p in copies if _counts(ctx, body, index, p)), key=lambda p: p.shift)
         near = all(b.shift - a.shift <= 1 for a, b in pairwise(panes))
-        whole = any(p.missing is None for p in panes)
         within = any(p.missing is None and p.shift == 0 for p in panes)
-        if len(panes) > 1 and near and whole and (within or not any(p.missing for p in panes)):
+        if len(panes) > 1 and near and (within or not any(p.missing for p in panes)):
             yield panes
 
 
 def _pane(ctx: Context, cursor: Cursor, index: str, looplet: Looplet) -> Pane | None:
-    """A walk over runs that all hold one constant, and over how many of them follow each other."""
+    """A walk over runs that all hold one constant, and how it is shifted; None for any other."""
     missing = None
     match looplet:
         case Sequence((Phase(_, Run(Missing() as beyond)), Phase(_, inner), Phase())):
