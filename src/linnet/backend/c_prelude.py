@@ -97,22 +97,22 @@ static __attribute__((noinline, cold)) int enlarge(i64 *slot, i64 count, i64 siz
    (enlarge(slot, count, sizeof *(buffer)) || ((buffer) = (void *)(slot)[0], 0)))"""
 
 _SWAP = """// Two growable buffers exchange their memory.
-static inline void exchange(i64 *a, i64 *b) {
+static inline void exchange_slots(i64 *a, i64 *b) {
   for (int k = 0; k < 2; k++) {
     i64 mine = a[k];
     a[k] = b[k];
     b[k] = mine;
   }
 }
-#define swap(a, slot_a, b, slot_b) \\
-  (exchange(slot_a, slot_b), (a) = (void *)(slot_a)[0], (b) = (void *)(slot_b)[0])"""
+#define swap_buffers(a, slot_a, b, slot_b) \\
+  (exchange_slots(slot_a, slot_b), (a) = (void *)(slot_a)[0], (b) = (void *)(slot_b)[0])"""
 _TASKS = """// A task runs on a thread of its own, or at once if there is none to be had.
 typedef struct { pthread_t thread; bool running; } Task;
-static void spawn(Task *task, void *(*run)(void *)) {
+static void spawn_task(Task *task, void *(*run)(void *)) {
   task->running = !pthread_create(&task->thread, NULL, run, task);
   if (!task->running) run(task);
 }
-static void join(Task *task) {
+static void join_task(Task *task) {
   if (task->running) pthread_join(task->thread, NULL);
   task->running = false;
 }"""

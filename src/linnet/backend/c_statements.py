@@ -141,12 +141,12 @@ def _statement(p: Printer, stmt: imp.Stmt, depth: int) -> None:
         case imp.Swap(a, b):
             s.needs.swap = True
             pairs = [f"{s.names[x.name]}, args + {p.facts.slots[x.name]}" for x in (a, b)]
-            p.line(depth, f"swap({', '.join(pairs)});")
+            p.line(depth, f"swap_buffers({', '.join(pairs)});")
         case imp.Spawn():
             _spawn(p, stmt, depth)
         case imp.Join(task):
             if task in p.tasks:
-                p.line(depth, f"join(&{s.names[task]}->task);")
+                p.line(depth, f"join_task(&{s.names[task]}->task);")
         case imp.Do(e):
             p.line(depth, f"{call(s, e)};")
         case imp.Comment(text):
@@ -177,7 +177,7 @@ def _spawn(p: Printer, stmt: imp.Spawn, depth: int) -> None:
     s, task = p.scope, p.scope.names[stmt.task]
     given = ", ".join(["{0}", *arguments(s, stmt.call)])
     p.line(depth, f"*{task} = ({structure(stmt.task)}){{{given}}};")
-    p.line(depth, f"spawn(&{task}->task, {p.tasks[stmt.task]});")
+    p.line(depth, f"spawn_task(&{task}->task, {p.tasks[stmt.task]});")
 
 
 def _harmless(text: str) -> str:

@@ -55,6 +55,6 @@ def around(symbol: str, inner: str, tasks: Tasks) -> Iterator[str]:
     for name, task in zip(names, tasks, strict=True):
         yield f"  {structure(task)} {name} = {{{{0}}}};"
     yield f"  i64 status = {inner}(args, {', '.join(f'&{name}' for name in names)});"
-    yield from (f"  join(&{name}.task);" for name in names)
+    yield from (f"  join_task(&{name}.task);" for name in names)
     yield "  return status;"
     yield "}"

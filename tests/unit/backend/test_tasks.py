@@ -110,7 +110,7 @@ def test_text():
     assert "spawn t: add_all(&x, &a, n, complex128(1j))" in text
     assert "join t" in text
     code = c.render(kernel(imp.Spawn("t", add(a))))
-    assert "spawn(&t->task, run_t);" in code
+    assert "spawn_task(&t->task, run_t);" in code
     assert "pthread" not in c.render(kernel(imp.Join("t", ())))
     assert "pthread" not in llvm.render(kernel(imp.Join("t", ())))
 
