@@ -158,3 +158,30 @@ def test_what_a_condition_proves_is_not_tested_again():
     """The code is that of a loop up to the shorter end."""
     y, A = ln.empty_tensor(ln.DENSE(1)), ln.asarray(SHORT)
     assert "OUT_OF_BOUNDS" not in inside.code(y, A, LONG)
+
+
+def test_ranges_that_depend_on_many_others():
+    """Where the beginning of an index is further away than we look, only the run knows it."""
+
+    @ln.kernel
+    def count(y, A):
+        ln.declare(y, 0.0, (4,))
+        for a in range(4):
+            for b in range(a, 6):
+                for c in range(b, 6):
+                    for d in range(c, 6):
+                        for e in range(d, 6):
+                            if e + a < 7:
+                                y[a] += A[e]
+        return y
+
+    def expected(A):
+        y = np.zeros(4)
+        for a, b, c, d, e in np.ndindex(4, 6, 6, 6, 6):
+            y[a] += A[e] if a <= b <= c <= d <= e and e + a < 7 else 0
+        return y
+
+    A = np.arange(6.0)
+    assert np.array_equal(count(ln.empty_tensor(ln.DENSE(1)), A).to_numpy(), expected(A))
+    with pytest.raises(ShapeError, match="`e` runs to 6"):
+        count(ln.empty_tensor(ln.DENSE(1)), A[:5])

@@ -234,14 +234,14 @@ class Sizes:
             self._busy.remove(size)
 
     def closest(self, bounds: list[Expr], nearest: Function) -> Expr | None:
-        """The bound that counts, over dimensions and literals; None if one needs values."""
+        """The bound that counts, over dimensions and literals; None if that needs values."""
         found: dict[Expr, None] = {}
         for bound in bounds:
             constant = self.constant(bound)
             if constant is None or (len(bounds) > 1 and not is_exact(constant)):
                 return None
             found[constant] = None
-        return reduce(lambda a, b: Call(nearest, (a, b)), found)
+        return reduce(lambda a, b: Call(nearest, (a, b)), found) if found else None
 
     def checks(self) -> Iterator[Check]:
         """That all which is said of one size agrees."""
