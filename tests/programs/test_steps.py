@@ -139,6 +139,37 @@ def test_temporaries_change_places_in_every_format(name: str, backend: None):
     assert told["old"].tolist() == powers[most - 1].tolist()
 
 
+@pytest.mark.filterwarnings("ignore::linnet.errors.DiscordanceWarning")
+@pytest.mark.parametrize("name", VECTORS)
+def test_what_changes_places_has_indices_of_one_width(name: str, backend: None):
+    """The first declaration of G is used by nobody, and says nothing of its size."""
+    format = VECTORS[name]
+
+    @ln.kernel
+    def power(y, A, x, most):
+        F = ln.temp(format)
+        G = ln.temp(format)
+        F[...] = 0
+        G[...] = 0
+        for i in ...:
+            F[i] += x[i]
+        for _step in range(most[()]):
+            G[...] = 0
+            for i, j in ...:
+                G[i] += A[i, j] * F[j]
+            F, G = G, F
+        y[...] = 0
+        for i in ...:
+            y[i] = F[i]
+        return y
+
+    A, expected = ln.asarray(MATRIX, format=ln.CSR), START
+    for most in range(4):
+        y = power(ln.empty_tensor(ln.DENSE(1)), A, START, scalar(most))
+        assert y.to_numpy().tolist() == expected.tolist()
+        expected = MATRIX @ expected
+
+
 @pytest.mark.parametrize(
     "format", [ln.Dense(ln.SparseByteMap(E)), ln.SparseHash(ln.SparseHash(E)), ln.CSR], ids=str
 )

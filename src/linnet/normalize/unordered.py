@@ -28,6 +28,7 @@ from linnet.loops.nodes import (
 )
 from linnet.loops.rewrite import accesses, children, is_left, walk
 from linnet.normalize.simplify import Facts, facts_of, replace_reads, simplify
+from linnet.normalize.swaps import with_swapped
 
 Formats = Mapping[str, Format]
 Equal = Mapping[tuple[str, int], tuple[str, int]]
@@ -55,23 +56,13 @@ def unordered(program: Program, formats: Formats, equal: Equal) -> frozenset[str
         loop = loops.get(index.name) if isinstance(index, Index) else None
         if loop is None or any(access.protocols) or not judge.in_any_order(loop, name):
             found.discard(name)
-    return frozenset(found - _swapped(program, found))
+    in_order = {name for name, _ in program.temporaries} - found
+    return frozenset(found - with_swapped(program, in_order))
 
 
 def _is_listed(format: Format) -> bool:
     level = format.levels[0]
     return format.ndim == 1 and level.located and not level.full
-
-
-def _swapped(program: Program, found: set[str]) -> set[str]:
-    """Those that change places, however often, with one that is needed in order."""
-    swaps = [(n.a, n.b) for n in walk(program.body) if isinstance(n, Swap)]
-    lost: set[str] = set()
-    while True:
-        more = {t for pair in swaps for t in pair if not found - lost >= {*pair}} & found - lost
-        if not more:
-            return lost
-        lost |= more
 
 
 class _Judge:

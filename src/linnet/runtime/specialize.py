@@ -31,6 +31,7 @@ from linnet.normalize.declarations import declare_first
 from linnet.normalize.dimensions import infer_dimensions
 from linnet.normalize.dtypes import infer_dtypes
 from linnet.normalize.scopes import name_scopes
+from linnet.normalize.swaps import with_swapped
 from linnet.normalize.workspaces import Decide, by_place
 from linnet.options import current
 from linnet.runtime.call import Entry, fast_check
@@ -100,6 +101,7 @@ def arrays_of(
         if isinstance(n, loops.Declare)
         and not all(isinstance(d, loops.Dimension) for d in n.dims or ())
     }
+    unbounded = with_swapped(normalized.program, unbounded)  # one width for memory of both
     for name, _ in normalized.program.temporaries:
         found[name] = array_dtypes(normalized.formats[name], wide or name in unbounded)
     return found
@@ -161,7 +163,7 @@ def make_entry(
         other_checks=tuple(c for c, f in zip(normalized.checks, fast, strict=True) if f is None),
         sites=sites,
         returned=tuple(positions[r] for r in program.results),
-        own=tuple(positions[p] for p in written if _sizes_itself(p, declares)),
+        own=tuple(positions[p] for p in written if _sizes_itself(p, normalized)),
         wide=wide,
         warnings=normalized.warnings,
         fixed=not any(isinstance(n, loops.Access) for d in declares.values() for n in walk(d)),
@@ -222,10 +224,12 @@ def _sizes(
     return tuple(sizes)
 
 
-def _sizes_itself(name: str, declares: Mapping[str, loops.Declare]) -> bool:
-    """Whether something is declared with the dimensions that an output has when it is passed."""
-    dims = (d for declare in declares.values() for d in declare.dims or ())
-    return any(isinstance(d, loops.Dimension) and d.tensor == name for d in dims)
+def _sizes_itself(name: str, normalized: Normalized) -> bool:
+    """Whether the dimensions that an output has when it is passed are used, or checked."""
+    dims = [d for declare in normalized.declares.values() for d in declare.dims or ()]
+    checked = [side for check in normalized.checks for side in (check.a, check.b)]
+    own = (n for expr in (*dims, *checked) for n in walk(expr))
+    return any(isinstance(n, loops.Dimension) and n.tensor == name for n in own)
 
 
 def _pack_site(site: Site, places: list[Location]) -> list[object]:
