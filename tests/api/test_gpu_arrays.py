@@ -54,3 +54,27 @@ def test_cupy(cupy: Any):
         same(ln.asarray(out), a)
     with pytest.raises(ValueError, match="3 dimensions"):
         ln.zeros((2, 2, 2), format=ln.CSF).to_cupy()
+
+
+class OnGPU:
+    """What an array of CuPy does when NumPy or we ask it for its memory."""
+
+    def __init__(self, held: np.ndarray):
+        self.held = held
+
+    def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
+        raise TypeError("Implicit conversion to a NumPy array is not allowed.")
+
+    def get(self) -> np.ndarray:
+        return self.held
+
+
+OnGPU.__module__ = "cupy"
+
+
+def test_on_the_left_without_a_gpu():
+    x, a = matrix("csr")
+    there: Any = OnGPU(a)
+    same(ln.asarray(there), a)
+    close(x * there, a * a)
+    close(x.__array_ufunc__(np.multiply, "__call__", there, x), a * a)

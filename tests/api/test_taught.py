@@ -38,6 +38,9 @@ def test_complex_functions_know_the_special_cases_of_c(name: str):
         ("log1p", complex(NAN, INF), complex(INF, NAN)),
         ("sign", complex(-0.0, 0.0), 0j),
         ("tanh", complex(INF, 1.0), complex(1.0, 0.0)),
+        ("tanh", complex(INF, 2.0), complex(1.0, 0.0)),
+        ("tanh", complex(-INF, INF), complex(-1.0, 0.0)),
+        ("tan", complex(2.0, INF), complex(0.0, 1.0)),
     ],
 )
 def test_where_numpy_knows_less(name: str, z: complex, expected: complex):

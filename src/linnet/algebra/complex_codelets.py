@@ -254,7 +254,7 @@ def complex_tanh(x: float, y: float) -> complex:
     """With t = tan y, s = sinh x, b = 1 + t²: (b s sqrt(1 + s²) + i t) / (1 + b s²)  (Kahan)"""
     if y == 0:
         return complex(math.tanh(x), y)
-    if math.isinf(x) and not math.isfinite(y):
+    if math.isinf(x):  # the sign of zero is that of y, as the standard says; C takes sin(2 y)'s
         return complex(math.copysign(1.0, x), math.copysign(0.0, y))
     if not math.isfinite(y):
         return complex(x if x == 0 else math.nan, math.nan)

@@ -18,7 +18,7 @@ from linnet.algebra.lookup import lookup
 from linnet.algebra.table import PAIRS
 from linnet.api import NAMES
 from linnet.api.dtypes import astype
-from linnet.api.foreign import ARRAYS, home_of
+from linnet.api.foreign import ARRAYS, home_of, taken_in
 from linnet.api.numpy_functions import FUNCTIONS, UFUNCS
 from linnet.api.operands import as_array, as_tensor, shape_of
 from linnet.api.restricted import REDUCTIONS, restricted
@@ -54,7 +54,7 @@ _INSTEAD = {
 @located
 def array_ufunc(ufunc: Any, method: str, inputs: tuple[Any, ...], named: dict[str, Any]) -> Any:
     """`np.add(x, y)`, `np.add.reduce(x)`, `np.add.outer(x, y)`, `np.add.accumulate(x)`."""
-    inputs = tuple([as_array(x) if home_of(x) in ARRAYS else x for x in inputs])
+    inputs = tuple([as_array(taken_in(x)) if home_of(x) in ARRAYS else x for x in inputs])
     out = named.pop("out", None)
     found = _ufunc(ufunc, method, inputs, named)
     if found is NotImplemented or out is None:

@@ -68,6 +68,8 @@ def test_special_values_are_numpys(dtype, backend):
                 here = ordinary(z)
             if name == "expm1":  # NumPy's is NaN where that of exp is not, and -0 is +0 here
                 here &= ~np.isnan(theirs) & (z != 0)
+            if name in ("tan", "tanh"):  # the sign of a zero is the standard's: see test_taught
+                here &= ~np.isinf(z.imag if name == "tan" else z.real)
             assert_parts(mine[here], theirs[here], z[here])
 
 
