@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from tests.oracle.data import BEYOND, INDEX, SMALL, WILD, magnitude, recipes, square, tensors
 from tests.oracle.formats import CORE, INSERTING, READ, fills, formats
 from tests.oracle.scopes import ANY, LONGEST, Case, Known, Scope, Style, Wish
-from tests.oracle.statements import Statements
+from tests.oracle.steps import Steps
 
 import linnet as ln
 from linnet import loops
@@ -17,7 +17,7 @@ from linnet.loops.rewrite import block, walk
 KEPT = "K"  # the output that is updated without being declared
 
 
-class Author(Statements):
+class Author(Steps):
     """Writes a program: its operands first, then its statements, and outputs as they come up."""
 
     def program(self) -> Case:
@@ -91,7 +91,7 @@ class Author(Statements):
         """Statements, some of which may read what others have written; declarations come first."""
         kept = frozenset({KEPT} & set(self.outputs))
         scope = Scope(reads=frozenset(self.operands()), writes=kept, outermost=True)
-        stmts = [self.block(scope)]
+        stmts = [self.stepping(scope) if self.style.steps else self.block(scope)]
         if not self.outputs or not self.written(stmts):
             stmts.append(self.assign(scope, ANY))
         done = [n for n in self.outputs if n not in kept]

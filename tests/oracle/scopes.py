@@ -37,6 +37,7 @@ class Style:
     careless: bool = False  # indices may leave their dimensions
     gathers: bool = False  # indices are mostly looked up
     beside: bool = False  # indices mostly lie beside those of loops
+    steps: bool = False  # a loop over steps, in which tensors are both read and updated
 
 
 @dataclass(frozen=True)
@@ -48,6 +49,7 @@ class Known:
     format: Format
     bound: float
     op: Function | None = None  # by which alone it is updated, if `merges`
+    steady: bool = False  # its bound holds already for all updates there will be
 
     @property
     def merges(self) -> bool:
@@ -91,6 +93,7 @@ class Scope:
     reads: frozenset[str] = frozenset()
     writes: frozenset[str] = frozenset()
     outermost: bool = False
+    rounds: int = 1  # how often a loop over steps does all this
 
     def inside(self, *running: Running) -> Scope:
         """In a block of a statement, perhaps of a loop."""

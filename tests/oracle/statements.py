@@ -14,7 +14,7 @@ from tests.oracle.expressions import Expressions
 from tests.oracle.formats import INSERTING, RESULTS, WRITTEN, formats, workspaces
 from tests.oracle.indices import combine
 from tests.oracle.scopes import ANY, LONGEST, Known, Running, Scope, Wish
-from tests.oracle.values import UPDATES, Typed, converted, updated
+from tests.oracle.values import UPDATES, Typed, converted, limited, updated
 
 import linnet as ln
 from linnet import loops
@@ -106,7 +106,8 @@ class Statements(Expressions):
         init = loops.Literal(fill, tensor.dtype if typed else None)
         partial = frozenset(r.index for r in scope.loops if not r.full)
         writes = list(plain_writes(loops.Block(tuple(stmts)), name, partial))
-        plain = all(writes) and name not in self.visited
+        early = tensor.steady and name in self.outputs  # it may be read before it is written
+        plain = all(writes) and name not in self.visited and not early
         if tensor.dims and writes and plain and not self.one_in(5):
             return loops.Declare(name, init)
         return loops.Declare(name, init, tuple(self.anchors[d] for d in tensor.dims) or None)
@@ -236,8 +237,8 @@ class Statements(Expressions):
         ops = [None, None] if self.one_in(4) else [self.choose(UPDATES), None]
         ops = [tensor.op] if tensor.merges else ops
         for op in ops:
-            bound = updated(held, op, value, LONGEST ** len(scope.loops))
-            if bound is not None:
+            bound = updated(held, op, value, scope.rounds * LONGEST ** len(scope.loops))
+            if bound is not None and (not tensor.steady or stays(tensor, bound)):
                 break
         else:  # neither can be exact
             one = loops.Literal(as_python(1, tensor.dtype), tensor.dtype)
@@ -283,6 +284,12 @@ def merging(format: Format) -> list[Function | None]:
     assert format.fill_value is not None
     fill, dtype = format.fill_value, format.dtype
     return [None, *(op for op in dict.fromkeys(UPDATES) if merges(op, dtype, fill))]
+
+
+def stays(tensor: Known, bound: float) -> bool:
+    """Whether a bound is within that of a tensor; integers wrap."""
+    found = limited(bound, tensor.dtype)
+    return found is not None and found <= tensor.bound
 
 
 def fill_size(format: Format) -> float:

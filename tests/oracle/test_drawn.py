@@ -19,8 +19,8 @@ import linnet as ln
 from linnet import loops
 from linnet.algebra.table import multiply
 from linnet.formats.format import Format
-from linnet.loops.rewrite import accesses, walk
-from linnet.normalize.lifecycles import carried_scalars
+from linnet.loops.rewrite import accesses, is_left, walk
+from linnet.normalize.lifecycles import carried_scalars, handed_down
 
 LEVELS = (
     *(ln.Dense, ln.SparseList, ln.SparseCOO, ln.SparseByteMap, ln.SparseHash, ln.SparseBand),
@@ -70,6 +70,7 @@ def wanted(pairs: bool) -> Iterator[str]:
     yield from ("a gather", "a scatter", "a stride", "beyond the bounds", "an empty dimension")
     yield from ("a loop inside out", "walk", "gallop", "follow", "permissive")
     yield "an index of another dimension"
+    yield from ("a break", "a loop that is left", "a swap", "a tensor that goes on", "begun again")
 
 
 def features(case: Case) -> Iterator[str]:
@@ -90,6 +91,7 @@ def features(case: Case) -> Iterator[str]:
         yield "an update of K"
     for node in walk(program.body):
         yield from _expression(node, formats)
+        yield from _step(node, formats)
     yield from _orders(program.body, formats, ())
 
 
@@ -123,6 +125,21 @@ def _expression(node: loops.Node, formats: dict[str, Format]) -> Iterator[str]:
                 if any(isinstance(n, loops.Call) and n.function is multiply for n in walk(index)):
                     yield "a stride"
             yield from ("beyond the bounds",) if "permissive" in protocols else ()
+
+
+def _step(node: loops.Node, formats: dict[str, Format]) -> Iterator[str]:
+    match node:
+        case loops.Break():
+            yield "a break"
+        case loops.Swap():
+            yield "a swap"
+        case loops.Loop("step", _, body):
+            declared = {n.tensor for n in walk(body) if isinstance(n, loops.Declare)}
+            yield from ("begun again",) if declared else ()
+            handed = [formats[name] for name in handed_down(node)]
+            yield from ("a tensor that goes on",) if any(f.ndim for f in handed) else ()
+        case loops.Loop() if is_left(node):
+            yield "a loop that is left"
 
 
 def _levels(format: Format) -> list[object]:

@@ -24,8 +24,9 @@ STYLES = {
     "programs": Style(),
     "wide": replace(PLAIN, operands=5, ndim=1, depth=1, room=8),
     "gathers": Style(operands=4, ndim=2, depth=3, statements=2, terms=2, room=12, gathers=True),
+    "steps": Style(operands=2, ndim=2, depth=3, statements=1, terms=1, steps=True),
 }
-SHARE = 2 / 5  # of the examples of other tests, for each of these: their programs are larger
+SHARE = 7 / 20  # of the examples of other tests, for each of these: their programs are larger
 
 
 @pytest.mark.parametrize("style", STYLES.values(), ids=STYLES)

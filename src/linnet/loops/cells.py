@@ -67,6 +67,7 @@ class Cell:
         """Exchange contents."""
         self.values, other.values = other.values, self.values
         self.stored, other.stored = other.stored, self.stored
+        self.touched, other.touched = other.touched, self.touched
 
     def is_stored(self, place: tuple[int, ...]) -> bool:
         """Whether an element is stored."""

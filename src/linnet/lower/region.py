@@ -30,7 +30,7 @@ from linnet.formats.looplets import (
     with_variables,
 )
 from linnet.imp.rewrite import substitute
-from linnet.loops.rewrite import walk
+from linnet.loops.rewrite import leaves, walk
 from linnet.lower.context import (
     Context,
     Cursor,
@@ -231,18 +231,25 @@ def lower_lookups(ctx: Context, r: Region) -> None:
             reserve(ctx, r, imp.ONE)
         lower_point(ctx, r)
         return
-    if not r.looplets and lower_repeated(
-        ctx, r.body, r.index, r.lo, r.hi, r.lower_stmt, r.nonempty
-    ):
-        return
-    if r.looplets and lower_whole(ctx, r):
-        return
-    if ctx.known.at_most(r.hi, r.lo + 1):
-        lower_single(ctx, r, sure=r.nonempty)
+    if not leaves(r.body) and _without_loop(ctx, r):
         return
     reserve(ctx, r, imp.maximum(r.hi - r.lo, 0))
     body = ctx.collect(lambda: lower_point(ctx, r))
     ctx.b.emit(imp.For(r.index, r.lo, r.hi, body))
+
+
+def _without_loop(ctx: Context, r: Region) -> bool:
+    """What all iterations do is done at once, or there is but one of them."""
+    if not r.looplets and lower_repeated(
+        ctx, r.body, r.index, r.lo, r.hi, r.lower_stmt, r.nonempty
+    ):
+        return True
+    if r.looplets and lower_whole(ctx, r):
+        return True
+    if not ctx.known.at_most(r.hi, r.lo + 1):
+        return False
+    lower_single(ctx, r, sure=r.nonempty)
+    return True
 
 
 def lower_whole(ctx: Context, r: Region) -> bool:

@@ -1,0 +1,72 @@
+"""Loops over steps that went wrong once: each is here so that it does not again."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from tests.oracle.check import BACKENDS
+
+import linnet as ln
+from linnet.errors import ShapeError
+from linnet.frontend.text import parse_text
+from linnet.runtime.kernel import Kernel
+
+X = np.array([0.0, 1, 0, 2])
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_one_step_that_is_left(backend: str) -> None:
+    """A loop that runs once is a loop, if `break` ends it."""
+
+    @ln.kernel
+    def f(s, x):
+        s[...] = 0
+        for _step in range(1):
+            for i in ...:
+                s[()] += x[i]
+            if x[0] > 1:
+                break
+            s[()] += 100
+        return s
+
+    with ln.config(backend=backend):
+        assert float(f(ln.scalar(0.0), np.array([1.0, 1.0]))) == 102
+        assert float(f(ln.scalar(0.0), np.array([2.0, 1.0]))) == 3
+
+
+def test_an_output_that_is_read_before_it_is_written_has_a_shape() -> None:
+    @ln.kernel
+    def f(s, y, x):
+        s[...] = 0
+        y[...] = 1
+        for i in range(x.shape[0]):
+            s[()] += y[i]
+        for i in ...:
+            y[i] = x[i]
+        return s, y
+
+    s, y = f(ln.scalar(0.0), ln.asarray(np.zeros(4)), X)
+    assert (float(s), y.to_numpy().tolist()) == (4, X.tolist())
+    with pytest.raises(ShapeError, match="`y` has no shape"):
+        f(ln.scalar(0.0), ln.empty_tensor(ln.DENSE(1)), X)
+
+
+@pytest.mark.parametrize(("fill", "again"), [("7", "np.float64(7)"), ("np.nan", "np.nan")])
+def test_temporaries_that_begin_alike_may_change_places(fill: str, again: str) -> None:
+    """However the number is written."""
+    text = f"""
+def f(y, x):
+    v = ln.temp(ln.SparseHash(ln.Element({fill}, 'float64')))
+    w = ln.temp(ln.SparseHash(ln.Element({fill}, 'float64')))
+    ln.declare(y, 0, (x.shape[0],))
+    ln.declare(v, {fill}, (x.shape[0],))
+    ln.declare(w, {again}, (x.shape[0],))
+    for i in ...:
+        w[i] = x[i]
+    v, w = w, v
+    for i in ...:
+        y[i] = v[i]
+    return y
+"""
+    y = Kernel(parse_text(text))(ln.empty_tensor(ln.DENSE(1)), X)
+    assert y.to_numpy().tolist() == X.tolist()
