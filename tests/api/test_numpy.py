@@ -79,6 +79,7 @@ OF_MATRICES: dict[str, Callable[[Any], Any]] = {
     "percentile midpoint": lambda x: np.percentile(x, 35, axis=1, method="midpoint"),
     "nanmedian": np.nanmedian,
     "nanmedian of columns": lambda x: np.nanmedian(x, axis=0),
+    "nanmedian of single precision": lambda x: np.nanmedian(x.astype("float32"), axis=1),
     "nanquantile": lambda x: np.nanquantile(x, [0.25, 0.6], axis=1, keepdims=True),
     "nanpercentile": lambda x: np.nanpercentile(x, 10, axis=0, method="higher"),
     "insert": lambda x: np.insert(x, 2, 7.0, axis=0),

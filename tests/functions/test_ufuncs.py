@@ -10,6 +10,8 @@ from tests.unit.algebra.test_emit import accepted
 import linnet as ln
 from linnet.algebra.lookup import lookup
 from linnet.algebra.table import PAIRS
+from linnet.backend import toolchain
+from linnet.options import current
 from linnet.testing import dense
 
 UFUNCS = {n: u for n in sorted(dir(np)) if isinstance(u := getattr(np, n), np.ufunc)}
@@ -81,6 +83,25 @@ def test_quotient_and_remainder(dtype):
     meant = (a != 0) | (dtype[0] in "iu")  # what is not stored is an exact 0, and 0 // 0 is 0
     got = np.divmod(ln.asarray(a, format=ln.COO(1)), b)
     compare(tuple(dense(x)[meant] for x in got), tuple(x[meant] for x in want))
+
+
+@pytest.mark.parametrize("backend", ["llvm", "c"])
+@pytest.mark.parametrize("dtype", ["complex64", "complex128"])
+def test_quotients_of_complex_edges(dtype, backend):
+    """A divisor is zero if both parts are: one that is NaN beside a zero gives NaN."""
+    if backend == "c" and not toolchain.available(current()):
+        pytest.skip("there is no C compiler")
+    parts = [0.0, -0.0, 1.0, -2.0, np.inf, -np.inf, np.nan]
+    numbers = np.array([complex(x, y) for x in parts for y in parts], dtype)
+    a, b = (v.ravel() for v in np.meshgrid(numbers, numbers))
+    with np.errstate(all="ignore"):
+        want = a / b
+    with ln.config(backend=backend):
+        got = dense(ln.asarray(a) / ln.asarray(b))
+    for x, y in ((got.real, want.real), (got.imag, want.imag)):
+        np.testing.assert_allclose(x, y, rtol=1e-6)
+        signed = ~np.isnan(y) & (np.abs(b) > 0)
+        np.testing.assert_array_equal(np.signbit(x)[signed], np.signbit(y)[signed])
 
 
 @pytest.mark.parametrize("fill", [0, 3])

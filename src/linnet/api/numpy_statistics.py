@@ -144,7 +144,7 @@ def _between_known(ordered: Any, part: float, way: Callable[[float], float]) -> 
     )
     both = apply(table.add, apply(table.multiply, low, 1 - weight), high * weight)
     found = of_linnet("where")(weight % 1 == 0, of_linnet("where")(weight > 0, high, low), both)
-    return of_linnet("where")(count > 0, found, np.nan)
+    return of_linnet("where")(count > 0, found, np.nan).astype(dtype_of(ordered))
 
 
 def percentile(

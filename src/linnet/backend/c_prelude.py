@@ -58,9 +58,9 @@ _QUOTIENT = """static inline {T} {name}({T} a, {T} b) {{
   {R} ar = creal{f}(a), ai = cimag{f}(a), br = creal{f}(b), bi = cimag{f}(b);
   bool wide = fabs{f}(br) >= fabs{f}(bi);
   {R} large = wide ? br : bi, small = wide ? bi : br, p = wide ? ar : ai, q = wide ? ai : ar;
-  {R} ratio = large == 0 ? 0 : small / large, d = large == 0 ? 0 : large + small * ratio;
-  {R} imag = q - p * ratio;
-  return CMPLX{F}((p + q * ratio) / d, (wide ? imag : -imag) / d);
+  if (large == 0 && small == 0) return CMPLX{F}(ar / 0, ai / 0);
+  {R} ratio = small / large, d = large + small * ratio, crossed = p * ratio;
+  return CMPLX{F}((p + q * ratio) / d, (wide ? q - crossed : crossed - q) / d);
 }}"""
 _TEST = "static inline bool {name}({T} x) {{ return {body}; }}"
 _GROW = """#ifdef __linux__

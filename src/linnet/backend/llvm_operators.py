@@ -145,7 +145,7 @@ def _complex_divide(w: Writer, a: Value, b: Value, ty: str) -> Value:
     """Smith's method, as in NumPy: scale by the larger part of the divisor.
 
     With |br| >= |bi|: r = bi/br, d = br + bi r, ((ar + ai r)/d, (ai - ar r)/d); else with the
-    parts of both numbers swapped, and the imaginary part negated.
+    parts of both numbers swapped, and (ai r - ar)/d.
     """
     (ar, ai), (br, bi) = a, b
     size_r, size_i = (w.intrinsic("fabs", ty, x) for x in b)
@@ -156,17 +156,18 @@ def _complex_divide(w: Writer, a: Value, b: Value, ty: str) -> Value:
 
     large, small = pick(br, bi), pick(bi, br)
     p, q = pick(ar, ai), pick(ai, ar)
-    zero, nothing = (
-        w.emit(f"fcmp oeq {ty} {large}, {_ZERO}"),
-        f"select i1 %s, {ty} {_ZERO}, {ty} %s",
-    )
-    # dividing by zero divides each part by zero: 0/0 must not spread through the ratio
-    ratio = w.emit(nothing % (zero, w.emit(f"fdiv {ty} {small}, {large}")))
+    ratio = w.emit(f"fdiv {ty} {small}, {large}")
     d = w.emit(f"fadd {ty} {large}, {w.emit(f'fmul {ty} {small}, {ratio}')}")
-    d = w.emit(nothing % (zero, d))
     real = w.emit(f"fadd {ty} {p}, {w.emit(f'fmul {ty} {q}, {ratio}')}")
-    imag = w.emit(f"fsub {ty} {q}, {w.emit(f'fmul {ty} {p}, {ratio}')}")
-    imag = pick(imag, w.emit(f"fneg {ty} {imag}"))
+    crossed = w.emit(f"fmul {ty} {p}, {ratio}")
+    imag = pick(*(w.emit(f"fsub {ty} {x}, {y}") for x, y in ((q, crossed), (crossed, q))))
+    # what is divided by zero, and not by NaN beside a zero, is so in each part: 0/0 does not spread
+    size = w.emit(f"fadd {ty} {size_r}, {size_i}")
+    zero = w.emit(f"fcmp oeq {ty} {size}, {_ZERO}")
+    real, imag, d = (
+        w.emit(f"select i1 {zero}, {ty} {x}, {ty} {y}")
+        for x, y in ((ar, real), (ai, imag), (_ZERO, d))
+    )
     return (w.emit(f"fdiv {ty} {real}, {d}"), w.emit(f"fdiv {ty} {imag}, {d}"))
 
 
