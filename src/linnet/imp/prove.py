@@ -8,6 +8,8 @@ from contextlib import contextmanager
 
 from linnet import imp
 
+_PARTS = 8  # of minima and maxima inside each other, which are compared in all combinations
+
 
 class Facts:
     """What is known of variables: definitions, which are never negative, what some are below.
@@ -61,8 +63,11 @@ class Facts:
             case _:
                 return False
 
-    def at_most(self, a: imp.Expr, b: imp.Expr) -> bool:
-        """Whether `a <= b` in every case; False also where nothing is known."""
+    def at_most(self, a: imp.Expr, b: imp.Expr, parts: int = _PARTS) -> bool:
+        """Whether `a <= b` in every case; False also where nothing is known.
+
+        Minima and maxima are taken apart so many times.
+        """
         terms = self._linear(a)
         if self._is_within(terms, b):
             return True
@@ -73,7 +78,7 @@ class Facts:
                 most.subtract({"": 1})
                 if self._is_within(most, b):
                     return True
-        return self._by_parts(a, b)
+        return parts > 0 and self._by_parts(a, b, parts - 1)
 
     def _is_within(self, terms: Mapping[str, int], b: imp.Expr) -> bool:
         difference = Counter(self._linear(b))
@@ -112,19 +117,21 @@ class Facts:
     def _positive(self, name: str, count: int) -> bool:
         return count == 0 or name in self.nonnegative
 
-    def _by_parts(self, a: imp.Expr, b: imp.Expr) -> bool:
+    def _by_parts(self, a: imp.Expr, b: imp.Expr, parts: int) -> bool:
+        """Whether what they are made of says so; first where it must be said of both sides."""
         a, b = self._defined(a), self._defined(b)
+        match a, b:
+            case _, imp.Binary("min", x, y):
+                return self.at_most(a, x, parts) and self.at_most(a, y, parts)
+            case imp.Binary("max", x, y), _:
+                return self.at_most(x, b, parts) and self.at_most(y, b, parts)
         match a:
             case imp.Binary("min", x, y):
-                if self.at_most(x, b) or self.at_most(y, b):
+                if self.at_most(x, b, parts) or self.at_most(y, b, parts):
                     return True
-            case imp.Binary("max", x, y):
-                return self.at_most(x, b) and self.at_most(y, b)
         match b:
-            case imp.Binary("min", x, y):
-                return self.at_most(a, x) and self.at_most(a, y)
             case imp.Binary("max", x, y):
-                return self.at_most(a, x) or self.at_most(a, y)
+                return self.at_most(a, x, parts) or self.at_most(a, y, parts)
         return False
 
     def _linear(self, x: imp.Expr) -> Mapping[str, int]:

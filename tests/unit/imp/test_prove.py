@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import reduce
+
 import pytest
 
 from linnet import imp
@@ -83,3 +85,21 @@ def test_a_value_for_the_time_being(facts):
     assert not facts.at_most(imp.Var("k") + 1, i + 1)
     with facts.where("k", j):
         assert not facts.at_most(imp.Var("k") + 1, n)
+
+
+def test_minima_of_many_are_not_compared_in_all_combinations():
+    looked = 0
+
+    class Counted(Facts):
+        def _is_within(self, terms, b):
+            nonlocal looked
+            looked += 1
+            return super()._is_within(terms, b)
+
+    def least(names: str, count: int) -> imp.Expr:
+        return reduce(imp.minimum, [imp.Var(f"{names}{k}") for k in range(count)])
+
+    facts = Counted(set())
+    assert facts.at_most(least("x", 4), least("x", 3))
+    assert not facts.at_most(least("x", 40), least("y", 40))
+    assert looked < 200
