@@ -27,7 +27,8 @@ from linnet.formats.construct import asarray
 from linnet.formats.from_numpy import share
 from linnet.formats.tensor import Tensor
 from linnet.loops.rewrite import walk
-from linnet.normalize.simplify import Facts, same, simplify_expr
+from linnet.normalize.facts import Facts
+from linnet.normalize.simplify import same, simplify_expr
 
 _NUMBERS = (bool, int, float, complex)
 _EMPTY_IS_REFUSED = ("minimum", "maximum", "fmin", "fmax")
@@ -225,7 +226,7 @@ def reduce_of(
     shape = tuple(n for k, n in enumerate(arg.shape) if k not in axes)
     made: Node = Reduce(function, axes, arg, begin, shape, arg.dtype) if axes else arg
     if not axes and initial is not None:
-        made = map_of(function, (arg, Constant(begin, arg.dtype)))
+        made = map_of(function, (Constant(begin, arg.dtype), arg))
     if not keepdims:
         return made
     kept = [k for k in range(ndim) if k not in axes]

@@ -20,7 +20,8 @@ from linnet.formats.format import Format
 from linnet.formats.named import recognize
 from linnet.formats.result import result_format
 from linnet.loops.rewrite import map_args, rewrite_expr, walk
-from linnet.normalize.simplify import Facts, same, simplify_expr
+from linnet.normalize.facts import Facts
+from linnet.normalize.simplify import same, simplify_expr
 
 Formats = Mapping[str, Format]
 Types = Mapping[str, str]

@@ -25,7 +25,8 @@ from linnet.formats.contents import Contents, Signature
 from linnet.formats.format import Format
 from linnet.formats.named import SCALAR, settle
 from linnet.formats.tensor import Tensor
-from linnet.normalize.simplify import Facts, simplify_expr
+from linnet.normalize.facts import Facts
+from linnet.normalize.simplify import simplify_expr
 
 _MOST = 64  # nodes of an expression that are looked at for its fill value
 Fact = tuple[Number, str]

@@ -16,7 +16,8 @@ from linnet.imp.prove import Facts as Known
 from linnet.loops.rewrite import accesses, rewrite_stmt, walk
 from linnet.lower.trace import Trace
 from linnet.normalize.affine import affine_of, is_mask
-from linnet.normalize.simplify import MISSING, Facts, simplify
+from linnet.normalize.facts import Facts
+from linnet.normalize.simplify import MISSING, simplify
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,9 +21,9 @@ from linnet.lower.storage import Bound, equal_modes, make_storages
 from linnet.lower.trace import Trace
 from linnet.lower.visits import counters_of
 from linnet.names import Names
+from linnet.normalize.facts import facts_of
 from linnet.normalize.lifecycles import carried_scalars
 from linnet.normalize.shape_checks import Check
-from linnet.normalize.simplify import facts_of
 from linnet.normalize.unordered import unordered
 from linnet.stages import stage, watched
 

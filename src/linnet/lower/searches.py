@@ -27,8 +27,8 @@ from linnet.loops.rewrite import (
 from linnet.loops.types import dtype_of
 from linnet.lower.context import Context
 from linnet.lower.expressions import LAZY, REFUSED
+from linnet.normalize.facts import Fact
 from linnet.normalize.guards import held
-from linnet.normalize.simplify import Fact
 
 FEW = 3  # searches around a loop, of which versions are written
 

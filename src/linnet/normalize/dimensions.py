@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 
 from linnet.algebra.dtypes import kind
 from linnet.algebra.table import maximum, minimum
-from linnet.errors import DTypeError, InternalError, Location, ShapeError
+from linnet.errors import DTypeError, InternalError, Location
 from linnet.loops.nodes import (
     Access,
     Assign,
@@ -44,7 +44,7 @@ from linnet.loops.types import dtype_of
 from linnet.normalize.lifecycles import outside_its_block, undeclared
 from linnet.normalize.narrowing import DECIDES, Bounds, Sum, linear, minus_one, said_by
 from linnet.normalize.shape_checks import Check, Use, is_zero, worth_making
-from linnet.normalize.shapes import Shape, Shapes, unwritten
+from linnet.normalize.shapes import Shape, Shapes, no_such_mode, unwritten, wrong_rank
 from linnet.normalize.sizes import Place, Sizes, Source, about_loop, about_mode
 
 PERMISSIVE = "permissive"  # the protocol of `A[~i]`, which may run beyond the dimension
@@ -201,7 +201,7 @@ class _Dimensions:
             return replace(stmt, init=init, dims=tuple([self.sizes.ask(q) for q in asked]))
         shape.settled = True
         if len(dims) != len(shape.sizes):
-            raise self._wrong_rank("the declaration", len(dims), tensor, "size", at)
+            raise wrong_rank("the declaration", len(dims), tensor, self._rank(tensor), "size", at)
         for mode, (size, dim) in enumerate(zip(shape.sizes, dims, strict=True)):
             use = unwritten(tensor, mode, at)
             self.sizes.say(size, Source(dim, use, 0, place))
@@ -287,8 +287,7 @@ class _Dimensions:
         """`w.shape[0]`: of a tensor that the program declares, what it is at this place."""
         rank = self._rank(tensor)
         if not 0 <= mode < rank:
-            what = f"{tensor}.shape[{mode}] does not exist"
-            raise ShapeError(f"{what}: {tensor} has {_count(rank, 'dimension')}", at=self._at)
+            raise no_such_mode(tensor, mode, rank, self._at)
         if tensor not in self._declared:
             return None
         shape, here = self._shape_of(tensor, self._at), self._here()
@@ -302,9 +301,9 @@ class _Dimensions:
     def _meet(self, access: Access, update: bool) -> None:
         """The plain indices of an access run over its modes."""
         tensor, at = str(access.tensor), access.at or self._at
-        if len(access.indices) != self._rank(tensor):
-            count = len(access.indices)
-            raise self._wrong_rank(show(access), count, tensor, "index", at)
+        count, rank = len(access.indices), self._rank(tensor)
+        if count != rank:
+            raise wrong_rank(show(access), count, tensor, rank, "index", at)
         shape = self._shape_of(tensor, at)
         if not update:
             self.shapes.settle(shape)
@@ -386,16 +385,6 @@ class _Dimensions:
             raise InternalError(f"the number of dimensions of {tensor} is not known", at=self._at)
         return self._ndims[tensor]
 
-    def _wrong_rank(
-        self, what: str, count: int, tensor: str, unit: str, at: Location | None
-    ) -> ShapeError:
-        rank = self._rank(tensor)
-        hint = f"give {tensor} {_count(rank, unit)}"
-        if rank == 0:
-            hint = f"{tensor} is a scalar: write {tensor}[()]"
-        message = f"{what} has {_count(count, unit)} but {tensor} has {_count(rank, 'dimension')}"
-        return ShapeError(message, at=at, hint=hint)
-
     def checks(self) -> Iterator[Check]:
         """What must hold of the arguments' shapes."""
         yield from self.sizes.checks()
@@ -409,8 +398,3 @@ class _Dimensions:
                 size = self.sizes.constant_size(shape.sizes[use.mode])
             if stop is not None and not is_zero(stop) and size is not None:
                 yield Check(stop, size, "<=", use, use)
-
-
-def _count(n: int, unit: str) -> str:
-    """`1 index`, `2 indices`"""
-    return f"1 {unit}" if n == 1 else f"{n} {'indices' if unit == 'index' else unit + 's'}"

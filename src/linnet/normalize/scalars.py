@@ -12,7 +12,8 @@ from linnet.algebra.table import equal, isnan
 from linnet.formats.format import Format
 from linnet.loops.rewrite import accesses, block, map_stmts, substitute, walk
 from linnet.loops.types import dtype_of
-from linnet.normalize.simplify import Facts, facts_of, replace_reads, simplify
+from linnet.normalize.facts import Facts, facts_of
+from linnet.normalize.simplify import replace_reads, simplify
 
 Formats = dict[str, Format]
 

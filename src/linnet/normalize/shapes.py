@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from linnet.errors import Location
+from linnet.errors import Location, ShapeError
 from linnet.loops.nodes import Access, Dimension, Literal
 from linnet.normalize.shape_checks import Use
 from linnet.normalize.sizes import Place, Sizes, Source
@@ -148,3 +148,28 @@ class Shapes:
             use, own = unwritten(shape.tensor, mode, shape.at), Dimension(shape.tensor, mode)
             self._sizes.say(shape.sizes[mode], Source(own, use, 0, shape.place))
         return True
+
+
+# -- errors ----------------------------------------------------------------------------------------
+
+
+def wrong_rank(
+    what: str, count: int, tensor: str, rank: int, unit: str, at: Location | None
+) -> ShapeError:
+    """A tensor is given another number of indices or sizes than it has dimensions."""
+    hint = f"give {tensor} {_count(rank, unit)}"
+    if rank == 0:
+        hint = f"{tensor} is a scalar: write {tensor}[()]"
+    message = f"{what} has {_count(count, unit)} but {tensor} has {_count(rank, 'dimension')}"
+    return ShapeError(message, at=at, hint=hint)
+
+
+def no_such_mode(tensor: str, mode: int, rank: int, at: Location | None) -> ShapeError:
+    """A dimension that a tensor does not have is asked for."""
+    what = f"{tensor}.shape[{mode}] does not exist"
+    return ShapeError(f"{what}: {tensor} has {_count(rank, 'dimension')}", at=at)
+
+
+def _count(n: int, unit: str) -> str:
+    """`1 index`, `2 indices`"""
+    return f"1 {unit}" if n == 1 else f"{n} {'indices' if unit == 'index' else unit + 's'}"

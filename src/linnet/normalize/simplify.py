@@ -8,24 +8,21 @@ a loop body.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import replace
 
 import numpy as np
 
 from linnet import loops
-from linnet.algebra.dtypes import Number, as_python
+from linnet.algebra.dtypes import Number
 from linnet.algebra.exact import apply, converter
 from linnet.algebra.exact import same as same
-from linnet.algebra.function import Function
 from linnet.algebra.table import add, less, less_equal, logical_and
 from linnet.formats.fiber import Fiber, Register
-from linnet.formats.level import APPEND, ONCE
 from linnet.loops.rewrite import (
     accesses,
     block,
     map_args,
-    point_of,
     rewrite_stmt,
     substitute,
     walk,
@@ -34,105 +31,7 @@ from linnet.loops.types import dtype_of
 from linnet.normalize import guards
 from linnet.normalize.collapse import annihilate, typed
 from linnet.normalize.collapse import collapse as collapsed
-
-
-@dataclass(frozen=True, slots=True)
-class Fact:
-    """What is known of a tensor that is updated.
-
-    `init` is the value it is declared with (None: unknown), `ops` the functions that update it, and
-    `once` says that no element is written twice. One that is `held` is a value that is searched
-    for, and is left alone where nothing is stored.
-    """
-
-    dtype: str
-    init: Number | None
-    ops: frozenset[Function | None]
-    once: bool
-    held: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Facts:
-    """What is known of all tensors, and the types of names."""
-
-    tensors: dict[str, Fact]
-    types: dict[str, str]
-
-
-def facts_of(program: loops.Program, types: dict[str, str]) -> Facts:
-    """Read off the program what simplification may rely on. Needs: dimensions and life cycles."""
-    found: dict[str, Fact] = {}
-    inits: dict[str, set[str]] = {}
-    for node in walk(program.body):
-        if isinstance(node, loops.Declare):
-            value = node.init.value if isinstance(node.init, loops.Literal) else None
-            inits.setdefault(node.tensor, set()).add(repr(value))
-    writes = list(_writes(program.body, {}, ()))
-    thawed = {n.tensor for n in walk(program.body) if isinstance(n, loops.Thaw)}
-    thawed |= {t for n in walk(program.body) if isinstance(n, loops.Swap) for t in (n.a, n.b)}
-    names = {w.target.tensor for w, _ in writes}
-    for name in names:
-        assert isinstance(name, str)
-        mine = [(w, inner) for w, inner in writes if w.target.tensor == name]
-        declared = inits.get(name, set())
-        known = len(declared) == 1 and name not in thawed
-        injective = len(mine) == 1 and _injective(mine[0][0].target, mine[0][1])
-        once = known and (injective or all(_promised(w.target) for w, _ in mine))
-        init = _init_value(program.body, name, types[name]) if known else None
-        found[name] = Fact(types[name], init, frozenset(w.op for w, _ in mine), once)
-    return Facts(found, types)
-
-
-def _promised(target: loops.Access) -> bool:
-    """Whether who wrote the program promises that no element is written twice."""
-    return ONCE in target.protocols or APPEND in target.protocols
-
-
-def _init_value(body: loops.Stmt, name: str, dtype: str) -> Number | None:
-    for node in walk(body):
-        if isinstance(node, loops.Declare) and node.tensor == name:
-            if isinstance(node.init, loops.Literal):
-                return as_python(node.init.value, dtype)
-            return None
-    return None
-
-
-def _writes(
-    stmt: loops.Stmt, scope: dict[str, tuple[str, ...]], path: tuple[str, ...]
-) -> Iterable[tuple[loops.Assign, tuple[str, ...]]]:
-    """Assignments, each with the loops between its target's declaration and itself."""
-    match stmt:
-        case loops.Assign(target):
-            yield stmt, path[len(scope.get(str(target.tensor), ())) :]
-        case loops.Loop(index, extent, body):
-            alias = point_of(extent)
-            if isinstance(alias, loops.Index):  # another name for an index that is bound
-                yield from _writes(substitute(body, {index: alias}), scope, path)
-            else:
-                yield from _writes(body, scope, path if alias is not None else (*path, index))
-        case loops.Let(_, _, body):
-            yield from _writes(body, scope, path)
-        case loops.If(_, then, orelse):
-            yield from _writes(then, scope, path)
-            yield from _writes(orelse, scope, path)
-        case loops.Block(stmts):
-            scope = dict(scope)
-            for s in stmts:
-                if isinstance(s, loops.Declare):
-                    scope[s.tensor] = path
-                yield from _writes(s, scope, path)
-        case _:
-            return
-
-
-def _injective(target: loops.Access, path: tuple[str, ...]) -> bool:
-    """Whether different iterations of the loops write different elements."""
-    plain = {i.name for i in target.indices if isinstance(i, loops.Index)}
-    return all(index in plain for index in path)
-
-
-# -- rules -----------------------------------------------------------------------------------------
+from linnet.normalize.facts import Facts
 
 
 def simplify(stmt: loops.Stmt, facts: Facts) -> loops.Stmt:

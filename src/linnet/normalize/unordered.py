@@ -27,7 +27,8 @@ from linnet.loops.nodes import (
     Thaw,
 )
 from linnet.loops.rewrite import accesses, children, is_left, walk
-from linnet.normalize.simplify import Facts, facts_of, replace_reads, simplify
+from linnet.normalize.facts import Facts, facts_of
+from linnet.normalize.simplify import replace_reads, simplify
 from linnet.normalize.swaps import with_swapped
 
 Formats = Mapping[str, Format]

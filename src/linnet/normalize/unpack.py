@@ -18,7 +18,8 @@ from linnet.formats.insertion import DENSE, workspace_format
 from linnet.loops.rewrite import accesses, block, rewrite_stmt, walk
 from linnet.names import Names
 from linnet.normalize.choice import UNPACKED, Unpacking
-from linnet.normalize.simplify import Facts, facts_of, simplify
+from linnet.normalize.facts import Facts, facts_of
+from linnet.normalize.simplify import simplify
 from linnet.normalize.workspaces import Decide, Inserted
 
 Formats = dict[str, Format]
