@@ -118,6 +118,7 @@ OF_MATRICES: dict[str, Callable[[Any], Any]] = {
     "std of some": lambda x: np.std(x, where=np.arange(6) % 2 == 0),
     "reduce of some": lambda x: np.add.reduce(x, where=x > 0),
     "reduce from 2": lambda x: np.maximum.reduce(x, axis=1, initial=2.0),
+    "reduce over nothing from 2": lambda x: np.subtract.reduce(x, axis=(), initial=2.0),
     "reduce of some from 5": lambda x: np.minimum.reduce(x, where=x > 0, initial=5.0),
     "iscomplex": np.iscomplex,
 }

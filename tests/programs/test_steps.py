@@ -229,6 +229,24 @@ def test_what_cannot_change_places():
         different(ln.empty_tensor(ln.DENSE(1)), START)
 
     @ln.kernel
+    def begun(y, x):
+        v = ln.temp(ln.DENSE(1))
+        w = ln.temp(ln.DENSE(1))
+        y[...] = 0
+        v[...] = 1
+        w[...] = 0
+        for i in ...:
+            v[i] += x[i]
+            w[i] += x[i]
+        v, w = w, v
+        for i in ...:
+            y[i] = v[i]
+        return y
+
+    with pytest.raises(ln.errors.FormatError, match=r"with 0\.0; .*, declared with 1\.0"):
+        begun(ln.empty_tensor(ln.DENSE(1)), START)
+
+    @ln.kernel
     def sizes(y, x, z):
         v = ln.temp(ln.DENSE(1))
         w = ln.temp(ln.DENSE(1))

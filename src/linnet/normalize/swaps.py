@@ -8,6 +8,7 @@ from linnet.algebra.dtypes import as_python
 from linnet.errors import FormatError, KernelSyntaxError
 from linnet.formats.format import Format
 from linnet.loops.nodes import Declare, Expr, Literal, Program, Swap
+from linnet.loops.printer import show
 from linnet.loops.rewrite import walk
 
 
@@ -35,7 +36,7 @@ def check_swaps(program: Program, formats: dict[str, Format]) -> None:
             raise FormatError(
                 f"`{swap.a}` and `{swap.b}` cannot change places: they differ",
                 at=swap.at,
-                why=", ".join(sorted({repr(format) for format, _ in begun})),
+                why="; ".join(sorted(f"{format!r}, declared with {n}" for format, n in begun)),
                 hint="declare both in one format, and with one value: `w[...] = 0`",
             )
 
@@ -49,8 +50,8 @@ def with_swapped(program: Program, tensors: Iterable[str]) -> set[str]:
     return found
 
 
-def _number(init: Expr, format: Format) -> Expr | str:
+def _number(init: Expr, format: Format) -> str:
     """What a tensor begins with, however it is written: 0, 0.0, np.int8(0); NaN is NaN."""
     if not isinstance(init, Literal) or format.dtype is None:
-        return init
+        return show(init)
     return repr(as_python(init.value, format.dtype))
