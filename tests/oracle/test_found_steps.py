@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from tests.oracle.check import BACKENDS
+from tests.oracle.check import BACKENDS, Subject, check
 
 import linnet as ln
 from linnet.errors import ShapeError
@@ -70,3 +70,46 @@ def f(y, x):
 """
     y = Kernel(parse_text(text))(ln.empty_tensor(ln.DENSE(1)), X)
     assert y.to_numpy().tolist() == X.tolist()
+
+
+ANEW = "ln.declare(w, 0, (x.shape[0],))"
+ADD = "for i in ...:\n            w[i] += (step + 1) * x[i]"
+SCATTER = "for i in ...:\n            w[x.shape[0] - 1 - i] += x[i]"
+USE = "for i in ...:\n            y[i] += w[i]"
+LEAVE = "if step == 1:\n            break"
+BODIES = {
+    "anew at the end": (ADD, USE, ANEW),
+    "anew in a branch": (ADD, USE, f"if step == 1:\n            {ANEW}"),
+    "left before it is written": (ANEW, LEAVE, ADD, USE),
+    "left while it is written": (ANEW, SCATTER, LEAVE, ADD),
+    "left between": (USE, ANEW, ADD, USE, LEAVE, SCATTER),
+    "left, and anew at the end": (ADD, LEAVE, USE, ANEW),
+}
+
+
+@pytest.mark.filterwarnings("ignore::linnet.errors.DiscordanceWarning")
+@pytest.mark.parametrize("level", ["SparseList", "RunList", "SparseBand", "SparseByteMap"])
+@pytest.mark.parametrize("result", [False, True], ids=["temporary", "result"])
+@pytest.mark.parametrize("body", BODIES)
+def test_a_tensor_that_goes_on_and_begins_anew(body: str, result: bool, level: str) -> None:
+    """Levels that are written in order were refused, or had no code, where a loop is left."""
+    given = "" if result else f"w = ln.temp(ln.{level}(ln.Element(0.0)))"
+    text = f"""
+def f({"w, " if result else ""}y, x):
+    {given}
+    {ANEW}
+    ln.declare(y, 0, (x.shape[0],))
+    for i in ...:
+        w[i] += x[i]
+    for step in range(3):
+        {(chr(10) + 8 * " ").join(BODIES[body])}
+    for i in ...:
+        y[i] += 10 * w[i]
+    return {"w, " if result else ""}y
+"""
+    program = parse_text(text)
+    kinds = [ln.SparseList, ln.RunList, ln.SparseBand, ln.SparseByteMap]
+    format = next(k for k in kinds if k.__name__ == level)(ln.Element(0.0))
+    args = {"y": ln.empty_tensor(ln.DENSE(1)), "x": ln.asarray(X)}
+    args |= {"w": ln.empty_tensor(format)} if result else {}
+    check(Subject.of(program, args), args, BACKENDS[:1])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 
@@ -17,8 +18,8 @@ class Fact:
     """What is known of a tensor that is updated.
 
     `init` is the value it is declared with (None: unknown), `ops` the functions that update it, and
-    `once` says that no element is written twice. One that is `held` is a value that is searched
-    for, and is left alone where nothing is stored.
+    `once` says that `=` meets no element that was written since the declaration. One that is `held`
+    is a value that is searched for, and is left alone where nothing is stored.
     """
 
     dtype: str
@@ -47,14 +48,16 @@ def facts_of(program: loops.Program, types: dict[str, str]) -> Facts:
     writes = list(_writes(program.body, {}, ()))
     thawed = {n.tensor for n in walk(program.body) if isinstance(n, loops.Thaw)}
     thawed |= {t for n in walk(program.body) if isinstance(n, loops.Swap) for t in (n.a, n.b)}
-    names = {w.target.tensor for w, _ in writes}
+    names, later = {w.target.tensor for w, _ in writes}, set[str]()
+    _look_for_later(program.body, frozenset(), later)
     for name in names:
         assert isinstance(name, str)
         mine = [(w, inner) for w, inner in writes if w.target.tensor == name]
         declared = inits.get(name, set())
         known = len(declared) == 1 and name not in thawed
-        injective = len(mine) == 1 and _injective(mine[0][0].target, mine[0][1])
-        once = known and (injective or all(_promised(w.target) for w, _ in mine))
+        plain = [(w, inner) for w, inner in mine if w.op is None]
+        first = name not in later and all(_injective(w.target, inner) for w, inner in plain)
+        once = known and (first or all(_promised(w.target) for w, _ in mine))
         init = _init_value(program.body, name, types[name]) if known else None
         found[name] = Fact(types[name], init, frozenset(w.op for w, _ in mine), once)
     return Facts(found, types)
@@ -100,6 +103,35 @@ def _writes(
                 yield from _writes(s, scope, path)
         case _:
             return
+
+
+def _look_for_later(stmt: loops.Stmt, seen: frozenset[str], later: set[str]) -> frozenset[str]:
+    """Find tensors of which `=` may meet what was `seen` written since they were declared.
+
+    What one iteration of a loop writes, the next one sees, unless there is a single write: of that,
+    the indices say whether it meets an element twice. Gives what is seen afterwards.
+    """
+    match stmt:
+        case loops.Assign(target, op):
+            if op is None and target.tensor in seen:
+                later.add(str(target.tensor))
+            return seen | {str(target.tensor)}
+        case loops.Declare(tensor):
+            return seen - {tensor}
+        case loops.Block(stmts):
+            for s in stmts:
+                seen = _look_for_later(s, seen, later)
+            return seen
+        case loops.If(_, then, orelse):
+            return _look_for_later(then, seen, later) | _look_for_later(orelse, seen, later)
+        case loops.Let(_, _, body):
+            return _look_for_later(body, seen, later)
+        case loops.Loop(_, _, body):
+            found = Counter(str(n.target.tensor) for n in walk(body) if isinstance(n, loops.Assign))
+            again = {name for name, count in found.items() if count > 1}
+            return seen | _look_for_later(body, seen | again, later)
+        case _:
+            return seen
 
 
 def _injective(target: loops.Access, path: tuple[str, ...]) -> bool:

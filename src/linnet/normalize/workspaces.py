@@ -25,12 +25,21 @@ from linnet.formats.insertion import COORD, DENSE, MAP, workspace_format
 from linnet.formats.level import APPEND
 from linnet.formats.policies import Policy
 from linnet.loops.printer import show
-from linnet.loops.rewrite import accesses, block, is_left, map_stmts, rewrite_stmt, walk
+from linnet.loops.rewrite import block, leaves, map_stmts, point_of, rewrite_stmt, walk
 from linnet.names import Names
 from linnet.normalize.choice import Choice, Chosen, Unpacking
 from linnet.normalize.classify import Assembly
 from linnet.normalize.counting import count_first
-from linnet.normalize.lifecycles import handed_down
+from linnet.normalize.updates import (
+    begins,
+    common,
+    extents,
+    goes_on,
+    parts,
+    paths,
+    reads_between,
+    renamed,
+)
 
 Formats = dict[str, Format]
 Decide = Callable[[Choice | Unpacking], Chosen]
@@ -73,7 +82,8 @@ def insert_workspaces(
         last = last_in_order(program.body, tensor, formats[tensor])
         if last == 0:
             continue
-        insertion = _Insertion(tensor, formats, names, last, decide, policy)
+        lasts = tensor in program.params
+        insertion = _Insertion(tensor, formats, names, last, decide, policy, lasts)
         body = insertion.apply(program.body)
         choices += insertion.choices
         notes += [f"{tensor} is {note}" for note in insertion.notes]
@@ -132,7 +142,7 @@ def last_in_order(body: loops.Stmt, tensor: str, format: Format) -> int:
 
     What a selective leaf stores cannot be taken back: all of it, where a later write might.
     """
-    if format.leaf.selective and not all(_only_adds(w) for w, _ in _paths(body, tensor, ())):
+    if format.leaf.selective and not all(_only_adds(w) for w, _ in paths(body, tensor, ())):
         return format.ndim
     return _last_sequential(format)
 
@@ -164,6 +174,7 @@ class _Insertion:
     last: int  # dimensions subject to an order of writing
     decide: Decide
     policy: Policy | None
+    lasts: bool  # longer than the block that is looked at
     around: dict[str, loops.Extent | None] = field(default_factory=dict)  # loops that agree
     made: dict[str, Format] = field(default_factory=dict)
     scattered: Format | None = None
@@ -194,16 +205,23 @@ class _Insertion:
     def declared(self, declare: loops.Declare, rest: list[loops.Stmt]) -> list[loops.Stmt]:
         """What follows the declaration: updates, then (after the first read) anything."""
         for k, s in enumerate(rest):
-            if any(isinstance(n, loops.Declare) and n.tensor == self.tensor for n in walk(s)):
-                again = self.apply(block(rest[k:]))  # it begins anew, perhaps in an inner block
+            if begins(s, self.tensor):  # anew, perhaps in an inner block
+                inner = not isinstance(s, loops.Declare)
+                if inner and goes_on(block(rest[k:]), self.tensor):
+                    return self.throughout(declare, rest)
+                outer, self.lasts = self.lasts, self.lasts or inner
+                again = self.apply(block(rest[k:]))
+                self.lasts = outer
                 return [*self.declared(declare, rest[:k]), again]
-        writes = list(_paths(loops.Block(tuple(rest)), self.tensor, ()))
+        writes = list(paths(loops.Block(tuple(rest)), self.tensor, ()))
         if writes and all(APPEND in w.target.protocols for w, _ in writes):
             return [declare, *rest]
         agreed = min((self.agreement(w, path) for w, path in writes), default=self.format.ndim)
-        agreed = min(agreed, _common([path for _, path in writes]))
-        last = max((k for k, s in enumerate(rest) if any(_paths(s, self.tensor, ()))), default=-1)
-        reads = _reads_between(rest[: last + 1], self.tensor)
+        agreed = min(agreed, common([path for _, path in writes]))
+        last = max((k for k, s in enumerate(rest) if any(paths(s, self.tensor, ()))), default=-1)
+        reads = reads_between(rest[: last + 1], self.tensor)
+        if self.lasts and leaves(block(rest[: last + 1])):
+            return [*self.until_left(declare, block(rest[: last + 1])), *rest[last + 1 :]]
         agreed = 0 if reads else agreed
         self.notes += dict.fromkeys(str(self.assembly(w, path)) for w, path in writes)
         if not writes or agreed >= self.last:
@@ -217,6 +235,36 @@ class _Insertion:
                 return [*counted.stmts, *rest[1:]]
         done = self.collect(declare, block(rest[: last + 1]), agreed, ())
         return [declare, done, *rest[last + 1 :]]
+
+    def throughout(self, declare: loops.Declare, rest: list[loops.Stmt]) -> list[loops.Stmt]:
+        """One temporary for all updates, whether they go on or begin anew."""
+        used = [
+            k for k, s in enumerate(rest) if begins(s, self.tensor) or paths(s, self.tensor, ())
+        ]
+        part = block(rest[: used[-1] + 1])
+        if self.lasts and leaves(part):
+            return [*self.until_left(declare, part), *rest[used[-1] + 1 :]]
+        return [declare, self.temporary(declare, part, ()), *rest[used[-1] + 1 :]]
+
+    def until_left(self, declare: loops.Declare, part: loops.Stmt) -> list[loops.Stmt]:
+        """Where `break` leaves the updates, the temporary is copied, too: before it.
+
+        Until then there is nothing to freeze: the tensor is declared when it is copied.
+        """
+        if any(isinstance(n, loops.Access) for n in walk(declare)):
+            raise _left(self.tensor, declare)
+        begin, *stmts, copy = parts(self.temporary(declare, part, ()))
+
+        def leave(stmt: loops.Stmt) -> loops.Stmt:
+            match stmt:
+                case loops.Break():
+                    return block([declare, renamed(copy, self.names), stmt])
+                case loops.Loop(_, extent) if point_of(extent) is None:
+                    return stmt
+                case _:
+                    return map_stmts(stmt, leave)
+
+        return [begin, *map(leave, stmts), declare, copy]
 
     def assembly(self, write: loops.Assign, path: tuple[str, ...]) -> Assembly:
         """How an update assembles the tensor."""
@@ -245,7 +293,7 @@ class _Insertion:
                 return block(
                     [
                         self.collect(declare, s, depth, outer)
-                        if any(_paths(s, self.tensor, ()))
+                        if any(paths(s, self.tensor, ()))
                         else s
                         for s in stmts
                     ]
@@ -259,7 +307,7 @@ class _Insertion:
                     self.collect(declare, orelse, depth, outer),
                     at,
                 )
-        if not any(_paths(stmt, self.tensor, ())):
+        if not any(paths(stmt, self.tensor, ())):
             return stmt
         return self.temporary(declare, stmt, outer)
 
@@ -284,6 +332,9 @@ class _Insertion:
             return loops.Access(name, tuple(access.indices[m] for m in modes), protocols, access.at)
 
         def write(s: loops.Stmt) -> loops.Stmt | None:
+            if isinstance(s, loops.Declare) and s.tensor == self.tensor:
+                assert s.dims is not None
+                return replace(s, tensor=name, dims=tuple(s.dims[m] for m in modes))
             mine = isinstance(s, loops.Assign) and s.target.tensor == self.tensor
             return replace(s, target=to_temporary(s.target)) if mine else None  # type: ignore
 
@@ -301,15 +352,17 @@ class _Insertion:
         for index, dim in zip(reversed(inner), reversed(dims), strict=True):
             copy = loops.Loop(index, loops.Extent(loops.Literal(0), dim), copy, declare.at)
         begin = loops.Declare(name, declare.init, dims, declare.at)
-        reads = _reads_between(_parts(stmt), self.tensor)
+        reads = begins(stmt, self.tensor) or reads_between(parts(stmt), self.tensor)
         return block([begin, rewrite_stmt(stmt, write, read if reads else None), copy])
 
     def kind(
         self, name: str, stmt: loops.Stmt, declare: loops.Declare, outer: tuple[str, ...]
     ) -> tuple[str, str]:
         """Which kind of workspace the updates want, of those that they can do with; and why."""
-        found = _paths(stmt, self.tensor, ())
-        reads = _reads_between(_parts(stmt), self.tensor)
+        if begins(stmt, self.tensor) or leaves(stmt):
+            return MAP, "not all of its updates may be done, or last"
+        found = paths(stmt, self.tensor, ())
+        reads = reads_between(parts(stmt), self.tensor)
         merged = not reads and can_merge([w for w, _ in found], declare.init, self.format)
         if self.policy is not None and merged:
             return COORD, "as was asked for"
@@ -324,14 +377,14 @@ class _Insertion:
         self, name: str, stmt: loops.Stmt, declare: loops.Declare, outer: tuple[str, ...]
     ) -> Choice:
         """What is known of a workspace inside some loops, and of its first update."""
-        write, path = _paths(stmt, self.tensor, ())[0]
+        write, path = paths(stmt, self.tensor, ())[0]
         modes = self.format.order[len(outer) :]
         assert declare.dims is not None
         return Choice(
             name,
             tuple(declare.dims[m] for m in modes),
             np.dtype(self.format.dtype).itemsize,
-            _extents(stmt, self.tensor),
+            extents(stmt, self.tensor),
             write.value,
             outer,
             tuple(extent for i in outer if (extent := self.around[i]) is not None),
@@ -341,66 +394,6 @@ class _Insertion:
         )
 
 
-def _parts(stmt: loops.Stmt) -> tuple[loops.Stmt, ...]:
-    return stmt.stmts if isinstance(stmt, loops.Block) else (stmt,)
-
-
-def _reads_between(stmts: Sequence[loops.Stmt], tensor: str) -> bool:
-    """Whether a tensor is read before the last of these statements has written to it."""
-    found = False
-    for stmt in stmts:
-        kinds = {is_target for access, is_target in accesses(stmt) if access.tensor == tensor}
-        if len(kinds) > 1:  # one that cannot be done is left to be refused under its own name
-            return isinstance(stmt, loops.Loop | loops.If) and tensor in handed_down(stmt)
-        found = found or False in kinds
-    return found
-
-
-def _paths(
-    stmt: loops.Stmt, tensor: str, path: tuple[str, ...]
-) -> list[tuple[loops.Assign, tuple[str, ...]]]:
-    """The updates of a tensor, each with the loops around it."""
-    match stmt:
-        case loops.Assign(target):
-            return [(stmt, path)] if target.tensor == tensor else []
-        case loops.Loop(index, _, body):
-            return _paths(body, tensor, (*path, "" if is_left(stmt) else index))
-        case loops.Let(_, _, body):
-            return _paths(body, tensor, path)
-        case loops.If(_, then, orelse):
-            return _paths(then, tensor, path) + _paths(orelse, tensor, path)
-        case loops.Block(stmts):
-            return [found for s in stmts for found in _paths(s, tensor, path)]
-        case _:
-            return []
-
-
-def _extents(stmt: loops.Stmt, tensor: str) -> tuple[loops.Extent, ...]:
-    """How far the loops around the first update of a tensor run."""
-    match stmt:
-        case loops.Loop(_, extent, body):
-            return (*(() if extent is None else (extent,)), *_extents(body, tensor))
-        case loops.Let(_, _, body):
-            return _extents(body, tensor)
-        case loops.Block(stmts):
-            parts: tuple[loops.Stmt, ...] = stmts
-        case loops.If(_, then, orelse):
-            parts = (then, orelse)
-        case _:
-            return ()
-    return next((_extents(s, tensor) for s in parts if _paths(s, tensor, ())), ())
-
-
-def _common(paths: list[tuple[str, ...]]) -> int:
-    """How many loops all of these paths share."""
-    count = 0
-    for indices in zip(*paths, strict=False):
-        if len(set(indices)) > 1:
-            break
-        count += 1
-    return count
-
-
 def _swapped(tensor: str, declare: loops.Declare) -> FormatError:
     return FormatError(
         f"`{tensor}` is swapped and updated again, and its format cannot be updated in place",
@@ -408,6 +401,16 @@ def _swapped(tensor: str, declare: loops.Declare) -> FormatError:
         why="a level that is written in order has no room for insertions",
         hint=f"declare it again before it is updated, `{tensor}[...] = 0`, or use SparseByteMap, "
         "SparseHash or Dense levels",
+    )
+
+
+def _left(tensor: str, declare: loops.Declare) -> FormatError:
+    return FormatError(
+        f"`{tensor}` is declared with what a tensor holds, and updated in a loop that is left; "
+        "its format cannot be updated in place",
+        at=declare.at,
+        why="a level that is written in order is declared when all of it is known",
+        hint="use SparseByteMap, SparseHash or Dense levels",
     )
 
 
