@@ -20,19 +20,19 @@ _WORDS = """CMPLX CMPLXF EXIT_FAILURE EXIT_SUCCESS FP_INFINITE FP_NAN FP_NORMAL 
     HUGE_VAL HUGE_VALF HUGE_VALL MB_CUR_MAX ASTRAY NO_PLACE OUT_OF_BOUNDS OUT_OF_MEMORY OVERFLOW
     Task UNSORTED asm cabs cabsf cimag cimagf complex conj conjf creal crealf enlarge
     exchange_slots fpclassify grow int16_t int32_t int64_t int8_t isnormal join_task
-    math_errhandling pthread_create pthread_join pthread_t size_t spawn_task swap_buffers typeof
-    uint16_t uint32_t uint64_t uint8_t""".split()
+    math_errhandling pthread_create pthread_join pthread_t resized size_t spawn_task swap_buffers
+    typeof uint16_t uint32_t uint64_t uint8_t""".split()
 _TAKEN = (
     RESERVED
     | frozenset(_WORDS)
     | {f"{name}{suffix}" for name in (*MATH, *TESTS, *COMPLEX) for suffix in ("", "f", "l")}
 )
 # Functions of the C library, which a function of ours must not be named like.
-_LIBRARY = """abort atexit atof atoi atol bsearch calloc carg ccos cexp clog cpow csin csqrt ctan
-    div drand48 exit frexp gamma getenv ilogb index j0 j1 jn labs ldexp ldiv llabs lldiv llrint
-    llround logb lrint lround mblen memchr memcmp memmove modf nan nanf nexttoward qsort rand random
-    remove rindex scalbln scalbn signgam srand srandom strlen strtod strtof strtol strtoll
-    strtoul system y0 y1 yn""".split()
+_LIBRARY = """abort aligned_alloc atexit atof atoi atol bsearch calloc carg ccos cexp clog cpow csin
+    csqrt ctan div drand48 exit frexp gamma getenv ilogb index j0 j1 jn labs ldexp ldiv llabs lldiv
+    llrint llround logb lrint lround madvise mblen memchr memcmp memmove modf nan nanf nexttoward
+    qsort rand random remove rindex scalbln scalbn signgam srand srandom strlen strtod strtof strtol
+    strtoll strtoul system y0 y1 yn""".split()
 _TAKEN_BY_FUNCTIONS = _TAKEN | frozenset(_LIBRARY)
 
 

@@ -11,7 +11,7 @@ from linnet.backend.llvm_writer import BYTES, PARTS, TYPES, Module, Value, Write
 from linnet.backend.survey import Survey
 
 _GROW = """
-define internal i64 @grow(ptr %slot, i64 %count, i64 %size) #3 {
+define internal i64 @memory.grow(ptr %slot, i64 %count, i64 %size) #3 {
   %cap.at = getelementptr inbounds i64, ptr %slot, i64 1
   %cap = load i64, ptr %cap.at, align 8
   %most = udiv i64 9223372036854775807, %size
@@ -25,12 +25,12 @@ try:
   %wish = call i64 @llvm.umin.i64(i64 %some, i64 %most)
   %had = mul i64 %cap, %size
   %wish.bytes = mul i64 %wish, %size
-  %new = call ptr @resized(ptr %old, i64 %had, i64 %wish.bytes)
+  %new = call ptr @memory.resized(ptr %old, i64 %had, i64 %wish.bytes)
   %got = icmp ne ptr %new, null
   br i1 %got, label %done, label %again
 again:
   %bytes = mul i64 %count, %size
-  %last = call ptr @resized(ptr %old, i64 %had, i64 %bytes)
+  %last = call ptr @memory.resized(ptr %old, i64 %had, i64 %bytes)
   %got.last = icmp ne ptr %last, null
   br i1 %got.last, label %done, label %fail
 done:
@@ -51,7 +51,7 @@ _LIMITED = """
   ret i64 1
 fail:"""
 _RESIZED = """
-define internal ptr @resized(ptr %old, i64 %had, i64 %bytes) #3 {
+define internal ptr @memory.resized(ptr %old, i64 %had, i64 %bytes) #3 {
   %new = call ptr @realloc(ptr %old, i64 %bytes)
   ret ptr %new
 }
@@ -61,7 +61,7 @@ define internal ptr @resized(ptr %old, i64 %had, i64 %bytes) #3 {
 # must be asked for before anything is written, so not after `realloc`; but beyond 32 MB a block has
 # pages of its own, advised from the first one on, and `realloc` moves them without copying.
 _RESIZED_LINUX = """
-define internal ptr @resized(ptr %old, i64 %had, i64 %bytes) #3 {
+define internal ptr @memory.resized(ptr %old, i64 %had, i64 %bytes) #3 {
   %is.new = icmp eq ptr %old, null
   %is.small = icmp ult i64 %bytes, 4194304
   %is.mapped = icmp uge i64 %had, 33554432
@@ -149,7 +149,7 @@ def grow(w: Writer, buffer: imp.Buffer, count: str, facts: Survey) -> None:
     w.start(short)
     at = w.emit(f"getelementptr inbounds i64, ptr %args, i64 {slot}")
     size = BYTES[TYPES[buffer.dtype]] * (2 if buffer.dtype in PARTS else 1)
-    status = w.emit(f"call i64 @grow(ptr {at}, i64 {count}, i64 {size})")
+    status = w.emit(f"call i64 @memory.grow(ptr {at}, i64 {count}, i64 {size})")
     w.branch(w.emit(f"icmp eq i64 {status}, 0"), done, failed)
     w.start(failed)
     w.do(f"ret i64 {imp.OUT_OF_MEMORY}")

@@ -16,7 +16,7 @@ from linnet.backend.llvm_writer import PARTS, TYPES, Module, Writer
 
 _ARGUMENTS = 2  # the word at which they begin
 _JOIN = """
-define internal void @join(ptr %task) #0 {
+define internal void @task.join(ptr %task) #0 {
   %at = getelementptr inbounds i64, ptr %task, i64 1
   %running = load i64, ptr %at, align 8
   %is.running = icmp ne i64 %running, 0
@@ -31,7 +31,7 @@ end:
 }
 """
 _SPAWN = """
-define internal void @spawn(ptr %task, ptr %run) #0 {
+define internal void @task.spawn(ptr %task, ptr %run) #0 {
   %at = getelementptr inbounds i64, ptr %task, i64 1
   %failed = call i32 @pthread_create(ptr %task, ptr null, ptr %run, ptr %task)
   %is.failed = icmp ne i32 %failed, 0
@@ -45,10 +45,10 @@ later:
 }
 """
 _AT_ONCE = """
-define internal void @join(ptr %task) #1 {
+define internal void @task.join(ptr %task) #1 {
   ret void
 }
-define internal void @spawn(ptr %task, ptr %run) #0 {
+define internal void @task.spawn(ptr %task, ptr %run) #0 {
   %ignored = call ptr %run(ptr %task)
   ret void
 }
@@ -74,12 +74,12 @@ def spawn(w: Writer, stmt: imp.Spawn) -> None:
             at = w.emit(f"getelementptr inbounds i64, ptr {block}, i64 {word}")
             w.do(f"store {ty} {value}, ptr {at}, align 8")
             word += 1
-    w.do(f"call void @spawn(ptr {block}, ptr @run.{stmt.call.function})")
+    w.do(f"call void @task.spawn(ptr {block}, ptr @run.{stmt.call.function})")
 
 
 def join(w: Writer, task: str) -> None:
     """Wait."""
-    w.do(f"call void @join(ptr {block_of(task)})")
+    w.do(f"call void @task.join(ptr {block_of(task)})")
 
 
 def functions(module: Module, tasks: dict[str, str]) -> list[str]:
@@ -116,5 +116,5 @@ def around(symbol: str, module: Module, tasks: dict[str, str]) -> str:
         lines.append(f"  store i64 0, ptr {block}.at, align 8")
     given = "".join(f", ptr {block_of(task)}" for task in tasks)
     lines.append(f"  %status = call i64 @{symbol}.inside(ptr %args{given})")
-    lines += [f"  call void @join(ptr {block_of(task)})" for task in tasks]
+    lines += [f"  call void @task.join(ptr {block_of(task)})" for task in tasks]
     return "\n".join([*lines, "  ret i64 %status", "}"])

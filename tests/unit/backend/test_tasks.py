@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -102,6 +103,16 @@ def test_what_is_no_task_is_refused():
             check(kernel(stmt))
     with pytest.raises(InternalError, match="no codelet without a result"):
         check(kernel(imp.Spawn("t", imp.Call("sqrt", (imp.Const(1.0, "float64"),), "float64"))))
+
+
+@pytest.mark.parametrize(
+    "name", ["join", "spawn", "swap", "run", "grow", "resized", "madvise", "aligned_alloc", "Task"]
+)
+def test_a_kernel_is_named_like_what_it_needs(name):
+    stmts = (*filled(a, 1), *filled(b, 2), imp.Swap(a, b), imp.Spawn("t", add(a)))
+    named = replace(kernel(*stmts, imp.Join("t", (x, a)), *lengths(a, b)), name=name)
+    found = same(named, DATA)
+    assert found["a"].tolist() == [2, 3, 4, 5, 6]
 
 
 def test_text():
