@@ -195,6 +195,23 @@ def test_refusals():
             wrong()
 
 
+@pytest.mark.parametrize("name", ["max", "min", "sum", "prod"])
+@pytest.mark.parametrize("dtype", ["int8", "uint8", "int64", "bool", "float32"])
+def test_initial_values_have_the_type_of_results(dtype: str, name: str):
+    """As in NumPy, where a number that is none of it is refused or rounded."""
+    a = np.array([[3, 0, 1], [0, 0, 2]], dtype)
+    x, call = ln.asarray(a, format="csr"), getattr(np, name)
+    for where in (True, a > 0, np.zeros((2, 3), bool)):
+        for initial in (0, True, 1.0, np.int8(1)):
+            found = call(x, axis=1, where=where, initial=initial)
+            expected = call(a, axis=1, where=where, initial=initial)
+            assert found.dtype == expected.dtype
+            np.testing.assert_array_equal(found.to_numpy(), expected)
+        if dtype != "float32":
+            with pytest.raises(ln.errors.DTypeError, match="does not fit"):
+                call(x, axis=1, where=where, initial=np.inf)
+
+
 def test_covariances_of_large_numbers():
     a = 1e9 + np.array([[1.0, 2, 3], [2, 4, 7]])
     for x in (ln.asarray(a), ln.asarray(a, format="csr")):

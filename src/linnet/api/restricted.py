@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from linnet.algebra import table
+from linnet.algebra.dtypes import as_python
 from linnet.api import statistics
 from linnet.api.dtypes import DType, astype
 from linnet.api.operands import Axes, as_array, axis_numbers, dtype_of, real, shape_of
@@ -36,6 +37,8 @@ def restricted(name: str, x: Any, where: Any = True, initial: Any = None, **opti
     x = as_array(x)
     if name in ("mean", "var", "std"):
         return _moment(name, x, where, **options)
+    if name in ("max", "min") and initial is not None:
+        initial = as_python(initial, dtype_of(x))  # one of the elements, as it were
     if where is not True:
         instead = NEUTRAL.get(name, initial)
         if instead is None:
@@ -50,7 +53,7 @@ def restricted(name: str, x: Any, where: Any = True, initial: Any = None, **opti
         axes = axis_numbers(options.pop("axis", None), x.ndim)
         return reduce(_COMBINED[name], x, axis=axes, **options)
     found = getattr(statistics, name)(x, **options)
-    return astype(apply(_COMBINED[name], found, initial), dtype_of(found), copy=False)
+    return apply(_COMBINED[name], found, as_python(initial, dtype_of(found)))
 
 
 def condition(where: Any) -> Any:
