@@ -90,7 +90,7 @@ class _Pass:
                 lets[stmt.var.name] = substitute(stmt.value, lets)
             elif isinstance(stmt, imp.Grow):
                 rooms.add((stmt.buffer, substitute(stmt.count, lets)))
-            elif self.effects.of(stmt).assigns:
+            elif (done := self.effects.of(stmt)).assigns or done.swaps:
                 lets, rooms = {}, set()
         same = len(stmts) == len(block.stmts) and all(map(_is, stmts, block.stmts))
         return block if same else imp.Block(tuple(stmts))

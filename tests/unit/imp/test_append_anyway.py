@@ -126,3 +126,16 @@ def test_the_meaning_stays(case, rows, most):
     assert status == same
     for name in ("out", "place") if status == 0 else ():
         np.testing.assert_array_equal(found[name], expected[name])
+
+
+@pytest.mark.parametrize("swapped", [False, True])
+def test_room_goes_with_the_memory_that_is_swapped(swapped: bool):
+    made = (imp.Grow(OUT, C + LENGTH), imp.Grow(PLACE, C + LENGTH))
+    given = kernel(
+        kept(POSITIVE, *ROOM, *STORES, APPEND),
+        row=(*made, imp.Swap(OUT, PLACE)) if swapped else made,
+    )
+    changed = append_anyway(given, KNOWN)
+    assert changed != given
+    grows = [s for s in statements(changed.body) if isinstance(s, imp.Grow)]
+    assert len(grows) == (4 if swapped else 2)
