@@ -21,3 +21,16 @@ def test_programs_read_back(data: st.DataObject) -> None:
     text = show(data.draw(cases(style)).program)
     assume("Insertion" not in text)  # a policy of the user, which has no name there
     assert show(parse_text(text, NAMES)) == text
+
+
+def test_a_square_is_not_an_update_by_itself() -> None:
+    text = """def f(Y0, A):
+    w0 = ln.temp(ln.Element(0, 'int64'))
+    Y0[...] = 0
+    w0[...] = 2
+    for i in range(A.shape[0]):
+        w0[()] = w0[()] * w0[()]
+        w0[()] *= A[i]
+        Y0[()] += w0[()]
+    return Y0"""
+    assert show(parse_text(text, NAMES)) == text

@@ -14,6 +14,7 @@ from linnet.frontend.expressions import access, expression, literal
 from linnet.frontend.misuses import is_scalar, not_a_tensor
 from linnet.frontend.scope import Scope
 from linnet.loops.printer import show
+from linnet.loops.rewrite import walk
 
 
 def lets(node: ast.stmt, scope: Scope) -> list[tuple[str, loops.Expr]] | None:
@@ -89,7 +90,8 @@ def update(
     what = expression(value, scope)
     if op is None and isinstance(what, loops.Call):
         rest = _without(where, what.function, what)
-        op, what = (None, what) if rest is None else (what.function, rest)
+        if rest is not None and not any(_is(e, where) for e in walk(rest)):  # `x = x * x` is none
+            op, what = what.function, rest
     return loops.Assign(where, op, what, scope.source.location(node))
 
 
@@ -116,7 +118,7 @@ def _target(node: ast.stmt, target: ast.expr, scope: Scope) -> loops.Access:
             raise scope.error(target, f"`{text}` cannot be assigned to", hint=hint)
 
 
-def _is(e: loops.Expr, target: loops.Access) -> bool:
+def _is(e: loops.Node, target: loops.Access) -> bool:
     """Whether an expression reads what is assigned to: as written, for NaN differs from itself."""
     if not isinstance(e, loops.Access) or e.tensor != target.tensor:
         return False

@@ -101,8 +101,8 @@ def begins_anew(stmt: loops.Stmt, declared: frozenset[str]) -> bool:
 def is_unordered(ctx: Context, body: loops.Stmt, times: imp.Expr) -> bool:
     """Whether a body, all the same in some iterations, may be done before all the others."""
     declared = declared_in(body)
-    held = [ctx.storages.get(name_of(access)) for access, _ in accesses(body)]
-    if any(s is not None and s.name in declared and s.buffers and not s.temporary for s in held):
+    held = [s for name in declared if (s := ctx.storages.get(name)) is not None]
+    if any(s.buffers and not s.temporary for s in held):
         return False  # a result is what the last iteration has made of it
     for stmt in _statements(body):
         if not begins_anew(stmt, declared):
