@@ -371,3 +371,37 @@ def test_a_name_around_versions_for_a_sparse_scalar(a):
 
     A = ln.asarray(np.array(a), format=ln.SparseScalar(0.0))
     assert f(ln.scalar(0.0), ln.scalar(0.0), A).item() == 1 + (1 + a) * a
+
+
+@ln.kernel
+def turned_sum(Y, B):
+    Y[...] = 1.0
+    for i, j in ...:
+        Y[j, i] += B[i, j]
+    return Y
+
+
+@ln.kernel
+def spread_scalar(Y, s, B):
+    Y[...] = 1.0
+    for i in range(B.shape[0]):
+        for j in range(B.shape[0]):
+            Y[j, i] += s[()]
+    return Y
+
+
+@pytest.mark.filterwarnings("ignore::linnet.errors.DiscordanceWarning")
+def test_what_an_update_leaves_as_it_is_does_not_count():
+    """Entries are counted before they are written: nothing added to 1 is no entry."""
+    dense = np.array([[0.0, 2.0, 0.0], [3.0, 0.0, 0.0]])
+    into = ln.Dense(ln.SparseList(ln.Element(1.0)))
+    for format in (ln.CSR, ln.CSC, ln.COO, ln.DCSR, ln.DENSE, ln.RLE):
+        B = ln.asarray(dense, format=format)
+        found = turned_sum(ln.empty_tensor(into), B)
+        ln.from_buffers(found.format, found.shape, dict(found.buffers))  # as it should be stored
+        assert np.array_equal(found.to_numpy(), 1 + dense.T)
+    for held in (0.0, 2.0):
+        s = ln.asarray(np.array(held), format=ln.SparseScalar(0.0))
+        found = spread_scalar(ln.empty_tensor(into), s, np.zeros((2, 2)))
+        ln.from_buffers(found.format, found.shape, dict(found.buffers))
+        assert np.array_equal(found.to_numpy(), np.full((2, 2), 1 + held))

@@ -56,7 +56,9 @@ def count_first(
     modes = format.order[:level]
     begin = loops.Declare(name, loops.Literal(0), tuple(declare.dims[m] for m in modes), declare.at)
     counts = loops.Access(name, tuple(write.target.indices[m] for m in modes), at=write.target.at)
-    one = loops.Call(written(format.fill_value, format.dtype), (write.value,))
+    init, value = loops.Literal(format.fill_value, format.dtype), write.value
+    value = value if write.op is None else loops.Call(write.op, (init, value))
+    one = loops.Call(written(format.fill_value, format.dtype), (value,))
 
     def count(s: loops.Stmt) -> loops.Stmt | None:
         return loops.Assign(counts, add, one, s.at) if isinstance(s, loops.Assign) else None
