@@ -405,3 +405,26 @@ def test_what_an_update_leaves_as_it_is_does_not_count():
         found = spread_scalar(ln.empty_tensor(into), s, np.zeros((2, 2)))
         ln.from_buffers(found.format, found.shape, dict(found.buffers))
         assert np.array_equal(found.to_numpy(), np.full((2, 2), 1 + held))
+
+
+@ln.kernel
+def held_and_written(K, A, Y):
+    w = ln.temp(ln.SparseHash(ln.SparseHash(ln.Element(False, "bool"))))
+    Y[...] = False
+    w[...] = False
+    for i in range(A.shape[0] // 2):
+        Y[i] = (A[i, i] + A[i, i] != w[i, i]) and i > 0
+    for i in ...:
+        w[i, i] = A[i, i]
+    for i in range(A.shape[0]):
+        K[i] += w[i, i]
+    return K, Y
+
+
+def test_a_value_that_is_held_is_not_taken_for_its_tensor():
+    """What is not stored of a held value is left alone; of the tensor of that name it is not."""
+    A = ln.asarray(np.ones((3, 3), complex), format=ln.CSR, fill_value=1 + 0j)
+    K, _ = held_and_written(
+        ln.zeros(3, format=ln.SparseByteMap(ln.Element())), A, ln.empty_tensor(ln.CSF(1))
+    )
+    assert np.array_equal(K.to_numpy(), [1, 1, 1])

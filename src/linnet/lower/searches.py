@@ -251,7 +251,8 @@ def _open(ctx: Context, search: Search) -> tuple[Register, loops.Expr]:
     held_by = access.tensor.storage
     fill = _fill(ctx, search.expr)
     init = imp.Const(fill.value, dtype)
-    var = ctx.b.let(held_by.name, init, dtype)
+    var = imp.Var(_own_name(ctx, held_by.name), dtype)
+    ctx.b.emit(imp.Let(var, init))
     value = loops.Value(var)
     storage = Storage(var.name, Format((held_by.format.leaf,), ()), (), init, (), ())
     ctx.facts.tensors[var.name] = Fact(dtype, None, frozenset({None}), once=False, held=True)
@@ -263,3 +264,10 @@ def _open(ctx: Context, search: Search) -> tuple[Register, loops.Expr]:
         return Register(storage, var), value
     found = ctx.b.let(f"{held_by.name}_found", imp.FALSE, imp.BOOL)
     return Register(storage, var, found), held(loops.Value(found), value, fill)
+
+
+def _own_name(ctx: Context, hint: str) -> str:
+    """A name that no tensor has of which something is known: it is not to be known of both."""
+    while (name := ctx.b.names.fresh(hint)) in ctx.facts.tensors:
+        pass
+    return name
