@@ -37,7 +37,6 @@ class Cell:
     stored: NDArray[np.bool_] | None
     together: frozenset[int]  # modes that are stored as a whole, or not at all
     spanned: int | None  # the mode above these, if all between two stored indices is stored
-    touched: bool = True  # since it was declared
 
     @staticmethod
     def of(tensor: DenseTensor, name: str) -> Cell:
@@ -61,25 +60,18 @@ class Cell:
         """Begin anew."""
         self.stored = np.zeros(shape, np.bool_) if self.sparse else None
         self.values = np.full(shape, init, self.values.dtype)
-        self.touched = False
 
     def swap(self, other: Cell) -> None:
         """Exchange contents."""
         self.values, other.values = other.values, self.values
         self.stored, other.stored = other.stored, self.stored
-        self.touched, other.touched = other.touched, self.touched
 
     def is_stored(self, place: tuple[int, ...]) -> bool:
         """Whether an element is stored."""
         return self.stored is None or bool(self.stored[place])
 
     def has_nothing(self, place: tuple[int, ...]) -> bool:
-        """Whether nothing is stored where the indices before one out of bounds lead.
-
-        A tensor to which nothing has been written is what it was declared as, wherever it is read.
-        """
-        if not self.touched:
-            return True
+        """Whether nothing is stored where the indices before one out of bounds lead."""
         if self.stored is None or self.format is None:
             return False
         inside: list[slice | int] = [slice(None)] * len(place)
@@ -91,7 +83,6 @@ class Cell:
 
     def write(self, place: tuple[int, ...], value: object) -> None:
         """Store a value, and with it those elements that are stored together."""
-        self.touched = True
         self.values[place] = value
         if self.stored is not None:
             whole: list[slice | int] = [

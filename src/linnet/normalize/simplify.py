@@ -23,6 +23,7 @@ from linnet.loops.rewrite import (
     accesses,
     block,
     map_args,
+    point_of,
     rewrite_stmt,
     substitute,
     walk,
@@ -103,19 +104,40 @@ def _without_unwritten(stmt: loops.Stmt, facts: Facts) -> loops.Stmt:
 
 
 def _unwritten(tensor: str, rest: tuple[loops.Stmt, ...], facts: Facts) -> loops.Literal | None:
-    """What all elements of a tensor are, if the statements after its declaration only read it."""
+    """What all elements of a tensor are, if the statements after its declaration only read it.
+
+    A read whose index may leave its dimension stays, to be refused.
+    """
     fact = facts.tensors.get(tensor)
     if fact is None or fact.init is None:
         return None
     reads = False
     if any(isinstance(n, loops.Swap) and tensor in (n.a, n.b) for s in rest for n in walk(s)):
         return None
+    within = whole_loops(loops.Block(rest))
     for access, is_target in accesses(loops.Block(rest)):
         name = access.tensor if isinstance(access.tensor, str) else access.tensor.storage.name
         if name == tensor and is_target:
             return None
-        reads = reads or access.tensor == tensor
+        if access.tensor == tensor:
+            reads = True
+            if not all(isinstance(i, loops.Index) and i.name in within for i in access.indices):
+                return None
     return loops.Literal(fact.init, fact.dtype, structural=True) if reads else None
+
+
+def whole_loops(stmt: loops.Stmt) -> set[str]:
+    """The indices of loops over whole dimensions, whose sizes agree with those that they index."""
+    found: set[str] = set()
+    for node in walk(stmt):
+        match node:
+            case loops.Loop(index, loops.Extent(loops.Literal(0), loops.Dimension())):
+                found.add(index)
+            case loops.Loop(index, extent):
+                point = point_of(extent)
+                if isinstance(point, loops.Index) and point.name in found:
+                    found.add(index)
+    return found
 
 
 def replace_reads(stmt: loops.Stmt, values: Mapping[str, loops.Expr]) -> loops.Stmt:
