@@ -10,6 +10,7 @@ from linnet.algebra.table import FUNCTIONS, choose
 from linnet.formats.element import Element
 from linnet.formats.named import CSC, stack
 from linnet.formats.sparse_list import SparseList
+from linnet.loops.printer import show
 from linnet.loops.rewrite import block, walk
 
 TENSORS = {"y": 1, "A": 2, "x": 1, "s": 0, "w": 2, "v": 1}
@@ -92,8 +93,9 @@ def stmts(draw, indices: tuple[str, ...], names: tuple[str, ...], depth: int) ->
         case "assign":
             op = draw(st.sampled_from([None, *UPDATES]))
             target, value = draw(accesses(indices, names, 1)), draw(expr)
-            if op is None and target in walk(value):
-                op = FUNCTIONS["subtract"]  # `y[i] = y[i] + 1` is written as an update
+            if _reads(value, target):
+                # `s = s + 1` is read as an update, `s = fmod(s, s)` as none: `s -= …` is one
+                op = FUNCTIONS["subtract"]
             return loops.Assign(target, op, value)
         case "declare":
             tensor = draw(st.sampled_from(sorted(TENSORS)))
@@ -116,6 +118,11 @@ def stmts(draw, indices: tuple[str, ...], names: tuple[str, ...], depth: int) ->
             return _canonical(draw(st.lists(inner, max_size=3)))
         case _:
             return loops.NOTHING
+
+
+def _reads(value: loops.Expr, target: loops.Access) -> bool:
+    """Whether a value reads a target: as written, for NaN differs from itself."""
+    return any(isinstance(e, loops.Access) and show(e) == show(target) for e in walk(value))
 
 
 def _canonical(parts: list[loops.Stmt]) -> loops.Stmt:
