@@ -95,7 +95,7 @@ def normalize(
     program, formats = passed("workspaces", inserted.program, check_unique), inserted.formats
     declares = _declarations(program)
     # after workspaces: what they copy is in order, and only the rest is made so
-    program, warnings = concordize(program, formats)
+    program, warnings = concordize(program, formats, checks)
     program = passed("concordance", program, check_unique)
     program = passed("lifecycles", insert_lifecycles(program), check_modes)
     stage("formats", formats)

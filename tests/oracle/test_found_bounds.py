@@ -10,6 +10,8 @@ from tests.oracle.meaning import meaning
 
 import linnet as ln
 from linnet.errors import DiscordanceWarning, IndexBoundsError
+from linnet.frontend.text import parse_text
+from linnet.runtime.kernel import Kernel
 
 
 def test_a_branch_that_is_not_taken_does_not_look():
@@ -192,3 +194,47 @@ def test_a_tensor_that_no_update_changes_has_its_bounds(format, backend):
         assert f(y, x, np.array([2, 0, 1])).to_numpy().all()
         with pytest.raises(IndexBoundsError):
             f(y, x, np.array([2, 4, 0]))
+
+
+@pytest.mark.parametrize("format", [ln.DENSE(1), ln.CSF(1)])
+@pytest.mark.parametrize("backend", ["llvm", "c"])
+def test_an_index_under_a_guard_is_not_looked_up_before_it(format, backend):
+    """`I` is shorter than the loop over i: outside of the condition it has no such element."""
+
+    @ln.kernel
+    def f(y, B, I, A):
+        y[...] = 0.0
+        for i in range(B.shape[0]):
+            for j in range(B.shape[1]):
+                if B[i, j] > 0 and i < I.shape[0]:
+                    y[j] += A[I[i]] * B[i, j]
+                else:
+                    y[j] += 100
+        return y
+
+    I = ln.asarray(np.array([1, 0, 2]), format=format)
+    A = ln.asarray(np.array([1.0, 0.0, 3.0]), format=ln.CSF(1))
+    B = np.ones((10, 2))
+    B[1, 1] = 0
+    with ln.config(backend=backend):
+        y = f(ln.empty_tensor(ln.DENSE(1)), B, I, A)
+    assert y.to_numpy().tolist() == [704, 803]
+
+
+@pytest.mark.parametrize("n", [4, 3])
+def test_a_size_that_is_a_value_bounds_a_tensor_that_no_update_changes(n):
+    """That `w` has as many elements as the loop has indices is known only to the run."""
+    text = """def f(y, A, n):
+    w = ln.temp(ln.Dense(ln.Element(0.0)))
+    ln.declare(w, 0.0, (n[()],))
+    y[...] = 0.0
+    w[0] += 0
+    for i in range(A.shape[0]):
+        y[i] = A[i] + w[i]
+    return y"""
+    kernel, args = Kernel(parse_text(text)), (ln.empty_tensor(ln.DENSE(1)), np.ones(4), np.array(n))
+    if n == 4:
+        assert kernel(*args).to_numpy().tolist() == [1, 1, 1, 1]
+    else:
+        with pytest.raises(IndexBoundsError, match="`w` leaves"):
+            kernel(*args)

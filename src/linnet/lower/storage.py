@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
 from linnet import imp, loops
@@ -10,6 +10,8 @@ from linnet.formats.fiber import Storage
 from linnet.formats.format import Format
 from linnet.imp.build import Builder
 from linnet.loops.rewrite import walk
+from linnet.normalize import agreed
+from linnet.normalize.agreed import Mode
 from linnet.normalize.shape_checks import Check
 
 
@@ -29,10 +31,6 @@ class Bound:
         """The type of the values."""
         assert self.format.dtype is not None
         return self.format.dtype
-
-
-Mode = tuple[str, int]
-"""A tensor and one of its dimensions."""
 
 
 def make_storages(
@@ -88,29 +86,7 @@ def _size_names(program: loops.Program, equal: Mapping[Mode, Mode]) -> dict[Mode
 
 def equal_modes(checks: Iterable[Check], bound: Mapping[str, Bound]) -> dict[Mode, Mode]:
     """For each dimension that is checked, or by its format known, to equal others, the first."""
-    leader: dict[Mode, Mode] = {}
-
-    def find(mode: Mode) -> Mode:
-        while leader.get(mode, mode) != mode:
-            mode = leader[mode]
-        return mode
-
-    for check in checks:
-        match check.relation, check.a, check.b:
-            case "==", loops.Dimension(a, m), loops.Dimension(b, n):
-                leader[find((b, n))] = find((a, m))
-    for name, m, n in _squares(bound):
-        leader[find((name, n))] = find((name, m))
-    return {mode: find(mode) for mode in leader}
-
-
-def _squares(bound: Mapping[str, Bound]) -> Iterator[tuple[str, int, int]]:
-    """The two dimensions of what is stored for one half, and read for both."""
-    for name, tensor in bound.items():
-        for k, level in enumerate(tensor.format.levels):
-            if level.mirrored:
-                m, n = tensor.format.modes_of(k)
-                yield name, m, n
+    return agreed.equal_modes(checks, {name: tensor.format for name, tensor in bound.items()})
 
 
 def _buffers(

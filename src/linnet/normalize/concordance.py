@@ -20,7 +20,9 @@ from linnet.loops.printer import show
 from linnet.loops.rewrite import block, is_left, map_exprs, map_stmts, rewrite_expr, walk
 from linnet.names import Names
 from linnet.normalize.affine import affine_of
+from linnet.normalize.agreed import Agreed
 from linnet.normalize.lifecycles import handed_down
+from linnet.normalize.shape_checks import Check
 from linnet.normalize.tangles import tangled
 
 Formats = dict[str, Format]
@@ -33,15 +35,16 @@ class _Nest:
 
     `wanted[d]` are the loops to be put inside the first d loops: around the next one, or around the
     statement itself. `known` says at which depth names are bound and tensors declared: loops
-    outside its declaration do not walk a tensor. The loops `within` stay inside the dimensions that
-    they index, those that may be `left` walk nothing, and the tensors `changed` are written to.
+    outside its declaration do not walk a tensor. The loops that may be `left` walk nothing, the
+    tensors `changed` do not stay as they were given, and `agreed` says how large the others are.
     """
 
     formats: Formats
     names: Names
     tangled: frozenset[str]
     changed: frozenset[str]
-    within: set[str] = field(default_factory=set)
+    agreed: Agreed
+    extents: dict[str, loops.Extent] = field(default_factory=dict)
     left: set[str] = field(default_factory=set)
     warnings: list[Warned] = field(default_factory=list)
     path: list[str] = field(default_factory=list)
@@ -50,20 +53,35 @@ class _Nest:
 
 
 def concordize(
-    program: loops.Program, formats: Formats
+    program: loops.Program, formats: Formats, checks: tuple[Check, ...]
 ) -> tuple[loops.Program, tuple[Warned, ...]]:
     """Insert the loops that make every access concordant; also returns what to warn of.
 
-    Needs: unique names, writes that their formats can take. Gives: the indices of an access, in
-    storage order, are bound by loops that are nested in that order.
+    Needs: unique names, writes that their formats can take; `checks` hold whenever the kernel is
+    called. Gives: the indices of an access, in storage order, are bound by loops that are nested in
+    that order.
     """
     taken = {n.index for n in walk(program.body) if isinstance(n, loops.Loop)}
     taken |= {n.name for n in walk(program.body) if isinstance(n, loops.Let)}
     taken |= {*formats}
-    changed = {n.target.tensor for n in walk(program.body) if isinstance(n, loops.Assign)}
-    state = _Nest(formats, Names(taken), tangled(program.body, formats), frozenset(changed))  # type: ignore[arg-type]
+    agreed = Agreed.by(checks, formats)
+    state = _Nest(
+        formats, Names(taken), tangled(program.body, formats), _changed(program.body), agreed
+    )
     body = _statement(state, _name_sizes(program.body, state.names))
     return replace(program, body=body), tuple(dict.fromkeys(state.warnings))
+
+
+def _changed(body: loops.Stmt) -> frozenset[str]:
+    """The tensors that do not stay as they were given."""
+    found = set[str]()
+    for node in walk(body):
+        match node:
+            case loops.Assign(target):
+                found.add(str(target.tensor))
+            case loops.Declare(tensor):
+                found.add(tensor)
+    return frozenset(found)
 
 
 def _name_sizes(stmt: loops.Stmt, names: Names) -> loops.Stmt:
@@ -111,8 +129,8 @@ def _statement(s: _Nest, stmt: loops.Stmt) -> loops.Stmt:
             changed = changed if target is None else replace(changed, target=target)
         case loops.Loop(index, extent):
             s.path.append(index)
-            if _is_whole(extent):
-                s.within.add(index)
+            if extent is not None:
+                s.extents[index] = extent
             if is_left(changed):
                 s.left.add(index)
             before = dict(s.known)
@@ -128,15 +146,6 @@ def _statement(s: _Nest, stmt: loops.Stmt) -> loops.Stmt:
     if not isinstance(changed, loops.Loop):
         changed = map_stmts(changed, lambda inner: _statement(s, inner))
     return _wrap(changed, mine)
-
-
-def _is_whole(extent: loops.Extent | None) -> bool:
-    """Whether a loop runs over a dimension; that its tensors have this size is checked per call."""
-    match extent:
-        case loops.Extent(loops.Literal(), loops.Dimension() | loops.Literal()):
-            return True
-        case _:
-            return False
 
 
 def _wrap(stmt: loops.Stmt, points: list[loops.Loop]) -> loops.Stmt:
@@ -202,8 +211,13 @@ def _bound_at(s: _Nest, index: loops.Expr) -> int:
 
 def _can_be_read_early(s: _Nest, access: loops.Access) -> bool:
     """Whether an element may be read before it is known to be used: it is there, and stays."""
-    inside = all(isinstance(i, loops.Index) and i.name in s.within for i in access.indices)
-    return inside and access.tensor not in s.changed
+    tensor = str(access.tensor)
+    return tensor not in s.changed and all(
+        isinstance(index, loops.Index)
+        and index.name in s.extents
+        and s.agreed.stays(s.extents[index.name], loops.Dimension(tensor, mode))
+        for mode, index in enumerate(access.indices)
+    )
 
 
 def _point(

@@ -30,6 +30,7 @@ from linnet.loops.rewrite import (
 )
 from linnet.loops.types import dtype_of
 from linnet.normalize import guards
+from linnet.normalize.agreed import runs_within
 from linnet.normalize.collapse import annihilate, typed
 from linnet.normalize.collapse import collapse as collapsed
 from linnet.normalize.facts import Facts
@@ -96,48 +97,51 @@ def _without_unwritten(stmt: loops.Stmt, facts: Facts) -> loops.Stmt:
     for k, declare in enumerate(stmts):
         if not isinstance(declare, loops.Declare):
             continue
-        fill = _unwritten(declare.tensor, stmts[k + 1 :], facts)
+        fill = _unwritten(declare, stmts[k + 1 :], facts)
         if fill is not None:  # what was read before is what the last round of a loop has left
             rest = replace_reads(loops.Block(stmts[k + 1 :]), {declare.tensor: fill})
             return block([*stmts[: k + 1], simplify(rest, facts)])
     return stmt
 
 
-def _unwritten(tensor: str, rest: tuple[loops.Stmt, ...], facts: Facts) -> loops.Literal | None:
+def _unwritten(
+    declare: loops.Declare, rest: tuple[loops.Stmt, ...], facts: Facts
+) -> loops.Literal | None:
     """What all elements of a tensor are, if the statements after its declaration only read it.
 
     A read whose index may leave its dimension stays, to be refused.
     """
+    tensor = declare.tensor
     fact = facts.tensors.get(tensor)
     if fact is None or fact.init is None:
         return None
     reads = False
     if any(isinstance(n, loops.Swap) and tensor in (n.a, n.b) for s in rest for n in walk(s)):
         return None
-    within = whole_loops(loops.Block(rest))
+    extents = {n.index: n.extent for s in rest for n in walk(s) if isinstance(n, loops.Loop)}
     for access, is_target in accesses(loops.Block(rest)):
         name = access.tensor if isinstance(access.tensor, str) else access.tensor.storage.name
         if name == tensor and is_target:
             return None
         if access.tensor == tensor:
             reads = True
-            if not all(isinstance(i, loops.Index) and i.name in within for i in access.indices):
+            sizes = zip(access.indices, declare.dims or (), strict=True)
+            if not all(_is_within(index, size, extents) for index, size in sizes):
                 return None
     return loops.Literal(fact.init, fact.dtype, structural=True) if reads else None
 
 
-def whole_loops(stmt: loops.Stmt) -> set[str]:
-    """The indices of loops over whole dimensions, whose sizes agree with those that they index."""
-    found: set[str] = set()
-    for node in walk(stmt):
-        match node:
-            case loops.Loop(index, loops.Extent(loops.Literal(0), loops.Dimension())):
-                found.add(index)
-            case loops.Loop(index, extent):
-                point = point_of(extent)
-                if isinstance(point, loops.Index) and point.name in found:
-                    found.add(index)
-    return found
+def _is_within(
+    index: loops.Expr, size: loops.Expr, extents: Mapping[str, loops.Extent | None]
+) -> bool:
+    """Whether an index is that of a loop, or of one over an index, that runs over a dimension."""
+    while isinstance(index, loops.Index) and index.name in extents:
+        extent = extents[index.name]
+        point = point_of(extent)
+        if point is None:
+            return runs_within(extent, size)
+        index = point
+    return False
 
 
 def replace_reads(stmt: loops.Stmt, values: Mapping[str, loops.Expr]) -> loops.Stmt:

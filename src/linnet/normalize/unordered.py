@@ -15,7 +15,6 @@ from linnet.loops.nodes import (
     Access,
     Assign,
     Declare,
-    Dimension,
     Expr,
     Freeze,
     Index,
@@ -27,13 +26,12 @@ from linnet.loops.nodes import (
     Thaw,
 )
 from linnet.loops.rewrite import accesses, children, is_left, walk
+from linnet.normalize.agreed import Equal, first
 from linnet.normalize.facts import Facts, facts_of
 from linnet.normalize.simplify import replace_reads, simplify
 from linnet.normalize.swaps import with_swapped
 
 Formats = Mapping[str, Format]
-Equal = Mapping[tuple[str, int], tuple[str, int]]
-"""For dimensions that are known to equal others, the first of them."""
 
 _EXACT = frozenset(("minimum", "maximum", "logical_or", "logical_and", "bitwise_or", "bitwise_and"))
 
@@ -74,20 +72,14 @@ class _Judge:
         self.sizes: dict[str, set[Expr]] = {}
         for node in walk(program.body):
             if isinstance(node, Declare) and node.dims:
-                self.sizes.setdefault(node.tensor, set()).add(self.first(node.dims[0]))
-
-    def first(self, size: Expr) -> Expr:
-        """One name for dimensions that are equal."""
-        if isinstance(size, Dimension):
-            return Dimension(*self.equal.get((size.tensor, size.mode), (size.tensor, size.mode)))
-        return size
+                self.sizes.setdefault(node.tensor, set()).add(first(node.dims[0], equal))
 
     def in_any_order(self, loop: Loop, tensor: str) -> bool:
         """Whether a loop goes through all of a tensor, and each entry may come first."""
         extent = loop.extent
         if extent is None or extent.start != Literal(0) or is_left(loop):
             return False
-        if {self.first(extent.stop)} != self.sizes.get(tensor):
+        if {first(extent.stop, self.equal)} != self.sizes.get(tensor):
             return False
         fill = self.formats[tensor].fill_value
         assert fill is not None
