@@ -42,6 +42,25 @@ def test_what_is_asked_for_as_numpy_has_it_may_be_written_to(A: ln.Tensor):
     assert np.array_equal(A.to_numpy(), a.toarray())
 
 
+def test_lists_are_operands(A: ln.Tensor):
+    x, rows = [float(k) for k in range(9)], [[1, 2], *[[0, k] for k in range(8)]]
+    dense = a.toarray()
+    assert equal(A @ x, dense @ x)
+    assert equal(A @ tuple(x), dense @ x)
+    assert equal(list(range(12)) @ A, np.arange(12) @ dense)
+    assert equal(A @ rows, dense @ np.array(rows))
+    assert equal(A + x, dense + x)
+    assert equal([2] * A, dense * 2)
+    assert equal(A == [0.0] * 9, dense == 0)
+    assert equal((ln.lazy(A) * x).compute(), dense * x)
+    A += x
+    assert equal(A, dense + x)
+    with pytest.raises(ln.errors.ShapeError, match="differ in length"):
+        A @ [1, [2], 3]
+    with pytest.raises(TypeError, match="unsupported operand"):
+        A @ "x"
+
+
 def test_blocks_need_a_size(A: ln.Tensor):
     assert A.tobsr((3, 3)).format == A.to(ln.BSR(3, 3)).format
     with pytest.raises(ln.LinnetError, match="how large"):

@@ -198,3 +198,51 @@ def test_an_operand_may_be_written_meanwhile(monkeypatch: pytest.MonkeyPatch):
     np.testing.assert_array_equal(found.buffers["val"], np.full(100, 2.0))
     np.testing.assert_array_equal(B.buffers["val"], np.full(100, 2.0))
     assert found.fill_value == 6
+
+
+# -- numbers that are too large --------------------------------------------------------------------
+
+BEYOND = [1e300, -1e300, 10**40, 2.0**128 - 2.0**103]
+OPERATIONS = {
+    "sum": lambda x, c: x + c,
+    "difference": lambda x, c: c - x,
+    "quotient": lambda x, c: x / c,
+    "power": lambda x, c: abs(x) ** c,
+    "order": lambda x, c: x < c,
+    "order or equal": lambda x, c: c <= x,
+    "maximum": lambda x, c: np.maximum(c, x),
+    "hypotenuse": lambda x, c: np.hypot(x, c),
+}
+
+
+@pytest.mark.parametrize("format", [*FORMATS, ln.DENSE], ids=str)
+@pytest.mark.parametrize("name", OPERATIONS)
+def test_numbers_beyond_single_precision_are_infinite_as_in_numpy(name, format):
+    op, x = OPERATIONS[name], matrix("float32")
+    A = ln.asarray(x, format=format)
+    for c in BEYOND:
+        with pytest.warns(RuntimeWarning, match="overflow"):
+            want = op(x, c)
+        with pytest.warns(RuntimeWarning, match="overflow encountered in cast: .*float32") as told:
+            got = op(A, c)
+        assert [w.filename for w in told] == [__file__]
+        np.testing.assert_array_equal(dense(got), want)
+        assert got.dtype == want.dtype
+        with pytest.warns(RuntimeWarning, match="overflow"):
+            lazily = op(ln.lazy(A), c)
+        np.testing.assert_array_equal(dense(lazily.compute()), want)
+
+
+def test_numbers_are_infinite_from_where_they_are_rounded_so():
+    x = np.ones(2, "float32")
+    most = np.nextafter(2.0**128 - 2.0**103, 0)
+    np.testing.assert_array_equal(dense(ln.asarray(x) * most), x * most)
+    with np.errstate(over="ignore"):
+        assert np.isinf(dense(ln.asarray(x) * 1e39)).all()
+        assert np.isinf(dense(ln.full(3, 1e39, dtype="float32"))).all()
+        assert dense(ln.asarray(x) * (1e39 + 1j)).real.tolist() == [np.inf, np.inf]
+    with np.errstate(over="raise"), pytest.raises(FloatingPointError, match="overflow"):
+        ln.asarray(x) + 1e39
+    assert (ln.asarray(x) * np.float64(1e39)).dtype == "float64"
+    with pytest.raises(ln.LinnetError, match="does not fit the dtype float32"):
+        ln.asarray(x) * 10**400

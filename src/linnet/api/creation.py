@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from linnet.algebra.dtypes import Number, as_python, canonical
+from linnet.algebra.overflow import overflown, overflows
 from linnet.api.dtypes import DType
 from linnet.api.moves import triangle
 from linnet.api.operands import Array, as_tensor, check_device, dtype_of, shape_of, whole
@@ -55,6 +56,7 @@ def full(
     if not isinstance(value, bool | int | float | complex):
         raise DTypeError(f"{fill_value!r} is not a number")
     held = canonical(np.result_type(type(value)) if dtype is None else dtype)
+    value = overflown(value, held) if overflows(value, held) else value
     wanted = typed(as_format(DENSE if format is None else format, len(dims)), held, value)
     return nothing(dims, wanted)
 
@@ -102,7 +104,8 @@ def full_like(
     dims = shape_of(x) if shape is None else check_shape(shape)
     count = len(dims)
     wanted = alike(x.contents().format, count) if format is None else as_format(format, count)
-    return nothing(dims, typed(wanted, held, as_python(fill_value, held)))
+    value = overflown(fill_value, held) if overflows(fill_value, held) else fill_value
+    return nothing(dims, typed(wanted, held, as_python(value, held)))
 
 
 def zeros_like(

@@ -18,6 +18,7 @@ from linnet.algebra.dtypes import (
     weak_dtype,
 )
 from linnet.algebra.function import Function, typed
+from linnet.algebra.overflow import overflown, overflows
 from linnet.algebra.table import astype, power
 from linnet.arrays.exponents import check_exponent
 from linnet.arrays.flip import flipped, one_way
@@ -84,6 +85,18 @@ def compared(args: Sequence[Node]) -> Sequence[Node]:
             if value is not arg.value:
                 beyond = Constant(value, "weak_float")
                 return (beyond, other) if k == 0 else (other, beyond)
+    return args
+
+
+def rounded(function: Function, args: Sequence[Node]) -> Sequence[Node]:
+    """Arguments of a function; a number that floats beside it cannot hold is infinite."""
+    for k, arg in enumerate(args):
+        if type(arg) is Constant and overflows(arg.value, "float32"):
+            dtypes = tuple([a.dtype for a in args])
+            dtype = typed(function, dtypes)[0][k] if len(args) == function.arity else ""
+            if overflows(arg.value, dtype):
+                value = overflown(arg.value, dtype)
+                args = [*args[:k], Constant(value, weak_dtype(value)), *args[k + 1 :]]
     return args
 
 

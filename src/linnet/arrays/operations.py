@@ -28,6 +28,7 @@ from linnet.arrays.graph import (
     node_of,
     permuted,
     reduce_of,
+    rounded,
 )
 from linnet.arrays.lazy import Lazy
 from linnet.arrays.memory import Memory
@@ -88,7 +89,7 @@ def _noted(function: object, args: tuple[object, ...]) -> Array:
         if isinstance(arg, Expression):
             return called(function_of(function), args)  # type: ignore[return-value]
         nodes.append(arg.node if type(arg) is Lazy else node_of(arg))
-    return Lazy(map_of(function_of(function), nodes))
+    return Lazy(_mapped(function_of(function), nodes))
 
 
 def _quick(function: object, args: tuple[object, ...]) -> tuple[Quick, list[Tensor]] | None:
@@ -155,7 +156,7 @@ def _applied(function: object, args: tuple[object, ...], format: FormatLike | No
     if any(isinstance(a, Expression) for a in args):
         return called(function_of(function), args)  # type: ignore[return-value]
     found = function_of(function)
-    nodes = [operand(a) for a in args]
+    nodes = rounded(found, [operand(a) for a in args])
     made = map_of(found, nodes)
     key = None if format is not None else _quick_key(function, args)[0]
     if not any(isinstance(n, Constant) for n in nodes):
@@ -172,13 +173,17 @@ def _applied(function: object, args: tuple[object, ...], format: FormatLike | No
 @located
 def _through_graph(function: object, args: tuple[object, ...]) -> Array:
     """A function of tensors and numbers, of which the result may depend."""
-    return evaluate([map_of(function_of(function), [operand(a) for a in args])])[0]
+    return evaluate([_mapped(function_of(function), [operand(a) for a in args])])[0]
+
+
+def _mapped(function: Function, nodes: Sequence[Node]) -> Node:
+    return map_of(function, rounded(function, nodes))
 
 
 def apply_each(functions: Sequence[object], *args: object) -> tuple[Array, ...]:
     """Several functions of the same elements, computed together: in one pass over the operands."""
     nodes = [operand(a) for a in args]
-    made = [map_of(function_of(f), nodes) for f in functions]
+    made = [_mapped(function_of(f), nodes) for f in functions]
     if any(isinstance(a, Lazy) for a in args):
         return tuple([Lazy(node) for node in made])
     return tuple(evaluate(made))

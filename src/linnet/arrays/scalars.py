@@ -19,7 +19,9 @@ from linnet.algebra.derive import decides
 from linnet.algebra.dtypes import Number, as_python, concrete, kind
 from linnet.algebra.exact import apply as value_of
 from linnet.algebra.function import Function, typed
+from linnet.algebra.overflow import overflows
 from linnet.arrays.nodes import Constant, Leaf, Map, Node, Take, View
+from linnet.errors import DTypeError
 from linnet.formats.buffers import Buffer
 from linnet.formats.contents import Contents, Signature
 from linnet.formats.format import Format
@@ -230,6 +232,8 @@ def _scalar_format(dtype: str) -> tuple[Format, np.dtype[np.generic], Signature]
 def scalar(value: Number, dtype: str) -> Tensor:
     """A number as a tensor without dimensions; refuses what the dtype does not hold."""
     format, held, signature = _scalar_format(dtype)
+    if overflows(value, dtype):
+        raise DTypeError(f"the value {value!r} does not fit the dtype {dtype}")
     try:
         array = np.array((value,), held)
     except (OverflowError, TypeError, ValueError):
