@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import reduce
 from math import prod
@@ -11,14 +12,16 @@ from linnet.algebra.dtypes import Number, as_python, concrete
 from linnet.algebra.table import multiply
 from linnet.arrays.arrange import After, arrange, edges, in_order, reordered, with_edges
 from linnet.arrays.cost import Operand, cheapest
-from linnet.arrays.counted import Counted, counted
+from linnet.arrays.counted import Counted, counted, is_full
 from linnet.arrays.graph import fill_of
+from linnet.arrays.masked import row_format, row_of, with_row
 from linnet.arrays.nest import NUMBERS, At, Pull, Scalar, all_scalars
 from linnet.arrays.nodes import Labels, Leaf, Node, Reduce
 from linnet.arrays.result import format_of_result, simplified
 from linnet.arrays.trace import Trace, well_filled
 from linnet.formats.element import ShortCircuit
 from linnet.formats.format import Format
+from linnet.formats.insertion import marks_format
 from linnet.formats.named import SCALAR, stack
 from linnet.formats.tensor import Tensor
 from linnet.loops.rewrite import rewrite_expr, walk
@@ -40,6 +43,7 @@ class Known:
     shapes: dict[str, tuple[int, ...]] = field(default_factory=dict)
     slots: dict[str, int] = field(default_factory=dict)
     results: frozenset[str] = frozenset()  # what the user calls them
+    once: frozenset[int] = frozenset()  # nodes, by identity, that are needed in one place
     fresh: Names = field(default_factory=lambda: Names({NUMBERS}))
 
     def __post_init__(self) -> None:
@@ -94,6 +98,7 @@ class Attempt:
 
     def missing(self) -> list[tuple[Reduce, str]]:
         """Reductions that have to be computed before, and why; also finds the order of loops."""
+        self._mask()
         indices = [*self.free, *self.reduced]
         first: After = {i: set() for i in indices}
         for scalar in self.scalars:
@@ -107,10 +112,31 @@ class Attempt:
             why = f"{self.against[0].tensor} is walked in another order where it is used"
             return [(s.node, why) for s in late]
         for scalar in all_scalars(self.scalars):
-            if self._backward(scalar):
+            if scalar.row is None and self._backward(scalar):
                 return [(scalar.node, "its operands are walked in another order")]
         self._turn()
         return []
+
+    def _mask(self) -> None:
+        """Compute reductions row by row that cannot be scalars, where a mask needs them."""
+        for number, scalar in enumerate(self.scalars):
+            if scalar.scalars or id(scalar.node) not in self.known.once:
+                continue
+            if not self.well_filled or not self._backward(scalar):
+                continue
+            own = Attempt(self.known, scalar.node, None)
+            if own.missing() or own.against or not own.is_led():
+                continue
+            names = (*own.free, *own.reduced)
+            row = row_of(scalar, own.order, names, self.value, self.formats, self.types(),
+                         self.pull.fresh)  # fmt: skip
+            if row is not None:
+                self.scalars[number] = row
+                self.value = with_row(self.value, row)
+
+    def is_led(self) -> bool:
+        """Whether nothing is to be done where no sparse operand stores anything."""
+        return self._is_idle(lambda a: not is_full(self.known.formats[str(a.tensor)]))
 
     def _turn(self) -> None:
         """Name what is stored otherwise first; a tensor read in both ways has two names."""
@@ -127,7 +153,8 @@ class Attempt:
 
     def _arranged(self, indices: list[str], first: After) -> tuple[list[str], list[loops.Access]]:
         """The order of loops, and the operands to be stored otherwise for it."""
-        known, read = self.known, list(dict.fromkeys(accesses_in(self.value)))
+        known, own = self.known, {s.temp for s in self.scalars}
+        read = [a for a in dict.fromkeys(accesses_in(self.value)) if a.tensor not in own]
         if self.op is not None and read:
             operands = [
                 Operand(a, known.formats[str(a.tensor)], known.stored[str(a.tensor)],
@@ -142,8 +169,12 @@ class Attempt:
 
     def _decides(self, access: loops.Access) -> bool:
         """Whether nothing is to be done where an operand stores nothing."""
+        return self._is_idle(lambda a: a == access)
+
+    def _is_idle(self, absent: Callable[[loops.Access], bool]) -> bool:
+        """Whether a reduction gets nothing where some accesses have nothing stored."""
         assert self.op is not None
-        value = simplified(self.value, self.known.formats, self.types(), lambda a: a == access)
+        value = simplified(self.value, self.formats, self.types(), absent)
         identity = self.op.identity(self.dtype)
         known = isinstance(value, loops.Literal) and identity is not None
         return known and same(value.value, identity)  # type: ignore[union-attr]
@@ -185,12 +216,19 @@ class Attempt:
     @property
     def formats(self) -> dict[str, Format]:
         """The formats of tensors as the kernel gets them."""
-        return self.known.formats | {alias: format for alias, (_, format) in self.turned.items()}
+        rows = {s.temp: row_format(s) for s in self.scalars if s.row is not None}
+        turned = {alias: format for alias, (_, format) in self.turned.items()}
+        return self.known.formats | rows | turned
 
     @property
     def dtype(self) -> str:
         """The dtype of the result."""
         return concrete(self.node.dtype)
+
+    @property
+    def well_filled(self) -> bool:
+        """Whether no operand is much longer than it holds values."""
+        return all(well_filled(tensor.contents()) for tensor in self.known.trace.tensors)
 
     def result(self) -> tuple[Number, Format]:
         """What the result is declared with, and its format."""
@@ -199,7 +237,7 @@ class Attempt:
         if self.wanted is None:
             format = format_of_result(
                 self.value, self.free, self.order, self.op, init, self.formats, self.types(),
-                all(well_filled(tensor.contents()) for tensor in self.known.trace.tensors),
+                self.well_filled,
             )  # fmt: skip
             return init, format
         fill = self.wanted.fill_value
@@ -259,9 +297,26 @@ class Attempt:
 
     def temporaries(self) -> list[tuple[str, Format]]:
         """The scalars, each once. Those that one value decides end their loops."""
-        found = {s.temp: SHORT if decides_early(s.node) else SCALAR
-                 for s in all_scalars(self.scalars)}  # fmt: skip
+        found: dict[str, Format] = {}
+        for scalar in all_scalars(self.scalars):
+            row = scalar.row
+            if row is not None:
+                found |= {row.marks: marks_format(), row.some: SCALAR}
+                found[scalar.temp] = row_format(scalar)
+            else:
+                found[scalar.temp] = SHORT if decides_early(scalar.node) else SCALAR
         return list(found.items())
+
+    def notes(self) -> list[str]:
+        """What is said of rows that are computed under a mask."""
+        found = []
+        for scalar in self.scalars:
+            if scalar.row is not None:
+                names = dict.fromkeys(str(a.tensor) for a in accesses_in(scalar.row.needed))
+                where = " or ".join(names)
+                found.append(f"{scalar.temp}, a row of {scalar.node.function.name}-reduce, is "
+                             f"computed only where {where} stores something")  # fmt: skip
+        return found
 
     def may_end_early(self) -> bool:
         """Whether loops over the reduced indices are innermost, and one value may end them."""

@@ -60,7 +60,8 @@ def counted(
     `names` are those of the tensors for what is stored and for how much that is; `count` is how
     many elements are combined into one; `local` are scalars that exist in the loops only.
     """
-    sparse = [a for a in _reads(value) if not _is_full(formats[str(a.tensor)])]
+    read = [a for a in _reads(value) if a.tensor not in local]
+    sparse = [a for a in read if not is_full(formats[str(a.tensor)])]
     if not function.repeat or not sparse or not _is_scattered(sparse, free, order, formats):
         return None
     rest = simplified(value, formats, types, lambda a: any(a == s for s in sparse))
@@ -69,8 +70,8 @@ def counted(
         return None
     if dtype.startswith("c") and function.repeat == "times" and not _is_finite(rest):
         return None  # a complex infinity times n has a part that is not a number
-    read = {str(n.tensor) for n in walk(rest) if isinstance(n, loops.Access)}
-    if not set(names_in(rest)) <= set(free) or read & local:
+    left = {str(n.tensor) for n in walk(rest) if isinstance(n, loops.Access)}
+    if not set(names_in(rest)) <= set(free) or left & local:
         return None
     indices = tuple(loops.Index(i) for i in free)
     total, number = (loops.Access(name, indices) for name in names)
@@ -80,8 +81,8 @@ def counted(
         loops.Assign(total, function, value),
         loops.Assign(number, add, loops.Literal(1, "int64")),
     )
-    left = loops.Call(subtract, (count, number))
-    result = _with_rest(function, total, rest, left, dtype)
+    unstored = loops.Call(subtract, (count, number))
+    result = _with_rest(function, total, rest, unstored, dtype)
     return Counted(loops.If(cond, loops.Block(updates), loops.NOTHING), result)
 
 
@@ -142,7 +143,8 @@ def _reads(value: loops.Expr) -> list[loops.Access]:
     return list(dict.fromkeys(found))
 
 
-def _is_full(format: Format) -> bool:
+def is_full(format: Format) -> bool:
+    """Whether there is something at every index."""
     return all(level.full or level.covers for level in format.levels[:-1])
 
 

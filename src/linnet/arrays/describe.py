@@ -86,6 +86,7 @@ def _plan(found: Trace, made: Plan) -> str:
             lines.append(f"  {name} = {text}")
             known[result.node] = name
             lines.append(f"    {result.format!r} of shape {node.shape}, {node.dtype}")
+            lines += [f"    {note}" for note in result.notes]
             if result.why:
                 lines.append(f"    by itself, since {result.why}")
             elif len(made.steps) > 1 and result.slot not in made.outputs:

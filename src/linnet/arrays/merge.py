@@ -17,6 +17,8 @@ def aligned(attempt: Attempt, first: Attempt) -> Attempt | None:
         return None
     if attempt.counted(("s", "c")) is not None or first.counted(("s", "c")) is not None:
         return None  # what is stored is visited in one, and everything in the other
+    if any(scalar.row is not None for scalar in attempt.scalars):
+        return None
     names = dict(zip(attempt.order, first.order, strict=True))
     mine = {substituted(a, names) for a in accesses_in(attempt.value)}
     theirs = set(accesses_in(first.value))

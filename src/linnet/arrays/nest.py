@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from linnet import loops
-from linnet.algebra.table import add, multiply, subtract
+from linnet.algebra.table import add, logical_or, multiply, subtract
 from linnet.arrays.nodes import Constant, Leaf, Map, Node, Position, Reduce, Take, View
 from linnet.arrays.trace import Trace, is_whole
 from linnet.loops.rewrite import block
@@ -60,15 +60,35 @@ class At:
 
 
 @dataclass(frozen=True, slots=True)
+class Row:
+    """The elements of a reduction along an index, all computed before any is read.
+
+    Only those are of which `needed` is true, which is known before: `marks` and `some` are the
+    names of temporaries for where it is, and for whether it is anywhere in the row.
+    """
+
+    index: str
+    order: tuple[str, ...]
+    needed: loops.Expr
+    marks: str
+    some: str
+
+
+@dataclass(frozen=True, slots=True)
 class Scalar:
-    """A reduction inside an expression: `temp` is its value once the indices `outer` are bound."""
+    """A reduction inside an expression: `temp` is its value once the indices `outer` are bound.
+
+    It may be a row of values, of which one is read where its index is bound, too.
+    """
 
     temp: str
     node: Reduce
+    at: tuple[At, ...]
     outer: frozenset[str]
     indices: tuple[str, ...]
     value: loops.Expr
     scalars: tuple[Scalar, ...]  # those that the value reads
+    row: Row | None = None
 
 
 @dataclass(slots=True)
@@ -147,7 +167,7 @@ class Pull:
             indices, value = self.body(node, at, below)
             outer = frozenset(a.name for a in at if a.name is not None)
             temp = self.fresh.fresh("t")
-            known = Scalar(temp, node, outer, tuple(indices), value, tuple(below))
+            known = Scalar(temp, node, at, outer, tuple(indices), value, tuple(below))
             self._known[id(node), at] = known
         if not any(s is known for s in scalars):
             scalars.append(known)
@@ -233,11 +253,31 @@ def _compute(
     """The statements that compute a scalar, and those that it needs, in order."""
     assert set(path) == scalar.outer
     node = scalar.node
+    begin = loops.Declare(scalar.temp, loops.Literal(node.initial, node.dtype))
+    if scalar.row is not None:
+        return [(len(path), scalar.temp, (begin, *_row(scalar, scalar.row, extents)))]
     update = loops.Assign(loops.Access(scalar.temp, ()), node.function, scalar.value)
     reading = Reading(path, ordered(scalar, path), (update,))
     inner, outside = nest(reading, scalar.scalars, extents, ordered)
-    begin = loops.Declare(scalar.temp, loops.Literal(node.initial, node.dtype))
     return [*outside, (len(path), scalar.temp, (begin, *inner))]
+
+
+def _row(scalar: Scalar, row: Row, extents: Extents) -> list[loops.Stmt]:
+    """Mark the elements of a row that are needed, and compute them."""
+    here = (loops.Index(row.index),)
+    mark = loops.Assign(loops.Access(row.marks, here), None, row.needed)
+    note = loops.Assign(loops.Access(row.some, ()), logical_or, row.needed)
+    update = loops.Assign(loops.Access(scalar.temp, here), scalar.node.function, scalar.value)
+    looked_up = loops.Access(row.marks, here, ("follow",))
+    stmt: loops.Stmt = loops.If(looked_up, update, loops.NOTHING)
+    for index in reversed(row.order):
+        stmt = loops.Loop(index, extents[index], stmt)
+    return [
+        loops.Declare(row.marks, loops.Literal(False, "bool")),
+        loops.Declare(row.some, loops.Literal(False, "bool")),
+        loops.Loop(row.index, extents[row.index], loops.Block((mark, note))),
+        loops.If(loops.Access(row.some, ()), stmt, loops.NOTHING),
+    ]
 
 
 def all_scalars(scalars: Iterable[Scalar]) -> Iterator[Scalar]:

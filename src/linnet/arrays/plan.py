@@ -16,6 +16,7 @@ from linnet.algebra.dtypes import as_python, concrete
 from linnet.arrays.attempt import UNNAMED, Attempt, Known
 from linnet.arrays.cuts import cuts
 from linnet.arrays.graph import fill_of
+from linnet.arrays.masked import used_once
 from linnet.arrays.memory import Memory
 from linnet.arrays.merge import aligned
 from linnet.arrays.nest import NUMBERS, Reading, nest
@@ -36,6 +37,7 @@ class Result:
 
     `dense` are dimensions that it stores densely, and no operand does. `final` is the format under
     which it is handed on, where only the fill value is another; `convert` one to be made from it.
+    `notes` say what is computed on the way.
     """
 
     node: int
@@ -45,6 +47,7 @@ class Result:
     final: Format | None
     convert: Format | None
     why: str
+    notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +98,8 @@ def plan(
     formats = {id(n): w for n, w in zip(outputs, wanted, strict=True)}
     called = {id(n): label for n, label in zip(outputs, labels, strict=False)}
     results = frozenset([label.result for label in labels])
-    state = _Planner(Known(trace, results=results), formats, called)
+    known = Known(trace, results=results, once=used_once(trace.nodes, outputs))
+    state = _Planner(known, formats, called)
     for node in cuts(trace.nodes):
         state.compute(node, "it is long, and used more than once")
     for node in sorted(outputs, key=lambda n: trace.places[id(n)]):
@@ -173,7 +177,9 @@ class _Planner:
         slot = len(known.trace.tensors) + len(self.made)
         place = known.trace.places[id(node)]
         name = known.fresh.fresh("R")
-        made = _Made(attempt, Result(place, slot, format, dense, final, convert, why), needs)
+        notes = tuple(attempt.notes())
+        result = Result(place, slot, format, dense, final, convert, why, notes)
+        made = _Made(attempt, result, needs)
         self.made[name] = self._group(made)
         known.slots[name] = self.slots[id(node)] = slot
         known.shapes[name], known.stored[name] = node.shape, attempt.estimate()

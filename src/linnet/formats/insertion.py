@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from linnet.algebra.dtypes import Number
-from linnet.formats.element import Element, SparseScalar
+from linnet.formats.element import Element, Pattern, SparseScalar
 from linnet.formats.format import Format
 from linnet.formats.level import Level
 from linnet.formats.policies import Coord, Policy
@@ -30,6 +30,11 @@ def workspace_format(format: Format, ndim: int, kind: str, policy: Policy | None
         return Format((level,) * ndim + (leaf,), order)
     chosen = policy or Coord(capacity=CAPACITY.get(kind))
     return Format((SparseWorkspace(ndim, chosen, leaf), leaf), order)
+
+
+def marks_format() -> Format:
+    """A format in which elements along one dimension are marked, in any order."""
+    return Format((SparseByteMap(Pattern()), Pattern()), (0,))
 
 
 def counts_format(format: Format, ndim: int) -> Format:

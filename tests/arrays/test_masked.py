@@ -1,0 +1,175 @@
+"""Reductions under a mask: what a mask drops is not computed, and no product is stored."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import linnet as ln
+from linnet.arrays import contract
+from linnet.arrays.evaluate import planned
+from linnet.formats.named import as_format
+
+SIZES = (7, 9, 8)
+BY_ROWS = ("CSR", "DCSR", "COO", "BYTEMAP")
+FORMATS = {
+    "CSR": ln.CSR,
+    "DCSR": ln.DCSR,
+    "COO": ln.COO(2),
+    "CSC": ln.CSC,
+    "DENSE": ln.DENSE(2),
+    "RLE": ln.RLE,
+    "BYTEMAP": as_format(ln.Dense(ln.SparseByteMap(ln.Element()))),
+}
+CASES = [
+    *[("CSR", "CSR", mask) for mask in FORMATS],
+    *[("CSR", right, "DCSR") for right in FORMATS],
+    *[(left, "COO", "CSR") for left in ("COO", "CSC", "DENSE", "RLE")],
+]
+
+
+def drawn(rng, shape, fill=0.0, dtype="float64", density=0.4):
+    """Small integers, so that sums are exact in any order."""
+    values = rng.integers(1, 5, shape).astype(dtype)
+    return np.where(rng.random(shape) < density, values, np.asarray(fill, dtype)).astype(dtype)
+
+
+def kernels(*arrays):
+    """How many kernels compute lazy arrays."""
+    return len(planned([a.node for a in arrays], [None] * len(arrays), [])[0].steps)
+
+
+def operands(rng, left, right, mask, fills=(0.0, 0.0, 0.0), dtype="float64"):
+    n, m, p = SIZES
+    dense = [drawn(rng, shape, fill, dtype) for shape, fill in
+             zip(((n, m), (m, p), (n, p)), fills, strict=True)]  # fmt: skip
+    dense[2][2] = fills[2]  # a row of the mask is empty
+    lazy = [ln.lazy(ln.asarray(d, format=FORMATS[f].with_fill(fill)))
+            for d, f, fill in zip(dense, (left, right, mask), fills, strict=True)]  # fmt: skip
+    return dense, lazy
+
+
+@pytest.mark.parametrize(("left", "right", "mask"), CASES)
+def test_all_formats(left, right, mask):
+    (a, b, m), (A, B, M) = operands(np.random.default_rng(1), left, right, mask)
+    product, total = ln.compute((A @ B) * M, ((A @ B) * M).sum())
+    np.testing.assert_array_equal(product.to_numpy(), (a @ b) * m)
+    assert total.item() == ((a @ b) * m).sum()
+    np.testing.assert_array_equal(ln.compute((M * (A @ B)).sum(0)).to_numpy(), ((a @ b) * m).sum(0))
+
+
+@pytest.mark.parametrize("mask", BY_ROWS)
+@pytest.mark.parametrize("right", BY_ROWS)
+def test_is_one_kernel(right, mask):
+    _, (A, B, M) = operands(np.random.default_rng(2), "CSR", right, mask)
+    assert kernels((A @ B) * M) == 1
+    assert kernels(((A @ B) * M).sum()) == 1
+
+
+RINGS = {
+    "min plus": (ln.minimum, ln.add, np.inf, lambda s, m: np.where(m, s, np.inf)),
+    "max plus": (ln.maximum, ln.add, -np.inf, lambda s, m: np.where(m, s, -np.inf)),
+    "or and": (ln.logical_or, ln.logical_and, False, lambda s, m: s & m),
+}
+
+
+@pytest.mark.parametrize("ring", RINGS)
+def test_semirings(ring):
+    plus, times, fill, expected = RINGS[ring]
+    dtype = "bool" if fill is False else "float64"
+    rng = np.random.default_rng(3)
+    (a, b, _), (A, B, _) = operands(rng, "CSR", "CSR", "CSR", (fill, fill, 0.0), dtype)
+    m = drawn(rng, (SIZES[0], SIZES[2]), False, "bool")
+    M = ln.lazy(ln.asarray(m, format=ln.CSR))
+    product = contract("ij,jk->ik", A, B, semiring=ln.semiring(plus, times))
+    masked = product & M if fill is False else ln.where(M, product, fill)
+    assert kernels(masked) == 1
+    products = {"add": np.add, "logical_and": np.logical_and}[times.name](a[:, :, None], b[None])
+    folded = {"minimum": np.min, "maximum": np.max, "logical_or": np.any}[plus.name](products, 1)
+    np.testing.assert_array_equal(ln.compute(masked).to_numpy(), expected(folded, m))
+
+
+def test_any_function_that_annihilates():
+    @ln.function(annihilator={0: "m"})
+    def kept(x, m):
+        return x * 2 + m if m != 0 else 0.0
+
+    (a, b, m), (A, B, M) = operands(np.random.default_rng(4), "CSR", "CSR", "DCSR")
+    found = kept(A @ B, M)
+    assert kernels(found) == 1
+    expected = np.where(m != 0, (a @ b) * 2 + m, 0.0)
+    np.testing.assert_array_equal(ln.compute(found).to_numpy(), expected)
+
+
+def test_two_masks_are_one():
+    (a, b, m), (A, B, M) = operands(np.random.default_rng(5), "CSR", "CSR", "CSR")
+    n = drawn(np.random.default_rng(6), m.shape)
+    N = ln.lazy(ln.asarray(n, format=ln.CSR))
+    either = (A @ B) * (M + N)
+    assert kernels(either) == 1
+    assert "only where C or D stores something" in either.explain()["plan"]
+    np.testing.assert_array_equal(ln.compute(either).to_numpy(), (a @ b) * (m + n))
+
+
+def test_more_than_the_product():
+    (a, b, m), (A, B, M) = operands(np.random.default_rng(7), "CSR", "CSR", "CSR")
+    n = drawn(np.random.default_rng(8), m.shape, 1.0)
+    N = ln.lazy(ln.asarray(n, format=ln.CSR, fill_value=1.0))
+    found = (A @ B) * M + N
+    assert kernels(found) == 1
+    np.testing.assert_array_equal(ln.compute(found).to_numpy(), (a @ b) * m + n)
+    np.testing.assert_array_equal(ln.compute(found.sum(0)).to_numpy(), ((a @ b) * m + n).sum(0))
+    row = (A @ B) * ln.lazy(ln.asarray(m[3], format=ln.CSF(1)))
+    assert kernels(row) == 1
+    np.testing.assert_array_equal(ln.compute(row).to_numpy(), (a @ b) * m[3])
+
+
+def test_slices_and_transposes_of_products():
+    (a, b, m), (A, B, M) = operands(np.random.default_rng(9), "CSR", "CSR", "CSR")
+    for found, expected in (
+        ((A @ B)[1:4] * M[2:5], (a @ b)[1:4] * m[2:5]),
+        ((A @ B)[:, 1:4] * M[:, 2:5], (a @ b)[:, 1:4] * m[:, 2:5]),
+        ((A @ B)[::2, ::-1] * M[::2], (a @ b)[::2, ::-1] * m[::2]),
+        ((A @ B).T * M.T, (a @ b).T * m.T),
+        ((A @ B)[3] * M[3], (a @ b)[3] * m[3]),
+        ((A @ B)[:, 3] * M[:, 3], (a @ b)[:, 3] * m[:, 3]),
+        ((A @ B)[:, None] * M[:, None], (a @ b)[:, None] * m[:, None]),
+    ):
+        np.testing.assert_array_equal(ln.compute(found).to_numpy(), expected)
+
+
+def test_what_is_shared_is_computed_once():
+    (a, b, m), (A, B, M) = operands(np.random.default_rng(10), "CSR", "CSR", "CSR")
+    product = A @ B
+    sums = (product * M).sum(0), (product * M).sum(1), product * product
+    assert kernels(*sums) == 2  # the product, then all of them
+    assert ln.explain(sums[0])["plan"].count("a row of") == 1
+    made = [x.to_numpy() for x in ln.compute(*sums)]
+    np.testing.assert_array_equal(made[0], ((a @ b) * m).sum(0))
+    np.testing.assert_array_equal(made[1], ((a @ b) * m).sum(1))
+    np.testing.assert_array_equal(made[2], (a @ b) ** 2)
+
+
+def test_stored_zeros_of_a_mask_count_as_stored():
+    A = ln.asarray([[1.0, np.inf], [0.0, 2.0]], format=ln.CSR)
+    M = ln.tensor([[0, 0, 1], [0, 1, 0]], [0.0, 3.0, 5.0], (2, 2), format=ln.CSR)
+    lazy = ln.lazy(A)
+    found = ln.compute((lazy @ lazy) * ln.lazy(M))
+    assert found.nnz == 2
+    np.testing.assert_array_equal(found.to_numpy(), [[0.0, np.inf], [0.0, 0.0]])
+
+
+def test_explain_says_so():
+    _, (A, B, M) = operands(np.random.default_rng(11), "CSR", "CSR", "CSR")
+    plan = ((A @ B) * M).explain()["plan"]
+    assert "t, a row of add-reduce, is computed only where C stores something" in plan
+    by_columns = ln.lazy(ln.compute(B).to(ln.CSC))
+    assert "a row of" not in ((A @ by_columns) * M).explain()["plan"]
+
+
+def test_what_is_long_and_empty_is_not_unpacked():
+    n = 10**9
+    A = ln.lazy(ln.tensor([[1, 5], [5, 7]], [2.0, 3.0], (n, n), format=ln.DCSR))
+    found = ln.compute((A @ A) * ln.lazy(ln.tensor([[1], [7]], [4.0], (n, n), format=ln.DCSR)))
+    assert found.nnz == 1
+    assert found[1, 7].item() == 24.0
