@@ -55,13 +55,18 @@ as_dtype: Callable[[str | np.dtype[Any]], np.dtype[Any]] = lru_cache(maxsize=64)
 
 
 class Memory:
-    """A block from `malloc`, released with this object; NumPy arrays over it keep it alive."""
+    """A block from `malloc`, released with this object; NumPy arrays over it keep it alive.
 
-    __slots__ = ("address", "nbytes")
+    What was cut to size is not kept for later: the next result like it begins with a larger block,
+    which `malloc` makes of this one and of what was cut off.
+    """
+
+    __slots__ = ("address", "nbytes", "whole")
 
     def __init__(self, address: int, nbytes: int) -> None:
         self.address = address
         self.nbytes = nbytes
+        self.whole = True
 
     # Functions are arguments since, at exit, modules are cleared before the last objects die.
     def __del__(
@@ -73,10 +78,10 @@ class Memory:
         address = getattr(self, "address", 0)  # none if an interrupt came in between
         if address:
             nbytes = getattr(self, "nbytes", 0)
-            if nbytes < least:
-                free(address)
-            else:
+            if nbytes >= least and getattr(self, "whole", False):
                 release(address, nbytes)
+            else:
+                free(address)
 
     @staticmethod
     def allocate(nbytes: int) -> Memory:
@@ -92,7 +97,7 @@ class Memory:
         """Give back what lies beyond `nbytes`."""
         address = C.realloc(self.address, max(1, nbytes))
         if address:  # otherwise the block is as it was
-            self.address, self.nbytes = address, nbytes
+            self.address, self.nbytes, self.whole = address, nbytes, False
 
 
 class _View:

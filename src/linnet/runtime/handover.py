@@ -40,7 +40,7 @@ class Result:
     keeps: bool  # what it held before is updated
     in_place: bool  # and nothing can go wrong meanwhile: no copy is needed
     at: Location | None  # where it is declared
-    # the bytes that each array took in the last call, if they were many
+    # the bytes that each array took in the last call, if they were many and none were given back
     rooms: list[int] = field(default_factory=list, compare=False)
 
 
@@ -152,8 +152,10 @@ def take_over(
     for k, kind in enumerate(r.kinds):
         address, capacity, length = block[at : at + 3]
         buffers.append(Buffer.native(address, capacity, length, kind))
-        if capacity >= _MANY or r.rooms[k]:
-            r.rooms[k] = buffers[-1].capacity * kind.itemsize
+        if buffers[-1].capacity < capacity:  # what is left would not do for the next one
+            r.rooms[k] = 0
+        elif capacity >= _MANY or r.rooms[k]:
+            r.rooms[k] = capacity * kind.itemsize
         at += 3
     tensors[r.position]._rebind(r.format, shape, tuple(buffers))
 

@@ -18,6 +18,22 @@ def double(B, A):
     return B
 
 
+@ln.kernel
+def add(C, A, B):
+    C[...] = 0
+    for i, j in ...:
+        C[i, j] = A[i, j] + B[i, j]
+    return C
+
+
+@ln.kernel
+def transpose(B, A):
+    B[...] = 0
+    for i, j in ...:
+        B[j, i] = A[i, j]
+    return B
+
+
 def block(spare, nbytes):
     address = C.malloc(nbytes)
     spare.release(address, nbytes)
@@ -83,6 +99,36 @@ def test_a_new_result_takes_the_memory_of_one_that_is_gone():
     B = double(ln.empty_tensor(ln.CSR), A)
     assert addresses == {buffer.address for buffer in B.contents().buffers}
     np.testing.assert_array_equal(B.buffers["val"], 2 * A.buffers["val"])
+
+
+def test_what_was_cut_to_size_is_not_kept():
+    """Room is made for all entries of both, and half of it is given back: it would not do again."""
+    SPARE.drop()
+    A = matrix()
+    for _ in range(2):
+        C = add(ln.empty_tensor(ln.CSR), A, A)
+        val = C.contents().buffers[-1]
+        assert val.capacity == val.length == 20_000
+        assert add._entries[next(iter(add._entries))].results[0].rooms[-1] == 0
+        address = val.address
+        np.testing.assert_array_equal(C.buffers["val"], 2 * A.buffers["val"])
+        del C, val
+        gc.collect()
+        assert address not in {kept for _, kept in SPARE._blocks}
+
+
+def test_small_results_after_a_large_one_find_memory_again():
+    """The large block is cut to size once; the next is what the kernel asks for, and is kept."""
+    SPARE.drop()
+    A = matrix()
+    transpose(ln.empty_tensor(ln.CSR), matrix(90_000))
+    for _ in range(3):
+        gc.collect()
+        kept = {address for _, address in SPARE._blocks}
+        B = transpose(ln.empty_tensor(ln.CSR), A)
+        found = {buffer.address for buffer in B.contents().buffers}
+        del B
+    assert found <= kept
 
 
 def test_memory_that_is_seen_is_not_used_again():
