@@ -5,9 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from tests.oracle.check import BACKENDS, Subject, check
+from tests.oracle.formats import INSERTING, SINGLE, STRETCHES
 
 import linnet as ln
-from linnet.errors import ShapeError
+from linnet.errors import LifecycleError, ShapeError
+from linnet.formats.level import Level
 from linnet.frontend.text import parse_text
 from linnet.runtime.kernel import Kernel
 
@@ -113,3 +115,19 @@ def f({"w, " if result else ""}y, x):
     args = {"y": ln.empty_tensor(ln.DENSE(1)), "x": ln.asarray(X)}
     args |= {"w": ln.empty_tensor(format)} if result else {}
     check(Subject.of(program, args), args, BACKENDS[:1])
+
+
+@pytest.mark.parametrize("level", [ln.SparseList, *INSERTING, *STRETCHES, *SINGLE])
+@pytest.mark.parametrize("update", ["Y[i] += Y[i]", "Y[i] = Y[i] + Y[i]", "Y[i] = A[i] - Y[i]"])
+def test_what_is_read_and_written_is_refused_by_its_name(level: type[Level], update: str) -> None:
+    """Whatever the format: also where its updates would be collected in a workspace."""
+    text = f"""def f(Y, A):
+    Y[...] = 0
+    for step in range(2):
+        for i in range(A.shape[0]):
+            Y[i] += A[i]
+        for i in range(A.shape[0]):
+            {update}
+    return Y"""
+    with pytest.raises(LifecycleError, match=r"^Y is read and written in the loop over `i"):
+        Kernel(parse_text(text))(ln.empty_tensor(level(ln.Element(0.0))), np.ones(3))

@@ -41,7 +41,7 @@ from linnet.loops.nodes import (
 from linnet.loops.printer import show
 from linnet.loops.rewrite import map_args, map_stmts, rewrite_stmt, walk
 from linnet.loops.types import dtype_of
-from linnet.normalize.lifecycles import outside_its_block, undeclared
+from linnet.normalize.modes import outside_its_block, undeclared
 from linnet.normalize.narrowing import DECIDES, Bounds, Sum, linear, minus_one, said_by
 from linnet.normalize.shape_checks import Check, Use, is_zero, worth_making
 from linnet.normalize.shapes import Shape, Shapes, no_such_mode, unwritten, wrong_rank

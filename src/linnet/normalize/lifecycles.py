@@ -11,7 +11,7 @@ it ends. A scalar of the kernel's own is a variable, and needs no modes.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import TypeAlias, assert_never
@@ -33,7 +33,14 @@ from linnet.loops.nodes import (
     Swap,
     Thaw,
 )
-from linnet.loops.rewrite import accesses, block, is_left, leaves, point_of, walk
+from linnet.loops.rewrite import accesses, block, is_left, leaves, walk
+from linnet.normalize.modes import (
+    not_a_result,
+    outside_its_block,
+    read_and_written,
+    undeclared,
+    written_when_left,
+)
 
 READ, UPDATE, DECLARE = "read", "update", "declare"
 NOTHING_HANDED: Mapping[str, Location | None] = MappingProxyType({})
@@ -66,12 +73,24 @@ def carried_scalars(program: Program) -> frozenset[str]:
     scalars = {name for name, format in program.temporaries if format.ndim == 0}
     if not scalars:
         return frozenset()
-    blocks, found = _Blocks({}, frozenset(scalars)), set[str]()
-    for node in walk(program.body):
+    return frozenset(scalars & {tensor for tensor, _ in _read_while_updated(program.body)})
+
+
+def refused(body: Stmt) -> frozenset[str]:
+    """The tensors that need two modes at once in some statement: they will be refused."""
+    found = _read_while_updated(body)
+    return frozenset({tensor for tensor, is_handed_down in found if not is_handed_down})
+
+
+def _read_while_updated(body: Stmt) -> Iterator[tuple[str, bool]]:
+    """What a loop, an `if` or an update reads and updates, and whether its blocks may do both."""
+    blocks = _Blocks({}, frozenset())
+    for node in walk(body):
         if isinstance(node, Loop | If | Assign):
             uses = blocks.uses(node)
-            found |= {t for t, kind in uses if kind == READ and (t, UPDATE) in uses}
-    return frozenset(found & scalars)
+            both = {t for t, kind in uses if kind == READ and (t, UPDATE) in uses}
+            handed = handed_down(node, uses) if both and not isinstance(node, Assign) else ()
+            yield from ((tensor, tensor in handed) for tensor in both)
 
 
 def handed_down(stmt: Loop | If, uses: Uses | None = None) -> frozenset[str]:
@@ -193,7 +212,7 @@ class _Blocks:
             walked = _walked(stmt.index, stmt.body) if isinstance(stmt, Loop) else set[str]()
             for tensor in found & walked:
                 if (tensor, UPDATE) in uses:
-                    raise _written_when_left(tensor, uses[tensor, UPDATE])
+                    raise written_when_left(tensor, uses[tensor, UPDATE])
         return {tensor: stmt.at for tensor in self.modes if tensor in found}  # type: ignore[union-attr]
 
     def _prepare(
@@ -232,7 +251,7 @@ class _Blocks:
         if kind == READ:
             if tensor in self.carried:
                 return
-            raise _read_and_written(tensor, stmt, uses)
+            raise _torn(tensor, stmt, uses)
         raise outside_its_block(tensor, uses[tensor, UPDATE])
 
     def uses(self, stmt: Stmt) -> Uses:
@@ -251,7 +270,7 @@ class _Blocks:
                 if stmt.counts is not None:
                     uses[stmt.counts, READ] = stmt.at
                 if (tensor, READ) in uses:
-                    raise _read_and_written(tensor, stmt, uses)
+                    raise _torn(tensor, stmt, uses)
                 return {**uses, (tensor, DECLARE): stmt.at}
             case Swap(a, b, at):
                 return {(t, kind): at for t in (a, b) for kind in (READ, DECLARE)}
@@ -312,6 +331,12 @@ def _reads(expr: Expr, at: Location | None) -> Uses:
     return uses
 
 
+def _torn(tensor: str, stmt: Stmt, uses: Uses) -> LifecycleError:
+    """The refusal of a statement that reads a tensor, and does something else to it."""
+    last = [at for (name, _), at in uses.items() if name == tensor][-1]
+    return read_and_written(tensor, stmt, uses[tensor, READ], last)
+
+
 # -- results ---------------------------------------------------------------------------------------
 
 
@@ -327,73 +352,5 @@ def _results(program: Program) -> tuple[str, ...]:
         )
     for name in program.results:
         if name not in written:
-            raise _not_a_result(program, name)
+            raise not_a_result(program, name)
     return program.results or written
-
-
-def _not_a_result(program: Program, name: str) -> LifecycleError:
-    what, hint = "never written", f"return only what {program.name} writes, or write to {name}"
-    if name not in program.params:
-        what, hint = "not an argument", f"make {name} an argument of {program.name}"
-    return LifecycleError(
-        f"{name} is returned but is {what}",
-        at=program.at,
-        why="a kernel returns those of its arguments that it has written to",
-        hint=hint,
-    )
-
-
-# -- refusals --------------------------------------------------------------------------------------
-
-
-def undeclared(tensor: str, at: Location | None) -> LifecycleError:
-    """A temporary that is used too early."""
-    return LifecycleError(
-        f"{tensor} is used before it is declared",
-        at=at,
-        why="a temporary has neither size nor contents until it is declared",
-        hint=f"write {tensor}[...] = 0 before this statement",
-    )
-
-
-def outside_its_block(tensor: str, at: Location | None) -> LifecycleError:
-    """A tensor that is used where its declaration does not reach."""
-    return LifecycleError(
-        f"{tensor} is used outside the block that declares it",
-        at=at,
-        why="a declaration in a loop or an `if` holds to the end of that block",
-        hint=f"move {tensor}[...] = … out to the block of this statement, before it",
-    )
-
-
-def _written_when_left(tensor: str, at: Location | None) -> LifecycleError:
-    """A tensor that is not finished where a loop is left."""
-    return LifecycleError(
-        f"{tensor} is written in an `if` that leaves the loop",
-        at=at,
-        why="it is read after the loop, or in its next iteration, and is frozen before",
-        hint="put `break` in an `if` of its own",
-    )
-
-
-def _read_and_written(tensor: str, stmt: Stmt, uses: Uses) -> LifecycleError:
-    """A tensor that one statement both reads and updates or declares."""
-    read, last = uses[tensor, READ], [at for (name, _), at in uses.items() if name == tensor][-1]
-    at = read if read and last and read.line == last.line else last
-    while isinstance(stmt, Loop) and point_of(stmt.extent) is not None:
-        stmt = stmt.body  # an index that was computed
-    match stmt:
-        case Loop(index):
-            where = f"the loop over `{index}`"
-        case If():
-            where = "one `if`"
-        case _:
-            where = "one statement"
-    return LifecycleError(
-        f"{tensor} is read and written in {where}",
-        at=at,
-        why="between reading and writing a tensor is frozen or thawed, in the block it belongs to",
-        hint=f"combine with what an element holds by an update, {tensor}[…] += …; carry a value to "
-        "the next iteration in a scalar, s = ln.scalar(0.0); else write to a temporary here and "
-        f"copy it to {tensor} afterwards",
-    )

@@ -8,7 +8,6 @@ from dataclasses import replace
 from linnet import loops
 from linnet.loops.rewrite import accesses, is_left, rewrite_stmt, walk
 from linnet.names import Names
-from linnet.normalize.lifecycles import handed_down
 
 
 def begins(stmt: loops.Stmt, tensor: str) -> bool:
@@ -41,8 +40,8 @@ def reads_between(stmts: Sequence[loops.Stmt], tensor: str) -> bool:
     found = False
     for stmt in stmts:
         kinds = {is_target for access, is_target in accesses(stmt) if access.tensor == tensor}
-        if len(kinds) > 1:  # one that cannot be done is left to be refused under its own name
-            return isinstance(stmt, loops.Loop | loops.If) and tensor in handed_down(stmt)
+        if len(kinds) > 1:
+            return True
         found = found or False in kinds
     return found
 

@@ -30,6 +30,7 @@ from linnet.names import Names
 from linnet.normalize.choice import Choice, Chosen, Unpacking
 from linnet.normalize.classify import Assembly
 from linnet.normalize.counting import count_first
+from linnet.normalize.lifecycles import refused
 from linnet.normalize.updates import (
     begins,
     common,
@@ -78,9 +79,10 @@ def insert_workspaces(
     names = Names(set(formats) | _names(program.body))
     choices: list[tuple[Choice, str]] = []
     notes: list[str] = []
+    hopeless = refused(program.body)  # under their own names
     for tensor in dict.fromkeys(_updated(program.body)):
         last = last_in_order(program.body, tensor, formats[tensor])
-        if last == 0:
+        if last == 0 or tensor in hopeless:
             continue
         lasts = tensor in program.params
         insertion = _Insertion(tensor, formats, names, last, decide, policy, lasts)
