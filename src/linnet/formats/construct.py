@@ -75,7 +75,13 @@ def _from_tensor(
     result = tensor.to(override(wanted, dtype, fill))
     if result is not tensor and copy is False:
         raise FormatError(f"{tensor!r} cannot become {wanted!r} without a copy")
-    return result.copy() if copy and result is tensor else result
+    return result.copy() if copy and _share_memory(result, tensor) else result
+
+
+def _share_memory(a: Tensor, b: Tensor) -> bool:
+    """Whether an array of one tensor is one of another, too."""
+    places = {buffer.address for buffer in b.contents().buffers if buffer.length}
+    return a is b or any(x.length and x.address in places for x in a.contents().buffers)
 
 
 # -- from coordinates ------------------------------------------------------------------------------

@@ -187,7 +187,10 @@ class Tensor(Operators, Habits):
 
     @located
     def to(self, format: FormatLike) -> Tensor:
-        """The same values in another format; the tensor itself if it has that format."""
+        """The same values in another format; the tensor itself if it has that format.
+
+        Arrays that both formats have are shared, as values and columns are by CSR and COO.
+        """
         contents = self.contents()
         dtype = contents.format.dtype
         assert dtype is not None

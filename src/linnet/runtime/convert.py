@@ -1,7 +1,8 @@
 """Conversion between any two formats: a copy, compiled like any other loop program.
 
 Where the order of dimensions changes and several are written in order, entries are sorted between
-two copies: one to a list of coordinates, and one from it.
+two copies: one to a list of coordinates, and one from it. Where it stays, most of a list of
+coordinates is not copied at all (`listing`).
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from linnet.formats.named import COO
 from linnet.formats.tensor import Tensor
 from linnet.runtime.entries import sort_entries
 from linnet.runtime.kernel import Kernel
+from linnet.runtime.listing import relisted
 
 
 @lru_cache(maxsize=1024)
@@ -65,6 +67,9 @@ def convert(tensor: Tensor, format: Format) -> Tensor:
         return _listed(tensor).to(format)
     if format.written is not format:
         return _packed(tensor, format)
+    listed = relisted(tensor, format)
+    if listed is not None:
+        return listed
     if _needs_sorting(tensor, format):
         return _sorted(tensor, format)
     result = Tensor(format, None)
