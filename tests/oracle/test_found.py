@@ -7,7 +7,7 @@ import pytest
 from tests.oracle.functions import one_of
 
 import linnet as ln
-from linnet.errors import FormatError, IndexBoundsError, ShapeError
+from linnet.errors import FormatError, IndexBoundsError, LifecycleError, ShapeError
 from linnet.frontend.text import parse_text
 from linnet.imp.rewrite import walk
 from linnet.runtime.kernel import Kernel
@@ -428,3 +428,28 @@ def test_a_value_that_is_held_is_not_taken_for_its_tensor():
         ln.zeros(3, format=ln.SparseByteMap(ln.Element())), A, ln.empty_tensor(ln.CSF(1))
     )
     assert np.array_equal(K.to_numpy(), [1, 1, 1])
+
+
+@pytest.mark.parametrize("dtype", ["int8", "bool", "uint8"])
+def test_a_sum_is_not_taken_apart_before_its_types_are_known(dtype):
+    """Two bytes wrap before they meet an integer, and True + True is True."""
+
+    @ln.kernel
+    def total(y, a, b):
+        s = ln.scalar(0)
+        y[...] = 0
+        for i in ...:
+            s[()] = s[()] + a[i] + b[i]
+        y[()] += s[()]
+        return y
+
+    a = np.array([100, 100, 1]).astype(dtype)
+    assert total(ln.scalar(0), a, a).item() == 2 * a.sum(dtype=int)
+    with pytest.raises(LifecycleError, match="y is read and written"):
+
+        @ln.kernel
+        def sums(y, a, b):
+            y[...] = 0
+            for i in ...:
+                y[i] = y[i] + a[i] + b[i]
+            return y

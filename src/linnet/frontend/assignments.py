@@ -126,14 +126,18 @@ def _is(e: loops.Node, target: loops.Access) -> bool:
 
 
 def _without(target: loops.Access, f: Function, value: loops.Expr) -> loops.Expr | None:
-    """The `e` for which `value` is `f(target, e)`; None if there is none."""
+    """The `e` for which `value` is `f(target, e)`; None if there is none.
+
+    `max(y, a, b)` is `max(y, max(a, b))`, but `y + a + b` is not `y + (a + b)`: two bytes, or two
+    truth values, would be added as such before they meet what is larger.
+    """
     match value:
         case loops.Call(function, (a, b)) if function is f:
             if _is(a, target):
                 return b
             if f.commutative and _is(b, target):
                 return a
-            if not f.associative:
+            if not (f.associative and f.idempotent):
                 return None
             if (rest := _without(target, f, a)) is not None:
                 return loops.Call(f, (rest, b))
