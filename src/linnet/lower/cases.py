@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 from itertools import combinations
 
-from linnet import imp
+from linnet import imp, loops
 from linnet.formats.looplets import FILL, Run, Spike
 from linnet.lower.context import Context
 from linnet.lower.region import Region, lower_at
-from linnet.lower.walks import Walk, advance, again, step
+from linnet.lower.walks import Walk, advance, again, at_fill, step
 
 Cases = dict[tuple[Walk, ...], imp.Block]
-"""The code for each set of fibers that may be stored at the least coordinate."""
+"""What is done for a set of fibers that are stored at the least coordinate, if anything is."""
 
 
 def cases(ctx: Context, r: Region, walks: list[Walk], last: imp.Expr) -> imp.Block:
@@ -23,18 +24,30 @@ def cases(ctx: Context, r: Region, walks: list[Walk], last: imp.Expr) -> imp.Blo
     """
     spikes = [w for w in walks if w.spike]
     pure = len(spikes) == len(walks)
-    least = 1 if pure else 0  # a run may end where no spike is
-    subsets = [s for n in range(least, len(spikes) + 1) for s in combinations(spikes, n)]
-    found = {s: lower_case(ctx, r, spikes, s, last) for s in subsets} if spikes else {}
+    found: Cases = {}
+    always = needed(ctx, r, spikes) if len(spikes) > 2 else []
+    for s in sorted(subsets(spikes, always), key=len):
+        # a run may end where no spike is
+        if (s or not pure) and (block := lower_case(ctx, r, spikes, s, last)) != imp.EMPTY:
+            found[s] = imp.Block((*block.stmts, *_steps(s))) if pure else block
     move = imp.Block(tuple(t for w in walks for t in step(w, here(w, walks, last))))
     if not pure:
-        chosen = decide(found, spikes, (), last) if spikes else imp.EMPTY
-        return imp.Block((*chosen.stmts, *move.stmts))
-    for s, block in found.items():
-        if block != imp.EMPTY:
-            found[s] = imp.Block((*block.stmts, *_steps(s)))
-    chosen = compare(found, *spikes) if len(spikes) == 2 else decide(found, spikes, (), last)
-    return _otherwise(chosen, move)
+        return imp.Block((*decide(found, spikes, (), last).stmts, *move.stmts))
+    if len(spikes) == 2:
+        return _otherwise(compare(found, *spikes), move)
+    return _otherwise(decide(found, spikes, (), last, some=True), move)
+
+
+def needed(ctx: Context, r: Region, walks: list[Walk]) -> list[Walk]:
+    """The fibers without any one of which nothing is done: no case needs to be looked at then."""
+    return [w for w in walks if at_fill(ctx, r, [w.cursor]).body == loops.NOTHING]
+
+
+def subsets(walks: list[Walk], always: list[Walk]) -> Iterator[tuple[Walk, ...]]:
+    """The sets of fibers that hold some of them, the largest sets first."""
+    for size in range(len(walks) - len(always), -1, -1):
+        for some in combinations([w for w in walks if w not in always], size):
+            yield tuple(w for w in walks if w in always or w in some)
 
 
 def here(w: Walk, walks: list[Walk], last: imp.Expr) -> imp.Expr:
@@ -65,7 +78,7 @@ def _otherwise(block: imp.Block, rest: imp.Block) -> imp.Block:
 def compare(found: Cases, a: Walk, b: Walk) -> imp.Block:
     """Two fibers: both, the first or the second is stored at the least coordinate."""
     tests = {(a, b): imp.eq(a.last, b.last), (a,): a.last < b.last, (b,): b.last < a.last}
-    busy = [s for s in tests if found[s] != imp.EMPTY]
+    busy = [s for s in tests if s in found]
     idle = [s for s in tests if s not in busy]
     chosen = imp.EMPTY if len(idle) > 1 else imp.Block(_steps(idle[0] if idle else ()))
     for s in reversed(busy):
@@ -74,15 +87,20 @@ def compare(found: Cases, a: Walk, b: Walk) -> imp.Block:
     return chosen
 
 
-def decide(found: Cases, left: list[Walk], stored: tuple[Walk, ...], last: imp.Expr) -> imp.Block:
-    """Ask one fiber after the other whether it is stored at the least coordinate."""
+def decide(
+    found: Cases, left: list[Walk], stored: tuple[Walk, ...], last: imp.Expr, some: bool = False
+) -> imp.Block:
+    """Ask one fiber after the other whether it is stored at the least coordinate, as `some` are."""
     if not left:
-        return found[stored]
+        return found.get(stored, imp.EMPTY)
     first, *rest = left
-    yes = decide(found, rest, (*stored, first), last)
-    if not rest and stored not in found:
+    with_first = {s: block for s, block in found.items() if first in s}
+    others = {s: block for s, block in found.items() if first not in s}
+    yes = decide(with_first, rest, (*stored, first), last) if with_first else imp.EMPTY
+    if some and not rest:
         return yes
-    return choice(imp.eq(first.last, last), yes, decide(found, rest, stored, last))
+    no = decide(others, rest, stored, last, some) if others else imp.EMPTY
+    return choice(imp.eq(first.last, last), yes, no)
 
 
 def choice(cond: imp.Expr, then: imp.Block, orelse: imp.Block) -> imp.Block:

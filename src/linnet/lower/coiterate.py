@@ -9,10 +9,8 @@ be done unless some of them are stored, as C in (A + B) * C, these lead, and the
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial, reduce
-from itertools import combinations
 
 from linnet import imp, loops
 from linnet.formats.looplets import (
@@ -29,7 +27,7 @@ from linnet.formats.looplets import (
 )
 from linnet.imp.rewrite import substitute
 from linnet.loops.rewrite import walk
-from linnet.lower.cases import cases, lower_case
+from linnet.lower.cases import cases, lower_case, needed, subsets
 from linnet.lower.chunks import (
     follow,
     leaves_gaps,
@@ -56,7 +54,7 @@ from linnet.lower.walks import (
     own,
     stepper_of,
 )
-from linnet.lower.wide import END, MANY, is_wide, merge_wide
+from linnet.lower.wide import END, MANY, has_stretches, is_wide, merge_stretches, merge_wide
 
 
 def locate(ctx: Context, r: Region) -> None:
@@ -90,7 +88,8 @@ def coiterate(ctx: Context, r: Region) -> None:
     spikes = [w for w in walks if w.spike]
     if len(spikes) < len(walks):
         idle = at_fill(ctx, r, [w.cursor for w in spikes]).body == loops.NOTHING
-    leading = [w for w in spikes if at_fill(ctx, r, [w.cursor]).body == loops.NOTHING]
+    always = needed(ctx, r, walks)
+    leading = [w for w in spikes if w in always]
     meets = len(leading) == len(spikes)
     if spikes and sparse and not idle:
         r = replace(r, tight=True)  # runs and blocks have entries of their own between the others
@@ -100,15 +99,17 @@ def coiterate(ctx: Context, r: Region) -> None:
     if meets and len(spikes) == len(walks) and any(isinstance(steps[c], Jumper) for c in found):
         leapfrog(ctx, r, walks)
     elif idle and leading and len(walks) - len(leading) <= MANY:
-        merge(ctx, r, leading, [w for w in walks if w not in leading], idle)
+        merge(ctx, r, leading, [w for w in walks if w not in leading], always, idle)
     elif is_wide(walks) and not meets:
         merge_wide(ctx, r, walks, idle)
+    elif has_stretches(walks) and not (not spikes and leaves_gaps(ctx, r, walks)):
+        merge_stretches(ctx, r, walks, sparse)
     elif idle:
-        merge(ctx, r, spikes, [w for w in walks if not w.spike], idle)
+        merge(ctx, r, spikes, [w for w in walks if not w.spike], always, idle)
     elif not spikes and leaves_gaps(ctx, r, walks):
         meet_chunks(ctx, r, walks)
     else:
-        merge(ctx, r, walks, [], idle)
+        merge(ctx, r, walks, [], always, idle)
 
 
 def test_residues(ctx: Context, r: Region) -> Region:
@@ -172,17 +173,19 @@ def walk_alone(
     ctx.b.emit(imp.While(s.pos < end, steps, note(r.index, [cursor])))
 
 
-def merge(ctx: Context, r: Region, walks: list[Walk], others: list[Walk], idle: bool) -> None:
+def merge(
+    ctx: Context, r: Region, walks: list[Walk], others: list[Walk], always: list[Walk], idle: bool
+) -> None:
     """The loops of the lattice, from all fibers to single ones; then what is behind the last entry.
 
     Where all is `idle` between single entries, `others` follow them, and are no part of the
-    lattice.
+    lattice. There is nothing to do without those that are `always` there.
     """
     start = r.lo
     if not idle:
         start = ctx.b.var(f"{r.index.name}_start")
         ctx.b.emit(imp.Let(start, r.lo))
-    for alive in _subsets(walks):
+    for alive in subsets(walks, [w for w in walks if w in always or w.stepper.covers]):
         rest = at_fill(ctx, r, [w.cursor for w in walks if w not in alive])
         left = [w for w in alive if w.cursor in rest.looplets]
         if any(w not in left and not w.stepper.covers for w in alive):
@@ -203,14 +206,6 @@ def _merge_point(
         merge_loop(ctx, r, left, others, start, idle)
     else:
         lower_region(ctx, replace(r, lo=start))
-
-
-def _subsets(walks: list[Walk]) -> Iterator[list[Walk]]:
-    """Fibers that may be left, the largest sets first; those that cover a dimension always are."""
-    for size in range(len(walks), -1, -1):
-        for alive in combinations(walks, size):
-            if all(w in alive for w in walks if w.stepper.covers):
-                yield list(alive)
 
 
 def merge_loop(

@@ -82,7 +82,7 @@ def _simple(ctx: Context, x: imp.Expr, name: str) -> imp.Expr:
     if isinstance(x, imp.Const | imp.Var):
         return x
     var = ctx.b.let(name, x)
-    ctx.known.definitions[var.name] = x
+    ctx.known.introduce(var, x)
     return var
 
 

@@ -76,11 +76,9 @@ def _lower_knowing(
     ctx = Context(b, storages, facts, dims, sites=sites, known=Known(sizes), counters=counters)
     ctx.carried = carried_scalars(program)
     ctx.known.entered = ctx.indices
-    ctx.known.assumed = [
-        (lower_expr(ctx, c.a, imp.INT), lower_expr(ctx, c.b, imp.INT))
-        for c in checks
-        if type(c) is Check and c.relation == "<="
-    ]
+    for c in checks:
+        if type(c) is Check and c.relation == "<=":
+            ctx.known.assume(lower_expr(ctx, c.a, imp.INT), lower_expr(ctx, c.b, imp.INT))
     ctx.trace = Trace() if watched() else None
     with b.collect() as stmts:
         _introduce_variables(ctx, program, bound)

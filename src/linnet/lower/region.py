@@ -169,7 +169,7 @@ def lower_phases(
             within = not late or ctx.known.at_most(clipped, r.hi)
             clipped = clipped if within else imp.minimum(r.hi, clipped)
             hi = ctx.b.let(f"{r.index.name}_stop", clipped)
-            ctx.known.definitions[hi.name] = clipped
+            ctx.known.introduce(hi, clipped)
         part = replace(r.with_looplet(cursor, phase.body), lo=lo, hi=hi)
         if before is not None and stop == before + 1:
             lower_single(ctx, part, sure=ctx.known.at_most(lo + 1, hi) or not (early or late))

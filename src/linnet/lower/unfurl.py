@@ -221,7 +221,7 @@ def mask_looplet(ctx: Context, mask: Mask, index: imp.Var, hi: imp.Expr, point: 
     assert affine is not None
     value = lower_expr(ctx, b, imp.INT) - lower_expr(ctx, affine[1], imp.INT)
     bound = ctx.b.let(f"{index.name}_bound", value)
-    ctx.known.definitions[bound.name] = value
+    ctx.known.introduce(bound, value)
     return Sequence(_phases(relation, bound))
 
 

@@ -2,7 +2,8 @@
 
 The loops and cases of a lattice double with every operand. Beyond a few, the values of the operands
 are chosen while running, each where it is stored and its fill elsewhere, and the body is written
-once. What is not stored takes no part in it all the same (`normalize.guards`).
+once: at every coordinate, or where there are runs for every stretch in which no operand begins or
+ends. What is not stored takes no part in it all the same (`normalize.guards`).
 """
 
 from __future__ import annotations
@@ -13,11 +14,12 @@ from functools import reduce
 from linnet import imp, loops
 from linnet.algebra.table import logical_or
 from linnet.formats.fiber import Fiber
-from linnet.formats.looplets import Spike
+from linnet.formats.looplets import FILL, Phase, Run, Sequence, Spike
 from linnet.loops.rewrite import rewrite_stmt
-from linnet.lower.context import Context, resolve
+from linnet.lower.context import Context, Cursor, resolve
 from linnet.lower.region import Region, lower_at, lower_region
-from linnet.lower.walks import Walk, advance, again, at_fill, note
+from linnet.lower.shortcircuit import break_early
+from linnet.lower.walks import Walk, advance, again, at_fill, note, step
 from linnet.normalize.guards import held
 
 MANY = 3
@@ -26,14 +28,36 @@ END = imp.Const(2**63 - 1, imp.INT)
 
 def is_wide(walks: list[Walk]) -> bool:
     """Whether there are many fibers, and all of them hold values."""
-    return len(walks) > MANY and all(_value(w) is not None for w in walks)
+    return len(walks) > MANY and all(w.spike and _value(w) is not None for w in walks)
+
+
+def has_stretches(walks: list[Walk]) -> bool:
+    """Whether there are many fibers that may end or leave gaps, and each holds runs of a value."""
+    apart = [w for w in walks if not isinstance(w.stepper.chunk, Run) or not w.stepper.covers]
+    return len(apart) > MANY and all(_value(w) is not None for w in walks)
 
 
 def _value(w: Walk) -> Fiber | None:
-    chunk = w.stepper.chunk
-    if isinstance(chunk, Spike) and isinstance(chunk.tail, Fiber) and chunk.tail.kind.leaf:
-        return chunk.tail
+    """The value that each chunk of a fiber stores, if it is but one."""
+    match w.stepper.chunk:
+        case Spike(Fiber() as leaf) if leaf.kind.leaf:
+            return leaf
+        case Run(Fiber() as leaf) if leaf.kind.leaf:
+            return leaf
+        case Sequence((Phase(_, Run(fill)), Phase(None, Run(Fiber() as leaf))), inside=True):
+            return leaf if fill is FILL and leaf.kind.leaf else None
     return None
+
+
+def _begins(w: Walk, start: imp.Var) -> imp.Expr:
+    """Where what a chunk stores begins, if not before."""
+    match w.stepper.chunk:
+        case Spike():
+            return imp.widen(w.stepper.last)
+        case Sequence((Phase(stop, _), _)):
+            assert stop is not None
+            return imp.widen(stop)
+    return start
 
 
 def merge_wide(ctx: Context, r: Region, walks: list[Walk], idle: bool) -> None:
@@ -46,12 +70,12 @@ def merge_wide(ctx: Context, r: Region, walks: list[Walk], idle: bool) -> None:
 
     def lower() -> None:
         for w in walks:
-            ctx.b.emit(imp.Let(w.last, imp.Select(w.more, w.stepper.last, END)))
+            ctx.b.emit(imp.Let(w.last, END), _if(w.more, (w.last, w.stepper.last)))
         lasts: list[imp.Expr] = [w.last for w in walks]
         least = ctx.b.let(f"{r.index.name}_next", reduce(imp.minimum, lasts))
         if not idle:
             lower_region(ctx, replace(gap, lo=start, hi=least))
-        here = {w.cursor: _held(ctx, w, least) for w in walks}
+        here = {w.cursor: _held(ctx, w, imp.eq(w.last, least)) for w in walks}
         looplets = {c: x for c, x in r.looplets.items() if c not in here}
         body = ctx.simplify(resolve(r.body, r.index.name, here))
         body = ctx.simplify(_somewhere(body, [x.args[0] for x in here.values()]))
@@ -68,18 +92,64 @@ def merge_wide(ctx: Context, r: Region, walks: list[Walk], idle: bool) -> None:
         lower_region(ctx, replace(gap, lo=start))
 
 
-def _held(ctx: Context, w: Walk, least: imp.Expr) -> loops.Call:
-    """The value of a fiber at the least coordinate, and whether it is stored there."""
+def merge_stretches(ctx: Context, r: Region, walks: list[Walk], sparse: bool) -> None:
+    """`while` there are indices left: up to where some chunk begins or ends, the body once.
+
+    Where it is `sparse`, nothing is done where none of the fibers is stored.
+    """
+    start = ctx.b.var(f"{r.index.name}_start")
+    ctx.b.emit(imp.Let(start, r.lo))
+
+    def lower() -> None:
+        found: dict[Cursor, loops.Call] = {}
+        ends: list[imp.Expr] = [r.hi]
+        for w in walks:
+            found[w.cursor], end = _stretch(ctx, w, start)
+            ends.append(end)
+        stop = ctx.b.let(f"{r.index.name}_next", reduce(imp.minimum, ends))
+        looplets = {c: x for c, x in r.looplets.items() if c not in found}
+        body = ctx.simplify(resolve(r.body, r.index.name, found))
+        here = replace(r, looplets=looplets, body=body, lo=start, hi=stop)
+        lower_region(ctx, replace(here, nonempty=True, tight=True))
+        break_early(ctx, r.body)
+        for w in walks:
+            ctx.b.emit(*step(w, imp.eq(w.last, stop)))
+        ctx.b.emit(imp.Assign(start, stop))
+
+    cond = start < r.hi
+    if sparse:
+        cond = cond & reduce(imp.Operators.__or__, [w.more for w in walks])
+    ctx.b.emit(imp.While(cond, ctx.collect(lower), note(r.index, [w.cursor for w in walks])))
+
+
+def _stretch(ctx: Context, w: Walk, start: imp.Var) -> tuple[loops.Call, imp.Expr]:
+    """What a fiber holds from an index on, and where that ends."""
+    first = ctx.b.var(f"{w.cursor.name}_first")
+    begins, ends = _begins(w, start), w.stepper.last + 1
+    if w.stepper.covers:
+        ctx.b.emit(imp.Let(first, begins), imp.Let(w.last, ends))
+    else:
+        ctx.b.emit(imp.Let(first, END), imp.Let(w.last, END))
+        ctx.b.emit(_if(w.more, (first, begins), (w.last, ends)))
+    return _held(ctx, w, first <= start), imp.Select(first <= start, w.last, first)
+
+
+def _if(cond: imp.Expr, *values: tuple[imp.Var, imp.Expr]) -> imp.Stmt:
+    """Other values for variables, read from memory that is there only if the condition holds."""
+    return imp.If(cond, imp.Block(tuple(imp.Assign(v, imp.widen(x)) for v, x in values)), imp.EMPTY)
+
+
+def _held(ctx: Context, w: Walk, stored: imp.Expr) -> loops.Call:
+    """The value of a fiber where something is to be done, and whether it is stored there."""
     leaf = _value(w)
     assert leaf is not None
     format = leaf.storage.format
     assert format.fill_value is not None
     assert format.dtype is not None
-    here = ctx.b.let(f"{w.cursor.name}_here", imp.eq(w.last, least), imp.BOOL)
+    here = ctx.b.let(f"{w.cursor.name}_here", stored, imp.BOOL)
     fill = loops.Literal(format.fill_value, format.dtype, structural=True)
-    read = leaf.kind.read(leaf)  # type: ignore[attr-defined]
-    chosen = imp.Select(here, read, imp.Const(fill.value, format.dtype))
-    value = ctx.b.let(w.cursor.name, chosen, format.dtype)
+    value = ctx.b.let(w.cursor.name, imp.Const(fill.value, format.dtype), format.dtype)
+    ctx.b.emit(_if(here, (value, leaf.kind.read(leaf))))  # type: ignore[attr-defined]
     return held(loops.Value(here), loops.Value(value), fill)
 
 

@@ -1,0 +1,80 @@
+"""Many operands at once: what is computed is right, and the code grows with them, not doubles."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from tests.oracle.check import Subject, check
+
+import linnet as ln
+from linnet.frontend.text import parse_text
+
+N = 40
+VECTORS = {
+    "list": ln.SparseList(ln.Element()),
+    "runs": ln.RunList(ln.Element()),
+    "sparse runs": ln.SparseRunList(ln.Element()),
+    "blocks": ln.SparseBlockList(ln.Element()),
+    "hash": ln.SparseHash(ln.Element()),
+}
+RESULTS = {"dense": ln.Dense(ln.Element()), **VECTORS}
+MIXED = ["sparse runs", "list", "sparse runs", "runs", "hash", "sparse runs", "list"]
+
+
+def text_of(operator: str, count: int, shifts: tuple[int, ...] = (0,)) -> str:
+    """`y[i] = a0[i] op a1[i] op …`, every operand at every shift."""
+    names = [f"a{k}" for k in range(count)]
+    terms = [f"{a}[i{f' + {s}' if s else ''}]" for a in names for s in shifts]
+    value = f" {operator} ".join(terms)
+    if operator in ("max", "min"):
+        value = f"{operator}({', '.join(terms)})"
+    return (
+        f"def many(y, {', '.join(names)}):\n"
+        f"    ln.declare(y, 0.0, (a0.shape[0],))\n"
+        f"    for i in range({-min(shifts)}, a0.shape[0] - {max(shifts)}):\n"
+        f"        y[i] = {value}\n"
+        f"    return y\n"
+    )
+
+
+def vector(seed: int, fill: float) -> np.ndarray:
+    """Runs of a few values, and single ones."""
+    rng = np.random.default_rng(seed)
+    runs = np.repeat(rng.integers(0, 3, N), rng.integers(1, 5, N))[:N]
+    return np.where(runs == 0, fill, np.where(rng.random(N) < 0.1, 7.0, runs))
+
+
+def arguments(kinds: list[str], result: str, fill: float) -> dict[str, ln.Tensor]:
+    """An empty result, and operands of these formats."""
+    given = {"y": ln.empty_tensor(RESULTS[result])}
+    for k, kind in enumerate(kinds):
+        given[f"a{k}"] = ln.asarray(vector(k, fill), format=VECTORS[kind], fill_value=fill)
+    return given
+
+
+@pytest.mark.parametrize("result", RESULTS)
+@pytest.mark.parametrize("operator", ["+", "*", "max"])
+@pytest.mark.parametrize("fill", [0.0, 1.0])
+def test_lists_and_runs(operator, fill, result):
+    given = arguments(MIXED, result, fill)
+    check(Subject.of(parse_text(text_of(operator, len(MIXED))), given), given)
+
+
+@pytest.mark.parametrize("kind", ["list", "runs", "sparse runs", "hash"])
+@pytest.mark.parametrize("fill", [0.0, 2.0])
+def test_windows_in_which_nothing_is_decided(kind, fill):
+    given = arguments([kind], "list", fill)
+    check(Subject.of(parse_text(text_of("+", 1, (-2, -1, 0, 1, 2))), given), given)
+
+
+def test_code_grows_with_the_operands():
+    sizes = []
+    for count in (4, 8, 16):
+        given = arguments(["sparse runs"] * count, "list", 1.0)
+        sizes.append(Subject.of(parse_text(text_of("*", count)), given).size)
+    assert sizes[2] - sizes[1] == pytest.approx(2 * (sizes[1] - sizes[0]), rel=0.05)
+
+
+def test_a_product_of_many_lists_has_one_case():
+    given = arguments(["list"] * 14, "list", 0.0)
+    assert Subject.of(parse_text(text_of("*", 14)), given).size < 1000
