@@ -1,4 +1,4 @@
-"""Which loops only reduce contiguous memory, and how long they are likely to be.
+"""Which loops only reduce or only copy contiguous memory, and how long they are likely to be.
 
 Compilers vectorize for long loops. A loop over a dimension is one; a loop over the stored entries
 of a fiber, which starts anywhere, is mostly short, and what pays there is to do little around it.
@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from linnet import imp
 from linnet.imp.functions import MATH
+from linnet.imp.rewrite import walk
 
 
 def is_short(loop: imp.For) -> bool:
@@ -47,6 +48,42 @@ def gathers(loop: imp.For) -> bool:
                 return True
             lets.add(stmt.var.name)
     return False
+
+
+def streams(loop: imp.For) -> bool:
+    """Whether a loop writes neighbours that it computes from neighbours, and nothing else.
+
+    Any compiler makes vectors of it: each array is written at one index, and if it is read, there.
+    """
+    var, lets, stored = loop.var.name, set[str](), dict[imp.Buffer, imp.Expr]()
+    for stmt in loop.body.stmts:
+        match stmt:
+            case imp.Let(name, value) if _is_plain(value) and _contiguous(value, var, lets):
+                lets.add(name.name)
+            case imp.Store(buffer, index, value) if _is_plain(value) and buffer not in stored:
+                moves = _steps(index, var, lets) and not _fixed(index, var, lets)
+                if not moves or not _contiguous(value, var, lets):
+                    return False
+                stored[buffer] = index
+            case imp.Comment():
+                pass
+            case _:
+                return False
+    loads = (n for n in walk(loop.body) if isinstance(n, imp.Load))
+    return bool(stored) and all(stored.get(n.buffer, n.index) == n.index for n in loads)
+
+
+def _is_plain(value: imp.Expr) -> bool:
+    """Whether a value takes no branches, no calls, and nothing that vectors are slow at."""
+    for node in walk(value):
+        match node:
+            case imp.Call() | imp.Select() | imp.Binary("and" | "or" | "div" | "rem"):
+                return False
+            case imp.Cast(x, dtype) if x.dtype[0] == "f" != dtype[0]:
+                return False
+            case imp.Var(_, dtype) | imp.Load(imp.Buffer(_, dtype)) if dtype.startswith("complex"):
+                return False
+    return True
 
 
 def reductions(loop: imp.For) -> list[tuple[str, list[imp.Var]]]:

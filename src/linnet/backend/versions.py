@@ -10,7 +10,9 @@ from dataclasses import dataclass
 
 from linnet import imp
 from linnet.backend.llvm_writer import BYTES, TYPES
-from linnet.backend.reductions import appends, branches, gathers, is_short, reduced
+from linnet.backend.reductions import appends, branches, gathers, is_short, reduced, streams
+from linnet.imp.fold import fold
+from linnet.imp.rewrite import walk
 
 _LONG = 32  # iterations from which on it pays to have several accumulators
 _VECTOR = 32  # bytes: longer vectors leave more for the loop after them
@@ -33,7 +35,7 @@ def versions(loop: imp.For) -> tuple[Version, ...]:
         return (Version(0, _hints(1, width=1)),)
     part = not isinstance(loop.start, imp.Const)  # of a dimension: a block, what is within bounds
     if not sums and (is_short(loop) or appends(loop) or part):
-        return (Version(0, _hints(1)),)
+        return (Version(0, _hints(1, _width(loop))),)
     if sums and not is_short(loop) and not isinstance(loop.start, imp.Const) and not gathers(loop):
         # a block, a band or a run: a few elements, or a whole row
         width = _VECTOR // BYTES[TYPES[sums[0].dtype]]
@@ -51,6 +53,20 @@ def _is_complex_product(stmt: imp.Stmt) -> bool:
             return var.dtype.startswith("complex")
         case _:
             return False
+
+
+def _width(loop: imp.For) -> int | None:
+    """How many elements a vector has, if it is certain that LLVM makes vectors of a loop.
+
+    Without a word it takes the longest that there are, and does up to 63 bytes one by one where a
+    loop reads neighbours of one array: it keeps them for the next iteration, and then cannot make
+    shorter vectors of what is left.
+    """
+    length = fold(imp.widen(loop.stop) - imp.widen(loop.start))
+    if not streams(loop) or isinstance(length, imp.Const):
+        return None
+    buffers = [n.buffer for n in walk(loop.body) if isinstance(n, imp.Load | imp.Store)]
+    return _VECTOR // max(BYTES[TYPES[buffer.dtype]] for buffer in buffers)
 
 
 def _hints(interleave: int, width: int | None = None) -> tuple[str, ...]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from linnet import imp
 from linnet.backend.versions import versions
 
@@ -42,3 +44,44 @@ def test_what_is_done_under_a_condition_is_not_gathered():
 def test_dimensions_are_long():
     (only,) = versions(imp.For(Q, imp.ZERO, N, imp.Block((add(VAL[Q]),))))
     assert only.hints == ()
+
+
+def part(*body: imp.Stmt, stop: imp.Expr = N) -> imp.For:
+    """A loop over a part of a dimension."""
+    return imp.For(Q, I, stop, imp.Block(body))
+
+
+BYTES, OUT = imp.Buffer("img", "uint8"), imp.Buffer("out", "uint8")
+VECTOR_OF_BYTES = '!"llvm.loop.vectorize.width", i32 32'
+
+
+def test_a_window_has_vectors_that_leave_little():
+    value = imp.Binary("&", BYTES[Q - 1], BYTES[Q + 1], "uint8")
+    (only,) = versions(part(imp.Store(OUT, I * N + Q, value)))
+    assert VECTOR_OF_BYTES in only.hints
+
+
+def test_the_largest_elements_fill_a_vector():
+    wide = imp.Store(VAL, Q, imp.Cast(BYTES[Q], "float64") * X[Q])
+    (only,) = versions(fiber(wide))
+    assert '!"llvm.loop.vectorize.width", i32 4' in only.hints
+
+
+@pytest.mark.parametrize(
+    "loop",
+    [
+        part(imp.Store(OUT, imp.widen(IDX[Q]), BYTES[Q])),  # anywhere
+        part(imp.Store(OUT, Q, BYTES[imp.widen(IDX[Q])])),
+        part(imp.Store(OUT, N, BYTES[Q])),  # always there
+        part(imp.Store(OUT, Q, OUT[Q - 1])),  # what was just written
+        part(imp.Store(OUT, Q, BYTES[Q]), imp.Store(OUT, Q + 1, BYTES[Q])),
+        part(imp.Store(OUT, Q, BYTES[Q]), stop=I + 3),  # too short for a vector
+        part(imp.Store(OUT, Q, imp.Select(FLAGS[Q], BYTES[Q], BYTES[Q + 1]))),
+        part(imp.Store(OUT, Q, imp.Cast(VAL[Q], "uint8"))),
+        part(imp.Store(VAL, Q, imp.Call("sin", (VAL[Q],), "float64"))),
+        part(imp.Assign(N, N + 1)),
+    ],
+)
+def test_where_vectors_are_not_certain_llvm_decides(loop):
+    (only,) = versions(loop)
+    assert not any("width" in hint for hint in only.hints)
