@@ -18,6 +18,8 @@ SMALL, WILD, INDEX, BEYOND = "small", "wild", "index", "beyond"
 """Domains of values: few small ones; also infinities or the limits of integers; coordinates; also
 those just outside their dimension."""
 
+MANY = 128  # elements: more are not drawn one by one
+
 Bytes = NDArray[np.uint8]
 T = TypeVar("T")
 
@@ -68,11 +70,20 @@ def recipes(draw: st.DrawFn, format: Format, how: str, limit: str = "") -> Recip
 def tensors(draw: st.DrawFn, recipe: Recipe, shape: tuple[int, ...], limit: int = 1) -> ln.Tensor:
     """A tensor of this shape. Byte 0 stores nothing, others one of the domain or the fill value."""
     size, format = math.prod(shape), recipe.format
-    flat = np.frombuffer(draw(st.binary(min_size=size, max_size=size)), np.uint8)
-    data = fitted(flat.reshape(shape), format)
+    data = fitted(draw(_bytes(size)).reshape(shape), format)
     where = np.nonzero(data) if shape else ()
     values = pick(data[where] if shape else data.reshape(1), recipe, limit)
     return widened(ln.tensor([c.astype(np.int32) for c in where], values, shape, format), recipe)
+
+
+@st.composite
+def _bytes(draw: st.DrawFn, size: int) -> Bytes:
+    """As many bytes as this; of many, how many are 0 is drawn, and which is left to chance."""
+    if size <= MANY:
+        return np.frombuffer(draw(st.binary(min_size=size, max_size=size)), np.uint8)
+    rng = np.random.default_rng(draw(st.integers(0, 2**16)))
+    stored = rng.random(size) < draw(st.sampled_from((0.1, 0.02, 0.5, 0.95, 1.0)))
+    return np.where(stored, rng.integers(1, 256, size), 0).astype(np.uint8)
 
 
 def fitted(data: Bytes, format: Format) -> Bytes:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tests.oracle.indices import Indexing, combine
-from tests.oracle.scopes import LONGEST, Scope
+from tests.oracle.scopes import Scope
 from tests.oracle.values import BINARY, COMPARISONS, UNARY, Typed, call, literals
 
 from linnet import loops
@@ -57,9 +57,9 @@ class Expressions(Indexing):
         if scope.lets and self.one_in(2):
             return self.choose(scope.lets)
         if scope.loops and self.one_in(2):
-            return Typed(loops.Index(self.choose(scope.loops).index), "int64", LONGEST)
+            return Typed(loops.Index(self.choose(scope.loops).index), "int64", self.style.longest)
         if self.anchors and self.one_in(6):
-            return Typed(self.anchors[self.choose(list(self.anchors))], "int64", LONGEST)
+            return Typed(self.anchors[self.choose(list(self.anchors))], "int64", self.style.longest)
         return self.draw(literals())
 
     # -- conditions ------------------------------------------------------------------------------
@@ -101,4 +101,4 @@ class Expressions(Indexing):
             *(combine(table.remainder, i, c), combine(table.multiply, i, c)),
             combine(table.floor_divide, i, c),
         ]
-        return Typed(self.choose(options), "int64", 4 * LONGEST)
+        return Typed(self.choose(options), "int64", 4 * self.style.longest)

@@ -7,7 +7,7 @@ from dataclasses import replace
 from hypothesis import strategies as st
 from tests.oracle.data import BEYOND, INDEX, SMALL, WILD, magnitude, recipes, square, tensors
 from tests.oracle.formats import CORE, INSERTING, READ, fills, formats
-from tests.oracle.scopes import ANY, LONGEST, Case, Known, Scope, Style, Wish
+from tests.oracle.scopes import ANY, Case, Known, Scope, Style, Wish
 from tests.oracle.steps import Steps
 
 import linnet as ln
@@ -38,7 +38,7 @@ class Author(Steps):
         program = loops.Program("f", params, tuple(self.temporaries.items()), body, results)
         outputs = {n: self.output_format(n) for n in self.outputs if n != KEPT}
         modes = {p: self.tensors[p].dims for p in params}
-        return Case(program, self.recipes, outputs, modes, self.least)
+        return Case(program, self.recipes, outputs, modes, self.least, self.style.sizes)
 
     # -- arguments -------------------------------------------------------------------------------
 
@@ -61,7 +61,7 @@ class Author(Steps):
         format = self.draw(formats(len(dims), CORE, dtype)).with_fill(0)
         how = BEYOND if self.style.careless else INDEX
         self.recipes["I"] = self.draw(recipes(format, how, dim))
-        self.known(Known("I", dims, format, LONGEST))
+        self.known(Known("I", dims, format, self.style.longest))
 
     def known(self, tensor: Known) -> None:
         self.tensors[tensor.name] = tensor
@@ -117,9 +117,9 @@ def cases(draw: st.DrawFn, style: Style) -> Case:
 @st.composite
 def arguments(draw: st.DrawFn, case: Case) -> dict[str, ln.Tensor]:
     """Tensors for the program: small, now and then empty."""
-    longest = 3 if max(map(len, case.dims.values())) > 3 else LONGEST
+    longest = 3 if max(map(len, case.dims.values())) > 3 else max(case.sizes)
     sizes = {
-        dim: draw(st.sampled_from([n for n in (2, 3, 1, 0, 4, 5) if least <= n <= longest]))
+        dim: draw(st.sampled_from([n for n in case.sizes if least <= n <= longest]))
         for dim, least in case.least.items()
     }
     args = {}

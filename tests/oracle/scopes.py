@@ -15,7 +15,8 @@ from linnet.formats.format import Format
 from linnet.loops.printer import show
 from linnet.loops.rewrite import walk
 
-LONGEST = 5  # of dimensions
+SIZES = (2, 3, 1, 0, 4, 5)  # of dimensions
+LONG = (33, 20, 3, 1, 64, 0)  # so that loops are vectorized and memory grows
 T = TypeVar("T")
 
 
@@ -38,6 +39,12 @@ class Style:
     gathers: bool = False  # indices are mostly looked up
     beside: bool = False  # indices mostly lie beside those of loops
     steps: bool = False  # a loop over steps, in which tensors are both read and updated
+    sizes: tuple[int, ...] = SIZES
+
+    @property
+    def longest(self) -> int:
+        """The largest size of a dimension."""
+        return max(self.sizes)
 
 
 @dataclass(frozen=True)
@@ -120,6 +127,7 @@ class Case:
     outputs: dict[str, Format]  # of those that are declared
     dims: dict[str, tuple[str, ...]]
     least: dict[str, int]  # the smallest size of each dimension
+    sizes: tuple[int, ...]
 
     def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
         """What Hypothesis prints of it."""

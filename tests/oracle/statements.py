@@ -13,7 +13,7 @@ from math import inf
 from tests.oracle.expressions import Expressions
 from tests.oracle.formats import INSERTING, RESULTS, WRITTEN, formats, workspaces
 from tests.oracle.indices import combine
-from tests.oracle.scopes import ANY, LONGEST, Known, Running, Scope, Wish
+from tests.oracle.scopes import ANY, Known, Running, Scope, Wish
 from tests.oracle.values import UPDATES, Typed, converted, limited, updated
 
 import linnet as ln
@@ -237,7 +237,7 @@ class Statements(Expressions):
         ops = [None, None] if self.one_in(4) else [self.choose(UPDATES), None]
         ops = [tensor.op] if tensor.merges else ops
         for op in ops:
-            bound = updated(held, op, value, scope.rounds * LONGEST ** len(scope.loops))
+            bound = updated(held, op, value, scope.rounds * self.style.longest ** len(scope.loops))
             if bound is not None and (not tensor.steady or stays(tensor, bound)):
                 break
         else:  # neither can be exact

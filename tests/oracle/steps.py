@@ -6,7 +6,7 @@ from dataclasses import replace
 from math import inf
 
 from tests.oracle.formats import COMMON, INSERTING, WRITTEN, formats, workspaces
-from tests.oracle.scopes import ANY, LONGEST, Known, Running, Scope, Wish
+from tests.oracle.scopes import ANY, Known, Running, Scope, Wish
 from tests.oracle.statements import Statements, fill_size, merging
 from tests.oracle.values import Typed, limited
 
@@ -36,9 +36,11 @@ class Steps(Statements):
         count = self.choose((2, 3, 1, 0))
         rounds: loops.Expr = loops.Literal(count)
         if self.anchors and self.one_in(4):
-            count, rounds = LONGEST, self.anchors[self.choose(list(self.anchors))]
+            count, rounds = self.style.longest, self.anchors[self.choose(list(self.anchors))]
         inside = replace(
-            scope.inside(), lets=(*scope.lets, Typed(STEP, "int64", LONGEST)), rounds=count
+            scope.inside(),
+            lets=(*scope.lets, Typed(STEP, "int64", self.style.longest)),
+            rounds=count,
         )
         body = self.body(inside, names, twins)
         loop = loops.Loop(STEP.name, loops.Extent(loops.Literal(0), rounds), body)

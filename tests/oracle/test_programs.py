@@ -9,7 +9,7 @@ from hypothesis import given, note, settings
 from hypothesis import strategies as st
 from tests.oracle.check import BACKENDS, check, describe, lowered
 from tests.oracle.programs import arguments, cases
-from tests.oracle.scopes import Style
+from tests.oracle.scopes import LONG, Style
 
 LARGE = 500  # code of which LLVM makes machine code in a fraction of a second
 
@@ -25,6 +25,7 @@ STYLES = {
     "wide": replace(PLAIN, operands=5, ndim=1, depth=1, room=8),
     "gathers": Style(operands=4, ndim=2, depth=3, statements=2, terms=2, room=12, gathers=True),
     "steps": Style(operands=2, ndim=2, depth=3, statements=1, terms=1, steps=True),
+    "long": Style(operands=3, ndim=2, depth=2, statements=2, terms=2, sizes=LONG),
 }
 SHARE = 7 / 20  # of the examples of other tests, for each of these: their programs are larger
 
@@ -34,7 +35,8 @@ SHARE = 7 / 20  # of the examples of other tests, for each of these: their progr
 @given(data=st.data())
 def test_programs(data: st.DataObject, style: Style) -> None:
     case = data.draw(cases(style))
-    chosen = data.draw(st.sampled_from(((), BACKENDS[:1], (), BACKENDS)))
+    few, many = ((), BACKENDS[:1], (), BACKENDS), (BACKENDS[:1], BACKENDS)
+    chosen = data.draw(st.sampled_from(many if style.sizes is LONG else few))
     subject = None
     for _ in range(2):  # one program for two sets of arguments, of different shapes
         args = data.draw(arguments(case))
