@@ -8,8 +8,8 @@ import pytest
 import linnet as ln
 from linnet.api import moves, picking, reshaping
 from linnet.api.storage import dense
-from linnet.arrays.evaluate import sizes
 from linnet.formats.level import APPEND
+from linnet.runtime.slices import sizes
 
 A = ln.asarray(np.eye(4), format=ln.CSR)
 MAP = dense(np.arange(4, dtype=np.int32))

@@ -17,10 +17,10 @@ from linnet.algebra.exact import same
 from linnet.algebra.function import Function
 from linnet.api.dtypes import astype
 from linnet.arrays import apply, compute, lazy, reduce
-from linnet.arrays.trace import well_filled
 from linnet.formats.element import Element, Pattern
 from linnet.formats.format import Format
 from linnet.formats.tensor import Tensor
+from linnet.runtime.measure import well_filled
 
 
 def reduced(

@@ -28,12 +28,12 @@ from linnet.api.programs import (
     stored,
 )
 from linnet.api.storage import alike
-from linnet.arrays.evaluate import sizes
 from linnet.formats.format import Format
 from linnet.formats.level import APPEND
 from linnet.formats.tensor import Tensor
 from linnet.lower.unfurl import INSIDE
 from linnet.runtime.kernel import Kernel
+from linnet.runtime.slices import sizes
 
 _TOGETHER = 8  # arrays that are joined by one kernel
 

@@ -28,7 +28,6 @@ from linnet.api.programs import (
     stored,
 )
 from linnet.api.storage import Ints, alike, build, dense, entries, is_dense
-from linnet.arrays.evaluate import sizes
 from linnet.formats.coordinates import sort_stably
 from linnet.formats.format import Format
 from linnet.formats.level import APPEND, ONCE
@@ -38,6 +37,7 @@ from linnet.formats.tensor import Tensor
 from linnet.lower.unfurl import INSIDE
 from linnet.runtime.fibers import arrange_fibers, fits_words
 from linnet.runtime.kernel import Kernel
+from linnet.runtime.slices import sizes
 
 _LONG = 16  # times as many places along a dimension as entries are too many for a map of them
 

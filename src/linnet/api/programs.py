@@ -14,7 +14,6 @@ from linnet import loops
 from linnet.algebra.table import add
 from linnet.api.operands import shape_of
 from linnet.api.storage import Ints, alike, is_plain, unpatterned
-from linnet.arrays.evaluate import sizes
 from linnet.formats.coordinates import MANY
 from linnet.formats.dense import Dense
 from linnet.formats.element import Element
@@ -25,6 +24,7 @@ from linnet.formats.sparse_coo import SparseCOO
 from linnet.formats.sparse_list import SparseList
 from linnet.formats.tensor import Tensor
 from linnet.runtime.kernel import Kernel
+from linnet.runtime.slices import sizes
 
 _OPEN = Element()
 _SIZE = "size"  # the tensor whose dimensions are numbers

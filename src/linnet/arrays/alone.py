@@ -22,7 +22,6 @@ from linnet.algebra.table import power
 from linnet.arrays.evaluate import run
 from linnet.arrays.exponents import check_exponent
 from linnet.arrays.graph import fill_of, leaf, map_of, node_of
-from linnet.arrays.memory import Memory
 from linnet.arrays.nodes import Constant, Leaf, Node
 from linnet.arrays.plan import Plan, plan
 from linnet.arrays.scalars import BETTER_KNOWN, fixed_fill, scalar
@@ -30,6 +29,7 @@ from linnet.arrays.trace import trace
 from linnet.formats.format import Format
 from linnet.formats.located import located
 from linnet.formats.tensor import Tensor
+from linnet.runtime.memory import Memory
 
 _NUMBERS = frozenset((bool, int, float, complex))
 

@@ -18,7 +18,7 @@ from linnet.arrays.masked import row_format, row_of, with_row
 from linnet.arrays.nest import NUMBERS, At, Pull, Scalar, all_scalars
 from linnet.arrays.nodes import Labels, Leaf, Node, Reduce
 from linnet.arrays.result import format_of_result, simplified
-from linnet.arrays.trace import Trace, well_filled
+from linnet.arrays.trace import Trace
 from linnet.formats.element import ShortCircuit
 from linnet.formats.format import Format
 from linnet.formats.insertion import marks_format
@@ -27,6 +27,7 @@ from linnet.formats.tensor import Tensor
 from linnet.loops.rewrite import rewrite_expr, walk
 from linnet.names import Names
 from linnet.normalize.simplify import same
+from linnet.runtime.measure import well_filled
 
 UNNAMED = Labels()
 SHORT = stack(ShortCircuit())

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from linnet.arrays.evaluate import planned, sizes
+from linnet.arrays.evaluate import planned
 from linnet.arrays.nodes import Constant, Labels, Leaf, Map, Node, Position, Reduce, Take, View
 from linnet.arrays.plan import Plan, Result, Step
 from linnet.arrays.trace import Trace
 from linnet.explanation import Explanation, explain
 from linnet.formats.format import Format
 from linnet.formats.tensor import Tensor
+from linnet.runtime.slices import sizes
 
 
 def explained(

@@ -4,23 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from copy import copy
-from functools import lru_cache
 from math import prod
 
-import numpy as np
-
-from linnet.arrays.memory import Memory
 from linnet.arrays.nodes import Labels, Node
 from linnet.arrays.passing import filled, holds_only, passing
 from linnet.arrays.plan import BY_VALUE, Plan, Step, plan, renumbered
 from linnet.arrays.trace import Trace
 from linnet.errors import ArgumentError, OutOfMemoryError
-from linnet.formats.buffers import Buffer
-from linnet.formats.contents import NARROW, Contents, Signature
-from linnet.formats.element import Pattern
 from linnet.formats.format import Format
-from linnet.formats.named import COO, SCALAR, Family, settle
+from linnet.formats.named import SCALAR
 from linnet.formats.tensor import Tensor
+from linnet.runtime.memory import Memory
+from linnet.runtime.slices import sizes
 
 LARGE = 2**27
 """More elements than this are not stored densely unless an operand or a format says so."""
@@ -147,29 +142,3 @@ def _check_dense(step: Step, nodes: Sequence[Node], slots: Sequence[Tensor]) -> 
                 why=f"its shape is {shape}, and it differs from its fill value nearly everywhere",
                 hint="say so with format=, or combine sparse operands so that the result is sparse",
             )
-
-
-# -- small tensors ---------------------------------------------------------------------------------
-
-
-@lru_cache(maxsize=64)
-def _sizes_format(count: int) -> tuple[Format, tuple[Buffer, ...], Signature]:
-    family = Family(COO.name, COO.wrap, Pattern())
-    nowhere = [Buffer.borrow(np.zeros(0, np.int32)) for _ in range(count)]
-    format, buffers = (
-        settle(family(count), "bool"),
-        (Buffer.borrow(np.zeros(2, np.int64)), *nowhere),
-    )
-    return format, buffers, Contents(format, (0,) * count, buffers).signature
-
-
-def sizes(numbers: tuple[int, ...]) -> Tensor:
-    """Numbers that are not negative, as the dimensions of a tensor that stores nothing.
-
-    A kernel knows dimensions before it runs, so they can say how far loops run.
-    """
-    format, buffers, signature = _sizes_format(len(numbers))
-    made = Tensor(format, numbers, buffers)
-    if max(numbers) < NARROW:
-        made.contents()._signature = signature  # which takes longer to find than the kernel to run
-    return made

@@ -31,19 +31,21 @@ from linnet.arrays.graph import (
     rounded,
 )
 from linnet.arrays.lazy import Lazy
-from linnet.arrays.memory import Memory
 from linnet.arrays.nodes import Constant, Leaf, Node, View
 from linnet.arrays.plan import BY_VALUE, Plan, plan
 from linnet.arrays.scalars import passed, scalar
 from linnet.arrays.slices import Index, viewed
 from linnet.arrays.subscripts import contraction
-from linnet.arrays.trace import pattern_of, scale, trace, well_filled
+from linnet.arrays.trace import trace
 from linnet.arrays.written import Expression, called
 from linnet.errors import ArgumentError, DTypeError, ShapeError
 from linnet.formats.format import Format
 from linnet.formats.located import located
 from linnet.formats.named import Family, FormatLike, as_format
 from linnet.formats.tensor import Tensor
+from linnet.runtime.measure import scale, well_filled
+from linnet.runtime.memory import Memory
+from linnet.runtime.slices import pattern_of
 
 Array: TypeAlias = Tensor | Lazy
 

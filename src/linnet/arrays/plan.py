@@ -17,7 +17,6 @@ from linnet.arrays.attempt import UNNAMED, Attempt, Known
 from linnet.arrays.cuts import cuts
 from linnet.arrays.graph import fill_of
 from linnet.arrays.masked import used_once
-from linnet.arrays.memory import Memory
 from linnet.arrays.merge import aligned
 from linnet.arrays.nest import NUMBERS, Reading, nest
 from linnet.arrays.nodes import Labels, Leaf, Node
@@ -28,6 +27,7 @@ from linnet.loops.printer import show
 from linnet.loops.rewrite import block, rewrite_stmt, walk
 from linnet.names import Names
 from linnet.runtime.kernel import Kernel
+from linnet.runtime.memory import Memory
 from linnet.runtime.sizes import runs_of
 
 

@@ -9,13 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 
 from linnet.algebra.function import Function, typed
 from linnet.arrays.nodes import Constant, Leaf, Map, Node, Position, Reduce, Take, View
 from linnet.arrays.scalars import is_passed, scalar, settled
-from linnet.formats.contents import Contents
 from linnet.formats.tensor import Tensor
+from linnet.runtime.measure import scale, well_filled
 
 
 @dataclass(frozen=True, slots=True)
@@ -243,45 +242,6 @@ def numbers_of(view: View) -> list[tuple[str, int]]:
     bound = {view.axes[k].out for k in axes if is_whole(view, k)}
     sizes = [m for m in range(len(view.shape)) if m not in bound]
     return [*[("start", k) for k in starts], *[("size", m) for m in sizes]]
-
-
-def pattern_of(
-    contents: Contents, parts: Sequence[object]
-) -> tuple[tuple[object, ...], list[int]] | None:
-    """What the kernel of slices of a tensor depends on, and the numbers that it is given.
-
-    That is what `Trace` would find, without a graph; None for what is not as simple.
-    """
-    pattern: list[object] = ["view", contents.signature]
-    starts: list[int] = []
-    sizes: list[int] = []
-    for part, size in zip(parts, contents.shape, strict=True):
-        if type(part) is int and 0 <= part < size:
-            starts.append(part)
-            pattern.append(None)
-        elif type(part) is slice:
-            start, stop, step = part.indices(size)
-            if step < 0:
-                return None
-            count = len(range(start, stop, step))
-            pattern.append(step if count != size else 0)
-            if count != size:
-                starts.append(start if count else 0)
-                sizes.append(count)
-        else:
-            return None
-    return tuple(pattern), starts + sizes
-
-
-@lru_cache(maxsize=4096)
-def scale(count: int, shape: tuple[int, ...]) -> tuple[int, ...]:
-    """How large a tensor is and how much it holds, roughly: a plan may be another one for more."""
-    return (count.bit_length() // 3, *[n.bit_length() // 3 for n in shape])
-
-
-def well_filled(contents: Contents) -> bool:
-    """Whether there is a value for every few indices of every dimension."""
-    return max(contents.shape, default=0) <= 8 * contents.nnz + 64
 
 
 def is_whole(view: View, k: int) -> bool:

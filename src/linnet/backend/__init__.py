@@ -2,33 +2,34 @@
 
     build(kernel, key, options, meta) -> Compiled         compile, and keep the machine code
     load(key, options)                -> Compiled | None  from the disk cache, rendering nothing
+    store(key, options, data), stored(key, options)       what others keep beside it
 
-The caller's key tells programs apart; what else the machine code depends on is added here.
+The caller's key tells programs apart; what else the machine code depends on is added here. What is
+needed to load a kernel is small, and has tuples for dataclasses, which take a millisecond each to
+make: the first call of a process waits for it.
 """
 
 from __future__ import annotations
 
 import ctypes
-import json
 import struct
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from linnet import imp
 from linnet.backend import loader, stamp
 from linnet.backend.cache import Cache
-from linnet.backend.identifiers import symbol
 from linnet.errors import BuildError, InternalError
 from linnet.options import Options
+
+if TYPE_CHECKING:
+    from linnet import imp
 
 Call = Callable[[int], int]
 _PROTOTYPE = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p)  # releases the GIL
 
 
-@dataclass(frozen=True, slots=True)
-class Compiled:
+class Compiled(NamedTuple):
     """Machine code that can be called: from the address of an argument block to a status."""
 
     call: Call
@@ -43,8 +44,9 @@ def build(
     """Compile a kernel, and keep it in the disk cache under `key`, with `meta` beside it."""
     cache = Cache.open(options)
     code: bytes = _module("generate").generate(kernel, options)
-    header: dict[str, object] = {"symbol": symbol(kernel), "meta": dict(meta or {})}
-    call = _link(code, symbol(kernel), options)
+    name: str = _module("identifiers").symbol(kernel)
+    header: dict[str, object] = {"symbol": name, "meta": dict(meta or {})}
+    call = link(code, name, options)
     if cache is not None:
         cache.store(_full_key(key, options), _pack(header, code))
     return Compiled(call, dict(meta or {}), len(code), cached=False)
@@ -52,17 +54,41 @@ def build(
 
 def load(key: str, options: Options) -> Compiled | None:
     """The kernel that was built under this key, by this or another process."""
-    cache = Cache.open(options)
-    data = cache.load(_full_key(key, options)) if cache is not None else None
+    data = stored(key, options)
     if data is None:
         return None
     try:
         header, code = _unpack(data)
         name, meta = header["symbol"], header["meta"]
-        call = _link(code, str(name), options)
+        call = link(code, str(name), options)
         return Compiled(call, dict(meta), len(code), cached=True)  # type: ignore[call-overload]
     except _UNREADABLE:
         return None  # it is compiled anew, and replaced
+
+
+def machine_code(key: str, options: Options) -> tuple[str, bytes] | None:
+    """The name and the machine code of a kernel that was built under this key, if it is kept."""
+    data = stored(key, options)
+    if data is None:
+        return None
+    try:
+        header, code = _unpack(data)
+        return str(header["symbol"]), code
+    except _UNREADABLE:
+        return None
+
+
+def store(key: str, options: Options, data: bytes) -> None:
+    """Keep data as long as it would be made by the same code on the same machine."""
+    cache = Cache.open(options)
+    if cache is not None:
+        cache.store(_full_key(key, options), data)
+
+
+def stored(key: str, options: Options) -> bytes | None:
+    """What was stored under this key, by this or another process."""
+    cache = Cache.open(options)
+    return None if cache is None else cache.load(_full_key(key, options))
 
 
 # what reading an entry that is not as we write it may come to
@@ -79,16 +105,20 @@ def _full_key(key: str, options: Options) -> str:
 
 
 def _pack(header: dict[str, object], code: bytes) -> bytes:
+    import json  # not needed to load what has been prepared
+
     text = json.dumps(header).encode()
     return struct.pack("<I", len(text)) + text + code
 
 
 def _unpack(data: bytes) -> tuple[dict[str, object], bytes]:
+    import json
+
     (size,) = struct.unpack_from("<I", data)
     return json.loads(data[4 : 4 + size]), data[4 + size :]
 
 
-def _link(code: bytes, name: str, options: Options) -> Call:
+def link(code: bytes, name: str, options: Options) -> Call:
     """Make machine code callable; the function keeps its memory alive."""
     if options.target == "c":
         address, owner = _module("toolchain").load(code, name)

@@ -12,11 +12,10 @@ import hashlib
 import io
 import os
 import stat
-import tempfile
 import time
 import warnings
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from linnet.errors import CacheError, Location
 from linnet.options import Options, default_cache_dir
@@ -32,8 +31,7 @@ for _flag in ("O_NOFOLLOW", "O_NONBLOCK", "O_CLOEXEC", "O_BINARY"):
 _warned: set[str] = set()
 
 
-@dataclass(frozen=True, slots=True)
-class Info:
+class Info(NamedTuple):
     """What a cache holds."""
 
     directory: Path
@@ -42,8 +40,7 @@ class Info:
     limit: int
 
 
-@dataclass(frozen=True, slots=True)
-class Cache:
+class Cache(NamedTuple):
     """A folder of entries, of at most `limit` bytes."""
 
     directory: Path
@@ -89,6 +86,8 @@ class Cache:
 
     def store(self, key: str, data: bytes) -> None:
         """Keep `data` under `key`. A folder that cannot be written to is not an error."""
+        import tempfile  # which takes as long to import as a kernel to load
+
         try:
             fd, name = tempfile.mkstemp(suffix=_UNFINISHED, dir=self.directory)
             unfinished = Path(name)

@@ -10,11 +10,11 @@ from __future__ import annotations
 
 import ctypes
 import mmap
-import platform
+import os
 import struct
 import sys
-from dataclasses import dataclass
 from functools import cache
+from typing import NamedTuple
 
 PAGE = mmap.PAGESIZE
 _READ, _EXECUTE = 1, 4
@@ -35,8 +35,7 @@ class Malformed(Unsupported):
     """Not an object file at all; LLVM's loader would end the process over it."""
 
 
-@dataclass(frozen=True, slots=True)
-class Section:
+class Section(NamedTuple):
     """One section header."""
 
     kind: int
@@ -48,8 +47,7 @@ class Section:
     align: int
 
 
-@dataclass(frozen=True, slots=True)
-class Symbol:
+class Symbol(NamedTuple):
     """One symbol: defined in a section, or outside."""
 
     name: str
@@ -68,7 +66,7 @@ class Image:
 
 def supported() -> bool:
     """Whether this is a system whose object files we know."""
-    return sys.platform == "linux" and platform.machine() == "x86_64" and sys.maxsize > 2**32
+    return sys.platform == "linux" and os.uname().machine == "x86_64" and sys.maxsize > 2**32
 
 
 def load(code: bytes) -> Image:

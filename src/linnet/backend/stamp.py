@@ -8,11 +8,10 @@ from __future__ import annotations
 
 import hashlib
 import os
-import platform
 import sys
 from functools import cache
 from importlib import import_module
-from importlib.util import find_spec
+from importlib.machinery import ModuleSpec, PathFinder
 from pathlib import Path
 
 from linnet.options import Options
@@ -30,7 +29,7 @@ def of(options: Options) -> str:
 @cache
 def _llvmlite() -> str:
     """The version of llvmlite; its version file is read, since importing it takes long."""
-    spec = find_spec("llvmlite")
+    spec = PathFinder.find_spec("llvmlite") or _found_otherwise("llvmlite")
     if spec is None or spec.origin is None:
         return "absent"
     version = Path(spec.origin).with_name("_version.py")
@@ -38,6 +37,13 @@ def _llvmlite() -> str:
         return _digest(version.read_bytes())
     except OSError:
         return spec.origin
+
+
+def _found_otherwise(name: str) -> ModuleSpec | None:
+    """A package that is in no folder of the path: it is installed for developers, or in a file."""
+    from importlib.util import find_spec
+
+    return find_spec(name)
 
 
 @cache
@@ -50,19 +56,24 @@ def _processor() -> str:
         lines = [line for line in first.splitlines() if line.startswith(names)]
         return _digest(b"\n".join(lines))
     except OSError:
+        import platform
+
         return f"{sys.platform} {platform.machine()} {platform.processor()}"
 
 
 @cache
 def _package() -> str:
     """The state of this package: sizes and times of its source files."""
-    facts = []
-    for folder, _, _ in os.walk(Path(__file__).parents[1]):
+    facts: list[str] = []
+    folders = [str(Path(__file__).parents[1])]
+    for folder in folders:  # which grows
         with os.scandir(folder) as entries:
             for entry in entries:
                 if entry.name.endswith(".py"):
                     status = entry.stat()
                     facts.append(f"{entry.path} {status.st_size} {status.st_mtime_ns}")
+                elif "." not in entry.name and entry.name != "__pycache__" and entry.is_dir():
+                    folders.append(entry.path)
     return _digest("\n".join(sorted(facts)).encode())
 
 

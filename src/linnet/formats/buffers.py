@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from linnet.errors import InternalError, OutOfMemoryError
+from linnet.formats.addresses import address_of
 from linnet.formats.spare import LEAST, SPARE, C
 
 _SLACK = 4096  # bytes: less than a page is not worth giving back
@@ -139,8 +140,18 @@ class Buffer:
             raise InternalError(f"not a plain array: {array.ndim}-d {array.dtype}")
         view = array.view(np.ndarray)
         view.flags.writeable = False
-        self = cls(array.dtype, len(array), len(array), view.__array_interface__["data"][0])
+        self = cls(array.dtype, len(array), len(array), address_of(view))
         self._array = view
+        self.exported = True
+        return self
+
+    @classmethod
+    def made(cls, array: NDArray[Any], address: int) -> Buffer:
+        """The same of an array that nobody else has, at an address that is known."""
+        array.flags.writeable = False
+        length = len(array)
+        self = cls(array.dtype, length, length, address)
+        self._array = array
         self.exported = True
         return self
 

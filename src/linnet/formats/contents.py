@@ -83,6 +83,7 @@ class Contents:
     """What a tensor holds: immutable, but for being taken by a kernel that writes."""
 
     __slots__ = (
+        "_measure",
         "_nnz",
         "_signature",
         "_slots",
@@ -103,6 +104,7 @@ class Contents:
         self._slots: tuple[int, ...] | None = None
         self._signature: Signature | None = None
         self._nnz: int | None = None
+        self._measure: tuple[int, ...] | None = None
         self.fitted: tuple[np.dtype[Any], ...] | None = None
 
     @property

@@ -20,7 +20,7 @@ from linnet.formats.tensor import Tensor
 
 def share(array: NDArray[Any]) -> Tensor:
     """As `asarray(array)`, of which this is the part that is asked for most often."""
-    flags, known = array.flags, _as_it_lies(array.dtype, array.ndim)
+    flags, known = array.flags, as_it_lies(array.dtype, array.ndim)
     if known is None or not flags.c_contiguous or not flags.aligned:
         return from_numpy(array, None, None, None, None)
     format, signature = known
@@ -31,7 +31,7 @@ def share(array: NDArray[Any]) -> Tensor:
 
 
 @lru_cache(maxsize=256)
-def _as_it_lies(dtype: np.dtype[Any], ndim: int) -> tuple[Format, Signature] | None:
+def as_it_lies(dtype: np.dtype[Any], ndim: int) -> tuple[Format, Signature] | None:
     """The format of an array in C order whose values are ours, and its signature."""
     if not dtype.isnative or str(dtype) not in DTYPES:
         return None

@@ -1,6 +1,7 @@
 """What arrays do as Python objects: operators, indexing, methods, protocols of other libraries.
 
 Everything here is one call of a function of `linnet.api`, which is imported when it is first used.
+Operations that are asked for most often try `linnet.runtime.eager` before, which takes less time.
 """
 
 from __future__ import annotations
@@ -24,11 +25,29 @@ def of_api(name: str) -> Callable[..., Any]:
     return function
 
 
-def _binary(name: str) -> tuple[Any, Any, Any]:
+class _Eager:
+    """The functions of `linnet.runtime.eager`, which is imported when one is first called."""
+
+    def __getattr__(self, name: str) -> Callable[..., Any]:
+        function: Callable[..., Any] = getattr(import_module("linnet.runtime.eager"), name)
+        setattr(self, name, function)
+        return function
+
+
+_eager = _Eager()
+
+
+def _operator(name: str, *args: object) -> Any:
+    return of_api("calls.operator")(name, *args)
+
+
+def _binary(name: str, eager: bool = True) -> tuple[Any, Any, Any]:
     """`x + y`, `y + x` and `x += y` for one function of the table."""
 
     def forward(self: Any, other: object, /) -> Any:
-        return of_api("calls.operator")(name, self, other)
+        if eager:
+            return _eager.elementwise(_operator, name, self, other)
+        return _operator(name, self, other)
 
     def backward(self: Any, other: object, /) -> Any:
         return of_api("calls.operator")(name, other, self)
@@ -41,7 +60,7 @@ def _binary(name: str) -> tuple[Any, Any, Any]:
 
 def _unary(name: str) -> Any:
     def operator(self: Any, /) -> Any:
-        return of_api("calls.operator")(name, self)
+        return _eager.unary(_operator, name, self)
 
     return operator
 
@@ -57,10 +76,15 @@ def method_of(name: str) -> Any:
     return method
 
 
-def reduction_of(name: str) -> Any:
+def reduction_of(name: str, eager: bool = False) -> Any:
     """A method that is a function of the API, with the axis in NumPy's place."""
 
+    def general(x: Any, **named: Any) -> Any:
+        return of_api(name)(x, **named)
+
     def method(self: Any, /, axis: Any = None, **named: Any) -> Any:
+        if eager and not named:
+            return _eager.reduction(general, name, self, axis)
         return of_api(name)(self, axis=axis, **named)
 
     method.__name__ = method.__qualname__ = name.rpartition(".")[2]
@@ -80,18 +104,21 @@ class Operators:
     __truediv__, __rtruediv__, __itruediv__ = _binary("divide")
     __floordiv__, __rfloordiv__, __ifloordiv__ = _binary("floor_divide")
     __mod__, __rmod__, __imod__ = _binary("remainder")
-    __pow__, __rpow__, __ipow__ = _binary("pow")
+    __pow__, __rpow__, __ipow__ = _binary("pow", eager=False)
     __and__, __rand__, __iand__ = _binary("bitwise_and")
     __or__, __ror__, __ior__ = _binary("bitwise_or")
     __xor__, __rxor__, __ixor__ = _binary("bitwise_xor")
-    __lshift__, __rlshift__, __ilshift__ = _binary("bitwise_left_shift")
-    __rshift__, __rrshift__, __irshift__ = _binary("bitwise_right_shift")
-    __matmul__, __rmatmul__, __imatmul__ = _binary("matmul")
+    __lshift__, __rlshift__, __ilshift__ = _binary("bitwise_left_shift", eager=False)
+    __rshift__, __rrshift__, __irshift__ = _binary("bitwise_right_shift", eager=False)
+    __rmatmul__, __imatmul__ = _binary("matmul")[1:]
     __lt__, __le__ = _binary("less")[0], _binary("less_equal")[0]
     __gt__, __ge__ = _binary("greater")[0], _binary("greater_equal")[0]
-    __eq__, __ne__ = _binary("equal")[0], _binary("not_equal")[0]
+    __eq__, __ne__ = _binary("equal", eager=False)[0], _binary("not_equal", eager=False)[0]
     __neg__, __pos__, __abs__ = _unary("negative"), _unary("positive"), _unary("abs")
     __invert__ = _unary("bitwise_invert")
+
+    def __matmul__(self, other: object, /) -> Any:
+        return _eager.product(_operator, self, other)
 
     def __divmod__(self, other: object, /) -> tuple[Any, Any]:
         return of_api("elementwise.divmod")(self, other)  # type: ignore[no-any-return]
@@ -112,10 +139,11 @@ class Operators:
 
     # -- methods ---------------------------------------------------------------------------------
 
-    sum, prod = reduction_of("statistics.sum"), reduction_of("statistics.prod")
-    min, max = reduction_of("statistics.min"), reduction_of("statistics.max")
+    sum, prod, min, max, any, all = (
+        reduction_of(f"statistics.{name}", eager=True)
+        for name in ("sum", "prod", "min", "max", "any", "all")
+    )
     mean, var, std = (reduction_of(f"statistics.{name}") for name in ("mean", "var", "std"))
-    any, all = reduction_of("statistics.any"), reduction_of("statistics.all")
     argmin, argmax = reduction_of("searching.argmin"), reduction_of("searching.argmax")
     nonzero, count_nonzero = method_of("searching.nonzero"), reduction_of("searching.count_nonzero")
     astype, dot = method_of("dtypes.astype"), method_of("products.dot")

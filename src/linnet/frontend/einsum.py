@@ -17,7 +17,6 @@ from linnet.arrays.equation import graph_of
 from linnet.arrays.evaluate import evaluate, planned, run
 from linnet.arrays.graph import leaf, node_of
 from linnet.arrays.lazy import Lazy
-from linnet.arrays.memory import Memory
 from linnet.arrays.nodes import Constant, Labels, Leaf, Node, Notation
 from linnet.arrays.plan import Plan
 from linnet.arrays.slices import Part, viewed
@@ -30,6 +29,7 @@ from linnet.formats.named import FormatLike, as_format
 from linnet.formats.tensor import Tensor
 from linnet.frontend.functions import function
 from linnet.frontend.text import parse_text
+from linnet.runtime.memory import Memory
 
 _EQUATION = re.compile(r"\s*(\w+)\s*(\[[^\]]*\])?\s*([^\s\w=]*|\s\w+)=(?!=)\s*(.+)", re.DOTALL)
 _FAST: Memory[tuple[object, ...], tuple[Plan, tuple[str | Tensor, ...]]] = Memory()

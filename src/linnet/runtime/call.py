@@ -68,6 +68,7 @@ class Entry:
     kinds: Kinds = ()  # the kind of each
     told: tuple[Sequence[object] | None, Kinds] = (None, ())  # contents asked for last, the answer
     frames: tuple[Frame, ...] = ()  # of the last few calls, which are often alike
+    key: str = ""  # under which the machine code is kept
 
     def run(
         self, tensors: Sequence[Tensor], held: Sequence[Contents | None], again: bool = False

@@ -10,8 +10,7 @@ from __future__ import annotations
 import ctypes
 from array import array
 from collections.abc import Sequence
-from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -22,13 +21,14 @@ from linnet.formats.contents import Contents
 from linnet.formats.format import Format
 from linnet.formats.spare import SPARE
 from linnet.formats.tensor import Tensor
-from linnet.runtime.sizes import Size
+
+if TYPE_CHECKING:
+    from linnet.runtime.sizes import Size
 
 _MANY = 1 << 12  # elements: the memory of so many is worth being used again
 
 
-@dataclass(frozen=True, slots=True)
-class Result:
+class Result(NamedTuple):
     """A tensor that a kernel writes: which argument, its format, its arrays, its dimensions."""
 
     position: int | None  # among the arguments; None for a temporary
@@ -41,7 +41,7 @@ class Result:
     in_place: bool  # and nothing can go wrong meanwhile: no copy is needed
     at: Location | None  # where it is declared
     # the bytes that each array took in the last call, if they were many and none were given back
-    rooms: list[int] = field(default_factory=list, compare=False)
+    rooms: list[int]
 
 
 # -- before the kernel -----------------------------------------------------------------------------
@@ -82,7 +82,7 @@ def lend(
     """
     if r.position is None:
         if any(r.rooms):
-            _spare(r, block, at)
+            spare(r, block, at)
         return None
     if r.keeps:
         return _lend_kept(r, tensors[r.position], held, block, at)
@@ -92,11 +92,11 @@ def lend(
         if old is not None and (old.fitted is r.kinds or old.fits(r.format, r.kinds)):
             old.lend(block, at)
     if (old is None or not old.lent) and any(r.rooms):
-        _spare(r, block, at)
+        spare(r, block, at)
     return old
 
 
-def _spare(r: Result, block: array[int], at: int) -> None:
+def spare(r: Result, block: array[int], at: int) -> None:
     """For large results, memory that others have left: as much as the last one took."""
     for nbytes, kind in zip(r.rooms, r.kinds, strict=True):
         if nbytes:
@@ -145,9 +145,14 @@ def take_over(
         old.forget()
         old = None
     if status or r.position is None:
-        _release(r, block, at)
+        release(r, block, at)
         _put_back(r, tensors, old)
         return
+    tensors[r.position]._rebind(r.format, shape, adopted(r, block, at))
+
+
+def adopted(r: Result, block: array[int], at: int) -> tuple[Buffer, ...]:
+    """What a kernel has allocated for a result, which belongs to the buffers from now on."""
     buffers = []
     for k, kind in enumerate(r.kinds):
         address, capacity, length = block[at : at + 3]
@@ -157,10 +162,10 @@ def take_over(
         elif capacity >= _MANY or r.rooms[k]:
             r.rooms[k] = capacity * kind.itemsize
         at += 3
-    tensors[r.position]._rebind(r.format, shape, tuple(buffers))
+    return tuple(buffers)
 
 
-def _release(r: Result, block: array[int], at: int) -> None:
+def release(r: Result, block: array[int], at: int) -> None:
     """Give up the memory of a temporary, or of a result that was not finished."""
     for k, kind in enumerate(r.kinds):
         address, capacity = block[at], block[at + 1]
@@ -181,7 +186,7 @@ def take_back(
 ) -> None:
     """No kernel has run: what it was to write to is as it was, or released."""
     if old is None or not old.lent:
-        _release(r, block, at)
+        release(r, block, at)
     _put_back(r, tensors, old)
 
 

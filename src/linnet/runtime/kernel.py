@@ -26,6 +26,7 @@ from linnet.formats.contents import Contents, Signature
 from linnet.formats.tensor import Tensor
 from linnet.normalize.beginnings import kept_params, written_params
 from linnet.options import current
+from linnet.runtime.watch import WATCHED, note
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -81,7 +82,10 @@ class Kernel:
                     signatures.append(contents._signature or contents.signature)
             entry = self._entry(tuple(signatures), held)
             if not entry.run(tensors, held):
-                self._entry(tuple(signatures), held, wide=True).run(tensors, held)
+                entry = self._entry(tuple(signatures), held, wide=True)
+                entry.run(tensors, held)
+            if WATCHED:
+                note(entry, tensors)
         except LinnetError as error:
             error.told_to(Location.of_caller())
             raise

@@ -7,6 +7,7 @@ is computed in Python's integers, which do not overflow.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from math import prod
 
 import numpy as np
@@ -30,12 +31,23 @@ LARGEST = 2**63 - 1
 _MOST = 2**59  # elements of 16 bytes that 64 bits can count
 
 
+@dataclass(frozen=True, slots=True)
+class Axis:
+    """The size that is a dimension of an argument, as most are."""
+
+    position: int
+    mode: int
+
+    def __call__(self, shapes: Shapes, held: Held) -> int:
+        """What it is for arguments of these shapes."""
+        return shapes[self.position][self.mode]
+
+
 def size_of(expr: loops.Expr, positions: dict[str, int]) -> Size:
     """How to compute a size; `positions` are those of the arguments."""
     match expr:
         case loops.Dimension(tensor, mode):
-            p = positions[tensor]
-            return lambda shapes, held: shapes[p][mode]
+            return Axis(positions[tensor], mode)
         case loops.Literal(value):
             size = int(value)  # type: ignore[arg-type]
             return lambda shapes, held: size

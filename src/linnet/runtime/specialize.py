@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -74,6 +73,7 @@ def specialize(
         compiled = backend.build(lowered.kernel, key, options, meta)
     sites = tuple(_unpack_site(s, places) for s in compiled.meta["sites"])  # type: ignore[attr-defined]
     entry = make_entry(kernel, normalized, arrays, compiled, sites, wide)
+    entry.key = key
     asked = (signature.format for signature in signatures)
     others = [k for k, f in enumerate(asked) if f is not formats[kernel.program.params[k]]]
     return with_stand_ins(entry, tuple(others))
@@ -155,7 +155,7 @@ def make_entry(
         call=compiled.call,
         operands=tuple(positions[p] for p in operands),
         results=tuple(
-            replace(r, in_place=safe and _has_its_size(r.format), rooms=[0] * len(r.kinds))
+            r._replace(in_place=safe and _has_its_size(r.format), rooms=[0] * len(r.kinds))
             for r in results
         ),
         order=tuple(places[n] for n in (*program.params, *temporaries)),
@@ -190,7 +190,7 @@ def _results(
         keeps = name in kernel.kept
         at = positions.get(name)
         kinds = tuple(np.dtype(dtype) for dtype in dtypes)
-        result = Result(at, name, formats[name], dtypes, kinds, dims, keeps, False, place)
+        result = Result(at, name, formats[name], dtypes, kinds, dims, keeps, False, place, [])
         results.append(result)
     return results
 

@@ -2,6 +2,7 @@
 
 import os
 import stat
+import tempfile
 import threading
 import time
 import warnings
@@ -137,7 +138,7 @@ def test_a_folder_that_cannot_be_written_to_is_read(cache, monkeypatch, no_warni
     def refuse(*args, **kwargs):
         raise PermissionError(13, "Permission denied")
 
-    monkeypatch.setattr(module.tempfile, "mkstemp", refuse)
+    monkeypatch.setattr(tempfile, "mkstemp", refuse)
     with pytest.warns(RuntimeWarning, match="cannot be written to"):
         cache.store("other", b"y")
     assert cache.load("k") == b"x"

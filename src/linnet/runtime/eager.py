@@ -1,0 +1,119 @@
+"""Operations on tensors that are often asked for, by the shortest way: one kernel, if it is known.
+
+Each function makes a key of all that the way of doing an operation depends on, and looks up what is
+`Ready` under it. Everything else, errors included, is left to the function of `linnet.api` that is
+given as `general`. To be listed here, an operation may depend on formats, dtypes and fill values,
+on the numbers of dimensions, on `measure`, and on nothing else that its operands hold.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import lru_cache
+from math import prod
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from linnet.formats.addresses import address_of
+from linnet.formats.contents import NARROW
+from linnet.formats.from_numpy import as_it_lies, share
+from linnet.formats.tensor import Tensor
+from linnet.options import current
+from linnet.runtime.measure import measure, measured
+from linnet.runtime.recall import KNOWN, learned, recalled
+
+General = Callable[..., Any]
+_known = KNOWN.get
+
+
+def elementwise(general: General, name: str, x: Any, y: object) -> Any:
+    """`x + y` and its kin, of two tensors of one shape."""
+    if type(x) is Tensor and type(y) is Tensor:
+        p, q = x._contents, y._contents
+        if p is not None and q is not None and p.shape == q.shape:
+            left, right = p._signature or p.signature, q._signature or q.signature
+            key = (name, id(current()), left, right, x is y)
+            ready = _known(key) or recalled(key)
+            if ready is None:
+                return learned(key, (x, y), general, (name, x, y))
+            found = ready.run([p._slots or p.slots, q._slots or q.slots], (p, q))
+            if found is not None:
+                return found
+    return general(name, x, y)
+
+
+def unary(general: General, name: str, x: Any) -> Any:
+    """`-x` and its kin."""
+    p = x._contents if type(x) is Tensor else None
+    if p is not None:
+        key = (name, id(current()), p._signature or p.signature)
+        ready = _known(key) or recalled(key)
+        if ready is None:
+            return learned(key, (x,), general, (name, x))
+        found = ready.run([p._slots or p.slots], (p,))
+        if found is not None:
+            return found
+    return general(name, x)
+
+
+def product(general: General, x: Any, y: object) -> Any:
+    """`x @ y`."""
+    p = x._contents if type(x) is Tensor else None
+    if p is None:
+        return general("matmul", x, y)
+    signature, size = p._signature or p.signature, p._measure or measure(p)
+    if type(y) is np.ndarray:
+        lies = _lies(y)
+        if lies is not None:
+            array = ("matmul", id(current()), signature, size, *lies)
+            ready = _known(array) or recalled(array)
+            if ready is None:
+                shared = share(y)
+                return learned(array, (x, shared), general, ("matmul", x, shared))
+            n = y.size
+            found = ready.run([p._slots or p.slots, (*y.shape, address_of(y), n, n)], (p,))
+            if found is not None:
+                return found
+    elif type(y) is Tensor and (q := y._contents) is not None:
+        other = q._signature or q.signature
+        key = ("matmul", id(current()), signature, size, other, q._measure or measure(q), x is y)
+        ready = _known(key) or recalled(key)
+        if ready is None:
+            return learned(key, (x, y), general, ("matmul", x, y))
+        found = ready.run([p._slots or p.slots, q._slots or q.slots], (p, q))
+        if found is not None:
+            return found
+    return general("matmul", x, y)
+
+
+def reduction(general: General, name: str, x: Any, axis: object) -> Any:
+    """`x.sum(axis)` and its kin, of one axis or all."""
+    p = x._contents if type(x) is Tensor else None
+    if p is not None and (axis is None or type(axis) is int):
+        key = (name, id(current()), p._signature or p.signature, axis, p._measure or measure(p))
+        ready = _known(key) or recalled(key)
+        if ready is None:
+            return learned(key, (x,), lambda: general(x, axis=axis), ())
+        found = ready.run([p._slots or p.slots], (p,))
+        if found is not None:
+            return found
+    return general(x, axis=axis)
+
+
+def _lies(array: NDArray[Any]) -> tuple[object, ...] | None:
+    """What an array of NumPy is as a tensor in the same memory; None if it takes a copy."""
+    flags = array.flags
+    if not flags.c_contiguous or not flags.aligned:
+        return None
+    return _described(array.dtype, array.shape)
+
+
+@lru_cache(maxsize=1024)
+def _described(dtype: np.dtype[Any], shape: tuple[int, ...]) -> tuple[object, ...] | None:
+    """The end of a key: a signature, a measure, and that it is not the other operand."""
+    known = as_it_lies(dtype, len(shape))
+    if known is None or max(shape, default=0) >= NARROW:
+        return None
+    return known[1], measured(prod(shape), shape), False

@@ -1,0 +1,65 @@
+"""From a kernel that has been called to the recipe of the operation that called it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from linnet.formats.tensor import Tensor
+from linnet.runtime.call import Entry
+from linnet.runtime.handover import Result
+from linnet.runtime.ready import Recipe, Written
+from linnet.runtime.sizes import Axis, runs_of
+
+
+def recipe_of(
+    entry: Entry, tensors: Sequence[Tensor], args: Sequence[Tensor], found: Tensor
+) -> Recipe | None:
+    """How `found` comes of `args` by a call of a kernel; None if there is more to it than that."""
+    if not _is_plain(entry) or not _holds_the_same(found, tensors[entry.returned[0]]):
+        return None
+    sources = [_source(tensors[p], args) for p in entry.operands]
+    places = {p: k for k, p in enumerate(entry.operands)}
+    written = [_written(r, places) for r in entry.results]
+    if None in sources or None in written:
+        return None
+    return Recipe(
+        sources=tuple([s for s in sources if s is not None]),
+        order=entry.order,
+        checks=tuple([(places[p], m, places[q], n) for p, m, q, n, _ in entry.checks]),
+        written=tuple([w for w in written if w is not None]),
+        asked=found._given,
+        format=found.contents().format,
+    )
+
+
+def _is_plain(entry: Entry) -> bool:
+    """Whether a kernel writes one new result of 32 bits, and nothing is asked of it but sizes."""
+    if type(entry) is not Entry or not entry.fixed or entry.wide or entry.own or not entry.key:
+        return False
+    if entry.choices or entry.warnings or entry.other_checks:
+        return False
+    results = [r for r in entry.results if r.position is not None]
+    new = not any(r.keeps for r in entry.results)
+    return new and len(results) == 1 and entry.results[0] is results[0]
+
+
+def _written(r: Result, places: dict[int, int]) -> Written | None:
+    """What is written, if its sizes are those of operands."""
+    axes = [dim for dim in r.dims or () if isinstance(dim, Axis) and dim.position in places]
+    if r.dims is None or len(axes) < len(r.dims):
+        return None
+    dims = tuple([(places[axis.position], axis.mode) for axis in axes])
+    return Written(r.name, r.format, r.dtypes, dims, runs_of(r.format))
+
+
+def _source(operand: Tensor, args: Sequence[Tensor]) -> int | None:
+    """Which argument of the operation an operand of the kernel is."""
+    same = [k for k, arg in enumerate(args) if operand is arg]
+    like = same or [k for k, arg in enumerate(args) if _holds_the_same(operand, arg)]
+    return like[0] if same or len(like) == 1 else None
+
+
+def _holds_the_same(a: Tensor, b: Tensor) -> bool:
+    """Whether two tensors have the same memory and sizes; their fill values may be others."""
+    one, other = a.contents(), b.contents()
+    return one.buffers is other.buffers and one.shape == other.shape

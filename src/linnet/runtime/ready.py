@@ -1,0 +1,183 @@
+"""`Ready`: a kernel with everything bound, called with operands like those that it was called with.
+
+It knows how to succeed, and nothing else. Whatever is not as usual — sizes that do not fit, memory
+that runs out, an operand that is being written — it leaves to the general way, which tells. What it
+is made of, a `Recipe`, is plain data that is kept in the disk cache with the machine code: nothing
+of the compiler is imported to use it.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Callable, Sequence
+from math import prod
+from typing import NamedTuple
+
+import numpy as np
+
+from linnet.formats.addresses import address_of
+from linnet.formats.buffers import GUARD, Buffer
+from linnet.formats.contents import NARROW, Contents, Signature
+from linnet.formats.format import Format
+from linnet.formats.tensor import Tensor
+from linnet.runtime.handover import Result, adopted, release, spare
+
+Slots = tuple[int, ...]
+"""An operand in an argument block: dimensions, then address, capacity and length of every array."""
+
+_NOT_RUN = -1  # the status of a kernel that was not run, or whose status an interrupt has lost
+_FRAMES = 4  # argument blocks that are remembered: loops swap a few tensors
+_SMALL = 1 << 12  # elements: NumPy keeps memory of so few, and finds it quickly
+_LARGE = 1 << 26  # elements: dense results of more may not be wanted
+_new = object.__new__
+
+
+class Written(NamedTuple):
+    """A tensor that the kernel writes: its arrays, and the dimensions of operands that are its own.
+
+    `runs` are the modes that it stores densely: each run takes memory for the product of its sizes.
+    """
+
+    name: str
+    format: Format
+    dtypes: tuple[str, ...]
+    dims: tuple[tuple[int, int], ...]  # operand, mode
+    runs: tuple[tuple[int, ...], ...]
+
+
+class Recipe(NamedTuple):
+    """How an operation on tensors is one call of a kernel."""
+
+    sources: tuple[int, ...]  # which argument of the operation each operand of the kernel is
+    order: tuple[int, ...]  # the argument block: places in operands + what is written
+    checks: tuple[tuple[int, int, int, int], ...]  # equal sizes: operand, mode, operand, mode
+    written: tuple[Written, ...]  # the result first, then temporaries
+    asked: Format  # for the result, when it was made
+    format: Format  # of the result
+
+
+class Frame(NamedTuple):
+    """The argument block for operands of certain sizes at certain places, to be copied."""
+
+    known: Sequence[Slots]  # what it was made of
+    block: array[int]
+    shapes: tuple[tuple[int, ...], ...]  # of what is written
+    starts: tuple[int, ...]  # where the memory of that begins
+    small: int  # elements of a result that stores all of them, if they are few; else 0
+
+
+class Ready:
+    """A kernel that is called with the slots of operands, and gives a tensor."""
+
+    __slots__ = ("call", "frames", "output", "recipe", "results", "signature", "sized", "straight")
+
+    def __init__(self, recipe: Recipe, call: Callable[[int], int]) -> None:
+        self.recipe, self.call = recipe, call
+        self.results = tuple([_result(w, k) for k, w in enumerate(recipe.written)])
+        self.straight = recipe.sources == tuple(range(len(recipe.sources)))
+        self.output = Signature.of(recipe.asked)
+        self.signature = _signature(recipe)
+        levels = recipe.format.levels
+        self.sized = all(level.full for level in levels[:-1]) and len(levels[-1].arrays) == 1
+        self.frames: tuple[Frame, ...] = ()
+
+    def run(self, given: Sequence[Slots], held: Sequence[Contents]) -> Tensor | None:
+        """The result for arguments with these slots; None if the general way has to be gone.
+
+        `held` are contents that other threads may write to, unless somebody reads them.
+        """
+        known = given if self.straight else [given[k] for k in self.recipe.sources]
+        for frame in self.frames:
+            if frame.known == known:
+                break
+        else:
+            made = self._frame(known)
+            if made is None:
+                return None
+            frame = made
+        with GUARD.lock:
+            for contents in held:
+                if contents.lent:
+                    return None
+            for contents in held:
+                contents.pins += 1
+        block, small, status = frame.block[:], frame.small, _NOT_RUN
+        try:
+            if small:
+                at, values = frame.starts[0], np.empty(small, self.results[0].kinds[0])
+                block[at], block[at + 1] = address_of(values), small
+            else:
+                self._lend(block, frame)
+            status = self.call(block.buffer_info()[0])
+        finally:  # after an interrupt, too: a kernel runs to its end, and what it made is freed
+            with GUARD.lock:
+                for contents in held:
+                    contents.pins -= 1
+            taken = () if small and len(self.results) == 1 else self._take(block, frame, status)
+        if status:
+            return None
+        return self._tensor(frame, (Buffer.made(values, block[at]),) if small else taken)
+
+    def _tensor(self, frame: Frame, buffers: tuple[Buffer, ...]) -> Tensor:
+        """The result, of parts that are known to fit."""
+        contents = Contents(self.recipe.format, frame.shapes[0], buffers)
+        contents._signature = self.signature
+        tensor = _new(Tensor)
+        tensor._given, tensor._output, tensor._contents = self.recipe.asked, self.output, contents
+        return tensor
+
+    def _lend(self, block: array[int], frame: Frame) -> None:
+        """Memory that others have left, for what took much the last time."""
+        for r, at in zip(self.results, frame.starts, strict=True):
+            if any(r.rooms):
+                spare(r, block, at)
+
+    def _take(self, block: array[int], frame: Frame, status: int) -> tuple[Buffer, ...]:
+        """The arrays of the result; the memory of all else is given up."""
+        first = 0 if frame.small else 1
+        for r, at in zip(self.results[first:], frame.starts[first:], strict=True):
+            if r.position is None or status:
+                release(r, block, at)
+        return () if status or frame.small else adopted(self.results[0], block, frame.starts[0])
+
+    def _frame(self, known: Sequence[Slots]) -> Frame | None:
+        """Check the sizes of the operands, and compute those of the results."""
+        recipe = self.recipe
+        for p, m, q, n in recipe.checks:
+            if known[p][m] != known[q][n]:
+                return None
+        shapes = tuple([tuple([known[p][m] for p, m in w.dims]) for w in recipe.written])
+        for shape, w in zip(shapes, recipe.written, strict=True):
+            dense = [prod([shape[mode] for mode in run]) for run in w.runs]
+            if max(shape, default=0) >= NARROW or max(dense, default=0) > _LARGE:
+                return None
+        memory = [
+            (*shape, *[0] * (3 * len(w.dtypes)))
+            for shape, w in zip(shapes, recipe.written, strict=True)
+        ]
+        parts, block, starts = [*known, *memory], array("q"), [0] * (len(known) + len(memory))
+        for k in recipe.order:
+            starts[k] = len(block)
+            block.extend(parts[k])
+        first = [s + len(h) for s, h in zip(starts[len(known) :], shapes, strict=True)]
+        count = prod(shapes[0]) if self.sized else 0
+        made = Frame(known, block, shapes, tuple(first), count if count < _SMALL else 0)
+        self.frames = (made, *self.frames[: _FRAMES - 1])  # at once: other threads may look
+        return made
+
+
+def _result(written: Written, place: int) -> Result:
+    """What is written, as those who hand memory over know it."""
+    kinds = tuple([np.dtype(dtype) for dtype in written.dtypes])
+    position = None if place else 0
+    return Result(
+        position, written.name, written.format, written.dtypes, kinds, None,
+        keeps=False, in_place=False, at=None, rooms=[0] * len(kinds),
+    )  # fmt: skip
+
+
+def _signature(recipe: Recipe) -> Signature:
+    """What kernels that read the result are specialized to."""
+    dtypes = iter(recipe.written[0].dtypes)
+    by_level = [tuple([next(dtypes) for _ in level.arrays]) for level in recipe.format.levels]
+    return Signature.of(recipe.format, tuple(by_level))
