@@ -9,13 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache, reduce
+from functools import reduce
 
 import numpy as np
 
-from linnet import imp, loops
-from linnet.algebra.dtypes import Number, concrete
+from linnet import loops
+from linnet.algebra.dtypes import Number
 from linnet.algebra.function import Function
+from linnet.algebra.stored import stored
 from linnet.algebra.table import (
     add,
     astype,
@@ -123,19 +124,6 @@ def _is_scattered(
                 if not level.full and inside & set(names_in(access.indices[mode])):
                     return True
     return False
-
-
-@lru_cache(maxsize=256)
-def stored(fill: Number) -> Function:
-    """Whether something is stored. A value is; a fill value stands where nothing is."""
-    return Function(
-        "stored",
-        1,
-        lambda dtypes: (tuple(concrete(d) for d in dtypes), "bool"),
-        lambda args, dtype: imp.TRUE,
-        lambda x: False,  # of a constant, which stands for what is not stored
-        constants=((fill, 0, False),),
-    )
 
 
 def _reads(value: loops.Expr) -> list[loops.Access]:

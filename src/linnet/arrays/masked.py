@@ -13,9 +13,9 @@ from dataclasses import replace
 from functools import reduce
 
 from linnet import loops
+from linnet.algebra.stored import stored
 from linnet.algebra.table import logical_or
 from linnet.arrays.arrange import names_in
-from linnet.arrays.counted import stored
 from linnet.arrays.cuts import arguments
 from linnet.arrays.nest import At, Row, Scalar
 from linnet.arrays.nodes import Node

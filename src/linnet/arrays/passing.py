@@ -12,8 +12,8 @@ from dataclasses import dataclass, field, replace
 from functools import reduce
 
 from linnet.algebra.dtypes import as_python, concrete
+from linnet.algebra.stored import stored
 from linnet.algebra.table import logical_or, where
-from linnet.arrays.counted import stored
 from linnet.arrays.cuts import cuts
 from linnet.arrays.graph import leaf
 from linnet.arrays.nodes import Constant, Leaf, Map, Node, Reduce, Take, View

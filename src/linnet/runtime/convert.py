@@ -7,15 +7,20 @@ coordinates is not copied at all (`listing`).
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import lru_cache
 
 import numpy as np
 
 from linnet import loops
+from linnet.algebra.dtypes import as_python
+from linnet.algebra.exact import same
+from linnet.algebra.stored import stored
 from linnet.formats.assemble import pack, unpack
+from linnet.formats.buffers import Buffer
 from linnet.formats.coordinates import KEY, MANY, key_bits
 from linnet.formats.format import Format
-from linnet.formats.named import COO
+from linnet.formats.named import COO, SCALAR, settle
 from linnet.formats.tensor import Tensor
 from linnet.runtime.entries import sort_entries
 from linnet.runtime.kernel import Kernel
@@ -29,36 +34,45 @@ def copy_kernel(source: Format, target: Format) -> Kernel:
     What a dense tensor holds, or one with runs that cover a dimension, is compared with the fill
     value of a sparse result, so that only what differs is stored; other entries are all kept.
     """
+    fill = target.fill_value
+    assert fill is not None
+    literal = loops.Literal(fill, target.dtype)
+    compares = _holds_all(source) and not _stores_all(target)
+    body = _copy(source, _is_not(literal) if compares else None)
+    code = loops.Block((loops.Declare("B", literal), body))
+    return Kernel(loops.Program("convert", ("B", "A"), (), code, ("B",)))
+
+
+def _copy(source: Format, kept: Callable[[loops.Expr], loops.Expr] | None) -> loops.Stmt:
+    """`for i, j, …: if kept: B[i, j, …] = A[i, j, …]`."""
     few = source.ndim <= 8
     names = tuple("ijklmnop"[m] if few else f"i{m}" for m in range(source.ndim))
     indices = tuple(loops.Index(name) for name in names)
-    value: loops.Expr = loops.Access("A", indices)
+    value = loops.Access("A", indices)
     body: loops.Stmt = loops.Assign(loops.Access("B", indices), None, value)
-    if (_stores_all(source) or any(x.covers for x in source.levels)) and not _stores_all(target):
-        body = _where_not_fill(body, value, target)
+    if kept is not None:
+        body = loops.If(kept(value), body, loops.NOTHING)
     for mode in reversed(source.order):
         body = loops.Loop(names[mode], None, body)
-    fill = target.fill_value
-    assert fill is not None
-    declare = loops.Declare("B", loops.Literal(fill, target.dtype))
-    return Kernel(loops.Program("convert", ("B", "A"), (), loops.Block((declare, body)), ("B",)))
+    return body
 
 
 def _stores_all(format: Format) -> bool:
     return all(level.full or level.covers for level in format.levels[:-1])
 
 
-def _where_not_fill(body: loops.Stmt, value: loops.Expr, target: Format) -> loops.Stmt:
-    """`if A[…] != fill: …`, where NaN is the same as NaN."""
+def _holds_all(format: Format) -> bool:
+    """Whether fill values are among what a tensor holds."""
+    return _stores_all(format) or any(level.covers for level in format.levels)
+
+
+def _is_not(fill: loops.Literal) -> Callable[[loops.Expr], loops.Expr]:
+    """`… != fill`, where NaN is the same as NaN."""
     from linnet.algebra.table import isnan, logical_not, not_equal
 
-    fill = target.fill_value
-    assert fill is not None
-    if fill != fill:
-        cond: loops.Expr = loops.Call(logical_not, (loops.Call(isnan, (value,)),))
-    else:
-        cond = loops.Call(not_equal, (value, loops.Literal(fill, target.dtype)))
-    return loops.If(cond, body, loops.NOTHING)
+    if fill.value != fill.value:
+        return lambda value: loops.Call(logical_not, (loops.Call(isnan, (value,)),))
+    return lambda value: loops.Call(not_equal, (value, fill))
 
 
 def convert(tensor: Tensor, format: Format) -> Tensor:
@@ -72,9 +86,63 @@ def convert(tensor: Tensor, format: Format) -> Tensor:
         return listed
     if _needs_sorting(tensor, format):
         return _sorted(tensor, format)
+    if _keeps_fill(tensor.contents().format, format):
+        return _with_its_fill(tensor, format)
     result = Tensor(format, None)
     copy_kernel(tensor.contents().format, format)(result, tensor)
     return result
+
+
+# -- fill values -----------------------------------------------------------------------------------
+# Where it stays what it is, a fill value other than 0 is not compiled in: `(A + c).to_numpy()` is
+# one kernel for all c.
+
+
+def _keeps_fill(source: Format, target: Format) -> bool:
+    """Whether a fill value stays as it is, and need not be known to copy what is stored."""
+    fill = target.fill_value
+    assert fill is not None
+    if source.dtype != target.dtype or not same(fill, source.fill_value) or _holds_all(source):
+        return False
+    inner = target.levels[-2]
+    between = inner.full or inner.covers or inner.spans or inner.pads
+    return (_is_dense(target) or not between) and not same(fill, as_python(0, str(target.dtype)))
+
+
+def _with_its_fill(tensor: Tensor, format: Format) -> Tensor:
+    """Copy what is stored as if all else were 0; a dense result begins with the fill value."""
+    contents = tensor.contents()
+    dtype = str(format.dtype)
+    zero = as_python(0, dtype)
+    source, plain = contents.format.with_fill(zero), format.with_fill(zero)
+    held = Tensor(source, contents.shape, contents.buffers)
+    if _is_dense(format):
+        fill = Buffer.borrow(np.array([format.fill_value], dtype))
+        result = Tensor(plain, None)
+        _filling_kernel(source)(result, held, Tensor(settle(SCALAR, dtype), (), (fill,)))
+    else:
+        result = convert(held, plain)
+    made = result.contents()
+    return Tensor(format, made.shape, made.buffers)
+
+
+@lru_cache(maxsize=256)
+def _filling_kernel(source: Format) -> Kernel:
+    """`B[...] = fill`, then what A stores."""
+    assert source.fill_value is not None
+    is_stored = stored(source.fill_value)
+    begin = loops.Declare("B", loops.Access("fill", ()))
+    body = _copy(source, lambda value: loops.Call(is_stored, (value,)))
+    return Kernel(
+        loops.Program("convert", ("B", "A", "fill"), (), loops.Block((begin, body)), ("B",))
+    )
+
+
+def _is_dense(format: Format) -> bool:
+    return all(level.full for level in format.levels[:-1])
+
+
+# -- by way of coordinates -------------------------------------------------------------------------
 
 
 def _needs_sorting(tensor: Tensor, format: Format) -> bool:
