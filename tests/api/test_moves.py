@@ -312,3 +312,37 @@ def test_an_element_of_a_wide_array_is_assigned_to():
         x[1, 0:3] = np.ones(4)
     with pytest.raises(ValueError, match="would be dense"):
         x[1] = 1.0
+
+
+STRETCHED = [ln.RunList, ln.SparseRunList, ln.SparseBlockList]
+SHAPES = [(12, 5), (60,), (5, 3, 4), (60, 1)]
+
+
+@pytest.mark.parametrize("dtype", ["float64", "bool"])
+@pytest.mark.parametrize("level", STRETCHED, ids=lambda level: level.__name__)
+def test_stretches_are_reshaped(level: Any, dtype: str):
+    a = np.repeat(np.arange(20) % 3, 3).astype(dtype)
+    for shape in SHAPES:
+        format = level(ln.Element())
+        for _ in shape[1:]:
+            format = ln.Dense(format)
+        for fill in (False, True):
+            x = ln.asarray(a.reshape(shape), format=format, fill_value=fill)
+            for other in SHAPES:
+                found = ln.reshape(x, other)
+                same(found, a.reshape(other))
+                assert found.fill_value == x.fill_value
+                assert any(isinstance(part, level) for part in found.format.levels)
+                ln.from_buffers(found.format, found.shape, dict(found.buffers))
+                same(ln.reshape(found, shape), a.reshape(shape))
+
+
+def test_runs_are_reshaped_as_runs():
+    ptr, right, val = [0, 2, 3], [WIDE // 4, WIDE, WIDE], [1.0, 2.0, 2.0]
+    x = ln.from_buffers(ln.RLE, (2, WIDE), {"ptr1": ptr, "right1": right, "val": val})
+    assert ln.reshape(x, (2 * WIDE,)).buffers["right0"].tolist() == [WIDE // 4, 2 * WIDE]
+    found = ln.reshape(x, (8, WIDE // 4))
+    assert found.buffers["val"].tolist() == [1.0] + [2.0] * 7
+    back = ln.reshape(found, (2, WIDE))
+    assert back.buffers["right1"].tolist() == right
+    assert ln.sum(back) == WIDE // 4 + 2.0 * (2 * WIDE - WIDE // 4)

@@ -1,14 +1,21 @@
-"""The same elements in another shape, by kernels: places are computed, and appended in order."""
+"""The same elements in another shape, by kernels: places are computed, and appended in order.
+
+Runs and blocks stay what they are: those of all rows become those of one, which is cut into new
+rows. What that takes is told by their number, and not by that of the elements.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import lru_cache
 
+import numpy as np
+
 from linnet import loops
 from linnet.algebra.table import floor_divide, multiply, remainder
 from linnet.api.operands import shape_of
 from linnet.api.programs import (
+    assignment,
     coordinates,
     indices,
     listed,
@@ -21,10 +28,14 @@ from linnet.api.programs import (
     stored,
 )
 from linnet.api.storage import alike, nothing
+from linnet.formats.assemble import wrap
 from linnet.formats.format import Format
 from linnet.formats.level import APPEND
+from linnet.formats.named import recognize
+from linnet.formats.packing import index_dtype
 from linnet.formats.tensor import Tensor
 from linnet.runtime.kernel import Kernel
+from linnet.runtime.slices import sizes
 
 Group = tuple[tuple[int, ...], tuple[int, ...]]
 """Dimensions of the array, and those of the result which hold the same elements."""
@@ -35,6 +46,8 @@ def reshaped(x: Tensor, shape: tuple[int, ...]) -> Tensor:
     wanted = alike(x.contents().format, len(shape))
     if not x.size:  # and yet there may be many empty rows
         return nothing(shape, wanted)
+    if is_stretched(x):
+        return _folded(_flat(x), shape, wanted)
     x = readable(x)
     format = x.contents().format
     if format.order != tuple(range(x.ndim)):
@@ -105,3 +118,59 @@ def _digits(place: loops.Expr, modes: Sequence[int]) -> list[loops.Expr]:
         found.append(loops.Call(remainder, (place, number(1 + m))))
         place = loops.Call(floor_divide, (place, number(1 + m)))
     return [place, *reversed(found)]
+
+
+# -- runs and blocks -------------------------------------------------------------------------------
+
+
+def is_stretched(x: Tensor) -> bool:
+    """Whether an array is of rows that store stretches of several elements at once."""
+    format = x.contents().format
+    *outer, inner = format.levels[:-1]
+    if format.order != tuple(range(x.ndim)) or not all(n.full and not n.arrays for n in outer):
+        return False
+    roles = [array.role for array in inner.arrays]
+    behind = roles[:1] == ["position"] and {*roles} == {"position", "coordinate"}
+    return behind and listed(format) != format and not (inner.mirrored or inner.strided)
+
+
+def _flat(x: Tensor) -> Tensor:
+    """All rows one after the other, as one: their coordinates are counted from its beginning."""
+    if x.ndim == 1:
+        return x
+    contents = x.contents()
+    format, shape, arrays = contents.format, contents.shape, contents.arrays()
+    *_, level, leaf = format.levels
+    ptr, *rest = arrays
+    stored, wide = int(ptr[-1]), index_dtype(x.size)
+    starts = np.arange(len(ptr) - 1, dtype=np.int64) * shape[-1]
+    shift = np.repeat(starts, np.diff(ptr))
+    found = [np.array([0, stored], index_dtype(stored))]
+    for array, held in zip(level.arrays[1:], rest, strict=False):
+        moved = (held + shift).astype(wide) if array.role == "coordinate" else held
+        found.append(moved)
+    found += rest[len(level.arrays) - 1 :]
+    return wrap(recognize(Format((level, leaf), (0,))), (x.size,), found)
+
+
+def _folded(x: Tensor, shape: tuple[int, ...], wanted: Format) -> Tensor:
+    """An array of one dimension, cut into rows; equal runs that meet in a row become one."""
+    format = x.contents().format
+    kernel = _fold(format, len(shape), repr(format.fill_value))
+    result = Tensor(wanted, None)
+    rows = x.size // shape[-1] if shape else 1
+    kernel(result, x, sizes((stored(x) + rows, *shape)))
+    return result
+
+
+@lru_cache(maxsize=256)
+def _fold(format: Format, ndim: int, fill: str) -> Kernel:
+    """`C[i, j] = A[i * n + j]`."""
+    at = indices(ndim)
+    place: loops.Expr = at[0] if at else loops.Literal(0)
+    for m in range(1, ndim):
+        place = plus(loops.Call(multiply, (place, number(1 + m))), at[m])
+    body: loops.Stmt = assignment(at, 0, "", loops.Access("A", (place,)))
+    for m in reversed(range(ndim)):
+        body = loops.Loop(name_of(m), loops.Extent(loops.Literal(0), number(1 + m)), body)
+    return moving_kernel("fold", format, ("A",), ndim, body)

@@ -23,7 +23,7 @@ from linnet.api.operands import (
     whole,
 )
 from linnet.api.programs import is_large
-from linnet.api.reshaping import reshaped
+from linnet.api.reshaping import is_stretched, reshaped
 from linnet.api.storage import (
     alike,
     build,
@@ -37,6 +37,7 @@ from linnet.api.storage import (
 from linnet.arrays import Lazy, permute
 from linnet.arrays import broadcast_to as lazily_broadcast
 from linnet.errors import FormatError, ShapeError
+from linnet.formats.coordinates import MANY
 from linnet.formats.located import located
 from linnet.formats.tensor import Tensor
 from linnet.formats.validate import check_shape
@@ -62,7 +63,7 @@ def reshape(x: Array, /, shape: Any, *, copy: bool | None = None) -> Tensor:
         return dense(array.copy() if copy else array)
     if copy is False:
         raise FormatError("a sparse array is reshaped only with a copy")
-    if is_large(x):
+    if is_large(x) or (x.size >= MANY and is_stretched(x)):
         return reshaped(x, wanted)
     coordinates, values = entries(x)
     key = flatten(coordinates, shape_of(x))
