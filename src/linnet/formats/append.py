@@ -190,9 +190,3 @@ def marks_below(b: Builder, fiber: Fiber) -> tuple[tuple[imp.Stmt, ...], tuple[i
                 saved.append(imp.Let(before, var))
                 restore.append(imp.Assign(var, before))
     return tuple(saved), tuple(restore)
-
-
-def skip_below(storage: Storage, level: int) -> None:
-    """Say that some fibers of the levels below are not visited."""
-    levels = storage.format.levels
-    storage.found.update(k for k in range(level + 1, len(levels)) if levels[k].sequential)

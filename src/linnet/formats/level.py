@@ -62,7 +62,9 @@ class Level:
     specialized: ClassVar[bool] = False  # a scalar whose fill value is looked for when it is read
     selective: ClassVar[bool] = False  # a leaf that stores only some of the values written to it
     sequential: ClassVar[bool] = False  # written in order, each fiber in one go
+    skips: ClassVar[bool] = False  # some of its children are not visited where it is written
     covers: ClassVar[bool] = False  # every index of a fiber is stored, some of them together
+    runs: ClassVar[bool] = False  # neighbours that are alike are stored once
     spans: ClassVar[bool] = False  # what lies between two stored indices is stored, too
     pads: ClassVar[bool] = False  # with an index others are stored, too, beside it
     mirrored: ClassVar[bool] = False  # what is stored at [i, j] is read at [j, i], too

@@ -13,7 +13,6 @@ from linnet.formats.append import (
     around_fiber,
     finish_pointers,
     marks_below,
-    skip_below,
 )
 from linnet.formats.level import Array
 from linnet.formats.looplets import Looplet, Run, Seek, Stepper, Thunk
@@ -47,6 +46,8 @@ class RunList(Appended):
 
     arrays: ClassVar[tuple[Array, ...]] = (Array("ptr", "position"), Array("right", "coordinate"))
     covers: ClassVar[bool] = True
+    runs: ClassVar[bool] = True
+    skips: ClassVar[bool] = True  # the children of gaps
 
     def unfurl(self, b: Builder, fiber: Fiber, index: imp.Expr, protocol: str) -> Looplet:
         ptr, right = fiber.buffer("ptr"), fiber.buffer("right")
@@ -64,7 +65,6 @@ class RunList(Appended):
 
     def update(self, b: Builder, fiber: Fiber, index: imp.Expr) -> Looplet:
         storage, level = fiber.storage, fiber.level
-        skip_below(storage, level)  # the children of gaps
         n, at, span = self.count(storage, level), b.var(f"{fiber.prefix}_at"), span_of(b)
         wrote = b.var(f"{fiber.prefix}_wrote", imp.BOOL)
         saved, forget = marks_below(b, fiber)

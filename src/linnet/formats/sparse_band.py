@@ -9,7 +9,7 @@ import numpy as np
 
 from linnet import imp
 from linnet.formats.alike import all_alike, same_length
-from linnet.formats.append import Appended, around_fiber, finish_pointers, skip_below
+from linnet.formats.append import Appended, around_fiber, finish_pointers
 from linnet.formats.level import Array
 from linnet.formats.looplets import FILL, Lookup, Looplet, Phase, Run, Sequence, Thunk
 from linnet.formats.packing import (
@@ -40,6 +40,7 @@ class SparseBand(Appended):
     arrays: ClassVar[tuple[Array, ...]] = (Array("idx", "coordinate"), Array("ofs", "position"))
     per_fiber: ClassVar[bool] = True
     spans: ClassVar[bool] = True
+    skips: ClassVar[bool] = True  # the children of elements that are skipped
     pointers: ClassVar[str] = "ofs"
 
     def unfurl(self, b: Builder, fiber: Fiber, index: imp.Expr, protocol: str) -> Looplet:
@@ -68,7 +69,6 @@ class SparseBand(Appended):
         """Elements that are skipped lie in the band, too: they are made when one behind them is."""
         storage, level, prefix = fiber.storage, fiber.level, fiber.prefix
         n, below = self.count(storage, level), storage.below(level)
-        skip_below(storage, level)
         first, shift, q = b.var(f"{prefix}_first"), b.var(f"{prefix}_shift"), b.var(f"{prefix}_q")
         anchor = imp.If(imp.eq(n, first), imp.Block((imp.Assign(shift, n - index),)), imp.EMPTY)
         with b.collect() as room:

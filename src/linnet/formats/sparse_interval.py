@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from linnet import imp
 from linnet.formats.alike import both
-from linnet.formats.append import marks_below, skip_below
+from linnet.formats.append import marks_below
 from linnet.formats.level import Array, Inner, Level
 from linnet.formats.looplets import FILL, Looplet, Phase, Run, Sequence, Thunk
 from linnet.formats.packing import (
@@ -46,7 +46,9 @@ class SparseInterval(Inner):
     per_fiber: ClassVar[bool] = True
     sequential: ClassVar[bool] = True
     thawable: ClassVar[bool] = False
+    skips: ClassVar[bool] = True  # the child of an empty fiber
     limit: ClassVar[str] = "run"
+    runs: ClassVar[bool] = True
 
     def written(self, below: tuple[Level, ...]) -> tuple[Level, ...]:
         # whether a fiber goes on with the run is not seen where it is not in order yet
@@ -72,7 +74,6 @@ class SparseInterval(Inner):
 
     def update(self, b: Builder, fiber: Fiber, index: imp.Expr) -> Looplet:
         storage, level, p = fiber.storage, fiber.level, fiber.pos
-        skip_below(storage, level)  # the child of an empty fiber
         q, at, span = b.var(f"{fiber.prefix}_q"), b.var(f"{fiber.prefix}_at"), span_of(b)
         saved, forget = marks_below(b, fiber)
         left, right = fiber.buffer("left"), fiber.buffer("right")

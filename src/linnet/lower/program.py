@@ -8,6 +8,7 @@ from linnet import imp, loops
 from linnet.algebra.dtypes import as_python
 from linnet.algebra.function import Function
 from linnet.formats.fiber import Register, Storage
+from linnet.formats.format import Format
 from linnet.imp.build import Builder
 from linnet.imp.prove import Facts as Known
 from linnet.imp.rewrite import rewrite
@@ -42,7 +43,8 @@ def lower(program: loops.Program, bound: dict[str, Bound], checks: tuple[Check, 
     Needs: names unique, dimensions known, accesses concordant, life cycles inserted; `checks` hold
     whenever the kernel is called.
     """
-    skipping: dict[str, frozenset[int]] = {}
+    below = {name: _skipped(tensor.format) for name, tensor in bound.items() if tensor.updated}
+    skipping = {name: levels for name, levels in below.items() if levels}
     while True:
         lowered, found = _lower_knowing(program, bound, checks, skipping)
         if all(levels <= skipping.get(name, frozenset()) for name, levels in found.items()):
@@ -50,6 +52,12 @@ def lower(program: loops.Program, bound: dict[str, Bound], checks: tuple[Check, 
         skipping = {
             name: levels | skipping.get(name, frozenset()) for name, levels in found.items()
         }
+
+
+def _skipped(format: Format) -> frozenset[int]:
+    """Levels that are below one which never visits all of its children."""
+    first = next((k for k, level in enumerate(format.levels) if level.skips), len(format.levels))
+    return frozenset(k for k, level in enumerate(format.levels) if k > first and level.sequential)
 
 
 def _lower_knowing(
