@@ -58,16 +58,15 @@ as_dtype: Callable[[str | np.dtype[Any]], np.dtype[Any]] = lru_cache(maxsize=64)
 class Memory:
     """A block from `malloc`, released with this object; NumPy arrays over it keep it alive.
 
-    What was cut to size is not kept for later: the next result like it begins with a larger block,
-    which `malloc` makes of this one and of what was cut off.
+    It is `spare` if it may serve later results.
     """
 
-    __slots__ = ("address", "nbytes", "whole")
+    __slots__ = ("address", "nbytes", "spare")
 
     def __init__(self, address: int, nbytes: int) -> None:
         self.address = address
         self.nbytes = nbytes
-        self.whole = True
+        self.spare = True
 
     # Functions are arguments since, at exit, modules are cleared before the last objects die.
     def __del__(
@@ -79,7 +78,7 @@ class Memory:
         address = getattr(self, "address", 0)  # none if an interrupt came in between
         if address:
             nbytes = getattr(self, "nbytes", 0)
-            if nbytes >= least and getattr(self, "whole", False):
+            if nbytes >= least and getattr(self, "spare", False):
                 release(address, nbytes)
             else:
                 free(address)
@@ -98,7 +97,7 @@ class Memory:
         """Give back what lies beyond `nbytes`."""
         address = C.realloc(self.address, max(1, nbytes))
         if address:  # otherwise the block is as it was
-            self.address, self.nbytes, self.whole = address, nbytes, False
+            self.address, self.nbytes = address, nbytes
 
 
 class _View:
@@ -149,10 +148,10 @@ class Buffer:
     def made(cls, array: NDArray[Any], address: int) -> Buffer:
         """The same of an array that nobody else has, at an address that is known."""
         array.flags.writeable = False
-        length = len(array)
-        self = cls(array.dtype, length, length, address)
-        self._array = array
-        self.exported = True
+        self = cls.__new__(cls)
+        self.dtype, self.address = array.dtype, address
+        self.length = self.capacity = len(array)
+        self._memory, self._array, self.exported = None, array, True
         return self
 
     @classmethod
@@ -191,6 +190,11 @@ class Buffer:
                     view = np.asarray(_View(self._memory, self.dtype, self.length))
                 self._array = view
         return self._array
+
+    def discard(self) -> None:
+        """Say that the memory is of no use to later results: it goes back to `malloc`."""
+        if self._memory is not None:
+            self._memory.spare = False
 
     def detach(self) -> tuple[int, int]:
         """Give up the memory: its address and its size in bytes, or (0, 0) if it may not be reused.

@@ -10,9 +10,9 @@ Ints = Sequence[int]
 Target = MutableSequence[int]
 Flags = MutableSequence[bool]
 
-# To look at as many flags as this takes about as long as to sort one more position, or, to clear
-# them, as to follow one.
-_CROWDED, _FULL = 10, 16
+# To look at as many flags as this takes about as long as to sort one more position (if half of them
+# follow another, so that less is found at more places), or, to clear them, as to follow one.
+_CROWDED, _IN_STRETCHES, _FULL = 10, 64, 16
 
 
 def prefix_sum(ptr: Target, n: int) -> None:
@@ -68,10 +68,18 @@ def order(tbl: Sequence[bool], n: int, keys: Target, count: int) -> None:
     while q < count and keys[q - 1] < keys[q]:
         q += 1
     if q < count:
-        if count * _CROWDED > n:
+        if count * _CROWDED > n or (count * _IN_STRETCHES > n and _follow(keys, count) * 2 > count):
             sweep(tbl, 0, n, keys, 0)
         else:
             sort(keys, 0, count)
+
+
+def _follow(keys: Ints, count: int) -> int:
+    """How many positions are the next one to that before them in the list."""
+    found = 0
+    for q in range(1, count):
+        found += keys[q] - keys[q - 1] == 1
+    return found
 
 
 def order_if_cheap(tbl: Sequence[bool], n: int, keys: Target, count: int) -> None:

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from linnet.runtime.sizes import Size
 
 _MANY = 1 << 12  # elements: the memory of so many is worth being used again
+_NONE = -1  # bytes that are lent to a kernel which makes itself more than its result takes
 
 
 class Result(NamedTuple):
@@ -40,7 +41,7 @@ class Result(NamedTuple):
     keeps: bool  # what it held before is updated
     in_place: bool  # and nothing can go wrong meanwhile: no copy is needed
     at: Location | None  # where it is declared
-    # the bytes that each array took in the last call, if they were many and none were given back
+    # the bytes that each array took in the last call, if they were many; or _NONE
     rooms: list[int]
 
 
@@ -99,7 +100,7 @@ def lend(
 def spare(r: Result, block: array[int], at: int) -> None:
     """For large results, memory that others have left: as much as the last one took."""
     for nbytes, kind in zip(r.rooms, r.kinds, strict=True):
-        if nbytes:
+        if nbytes > 0:
             address, size = SPARE.take(nbytes)
             block[at], block[at + 1] = address, size // kind.itemsize
         at += 3
@@ -156,13 +157,24 @@ def adopted(r: Result, block: array[int], at: int) -> tuple[Buffer, ...]:
     buffers = []
     for k, kind in enumerate(r.kinds):
         address, capacity, length = block[at : at + 3]
-        buffers.append(Buffer.native(address, capacity, length, kind))
-        if buffers[-1].capacity < capacity:  # what is left would not do for the next one
-            r.rooms[k] = 0
-        elif capacity >= _MANY or r.rooms[k]:
-            r.rooms[k] = capacity * kind.itemsize
+        buffer = Buffer.native(address, capacity, length, kind)
+        if capacity >= _MANY or r.rooms[k]:
+            r.rooms[k] = _next_room(r.rooms[k], capacity, buffer)
+        buffers.append(buffer)
         at += 3
     return tuple(buffers)
+
+
+def _next_room(last: int, capacity: int, buffer: Buffer) -> int:
+    """How many bytes the next result is lent: those that are left of this one, if they will do.
+
+    They do not for a kernel that had so many, made itself more, and did not need them after all.
+    """
+    size = buffer.dtype.itemsize
+    if buffer.capacity < capacity and (last == _NONE or 0 < 2 * last <= capacity * size):
+        buffer.discard()  # of this and of what was cut off, `malloc` makes the next one
+        return _NONE
+    return buffer.capacity * size
 
 
 def release(r: Result, block: array[int], at: int) -> None:
