@@ -346,3 +346,24 @@ def test_fused_functions_return_arrays_in_any_container():
 def test_what_cannot_be_explained():
     with pytest.raises(ln.errors.ArgumentError, match="int objects cannot be explained"):
         ln.explain(3)
+
+
+def test_runs_stay_runs_where_nothing_changes_inside_of_them():
+    picture = np.repeat(np.arange(12.0).reshape(3, 4), 5, axis=1)
+    dense = np.random.default_rng(0).random(picture.shape)
+    runs, few = ln.asarray(picture, format=ln.RLE), ln.asarray(picture, format=ln.SRLE)
+    both = ln.asarray(picture, format=ln.RunList(ln.RunList(ln.Element())))
+    for made, format, expected in (
+        (runs * 2, "RLE", picture * 2),
+        (runs * runs + runs, "RLE", picture**2 + picture),
+        (runs * dense[:, :1], "RLE", picture * dense[:, :1]),
+        (few * 2, "SRLE", picture * 2),
+        (runs * dense, "DENSE(2)", picture * dense),
+        (runs * dense[0], "DENSE(2)", picture * dense[0]),
+        (both * dense, "DENSE(2)", picture * dense),
+        (runs.T * dense.T, "DENSE(2)", picture.T * dense.T),
+        (few * dense, "CSR", picture * dense),
+        (runs * ln.asarray(np.eye(3, 20), format=ln.CSR), "CSR", picture * np.eye(3, 20)),
+    ):
+        assert made.format.name == format
+        np.testing.assert_array_equal(made.to_numpy(), expected)

@@ -4,7 +4,9 @@ A dimension of the result is sparse if the result is its fill value wherever the
 nothing along it, and dense otherwise. So are a vector that sums up a matrix and the product with
 a dense matrix, unless they are much longer than there are values (`well_filled`). Where an operand
 is stored like that, in the same order, the result has the levels of that operand: CSR + CSR is
-CSR, and so is CSR * DENSE; COO * 2 is COO. What is dense altogether is stored by rows.
+CSR, and so is CSR * DENSE; COO * 2 is COO. Runs are runs of the result only if no other operand
+changes inside of them: RLE * 2 is RLE, RLE * DENSE is dense. What is dense altogether is stored by
+rows.
 """
 
 from __future__ import annotations
@@ -17,6 +19,7 @@ from linnet.algebra.function import Function
 from linnet.arrays.arrange import names_in
 from linnet.formats.element import Element
 from linnet.formats.format import Format
+from linnet.formats.level import Level
 from linnet.formats.named import recognize
 from linnet.formats.result import result_format
 from linnet.loops.rewrite import map_args, rewrite_expr, walk
@@ -42,13 +45,15 @@ def format_of_result(
     if op is not None and well_filled and _fills(value, free, order, formats):
         return result_format([False] * len(free), tuple(range(len(free))))
     sparse = [is_sparse(value, i, op, init, formats, types) for i in free]
-    if not any(sparse):
-        return result_format(sparse, tuple(range(len(free))))
-    in_storage_order = [sparse[m] for m in modes]
-    alike = _alike(value, free, modes, in_storage_order, formats)
+    alike = _alike(value, free, modes, [sparse[m] for m in modes], formats) if any(sparse) else None
     if alike is not None:
         return recognize(Format((*alike.levels[:-1], Element()), modes))
-    return result_format(in_storage_order, modes)
+    # what is stored in runs that leave nothing out does not make anything else sparse
+    sparse = [s and is_sparse(value, i, op, init, formats, types, covered=False)
+              for s, i in zip(sparse, free, strict=True)]  # fmt: skip
+    if not any(sparse):
+        return result_format(sparse, tuple(range(len(free))))
+    return result_format([sparse[m] for m in modes], modes)
 
 
 def _fills(value: loops.Expr, free: Sequence[str], order: Sequence[str], formats: Formats) -> bool:
@@ -69,13 +74,19 @@ def is_sparse(
     init: Number,
     formats: Formats,
     types: Types,
+    covered: bool = True,
 ) -> bool:
-    """Whether a dimension of the result is empty wherever the operands store nothing along it."""
+    """Whether a dimension of the result is empty wherever the operands store nothing along it.
+
+    `covered`: as if operands that store a dimension in runs could leave something out.
+    """
 
     def absent(access: loops.Access) -> bool:
         format = formats[str(access.tensor)]
         return any(
-            index in names_in(access.indices[mode]) and not level.full
+            index in names_in(access.indices[mode])
+            and not level.full
+            and (covered or not level.covers)
             for number, level in enumerate(format.levels[:-1])
             for mode in format.modes_of(number)
         )
@@ -141,4 +152,24 @@ def _alike(
     if not found or any(f.levels[:-1] != found[0].levels[:-1] for f in found):
         return None
     usable = len(read) == 1 or not any(level.limit for level in found[0].levels)
-    return found[0] if usable else None
+    return found[0] if usable and _has_runs_of(found[0], free, read, formats) else None
+
+
+def _has_runs_of(
+    format: Format, free: Sequence[str], read: Sequence[loops.Access], formats: Formats
+) -> bool:
+    """Whether runs of an operand are runs of the result: nothing else changes inside of them."""
+    names = {free[mode] for mode in format.order if _level_of(format, mode).runs}
+    return all(
+        _level_of(formats[str(access.tensor)], mode).runs
+        for access in read
+        for mode, index in enumerate(access.indices)
+        if names & set(names_in(index))
+    )
+
+
+def _level_of(format: Format, mode: int) -> Level:
+    """The level that stores a dimension."""
+    return next(
+        level for number, level in enumerate(format.levels[:-1]) if mode in format.modes_of(number)
+    )

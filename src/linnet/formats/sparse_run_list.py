@@ -47,6 +47,7 @@ class SparseRunList(Appended):
         Array("left", "coordinate"),
         Array("right", "coordinate"),
     )
+    runs: ClassVar[bool] = True
 
     def unfurl(self, b: Builder, fiber: Fiber, index: imp.Expr, protocol: str) -> Looplet:
         ptr, left, right = fiber.buffer("ptr"), fiber.buffer("left"), fiber.buffer("right")
