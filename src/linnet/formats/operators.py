@@ -41,6 +41,10 @@ def _operator(name: str, *args: object) -> Any:
     return of_api("calls.operator")(name, *args)
 
 
+def _getitem(x: Any, key: object) -> Any:
+    return of_api("calls.getitem")(x, key)
+
+
 def _binary(name: str, eager: bool = True) -> tuple[Any, Any, Any]:
     """`x + y`, `y + x` and `x += y` for one function of the table."""
 
@@ -129,7 +133,7 @@ class Operators:
     # -- parts -----------------------------------------------------------------------------------
 
     def __getitem__(self, key: Any, /) -> Tensor:
-        return of_api("calls.getitem")(self, key)  # type: ignore[no-any-return]
+        return _eager.part(_getitem, self, key)  # type: ignore[no-any-return]
 
     def __setitem__(self, key: Any, value: Any, /) -> None:
         of_api("calls.setitem")(self, key, value)

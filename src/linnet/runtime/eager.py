@@ -17,12 +17,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from linnet.formats.addresses import address_of
-from linnet.formats.contents import NARROW
+from linnet.formats.contents import NARROW, Signature
+from linnet.formats.dense import Dense
 from linnet.formats.from_numpy import as_it_lies, share
+from linnet.formats.sparse_list import SparseList
 from linnet.formats.tensor import Tensor
 from linnet.options import current
 from linnet.runtime.measure import measure, measured
 from linnet.runtime.recall import KNOWN, learned, recalled
+from linnet.runtime.slices import pattern_of, sizes, slots_of
 
 General = Callable[..., Any]
 _known = KNOWN.get
@@ -100,6 +103,38 @@ def reduction(general: General, name: str, x: Any, axis: object) -> Any:
         if found is not None:
             return found
     return general(x, axis=axis)
+
+
+def part(general: General, x: Any, key: object) -> Any:
+    """`x[2:9]`, and slices of several dimensions, of what is stored in lists."""
+    p = x._contents if type(x) is Tensor else None
+    parts = key if type(key) is tuple else (key,)
+    if p is None or not parts or {*map(type, parts)} != {slice} or len(parts) > len(p.shape):
+        return general(x, key)
+    signature = p._signature or p.signature
+    if not _is_listed(signature) or 1 in p.shape:
+        return general(x, key)
+    try:
+        cut = pattern_of(p, (*parts, *[slice(None)] * (len(p.shape) - len(parts))))
+    except TypeError:  # bounds that are no integers
+        cut = None
+    if cut is None or not cut[1] or max(cut[0][2:]) > 1:  # type: ignore[operator]
+        return general(x, key)
+    pattern, numbers = cut
+    known = ("part", id(current()), *pattern[1:])
+    ready = _known(known) or recalled(known)
+    if ready is None:
+        return learned(known, (x, sizes(tuple(numbers))), general, (x, key))
+    found = ready.run([p._slots or p.slots, slots_of(numbers)], (p,))
+    return general(x, key) if found is None else found
+
+
+@lru_cache(maxsize=1024)
+def _is_listed(signature: Signature) -> bool:
+    """Whether values are stored in lists, under nothing but lists and dense levels."""
+    levels = signature.format.levels[:-1]
+    plain = all(type(level) in (Dense, SparseList) for level in levels)
+    return plain and bool(signature.format.leaf.arrays) and not all(level.full for level in levels)
 
 
 def _lies(array: NDArray[Any]) -> tuple[object, ...] | None:

@@ -23,6 +23,7 @@ def recipe_of(
     if None in sources or None in written:
         return None
     return Recipe(
+        arguments=len(args),
         sources=tuple([s for s in sources if s is not None]),
         order=entry.order,
         checks=tuple([(places[p], m, places[q], n) for p, m, q, n, _ in entry.checks]),

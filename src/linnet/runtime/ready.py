@@ -48,7 +48,8 @@ class Written(NamedTuple):
 class Recipe(NamedTuple):
     """How an operation on tensors is one call of a kernel."""
 
-    sources: tuple[int, ...]  # which argument of the operation each operand of the kernel is
+    arguments: int  # of the operation
+    sources: tuple[int, ...]  # which of them each operand of the kernel is
     order: tuple[int, ...]  # the argument block: places in operands + what is written
     checks: tuple[tuple[int, int, int, int], ...]  # equal sizes: operand, mode, operand, mode
     written: tuple[Written, ...]  # the result first, then temporaries
@@ -74,7 +75,7 @@ class Ready:
     def __init__(self, recipe: Recipe, call: Callable[[int], int]) -> None:
         self.recipe, self.call = recipe, call
         self.results = tuple([_result(w, k) for k, w in enumerate(recipe.written)])
-        self.straight = recipe.sources == tuple(range(len(recipe.sources)))
+        self.straight = recipe.sources == tuple(range(recipe.arguments))
         self.output = Signature.of(recipe.asked)
         self.signature = _signature(recipe)
         levels = recipe.format.levels

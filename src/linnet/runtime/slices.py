@@ -57,6 +57,16 @@ def _sizes_format(count: int) -> tuple[Format, tuple[Buffer, ...], Signature]:
     return format, buffers, Contents(format, (0,) * count, buffers).signature
 
 
+@lru_cache(maxsize=64)
+def _nowhere(count: int) -> tuple[int, ...]:
+    return Contents((found := _sizes_format(count))[0], (), found[1]).slots
+
+
+def slots_of(numbers: list[int]) -> tuple[int, ...]:
+    """What a kernel is given of `sizes(numbers)`."""
+    return (*numbers, *_nowhere(len(numbers)))
+
+
 def sizes(numbers: tuple[int, ...]) -> Tensor:
     """Numbers that are not negative, as the dimensions of a tensor that stores nothing.
 

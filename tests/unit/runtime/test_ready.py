@@ -1,0 +1,293 @@
+"""An operation that was done before is one call of a kernel, and gives what it gave at first."""
+
+from __future__ import annotations
+
+import pickle
+import threading
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from tests.api.operands import MATRIX_FORMATS
+from tests.robustness.kernels import accumulate, passes
+
+import linnet as ln
+from linnet import backend
+from linnet.errors import ShapeError
+from linnet.runtime import recall
+from linnet.runtime.memory import Memory
+from linnet.runtime.ready import Ready
+
+FORMATS = MATRIX_FORMATS | {"blocks": ln.BSR(2, 2)}
+OPERATIONS: dict[str, Callable[[Any, Any, Any], Any]] = {
+    "add": lambda a, b, x: a + b,
+    "multiply": lambda a, b, x: a * b,
+    "divide": lambda a, b, x: a / b,
+    "less": lambda a, b, x: a < b,
+    "twice": lambda a, b, x: a + a,
+    "negative": lambda a, b, x: -a,
+    "abs": lambda a, b, x: abs(a),
+    "product": lambda a, b, x: a @ b,
+    "vector": lambda a, b, x: a @ x,
+    "sum": lambda a, b, x: a.sum(),
+    "sum of columns": lambda a, b, x: a.sum(0),
+    "sum of rows": lambda a, b, x: a.sum(axis=-1),
+    "product of rows": lambda a, b, x: a.prod(1),
+    "max": lambda a, b, x: a.max(0),
+    "min": lambda a, b, x: a.min(),
+    "any": lambda a, b, x: a.any(1),
+    "all": lambda a, b, x: a.all(),
+    "rows": lambda a, b, x: a[1:3],
+    "both": lambda a, b, x: a[1:3, 0:2],
+    "none": lambda a, b, x: a[2:2],
+}
+
+
+@pytest.fixture(autouse=True)
+def _nothing_is_known(monkeypatch):
+    """Every test begins as a process does."""
+    forget(monkeypatch)
+
+
+def forget(monkeypatch) -> None:
+    memory: Memory[Any, Any] = Memory()
+    monkeypatch.setattr(recall, "KNOWN", memory)
+    monkeypatch.setattr("linnet.runtime.eager._known", memory.get)
+
+
+def known() -> list[Ready]:
+    return [ready for ready in recall.KNOWN._known.values() if isinstance(ready, Ready)]
+
+
+def values(shape=(4, 4), seed=0, fill=0.0, dtype="float64") -> Any:
+    rng = np.random.default_rng(seed)
+    kept = rng.random(shape) < 0.4
+    return np.where(kept, rng.integers(1, 5, shape), fill).astype(dtype)
+
+
+def operands(format: Any, fill: float, dtype: str, size=4) -> tuple[Any, Any, Any]:
+    a, b = (
+        ln.asarray(values((size, size), s, fill, dtype), format=format, fill_value=fill)
+        for s in (1, 2)
+    )
+    return a, b, values((size,), 3, 0, dtype)
+
+
+def told(found: ln.Tensor) -> tuple[Any, ...]:
+    """Everything about a result but where it lies."""
+    arrays = {name: (array.dtype, array.tolist()) for name, array in found.buffers.items()}
+    named = (found.format, found.format.name, found.output_format, repr(found.fill_value))
+    return (*named, found.shape, found.dtype, found.signature, repr(arrays))
+
+
+@pytest.mark.parametrize(("fill", "dtype"), [(0, "float64"), (2, "float64"), (0, "int32")])
+@pytest.mark.parametrize("format", FORMATS)
+def test_again_and_in_another_process(format, fill, dtype, monkeypatch):
+    a, b, x = operands(FORMATS[format], fill, dtype)
+    first = {name: told(run(a, b, x)) for name, run in OPERATIONS.items()}
+    assert known()
+    assert {name: told(run(a, b, x)) for name, run in OPERATIONS.items()} == first
+    forget(monkeypatch)
+    assert {name: told(run(a, b, x)) for name, run in OPERATIONS.items()} == first
+
+
+@pytest.mark.parametrize("name", [name for name in OPERATIONS if name != "divide"])
+def test_other_sizes(name):
+    run = OPERATIONS[name]
+    for size in (4, 7, 4, 70, 3):
+        a, b, x = operands(ln.CSR, 0, "float64", size)
+        expected = run(a.to_numpy(), b.to_numpy(), x)
+        np.testing.assert_allclose(run(a, b, x).to_numpy(), expected)
+
+
+def test_what_is_asked_for_most_is_ready():
+    a, b, x = operands(ln.CSR, 0, "float64")
+    for name in ("add", "negative", "vector", "sum", "sum of columns", "max", "rows", "both"):
+        before = len(known())
+        OPERATIONS[name](a, b, x)
+        assert len(known()) == before + 1, name
+
+
+def test_a_copy_is_another_operand():
+    a, b, _ = operands(ln.CSR, 0, "float64")
+    a + ln.asarray(a, copy=False)
+    a + a.permute((0, 1))  # the same memory
+    np.testing.assert_array_equal((a + b).to_numpy(), a.to_numpy() + b.to_numpy())
+    np.testing.assert_array_equal((b + a).to_numpy(), a.to_numpy() + b.to_numpy())
+
+
+def test_sizes_that_do_not_fit_are_told_as_at_first():
+    a, b, x = operands(ln.CSR, 0, "float64")
+    wide = ln.asarray(values((4, 5)), format="csr")
+    for run in (lambda: a @ x[:3], lambda: a @ wide.T, lambda: a + wide, lambda: wide @ wide):
+        with pytest.raises(ShapeError) as before:
+            run()
+        _ = a @ x, a @ b, a + b, wide @ wide.T
+        with pytest.raises(ShapeError) as after:
+            run()
+        assert str(after.value) == str(before.value)
+
+
+def test_arrays_of_numpy_as_they_lie():
+    a, _, x = operands(ln.CSR, 0, "float64")
+    expected = a.to_numpy() @ x
+    unaligned = np.frombuffer(b"\0" + x.tobytes(), np.uint8)[1:].view(np.float64)
+    others = [x.copy(), np.repeat(x, 2)[::2], x.astype(">f8"), x[::-1].copy()[::-1], unaligned]
+    for other in [*others, *others]:
+        np.testing.assert_array_equal((a @ other).to_numpy(), expected)
+    assert (a @ x.astype("float32")).dtype == np.float64
+    assert (a @ x.astype("complex64")).dtype == np.complex128
+    wide = np.asfortranarray(values((4, 3), 5))
+    for _ in range(2):
+        np.testing.assert_array_equal((a @ wide).to_numpy(), a.to_numpy() @ wide)
+
+
+def test_an_array_that_is_changed_is_read_again():
+    a, _, x = operands(ln.CSR, 0, "float64")
+    for k in range(4):
+        x[:] = k
+        np.testing.assert_array_equal((a @ x).to_numpy(), a.to_numpy() @ x)
+
+
+def test_results_share_nothing():
+    a, _, x = operands(ln.CSR, 0, "float64")
+    results = [(a @ x).to_numpy() for _ in range(4)]
+    assert not any(np.shares_memory(results[0], other) for other in results[1:])
+    with pytest.raises(ValueError, match="read-only"):
+        results[-1][0] = 1
+    y = a @ x
+    accumulate(y, ln.asarray(np.ones(4)))  # which changes y, and nothing else
+    np.testing.assert_array_equal(y.to_numpy(), results[0] + 1)
+    np.testing.assert_array_equal(results[0], results[1])
+
+
+def test_an_axis_is_no_truth_value():
+    a, _, _ = operands(ln.CSR, 0, "float64")
+    a.sum(1)
+    for axis in (True, 1.0, "1"):
+        with pytest.raises(ln.LinnetError):
+            a.sum(axis)
+
+
+def test_options_have_kernels_of_their_own():
+    a, _, x = operands(ln.CSR, 0, "float64")
+    expected = told(a @ x)
+    count = len(known())
+    with ln.config(check=False):
+        assert told(a @ x) == expected
+        assert len(known()) == count + 1
+
+
+def test_memory_that_is_being_written_is_left_alone():
+    a, b, _ = operands(ln.CSR, 0, "float64")
+    a + b
+    (ready,) = known()
+    contents = a.contents()
+    contents.lent = True
+    given = [contents.slots, b.contents().slots]
+    assert ready.run(given, (contents, b.contents())) is None
+    contents.lent = False
+    assert ready.run(given, (contents, b.contents())) is not None
+    assert contents.pins == b.contents().pins == 0
+
+
+@pytest.mark.parametrize("name", ["add", "vector", "max"])
+def test_a_kernel_that_fails_leaves_it_to_the_general_way(name):
+    a, b, x = operands(ln.CSR, 0, "float64")
+    run = OPERATIONS[name]
+    expected = told(run(a, b, x))
+    (ready,) = known()
+    calls = []
+    ready.call = lambda address: calls.append(address) or 1
+    assert told(run(a, b, x)) == expected
+    assert calls
+    assert a.contents().pins == 0
+
+
+@pytest.mark.parametrize(
+    "data",
+    [b"", b"junk", pickle.dumps(3), pickle.dumps((1, "f", b"")), pickle.dumps(("a", "b"))],
+    ids=["empty", "junk", "a number", "no recipe", "too short"],
+)
+def test_an_entry_that_cannot_be_read_is_none(data, monkeypatch):
+    a, _, x = operands(ln.CSR, 0, "float64")
+    expected = told(a @ x)
+    forget(monkeypatch)
+    genuine = backend.stored
+    asked = []
+
+    def damaged(key, options):
+        asked.append(key)
+        return data if key.startswith("operation") else genuine(key, options)
+
+    monkeypatch.setattr(backend, "stored", damaged)
+    assert told(a @ x) == expected
+    assert asked[0].startswith("operation matmul")
+
+
+def test_machine_code_that_cannot_be_linked_is_none(monkeypatch):
+    a, _, x = operands(ln.CSR, 0, "float64")
+    expected = told(a @ x)
+    forget(monkeypatch)
+    genuine = backend.stored
+
+    def cut(key, options):
+        data = genuine(key, options)
+        if data is None or not key.startswith("operation"):
+            return data
+        recipe, symbol, code = pickle.loads(data)
+        return pickle.dumps((recipe, symbol, code[:100]))
+
+    monkeypatch.setattr(backend, "stored", cut)
+    assert told(a @ x) == expected
+
+
+def test_without_a_cache():
+    a, _, x = operands(ln.CSR, 0, "float64")
+    with ln.config(cache=False):
+        first, second = told(a @ x), told(a @ x)
+    assert first == second
+
+
+def test_threads_that_read_what_another_writes():
+    a = ln.asarray(np.eye(50), format="csr")
+    x, ones = ln.asarray(np.zeros(50)), ln.asarray(np.ones(50))
+    a @ x
+    failed = []
+
+    def read() -> None:
+        for _ in range(300):
+            try:
+                found = (a @ x).to_numpy()
+            except ln.LinnetError:  # it is being written just now
+                continue
+            if len({*found.tolist()}) != 1:
+                failed.append(found)
+
+    readers = [threading.Thread(target=read) for _ in range(3)]
+    for reader in readers:
+        reader.start()
+    for _ in range(300):
+        accumulate(x, ones)
+    for reader in readers:
+        reader.join()
+    assert not failed
+    np.testing.assert_array_equal(x.to_numpy(), np.full(50, 300.0))
+
+
+PROGRAM = """
+A, B = (ln.asarray(matrix(20, seed), format='csr') for seed in (0, 1))
+x = np.ones(20)
+found = A @ x, A + B, A.sum(0), A.sum(), -A, A[2:9], A.max(1)
+import sys
+print('linnet.compiler' in sys.modules, 'llvmlite' in sys.modules, 'linnet.arrays' in sys.modules)
+print([float(np.abs(each.to_numpy()).sum()) for each in found])
+"""
+
+
+def test_a_process_whose_operations_are_known_imports_no_compiler(tmp_path):
+    first, again = (passes(PROGRAM, LINNET_CACHE_DIR=str(tmp_path / "c")) for _ in range(2))
+    assert first.splitlines()[0] == "True True True"
+    assert again.splitlines()[0] == "False False False"
+    assert again.splitlines()[1] == first.splitlines()[1]
