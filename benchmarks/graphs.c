@@ -72,3 +72,40 @@ i64 distances(i64 n, i64 source, const i32 *restrict ptr, const i32 *restrict id
     free(changed);
     return 0;
 }
+
+// As above, with the distances of the round before only: what does not depend on the order.
+i64 distances_by_rounds(i64 n, i64 source, const i32 *restrict ptr, const i32 *restrict idx,
+                        const double *restrict val, double *restrict distance) {
+    i32 *now = malloc(n * sizeof(i32)), *next = malloc(n * sizeof(i32));
+    char *restrict changed = calloc(n, 1);
+    double *restrict before = malloc(n * sizeof(double));
+    if (!now || !next || !changed || !before) return 1;
+    for (i64 k = 0; k < n; k++) before[k] = distance[k] = INFINITY;
+    before[source] = distance[source] = 0;
+    now[0] = source;
+    for (i64 count = 1; count;) {
+        i64 found = 0;
+        for (i64 q = 0; q < count; q++) {
+            i64 j = now[q];
+            double d = before[j];
+            for (i64 e = ptr[j]; e < ptr[j + 1]; e++) {
+                i64 k = idx[e];
+                if (d + val[e] < distance[k]) {
+                    distance[k] = d + val[e];
+                    if (!changed[k]) { changed[k] = 1; next[found++] = k; }
+                }
+            }
+        }
+        for (i64 q = 0; q < found; q++) {
+            before[next[q]] = distance[next[q]];
+            changed[next[q]] = 0;
+        }
+        i32 *t = now; now = next; next = t;
+        count = found;
+    }
+    free(now);
+    free(next);
+    free(changed);
+    free(before);
+    return 0;
+}

@@ -190,10 +190,15 @@ def linnet_paths(A: sp.csr_array, source: int) -> Side:
     return Side(lambda: distances(ln.empty_tensor(ln.DENSE(1)), W, start), read_paths)
 
 
-def c_paths(A: sp.csr_array, source: int) -> Side:
+def c_paths(A: sp.csr_array, source: int, function: str = "distances") -> Side:
     out = np.empty(A.shape[0])
-    run = native.call("graphs", "distances", A.shape[0], source, *native.csr(A), out)
+    run = native.call("graphs", function, A.shape[0], source, *native.csr(A), out)
     return Side(run, lambda _: read_paths(out))
+
+
+def c_rounds(A: sp.csr_array, source: int) -> Side:
+    """As the program has it: with distances of the round before, and not of the same round."""
+    return c_paths(A, source, "distances_by_rounds")
 
 
 def scipy_paths(A: sp.csr_array, source: int) -> Side:
@@ -232,6 +237,7 @@ def read_paths(found: object) -> np.ndarray:
 PATHS = {
     "linnet": linnet_paths,
     "c": c_paths,
+    "c-rounds": c_rounds,
     "scipy": scipy_paths,
     "dijkstra": dijkstra,
     "graphblas": graphblas_paths,

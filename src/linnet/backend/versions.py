@@ -35,7 +35,7 @@ def versions(loop: imp.For) -> tuple[Version, ...]:
         return (Version(0, _hints(1, width=1)),)
     part = not isinstance(loop.start, imp.Const)  # of a dimension: a block, what is within bounds
     if not sums and (is_short(loop) or appends(loop) or part):
-        return (Version(0, _hints(1, _width(loop))),)
+        return (Version(0, _hints(1, None if is_short(loop) else _width(loop))),)
     if sums and not is_short(loop) and not isinstance(loop.start, imp.Const) and not gathers(loop):
         # a block, a band or a run: a few elements, or a whole row
         width = _VECTOR // BYTES[TYPES[sums[0].dtype]]
