@@ -118,7 +118,7 @@ def part(general: General, x: Any, key: object) -> Any:
         cut = pattern_of(p, (*parts, *[slice(None)] * (len(p.shape) - len(parts))))
     except TypeError:  # bounds that are no integers
         cut = None
-    if cut is None or not cut[1] or max(cut[0][2:]) > 1:  # type: ignore[operator]
+    if cut is None or not cut[1] or any(step not in (0, 1) for step in cut[0][2:]):
         return general(x, key)
     pattern, numbers = cut
     known = ("part", id(current()), *pattern[1:])

@@ -135,7 +135,7 @@ class Ready:
 
     def _take(self, block: array[int], frame: Frame, status: int) -> tuple[Buffer, ...]:
         """The arrays of the result; the memory of all else is given up."""
-        first = 0 if frame.small else 1
+        first = 1 if frame.small else 0  # whose memory is of NumPy
         for r, at in zip(self.results[first:], frame.starts[first:], strict=True):
             if r.position is None or status:
                 release(r, block, at)

@@ -76,13 +76,17 @@ def operands(format: Any, fill: float, dtype: str, size=4) -> tuple[Any, Any, An
 
 def told(found: ln.Tensor) -> tuple[Any, ...]:
     """Everything about a result but where it lies."""
-    arrays = {name: (array.dtype, array.tolist()) for name, array in found.buffers.items()}
+    dtypes = [array.dtype for array in found.buffers.values()]
     named = (found.format, found.format.name, found.output_format, repr(found.fill_value))
-    return (*named, found.shape, found.dtype, found.signature, repr(arrays))
+    held = (found.nnz, repr(found.to_numpy().tolist()))
+    return (*named, found.shape, found.dtype, found.signature, dtypes, *held)
 
 
-@pytest.mark.parametrize(("fill", "dtype"), [(0, "float64"), (2, "float64"), (0, "int32")])
-@pytest.mark.parametrize("format", FORMATS)
+CASES = [(format, 0, "float64") for format in FORMATS]
+CASES += [("csr", 2, "float64"), ("coo", 2, "float64"), ("csr", 0, "int32"), ("dense", 0, "int8")]
+
+
+@pytest.mark.parametrize(("format", "fill", "dtype"), CASES, ids=str)
 def test_again_and_in_another_process(format, fill, dtype, monkeypatch):
     a, b, x = operands(FORMATS[format], fill, dtype)
     first = {name: told(run(a, b, x)) for name, run in OPERATIONS.items()}
