@@ -131,3 +131,28 @@ def test_what_is_read_and_written_is_refused_by_its_name(level: type[Level], upd
     return Y"""
     with pytest.raises(LifecycleError, match=r"^Y is read and written in the loop over `i"):
         Kernel(parse_text(text))(ln.empty_tensor(level(ln.Element(0.0))), np.ones(3))
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("kind", ["Element", "SparseScalar"])
+def test_a_scalar_begins_anew_after_it_was_used(kind: str, backend: str) -> None:
+    """At the end of a step, in a branch of it, or in a loop: it is the scalar of all steps."""
+    for end, expected in (
+        ("s[...] = 1", 113),
+        ("if A[step] > 1:\n            s[...] = 1", 118),
+        ("for i in range(2):\n            y[()] += s[()]\n            s[...] = 1", 129),
+    ):
+        text = f"""def f(y, A):
+    s = ln.temp(ln.{kind}(0.0, 'float64'))
+    y[...] = 0
+    s[...] = 5
+    for step in range(A.shape[0]):
+        s[()] += A[step]
+        y[()] += s[()]
+        {end}
+    y[()] += 100 * s[()]
+    return y"""
+        kernel, A = Kernel(parse_text(text)), np.array([1.0, 2.0, 3.0])
+        args = {"y": ln.scalar(0.0), "A": ln.asarray(A)}
+        check(Subject.of(kernel.program, args), args, (backend,))
+        assert kernel(ln.scalar(0.0), A).item() == expected

@@ -246,11 +246,9 @@ class _Blocks:
             outside = tensor in self.ended or next(k for t, k in uses if t == tensor) == DECLARE
             at = uses[tensor, kind]
             raise outside_its_block(tensor, at) if outside else undeclared(tensor, at)
-        if kind == UPDATE or (tensor, UPDATE) not in uses:
+        if kind == UPDATE or (tensor, UPDATE) not in uses or tensor in self.carried:
             return
         if kind == READ:
-            if tensor in self.carried:
-                return
             raise _torn(tensor, stmt, uses)
         raise outside_its_block(tensor, uses[tensor, UPDATE])
 
