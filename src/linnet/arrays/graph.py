@@ -47,6 +47,8 @@ def leaf(tensor: Tensor, name: str = "") -> Leaf:
 
 def node_of(value: object) -> Node:
     """Anything that can be an operand, as a node."""
+    if type(value) is Tensor:
+        return leaf(value)
     if type(value) in _NUMBERS:
         return Constant(value, weak_dtype(value))  # type: ignore[arg-type]
     if isinstance(value, np.generic):
@@ -143,8 +145,11 @@ def view_of(arg: Node, axes: Sequence[Axis], shape: tuple[int, ...]) -> Node:
     if isinstance(arg, View):
         axes = [_composed(inner, axes) for inner in arg.axes]
         arg = arg.arg
-    if isinstance(arg, Leaf) and min([axis.step for axis in axes], default=1) < 0:
-        arg, axes = _forward(arg, axes, shape)
+    if type(arg) is Leaf:
+        for axis in axes:
+            if axis.step < 0:
+                arg, axes = _forward(arg, axes, shape)
+                break
     if shape == arg.shape and all(x == Axis(k) for k, x in enumerate(axes)):
         return arg
     return View(arg, tuple(axes), shape, arg.dtype)

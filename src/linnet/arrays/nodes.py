@@ -12,7 +12,7 @@ of it that the target does not have is reduced over, by `op`; the sum, if the eq
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from linnet import loops
 from linnet.algebra.dtypes import Number
@@ -90,8 +90,7 @@ class Reduce:
     dtype: str
 
 
-@dataclass(frozen=True, slots=True)
-class Axis:
+class Axis(NamedTuple):
     """Where an axis of a view's argument is read: at `start + step * (index of axis out)`.
 
     With no `out`, at `start`.

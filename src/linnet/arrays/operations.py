@@ -88,9 +88,12 @@ def _noted(function: object, args: tuple[object, ...]) -> Array:
     """A function of lazy arrays."""
     nodes = []
     for arg in args:
-        if isinstance(arg, Expression):
+        if type(arg) is Lazy:
+            nodes.append(arg.node)
+        elif isinstance(arg, Expression):
             return called(function_of(function), args)  # type: ignore[return-value]
-        nodes.append(arg.node if type(arg) is Lazy else node_of(arg))
+        else:
+            nodes.append(node_of(arg))
     return Lazy(_mapped(function_of(function), nodes))
 
 

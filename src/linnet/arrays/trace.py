@@ -14,7 +14,7 @@ from linnet.algebra.function import Function, typed
 from linnet.arrays.nodes import Constant, Leaf, Map, Node, Position, Reduce, Take, View
 from linnet.arrays.scalars import is_passed, scalar, settled
 from linnet.formats.tensor import Tensor
-from linnet.runtime.measure import scale, well_filled
+from linnet.runtime.measure import measure, scale
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +106,8 @@ class Trace:
         if number == len(self.tensors):
             self.tensors.append(tensor)
         held = tensor.contents()
-        return (number, held._signature or held.signature, well_filled(held), leaf.name)
+        filled = (held._measure or measure(held))[0]
+        return (number, held._signature or held.signature, filled, leaf.name)
 
     def _view(self, view: View) -> object:
         below = self.place(view.arg)
