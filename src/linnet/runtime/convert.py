@@ -24,7 +24,7 @@ from linnet.formats.named import COO, SCALAR, settle
 from linnet.formats.tensor import Tensor
 from linnet.runtime.entries import sort_entries
 from linnet.runtime.kernel import Kernel
-from linnet.runtime.listing import relisted
+from linnet.runtime.listing import relisting
 
 
 @lru_cache(maxsize=1024)
@@ -77,17 +77,26 @@ def _is_not(fill: loops.Literal) -> Callable[[loops.Expr], loops.Expr]:
 
 def convert(tensor: Tensor, format: Format) -> Tensor:
     """The tensor in another format, whose dtype and fill value are known."""
-    if any(level.mirrored for level in tensor.format.levels):
-        return _listed(tensor).to(format)
-    if format.written is not format:
-        return _packed(tensor, format)
-    listed = relisted(tensor, format)
-    if listed is not None:
-        return listed
-    if _needs_sorting(tensor, format):
-        return _sorted(tensor, format)
-    if _keeps_fill(tensor.contents().format, format):
-        return _with_its_fill(tensor, format)
+    return _way(tensor.contents().format, format)(tensor, format)
+
+
+@lru_cache(maxsize=1024)
+def _way(source: Format, target: Format) -> Callable[[Tensor, Format], Tensor]:
+    """What converts tensors of one format to another."""
+    if any(level.mirrored for level in source.levels):
+        return lambda tensor, format: _listed(tensor).to(format)
+    if target.written is not target:
+        return _packed
+    way = relisting(source, target) or (_with_its_fill if _keeps_fill(source, target) else _copied)
+    # of one level that is written in order, the entries of each fiber are counted instead
+    in_order = sum(level.width for level in target.levels[:-1] if level.sequential)
+    if source.order != target.order and in_order > 1:
+        return lambda tensor, format: (_sorted if _is_long(tensor) else way)(tensor, format)
+    return way
+
+
+def _copied(tensor: Tensor, format: Format) -> Tensor:
+    """Copy what is stored, in one kernel."""
     result = Tensor(format, None)
     copy_kernel(tensor.contents().format, format)(result, tensor)
     return result
@@ -145,16 +154,11 @@ def _is_dense(format: Format) -> bool:
 # -- by way of coordinates -------------------------------------------------------------------------
 
 
-def _needs_sorting(tensor: Tensor, format: Format) -> bool:
-    """Whether many entries go to more than one level that is written in order, in another order.
-
-    For one such level, the entries of each fiber are counted instead.
-    """
+def _is_long(tensor: Tensor) -> bool:
+    """Whether a tensor has many entries, whose coordinates fit the keys that are sorted."""
     contents = tensor.contents()
-    if contents.format.order == format.order or sum(key_bits(contents.shape)) > KEY:
-        return False
-    in_order = sum(level.width for level in format.levels[:-1] if level.sequential)
-    return in_order > 1 and max(buffer.length for buffer in contents.buffers) >= MANY
+    fits = sum(key_bits(contents.shape)) <= KEY
+    return fits and max(buffer.length for buffer in contents.buffers) >= MANY
 
 
 def _sorted(tensor: Tensor, format: Format) -> Tensor:

@@ -6,7 +6,7 @@ which fiber an entry belongs to is told otherwise: by pointers, or by a number f
 
 from __future__ import annotations
 
-from collections.abc import MutableSequence, Sequence
+from collections.abc import Callable, MutableSequence, Sequence
 from typing import Any
 
 import numpy as np
@@ -20,15 +20,14 @@ from linnet.formats.tensor import Tensor
 from linnet.runtime.routine import Routine
 
 
-def relisted(tensor: Tensor, format: Format) -> Tensor | None:
-    """The tensor with its entries listed otherwise; None if these are no two such formats."""
-    held = tensor.contents().format
+def relisting(held: Format, format: Format) -> Callable[[Tensor, Format], Tensor] | None:
+    """What lists the entries otherwise; None if these are no two such formats."""
     if held.order != format.order or held.ndim < 2 or repr(held.leaf) != repr(format.leaf):
         return None
     if _is_list(format.levels[0], format.ndim) and _is_stack(held):
-        return _expanded(tensor, format)
+        return _expanded
     if _is_list(held.levels[0], held.ndim) and format.ndim == 2 and _is_stack(format):
-        return _compressed(tensor, format) if format.levels[0].full else None
+        return _compressed if format.levels[0].full else None
     return None
 
 
