@@ -23,6 +23,8 @@ def figures() -> Iterator[dict[str, object]]:
         yield _figure("SpGEMM: compile", _best("first", uncached, 3) - lower, 0.100)
         _best("load", environment, 1)  # fills the cache
         yield _figure("SpGEMM: load in a second process", _best("load", environment), 0.005)
+        _best("operation", environment, 1)
+        yield _figure("first A @ x of a second process", _best("operation", environment), 0.010)
         yield _figure("warm call, SpMV of 10 x 10", _best("warm", environment, 3), 15e-6)
 
 

@@ -43,10 +43,13 @@ def best(run: Callable[[], object], times: int) -> float:
 
 
 def measure(what: str) -> float:
-    """Seconds for one of: import, lower, first, load, warm."""
+    """Seconds for one of: import, operation, lower, first, load, warm."""
     if what == "import":
         return imported
     A = ln.tensor(np.stack([np.arange(10)] * 2), np.ones(10), (10, 10), format=ln.CSR)
+    if what == "operation":
+        vector = np.ones(10)
+        return best(lambda: A @ vector, 1)
     x, y, C = ln.asarray(np.ones(10)), ln.empty_tensor(ln.DENSE(1)), ln.empty_tensor(ln.CSR)
     product = ln.kernel(spmv)
     product(y, A, x)  # what is loaded at the first call is loaded now

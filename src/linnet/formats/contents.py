@@ -85,6 +85,7 @@ class Contents:
     __slots__ = (
         "_measure",
         "_nnz",
+        "_shared",
         "_signature",
         "_slots",
         "buffers",
@@ -105,6 +106,7 @@ class Contents:
         self._signature: Signature | None = None
         self._nnz: int | None = None
         self._measure: tuple[int, ...] | None = None
+        self._shared = False  # known to be memory that no kernel will write to
         self.fitted: tuple[np.dtype[Any], ...] | None = None
 
     @property

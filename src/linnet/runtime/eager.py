@@ -76,7 +76,8 @@ def product(general: General, x: Any, y: object) -> Any:
                 shared = share(y)
                 return learned(array, (x, shared), general, ("matmul", x, shared))
             n = y.size
-            found = ready.run([p._slots or p.slots, (*y.shape, address_of(y), n, n)], (p,))
+            alone = () if p._shared else (p,)
+            found = ready.run([p._slots or p.slots, (*y.shape, address_of(y), n, n)], alone)
             if found is not None:
                 return found
     elif type(y) is Tensor and (q := y._contents) is not None:
@@ -85,7 +86,8 @@ def product(general: General, x: Any, y: object) -> Any:
         ready = _known(key) or recalled(key)
         if ready is None:
             return learned(key, (x, y), general, ("matmul", x, y))
-        found = ready.run([p._slots or p.slots, q._slots or q.slots], (p, q))
+        held = () if p._shared and q._shared else (p, q)
+        found = ready.run([p._slots or p.slots, q._slots or q.slots], held)
         if found is not None:
             return found
     return general("matmul", x, y)
@@ -99,7 +101,7 @@ def reduction(general: General, name: str, x: Any, axis: object) -> Any:
         ready = _known(key) or recalled(key)
         if ready is None:
             return learned(key, (x,), lambda: general(x, axis=axis), ())
-        found = ready.run([p._slots or p.slots], (p,))
+        found = ready.run([p._slots or p.slots], () if p._shared else (p,))
         if found is not None:
             return found
     return general(x, axis=axis)

@@ -70,11 +70,13 @@ class Frame(NamedTuple):
 class Ready:
     """A kernel that is called with the slots of operands, and gives a tensor."""
 
-    __slots__ = ("call", "frames", "output", "recipe", "results", "signature", "sized", "straight")
+    __slots__ = ("call", "frames", "kind", "output", "recipe", "results", "signature", "sized",
+                 "straight")  # fmt: skip
 
     def __init__(self, recipe: Recipe, call: Callable[[int], int]) -> None:
         self.recipe, self.call = recipe, call
         self.results = tuple([_result(w, k) for k, w in enumerate(recipe.written)])
+        self.kind = np.dtype(recipe.format.dtype)  # of the values
         self.straight = recipe.sources == tuple(range(recipe.arguments))
         self.output = Signature.of(recipe.asked)
         self.signature = _signature(recipe)
@@ -85,7 +87,8 @@ class Ready:
     def run(self, given: Sequence[Slots], held: Sequence[Contents]) -> Tensor | None:
         """The result for arguments with these slots; None if the general way has to be gone.
 
-        `held` are contents that other threads may write to, unless somebody reads them.
+        `held` are contents that other threads may write to, unless somebody reads them: all but
+        those whose memory is shared anyway.
         """
         known = given if self.straight else [given[k] for k in self.recipe.sources]
         for frame in self.frames:
@@ -96,24 +99,19 @@ class Ready:
             if made is None:
                 return None
             frame = made
-        with GUARD.lock:
-            for contents in held:
-                if contents.lent:
-                    return None
-            for contents in held:
-                contents.pins += 1
+        if held and not _pinned(held):
+            return None
         block, small, status = frame.block[:], frame.small, _NOT_RUN
         try:
             if small:
-                at, values = frame.starts[0], np.empty(small, self.results[0].kinds[0])
+                at, values = frame.starts[0], np.empty(small, self.kind)
                 block[at], block[at + 1] = address_of(values), small
             else:
                 self._lend(block, frame)
             status = self.call(block.buffer_info()[0])
         finally:  # after an interrupt, too: a kernel runs to its end, and what it made is freed
-            with GUARD.lock:
-                for contents in held:
-                    contents.pins -= 1
+            if held:
+                _unpin(held)
             taken = () if small and len(self.results) == 1 else self._take(block, frame, status)
         if status:
             return None
@@ -165,6 +163,23 @@ class Ready:
         made = Frame(known, block, shapes, tuple(first), count if count < _SMALL else 0)
         self.frames = (made, *self.frames[: _FRAMES - 1])  # at once: other threads may look
         return made
+
+
+def _pinned(held: Sequence[Contents]) -> bool:
+    """Keep other threads from writing to what a kernel reads; False if one is at it."""
+    with GUARD.lock:
+        for contents in held:
+            if contents.lent:
+                return False
+        for contents in held:
+            contents.pins += 1
+    return True
+
+
+def _unpin(held: Sequence[Contents]) -> None:
+    with GUARD.lock:
+        for contents in held:
+            contents.pins -= 1
 
 
 def _result(written: Written, place: int) -> Result:

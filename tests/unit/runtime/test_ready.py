@@ -183,6 +183,15 @@ def test_options_have_kernels_of_their_own():
         assert len(known()) == count + 1
 
 
+def test_the_other_back_end(monkeypatch):
+    a, b, x = operands(ln.CSR, 0, "float64")
+    expected = [told(a @ x), told(a + b), told(a.sum(0))]
+    with ln.config(backend="c"):
+        for _ in range(3):
+            assert [told(a @ x), told(a + b), told(a.sum(0))] == expected
+            forget(monkeypatch)
+
+
 def test_memory_that_is_being_written_is_left_alone():
     a, b, _ = operands(ln.CSR, 0, "float64")
     a + b
