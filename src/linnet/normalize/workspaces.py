@@ -25,10 +25,11 @@ from linnet.formats.insertion import COORD, DENSE, MAP, workspace_format
 from linnet.formats.level import APPEND
 from linnet.formats.policies import Policy
 from linnet.loops.printer import show
-from linnet.loops.rewrite import block, leaves, map_stmts, point_of, rewrite_stmt, walk
+from linnet.loops.rewrite import block, leaves, map_stmts, point_of, walk
 from linnet.names import Names
 from linnet.normalize.choice import Choice, Chosen, Unpacking
 from linnet.normalize.classify import Assembly
+from linnet.normalize.collecting import Collecting
 from linnet.normalize.counting import count_first
 from linnet.normalize.lifecycles import refused
 from linnet.normalize.updates import (
@@ -316,46 +317,17 @@ class _Insertion:
     def temporary(
         self, declare: loops.Declare, stmt: loops.Stmt, outer: tuple[str, ...]
     ) -> loops.Stmt:
-        """`w[...] = init; stmt with w for the tensor; for …: tensor[…] = w[…]`."""
+        """What collects the updates, of the kind that they want, and is copied."""
         if any(isinstance(n, loops.Swap) and self.tensor in (n.a, n.b) for n in walk(stmt)):
             raise _swapped(self.tensor, declare)
-        modes = self.format.order[len(outer) :]
         name = self.names.fresh(f"{self.tensor}_w")
-        assert declare.dims is not None
-        dims = tuple(declare.dims[m] for m in modes)
+        collecting = Collecting(self.tensor, name, self.format.order, outer)
         kind, why = self.kind(name, stmt, declare, outer)
-        self.made[name] = workspace_format(self.format, len(modes), kind, self.policy)
+        made = workspace_format(self.format, len(collecting.modes), kind, self.policy)
+        self.made[name] = made
         inside = f" inside {', '.join(outer)}" if outer else ""
-        self.notes.append(f"collected{inside} in {self.made[name]!r}: {why}")
-
-        def to_temporary(access: loops.Access) -> loops.Access:
-            given = access.protocols
-            protocols = tuple(given[m] for m in modes) if given else ()
-            return loops.Access(name, tuple(access.indices[m] for m in modes), protocols, access.at)
-
-        def write(s: loops.Stmt) -> loops.Stmt | None:
-            if isinstance(s, loops.Declare) and s.tensor == self.tensor:
-                assert s.dims is not None
-                return replace(s, tensor=name, dims=tuple(s.dims[m] for m in modes))
-            mine = isinstance(s, loops.Assign) and s.target.tensor == self.tensor
-            return replace(s, target=to_temporary(s.target)) if mine else None  # type: ignore
-
-        def read(e: loops.Expr) -> loops.Expr | None:
-            mine = isinstance(e, loops.Access) and e.tensor == self.tensor
-            return to_temporary(e) if mine else None  # type: ignore[arg-type]
-
-        inner = [self.names.fresh(f"{self.tensor}_{k}") for k in range(len(modes))]
-        where = dict(zip(self.format.order, (*outer, *inner), strict=True))
-        target = loops.Access(
-            self.tensor, tuple(loops.Index(where[m]) for m in range(self.format.ndim))
-        )
-        value = loops.Access(name, tuple(loops.Index(i) for i in inner))
-        copy: loops.Stmt = loops.Assign(target, None, value, declare.at)
-        for index, dim in zip(reversed(inner), reversed(dims), strict=True):
-            copy = loops.Loop(index, loops.Extent(loops.Literal(0), dim), copy, declare.at)
-        begin = loops.Declare(name, declare.init, dims, declare.at)
-        reads = begins(stmt, self.tensor) or reads_between(parts(stmt), self.tensor)
-        return block([begin, rewrite_stmt(stmt, write, read if reads else None), copy])
+        self.notes.append(f"collected{inside} in {made!r}: {why}")
+        return collecting.rewrite(declare, stmt, self.names)
 
     def kind(
         self, name: str, stmt: loops.Stmt, declare: loops.Declare, outer: tuple[str, ...]
