@@ -6,131 +6,50 @@ import numpy as np
 import pytest
 
 import linnet as ln
+from linnet.frontend.text import parse_text
 
 FLAGS = ln.SparseByteMap(ln.Pattern())
 N = 400
 
 
-# Each kernel marks x[p[i]], in any order, and goes through what is marked.
-@ln.kernel
-def count(y, p, x):
-    w = ln.temp(FLAGS)
-    y[...] = 0
-    ln.declare(w, False, (x.shape[0],))
+def marked(name, init, reads, marks=("w",), also=""):
+    """A kernel that marks x[p[i]], in any order, and goes through what is marked."""
+    declares = "\n    ".join(f"ln.declare({m}, False, (x.shape[0],))" for m in marks)
+    temps = "\n    ".join(f"{m} = ln.temp(FLAGS)" for m in marks)
+    text = f"""
+def {name}(y, p, x):
+    {temps}
+    y[...] = {init}
+    {declares}
     for i in ...:
-        w[p[i]] |= x[p[i]] > 0
-    for i in ...:
-        if w[i]:
-            y[()] += 1
+        w[p[i]] |= x[p[i]] > 0{also}
+    {reads}
     return y
+"""
+    return ln.Kernel(parse_text(text, {"FLAGS": FLAGS}))
 
 
-@ln.kernel
-def largest(y, p, x):
-    w = ln.temp(FLAGS)
-    y[...] = -np.inf
-    ln.declare(w, False, (x.shape[0],))
-    for i in ...:
-        w[p[i]] |= x[p[i]] > 0
-    for i in ...:
-        if w[i]:
-            y[()] = max(y[()], x[i])
-    return y
+def of_each(update, condition="w[i]", loop="..."):
+    """Go through what is marked."""
+    return f"for i in {loop}:\n        if {condition}:\n            {update}"
 
 
-@ln.kernel
-def looked_up(y, p, x):
-    w = ln.temp(FLAGS)
-    y[...] = 0
-    ln.declare(w, False, (x.shape[0],))
-    for i in ...:
-        w[p[i]] |= x[p[i]] > 0
-    for i in ...:
-        if w[ln.follow(i)]:
-            y[()] += x[i]
-    return y
-
-
-@ln.kernel
-def each_for_itself(y, p, x):
-    w = ln.temp(FLAGS)
-    y[...] = 0
-    ln.declare(w, False, (x.shape[0],))
-    for i in ...:
-        w[p[i]] |= x[p[i]] > 0
-    for i in ...:
-        if w[i]:
-            y[i] = 2 * x[i]
-    return y
-
-
-@ln.kernel
-def first(y, p, x):
-    w = ln.temp(FLAGS)
-    y[...] = -1
-    ln.declare(w, False, (x.shape[0],))
-    for i in ...:
-        w[p[i]] |= x[p[i]] > 0
-    for i in ...:
-        if w[i]:
-            y[()] = ln.choose(-1)(y[()], i)
-    return y
-
-
-@ln.kernel
-def from_ten_on(y, p, x):
-    w = ln.temp(FLAGS)
-    y[...] = 0
-    ln.declare(w, False, (x.shape[0],))
-    for i in ...:
-        w[p[i]] |= x[p[i]] > 0
-    for i in range(10, x.shape[0]):
-        if w[i]:
-            y[()] += 1
-    return y
-
-
-@ln.kernel
-def below_thirty(y, p, x):
-    w = ln.temp(FLAGS)
-    y[...] = 0
-    ln.declare(w, False, (x.shape[0],))
-    for i in ...:
-        w[p[i]] |= x[p[i]] > 0
-    for i in ...:
-        if w[i] and i < 30:
-            y[()] += 1
-    return y
-
-
-@ln.kernel
-def gaps(y, p, x):
-    w = ln.temp(FLAGS)
-    y[...] = 0
-    ln.declare(w, False, (x.shape[0],))
-    for i in ...:
-        w[p[i]] |= x[p[i]] > 0
-    for i in ...:
-        if not w[i]:
-            y[()] += 1
-    return y
-
-
-@ln.kernel
-def swapped(y, p, x):
-    w = ln.temp(FLAGS)
-    v = ln.temp(FLAGS)
-    y[...] = -1
-    ln.declare(w, False, (x.shape[0],))
-    ln.declare(v, False, (x.shape[0],))
-    for i in ...:
-        w[p[i]] |= x[p[i]] > 0
-        v[i] |= x[i] < 0
-    v, w = w, v
-    for i in ...:
-        if v[i]:
-            y[()] = ln.choose(-1)(y[()], i)
-    return y
+FIRST = "y[()] = ln.choose(-1)(y[()], i)"
+count = marked("count", 0, of_each("y[()] += 1"))
+largest = marked("largest", "-np.inf", of_each("y[()] = max(y[()], x[i])"))
+looked_up = marked("looked_up", 0, of_each("y[()] += x[i]", "w[ln.follow(i)]"))
+each_for_itself = marked("each_for_itself", 0, of_each("y[i] = 2 * x[i]"))
+first = marked("first", -1, of_each(FIRST))
+from_ten_on = marked("from_ten_on", 0, of_each("y[()] += 1", loop="range(10, x.shape[0])"))
+below_thirty = marked("below_thirty", 0, of_each("y[()] += 1", "w[i] and i < 30"))
+gaps = marked("gaps", 0, of_each("y[()] += 1", "not w[i]"))
+swapped = marked(
+    "swapped",
+    -1,
+    "v, w = w, v\n    " + of_each(FIRST, "v[i]"),
+    marks=("w", "v"),
+    also="\n        v[i] |= x[i] < 0",
+)
 
 
 SCALAR, VECTOR = ln.Element(0), ln.DENSE(1)
