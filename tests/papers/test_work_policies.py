@@ -10,6 +10,7 @@ import pytest
 import linnet as ln
 from linnet.errors import FormatError, KernelSyntaxError
 from linnet.formats.assemble import unpack
+from linnet.formats.policies import insert_listed, sort_buckets
 from linnet.frontend.text import parse_text
 from linnet.imp.components import compare
 
@@ -375,3 +376,41 @@ class NamedLikeOurs(ln.Policy):
 def test_variables_of_codelets_have_any_name():
     X = np.arange(10)
     assert scatter(ln.workspace(2, NamedLikeOurs()), X, X, np.ones(10), (10, 10)).nnz == 10
+
+
+# -- buckets that many components share ------------------------------------------------------------
+
+
+class Counted(list):
+    """A list that counts how often it is read."""
+
+    reads = 0
+
+    def __getitem__(self, at):
+        Counted.reads += 1
+        return list.__getitem__(self, at)
+
+
+def test_a_long_list_is_not_looked_through_to_its_end():
+    """Insertion takes a bounded number of steps, and equal components are listed as they came."""
+    crd, count = Counted(k * 37 % 400 for k in range(1200)), 0
+    slots, order, spare = [0] * (1 + 2 * 1200), [0] * 4000, [0] * 4000
+    for key in crd[:]:
+        crd[count] = key
+        count += insert_listed(crd, 1, 0, count, 0, order, slots, 1) == count
+    assert Counted.reads < 100 * 1200
+    sort_buckets(crd, 1, 0, count, order, spare, slots, 1)
+    assert [(crd[e], e) for e in order[:count]] == sorted((crd[e], e) for e in range(count))
+
+
+@pytest.mark.parametrize("policy", [ln.Bucket(length=1), ln.Hash(1), ln.Bucket()], ids=repr)
+@pytest.mark.parametrize("shape", [(2, 3000), (1 << 40, 1 << 40)])
+def test_many_components_in_one_bucket(policy, shape):
+    """A short first dimension, or one bucket for all; the last of all assignments counts."""
+    rng = np.random.default_rng(6)
+    X, Y, v = rng.integers(0, 2, 4000), rng.integers(0, 900, 4000), rng.random(4000)
+    w = scatter(ln.workspace(2, policy), X, Y, v, shape, "=")
+    coords, values = unpacked(w)
+    expected = dict(zip(zip(X.tolist(), Y.tolist(), strict=True), v.tolist(), strict=True))
+    assert dict(zip(zip(*coords, strict=True), values, strict=True)) == expected
+    assert list(zip(*coords, strict=True)) == sorted(expected)

@@ -191,27 +191,42 @@ class Accumulation:
         checks = (*self._alarm(), self.unless(right)) if self.checks else ()
         return (self._tell(state), imp.Let(e, found), *checks, known)
 
-    def _tell(self, state: tuple[imp.Expr, ...]) -> imp.Stmt:
-        """Write the coordinates of the next component: as their number, or one by one."""
-        v, crd, number = self.v, self.array("crd"), state[0]
+    def _number(self, state: tuple[imp.Expr, ...]) -> imp.Expr:
+        """The number of coordinates in row-major order, if all have 64 bits."""
+        number = state[0]
         for k in range(1, len(state)):
             number = number * self.storage.dim(0, k) + state[k]
-        one = imp.Store(crd, self.end, number)
+        return number
+
+    def _tell(self, state: tuple[imp.Expr, ...]) -> imp.Stmt:
+        """Write the coordinates of the next component: as their number, or one by one."""
+        v, crd = self.v, self.array("crd")
+        one = imp.Store(crd, self.end, self._number(state))
         if len(state) == 1:
             return one
         apart = [imp.Store(crd, self.end * v.w + k, i) for k, i in enumerate(state)]
         return imp.If(imp.eq(v.w, imp.ONE), imp.Block((one,)), imp.Block(tuple(apart)))
 
     def _bucket(self, state: tuple[imp.Expr, ...]) -> imp.Expr:
-        """The bucket of a component: by its first coordinate, if the policy does not say."""
+        """The bucket of a component: by its number, if the policy does not say.
+
+        Coordinates that have no number are told apart by the first of them.
+        """
         dims = [self.storage.dim(0, k) for k in range(len(state))]
         if self.policy.mapping is not None:
             return self.b.call(self.policy.mapping, *state, *dims)
         if not self.policy.buckets:
             return imp.ZERO
-        heads = self.v.heads
-        share = imp.binary("div", dims[0] + heads - 1, imp.maximum(heads, 1))
-        return imp.binary("div", state[0], imp.maximum(share, 1))
+        total = dims[0]
+        for dim in dims[1:]:
+            total = total * dim
+        one, first = self._share(self._number(state), total), self._share(state[0], dims[0])
+        return one if len(state) == 1 else imp.Select(imp.eq(self.v.w, imp.ONE), one, first)
+
+    def _share(self, number: imp.Expr, total: imp.Expr) -> imp.Expr:
+        """The head of a number, of so many in all: each head has as many that follow each other."""
+        each = imp.binary("div", total, imp.maximum(self.v.heads, 1)) + 1
+        return imp.binary("div", number, imp.maximum(each, 1))
 
     # -- sort and merge --------------------------------------------------------------------------
 

@@ -34,7 +34,6 @@ from linnet.imp.components import (
     compare,
     insertion_sort_ids,
     is_sorted,
-    merge_sort_ids,
     sort_ids,
 )
 from linnet.imp.printer import show
@@ -49,6 +48,7 @@ Target = MutableSequence[int]
 
 _MOST_GROWTH = 1000
 _MIX = 0x9E3779B97F4A7C15
+_FAR = 32  # components of a list that are looked at, and that are sorted by insertion
 INSERT = ("int64*", *("int64",) * 4, "int64*", "int64*", "int64")
 CLEAR = ("int64*", "int64", "int64")
 SORT = ("int64*", *("int64",) * 3, "int64*", "int64*", "int64*", "int64")
@@ -98,7 +98,7 @@ class Policy:
     sort: ClassVar[Callable[..., None]] = staticmethod(sort_all)
     clear: ClassVar[Callable[..., None]] = staticmethod(clear_heads)
     bucket: ClassVar[Callable[..., int] | None] = None
-    buckets: ClassVar[bool] = False  # components are told apart by their first coordinate
+    buckets: ClassVar[bool] = False  # neighbours are in one bucket, if nothing else is said
 
     def __init_subclass__(cls) -> None:
         """Read the codelets where they are written: later their text may have been replaced."""
@@ -194,12 +194,16 @@ class Coord(Policy):
 def insert_listed(
     crd: Ints, w: int, base: int, e: int, bucket: int, order: Target, slots: Target, size: int
 ) -> int:
-    """Look through the list of a bucket; a component that is not there is put in front."""
+    """Look for a component in the list of its bucket; what is not found is put in front.
+
+    Of a long list, the latest ones are looked at: the others are the same when they are sorted.
+    """
     head = bucket % size
-    found = slots[head]
-    while found != 0 and compare(crd, base + found - 1, crd, base + e, w) != 0:
+    found, steps = slots[head], 0
+    while found != 0 and steps < _FAR and compare(crd, base + found - 1, crd, base + e, w) != 0:
         found = slots[size + 2 * found - 2]
-    if found != 0:
+        steps += 1
+    if found != 0 and steps < _FAR:
         return found - 1
     slots[size + 2 * e] = slots[head]
     slots[size + 2 * e + 1] = head
@@ -217,17 +221,23 @@ def sort_buckets(
     crd: Ints, w: int, base: int, count: int, order: Target, spare: Target, slots: Ints, size: int
 ) -> None:
     """List bucket after bucket, each of them sorted; if that is not the order, sort it all."""
-    out = 0
+    out, most = 0, 0
     for head in range(size):
-        found, begin = slots[head], out
+        found, end = slots[head], out
         while found != 0:
-            order[out] = found - 1
-            out += 1
+            end += 1
             found = slots[size + 2 * found - 2]
-        if out - begin > 1:
-            insertion_sort_ids(crd, w, base, begin, out, order)
-    if not is_sorted(crd, w, base, count, order):
-        merge_sort_ids(crd, w, base, count, order, spare)
+        most = max(most, end - out)
+        if most > _FAR:
+            break
+        found = slots[head]
+        for t in range(end - out):  # the latest comes first
+            order[end - 1 - t] = found - 1
+            found = slots[size + 2 * found - 2]
+        insertion_sort_ids(crd, w, base, out, end, order)
+        out = end
+    if most > _FAR or not is_sorted(crd, w, base, count, order):
+        sort_ids(crd, w, base, count, order, spare)
 
 
 @dataclass(frozen=True, repr=False)
@@ -235,7 +245,7 @@ class Bucket(Policy):
     """Bucket sort: components that are the same are combined as they come, found by bucket.
 
     `h(i, j, …, n_i, n_j, …)` is a function in restricted Python that says which of `length`
-    buckets coordinates belong to. By default it is the first coordinate.
+    buckets coordinates belong to. By default, each bucket has as many that follow each other.
     """
 
     h: Callable[..., int] | None = None
@@ -265,7 +275,7 @@ class Bucket(Policy):
     def heads(self, b: Builder, first: imp.Expr, capacity: imp.Expr) -> imp.Expr:
         if self.length is not None:
             return imp.Const(self.length, imp.INT)
-        return imp.maximum(imp.minimum(first, capacity), 1)
+        return imp.maximum(capacity, 1)
 
 
 # -- a hash table ----------------------------------------------------------------------------------
