@@ -18,7 +18,7 @@ VECTORS = {
     "hash": ln.SparseHash(ln.Element()),
 }
 RESULTS = {"dense": ln.Dense(ln.Element()), **VECTORS}
-MIXED = ["sparse runs", "list", "sparse runs", "runs", "hash", "sparse runs", "list"]
+MIXED = ["sparse runs", "list", "blocks", "runs", "hash", "sparse runs", "list"]
 
 
 def text_of(operator: str, count: int, shifts: tuple[int, ...] = (0,)) -> str:
@@ -60,11 +60,53 @@ def test_lists_and_runs(operator, fill, result):
     check(Subject.of(parse_text(text_of(operator, len(MIXED))), given), given)
 
 
-@pytest.mark.parametrize("kind", ["list", "runs", "sparse runs", "hash"])
+@pytest.mark.parametrize("kind", VECTORS)
 @pytest.mark.parametrize("fill", [0.0, 2.0])
 def test_windows_in_which_nothing_is_decided(kind, fill):
     given = arguments([kind], "list", fill)
     check(Subject.of(parse_text(text_of("+", 1, (-2, -1, 0, 1, 2))), given), given)
+
+
+@pytest.mark.parametrize("dtype", ["int16", "bool", "uint64", "float32", "complex64"])
+@pytest.mark.parametrize("kind", ["list", "sparse runs", "blocks"])
+def test_dtypes(kind, dtype):
+    given = {"y": ln.empty_tensor(VECTORS["list"])}
+    for k in range(4):
+        given[f"a{k}"] = ln.asarray(vector(k, 0.0).astype(dtype), format=VECTORS[kind])
+    check(Subject.of(parse_text(text_of("+", 4)), given), given)
+
+
+MATRICES = {
+    "coo": ln.COO(2),
+    "lists": ln.SparseList(ln.SparseList(ln.Element())),
+    "dense in lists": ln.SparseList(ln.Dense(ln.Element())),
+    "runs of rows": ln.SparseRunList(ln.SparseList(ln.Element())),
+    "runs in lists": ln.SparseList(ln.RunList(ln.Element())),
+    "runs in blocks": ln.SparseBlockList(ln.SparseRunList(ln.Element())),
+    "hash in hash": ln.SparseHash(ln.SparseHash(ln.Element())),
+    "bytes in lists": ln.SparseList(ln.SparseByteMap(ln.Element())),
+}
+
+
+@pytest.mark.parametrize("kinds", [*([k] for k in MATRICES), list(MATRICES)[:5]], ids=str)
+@pytest.mark.parametrize("shift", [0, 1])
+def test_matrices(kinds, shift):
+    count = max(4, len(kinds))
+    names = [f"a{k}" for k in range(count)]
+    value = " + ".join(f"{a}[i, j + {shift}]" for a in names)
+    program = parse_text(
+        f"def many(y, {', '.join(names)}):\n"
+        f"    ln.declare(y, 0.0, (a0.shape[0], a0.shape[1]))\n"
+        f"    for i in range(a0.shape[0]):\n"
+        f"        for j in range(a0.shape[1] - {shift}):\n"
+        f"            y[i, j] = {value}\n"
+        f"    return y\n"
+    )
+    given = {"y": ln.empty_tensor(MATRICES["lists"])}
+    for k, name in enumerate(names):
+        dense = vector(k, 0.0).reshape(8, 5) * (np.arange(8) % (k + 2) > 0)[:, None]
+        given[name] = ln.asarray(dense, format=MATRICES[kinds[k % len(kinds)]])
+    check(Subject.of(program, given), given)
 
 
 def test_code_grows_with_the_operands():

@@ -65,7 +65,7 @@ class Fiber:
     `sub` and `state` belong to levels that store several dimensions at once: how many have been
     walked, and what the level must remember of it. In update mode, `dirty` is the flag to set when
     something is written below, and `fresh` says that the storage of this fiber has not been
-    initialized.
+    initialized. One that is read may be there or not, as `present` says while running.
     """
 
     storage: Storage
@@ -75,6 +75,7 @@ class Fiber:
     state: tuple[imp.Expr, ...] = ()
     dirty: imp.Var | None = None
     fresh: bool = False
+    present: imp.Var | None = None
 
     @property
     def dim(self) -> imp.Expr:

@@ -54,7 +54,9 @@ from linnet.lower.walks import (
     own,
     stepper_of,
 )
-from linnet.lower.wide import END, MANY, has_stretches, is_wide, merge_stretches, merge_wide
+from linnet.lower.wide import END, has_stretches, is_wide, merge_stretches, merge_wide
+
+MANY = 3  # fibers that follow others, each of which doubles the cases
 
 
 def locate(ctx: Context, r: Region) -> None:

@@ -48,6 +48,7 @@ class Context:
     # of assignments, by place and target, if asked for
     counters: dict[tuple[Location, str], imp.Load] = field(default_factory=dict)
     carried: frozenset[str] = frozenset()  # scalars that are read while they are updated
+    parts: int = 1  # into which the open loops have been cut (`lower.masks`)
     trace: Trace | None = None  # what is done, if somebody looks
 
     def begin(self, cursor: Cursor) -> imp.Expr:

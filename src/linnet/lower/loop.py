@@ -22,10 +22,11 @@ from linnet.lower.context import (
 )
 from linnet.lower.covering import is_everywhere, visits_all_indices
 from linnet.lower.expressions import lower_expr
+from linnet.lower.masks import cutting, mask_looplet
 from linnet.lower.region import LowerStmt, Region, lower_region
 from linnet.lower.searches import hold_searched
 from linnet.lower.trace import walked_line
-from linnet.lower.unfurl import Span, guard, mask_looplet, unfurl
+from linnet.lower.unfurl import Span, guard, unfurl
 from linnet.lower.windows import join_windows
 
 
@@ -50,11 +51,14 @@ def lower_loop(ctx: Context, loop: loops.Loop, lower_stmt: LowerStmt) -> None:
         ctx.known.enter(index.name, lo, hi)
     looplets: dict[Cursor, Looplet] = {}
     span = Span(index, lo, hi, point)
-    for c in cursors_of(body, loop.index):
-        if isinstance(c, Mask) and is_left(loop):
-            continue  # a loop that may be left stays one loop: its index is compared inside
+    walked = cursors_of(body, loop.index)
+    masks = [c for c in walked if isinstance(c, Mask)]
+    # a loop that may be left stays one loop: its index is compared inside
+    cuts = {} if is_left(loop) else cutting(ctx, body, loop.index, masks)  # type: ignore[arg-type]
+    for c in walked:
         if isinstance(c, Mask):
-            looplets[c] = mask_looplet(ctx, c, index, hi, point)
+            if c in cuts:
+                looplets[c] = mask_looplet(ctx, c, index, hi, point)
         elif not c.update:
             looplets[c] = guard(ctx, c, unfurl(ctx, c, index), span, body)
     if not point:
@@ -67,10 +71,12 @@ def lower_loop(ctx: Context, loop: loops.Loop, lower_stmt: LowerStmt) -> None:
     plain = not point and all(is_everywhere(x) for x in reads)
     body, dirty = lift_dirty(body) if plain else (body, [])
     ctx.running.append(not point)
+    parts, ctx.parts = ctx.parts, ctx.parts * max([1, *cuts.values()])
     region = Region(index, lo, hi, looplets, body, lower_stmt, point)
     if ctx.trace is not None:
         ctx.trace.note(f"Unfurl {loop.index}", walked_line(region))
     lower_region(ctx, region)
+    ctx.parts = parts
     ctx.running.pop()
     for flag in dirty:
         ctx.b.emit(imp.Assign(flag, flag | (lo < hi)))

@@ -34,12 +34,12 @@ from linnet.loops.rewrite import leaves, walk
 from linnet.lower.context import (
     Context,
     Cursor,
-    as_value,
     cursors_of,
     resolve,
     surely_writes,
     targets,
 )
+from linnet.lower.presence import as_read
 from linnet.lower.repeat import begins_anew, carries, declared_in, lower_repeated, repeat
 from linnet.lower.shortcircuit import break_early
 from linnet.lower.trace import body_lines, region_lines, rule_of
@@ -194,7 +194,7 @@ def lower_single(ctx: Context, r: Region, sure: bool) -> None:
 def lower_runs(ctx: Context, r: Region) -> Region:
     """Constant regions become their values; then simplify, and forget what no longer matters."""
     runs = {
-        c: as_value(c, x.body)
+        c: as_read(ctx, c, x.body)
         for c, x in r.looplets.items()
         if isinstance(x, Run) and isinstance(x.body, Value)
     }
@@ -300,7 +300,7 @@ def lower_point(ctx: Context, r: Region, whole: bool = False) -> None:
             lower_switch(ctx, replace(r, point=True), cursor, _as_runs(looplet.body))
             return
     found = {c: p for c, p in payloads.items() if not c.update and isinstance(p, Value)}
-    reads = {c: as_value(c, p) for c, p in found.items()}
+    reads = {c: as_read(ctx, c, p) for c, p in found.items()}
     body = ctx.simplify(resolve(r.body, r.index.name, reads))
     epilogues: list[tuple[imp.Stmt, ...]] = []
     writes: dict[Cursor, Fiber | loops.Literal] = {}

@@ -68,7 +68,7 @@ def lower_let(ctx: Context, stmt: loops.Let) -> loops.Stmt:
     """Name a value; what follows knows where that is stored, if it was searched for."""
     name, value = stmt.name, stmt.value
     code = lower_expr(ctx, value)
-    ctx.facts.types[name] = code.dtype
+    ctx.facts.name(name, code.dtype)
     ctx.b.emit(imp.Let(imp.Var(name, code.dtype), code))
     ctx.known.define(name, code)
     if not is_guarded(value):

@@ -11,7 +11,6 @@ from collections.abc import Sequence as Ints
 from dataclasses import dataclass, replace
 
 from linnet import imp, loops
-from linnet.algebra.table import remainder, subtract
 from linnet.formats.fiber import Register
 from linnet.formats.level import APPEND
 from linnet.formats.looplets import (
@@ -22,17 +21,16 @@ from linnet.formats.looplets import (
     Run,
     Seek,
     Sequence,
-    Spike,
     Stepper,
     Switch,
     Thunk,
-    Truth,
 )
 from linnet.imp.rewrite import substitute
 from linnet.loops.rewrite import point_of
-from linnet.lower.context import Context, Cursor, Mask, Site, targets
+from linnet.lower.context import Context, Cursor, Site, targets
 from linnet.lower.expressions import LAZY, lower_expr, out_of_bounds
-from linnet.normalize.affine import MIRRORED, affine_of, residue_of
+from linnet.lower.presence import unfurl_present
+from linnet.normalize.affine import affine_of
 from linnet.normalize.simplify import simplify_expr
 
 PERMISSIVE = "permissive"
@@ -49,13 +47,15 @@ def unfurl(ctx: Context, cursor: Cursor, index: imp.Var) -> Looplet:
     if shift != imp.ZERO or factor > 1:
         shift = shift if isinstance(shift, imp.Const | imp.Var) else ctx.b.let("shift", shift)
         at = index * factor + shift if factor > 1 else index + shift
-        ctx.begins[cursor] = _ceil_div(0 - shift, factor)
-        ctx.ends[cursor] = _ceil_div(cursor.fiber.dim - shift, factor)
+        ctx.begins[cursor] = ceil_div(0 - shift, factor)
+        ctx.ends[cursor] = ceil_div(cursor.fiber.dim - shift, factor)
     level = cursor.fiber.kind
     if cursor.update:
         looplet = level.update(ctx.b, cursor.fiber, at)
     else:
-        looplet = level.unfurl(ctx.b, cursor.fiber, at, cursor.protocol)
+        looplet = unfurl_present(
+            ctx, cursor.fiber, lambda fiber: level.unfurl(ctx.b, fiber, at, cursor.protocol)
+        )
     if factor > 1:
         looplet = strided(ctx, looplet, factor, shift)
     elif shift != imp.ZERO:
@@ -63,7 +63,7 @@ def unfurl(ctx: Context, cursor: Cursor, index: imp.Var) -> Looplet:
     return looplet
 
 
-def _ceil_div(x: imp.Expr, factor: int) -> imp.Expr:
+def ceil_div(x: imp.Expr, factor: int) -> imp.Expr:
     """The first multiple's factor at or above x; below zero, some number that is not above zero."""
     return x if factor == 1 else imp.binary("div", x + (factor - 1), factor)
 
@@ -203,65 +203,3 @@ def shifted(looplet: Looplet, shift: imp.Expr) -> Looplet:
 def _shifted_phase(phase: Phase, shift: imp.Expr) -> Phase:
     stop = None if phase.stop is None else phase.stop - shift
     return Phase(stop, shifted(phase.body, shift))
-
-
-def mask_looplet(ctx: Context, mask: Mask, index: imp.Var, hi: imp.Expr, point: bool) -> Looplet:
-    """Where a comparison holds: it narrows the loop, and is not tested inside."""
-    if point:
-        cond = lower_expr(ctx, mask.call, imp.BOOL)
-        return Switch(cond, Run(Truth(True)), Run(Truth(False)))
-    residue = residue_of(mask.call, index.name, set())
-    if residue is not None:
-        return residue_looplet(ctx, mask, index, hi, *residue)
-    relation, (a, b) = mask.call.function.name, mask.call.args
-    affine = affine_of(a, index.name, set())
-    if affine is None or affine[0] != 1:
-        relation, a, b = MIRRORED[relation], b, a
-        affine = affine_of(a, index.name, set())
-    assert affine is not None
-    value = lower_expr(ctx, b, imp.INT) - lower_expr(ctx, affine[1], imp.INT)
-    bound = ctx.b.let(f"{index.name}_bound", value)
-    ctx.known.introduce(bound, value)
-    return Sequence(_phases(relation, bound))
-
-
-def _phases(relation: str, bound: imp.Expr) -> tuple[Phase, ...]:
-    """The phases of `index relation bound`."""
-    yes, no = Run(Truth(True)), Run(Truth(False))
-    match relation:
-        case "less":
-            return Phase(bound, yes), Phase(None, no)
-        case "less_equal":
-            return Phase(bound + 1, yes), Phase(None, no)
-        case "greater":
-            return Phase(bound + 1, no), Phase(None, yes)
-        case "greater_equal":
-            return Phase(bound, no), Phase(None, yes)
-        case "equal":
-            return Phase(bound, no), Phase(bound + 1, yes), Phase(None, no)
-        case _:
-            return Phase(bound, yes), Phase(bound + 1, no), Phase(None, yes)
-
-
-def residue_looplet(
-    ctx: Context, mask: Mask, index: imp.Var, hi: imp.Expr, x: loops.Expr, m: int, r: int
-) -> Looplet:
-    """`x % m == r`: a walk over every m-th index, like that of a list which stores them."""
-    if not 0 <= r < m:
-        return Run(Truth(False))
-    affine = affine_of(x, index.name, set())
-    assert affine is not None
-    start = loops.Call(
-        remainder, (loops.Call(subtract, (loops.Literal(r), affine[1])), loops.Literal(m))
-    )
-    first = ctx.b.let(f"{index.name}_first", lower_expr(ctx, start, imp.INT))
-    pos, target = ctx.b.var(f"{index.name}_step"), ctx.b.var("target")
-    ctx.ends[mask] = hi  # type: ignore[index]
-    return Stepper(
-        pos=pos,
-        begin=imp.ZERO,
-        end=imp.maximum(_ceil_div(hi - first, m), 0),
-        last=first + pos * m,
-        chunk=Spike(Truth(True)),
-        seek=Seek(target, imp.maximum(pos, _ceil_div(target - first, m))),
-    )

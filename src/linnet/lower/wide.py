@@ -9,55 +9,73 @@ ends. What is not stored takes no part in it all the same (`normalize.guards`).
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import reduce
+from functools import cache, reduce
+from math import comb
 
 from linnet import imp, loops
 from linnet.algebra.table import logical_or
 from linnet.formats.fiber import Fiber
-from linnet.formats.looplets import FILL, Phase, Run, Sequence, Spike
+from linnet.formats.looplets import Lookup, Looplet, Run, Sequence, Spike, Thunk
 from linnet.loops.rewrite import rewrite_stmt
-from linnet.lower.context import Context, Cursor, resolve
+from linnet.lower.chunks import piece_of
+from linnet.lower.context import Context, resolve
+from linnet.lower.presence import as_read, assign_if
 from linnet.lower.region import Region, lower_at, lower_region
 from linnet.lower.shortcircuit import break_early
-from linnet.lower.walks import Walk, advance, again, at_fill, note, step
-from linnet.normalize.guards import held
+from linnet.lower.walks import Walk, advance, again, at_fill, chunk_of, note, step
 
-MANY = 3
 END = imp.Const(2**63 - 1, imp.INT)
+_MOST = 20  # cases in all the loops over a set of fibers: those of three lists, and no more
 
 
 def is_wide(walks: list[Walk]) -> bool:
-    """Whether there are many fibers, and all of them hold values."""
-    return len(walks) > MANY and all(w.spike and _value(w) is not None for w in walks)
+    """Whether there would be many cases, and all fibers have single entries."""
+    return _many(walks) and all(w.spike and _stored(w.stepper.chunk) is not None for w in walks)
 
 
 def has_stretches(walks: list[Walk]) -> bool:
-    """Whether there are many fibers that may end or leave gaps, and each holds runs of a value."""
+    """Whether there would be many cases, and some of the fibers have runs or blocks."""
     apart = [w for w in walks if not isinstance(w.stepper.chunk, Run) or not w.stepper.covers]
-    return len(apart) > MANY and all(_value(w) is not None for w in walks)
+    return _many(apart) and all(_stored(w.stepper.chunk) is not None for w in walks)
 
 
-def _value(w: Walk) -> Fiber | None:
-    """The value that each chunk of a fiber stores, if it is but one."""
-    match w.stepper.chunk:
-        case Spike(Fiber() as leaf) if leaf.kind.leaf:
-            return leaf
-        case Run(Fiber() as leaf) if leaf.kind.leaf:
-            return leaf
-        case Sequence((Phase(_, Run(fill)), Phase(None, Run(Fiber() as leaf))), inside=True):
-            return leaf if fill is FILL and leaf.kind.leaf else None
+def _many(walks: list[Walk]) -> bool:
+    """Whether there are too many sets of these fibers, and of what lies below them."""
+    found = [_stored(w.stepper.chunk) for w in walks]
+    depths = [1 + _depth(x.body) for x in found if x is not None and isinstance(x.body, Fiber)]
+    return bool(depths) and _cases(len(walks), max(depths)) > _MOST
+
+
+def _depth(fiber: Fiber) -> int:
+    """How many dimensions are left to be walked."""
+    format = fiber.storage.format
+    return sum(len(format.modes_of(k)) for k in range(fiber.level, len(format.levels) - 1)) - (
+        fiber.sub
+    )
+
+
+@cache
+def _cases(count: int, depth: int) -> int:
+    """The cases of a merge: for all fibers that may be left, all that may be stored."""
+    if depth == 0 or count == 1:
+        return 1
+    sets = [(alive, stored) for alive in range(1, count + 1) for stored in range(1, alive + 1)]
+    return sum(comb(count, a) * comb(a, s) * _cases(s, depth - 1) for a, s in sets)
+
+
+def _stored(chunk: Looplet) -> Run | Lookup | None:
+    """What a chunk stores, if that is a fiber at every one of its indices, and these are some."""
+    match chunk:
+        case Spike(Fiber() as fiber):
+            return Run(fiber)
+        case Run(Fiber()) | Lookup(Fiber()):
+            return chunk
+        case Thunk(_, Sequence(inside=True) as inner, ()):
+            return _stored(inner)
+        case Sequence(inside=True):
+            stored = piece_of(chunk).stored
+            return None if isinstance(stored, Sequence) else _stored(stored)
     return None
-
-
-def _begins(w: Walk, start: imp.Var) -> imp.Expr:
-    """Where what a chunk stores begins, if not before."""
-    match w.stepper.chunk:
-        case Spike():
-            return imp.widen(w.stepper.last)
-        case Sequence((Phase(stop, _), _)):
-            assert stop is not None
-            return imp.widen(stop)
-    return start
 
 
 def merge_wide(ctx: Context, r: Region, walks: list[Walk], idle: bool) -> None:
@@ -70,15 +88,17 @@ def merge_wide(ctx: Context, r: Region, walks: list[Walk], idle: bool) -> None:
 
     def lower() -> None:
         for w in walks:
-            ctx.b.emit(imp.Let(w.last, END), _if(w.more, (w.last, w.stepper.last)))
+            ctx.b.emit(imp.Let(w.last, END), assign_if(w.more, (w.last, w.stepper.last)))
         lasts: list[imp.Expr] = [w.last for w in walks]
         least = ctx.b.let(f"{r.index.name}_next", reduce(imp.minimum, lasts))
         if not idle:
             lower_region(ctx, replace(gap, lo=start, hi=least))
-        here = {w.cursor: _held(ctx, w, imp.eq(w.last, least)) for w in walks}
+        here = {w.cursor: _at(ctx, w, imp.eq(w.last, least)) for w in walks}
         looplets = {c: x for c, x in r.looplets.items() if c not in here}
         body = ctx.simplify(resolve(r.body, r.index.name, here))
-        body = ctx.simplify(_somewhere(body, [x.args[0] for x in here.values()]))
+        conds = [x.args[0] for x in here.values() if isinstance(x, loops.Call)]
+        if len(conds) == len(walks):
+            body = ctx.simplify(_somewhere(body, conds))
         lower_at(ctx, replace(r, looplets=looplets, body=body), least)
         for w in walks:
             step = imp.Block((*advance(w.stepper), *again(w.stepper)))
@@ -92,6 +112,14 @@ def merge_wide(ctx: Context, r: Region, walks: list[Walk], idle: bool) -> None:
         lower_region(ctx, replace(gap, lo=start))
 
 
+def _at(ctx: Context, w: Walk, stored: imp.Expr) -> Fiber | loops.Expr:
+    """What a fiber holds at an index: a value, or a fiber that may not be there."""
+    here = ctx.b.let(f"{w.cursor.name}_here", stored, imp.BOOL)
+    assert isinstance(w.stepper.chunk, Spike)
+    assert isinstance(w.stepper.chunk.tail, Fiber)
+    return as_read(ctx, w.cursor, replace(w.stepper.chunk.tail, present=here))
+
+
 def merge_stretches(ctx: Context, r: Region, walks: list[Walk], sparse: bool) -> None:
     """`while` there are indices left: up to where some chunk begins or ends, the body once.
 
@@ -101,15 +129,12 @@ def merge_stretches(ctx: Context, r: Region, walks: list[Walk], sparse: bool) ->
     ctx.b.emit(imp.Let(start, r.lo))
 
     def lower() -> None:
-        found: dict[Cursor, loops.Call] = {}
-        ends: list[imp.Expr] = [r.hi]
+        looplets, ends = dict(r.looplets), [r.hi]
         for w in walks:
-            found[w.cursor], end = _stretch(ctx, w, start)
+            looplets[w.cursor], end = _stretch(ctx, w, start)
             ends.append(end)
         stop = ctx.b.let(f"{r.index.name}_next", reduce(imp.minimum, ends))
-        looplets = {c: x for c, x in r.looplets.items() if c not in found}
-        body = ctx.simplify(resolve(r.body, r.index.name, found))
-        here = replace(r, looplets=looplets, body=body, lo=start, hi=stop)
+        here = replace(r, looplets=looplets, lo=start, hi=stop)
         lower_region(ctx, replace(here, nonempty=True, tight=True))
         break_early(ctx, r.body)
         for w in walks:
@@ -122,35 +147,23 @@ def merge_stretches(ctx: Context, r: Region, walks: list[Walk], sparse: bool) ->
     ctx.b.emit(imp.While(cond, ctx.collect(lower), note(r.index, [w.cursor for w in walks])))
 
 
-def _stretch(ctx: Context, w: Walk, start: imp.Var) -> tuple[loops.Call, imp.Expr]:
-    """What a fiber holds from an index on, and where that ends."""
-    first = ctx.b.var(f"{w.cursor.name}_first")
-    begins, ends = _begins(w, start), w.stepper.last + 1
+def _stretch(ctx: Context, w: Walk, start: imp.Var) -> tuple[Looplet, imp.Expr]:
+    """What a fiber has from an index on, and where that ends."""
+    chunk = chunk_of(ctx, w.stepper)
+    piece, stored, first = piece_of(chunk), _stored(chunk), ctx.b.var(f"{w.cursor.name}_first")
+    begins = w.stepper.last if w.spike else start if piece.left is None else piece.left
+    lets = [stmt for stmt in piece.preamble if isinstance(stmt, imp.Let)]
+    known = [(let.var, let.value) for let in lets]
+    known += [(first, imp.widen(begins)), (w.last, w.stepper.last + 1)]
     if w.stepper.covers:
-        ctx.b.emit(imp.Let(first, begins), imp.Let(w.last, ends))
+        ctx.b.emit(*(imp.Let(var, value) for var, value in known))
     else:
-        ctx.b.emit(imp.Let(first, END), imp.Let(w.last, END))
-        ctx.b.emit(_if(w.more, (first, begins), (w.last, ends)))
-    return _held(ctx, w, first <= start), imp.Select(first <= start, w.last, first)
-
-
-def _if(cond: imp.Expr, *values: tuple[imp.Var, imp.Expr]) -> imp.Stmt:
-    """Other values for variables, read from memory that is there only if the condition holds."""
-    return imp.If(cond, imp.Block(tuple(imp.Assign(v, imp.widen(x)) for v, x in values)), imp.EMPTY)
-
-
-def _held(ctx: Context, w: Walk, stored: imp.Expr) -> loops.Call:
-    """The value of a fiber where something is to be done, and whether it is stored there."""
-    leaf = _value(w)
-    assert leaf is not None
-    format = leaf.storage.format
-    assert format.fill_value is not None
-    assert format.dtype is not None
-    here = ctx.b.let(f"{w.cursor.name}_here", stored, imp.BOOL)
-    fill = loops.Literal(format.fill_value, format.dtype, structural=True)
-    value = ctx.b.let(w.cursor.name, imp.Const(fill.value, format.dtype), format.dtype)
-    ctx.b.emit(_if(here, (value, leaf.kind.read(leaf))))  # type: ignore[attr-defined]
-    return held(loops.Value(here), loops.Value(value), fill)
+        ctx.b.emit(*(imp.Let(var, END) for var, _ in known), assign_if(w.more, *known))
+    here = ctx.b.let(f"{w.cursor.name}_here", first <= start, imp.BOOL)
+    assert stored is not None
+    assert isinstance(stored.body, Fiber)
+    present = replace(stored, body=replace(stored.body, present=here))
+    return present, imp.Select(first <= start, w.last, first)
 
 
 def _somewhere(body: loops.Stmt, found: list[loops.Expr]) -> loops.Stmt:

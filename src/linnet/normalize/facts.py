@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from linnet import loops
 from linnet.algebra.dtypes import Number, as_python
@@ -31,10 +31,23 @@ class Fact:
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """What is known of all tensors, and the types of names."""
+    """What is known of all tensors, and the types of names.
+
+    `simplified` are calls, by their identities, and what they come to: bodies are simplified again
+    and again, each time with little changed.
+    """
 
     tensors: dict[str, Fact]
     types: dict[str, str]
+    simplified: dict[int, tuple[loops.Call, loops.Expr]] = field(
+        default_factory=dict, compare=False
+    )
+
+    def name(self, name: str, dtype: str) -> None:
+        """Remember the type of a named value."""
+        if self.types.get(name) != dtype:
+            self.types[name] = dtype
+            self.simplified.clear()
 
 
 def facts_of(program: loops.Program, types: dict[str, str]) -> Facts:

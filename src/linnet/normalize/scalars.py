@@ -32,7 +32,7 @@ def specialize_scalars(program: loops.Program, formats: Formats) -> loops.Progra
 
 def _specialize(stmt: loops.Stmt, scalars: Formats, facts: Facts) -> loops.Stmt:
     if isinstance(stmt, loops.Let):
-        facts.types[stmt.name] = dtype_of(stmt.value, facts.types)
+        facts.name(stmt.name, dtype_of(stmt.value, facts.types))
     match stmt:
         case loops.Block(stmts):
             return block([_specialize(s, scalars, facts) for s in stmts])

@@ -84,7 +84,7 @@ def _simplify_let(stmt: loops.Let, facts: Facts) -> loops.Stmt:
     value = simplify_expr(stmt.value, facts)
     if isinstance(value, loops.Literal):
         return simplify(substitute(stmt.body, {stmt.name: value}), facts)
-    facts.types[stmt.name] = dtype_of(value, facts.types)
+    facts.name(stmt.name, dtype_of(value, facts.types))
     body = simplify(stmt.body, facts)
     if not any(isinstance(n, loops.Name) and n.name == stmt.name for n in walk(body)):
         return body
@@ -195,15 +195,23 @@ def simplify_expr(expr: loops.Expr, facts: Facts) -> loops.Expr:
         case loops.Access():
             return map_args(expr, lambda e: simplify_expr(e, facts))
         case loops.Call():
-            expr = map_args(expr, lambda e: simplify_expr(e, facts))
-            assert isinstance(expr, loops.Call)
-            for law in LAWS:
-                changed = law(expr, facts)
-                if changed is not None:
-                    return changed
-            return expr
+            known = facts.simplified.get(id(expr))
+            if known is None:
+                known = facts.simplified[id(expr)] = expr, _by_laws(expr, facts)
+            return known[1]
         case _:
             return expr
+
+
+def _by_laws(expr: loops.Call, facts: Facts) -> loops.Expr:
+    """What a call comes to when its arguments have been simplified."""
+    call = map_args(expr, lambda e: simplify_expr(e, facts))
+    assert isinstance(call, loops.Call)
+    for law in LAWS:
+        changed = law(call, facts)
+        if changed is not None:
+            return changed
+    return call
 
 
 def fold(call: loops.Call, facts: Facts) -> loops.Expr | None:
