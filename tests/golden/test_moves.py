@@ -20,6 +20,7 @@ KERNELS = [
     (picking._spread(FORMAT, 1, FILL, APPEND, True), (A, MAP, MAP), 0),
     (moves._concat(FORMAT, 1, FILL, 2), (A, A), 2),
     (moves._roll(FORMAT, 1, FILL), (A,), 2),
+    (moves._flip(FORMAT, 0, FILL), (A,), 1),
     (moves._tile(FORMAT, 1, FILL), (A,), 1),
     (moves._triangle(FORMAT, True, FILL), (A,), 2),
     (reshaping._reshape(FORMAT, 2, (((0, 1), (0, 1)),), FILL), (A,), 0),

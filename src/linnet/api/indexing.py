@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
+from functools import reduce
 from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
+from linnet.api.moves import flipped
 from linnet.api.operands import Array, as_tensor, axis_number, shape_of
 from linnet.api.picking import along, at_points, select
 from linnet.api.programs import is_large
@@ -31,7 +33,7 @@ from linnet.formats.tensor import Tensor
 
 Ints: TypeAlias = NDArray[Any]
 Basic: TypeAlias = int | slice | None
-_ALL = slice(None)
+_ALL, _BACK = slice(None), slice(None, None, -1)
 
 
 # -- x[…] ------------------------------------------------------------------------------------------
@@ -39,12 +41,31 @@ _ALL = slice(None)
 
 def getitem(x: Tensor, key: object) -> Tensor:
     """What `x[key]` means, as in NumPy."""
+    points = _points_of(x, key) if type(key) is tuple else None
+    if points is not None:
+        return points
     parts = normalized(key, shape_of(x))
     if all(isinstance(p, int | slice | None) for p in parts):
         return basic(x, parts)
     if is_dense(x.contents().format):
         return dense(x.to_numpy()[parts])
     return _with_arrays(x, parts)
+
+
+def _points_of(x: Tensor, key: tuple[Any, ...]) -> Tensor | None:
+    """`x[i, j]` with a list of positions for every dimension: single elements. None for the rest.
+
+    It is what finite elements and graphs ask for, and nothing that `normalized` tells is missing.
+    """
+    shape = shape_of(x)
+    if len(key) != len(shape) or {*map(type, key)} != {np.ndarray} or not is_large(x):
+        return None
+    if any(p.ndim != 1 or p.dtype.kind not in "iu" for p in key) or is_dense(x.contents().format):
+        return None
+    if len({len(p) for p in key}) > 1:
+        return None
+    points = [positions(p, n, d) for d, (p, n) in enumerate(zip(key, shape, strict=True))]
+    return at_points(x, points, tuple(range(len(shape))))
 
 
 def normalized(key: object, shape: tuple[int, ...]) -> tuple[Any, ...]:
@@ -149,6 +170,8 @@ def in_range(i: int, n: int, d: int) -> int:
 def positions(given: NDArray[Any], n: int, d: int) -> Ints:
     """Positions along dimension `d`, counted from the front."""
     found = given.astype(np.int64)  # a copy: what a kernel follows, nobody may change meanwhile
+    if found.size and np.maximum.reduce(found.view(np.uint64), None) < n:  # below 0 is far beyond
+        return found
     least = int(found.min(initial=0))
     if least < -n or found.max(initial=-1) >= n:
         wrong = int(found.flat[np.argmax((found < -n) | (found >= n))])
@@ -161,16 +184,19 @@ def positions(given: NDArray[Any], n: int, d: int) -> Ints:
 
 def basic(x: Tensor, parts: tuple[Any, ...]) -> Tensor:
     """The part that integers, slices and None select."""
-    parts = (*parts, *[slice(None)] * (x.ndim - sum(p is not None for p in parts)))
+    parts = (*parts, *[_ALL] * (x.ndim - len(parts) + parts.count(None)))
     if is_dense(x.contents().format):
         found = x.to_numpy()[parts]
         return dense(np.asarray(found))
-    if all(p is None or (isinstance(p, slice) and p == slice(None)) for p in parts):
+    kinds = {*map(type, parts)}
+    if kinds == {int}:
+        return element(x, parts)
+    if int not in kinds and all(p is None or p == _ALL for p in parts):
         sizes = iter(shape_of(x))
         return reshape(x, tuple(1 if p is None else next(sizes) for p in parts))
-    if all(isinstance(p, int) for p in parts):
-        return element(x, parts)
-    wanted = alike(x.contents().format, sum(not isinstance(p, int) for p in parts))
+    if kinds == {slice} and is_large(x) and all(p in (_ALL, _BACK) for p in parts):
+        return reduce(flipped, [d for d, p in enumerate(parts) if p == _BACK], x)
+    wanted = alike(x.contents().format, sum([type(p) is not int for p in parts]))
     found = view(x, parts, format=None if _is_plain(x, parts) else wanted)
     assert isinstance(found, Tensor)
     return found if found.format == wanted else found.to(wanted)
@@ -179,12 +205,7 @@ def basic(x: Tensor, parts: tuple[Any, ...]) -> Tensor:
 def _is_plain(x: Tensor, parts: tuple[Any, ...]) -> bool:
     """Whether a part is stored as we want it without being told: lists whose rows are kept."""
     format = x.contents().format
-    indexed = [p for p in parts if p is not None]
-    return (
-        is_plain(format)
-        and len(indexed) == len(parts)
-        and not isinstance(indexed[format.order[-1]], int)
-    )
+    return None not in parts and type(parts[format.order[-1]]) is slice and is_plain(format)
 
 
 # -- arrays as indices -----------------------------------------------------------------------------

@@ -33,7 +33,7 @@ from linnet.formats.level import APPEND
 from linnet.formats.tensor import Tensor
 from linnet.lower.unfurl import INSIDE
 from linnet.runtime.kernel import Kernel
-from linnet.runtime.slices import sizes
+from linnet.runtime.straight import made
 
 _TOGETHER = 8  # arrays that are joined by one kernel
 
@@ -62,9 +62,7 @@ def _join_few(parts: Sequence[Tensor], d: int, format: Format) -> Tensor:
         starts.append(starts[-1] + shape_of(x)[d])
     shape = tuple(starts[-1] if m == d else n for m, n in enumerate(shape_of(parts[0])))
     kernel = _concat(format, d, repr(format.fill_value), len(parts))
-    result = Tensor(format, None)
-    kernel(result, *parts, sizes((sum(map(stored, parts)), *shape, *starts[:-1])))
-    return result
+    return made(kernel, format, parts, (), (sum(map(stored, parts)), *shape, *starts[:-1]))
 
 
 @lru_cache(maxsize=256)
@@ -135,7 +133,26 @@ def _tile(format: Format, d: int, fill: str) -> Kernel:
 
 def flipped(x: Tensor, d: int) -> Tensor:
     """With the order along dimension `d` reversed."""
-    return select(x, np.arange(shape_of(x)[d] - 1, -1, -1), d)
+    y, last = readable(x), max(shape_of(x)[d] - 1, 0)
+    format = y.contents().format
+    if format.order[0] != d or not is_full(format, d):
+        return select(x, np.arange(last, -1, -1)[: shape_of(x)[d]], d)
+    kernel = _flip(format, d, repr(format.fill_value))
+    return run(kernel, y, same_kind(x), (), stored(y), *shape_of(y), last)
+
+
+@lru_cache(maxsize=256)
+def _flip(format: Format, d: int, fill: str) -> Kernel:
+    """`C[…, i, …] = A[…, last - i, …]`, along the outermost dimension."""
+    at = indices(format.ndim)
+    source = list(at)
+    source[d] = loops.Call(subtract, (number(1 + format.ndim), at[d]))
+    inside = tuple(INSIDE if m == d else "" for m in range(format.ndim))
+    body: loops.Stmt = assignment(at, d, "", loops.Access("A", tuple(source), inside))
+    for m in reversed(format.order):
+        whole = loops.Extent(loops.Literal(0), number(1 + m)) if m == d else None
+        body = loops.Loop(name_of(m), whole, body)
+    return moving_kernel("flip", format, ("A",), format.ndim, body)
 
 
 # -- triangles -------------------------------------------------------------------------------------

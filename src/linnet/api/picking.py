@@ -37,7 +37,7 @@ from linnet.formats.tensor import Tensor
 from linnet.lower.unfurl import INSIDE
 from linnet.runtime.fibers import arrange_fibers, fits_words
 from linnet.runtime.kernel import Kernel
-from linnet.runtime.slices import sizes
+from linnet.runtime.straight import made
 
 _LONG = 16  # times as many places along a dimension as entries are too many for a map of them
 
@@ -129,18 +129,26 @@ def _gather(format: Format, d: int, fill: str) -> Kernel:
 def at_points(x: Tensor, positions: Sequence[Ints], axes: tuple[int, ...]) -> Tensor | None:
     """`C[q, …] = A[P[q], Q[q], …]`; None where the array is not stored by these axes first."""
     x = readable(x)
-    format, count = x.contents().format, len(positions[0])
-    if set(format.order[: len(axes)]) != set(axes):
+    contents, count = x.contents(), len(positions[0])
+    wanted = _of_points(contents.format, axes, repr(contents.format.fill_value))
+    if wanted is None:
         return None
-    rest = [n for m, n in enumerate(shape_of(x)) if m not in axes]
-    wanted = alike(format, 1 + len(rest))
-    if wanted.order != tuple(range(1 + len(rest))):  # the new dimension is the outermost one
-        wanted = recognize(Format(wanted.levels, tuple(range(1 + len(rest)))))
-    size = max(1, math.prod(shape_of(x)[m] for m in axes))
+    rest = [n for m, n in enumerate(contents.shape) if m not in axes]
+    size = max(1, math.prod([contents.shape[m] for m in axes]))
     room = min(count, stored(x) * count // size)
-    return run(
-        _pick(format, axes, repr(format.fill_value)), x, wanted, positions, room, count, *rest
-    )
+    return run(wanted[0], x, wanted[1], positions, room, count, *rest)
+
+
+@lru_cache(maxsize=256)
+def _of_points(format: Format, axes: tuple[int, ...], fill: str) -> tuple[Kernel, Format] | None:
+    """How elements, or parts, at points of these axes are found, and how they are stored."""
+    if {*format.order[: len(axes)]} != {*axes}:
+        return None
+    ndim = 1 + format.ndim - len(axes)
+    wanted = alike(format, ndim)
+    if wanted.order != tuple(range(ndim)):  # the new dimension is the outermost one
+        wanted = recognize(Format(wanted.levels, tuple(range(ndim))))
+    return _pick(format, axes, fill), wanted
 
 
 @lru_cache(maxsize=256)
@@ -165,9 +173,9 @@ def along(x: Tensor, positions: Ints, d: int, shape: tuple[int, ...]) -> Tensor:
     spread = tuple(n != m for n, m in zip(shape_of(x), shape, strict=True))
     single = tuple(n != m for n, m in zip(positions.shape, shape, strict=True))
     kernel = _along(format, d, spread, single, repr(format.fill_value))
-    result = Tensor(listed(same_kind(x)), None)
     room = min(math.prod(shape), stored(x) * math.prod(shape) // max(x.size, 1))
-    kernel(result, x, dense(positions), sizes((room, *shape)))
+    positions = np.ascontiguousarray(positions)
+    result = made(kernel, listed(same_kind(x)), (x,), (positions,), (room, *shape))
     return result if result.format == wanted else result.to(wanted)
 
 

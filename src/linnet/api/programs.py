@@ -18,13 +18,12 @@ from linnet.formats.coordinates import MANY
 from linnet.formats.dense import Dense
 from linnet.formats.element import Element
 from linnet.formats.format import Format
-from linnet.formats.from_numpy import share
 from linnet.formats.named import COO, recognize
 from linnet.formats.sparse_coo import SparseCOO
 from linnet.formats.sparse_list import SparseList
 from linnet.formats.tensor import Tensor
 from linnet.runtime.kernel import Kernel
-from linnet.runtime.slices import sizes
+from linnet.runtime.straight import made
 
 _OPEN = Element()
 _SIZE = "size"  # the tensor whose dimensions are numbers
@@ -60,8 +59,7 @@ def readable(x: Tensor) -> Tensor:
 def run(kernel: Kernel, x: Tensor, wanted: Format, maps: Sequence[Ints], *numbers: int) -> Tensor:
     """The result of a kernel, in the format that is wanted."""
     target = listed(wanted)
-    result = Tensor(target, None)
-    kernel(result, x, *map(share, maps), sizes(numbers))
+    result = made(kernel, target, (x,), maps, numbers)
     return result if target == wanted else result.to(wanted)
 
 

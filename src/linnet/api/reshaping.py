@@ -35,7 +35,7 @@ from linnet.formats.named import recognize
 from linnet.formats.packing import index_dtype
 from linnet.formats.tensor import Tensor
 from linnet.runtime.kernel import Kernel
-from linnet.runtime.slices import sizes
+from linnet.runtime.straight import made
 
 Group = tuple[tuple[int, ...], tuple[int, ...]]
 """Dimensions of the array, and those of the result which hold the same elements."""
@@ -157,10 +157,8 @@ def _folded(x: Tensor, shape: tuple[int, ...], wanted: Format) -> Tensor:
     """An array of one dimension, cut into rows; equal runs that meet in a row become one."""
     format = x.contents().format
     kernel = _fold(format, len(shape), repr(format.fill_value))
-    result = Tensor(wanted, None)
     rows = x.size // shape[-1] if shape else 1
-    kernel(result, x, sizes((stored(x) + rows, *shape)))
-    return result
+    return made(kernel, wanted, (x,), (), (stored(x) + rows, *shape))
 
 
 @lru_cache(maxsize=256)

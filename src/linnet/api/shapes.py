@@ -225,7 +225,7 @@ def flip(x: Array, /, *, axis: Axes = None) -> Tensor:
     if is_dense(x.contents().format):
         return dense(np.flip(x.to_numpy(), axes))
     if is_large(x):
-        return reduce(flipped, axes, copied(x))
+        return reduce(flipped, axes, x) if axes else copied(x)
     shape = shape_of(x)
     return move(x, {d: lambda idx, n=shape[d]: n - 1 - idx for d in axes})
 
@@ -247,7 +247,8 @@ def roll(x: Array, /, shift: Any, *, axis: Axes = None) -> Tensor:
         return dense(np.roll(x.to_numpy(), tuple(total.values()), tuple(total)))
     shape = shape_of(x)
     if is_large(x):
-        return reduce(lambda y, d: rolled(y, total[d] % max(shape[d], 1), d), total, copied(x))
+        found = reduce(lambda y, d: rolled(y, total[d] % max(shape[d], 1), d), total, x)
+        return found if total else copied(x)
     maps = {d: lambda idx, s=by % n, n=n: (idx + s) % n
             for d, by in total.items() if (n := shape[d])}  # fmt: skip
     return move(x, maps)

@@ -1,0 +1,74 @@
+"""A kernel of one new result, called with tensors, arrays of positions and numbers.
+
+The first call on operands of certain formats goes the general way, and is watched; those after it
+need neither tensors for arrays and numbers nor the checks that the first one has passed (`ready`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from importlib import import_module
+from typing import Any
+
+from numpy.typing import NDArray
+
+from linnet.formats.addresses import address_of
+from linnet.formats.contents import NARROW
+from linnet.formats.format import Format
+from linnet.formats.from_numpy import share
+from linnet.formats.tensor import Tensor
+from linnet.options import current
+from linnet.runtime.kernel import Kernel
+from linnet.runtime.memory import Memory
+from linnet.runtime.ready import Ready
+from linnet.runtime.slices import sizes
+from linnet.runtime.watch import watch
+
+_KNOWN: Memory[tuple[object, ...], Ready | str] = Memory()
+_NEVER = "goes the general way every time"
+
+
+def made(
+    kernel: Kernel,
+    target: Format,
+    tensors: Sequence[Tensor],
+    maps: Sequence[NDArray[Any]],
+    numbers: tuple[int, ...],
+) -> Tensor:
+    """The result of a kernel, in this format.
+
+    Needs: contiguous arrays that nobody changes meanwhile, and numbers that are not negative.
+    """
+    held = [x.contents() for x in tensors]
+    kinds = [(array.dtype, array.ndim) for array in maps]
+    alike = len(tensors) > 1 and tuple([[*map(id, tensors)].index(id(x)) for x in tensors])
+    key = (
+        kernel,
+        id(current()),
+        target,
+        alike,
+        *[c._signature or c.signature for c in held],
+        *kinds,
+    )
+    known = _KNOWN.get(key)
+    if type(known) is not Ready or max(numbers) >= NARROW:
+        return _generally(kernel, target, [*tensors, *map(share, maps), sizes(numbers)], key)
+    slots = [c._slots or c.slots for c in held]
+    slots += [(*a.shape, address_of(a), a.size, a.size) for a in maps]
+    found = known.run([*slots, sizes(numbers).slots], held)
+    if found is None:
+        return _generally(kernel, target, [*tensors, *map(share, maps), sizes(numbers)], key)
+    return found
+
+
+def _generally(
+    kernel: Kernel, target: Format, args: Sequence[Tensor], key: tuple[object, ...]
+) -> Tensor:
+    """The same, through all that a kernel looks at; how it went is remembered."""
+    result = Tensor(target, None)
+    with watch() as seen:
+        kernel(result, *args)
+    if _KNOWN.get(key) is None and len(seen) == 1:
+        recipe = import_module("linnet.runtime.learning").recipe_of(*seen[0], args, result)
+        _KNOWN.put(key, _NEVER if recipe is None else Ready(recipe, seen[0][0].call))
+    return result
