@@ -118,15 +118,19 @@ def repeat_entries(
 
 def begin_fibers(fibers: Sequence[int], stored: int, ptr: MutableSequence[int], count: int) -> None:
     """Where each fiber begins, of entries whose fibers are numbered in order."""
-    p = 0
-    ptr[0] = 0
+    for p in range(count + 1):
+        ptr[p] = 0
+    lowest, highest = 0, -1
     for q in range(stored):
-        while p < fibers[q] and p < count:
-            p += 1
-            ptr[p] = q
-    while p < count:
-        p += 1
-        ptr[p] = stored
+        lowest = min(lowest, fibers[q])
+        highest = max(highest, fibers[q])
+    if lowest >= 0 and highest < count:  # else the array was changed, and all fibers are empty
+        for q in range(stored):  # the last entry of a fiber tells its end: nothing to mispredict
+            ptr[fibers[q] + 1] = q + 1
+    end = 0
+    for p in range(count + 1):  # a fiber without entries ends where the one before it does
+        end = max(end, ptr[p])
+        ptr[p] = end
 
 
 _number, _repeat, _begin = map(Routine, (number_entries, repeat_entries, begin_fibers))
