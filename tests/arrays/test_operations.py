@@ -367,3 +367,15 @@ def test_runs_stay_runs_where_nothing_changes_inside_of_them():
     ):
         assert made.format.name == format
         np.testing.assert_array_equal(made.to_numpy(), expected)
+
+
+@pytest.mark.parametrize("format", [ln.CSR, ln.SRLE, ln.COO(2)], ids=str)
+@pytest.mark.parametrize("dtype", ["int32", "uint8"])
+def test_sums_of_many_narrow_integers(format, dtype):
+    many = [sample(3, 8).astype(dtype) for _ in range(4)]
+    first, *rest = (lazy(ln.asarray(x, format=format)) for x in many)
+    for x in rest:
+        first = first + x
+    made = compute(first)
+    np.testing.assert_array_equal(made.to_numpy(), sum(many))
+    assert made.dtype == dtype
