@@ -150,6 +150,20 @@ def test_flags_that_are_listed(compiled, dtype, count):
 
 
 @pytest.mark.parametrize("dtype", WIDTHS)
+@pytest.mark.parametrize("stretch", [1, 2, 3, 20])
+def test_flags_in_stretches(compiled, dtype, stretch):
+    """Too few to look for one by one, unless they lie side by side: the list is the same."""
+    order = compiled("order", "bool*", "int64", f"{dtype}*", "int64")
+    n, count = 3000, 60
+    first = np.random.default_rng(stretch).permutation(n // 20)[: count // stretch] * 20
+    keys = (first[:, None] + np.arange(stretch)).ravel().astype(dtype)
+    tbl, idx = np.zeros(n, bool), np.full(n, -1, dtype)
+    tbl[keys], idx[:count] = True, keys
+    order(tbl, n, idx, count)
+    assert idx[:count].tolist() == np.sort(keys).tolist()
+
+
+@pytest.mark.parametrize("dtype", WIDTHS)
 @pytest.mark.parametrize("density", [0, 0.01, 0.5, 1])
 def test_sweep(compiled, dtype, density):
     sweep = compiled("sweep", "bool*", "int64", "int64", f"{dtype}*", "int64")
