@@ -80,7 +80,7 @@ def _load(key: tuple[object, ...], options: Options) -> Ready | None:
     data = backend.stored(_text(key), options)
     if data is None:
         return None
-    try:
+    try:  # nobody else can write there: machine code is loaded from it, too
         recipe, symbol, code = pickle.loads(data)
         if not isinstance(recipe, Recipe):
             return None
