@@ -65,6 +65,14 @@ def staging(
     the accumulation array is what is merged into.
     """
 
+    def merge_in_place(
+        old: Target, old_val: Values, w: int, stored: int, run: Target, late: Values, n: int,
+        crd: Ints, val: Values,
+    ) -> int:  # fmt: skip
+        return merge(old, old_val, w, stored, run, late, n)
+
+    merge_all = merge if doubled else merge_in_place
+
     def stage(
         crd: Target, val: Values, w: int, count: int, bits: int, run: Target, late: Values,
         order: Target, slots: Target, size: int, old: Target, old_val: Values, stored: int,
@@ -74,20 +82,9 @@ def staging(
         clear(slots, size, count)
         told[STORED] = -1
         if n >= 0:
-            told[STORED] = merge(old, old_val, w, stored, run, late, n)
+            told[STORED] = merge_all(old, old_val, w, stored, run, late, n, crd, val)
 
-    def stage_doubled(
-        crd: Target, val: Values, w: int, count: int, bits: int, run: Target, late: Values,
-        order: Target, slots: Target, size: int, old: Ints, old_val: Values, stored: int,
-        told: Target,
-    ) -> None:  # fmt: skip
-        n = arrange(crd, val, w, 0, count, bits, run, late, order, slots, size)
-        clear(slots, size, count)
-        told[STORED] = -1
-        if n >= 0:
-            told[STORED] = merge(old, old_val, w, stored, run, late, n, crd, val)
-
-    return stage_doubled if doubled else stage
+    return stage
 
 
 def guarded_staging(sort: Codelet, stage: Codelet, clear: Codelet) -> Codelet:

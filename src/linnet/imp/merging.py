@@ -60,8 +60,8 @@ def gathering(combine: Combine) -> Callable[..., int]:
     return gather
 
 
-def merging(combine: Combine) -> Callable[..., int]:
-    """The codelet that merges a run into the all array."""
+def absorbing(combine: Combine) -> Callable[..., int]:
+    """The codelet that looks a run up in the all array, which may be much longer."""
 
     def absorb(
         crd: Ints, val: Values, w: int, stored: int, run: Target, late: Values, count: int
@@ -82,6 +82,12 @@ def merging(combine: Combine) -> Callable[..., int]:
                 late[left] = late[r]
                 left += 1
         return left
+
+    return absorb
+
+
+def interleaving(combine: Combine) -> Callable[..., int]:
+    """The codelet that merges a run into an all array whose words lie about as close."""
 
     def interleave(
         crd: Target, val: Values, stored: int, run: Ints, late: Values, count: int
@@ -120,6 +126,13 @@ def merging(combine: Combine) -> Callable[..., int]:
                 crd[t - gap] = crd[t]
                 val[t - gap] = val[t]
         return stored + count - gap
+
+    return interleave
+
+
+def merging(combine: Combine) -> Callable[..., int]:
+    """The codelet that merges a run into the all array."""
+    absorb, interleave = absorbing(combine), interleaving(combine)
 
     def merge(
         crd: Target, val: Values, w: int, stored: int, run: Target, late: Values, count: int
