@@ -73,6 +73,22 @@ def streams(loop: imp.For) -> bool:
     return bool(stored) and all(stored.get(n.buffer, n.index) == n.index for n in loads)
 
 
+def scatters(loop: imp.For) -> bool:
+    """Whether a loop updates places all over an array, one after the other, and little else."""
+    var, lets, found = loop.var.name, set[str](), False
+    for stmt in loop.body.stmts:
+        match stmt:
+            case imp.Let(name):
+                lets.add(name.name)
+            case imp.Store(_, index):
+                found = found or not _steps(index, var, lets)
+            case imp.If(_, imp.Block((imp.Return(),)), imp.Block(())) | imp.Comment():
+                pass
+            case _:
+                return False
+    return found and not any(isinstance(n, imp.Call) for n in walk(loop.body))
+
+
 def _is_plain(value: imp.Expr) -> bool:
     """Whether a value takes no branches, no calls, and nothing that vectors are slow at."""
     for node in walk(value):

@@ -10,11 +10,20 @@ from dataclasses import dataclass
 
 from linnet import imp
 from linnet.backend.llvm_writer import BYTES, TYPES
-from linnet.backend.reductions import appends, branches, gathers, is_short, reduced, streams
+from linnet.backend.reductions import (
+    appends,
+    branches,
+    gathers,
+    is_short,
+    reduced,
+    scatters,
+    streams,
+)
 from linnet.imp.fold import fold
 from linnet.imp.rewrite import walk
 
-_LONG = 32  # iterations from which on it pays to have several accumulators
+_LONG = 32  # iterations from which on it pays to have several accumulators, or to unroll
+_UNROLLED = '!"llvm.loop.unroll.count", i32 2'
 _VECTOR = 32  # bytes: longer vectors leave more for the loop after them
 
 
@@ -33,6 +42,8 @@ def versions(loop: imp.For) -> tuple[Version, ...]:
         return (Version(0, ()),)  # no vector of it is known to LLVM, which would say so aloud
     if is_short(loop) and branches(loop):  # as a vector, it would load what it need not
         return (Version(0, _hints(1, width=1)),)
+    if not is_short(loop) and scatters(loop):  # no vectors, but less to do around each update
+        return (Version(_LONG, (*_hints(1, width=1), _UNROLLED)), Version(0, _hints(1, width=1)))
     part = not isinstance(loop.start, imp.Const)  # of a dimension: a block, what is within bounds
     if not sums and (is_short(loop) or appends(loop) or part):
         return (Version(0, _hints(1, None if is_short(loop) else _width(loop))),)

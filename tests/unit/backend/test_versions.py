@@ -72,8 +72,7 @@ def test_the_largest_elements_fill_a_vector():
 @pytest.mark.parametrize(
     "loop",
     [
-        part(imp.Store(OUT, imp.widen(IDX[Q]), BYTES[Q])),  # anywhere
-        part(imp.Store(OUT, Q, BYTES[imp.widen(IDX[Q])])),
+        part(imp.Store(OUT, Q, BYTES[imp.widen(IDX[Q])])),  # from anywhere
         part(imp.Store(OUT, N, BYTES[Q])),  # always there
         part(imp.Store(OUT, Q, OUT[Q - 1])),  # what was just written
         part(imp.Store(OUT, Q, BYTES[Q]), imp.Store(OUT, Q + 1, BYTES[Q])),
@@ -87,3 +86,27 @@ def test_the_largest_elements_fill_a_vector():
 def test_where_vectors_are_not_certain_llvm_decides(loop):
     (only,) = versions(loop)
     assert not any("width" in hint for hint in only.hints)
+
+
+def bump(*more: imp.Stmt) -> tuple[imp.Stmt, ...]:
+    """One more of what an image has at q."""
+    at = imp.Var("at")
+    bins = imp.Buffer("bins", "int64")
+    return (imp.Let(at, imp.widen(BYTES[Q])), *more, imp.Store(bins, at, bins[at] + 1))
+
+
+def test_long_loops_that_update_places_all_over_are_unrolled():
+    leaves = imp.If(I >= N, imp.Block((imp.Return(imp.ONE),)), imp.EMPTY)
+    first, last = versions(part(*bump(leaves)))
+    assert first.least > last.least == 0
+    assert any("unroll" in hint for hint in first.hints)
+    assert not any("unroll" in hint for hint in last.hints)
+
+
+SINE = imp.Store(VAL, imp.widen(IDX[Q]), imp.Call("sin", (VAL[Q],), "float64"))
+
+
+@pytest.mark.parametrize("loop", [fiber(*bump()), part(*bump(imp.Assign(N, N + 1))), part(SINE)])
+def test_short_loops_and_others_are_not_unrolled(loop):
+    (only,) = versions(loop)
+    assert not any("unroll" in hint for hint in only.hints)
