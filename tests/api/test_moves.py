@@ -346,3 +346,31 @@ def test_runs_are_reshaped_as_runs():
     back = ln.reshape(found, (2, WIDE))
     assert back.buffers["right1"].tolist() == right
     assert ln.sum(back) == WIDE // 4 + 2.0 * (2 * WIDE - WIDE // 4)
+
+
+@pytest.mark.parametrize("fill", [0.0, 1.0])
+@pytest.mark.parametrize("format", ["csr", "csc", "coo", "dcsr", "runs", "band", "block", "hash"])
+def test_points_are_assigned_to(format: str, fill: float):
+    rng = np.random.default_rng(0)
+    i, j = rng.integers(-4, 4, 9), rng.integers(-6, 6, 9)  # some of them twice: the last one counts
+    mask = np.arange(24).reshape(4, 6) % 5 == 0
+    for key, value in (
+        ((i, j), 3.0),
+        ((i, j), fill),
+        ((i, j), rng.random(9)),
+        ((i[:, None], j[:2]), rng.random((9, 2))),
+        ((2, j), rng.random(9)),
+        (mask, rng.random(5)),
+    ):
+        x, array = matrix(format, fill)
+        array[key] = value
+        old, x[key] = x.copy(), value
+        same(x, array)
+        assert x.fill_value == fill
+        assert not np.array_equal(old.to_numpy(), array)
+    x, array = matrix(format, fill)
+    x[i, j] = ln.asarray([0.0, 2.0, 0.0], format=ln.COO)[np.arange(9) % 3]
+    array[i, j] = np.array([0.0, 2.0, 0.0])[np.arange(9) % 3]
+    same(x, array)
+    with pytest.raises(ValueError, match=r"shapes \(2,\), \(9,\) do not fit together"):
+        x[i, j] = [1.0, 2.0]

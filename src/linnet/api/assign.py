@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from linnet.api.dtypes import astype
 from linnet.api.indexing import normalized
 from linnet.api.operands import as_tensor, dtype_of, kind_of, shape_of
-from linnet.api.placing import masked, placed
+from linnet.api.placing import masked, placed, pointed
 from linnet.api.programs import is_large
 from linnet.api.shapes import broadcast_shapes, broadcast_to
 from linnet.api.storage import (
@@ -43,7 +43,9 @@ def assigned(x: Tensor, key: object, value: object) -> Tensor:
     if found is not None:
         return found
     parts = normalized(key, shape_of(x))
-    found = placed(x, parts, new) if is_large(x) else None
+    if is_large(x):
+        found = placed(x, parts, new)
+        found = pointed(x, parts, new) if found is None else found
     return _replaced(x, new, *_region(parts, shape_of(x))) if found is None else found
 
 

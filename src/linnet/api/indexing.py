@@ -223,7 +223,7 @@ def _with_arrays(x: Tensor, parts: tuple[Any, ...]) -> Tensor:
     d = 0
     for place, part in enumerate(parts):
         if isinstance(part, int | np.ndarray):
-            for idx in _as_positions(part):
+            for idx in as_positions(part):
                 plain.append(slice(None))
                 picked.append((d, idx))
                 d += 1
@@ -241,7 +241,8 @@ def _with_arrays(x: Tensor, parts: tuple[Any, ...]) -> Tensor:
     return _pick(x, picked, picked[0][0] if together else 0)
 
 
-def _as_positions(part: int | NDArray[Any]) -> list[Ints]:
+def as_positions(part: int | NDArray[Any]) -> list[Ints]:
+    """The positions that an index stands for, along each of its dimensions."""
     if isinstance(part, int):
         return [np.asarray(part, np.int64)]
     if part.dtype.kind == "b":

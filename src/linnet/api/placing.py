@@ -1,7 +1,8 @@
 """Other values in a part of an array, by kernels: what lies around the part is joined to it.
 
-A part is told by ranges and positions, one dimension at a time, or by a mask. No element is looked
-at on its own: `x[a:b] = y` is `x[:a]`, `y` and `x[b:]`, one after the other.
+A part is told by ranges and positions, one dimension at a time, by a mask, or by points. No element
+is looked at on its own: `x[a:b] = y` is `x[:a]`, `y` and `x[b:]`, one after the other, and of what
+points or a mask select, it is `where(mask, y, x)`.
 """
 
 from __future__ import annotations
@@ -14,13 +15,21 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from linnet.algebra.table import where
-from linnet.api.indexing import basic
+from linnet.api.indexing import as_positions, basic
 from linnet.api.moves import joined
 from linnet.api.operands import as_tensor, dtype_of, shape_of
 from linnet.api.picking import select
 from linnet.api.programs import same_kind
 from linnet.api.shapes import broadcast_shapes, broadcast_to, reshape
-from linnet.api.storage import Ints, is_dense, nothing, refuse_large, typed, unpatterned
+from linnet.api.storage import (
+    Ints,
+    build,
+    is_dense,
+    nothing,
+    refuse_large,
+    typed,
+    unpatterned,
+)
 from linnet.arrays import apply
 from linnet.errors import ShapeError
 from linnet.formats.format import Format
@@ -132,5 +141,31 @@ def masked(x: Tensor, key: object, new: Tensor) -> Tensor | None:
             refuse_large(mask.size, "a mask that is true where it stores nothing")
         mask = mask.to(typed(unpatterned(wanted), "bool", False))
     found = apply(where, mask, new.to_numpy().reshape(-1)[0].item(), x)
+    assert isinstance(found, Tensor)
+    return found if found.contents().format == wanted else found.to(wanted)
+
+
+def pointed(x: Tensor, parts: Sequence[Any], new: Tensor) -> Tensor | None:
+    """The array with new values at single elements; None if a dimension is not told by positions.
+
+    Needs: values of the array's dtype, parts that are in range.
+    """
+    if not all(isinstance(p, int | np.ndarray) for p in parts):
+        return None
+    arrays = [idx for part in parts for idx in as_positions(part)]
+    if len(arrays) != x.ndim:
+        return None
+    shape = broadcast_shapes(*[idx.shape for idx in arrays])
+    if broadcast_shapes(shape_of(new), shape) != shape:
+        raise ShapeError(f"values of shape {new.shape} do not fit a part of shape {shape}")
+    refuse_large(math.prod(shape), "the part that is assigned to")
+    at = [np.broadcast_to(idx, shape).reshape(-1) for idx in arrays]
+    values = np.broadcast_to(new.to_numpy(), shape).reshape(-1)
+    wanted = same_kind(x)
+    valued, marked = unpatterned(wanted), typed(unpatterned(wanted), "bool", False)
+    # of points that are named twice, the last one counts
+    points = build(at, values, shape_of(x), valued)
+    mask = build(at, np.ones(len(values), bool), shape_of(x), marked)
+    found = apply(where, mask, points, x)
     assert isinstance(found, Tensor)
     return found if found.contents().format == wanted else found.to(wanted)
