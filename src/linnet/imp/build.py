@@ -10,7 +10,7 @@ from linnet.errors import FormatError
 from linnet.imp.codelets import Codelet, instantiate
 from linnet.names import Names
 
-MOST = 30_000  # statements: a kernel with more has run away
+MOST = 10_000  # statements: a kernel with more has run away, and would take minutes to compile
 
 
 class Builder:

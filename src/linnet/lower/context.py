@@ -153,10 +153,13 @@ def resolve(
     """Replace the accesses and comparisons that a loop walks by what they are at its index."""
     masks = {c.call: v for c, v in payloads.items() if isinstance(c, Mask)}  # type: ignore[attr-defined]
     if masks:
-        body = rewrite_stmt(
-            body,
-            on_expr=lambda e: masks.get(e) if isinstance(e, loops.Call) else None,  # type: ignore[arg-type,return-value]
-        )
+        relations = {call.function.name for call in masks}  # to look up all calls would take time
+
+        def known(e: loops.Expr) -> loops.Expr | None:
+            is_relation = isinstance(e, loops.Call) and e.function.name in relations
+            return masks.get(e) if is_relation else None  # type: ignore[return-value]
+
+        body = rewrite_stmt(body, on_expr=known)
     if len(masks) == len(payloads):
         return body
 
