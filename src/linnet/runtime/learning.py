@@ -37,7 +37,7 @@ def _is_plain(entry: Entry) -> bool:
     """Whether a kernel writes one new result of 32 bits, and nothing is asked of it but sizes."""
     if type(entry) is not Entry or not entry.fixed or entry.wide or entry.own or not entry.key:
         return False
-    if entry.choices or entry.warnings or entry.other_checks:
+    if entry.choices or entry.warnings or entry.other_checks or len(entry.returned) != 1:
         return False
     results = [r for r in entry.results if r.position is not None]
     new = not any(r.keeps for r in entry.results)

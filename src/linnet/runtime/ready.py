@@ -70,18 +70,17 @@ class Frame(NamedTuple):
 class Ready:
     """A kernel that is called with the slots of operands, and gives a tensor."""
 
-    __slots__ = ("call", "frames", "kind", "output", "recipe", "results", "signature", "sized",
-                 "straight")  # fmt: skip
+    __slots__ = ("call", "frames", "kind", "output", "recipe", "results", "signature", "straight")
 
     def __init__(self, recipe: Recipe, call: Callable[[int], int]) -> None:
         self.recipe, self.call = recipe, call
         self.results = tuple([_result(w, k) for k, w in enumerate(recipe.written)])
-        self.kind = np.dtype(recipe.format.dtype)  # of the values
         self.straight = recipe.sources == tuple(range(recipe.arguments))
         self.output = Signature.of(recipe.asked)
         self.signature = _signature(recipe)
-        levels = recipe.format.levels
-        self.sized = all(level.full for level in levels[:-1]) and len(levels[-1].arrays) == 1
+        levels, kinds = recipe.written[0].format.levels, self.results[0].kinds
+        # of the values, where they are all there is, one for every place
+        self.kind = kinds[0] if len(kinds) == 1 and all(l.full for l in levels[:-1]) else None
         self.frames: tuple[Frame, ...] = ()
 
     def run(self, given: Sequence[Slots], held: Sequence[Contents]) -> Tensor | None:
@@ -159,7 +158,7 @@ class Ready:
             starts[k] = len(block)
             block.extend(parts[k])
         first = [s + len(h) for s, h in zip(starts[len(known) :], shapes, strict=True)]
-        count = prod(shapes[0]) if self.sized else 0
+        count = 0 if self.kind is None else prod(shapes[0])
         made = Frame(known, block, shapes, tuple(first), count if count < _SMALL else 0)
         self.frames = (made, *self.frames[: _FRAMES - 1])  # at once: other threads may look
         return made

@@ -9,10 +9,12 @@ from __future__ import annotations
 
 import pickle
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from importlib import import_module
 from typing import Any
 
 from linnet import backend
+from linnet.errors import CacheError
 from linnet.formats.contents import Contents, Signature
 from linnet.formats.tensor import Tensor
 from linnet.options import Options, current
@@ -77,7 +79,10 @@ def _told(part: object) -> str:
 
 
 def _load(key: tuple[object, ...], options: Options) -> Ready | None:
-    data = backend.stored(_text(key), options)
+    try:
+        data = backend.stored(_text(key), options)
+    except CacheError:  # which the general way tells
+        return None
     if data is None:
         return None
     try:  # nobody else can write there: machine code is loaded from it, too
@@ -91,7 +96,8 @@ def _load(key: tuple[object, ...], options: Options) -> Ready | None:
 
 def _store(key: tuple[object, ...], options: Options, recipe: Recipe, machine_key: str) -> None:
     """Keep a recipe with its machine code, if that is kept at all."""
-    found = backend.machine_code(machine_key, options)
-    if found is not None:
-        symbol, code = found
-        backend.store(_text(key), options, pickle.dumps((recipe, symbol, code)))
+    with suppress(CacheError):  # it was there a moment ago
+        found = backend.machine_code(machine_key, options)
+        if found is not None:
+            symbol, code = found
+            backend.store(_text(key), options, pickle.dumps((recipe, symbol, code)))

@@ -14,7 +14,7 @@ from tests.robustness.kernels import accumulate, passes
 
 import linnet as ln
 from linnet import backend
-from linnet.errors import ShapeError
+from linnet.errors import CacheError, ShapeError
 from linnet.runtime import recall
 from linnet.runtime.memory import Memory
 from linnet.runtime.ready import Ready
@@ -261,6 +261,14 @@ def test_without_a_cache():
     with ln.config(cache=False):
         first, second = told(a @ x), told(a @ x)
     assert first == second
+
+
+def test_a_cache_that_cannot_be_used_is_told_with_the_line(tmp_path):
+    a, _, x = operands(ln.CSR, 0, "float64")
+    (tmp_path / "c").write_text("no folder")
+    with ln.config(cache_dir=tmp_path / "c"), pytest.raises(CacheError) as caught:
+        a @ x
+    assert caught.value.at.file == __file__
 
 
 def test_threads_that_read_what_another_writes():
