@@ -1,4 +1,4 @@
-"""Products over other semirings: masked matrix times vector, and matrix times matrix (ARRAY §8.3).
+"""Products over semirings: masked matrix times vector, and matrix times matrix (ARRAY §8.3).
 
 A quarter of the mask is false. Vectors are dense here, and a quarter of the boolean one is true.
 """
@@ -14,7 +14,7 @@ import linnet as ln
 from benchmarks import data, native
 from benchmarks.harness import Case, Side
 from benchmarks.peers import peer
-from linnet.arrays import contract
+from linnet.arrays import apply, compute, contract, lazy
 
 BAR = 0.9
 INF = np.inf
@@ -147,6 +147,37 @@ def graphblas_mxm(A: sp.csr_array, B: sp.csr_array) -> Side:
     return Side(run, gb.io.to_scipy_sparse)
 
 
+# -- matrix times matrix under a mask --------------------------------------------------------------
+
+
+def linnet_masked(A: sp.csr_array) -> Side:
+    X = lazy(ln.asarray(A))
+    return Side(lambda: compute(apply("multiply", contract("ik,kj->ij", X, X), X)), _stored)
+
+
+def c_masked(A: sp.csr_array) -> Side:
+    arrays = native.csr(A) * 3
+    return native.building("semiring", "masked_mxm", native.read_csr(A.shape), *A.shape, *arrays)
+
+
+def scipy_masked(A: sp.csr_array) -> Side:
+    return Side(lambda: (A @ A).multiply(A), sp.csr_array)
+
+
+def graphblas_masked(A: sp.csr_array) -> Side:
+    gb = peer("graphblas")
+    X = gb.io.from_scipy_sparse(A)
+
+    def run() -> object:
+        product = gb.Matrix(float, *A.shape)
+        product(mask=X.S) << gb.semiring.plus_times(X @ X)
+        product << gb.binary.times(product & X)
+        product.wait()
+        return product
+
+    return Side(run, gb.io.to_scipy_sparse)
+
+
 def cases(load: data.Load) -> Iterator[Case]:
     matrices = [("uniform", data.uniform(stored)) for stored in load.stored()]
     if load.real:
@@ -166,6 +197,12 @@ def cases(load: data.Load) -> Iterator[Case]:
             expected = lambda reference=reference, args=args: reference(*args)  # noqa: E731
             goals = {"graphblas": 1.3}
             yield Case(name, label, A.nnz, args, sides, BAR, expected=expected, goals=goals)
+        ways = {"linnet": linnet_masked, "c": c_masked, "scipy": scipy_masked,
+                "graphblas": graphblas_masked}  # fmt: skip
+        yield Case(
+            "masked mxm", label, A.nnz, (A,), ways, BAR,
+            expected=lambda A=A: sp.csr_array((A @ A).multiply(A)), goals={"graphblas": 0.9},
+        )  # fmt: skip
         if A.nnz <= 2_000_000:
             ways = {"linnet": linnet_mxm, "graphblas": graphblas_mxm, "c": c_mxm}
             goals = {"graphblas": 0.9}
