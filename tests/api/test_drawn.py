@@ -289,20 +289,24 @@ def test_chains(data: st.DataObject, large_from: Callable[[int], None]) -> None:
     x = draw(tensors(draw(recipes(format, draw(st.sampled_from([SMALL, WILD])))), shape))
     a = x.to_numpy()
     note(f"{x!r} of {format}\n{a!r}")
+    lazily = draw(st.booleans())
     for _ in range(draw(st.integers(1, 3))):
-        text, ours, theirs = draw(st.sampled_from(calls(a)))(draw, a)
-        note(text)
+        function = draw(st.sampled_from(calls(a)))
+        text, ours, theirs = function(draw, a)
+        note(f"{text}{' of a lazy array' if lazily else ''}")
         expected = np.asarray(theirs(a))
         if expected.size > MOST:
             return
-        before = x.to_numpy()
-        result = ours(x)
-        assert isinstance(result, ln.Tensor)
-        assert result.shape == expected.shape
-        assert result.dtype == expected.dtype
-        np.testing.assert_array_equal(result.to_numpy(), expected)
-        np.testing.assert_array_equal(x.to_numpy(), before)
-        x, a = result, expected
+        if function is changed and isinstance(x, ln.Lazy):
+            x = ln.compute(x)
+        before = x
+        x = ours(ln.lazy(x) if lazily and function is not changed else x)
+        assert isinstance(x, ln.Tensor | ln.Lazy if lazily else ln.Tensor)
+        assert x.shape == expected.shape
+        assert x.dtype == expected.dtype
+        np.testing.assert_array_equal(ln.compute(x).to_numpy(), expected)
+        np.testing.assert_array_equal(ln.compute(before).to_numpy(), a)
+        a = expected
 
 
 @pytest.fixture(scope="module")

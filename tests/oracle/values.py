@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from hypothesis import strategies as st
-from tests.oracle.functions import USER, WHOLE, clipped
+from tests.oracle.functions import USER, WHOLE, clipped, larger, unless
 
 from linnet import loops
 from linnet.algebra import table
@@ -42,19 +42,23 @@ BINARY = (
     *(table.logical_and, table.logical_or, table.logical_xor),
     *(table.less, table.less_equal, table.equal, table.not_equal, table.greater),
     *(table.bitwise_and, table.bitwise_or, table.bitwise_xor),
-    *(table.floor_divide, table.remainder, table.first, table.last, table.choose(0)),
+    *(table.floor_divide, table.remainder, table.fmod, table.first, table.last, table.choose(0)),
+    *(table.fmin, table.fmax, table.gcd, table.left_shift, table.right_shift, table.choose(1)),
     *(*USER, *WHOLE),
 )
 UNARY = (
     *(table.absolute, table.negative, table.logical_not, table.bitwise_invert, table.square),
-    *(table.sign, table.isnan, clipped, *table.astype.values()),
+    *(table.sign, table.isnan, table.isinf, table.isfinite, table.positive, table.bitwise_count),
+    *(table.floor, table.trunc, table.rint, table.real, table.imag, table.conj),
+    *(clipped, *table.astype.values()),
 )
 UPDATES = (
     *(table.add,) * 4,
     *(table.minimum, table.maximum, table.multiply) * 2,
     *(table.logical_or, table.logical_and, table.subtract),
     *(table.bitwise_and, table.bitwise_or, table.bitwise_xor, table.choose(0)),
-    *(table.first, table.last, table.fmin, table.fmax),
+    *(table.first, table.last, table.fmin, table.fmax, table.logical_xor, table.choose(1)),
+    *(table.gcd, larger, unless),
 )
 COMPARISONS = (
     *(table.less, table.less_equal, table.equal, table.not_equal),
@@ -70,7 +74,7 @@ def call(function: Function, *args: Typed) -> Typed | None:
         return None
     if function.name == "abs" and kind(given[0]) == "c":
         return None  # a square root
-    if function in (table.floor_divide, table.remainder) and kind(result) not in "iu":
+    if function in (table.floor_divide, table.remainder, table.fmod) and kind(result) not in "iu":
         return None  # a division by zero tells 0.0 from -0.0
     if function in WHOLE and kind(result) not in "iu":
         return None
@@ -155,6 +159,10 @@ def _bound(function: Function, bounds: list[float], result: str) -> float:
             return bounds[0] * bounds[1]
         case "square":
             return bounds[0] ** 2
+        case "left_shift":
+            return _whole(result)
+        case "bitwise_count":
+            return 64
         case "bitwise_and" | "bitwise_or" | "bitwise_xor" | "bitwise_invert":
             return _whole(result) if kind(result) in "iu" else 1
         case _:
