@@ -111,6 +111,16 @@ def test_two_masks_are_one():
     np.testing.assert_array_equal(ln.compute(either).to_numpy(), (a @ b) * (m + n))
 
 
+def test_two_products_under_one_mask():
+    (a, b, m), (A, B, M) = operands(np.random.default_rng(12), "CSR", "CSR", "CSR")
+    c, C = b[:, ::-1].copy(), ln.lazy(ln.asarray(b[:, ::-1], format=ln.CSR))
+    found = (A @ B) * (A @ C) * M
+    plan = found.explain()["plan"]
+    assert kernels(found) == 1
+    assert plan.count("only where D stores something") == 2
+    np.testing.assert_array_equal(ln.compute(found).to_numpy(), (a @ b) * (a @ c) * m)
+
+
 def test_more_than_the_product():
     (a, b, m), (A, B, M) = operands(np.random.default_rng(7), "CSR", "CSR", "CSR")
     n = drawn(np.random.default_rng(8), m.shape, 1.0)

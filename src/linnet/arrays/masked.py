@@ -89,7 +89,8 @@ def _masks(
     known = [
         a
         for a in dict.fromkeys(read)
-        if _is_listed(a, index, formats[str(a.tensor)])
+        if not any(a.protocols)  # what is looked up does not lead
+        and _is_listed(a, index, formats[str(a.tensor)])
         and all(isinstance(i, loops.Index) for i in a.indices)
         and {name for i in a.indices for name in names_in(i)} <= bound
     ]
