@@ -73,7 +73,7 @@ def _by_kernel(x: Tensor, positions: Ints, d: int, wanted: Format) -> Tensor:
     format = x.contents().format
     fill, n = repr(format.fill_value), shape_of(x)[d]
     shape = tuple(len(positions) if m == d else size for m, size in enumerate(shape_of(x)))
-    room = stored(x) * len(positions) // max(n, 1)
+    room = _expected(stored(x) * len(positions) // max(n, 1))
     if format.order[0] == d or is_full(format, d):
         return run(_gather(format, d, fill), x, wanted, [positions], room, *shape)
     in_order = bool((positions[1:] >= positions[:-1]).all())
@@ -82,12 +82,18 @@ def _by_kernel(x: Tensor, positions: Ints, d: int, wanted: Format) -> Tensor:
     places = np.full(n, -1, index_dtype(len(positions)))
     places[positions] = np.arange(len(positions), dtype=places.dtype)
     if np.count_nonzero(places >= 0) == len(positions):  # none comes twice
+        room = min(room, stored(x))
         found = run(_rename(format, d, fill, promise), x, wanted, [places], room, *shape)
     else:
         maps = _ranges(positions, n)[: 2 if in_order else 3]
         kernel = _spread(format, d, fill, promise, in_order)
         found = run(kernel, x, wanted, maps, room, *shape)
     return _arranged(found) if arranged else found
+
+
+def _expected(count: int) -> int:
+    """Room for what is picked at random, and a little more: a result that grows is moved."""
+    return count + count // 16 + 64
 
 
 def _is_arranged(format: Format, d: int, size: int) -> bool:
@@ -135,7 +141,7 @@ def at_points(x: Tensor, positions: Sequence[Ints], axes: tuple[int, ...]) -> Te
         return None
     rest = [n for m, n in enumerate(contents.shape) if m not in axes]
     size = max(1, math.prod([contents.shape[m] for m in axes]))
-    room = min(count, stored(x) * count // size)
+    room = min(count, _expected(stored(x) * count // size))
     return run(wanted[0], x, wanted[1], positions, room, count, *rest)
 
 
