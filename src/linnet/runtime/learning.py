@@ -25,6 +25,7 @@ def recipe_of(
     return Recipe(
         arguments=len(args),
         sources=tuple([s for s in sources if s is not None]),
+        ndims=tuple([len(tensors[p].contents().shape) for p in entry.operands]),
         order=entry.order,
         checks=tuple([(places[p], m, places[q], n) for p, m, q, n, _ in entry.checks]),
         written=tuple([w for w in written if w is not None]),

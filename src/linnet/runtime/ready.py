@@ -50,6 +50,7 @@ class Recipe(NamedTuple):
 
     arguments: int  # of the operation
     sources: tuple[int, ...]  # which of them each operand of the kernel is
+    ndims: tuple[int, ...]  # of operands
     order: tuple[int, ...]  # the argument block: places in operands + what is written
     checks: tuple[tuple[int, int, int, int], ...]  # equal sizes: operand, mode, operand, mode
     written: tuple[Written, ...]  # the result first, then temporaries
@@ -57,14 +58,22 @@ class Recipe(NamedTuple):
     format: Format  # of the result
 
 
+class Layout(NamedTuple):
+    """What an argument block looks like for operands of certain sizes, wherever they are."""
+
+    sizes: list[tuple[int, ...]]
+    shapes: tuple[tuple[int, ...], ...]  # of what is written
+    memory: tuple[Slots, ...]  # the same in the block, where it has no memory yet
+    starts: tuple[int, ...]  # where that begins
+    small: int  # elements of a result that stores all of them, if they are few; else 0
+
+
 class Frame(NamedTuple):
-    """The argument block for operands of certain sizes at certain places, to be copied."""
+    """The argument block for operands at certain places, to be copied."""
 
     known: Sequence[Slots]  # what it was made of
     block: array[int]
-    shapes: tuple[tuple[int, ...], ...]  # of what is written
-    starts: tuple[int, ...]  # where the memory of that begins
-    small: int  # elements of a result that stores all of them, if they are few; else 0
+    layout: Layout
 
 
 class Ready:
@@ -100,68 +109,85 @@ class Ready:
             frame = made
         if held and not _pinned(held):
             return None
-        block, small, status = frame.block[:], frame.small, _NOT_RUN
+        block, layout, status = frame.block[:], frame.layout, _NOT_RUN
+        small = layout.small
         try:
             if small:
-                at, values = frame.starts[0], np.empty(small, self.kind)
+                at, values = layout.starts[0], np.empty(small, self.kind)
                 block[at], block[at + 1] = address_of(values), small
             else:
-                self._lend(block, frame)
+                self._lend(block, layout)
             status = self.call(block.buffer_info()[0])
         finally:  # after an interrupt, too: a kernel runs to its end, and what it made is freed
             if held:
                 _unpin(held)
-            taken = () if small and len(self.results) == 1 else self._take(block, frame, status)
+            taken = () if small and len(self.results) == 1 else self._take(block, layout, status)
         if status:
             return None
-        return self._tensor(frame, (Buffer.made(values, block[at]),) if small else taken)
+        return self._tensor(layout, (Buffer.made(values, block[at]),) if small else taken)
 
-    def _tensor(self, frame: Frame, buffers: tuple[Buffer, ...]) -> Tensor:
+    def _tensor(self, layout: Layout, buffers: tuple[Buffer, ...]) -> Tensor:
         """The result, of parts that are known to fit."""
-        contents = Contents(self.recipe.format, frame.shapes[0], buffers)
+        contents = Contents(self.recipe.format, layout.shapes[0], buffers)
         contents._signature = self.signature
         tensor = _new(Tensor)
         tensor._given, tensor._output, tensor._contents = self.recipe.asked, self.output, contents
         return tensor
 
-    def _lend(self, block: array[int], frame: Frame) -> None:
+    def _lend(self, block: array[int], layout: Layout) -> None:
         """Memory that others have left, for what took much the last time."""
-        for r, at in zip(self.results, frame.starts, strict=True):
+        for r, at in zip(self.results, layout.starts, strict=True):
             if any(r.rooms):
                 spare(r, block, at)
 
-    def _take(self, block: array[int], frame: Frame, status: int) -> tuple[Buffer, ...]:
+    def _take(self, block: array[int], layout: Layout, status: int) -> tuple[Buffer, ...]:
         """The arrays of the result; the memory of all else is given up."""
-        first = 1 if frame.small else 0  # whose memory is of NumPy
-        for r, at in zip(self.results[first:], frame.starts[first:], strict=True):
+        first = 1 if layout.small else 0  # whose memory is of NumPy
+        for r, at in zip(self.results[first:], layout.starts[first:], strict=True):
             if r.position is None or status:
                 release(r, block, at)
-        return () if status or frame.small else adopted(self.results[0], block, frame.starts[0])
+        return () if status or layout.small else adopted(self.results[0], block, layout.starts[0])
 
     def _frame(self, known: Sequence[Slots]) -> Frame | None:
+        """The argument block for these operands; None if their sizes are for the general way."""
+        sizes = [held[:n] for held, n in zip(known, self.recipe.ndims, strict=True)]
+        for frame in self.frames:
+            if frame.layout.sizes == sizes:
+                layout = frame.layout
+                break
+        else:
+            made = self._layout(sizes, [len(held) for held in known])
+            if made is None:
+                return None
+            layout = made
+        parts = (*known, *layout.memory)
+        slots = [slot for k in self.recipe.order for slot in parts[k]]
+        found = Frame(known, array("q", slots), layout)
+        self.frames = (found, *self.frames[: _FRAMES - 1])  # at once: other threads may look
+        return found
+
+    def _layout(self, sizes: list[tuple[int, ...]], lengths: list[int]) -> Layout | None:
         """Check the sizes of the operands, and compute those of the results."""
         recipe = self.recipe
         for p, m, q, n in recipe.checks:
-            if known[p][m] != known[q][n]:
+            if sizes[p][m] != sizes[q][n]:
                 return None
-        shapes = tuple([tuple([known[p][m] for p, m in w.dims]) for w in recipe.written])
+        shapes = tuple([tuple([sizes[p][m] for p, m in w.dims]) for w in recipe.written])
         for shape, w in zip(shapes, recipe.written, strict=True):
             dense = [prod([shape[mode] for mode in run]) for run in w.runs]
             if max(shape, default=0) >= NARROW or max(dense, default=0) > _LARGE:
                 return None
-        memory = [
-            (*shape, *[0] * (3 * len(w.dtypes)))
-            for shape, w in zip(shapes, recipe.written, strict=True)
-        ]
-        parts, block, starts = [*known, *memory], array("q"), [0] * (len(known) + len(memory))
+        pairs = zip(shapes, recipe.written, strict=True)
+        memory = tuple([(*shape, *[0] * (3 * len(w.dtypes))) for shape, w in pairs])
+        ends, end, lengths = [0] * len(recipe.order), 0, [*lengths, *map(len, memory)]
         for k in recipe.order:
-            starts[k] = len(block)
-            block.extend(parts[k])
-        first = [s + len(h) for s, h in zip(starts[len(known) :], shapes, strict=True)]
+            ends[k] = end = end + lengths[k]
+        starts = [
+            end - 3 * len(w.dtypes)
+            for end, w in zip(ends[len(sizes) :], recipe.written, strict=True)
+        ]
         count = 0 if self.kind is None else prod(shapes[0])
-        made = Frame(known, block, shapes, tuple(first), count if count < _SMALL else 0)
-        self.frames = (made, *self.frames[: _FRAMES - 1])  # at once: other threads may look
-        return made
+        return Layout(sizes, shapes, memory, tuple(starts), count if count < _SMALL else 0)
 
 
 def _pinned(held: Sequence[Contents]) -> bool:
