@@ -57,7 +57,7 @@ def _expanded(tensor: Tensor, format: Format) -> Tensor:
             found = [_numbered(ptr, count, idx.length)]
         else:
             found = [_spread(ptr, above, idx.length) for above in found]
-        found.append(idx)
+        found.append(_narrowed(idx, contents.shape[format.order[len(found)]]))
     stored = found[-1].length
     ends = Buffer.borrow(np.array([0, stored], index_dtype(stored)))
     return Tensor(format, contents.shape, (ends, *found, *values))
@@ -67,11 +67,17 @@ def _compressed(tensor: Tensor, format: Format) -> Tensor:
     """From the coordinates of every entry to fibers, one for each index."""
     contents = tensor.contents()
     contents.arrays()  # shared from here on
-    _, outer, *rest = contents.buffers
-    count = contents.shape[format.order[0]]
+    _, outer, inner, *values = contents.buffers
+    count, dim = [contents.shape[mode] for mode in format.order]
     ptr = _room(index_dtype(outer.length), count + 1)
     _begin(outer.array, outer.length, ptr.array, count)
-    return Tensor(format, contents.shape, (ptr, *rest))
+    return Tensor(format, contents.shape, (ptr, _narrowed(inner, dim), *values))
+
+
+def _narrowed(idx: Buffer, dim: int) -> Buffer:
+    """Indices of a dimension; those that are wider than they need to be become narrow."""
+    narrow = np.dtype(index_dtype(dim))
+    return idx if idx.dtype.itemsize <= narrow.itemsize else Buffer.borrow(idx.array.astype(narrow))
 
 
 def _numbered(ptr: Buffer, count: int, stored: int) -> Buffer:

@@ -75,6 +75,16 @@ def test_what_both_have_is_not_copied():
     assert not np.shares_memory(A.to(ln.COO).buffers["val"], A.to(ln.DCSR).buffers["val"])
 
 
+def test_wide_indices_become_narrow():
+    given = sp.coo_array(array((50, 40)))
+    wide = sp.coo_array((given.data, tuple(idx.astype(np.int64) for idx in given.coords)), (50, 40))
+    for source, format, name in ((wide, ln.CSR, "idx1"), (wide.tocsr(), ln.COO, "idx0_1")):
+        x = ln.asarray(source)
+        assert x.buffers["idx1" if format == ln.COO else "idx0_1"].dtype == np.int64
+        assert x.to(format).buffers[name].dtype == np.int32
+        np.testing.assert_array_equal(dense(x.to(format)), given.toarray())
+
+
 @ln.kernel
 def scaled(B, A, c):
     B[...] = 0
