@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from tests.oracle.check import BACKENDS, Subject, check
 from tests.oracle.functions import one_of
 
 import linnet as ln
@@ -453,3 +454,23 @@ def test_a_sum_is_not_taken_apart_before_its_types_are_known(dtype):
             for i in ...:
                 y[i] = y[i] + a[i] + b[i]
             return y
+
+
+@pytest.mark.parametrize("inner", [ln.SparseByteMap, ln.SparseHash])
+@pytest.mark.parametrize("middle", [ln.Dense, ln.SparseHash])
+@pytest.mark.parametrize("outer", [ln.SparseList, ln.RunList, ln.SparseBlockList])
+def test_two_places_at_once_below_a_list(outer, middle, inner):
+    """Each is opened by itself in a row that is written once: the row was written for each."""
+    text = """def f(Y, A):
+    Y[...] = 0.0
+    for i in range(A.shape[0]):
+        for j in range(A.shape[0]):
+            for k in range(A.shape[0]):
+                Y[i, j, k] += A[i] * A[k]
+            Y[i, i, i] = min(Y[i, i, i], A[j] * A[i])
+    return Y"""
+    Y, subject = ln.empty_tensor(outer(middle(inner(ln.Element(0.0))))), None
+    for values in ([0.0, 0.0, 0.0], [0.0, 1.0, 0.0], [1.0, -2.0, 3.0]):
+        args = {"Y": Y, "A": ln.asarray(np.array(values), format=ln.CSF(1))}
+        subject = subject or Subject.of(parse_text(text), args)
+        check(subject, args, BACKENDS[:1])

@@ -24,6 +24,7 @@ from linnet.normalize.agreed import Agreed
 from linnet.normalize.lifecycles import handed_down
 from linnet.normalize.shape_checks import Check
 from linnet.normalize.tangles import tangled
+from linnet.normalize.workspaces import last_in_order
 
 Formats = dict[str, Format]
 Warned = tuple[str, Location | None]
@@ -37,11 +38,12 @@ class _Nest:
     statement itself. `known` says at which depth names are bound and tensors declared: loops
     outside its declaration do not walk a tensor. The loops that may be `left` walk nothing, the
     tensors `changed` do not stay as they were given, and `agreed` says how large the others are.
+    Those that are `tangled` are opened for each update by itself, behind so many dimensions.
     """
 
     formats: Formats
     names: Names
-    tangled: frozenset[str]
+    tangled: dict[str, int]
     changed: frozenset[str]
     agreed: Agreed
     extents: dict[str, loops.Extent] = field(default_factory=dict)
@@ -65,9 +67,11 @@ def concordize(
     taken |= {n.name for n in walk(program.body) if isinstance(n, loops.Let)}
     taken |= {*formats}
     agreed = Agreed.by(checks, formats)
-    state = _Nest(
-        formats, Names(taken), tangled(program.body, formats), _changed(program.body), agreed
-    )
+    apart = {
+        name: last_in_order(program.body, name, formats[name])
+        for name in tangled(program.body, formats)
+    }
+    state = _Nest(formats, Names(taken), apart, _changed(program.body), agreed)
     body = _statement(state, _name_sizes(program.body, state.names))
     return replace(program, body=body), tuple(dict.fromkeys(state.warnings))
 
@@ -158,12 +162,13 @@ def _access(s: _Nest, expr: loops.Expr, update: bool = False) -> loops.Access | 
     """Give every index that is not bound in storage order a loop of its own."""
     if not isinstance(expr, loops.Access) or not isinstance(expr.tensor, str):
         return None
-    format, apart = s.formats[expr.tensor], update and expr.tensor in s.tangled
+    format = s.formats[expr.tensor]
+    walked = s.tangled.get(expr.tensor, format.ndim) if update else format.ndim
     indices, protocols = list(expr.indices), list(expr.protocols or ("",) * len(expr.indices))
     depth, first, changed = s.known.get(expr.tensor, 0), 0, False
     for level_number, level in enumerate(format.levels):
         for mode in format.modes_of(level_number):
-            index = indices[mode]
+            index, apart = indices[mode], format.order.index(mode) >= walked
             at = 0 if apart else _walked_at(s, index, level)
             if at > depth:
                 depth, first = at, 0
