@@ -111,7 +111,7 @@ def part(general: General, x: Any, key: object) -> Any:
     """`x[2:9]`, and slices of several dimensions, of what is stored in lists."""
     p = x._contents if type(x) is Tensor else None
     parts = key if type(key) is tuple else (key,)
-    if p is None or not parts or {*map(type, parts)} != {slice} or len(parts) > len(p.shape):
+    if p is None or not 0 < len(parts) <= len(p.shape) or not all(map(_is_range, parts)):
         return general(x, key)
     signature = p._signature or p.signature
     if not _is_listed(signature) or 1 in p.shape:
@@ -120,7 +120,7 @@ def part(general: General, x: Any, key: object) -> Any:
         cut = pattern_of(p, (*parts, *[slice(None)] * (len(p.shape) - len(parts))))
     except TypeError:  # bounds that are no integers
         cut = None
-    if cut is None or not cut[1] or any(step not in (0, 1) for step in cut[0][2:]):
+    if cut is None or not cut[1]:
         return general(x, key)
     pattern, numbers = cut
     known = ("part", id(current()), *pattern[1:])
@@ -129,6 +129,14 @@ def part(general: General, x: Any, key: object) -> Any:
         return learned(known, (x, sizes(tuple(numbers))), general, (x, key))
     found = ready.run([p._slots or p.slots, slots_of(numbers)], (p,))
     return general(x, key) if found is None else found
+
+
+def _is_range(part: object) -> bool:
+    """Whether a part is a slice without gaps."""
+    if type(part) is not slice:
+        return False
+    step = part.step
+    return step is None or (type(step) is int and step == 1)
 
 
 @lru_cache(maxsize=1024)

@@ -174,6 +174,17 @@ def test_an_axis_is_no_truth_value():
             a.sum(axis)
 
 
+def test_slices_that_are_no_ranges_are_left_to_the_general_way():
+    a, _, _ = operands(ln.CSR, 0, "float64")
+    values = a.to_numpy()
+    _ = a[1:3]
+    for part in (slice(None, None, 2), slice(3, None, -1), slice(None), slice(0, 3, np.int64(1))):
+        np.testing.assert_array_equal(a[part].to_numpy(), values[part])
+    for part in (slice(None, None, 0), slice(0, 2, 0), slice(0.5, 2), slice("a"), slice(0, 2, "b")):
+        with pytest.raises(ln.LinnetError):
+            a[part]
+
+
 def test_options_have_kernels_of_their_own():
     a, _, x = operands(ln.CSR, 0, "float64")
     expected = told(a @ x)
