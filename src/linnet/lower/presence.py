@@ -54,7 +54,7 @@ def unfurl_present(ctx: Context, fiber: Fiber, unfurl: Callable[[Fiber], Looplet
     match looplet:
         case Lookup(Fiber() as child) if not before:
             return replace(looplet, body=replace(child, present=present))
-        case Stepper(covers=False) if not before:
+        case Stepper(covers=False, end=end) if not before and not isinstance(end, imp.Const):
             return _emptied(ctx, looplet, present)
         case _:
             return Switch(present, Thunk(tuple(before), looplet), Run(FILL))
