@@ -19,6 +19,7 @@ from tests.robustness.kernels import ROOT, matrix, passes, python, spgemm, spmv,
 
 import linnet as ln
 from linnet.errors import CacheError
+from linnet.runtime.memory import Memory
 
 posix = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs POSIX")
 root = pytest.mark.skipif(
@@ -235,6 +236,35 @@ def test_a_fork_while_others_compile():
         stop.set()
         for thread in threads:
             thread.join()
+
+
+class _Slow:
+    """A key that takes its time: the lock of what is known is held meanwhile."""
+
+    def __init__(self) -> None:
+        self.asked, self.go = threading.Event(), threading.Event()
+
+    def __hash__(self) -> int:
+        self.asked.set()
+        self.go.wait(30)
+        return 0
+
+
+@posix
+def test_a_fork_while_others_remember():
+    memory, key = Memory[object, int](), _Slow()
+    thread = threading.Thread(target=memory.put, args=(key, 1))
+    thread.start()
+    try:
+        assert key.asked.wait(30)
+        child = os.fork()
+        if child == 0:
+            signal.alarm(30)
+            os._exit(memory.put("another", 0))
+        assert _ends(child) == 0
+    finally:
+        key.go.set()
+        thread.join()
 
 
 def _ends(child: int) -> int:

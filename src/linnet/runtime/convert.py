@@ -17,7 +17,7 @@ from linnet.algebra.dtypes import as_python
 from linnet.algebra.exact import same
 from linnet.algebra.stored import stored
 from linnet.formats.assemble import pack, unpack
-from linnet.formats.buffers import Buffer
+from linnet.formats.buffers import GUARD, Buffer
 from linnet.formats.coordinates import KEY, MANY, key_bits
 from linnet.formats.format import Format
 from linnet.formats.named import COO, SCALAR, settle
@@ -120,17 +120,21 @@ def _keeps_fill(source: Format, target: Format) -> bool:
 
 def _with_its_fill(tensor: Tensor, format: Format) -> Tensor:
     """Copy what is stored as if all else were 0; a dense result begins with the fill value."""
-    contents = tensor.contents()
     dtype = str(format.dtype)
     zero = as_python(0, dtype)
-    source, plain = contents.format.with_fill(zero), format.with_fill(zero)
-    held = Tensor(source, contents.shape, contents.buffers)
-    if _is_dense(format):
-        fill = Buffer.borrow(np.array([format.fill_value], dtype))
-        result = Tensor(plain, None)
-        _filling_kernel(source)(result, held, Tensor(settle(SCALAR, dtype), (), (fill,)))
-    else:
-        result = convert(held, plain)
+    contents = tensor.pin()  # kernels see another tensor of the same memory, and pin only that
+    try:
+        source, plain = contents.format.with_fill(zero), format.with_fill(zero)
+        held = Tensor(source, contents.shape, contents.buffers)
+        if _is_dense(format):
+            fill = Buffer.borrow(np.array([format.fill_value], dtype))
+            result = Tensor(plain, None)
+            _filling_kernel(source)(result, held, Tensor(settle(SCALAR, dtype), (), (fill,)))
+        else:
+            result = convert(held, plain)
+    finally:
+        with GUARD.lock:
+            contents.unpin()
     made = result.contents()
     return Tensor(format, made.shape, made.buffers)
 

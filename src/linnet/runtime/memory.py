@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable
 from typing import Generic, TypeVar
 
+from linnet.formats.buffers import Guard
+
 K = TypeVar("K")
 V = TypeVar("V")
+_GUARD = Guard()  # one for all, which a child finds open: it is held for a moment only
 
 
 class Memory(Generic[K, V]):
@@ -16,12 +18,11 @@ class Memory(Generic[K, V]):
     def __init__(self, most: int = 4096) -> None:
         self._most = most
         self._known: dict[K, V] = {}
-        self._lock = threading.Lock()
         self.get: Callable[[K], V | None] = self._known.get
 
     def put(self, key: K, value: V) -> V:
         """Remember, unless another thread was first: then that is the value."""
-        with self._lock:
+        with _GUARD.lock:
             if len(self._known) >= self._most:
                 for old in list(self._known)[: self._most // 4]:
                     del self._known[old]

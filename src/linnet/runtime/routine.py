@@ -6,7 +6,6 @@ compiled by the same back end into the same disk cache. Arrays are passed whole,
 
 from __future__ import annotations
 
-import threading
 from array import array
 from collections.abc import Sequence
 from types import FunctionType
@@ -17,12 +16,13 @@ from numpy.typing import NDArray
 
 from linnet import backend, imp
 from linnet.errors import InternalError
+from linnet.formats.buffers import Guard
 from linnet.options import Options, current
 
 Argument: TypeAlias = NDArray[Any] | int
 
 _compiled: dict[tuple[FunctionType, tuple[str, ...], Options], backend.Compiled] = {}
-_lock = threading.Lock()
+_GUARD = Guard()
 
 
 class Routine:
@@ -48,7 +48,7 @@ class Routine:
         compiled = backend.load(key, options)
         if compiled is None:
             compiled = backend.build(self.kernel(types), key, options)
-        with _lock:
+        with _GUARD.lock:
             return _compiled.setdefault((self.function, types, options), compiled)
 
     def kernel(self, types: tuple[str, ...]) -> imp.Kernel:
