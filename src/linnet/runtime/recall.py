@@ -98,6 +98,14 @@ def _store(key: tuple[object, ...], options: Options, recipe: Recipe, machine_ke
     """Keep a recipe with its machine code, if that is kept at all."""
     with suppress(CacheError):  # it was there a moment ago
         found = backend.machine_code(machine_key, options)
-        if found is not None:
-            symbol, code = found
-            backend.store(_text(key), options, pickle.dumps((recipe, symbol, code)))
+        data = None if found is None else _pickled((recipe, *found))
+        if data is not None:
+            backend.store(_text(key), options, data)
+
+
+def _pickled(entry: tuple[Recipe, str, bytes]) -> bytes | None:
+    """An entry as bytes; None if it has levels of a user that no other process can import."""
+    try:
+        return pickle.dumps(entry)
+    except (pickle.PicklingError, AttributeError, TypeError):
+        return None

@@ -267,6 +267,21 @@ def test_machine_code_that_cannot_be_linked_is_none(monkeypatch):
     assert told(a @ x) == expected
 
 
+@pytest.mark.parametrize("name", OPERATIONS)
+def test_levels_that_no_other_process_can_import_are_not_kept(name, tmp_path):
+    class Mine(ln.SparseList):
+        """Of a function that is running."""
+
+    values = np.arange(12.0).reshape(4, 3) % 3
+    a, x = ln.asarray(values, format=ln.Dense(Mine(ln.Element(0.0)))), np.ones(3)
+    b = ln.asarray(values + 1, format=ln.CSR)
+    if name == "product":
+        b = ln.asarray(values[:3], format=ln.CSR)
+    with ln.config(cache_dir=str(tmp_path)):
+        first, again = (told(OPERATIONS[name](a, b, x)) for _ in range(2))
+    assert first == again
+
+
 def test_without_a_cache():
     a, _, x = operands(ln.CSR, 0, "float64")
     with ln.config(cache=False):
