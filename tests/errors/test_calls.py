@@ -389,3 +389,11 @@ def test_an_error_in_the_call_itself_has_one_place():
         spmv(EYE)
     assert caught.value.call is None
     assert "in the call" not in str(caught.value)
+
+
+@pytest.mark.parametrize("dtype", ["float16", "object"])
+def test_operators_with_arrays_whose_values_are_none_of_ours(dtype):
+    for operator in (lambda x, y: x @ y, lambda x, y: x + y, lambda x, y: y - x):
+        with pytest.raises(DTypeError, match=f"does not hold values of dtype {dtype}") as caught:
+            operator(ln.asarray(EYE, format="csr"), ONES.astype(dtype))
+        assert caught.value.at.file == __file__

@@ -127,3 +127,14 @@ def test_the_compiler_says_nothing(capfd, tmp_path):
             got = dense(reduce("multiply", ln.asarray(x, format=format, fill_value=0), axis=1))
             np.testing.assert_array_equal(got, x.prod(1))
     assert capfd.readouterr() == ("", "")
+
+
+@pytest.mark.parametrize("dtype", ["float32", "complex128"])
+def test_the_compiler_says_nothing_of_sums_that_are_nan(dtype, capfd, tmp_path):
+    """What is not stored is NaN, and LLVM finds out that so is its sum with anything."""
+    x = np.where(np.eye(3, 4) > 0, 2, np.nan).astype(dtype)
+    with ln.config(cache_dir=str(tmp_path)):
+        for format in (ln.COO, ln.SRLE):
+            got = dense(ln.asarray(x, format=format, fill_value=np.nan) @ np.ones(4, dtype))
+            np.testing.assert_array_equal(got, x @ np.ones(4, dtype))
+    assert capfd.readouterr() == ("", "")

@@ -37,14 +37,14 @@ _COMPARISONS = {"equal", "not_equal"}
 
 def operator(name: str, *args: Any) -> Any:
     """`x + y` and its kin; operands that are no arrays or lists are left to their operators."""
-    for k, arg in enumerate(args):
-        if type(arg) is np.ndarray:
-            args = (*args[:k], share(arg), *args[k + 1 :])
-        elif not isinstance(arg, _PLAIN) and not _is_array(arg):
-            if not isinstance(arg, list | tuple) and home_of(arg) not in ARRAYS:
-                return NotImplemented
-            args = (*args[:k], asarray(arg), *args[k + 1 :])
     try:
+        for k, arg in enumerate(args):
+            if type(arg) is np.ndarray:
+                args = (*args[:k], share(arg), *args[k + 1 :])
+            elif not isinstance(arg, _PLAIN) and not _is_array(arg):
+                if not isinstance(arg, list | tuple) and home_of(arg) not in ARRAYS:
+                    return NotImplemented
+                args = (*args[:k], asarray(arg), *args[k + 1 :])
         if name == "matmul":
             return matmul(*args)
         if name in _COMPARISONS and is_small(args):

@@ -38,8 +38,8 @@ class Version:
 def versions(loop: imp.For) -> tuple[Version, ...]:
     """The versions of a loop; the last one is for any number of iterations."""
     sums = reduced(loop)
-    if any(_is_complex_product(stmt) for stmt in loop.body.stmts):
-        return (Version(0, ()),)  # no vector of it is known to LLVM, which would say so aloud
+    if sums and _is_no_vector(loop):  # LLVM would say so aloud
+        return (Version(0, ()),)
     if is_short(loop) and branches(loop):  # as a vector, it would load what it need not
         return (Version(0, _hints(1, width=1)),)
     if not is_short(loop) and scatters(loop):  # no vectors, but less to do around each update
@@ -58,12 +58,18 @@ def versions(loop: imp.For) -> tuple[Version, ...]:
     return (Version(0, _hints(1, width=_VECTOR // BYTES[TYPES[sums[0].dtype]])),)
 
 
-def _is_complex_product(stmt: imp.Stmt) -> bool:
-    match stmt:
-        case imp.Accumulate(var, "*", _):
-            return var.dtype.startswith("complex")
-        case _:
-            return False
+def _is_no_vector(loop: imp.For) -> bool:
+    """Whether LLVM knows no vector of a reduction: of a complex product, or where it finds a NaN.
+
+    What is added to a NaN is one, so that it sees a constant, and nothing that is reduced.
+    """
+    for node in walk(loop.body):
+        match node:
+            case imp.Accumulate(imp.Var(_, dtype), "*", _) if dtype.startswith("complex"):
+                return True
+            case imp.Const(value, _) if value != value:  # NaN, or a complex number with one
+                return True
+    return False
 
 
 def _width(loop: imp.For) -> int | None:
