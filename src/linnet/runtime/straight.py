@@ -37,9 +37,11 @@ def made(
 ) -> Tensor:
     """The result of a kernel, in this format.
 
-    Needs: contiguous arrays that nobody changes meanwhile, and numbers that are not negative.
+    Needs: arrays that nobody changes meanwhile, and numbers that are not negative.
     """
     held = [x.contents() for x in tensors]
+    # those of `np.nonzero` are columns of one table, and a kernel goes from neighbour to neighbour
+    maps = [array if array.flags.c_contiguous else array.copy() for array in maps]
     kinds = [(array.dtype, array.ndim) for array in maps]
     alike = len(tensors) > 1 and tuple([[*map(id, tensors)].index(id(x)) for x in tensors])
     key = (

@@ -41,8 +41,14 @@ def picked(a, rng):
     return tuple(rng.integers(-n, n, 7) for n in a.shape)
 
 
+def scattered(shape):
+    """A mask of every third element; NumPy gives its coordinates as columns of one table."""
+    return np.add.outer(*map(np.arange, shape)) % 3 == shape[0] % 3
+
+
 MOVES = {
     "points": lambda xp, x, at: x[at],
+    "mask": lambda xp, x, at: x[scattered(x.shape)],
     "rows": lambda xp, x, at: x[at[0]],
     "columns": lambda xp, x, at: x[:, at[1]],
     "joint": lambda xp, x, at: xp.concat([x, x], axis=0),
