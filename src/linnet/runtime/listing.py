@@ -53,14 +53,15 @@ def _expanded(tensor: Tensor, format: Format) -> Tensor:
     values = [buffers.pop()] if format.leaf.arrays else []
     found: list[Buffer] = []
     for ptr, idx in zip(buffers[::2], buffers[1::2], strict=True):
+        stored = _listed(ptr, idx)
         if not found and contents.format.levels[0].full:
-            found = [_numbered(ptr, count, idx.length)]
+            found = [_numbered(ptr, count, stored)]
         else:
-            found = [_spread(ptr, above, idx.length) for above in found]
-        found.append(_narrowed(idx, contents.shape[format.order[len(found)]]))
-    stored = found[-1].length
+            found = [_spread(ptr, above, stored) for above in found]
+        dim = contents.shape[format.order[len(found)]]
+        found.append(_narrowed(_first(idx, stored), dim))
     ends = Buffer.borrow(np.array([0, stored], index_dtype(stored)))
-    return Tensor(format, contents.shape, (ends, *found, *values))
+    return Tensor(format, contents.shape, (ends, *found, *[_first(v, stored) for v in values]))
 
 
 def _compressed(tensor: Tensor, format: Format) -> Tensor:
@@ -72,6 +73,16 @@ def _compressed(tensor: Tensor, format: Format) -> Tensor:
     ptr = _room(index_dtype(outer.length), count + 1)
     _begin(outer.array, outer.length, ptr.array, count)
     return Tensor(format, contents.shape, (ptr, _narrowed(inner, dim), *values))
+
+
+def _listed(ptr: Buffer, idx: Buffer) -> int:
+    """How many entries fibers have: SciPy shortens lists where they are, which we may share."""
+    return min(max(int(ptr.array[-1]), 0), idx.length)
+
+
+def _first(buffer: Buffer, count: int) -> Buffer:
+    """So many elements of an array, where they are."""
+    return buffer if buffer.length == count else Buffer.borrow(buffer.array[:count])
 
 
 def _narrowed(idx: Buffer, dim: int) -> Buffer:

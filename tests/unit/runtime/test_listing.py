@@ -127,3 +127,16 @@ def test_coordinates_that_were_changed_afterwards_write_nothing_elsewhere():
     assert len(ptr) == 51
     assert ptr == sorted(ptr)
     assert ptr[-1] <= A.nnz
+
+
+@pytest.mark.parametrize("made", [sp.csr_array, sp.csc_array])
+def test_lists_that_scipy_has_shortened_where_they_are(made):
+    theirs = made(array((60, 50)))
+    theirs.data[::3] = 0
+    x, expected = ln.asarray(theirs), theirs.toarray()
+    listed = ln.COO(2) if made is sp.csr_array else BY_COLUMNS[0]
+    theirs.eliminate_zeros()  # pointers, columns and values, in the memory that we share
+    found = x.to(listed)
+    np.testing.assert_array_equal(dense(found), expected)
+    assert found.nnz == theirs.nnz < x.nnz
+    ln.from_buffers(found.format, found.shape, dict(found.buffers))
