@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pytest
 from tests.oracle.check import BACKENDS, Subject, check
@@ -474,3 +476,22 @@ def test_two_places_at_once_below_a_list(outer, middle, inner):
         args = {"Y": Y, "A": ln.asarray(np.array(values), format=ln.CSF(1))}
         subject = subject or Subject.of(parse_text(text), args)
         check(subject, args, BACKENDS[:1])
+
+
+@pytest.mark.parametrize("level", [ln.SparseHash, ln.SparseByteMap])
+def test_what_is_not_chosen_is_not_considered(level):
+    """Beyond the bounds there is a number, not the fill value of a row that is not stored."""
+
+    @ln.kernel
+    def f(y, A):
+        y[...] = 0.0
+        for i in range(A.shape[0]):
+            y[i] = max(ln.coalesce(A[i, ~(i + 1)], math.inf), A[i, i])
+        return y
+
+    A = np.full((3, 3), math.nan)
+    A[1, 1] = 1.0
+    args = {"y": ln.empty_tensor(ln.DENSE(1))}
+    args["A"] = ln.asarray(A, format=level(ln.Dense(ln.Element(math.nan))))
+    check(Subject.of(f.program, args), args)
+    assert np.isnan(f(args["y"], args["A"]).to_numpy()).tolist() == [True, True, True]

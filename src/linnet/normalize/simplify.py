@@ -17,6 +17,7 @@ from linnet import loops
 from linnet.algebra.dtypes import Number
 from linnet.algebra.exact import apply, converter
 from linnet.algebra.exact import same as same
+from linnet.algebra.function import Function
 from linnet.algebra.table import add, less, less_equal, logical_and
 from linnet.formats.fiber import Fiber, Register
 from linnet.loops.rewrite import (
@@ -219,7 +220,7 @@ def fold(call: loops.Call, facts: Facts) -> loops.Expr | None:
     literals = [a for a in call.args if isinstance(a, loops.Literal)]
     if len(literals) < len(call.args):
         return None
-    structural = any(a.structural for a in literals)
+    structural = any(a.structural for a in _considered(call.function, literals))
     decided = annihilate(call, facts.types) if structural else None
     if decided is not None:  # 0 times infinity is 0 where the 0 is not stored
         return decided
@@ -227,6 +228,14 @@ def fold(call: loops.Call, facts: Facts) -> loops.Expr | None:
     result = call.function.types(dtypes)[1]
     value = apply(call.function, tuple(a.value for a in literals), dtypes)
     return loops.Literal(value, None if result.startswith("weak_") else result, structural)
+
+
+def _considered(function: Function, literals: list[loops.Literal]) -> list[loops.Literal]:
+    """The arguments that a function looks at: a choice, not at what it does not choose."""
+    if function.name != "where":
+        return literals
+    cond, yes, no = literals
+    return [cond, yes if cond.value else no]
 
 
 MISSING = "missing"  # stands in code for a value beyond the bounds of its tensor
