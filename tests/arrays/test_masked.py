@@ -49,6 +49,29 @@ def operands(rng, left, right, mask, fills=(0.0, 0.0, 0.0), dtype="float64"):
     return dense, lazy
 
 
+PATTERNS = {
+    "lists": ln.Dense(ln.SparseList(ln.Pattern())),
+    "lists of lists": ln.SparseList(ln.SparseList(ln.Pattern())),
+    "coordinates": ln.SparseCOO(2, ln.Pattern()),
+    "maps": ln.Dense(ln.SparseByteMap(ln.Pattern())),
+    "runs": ln.Dense(ln.SparseRunList(ln.Pattern())),
+}
+
+
+@pytest.mark.parametrize("backend", ["llvm", "c"])
+@pytest.mark.parametrize("mask", PATTERNS)
+def test_a_pattern_stores_something_though_what_it_holds_is_a_constant(mask, backend):
+    (a, b, m), (A, B, _) = operands(np.random.default_rng(2), "CSR", "CSR", "CSR")
+    m = m > 2
+    M = ln.lazy(ln.asarray(m, format=PATTERNS[mask]))
+    with ln.config(backend=backend):
+        product, chosen = ln.compute((A @ B) * M, ln.where(M, A @ B, -1.0))
+        counted = ln.compute(ln.sum(M + 1, axis=0))
+    np.testing.assert_array_equal(product.to_numpy(), (a @ b) * m)
+    np.testing.assert_array_equal(chosen.to_numpy(), np.where(m, a @ b, -1.0))
+    np.testing.assert_array_equal(counted.to_numpy(), (m + 1).sum(0))
+
+
 @pytest.mark.parametrize(("left", "right", "mask"), CASES)
 def test_all_formats(left, right, mask):
     (a, b, m), (A, B, M) = operands(np.random.default_rng(1), left, right, mask)

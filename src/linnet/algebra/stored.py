@@ -11,12 +11,16 @@ from linnet.algebra.function import Function
 
 @lru_cache(maxsize=256)
 def stored(fill: Number) -> Function:
-    """Whether something is stored. A value is; a fill value stands where nothing is."""
+    """Whether something is stored. A value is; a fill value stands where nothing is.
+
+    A constant need not be the fill value: all that is stored in a pattern is true.
+    """
+    is_nan = fill != fill
     return Function(
         "stored",
         1,
         lambda dtypes: (tuple(concrete(d) for d in dtypes), "bool"),
         lambda args, dtype: imp.TRUE,
-        lambda x: False,  # of a constant, which stands for what is not stored
+        lambda x: x == x if is_nan else x != fill,
         constants=((fill, 0, False),),
     )
