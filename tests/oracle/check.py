@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
+from unittest import mock
 
 import numpy as np
 import pytest
@@ -25,10 +27,13 @@ from linnet.errors import (
 )
 from linnet.formats.assemble import unpack, wrap
 from linnet.formats.format import Format
+from linnet.formats.insertion import COORD, DENSE
 from linnet.imp.interpret import run as run_code
 from linnet.imp.rewrite import walk
 from linnet.loops.printer import show
+from linnet.normalize.choice import MERGED, UNPACKED, Choice, Chosen, Unpacking
 from linnet.options import Options, current
+from linnet.runtime import call, specialize
 from linnet.runtime.kernel import Kernel
 from linnet.runtime.specialize import formats_of
 from linnet.testing import dense
@@ -37,6 +42,10 @@ HAS_CC = toolchain.available(Options())
 BACKENDS = ("c",) if current().target == "c" else ("llvm", "c") if HAS_CC else ("llvm",)
 Shapes = dict[str, tuple[int, ...]]
 LIMITS = ("too many cases", "cannot be updated in place")
+Kinds = tuple[str, str]
+KINDS: tuple[Kinds | None, ...] = (None, (DENSE, UNPACKED), (COORD, MERGED), (COORD, UNPACKED))
+"""Of workspaces, and of sparse vectors that meet many rows: as for large operands, or (None) as the
+sizes of small ones say."""
 
 
 # -- ways of running a program ---------------------------------------------------------------------
@@ -49,15 +58,17 @@ class Subject:
     kernel: Kernel
     code: imp.Kernel
     results: dict[str, Format]
+    kinds: Kinds | None = None
     earlier: Arguments = field(default_factory=dict)  # outputs of an earlier call
 
     @staticmethod
-    def of(program: loops.Program, args: Arguments) -> Subject:
+    def of(program: loops.Program, args: Arguments, kinds: Kinds | None = None) -> Subject:
         """Lower a program."""
         kernel = Kernel(program)
         tensors = [args[p] for p in program.params]
         results = normalize(program, formats_of(kernel, tensors)).results
-        return Subject(kernel, kernel.lowered(*tensors).kernel, results)
+        with deciding(kinds):
+            return Subject(kernel, kernel.lowered(*tensors).kernel, results, kinds)
 
     @property
     def size(self) -> int:
@@ -92,10 +103,25 @@ class Subject:
         """The outputs by machine code; `args` are left as they are, but for those lent."""
         outputs = {n: args[n] if n in lent else _another(args[n]) for n in self.kernel.outputs}
         given = {**args, **outputs}
-        with ln.config(backend=backend), warnings.catch_warnings():
+        with deciding(self.kinds), ln.config(backend=backend), warnings.catch_warnings():
             warnings.simplefilter("ignore", DiscordanceWarning)
             self.kernel(*[given[p] for p in self.kernel.program.params])
         return outputs
+
+
+@contextmanager
+def deciding(kinds: Kinds | None) -> Iterator[None]:
+    """Workspaces of a given kind, whatever the operands are."""
+
+    def decide(choice: Choice | Unpacking, held: object) -> Chosen:
+        assert kinds is not None
+        return Chosen(kinds[isinstance(choice, Unpacking)], "drawn")
+
+    if kinds is None:
+        yield
+        return
+    with mock.patch.object(specialize, "decide", decide), mock.patch.object(call, "decide", decide):
+        yield
 
 
 def _another(tensor: ln.Tensor) -> ln.Tensor:
@@ -105,10 +131,10 @@ def _another(tensor: ln.Tensor) -> ln.Tensor:
 # -- comparing -------------------------------------------------------------------------------------
 
 
-def lowered(program: loops.Program, args: Arguments) -> Subject | None:
+def lowered(program: loops.Program, args: Arguments, kinds: Kinds | None = None) -> Subject | None:
     """The program's code; None if it is refused: then it has no meaning, or its formats are why."""
     try:
-        return Subject.of(program, args)
+        return Subject.of(program, args, kinds)
     except InternalError:
         raise
     except LinnetError as refusal:

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 from hypothesis import given, note, settings
 from hypothesis import strategies as st
-from tests.oracle.check import BACKENDS, check, describe, lowered
+from tests.oracle.check import BACKENDS, KINDS, check, describe, lowered
 from tests.oracle.programs import arguments, cases
 from tests.oracle.scopes import LONG, Style
 
@@ -37,11 +37,13 @@ def test_programs(data: st.DataObject, style: Style) -> None:
     case = data.draw(cases(style))
     few, many = ((), BACKENDS[:1], (), BACKENDS), (BACKENDS[:1], BACKENDS)
     chosen = data.draw(st.sampled_from(many if style.sizes is LONG else few))
+    kinds = data.draw(st.sampled_from(KINDS))
+    note(f"workspaces: {kinds}")
     subject = None
     for _ in range(2):  # one program for two sets of arguments, of different shapes
         args = data.draw(arguments(case))
         note(describe(case.program, args))
-        subject = subject or lowered(case.program, args)
+        subject = subject or lowered(case.program, args, kinds)
         if subject is None:
             return
         check(subject, args, chosen if subject.size < LARGE else ())

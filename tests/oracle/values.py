@@ -76,8 +76,8 @@ def call(function: Function, *args: Typed) -> Typed | None:
         return None  # a square root
     if function in (table.floor_divide, table.remainder, table.fmod) and kind(result) not in "iu":
         return None  # a division by zero tells 0.0 from -0.0
-    if function in WHOLE and kind(result) not in "iu":
-        return None
+    if function in WHOLE and (kind(result) not in "iu" or len(set(given)) > 1):
+        return None  # a variable of two types has the one in which they meet, and in Python none
     bounds = [converted(a, dtype) for a, dtype in zip(args, given, strict=True)]
     exact = [b for b in bounds if b is not None]
     if len(exact) < len(bounds):
