@@ -246,7 +246,8 @@ def as_positions(part: int | NDArray[Any]) -> list[Ints]:
     if isinstance(part, int):
         return [np.asarray(part, np.int64)]
     if part.dtype.kind == "b":
-        return [idx.astype(np.int64, copy=False) for idx in np.nonzero(part)] if part.ndim else []
+        found = np.nonzero(part) if part.ndim else ()  # columns of one table
+        return [np.ascontiguousarray(idx, np.int64) for idx in found]
     return [part]
 
 

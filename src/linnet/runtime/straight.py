@@ -40,7 +40,7 @@ def made(
     Needs: arrays that nobody changes meanwhile, and numbers that are not negative.
     """
     held = [x.contents() for x in tensors]
-    # those of `np.nonzero` are columns of one table, and a kernel goes from neighbour to neighbour
+    # a kernel goes from neighbour to neighbour; `share`, in the first call, sees to it as well
     maps = [array if array.flags.c_contiguous else array.copy() for array in maps]
     kinds = [(array.dtype, array.ndim) for array in maps]
     alike = len(tensors) > 1 and tuple([[*map(id, tensors)].index(id(x)) for x in tensors])

@@ -133,3 +133,14 @@ def test_errors_are_those_of_the_first_call():
         with pytest.raises(ValueError, match="shape"):
             x[np.array([0, 1]), np.array([0, 1, 2])]
         x[np.array([0, 8]), np.array([-8, 7])]
+
+
+@pytest.mark.parametrize("shape", [(160, 120), (30, 20, 40)], ids=str)
+def test_values_where_a_mask_is_true(shape):
+    a = np.zeros(shape)
+    x = ln.asarray(a, format=ln.COO)
+    for k in range(3):
+        mask = np.random.default_rng(k).random(shape) < 0.3  # of so many that they are sorted
+        x[mask] = a[mask] = np.arange(1.0, 1 + np.count_nonzero(mask))
+        np.testing.assert_array_equal(dense(x), a)
+        np.testing.assert_array_equal(dense(x[mask]), a[mask])
