@@ -6,10 +6,10 @@ functions of FINCH Table 3 appear here as methods that return looplets or emit c
 
     reading   unfurl(fiber, index)        -> looplet over subfibers
     writing   declare()                   forget all fibers
-              reserve(stop)               room for the fibers at positions < stop initialize(start,
-              stop)     make those fibers empty update(fiber, index)        -> looplet over
-              subfibers to be written freeze(count), thaw(count)  `count` fibers have been written
-              and may now be read, or back
+              reserve(stop)               room for the fibers at positions < stop
+              initialize(start, stop)     make those fibers empty
+              update(fiber, index)        -> looplet over subfibers to be written
+              freeze(count), thaw(count)  `count` fibers are complete and may be read, or back
 
 In code, "the level" is a pair of a `Storage` and a level number.
 """
@@ -17,6 +17,8 @@ In code, "the level" is a pair of a `Storage` and a level number.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
+from os import urandom
 from typing import TYPE_CHECKING, ClassVar
 
 from linnet.errors import FormatError, Location
@@ -85,8 +87,8 @@ class Level:
 
     @property
     def stamp(self) -> str:
-        """What the code of a level depends on besides its name: the user's codelets."""
-        return ""
+        """What the code of a level depends on besides its name: what a user has written."""
+        return _text_of(type(self))  # type: ignore[arg-type]
 
     # -- reading ---------------------------------------------------------------------------------
 
@@ -166,3 +168,20 @@ class Inner(Level):
 
     def __repr__(self) -> str:
         return self.label(repr(self.child))
+
+
+@cache
+def _text_of(kind: type[Level]) -> str:
+    """The text of a level that is not Linnet's own: a changed one has other machine code.
+
+    What this package holds is covered by the stamp of the disk cache.
+    """
+    own = [k for k in kind.__mro__ if k is not object and not k.__module__.startswith("linnet.")]
+    if not own:
+        return ""
+    from inspect import getsource  # takes long to import
+
+    try:
+        return "\n".join([getsource(k) for k in own])
+    except (OSError, TypeError):  # typed in, or made: known to this process alone
+        return f"{kind.__module__}.{kind.__qualname__} {urandom(16).hex()}"
