@@ -30,7 +30,8 @@ def test_dtypes_of_arrays():
     A = ln.asarray(np.eye(3), format=ln.CSR)
     C = ln.empty_tensor(ln.CSC.with_dtype("float64").with_fill(0.0))
     calls = [(product, (ln.empty_tensor(ln.CSR), A, A)), (turned, (ln.empty_tensor(ln.CSR), A))]
-    for kernel, args in [*calls, (copy_kernel(A.format, C.format), (C, A))]:
+    own = copy_kernel.__wrapped__(A.format, C.format)  # which nobody has called for other arrays
+    for kernel, args in [*calls, (own, (C, A))]:
         kernel(*args)
         made = {a.name: a.buffers for a in kernel.lowered(*args).kernel.arguments}
         (entry,) = kernel._entries.values()

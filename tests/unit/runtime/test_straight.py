@@ -9,13 +9,16 @@ import pytest
 
 import linnet as ln
 from linnet.api import programs
+from linnet.runtime import straight
 from linnet.runtime.kernel import Kernel
+from linnet.runtime.memory import Memory
 from linnet.testing import dense
 
 
 @pytest.fixture(autouse=True)
 def always_compiled(monkeypatch):
     monkeypatch.setattr(programs, "MANY", 0)
+    monkeypatch.setattr(straight, "_KNOWN", Memory())  # whatever ran before
 
 
 @pytest.fixture
