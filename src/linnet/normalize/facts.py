@@ -11,6 +11,7 @@ from linnet.algebra.dtypes import Number, as_python
 from linnet.algebra.function import Function
 from linnet.formats.level import APPEND, ONCE
 from linnet.loops.rewrite import point_of, substitute, walk
+from linnet.normalize.unread import forgotten
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,11 +35,13 @@ class Facts:
     """What is known of all tensors, and the types of names.
 
     `simplified` are calls, by their identities, and what they come to: bodies are simplified again
-    and again, each time with little changed.
+    and again, each time with little changed. Of what is `forgotten`, nothing is read once its
+    block has ended.
     """
 
     tensors: dict[str, Fact]
     types: dict[str, str]
+    forgotten: frozenset[str] = frozenset()
     simplified: dict[int, tuple[loops.Call, loops.Expr]] = field(
         default_factory=dict, compare=False
     )
@@ -73,7 +76,7 @@ def facts_of(program: loops.Program, types: dict[str, str]) -> Facts:
         once = known and (first or all(_promised(w.target) for w, _ in mine))
         init = _init_value(program.body, name, types[name]) if known else None
         found[name] = Fact(types[name], init, frozenset(w.op for w, _ in mine), once)
-    return Facts(found, types)
+    return Facts(found, types, forgotten(program))
 
 
 def _promised(target: loops.Access) -> bool:

@@ -35,6 +35,7 @@ from linnet.normalize.agreed import runs_within
 from linnet.normalize.collapse import annihilate, typed
 from linnet.normalize.collapse import collapse as collapsed
 from linnet.normalize.facts import Facts
+from linnet.normalize.unread import without_unread
 
 
 def simplify(stmt: loops.Stmt, facts: Facts) -> loops.Stmt:
@@ -55,7 +56,8 @@ def simplify(stmt: loops.Stmt, facts: Facts) -> loops.Stmt:
         case loops.Let():
             return _simplify_let(stmt, facts)
         case loops.Block(stmts):
-            return _without_unwritten(block([simplify(s, facts) for s in stmts]), facts)
+            less = _without_unwritten(block([simplify(s, facts) for s in stmts]), facts)
+            return without_unread(less, facts.forgotten)
         case _:
             return stmt
 
