@@ -200,6 +200,18 @@ def test_an_operand_may_be_written_meanwhile(monkeypatch: pytest.MonkeyPatch):
     assert found.fill_value == 6
 
 
+@pytest.mark.parametrize("format", FORMATS, ids=str)
+def test_where_slices_begin_is_told_apart_whichever_is_looked_at_first(format):
+    x, y = matrix(), matrix()[::-1].copy()
+    A, B = ln.lazy(ln.asarray(x, format=format)), ln.lazy(ln.asarray(y, format=format))
+    for s, t, c in ((1, 4, 2.0), (3, 0, 4.0), (4, 2, -1.5)):
+        got = ln.compute((A[s : s + 4] + c) + B[t : t + 4, ::-1] * c)
+        np.testing.assert_array_equal(dense(got), (x[s : s + 4] + c) + y[t : t + 4, ::-1] * c)
+        got = ln.compute(B[t : t + 4] - (A[s : s + 4, 1:6] + c).sum(1, keepdims=True))
+        want = y[t : t + 4] - (x[s : s + 4, 1:6] + c).sum(1, keepdims=True)
+        np.testing.assert_allclose(dense(got), want)
+
+
 # -- numbers that are too large --------------------------------------------------------------------
 
 BEYOND = [1e300, -1e300, 10**40, 2.0**128 - 2.0**103]

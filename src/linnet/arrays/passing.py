@@ -54,7 +54,7 @@ def passing(outputs: Sequence[Node], found: Trace) -> Passing | None:
             return None
         made[k] = _where_stored(made[k], parts)
         origins[id(made[k])] = found.places[id(outputs[k])]
-    trace = found.like(made)
+    trace = found.like(made, origins)
     if any(id(node) in unknown for node in cuts(trace.nodes)):
         return None
     return Passing(tuple(made), trace, filled_later, origins)

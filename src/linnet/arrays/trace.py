@@ -77,13 +77,19 @@ class Trace:
         self.entries.append(entry)
         return place
 
-    def like(self, outputs: Sequence[Node]) -> Trace:
-        """The trace of a graph that has the same tensors and views, if in another order."""
+    def like(self, outputs: Sequence[Node], origins: Mapping[int, int]) -> Trace:
+        """The trace of a graph that has the same tensors and numbers, if in another order.
+
+        `origins` are the places that its nodes, by identity, have in this one: where a number is
+        given stays as it is, whichever view comes first.
+        """
         made = Trace()
         made.tensors = list(self.tensors)
         made._leaves = {id(tensor): k for k, tensor in enumerate(self.tensors)}
         for node in outputs:
             made.place(node)
+        made.numbers = list(self.numbers)
+        made.where = {id_: self.where[id(self.nodes[origins[id_]])] for id_ in made.where}
         return made
 
     def operand(self, leaf: Leaf) -> int:
