@@ -1,5 +1,6 @@
 """Memory of results that are gone serves the next: never two at once, and never without end."""
 
+import ctypes
 import gc
 import threading
 
@@ -7,7 +8,7 @@ import numpy as np
 import pytest
 
 import linnet as ln
-from linnet.formats.spare import LEAST, MOST, SPARE, C, Spare
+from linnet.formats.spare import LARGE, LEAST, MOST, OFFERED, SPARE, C, Spare
 
 
 @ln.kernel
@@ -58,17 +59,56 @@ def test_a_block_that_fits_is_used_again():
 def test_what_is_kept_is_bounded():
     spare = Spare()
     for _ in range(10):
-        block(spare, MOST // 4)
-    assert spare._total <= MOST
+        block(spare, MOST // 5)
+    assert sum(size for size, _ in spare._blocks) == MOST // 5 * 5
     for _ in range(100):
         block(spare, LEAST)
     assert len(spare._blocks) < 100
     block(spare, LEAST - 1)
-    block(spare, MOST + 1)
+    block(spare, max(MOST, OFFERED) + 1)
     assert all(LEAST <= size <= MOST for size, _ in spare._blocks)
-    assert spare._total == sum(size for size, _ in spare._blocks)
+    assert spare._totals == [sum(size for size, _ in spare._blocks), 0]
     assert spare.drop()
     assert not spare.drop()
+    assert spare._totals == [0, 0]
+
+
+@pytest.mark.skipif(not OFFERED, reason="memory cannot be offered to this system")
+def test_large_blocks_are_kept_beside_small_ones():
+    """Nobody writes to them here, so that they take no memory."""
+    spare = Spare()
+    small, half = block(spare, LEAST), OFFERED // 2 - 1
+    large = [block(spare, half) for _ in range(3)]
+    assert spare._totals == [LEAST, 2 * half]  # the first large one is freed, the small one is not
+    assert {address for _, address in spare._blocks} == {small, *large[1:]}
+    assert spare.take(half) == (large[2], half)
+    assert spare._totals == [LEAST, half]
+    C.free(large[2])
+    spare.drop()
+
+
+@pytest.mark.skipif(not OFFERED, reason="memory cannot be offered to this system")
+def test_what_is_on_offer_can_be_written_again():
+    """Its pages are as they were, or new; what `malloc` keeps in front of them is untouched."""
+    spare, n = Spare(), LARGE // 8
+    address = C.malloc(LARGE)
+    array = np.ctypeslib.as_array((ctypes.c_int64 * n).from_address(address))
+    array[:] = 1
+    spare.release(address, LARGE)
+    assert spare.take(LARGE) == (address, LARGE)
+    array[:] = np.arange(n)
+    np.testing.assert_array_equal(array, np.arange(n))
+    C.free(address)  # which finds its size in front of it
+
+
+def test_where_nothing_can_be_offered_large_blocks_count_as_small_ones(monkeypatch):
+    monkeypatch.setattr("linnet.formats.spare.OFFERED", 0)
+    spare = Spare()
+    for _ in range(6):
+        block(spare, LARGE)
+    block(spare, MOST + 1)
+    assert spare._totals == [MOST // LARGE * LARGE, 0]
+    spare.drop()
 
 
 def test_who_finds_the_lock_taken_does_without():
