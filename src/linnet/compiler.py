@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from linnet import imp, loops
 from linnet.algebra.codelets import resolve
@@ -46,6 +46,7 @@ from linnet.normalize.symmetry import split_symmetric
 from linnet.normalize.unpack import unpack_vectors
 from linnet.normalize.workspaces import Decide, by_place, insert_workspaces
 from linnet.options import current
+from linnet.records import dataclass
 from linnet.stages import stage
 
 Formats = dict[str, Format]

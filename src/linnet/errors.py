@@ -9,8 +9,9 @@ from __future__ import annotations
 import linecache
 import os
 import sys
-from dataclasses import dataclass
 from types import FrameType
+
+from linnet.records import dataclass
 
 _PACKAGE = __file__.rpartition(os.sep)[0] + os.sep  # pathlib takes long to import
 

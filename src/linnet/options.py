@@ -12,12 +12,13 @@ import os
 import sys
 import threading
 from contextvars import ContextVar, Token
-from dataclasses import astuple, dataclass, replace
+from dataclasses import astuple, replace
 from pathlib import Path
 from types import TracebackType
 from typing import Any, TypedDict, Unpack
 
 from linnet.errors import ArgumentError, LinnetError, Location
+from linnet.records import dataclass
 
 BACKENDS = ("llvm", "c")
 _FALSE = ("", "0", "false", "no", "off")

@@ -7,12 +7,11 @@ makes of those of its arguments. `normalize.collapse` does, place by place, what
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from linnet.algebra.dtypes import Number, concrete, kind
 from linnet.algebra.exact import apply, same
 from linnet.algebra.function import Function
 from linnet.algebra.regions import UNIVERSE, Region, intersection, substitute, union
+from linnet.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

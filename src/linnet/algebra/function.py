@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import lru_cache
 from importlib import import_module
 
@@ -14,6 +14,7 @@ from linnet.algebra.body import Body
 from linnet.algebra.dtypes import Number
 from linnet.algebra.regions import Region
 from linnet.errors import ArgumentError, Location
+from linnet.records import dataclass
 
 Types = Callable[[tuple[str, ...]], tuple[tuple[str, ...], str]]
 """From the arguments' dtypes: the dtypes to which they are converted, and the result's."""

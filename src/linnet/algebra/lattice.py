@@ -9,7 +9,6 @@ by the rules of ARRAY §6.3: a segment, a complement, an intersection, a union.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import reduce
 from itertools import product
 from typing import assert_never
@@ -26,6 +25,7 @@ from linnet.algebra.regions import (
     leaves,
     normalize,
 )
+from linnet.records import dataclass
 
 Tensors = frozenset[str]
 Points = dict[Tensors, bool]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
 from itertools import islice, product
 from typing import Any
 
@@ -17,6 +16,7 @@ from linnet.algebra.lookup import lookup
 from linnet.algebra.regions import holds, show
 from linnet.algebra.table import FUNCTIONS
 from linnet.errors import ArgumentError, LinnetError, Location
+from linnet.records import dataclass
 
 Array = NDArray[Any]
 _MOST = 4000  # combinations of values that are tried for a claim

@@ -11,9 +11,10 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from itertools import product
 from typing import TypeAlias, assert_never
+
+from linnet.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

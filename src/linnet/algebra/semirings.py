@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from linnet.algebra import table
 from linnet.algebra.dtypes import Number
 from linnet.algebra.function import Function
 from linnet.algebra.lookup import lookup
 from linnet.errors import ArgumentError, Location
+from linnet.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -17,6 +16,7 @@ from linnet.errors import ArgumentError, DTypeError
 from linnet.formats.assemble import wrap
 from linnet.formats.located import located
 from linnet.formats.tensor import Tensor
+from linnet.records import dataclass
 
 int8, int16, int32, int64 = np.int8, np.int16, np.int32, np.int64
 uint8, uint16, uint32, uint64 = np.uint8, np.uint16, np.uint32, np.uint64

@@ -6,7 +6,6 @@ Groups are summed by a product with the matrix that says which row is in which g
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
@@ -28,6 +27,7 @@ from linnet.errors import ArgumentError, ShapeError
 from linnet.formats.located import located
 from linnet.formats.named import CSR, DENSE, FormatLike
 from linnet.formats.tensor import Tensor, empty_tensor
+from linnet.records import dataclass
 
 _SMALL = 1 << 22  # elements of a result that is dense in any case
 

@@ -9,7 +9,7 @@ are numbers that decide the result by themselves (`A ** 0`), and dense tensors.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import lru_cache
 
 import numpy as np
@@ -29,6 +29,7 @@ from linnet.arrays.trace import trace
 from linnet.formats.format import Format
 from linnet.formats.located import located
 from linnet.formats.tensor import Tensor
+from linnet.records import dataclass
 from linnet.runtime.memory import Memory
 
 _NUMBERS = frozenset((bool, int, float, complex))

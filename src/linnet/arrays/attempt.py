@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import reduce
 from math import prod
 
@@ -27,6 +27,7 @@ from linnet.formats.tensor import Tensor
 from linnet.loops.rewrite import rewrite_expr, walk
 from linnet.names import Names
 from linnet.normalize.simplify import same
+from linnet.records import dataclass
 from linnet.runtime.measure import well_filled
 
 UNNAMED = Labels()

@@ -8,12 +8,12 @@ if it were spread evenly. The product over a tensor and two dense factors stays 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from itertools import combinations, permutations
 from math import exp, inf, prod
 
 from linnet.algebra.function import Function
 from linnet.arrays.nodes import Constant, Leaf, Map, Node, Reduce, View
+from linnet.records import dataclass
 
 KEEP = 4.0  # steps for a value of an intermediate result, which is stored and read again
 MANY = 7  # indices: more are not tried in all orders

@@ -8,13 +8,14 @@ stored against the order of the loops is converted, which costs as much for ever
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import permutations
 from math import exp, prod
 
 from linnet import loops
 from linnet.arrays.arrange import After, edges, names_in, reordered
 from linnet.formats.format import Format
+from linnet.records import dataclass
 
 CONVERT = 12.0  # steps per value of an operand that is stored otherwise first
 ANOTHER = 10_000.0  # steps for a kernel more: it is called, and the first time compiled

@@ -8,7 +8,6 @@ result gets its share of fill values: `n` of them amount to `n * x`, `x ** n`, o
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import reduce
 
 import numpy as np
@@ -32,6 +31,7 @@ from linnet.arrays.result import simplified
 from linnet.formats.format import Format
 from linnet.loops.rewrite import walk
 from linnet.normalize.simplify import same
+from linnet.records import dataclass
 
 Formats = Mapping[str, Format]
 

@@ -8,7 +8,6 @@ A[i, j] * x[j] + b[i]` adds `b[i]` once.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 from linnet import loops
 from linnet.algebra.dtypes import Number, concrete, weak_dtype
@@ -21,6 +20,7 @@ from linnet.arrays.nodes import Axis, Constant, Labels, Node, Notation, Position
 from linnet.arrays.subscripts import contracted
 from linnet.errors import FormatError, InternalError
 from linnet.loops.rewrite import walk
+from linnet.records import dataclass
 
 _TERMS = ("add", "subtract")
 

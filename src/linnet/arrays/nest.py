@@ -9,7 +9,7 @@ computed first and kept (`Kept`).
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from linnet import loops
 from linnet.algebra.table import add, logical_or, multiply, subtract
@@ -18,6 +18,7 @@ from linnet.arrays.trace import Trace, is_whole
 from linnet.loops.rewrite import block
 from linnet.lower.unfurl import INSIDE
 from linnet.names import Names
+from linnet.records import dataclass
 
 NUMBERS = "size"  # the tensor whose dimensions are the numbers that a kernel is given
 

@@ -11,7 +11,7 @@ of it that the target does not have is reduced over, by `op`; the sum, if the eq
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import NamedTuple, TypeAlias
 
 from linnet import loops
@@ -19,6 +19,7 @@ from linnet.algebra.dtypes import Number
 from linnet.algebra.function import Function
 from linnet.errors import Location
 from linnet.formats.tensor import Tensor
+from linnet.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from copy import copy
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import TypeAlias
 
@@ -43,6 +42,7 @@ from linnet.formats.format import Format
 from linnet.formats.located import located
 from linnet.formats.named import Family, FormatLike, as_format
 from linnet.formats.tensor import Tensor
+from linnet.records import dataclass
 from linnet.runtime.measure import scale, well_filled
 from linnet.runtime.memory import Memory
 from linnet.runtime.slices import pattern_of

@@ -8,7 +8,7 @@ when that is known (`filled`). So a loop over a thousand numbers compiles once.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import reduce
 
 from linnet.algebra.dtypes import as_python, concrete
@@ -21,6 +21,7 @@ from linnet.arrays.scalars import known_fill
 from linnet.arrays.trace import Passed, Trace
 from linnet.formats.format import Format
 from linnet.formats.tensor import Tensor
+from linnet.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

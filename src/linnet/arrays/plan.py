@@ -8,7 +8,7 @@ is long and used more than once (`cuts`). Results of the same loops come out of 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import lru_cache
 
 from linnet import loops
@@ -26,6 +26,7 @@ from linnet.formats.named import DENSE
 from linnet.loops.printer import show
 from linnet.loops.rewrite import block, rewrite_stmt, walk
 from linnet.names import Names
+from linnet.records import dataclass
 from linnet.runtime.kernel import Kernel
 from linnet.runtime.memory import Memory
 from linnet.runtime.sizes import runs_of

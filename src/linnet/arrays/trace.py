@@ -8,12 +8,12 @@ Numbers are not compiled in, so that `A[k : k + 10] * c` is one kernel for all k
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 from linnet.algebra.function import Function, typed
 from linnet.arrays.nodes import Constant, Leaf, Map, Node, Position, Reduce, Take, View
 from linnet.arrays.scalars import is_passed, scalar, settled
 from linnet.formats.tensor import Tensor
+from linnet.records import dataclass
 from linnet.runtime.measure import measure, scale
 
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from linnet import imp
 from linnet.errors import InternalError
+from linnet.records import dataclass
 
 TYPES = {
     "bool": "bool",

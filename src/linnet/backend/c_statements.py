@@ -7,7 +7,7 @@ where they are needed.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import assert_never
 
 from linnet import imp
@@ -28,6 +28,7 @@ from linnet.backend.c_values import (
 from linnet.backend.identifiers import identifier
 from linnet.backend.reductions import is_short, reductions
 from linnet.backend.survey import Survey, reads, survey
+from linnet.records import dataclass
 
 _WIDTH = 96
 

@@ -8,7 +8,7 @@ the prelude, with the meaning that they have in `llvm_values`.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import assert_never
 
 from linnet import imp
@@ -17,6 +17,7 @@ from linnet.backend.c_prelude import TYPES, Needs
 from linnet.backend.identifiers import Identifiers
 from linnet.errors import InternalError
 from linnet.imp.functions import MATH
+from linnet.records import dataclass
 
 _PRIMARY, _UNARY, _CHOICE = 16, 14, 3
 _PRECEDENCE = {

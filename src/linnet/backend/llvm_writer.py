@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TypeAlias
 
 from linnet import imp
+from linnet.records import dataclass
 
 Value: TypeAlias = tuple[str, ...]
 

@@ -7,11 +7,11 @@ process that finds all its kernels in the disk cache never needs it.
 from __future__ import annotations
 
 import threading
-from dataclasses import dataclass
 from functools import cache
 from types import ModuleType
 
 from linnet.errors import BuildError, InternalError
+from linnet.records import dataclass
 
 _lock = threading.RLock()  # LLVM's objects are used by one thread at a time
 SPEED_LEVEL = 2

@@ -6,8 +6,6 @@ But some fibers are long, and then additions must not wait for each other.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from linnet import imp
 from linnet.backend.llvm_writer import BYTES, TYPES
 from linnet.backend.reductions import (
@@ -21,6 +19,7 @@ from linnet.backend.reductions import (
 )
 from linnet.imp.fold import fold
 from linnet.imp.rewrite import walk
+from linnet.records import dataclass
 
 _LONG = 32  # iterations from which on it pays to have several accumulators, or to unroll
 _UNROLLED = '!"llvm.loop.unroll.count", i32 2'

@@ -6,11 +6,11 @@ with the order in which the dimensions are stored.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 from linnet.formats.format import Format
 from linnet.formats.level import Level as Level
+from linnet.records import dataclass
 
 _D, _S, _S2 = ("dense", 1), ("sparse", 1), ("sparse", 2)
 _NAMES: dict[str, tuple[tuple[tuple[str, int], ...], tuple[int, ...]]] = {

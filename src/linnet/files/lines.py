@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -13,6 +12,7 @@ from linnet.files import entries as e
 from linnet.files.powers import powers
 from linnet.files.stream import Source
 from linnet.formats.validate import LARGEST
+from linnet.records import dataclass
 from linnet.runtime.routine import Routine
 
 _read_entries = Routine(e.read_entries)

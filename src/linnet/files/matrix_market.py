@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +19,7 @@ from linnet.formats.from_numpy import from_numpy
 from linnet.formats.named import FormatLike, as_format
 from linnet.formats.tensor import Tensor
 from linnet.formats.validate import LARGEST
+from linnet.records import dataclass
 
 Ints = NDArray[Any]
 LAYOUTS = ("coordinate", "array")

@@ -8,7 +8,6 @@ finds, and the order that `sort` gives.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from types import FunctionType
 from typing import TYPE_CHECKING
 
@@ -22,6 +21,7 @@ from linnet.imp.flushing import keep
 from linnet.imp.guarding import guarded
 from linnet.imp.merging import grown
 from linnet.options import current
+from linnet.records import dataclass
 
 if TYPE_CHECKING:
     from linnet.formats.fiber import Storage

@@ -9,7 +9,6 @@ finds that fibers are skipped, it begins again with that knowledge (`lower.progr
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import reduce
 from typing import TYPE_CHECKING, ClassVar
 
@@ -17,6 +16,7 @@ from linnet import imp
 from linnet.formats.alike import all_alike, both, same_length
 from linnet.formats.level import Inner
 from linnet.formats.looplets import Lookup, Reserve, Thunk
+from linnet.records import dataclass
 
 if TYPE_CHECKING:
     from linnet.formats.fiber import Fiber, Storage

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from functools import lru_cache
 from types import FunctionType
 
@@ -14,6 +13,7 @@ from linnet.algebra.function import Function
 from linnet.imp.flushing import arranging, guarded_staging, staging
 from linnet.imp.merging import doubling, merging
 from linnet.imp.translate import define
+from linnet.records import dataclass
 
 
 def merges(op: Function | None, dtype: str, init: Number) -> bool:

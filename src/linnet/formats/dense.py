@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 from linnet.formats.alike import all_alike
 from linnet.formats.level import Inner
 from linnet.formats.looplets import Lookup, Looplet
+from linnet.records import dataclass
 
 if TYPE_CHECKING:
     import numpy as np

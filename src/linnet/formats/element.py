@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Self
 
 from linnet import imp
@@ -11,6 +10,7 @@ from linnet.errors import DTypeError, FormatError, Location
 from linnet.formats.alike import same_value
 from linnet.formats.level import Array, Level
 from linnet.formats.validate import check_length
+from linnet.records import dataclass
 
 if TYPE_CHECKING:
     import numpy as np

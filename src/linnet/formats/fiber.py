@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from linnet import imp
 from linnet.algebra.dtypes import Number
 from linnet.algebra.function import Function
 from linnet.formats.format import Format
 from linnet.formats.level import Level
+from linnet.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,12 +6,12 @@ A format is static and hashable; shapes are not part of it. Dtype and fill value
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
 from linnet.algebra.dtypes import Number, canonical
 from linnet.errors import FormatError
 from linnet.formats.level import Level
+from linnet.records import dataclass
 
 
 @lru_cache(maxsize=1024)

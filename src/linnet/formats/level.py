@@ -16,12 +16,12 @@ In code, "the level" is a pair of a `Storage` and a level number.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cache
 from os import urandom
 from typing import TYPE_CHECKING, ClassVar
 
 from linnet.errors import FormatError, Location
+from linnet.records import dataclass
 
 if TYPE_CHECKING:
     import numpy as np

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import lru_cache
 
 from linnet.algebra.dtypes import Number, as_python
@@ -21,6 +21,7 @@ from linnet.formats.sparse_pinpoint import SparsePinpoint
 from linnet.formats.sparse_run_list import SparseRunList
 from linnet.formats.sparse_symmetric import SparseSymmetric
 from linnet.formats.sparse_tiles import SparseTiles
+from linnet.records import dataclass
 
 _OPEN = Element()
 

@@ -8,7 +8,6 @@ registers its steps from its own file.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import singledispatch
 from typing import Any, TypeAlias
 
@@ -31,6 +30,7 @@ from linnet.formats.validate import (
     check_sorted,
     positions,
 )
+from linnet.records import dataclass
 
 Ints: TypeAlias = NDArray[Any]
 Arrays: TypeAlias = dict[str, NDArray[Any]]

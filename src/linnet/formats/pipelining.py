@@ -7,7 +7,6 @@ that all happens in the same order as without a second thread, and gives the sam
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from types import FunctionType
 
 from linnet import imp
@@ -16,6 +15,7 @@ from linnet.formats.combining import guarded_stage_codelet, stage_codelet
 from linnet.formats.policies import CLEAR, SORT, Policy, plain
 from linnet.imp.flushing import ALARM, STORED, TOLD, leave
 from linnet.imp.guarding import guarded
+from linnet.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

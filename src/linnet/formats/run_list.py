@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
@@ -30,6 +29,7 @@ from linnet.formats.packing import (
 from linnet.formats.runs import Code, end_run, make_room, run_lookup, span_of
 from linnet.formats.stretches import Stretches, spread, stretches
 from linnet.formats.validate import check_pointers, check_runs
+from linnet.records import dataclass
 
 if TYPE_CHECKING:
     from linnet.formats.fiber import Fiber, Storage

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
@@ -35,6 +34,7 @@ from linnet.formats.packing import (
 )
 from linnet.formats.stretches import spread, stretches
 from linnet.formats.validate import check_blocks, check_pointers
+from linnet.records import dataclass
 
 if TYPE_CHECKING:
     from linnet.formats.fiber import Fiber, Storage

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import MutableSequence, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 from linnet import imp
 from linnet.formats.level import Array, Inner
 from linnet.formats.looplets import FILL, Lookup, Looplet, Seek, Spike, Stepper, Switch, Thunk
 from linnet.formats.validate import check_flags, check_pointers, check_sorted
+from linnet.records import dataclass
 
 Ints = Sequence[int]
 Target = MutableSequence[int]

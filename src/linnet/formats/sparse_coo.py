@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from linnet import imp
@@ -12,6 +11,7 @@ from linnet.formats.fiber import Fiber
 from linnet.formats.level import Array, Level
 from linnet.formats.looplets import Jumper, Lookup, Looplet, Seek, Spike, Stepper, Thunk
 from linnet.formats.validate import check_pointers, check_sorted_coordinates
+from linnet.records import dataclass
 
 if TYPE_CHECKING:
     import numpy as np

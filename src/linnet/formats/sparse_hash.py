@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 from linnet import imp
@@ -10,6 +9,7 @@ from linnet.formats.append import marks_below
 from linnet.formats.level import Array, Inner
 from linnet.formats.looplets import Lookup, Looplet, Seek, Spike, Stepper, Thunk
 from linnet.formats.validate import check_permutation, check_pointers, check_sorted
+from linnet.records import dataclass
 
 if TYPE_CHECKING:
     import numpy as np

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import MutableSequence, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 from linnet import imp
@@ -11,6 +10,7 @@ from linnet.formats.append import Appended, around_fiber, finish_pointers
 from linnet.formats.level import Array, Level
 from linnet.formats.looplets import Jumper, Lookup, Looplet, Seek, Spike, Stepper, Thunk
 from linnet.formats.validate import check_pointers, check_sorted
+from linnet.records import dataclass
 
 if TYPE_CHECKING:
     import numpy as np

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
@@ -24,6 +23,7 @@ from linnet.formats.packing import (
 )
 from linnet.formats.stretches import stretches
 from linnet.formats.validate import check_length, check_range
+from linnet.records import dataclass
 
 if TYPE_CHECKING:
     from linnet.formats.fiber import Fiber, Storage

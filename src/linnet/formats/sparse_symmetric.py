@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence as Numbers
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
@@ -38,6 +37,7 @@ from linnet.formats.packing import (
 from linnet.formats.sparse_list import SparseList
 from linnet.formats.stretches import bits
 from linnet.formats.validate import check_pointers, check_sorted, fiber_of
+from linnet.records import dataclass
 
 if TYPE_CHECKING:
     from linnet.imp.build import Builder

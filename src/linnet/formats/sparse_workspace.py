@@ -7,7 +7,6 @@ is up to a policy; reading walks the all array.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -35,6 +34,7 @@ from linnet.formats.policies import Coord, Policy
 from linnet.formats.validate import check_length, check_pointers, check_sorted_coordinates
 from linnet.imp.components import coordinate, last_coordinate, seek_coordinate
 from linnet.options import current
+from linnet.records import dataclass
 
 if TYPE_CHECKING:
     from linnet.formats.fiber import Storage

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -10,6 +9,7 @@ from numpy.typing import NDArray
 
 from linnet.errors import FormatError
 from linnet.formats.packing import Fibers, distinct
+from linnet.records import dataclass
 
 Ints: TypeAlias = NDArray[Any]
 

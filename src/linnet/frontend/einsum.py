@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import lru_cache
 from types import FunctionType
 
@@ -29,6 +28,7 @@ from linnet.formats.named import FormatLike, as_format
 from linnet.formats.tensor import Tensor
 from linnet.frontend.functions import function
 from linnet.frontend.text import parse_text
+from linnet.records import dataclass
 from linnet.runtime.memory import Memory
 
 _EQUATION = re.compile(r"\s*(\w+)\s*(\[[^\]]*\])?\s*([^\s\w=]*|\s\w+)=(?!=)\s*(.+)", re.DOTALL)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 from itertools import permutations
 from types import FunctionType
 from typing import overload
@@ -21,6 +20,7 @@ from linnet.algebra.user import emit_of, types_of
 from linnet.errors import ArgumentError, DTypeError, Location
 from linnet.formats.located import located
 from linnet.imp.source import source_of
+from linnet.records import dataclass
 
 Law = Number | Mapping[Number, int | str]
 """A value for which a law holds, or values with the argument that must have it."""

@@ -14,7 +14,6 @@ import types
 from collections import ChainMap
 from collections.abc import Callable, Container, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 
 from linnet.algebra.function import Function
 from linnet.algebra.lookup import lookup
@@ -23,6 +22,7 @@ from linnet.formats.format import Format
 from linnet.formats.named import Family, as_format
 from linnet.frontend.source import Source
 from linnet.names import Names
+from linnet.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

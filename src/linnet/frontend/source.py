@@ -6,9 +6,9 @@ import ast
 import inspect
 import linecache
 import types
-from dataclasses import dataclass
 
 from linnet.errors import KernelSyntaxError, Location
+from linnet.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,13 +13,14 @@ A loop that jumps about in memory is not vectorized, and must not be; what it ca
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from linnet import imp
 from linnet.imp.effects import Effects, Summary, breaks
 from linnet.imp.fresh import fresh_names
 from linnet.imp.rewrite import rewrite, substitute, walk
 from linnet.names import Names
+from linnet.records import dataclass
 
 _BLOCK = 128
 

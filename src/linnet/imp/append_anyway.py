@@ -13,13 +13,14 @@ one that does not stay. Only values that can be had in any case, with little wor
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from linnet import imp
 from linnet.imp.consecutive import Known
 from linnet.imp.effects import Effects, breaks, effects_of
 from linnet.imp.fold import fold
 from linnet.imp.rewrite import rebuild, substitute, walk
+from linnet.records import dataclass
 
 
 def append_anyway(kernel: imp.Kernel, known: Known) -> imp.Kernel:

@@ -13,7 +13,7 @@ row, as its coordinate does, is still written row by row.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from linnet import imp
 from linnet.imp.consecutive import Known, at
@@ -21,6 +21,7 @@ from linnet.imp.effects import Effects, breaks, effects_of
 from linnet.imp.fresh import fresh_names
 from linnet.imp.rewrite import rebuild, statements, substitute
 from linnet.names import Names
+from linnet.records import dataclass
 
 
 def append_at_once(kernel: imp.Kernel, known: Known) -> imp.Kernel:

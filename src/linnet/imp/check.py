@@ -7,12 +7,13 @@ a bug in Linnet, never in the user's program.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import NoReturn, assert_never
 
 from linnet import imp
 from linnet.errors import InternalError
 from linnet.imp.functions import BITS, COMPLEX, MATH, TESTS
+from linnet.records import dataclass
 
 _FIXED, _ASSIGNABLE = False, True
 _ANY_KIND = {"==": "biufc", "!=": "biufc", **dict.fromkeys(("<", "<=", ">", ">="), "biuf")}

@@ -6,11 +6,10 @@ together are `ptr[lo] … ptr[hi]`. Pointers never decrease, which is checked wh
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from linnet import imp
 from linnet.imp.fold import fold
 from linnet.imp.rewrite import rewrite, substitute
+from linnet.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,12 +6,13 @@ backwards from the end, values that no way that control may take reads before th
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from linnet import imp
 from linnet.imp.arithmetic import coerce, literal
 from linnet.imp.effects import Effects
 from linnet.imp.rewrite import statements
+from linnet.records import dataclass
 
 _INTRODUCE = (imp.Let, imp.For)
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 from linnet import imp
 from linnet.imp.rewrite import children, walk
+from linnet.records import dataclass
 
 _NONE: frozenset[str] = frozenset()
 

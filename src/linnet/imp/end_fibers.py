@@ -14,7 +14,7 @@ through all of them in order knows where each ends, whatever is written to it, a
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 
 from linnet import imp
@@ -22,6 +22,7 @@ from linnet.imp.consecutive import Known
 from linnet.imp.effects import Effects, breaks, effects_of
 from linnet.imp.fold import fold
 from linnet.imp.rewrite import rebuild, rewrite, statements
+from linnet.records import dataclass
 
 Rooms = tuple[imp.Grow, ...]
 

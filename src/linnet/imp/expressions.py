@@ -6,7 +6,7 @@ import ast
 import builtins
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import field
 from types import FunctionType
 
 from linnet import imp
@@ -16,6 +16,7 @@ from linnet.imp.rewrite import walk
 from linnet.imp.rules import Rules
 from linnet.imp.source import Source
 from linnet.names import Names
+from linnet.records import dataclass
 
 Callee = tuple[str, str | None]  # the name of a function in the IR, and the type it returns
 

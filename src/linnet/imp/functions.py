@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import numpy as np
 
 from linnet.imp.floats import bits, fma, from_bits
+from linnet.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TypeAlias, assert_never
 
 import numpy as np
@@ -17,6 +17,7 @@ import numpy as np
 from linnet import imp
 from linnet.errors import InternalError
 from linnet.imp.functions import BITS, MATH, TESTS
+from linnet.records import dataclass
 
 Array: TypeAlias = np.ndarray
 # Integers are Python's, wrapped to their type; floats and complex numbers are NumPy scalars.

@@ -15,13 +15,14 @@ are few.) Each of its elements is added to in the same order as before.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from linnet import imp
 from linnet.imp.effects import Effects
 from linnet.imp.replace_loops import replace_loops
 from linnet.imp.rewrite import substitute, walk
 from linnet.names import Names
+from linnet.records import dataclass
 
 
 def jam(kernel: imp.Kernel) -> imp.Kernel:

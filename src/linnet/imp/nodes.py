@@ -19,10 +19,11 @@ only a variable that was introduced by `Let` may be assigned. Operators build ex
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TypeAlias
 
 from linnet.imp.values import Address, Buffer, Call, Expr, Var
+from linnet.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

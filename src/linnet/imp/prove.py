@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TypeAlias
 
 from linnet import imp
+from linnet.records import dataclass
 
 _MOST = 100  # comparisons of parts of minima and maxima for one question
 

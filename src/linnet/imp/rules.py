@@ -7,10 +7,10 @@ NumPy (`algebra.bodies`). The translator of statements and expressions is the sa
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from types import FunctionType
 
 from linnet import imp
+from linnet.records import dataclass
 
 Once = Callable[[imp.Expr], imp.Expr]
 """A value that is used several times, held in a variable if it is work to evaluate."""

@@ -12,7 +12,9 @@ from __future__ import annotations
 import ast
 from collections import defaultdict
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
+
+from linnet.records import dataclass
 
 Place = tuple[int, int]  # a block (the identity of its list), and a statement's number in it
 HEAD = -1  # the place in a loop's body at which its variable gets its value

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import TypeVar
 
 import numpy as np
@@ -20,6 +20,7 @@ from linnet.imp.dead import remove_dead
 from linnet.imp.effects import Effects, breaks, effects_of, ends, leaves
 from linnet.imp.fold import fold, negation, same
 from linnet.imp.rewrite import rebuild, statements
+from linnet.records import dataclass
 
 _ROUNDS = 3
 _INTRODUCE = (imp.Let, imp.For)

@@ -5,12 +5,12 @@ from __future__ import annotations
 import ast
 import linecache
 import textwrap
-from dataclasses import dataclass
 from functools import lru_cache
 from types import CodeType, FunctionType
 from weakref import WeakKeyDictionary
 
 from linnet.errors import KernelSyntaxError, Location
+from linnet.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

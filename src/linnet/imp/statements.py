@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from linnet import imp
 from linnet.imp.arithmetic import concrete
@@ -20,6 +20,7 @@ from linnet.imp.expressions import (
 )
 from linnet.imp.rewrite import walk
 from linnet.imp.scopes import HEAD, Place, Scopes
+from linnet.records import dataclass
 
 RESULT = ""  # among the types of variables, that of the value returned
 

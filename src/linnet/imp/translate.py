@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 import threading
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from types import FunctionType
 from weakref import WeakKeyDictionary
 
@@ -23,6 +23,7 @@ from linnet.imp.rules import Rules
 from linnet.imp.scopes import find_scopes
 from linnet.imp.source import source_of
 from linnet.imp.statements import RESULT, Work, function_body
+from linnet.records import dataclass
 
 Types = tuple[str, ...]
 Module = tuple[imp.Function, ...]  # a function, last, after all that it calls

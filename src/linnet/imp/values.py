@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TypeAlias
+
+from linnet.records import dataclass
 
 INT = "int64"  # positions and coordinates while they are in registers
 BOOL = "bool"

@@ -11,13 +11,14 @@ The list is read once, and what rows have in common is loaded once. Each row add
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from linnet import imp
 from linnet.imp.effects import Effects, breaks
 from linnet.imp.replace_loops import replace_loops
 from linnet.imp.rewrite import rebuild, rewrite, statements, walk
 from linnet.names import Names
+from linnet.records import dataclass
 
 _MOST = 8  # rows at a time
 _LARGE = 600  # nodes of code that may be made of one loop

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -10,6 +9,7 @@ from numpy.typing import NDArray
 
 from linnet.algebra.dtypes import Number
 from linnet.formats.format import Format
+from linnet.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import assert_never
 
 from linnet.errors import InternalError, Location
@@ -34,6 +34,7 @@ from linnet.loops.nodes import (
     Thaw,
 )
 from linnet.loops.rewrite import accesses, walk
+from linnet.records import dataclass
 
 
 def check(program: Program) -> None:

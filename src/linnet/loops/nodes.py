@@ -12,7 +12,7 @@ while a program is being lowered: they stand for what is already code.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TypeAlias
 
 from linnet import imp
@@ -20,6 +20,7 @@ from linnet.algebra.function import Function
 from linnet.errors import Location
 from linnet.formats.fiber import Fiber, Register
 from linnet.formats.format import Format
+from linnet.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

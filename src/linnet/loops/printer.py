@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import assert_never
 
 from linnet.algebra.function import Function
@@ -34,6 +33,7 @@ from linnet.loops.nodes import (
     Value,
 )
 from linnet.loops.rewrite import walk
+from linnet.records import dataclass
 
 _UPDATES = frozenset("+ - * / // % ** | & ^ << >>".split())
 # How tightly operators bind, in Python.

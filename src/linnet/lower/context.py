@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import assert_never
 
 from linnet import imp, loops
@@ -18,6 +18,7 @@ from linnet.lower.trace import Trace
 from linnet.normalize.affine import affine_of, is_mask
 from linnet.normalize.facts import Facts
 from linnet.normalize.simplify import MISSING, simplify
+from linnet.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

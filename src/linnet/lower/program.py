@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from linnet import imp, loops
 from linnet.algebra.dtypes import as_python
@@ -26,6 +26,7 @@ from linnet.normalize.facts import facts_of
 from linnet.normalize.lifecycles import carried_scalars
 from linnet.normalize.shape_checks import Check
 from linnet.normalize.unordered import unordered
+from linnet.records import dataclass
 from linnet.stages import stage, watched
 
 

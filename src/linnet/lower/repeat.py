@@ -8,7 +8,7 @@ two updates, f of that with itself for four, so that `n` of them take log2(n) st
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
@@ -21,6 +21,7 @@ from linnet.loops.rewrite import accesses, walk
 from linnet.loops.types import dtype_of
 from linnet.lower.context import Context, fresh_targets, initialize, name_of, storage_of
 from linnet.lower.expressions import lower_expr
+from linnet.records import dataclass
 
 LowerStmt = Callable[[Context, loops.Stmt], None]
 

@@ -9,7 +9,7 @@ nothing is stored, together with whether they were found (`normalize.guards`).
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from linnet import imp, loops
 from linnet.algebra.dtypes import as_python
@@ -29,6 +29,7 @@ from linnet.lower.context import Context
 from linnet.lower.expressions import LAZY, REFUSED
 from linnet.normalize.facts import Fact
 from linnet.normalize.guards import held
+from linnet.records import dataclass
 
 FEW = 3  # searches around a loop, of which versions are written
 

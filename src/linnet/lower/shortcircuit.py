@@ -8,7 +8,6 @@ over values is left to `imp.strips`.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import reduce
 
 from linnet import imp, loops
@@ -20,6 +19,7 @@ from linnet.imp.rewrite import walk as nodes
 from linnet.loops.rewrite import walk
 from linnet.lower.context import Context
 from linnet.normalize.simplify import MISSING
+from linnet.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

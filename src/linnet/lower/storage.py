@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from linnet import imp, loops
 from linnet.formats.fiber import Storage
@@ -13,6 +13,7 @@ from linnet.loops.rewrite import walk
 from linnet.normalize import agreed
 from linnet.normalize.agreed import Mode
 from linnet.normalize.shape_checks import Check
+from linnet.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

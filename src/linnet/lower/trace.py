@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, assert_never
 
 from linnet import imp, loops
@@ -34,6 +34,7 @@ from linnet.imp.printer import show as show_code
 from linnet.imp.rewrite import rewrite
 from linnet.loops.printer import show as show_loops
 from linnet.loops.rewrite import rewrite_stmt
+from linnet.records import dataclass
 
 if TYPE_CHECKING:
     from linnet.lower.region import Region

@@ -8,7 +8,7 @@ a mask, a condition or `coalesce` keeps the access from being used there, nothin
 from __future__ import annotations
 
 from collections.abc import Sequence as Ints
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from linnet import imp, loops
 from linnet.formats.fiber import Register
@@ -32,6 +32,7 @@ from linnet.lower.expressions import LAZY, lower_expr, out_of_bounds
 from linnet.lower.presence import unfurl_present
 from linnet.normalize.affine import affine_of
 from linnet.normalize.simplify import simplify_expr
+from linnet.records import dataclass
 
 PERMISSIVE = "permissive"
 INSIDE = "inside"  # the protocol of slices, which do not leave their dimension

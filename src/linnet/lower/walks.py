@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import reduce
 
 from linnet import imp
@@ -20,6 +20,7 @@ from linnet.formats.looplets import (
 from linnet.imp.rewrite import substitute
 from linnet.lower.context import Context, Cursor, Mask, as_value, cursors_of, resolve
 from linnet.lower.region import Region
+from linnet.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,11 +7,11 @@ The checks of a program say so. What is read only under a condition may have non
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 
 from linnet.formats.format import Format
 from linnet.loops.nodes import Dimension, Expr, Extent, Literal
 from linnet.normalize.shape_checks import Check
+from linnet.records import dataclass
 
 Mode = tuple[str, int]
 """A tensor and one of its dimensions."""

@@ -7,7 +7,8 @@ the two part, elements must be collected; over how many dimensions is the *order
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+from linnet.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

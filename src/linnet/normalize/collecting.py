@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from linnet import loops
 from linnet.loops.rewrite import block, rewrite_stmt
 from linnet.names import Names
 from linnet.normalize.updates import begins, parts, reads_between
+from linnet.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ life cycles.
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from linnet import loops
 from linnet.algebra.table import add
@@ -25,6 +25,7 @@ from linnet.normalize.lifecycles import handed_down
 from linnet.normalize.shape_checks import Check
 from linnet.normalize.tangles import tangled
 from linnet.normalize.workspaces import last_in_order
+from linnet.records import dataclass
 
 Formats = dict[str, Format]
 Warned = tuple[str, Location | None]

@@ -6,7 +6,7 @@ belongs.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from linnet import imp, loops
 from linnet.algebra.dtypes import Number
@@ -18,6 +18,7 @@ from linnet.formats.insertion import counts_format
 from linnet.loops.rewrite import map_stmts, rewrite_stmt, substitute, walk
 from linnet.names import Names
 from linnet.normalize.simplify import identical
+from linnet.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from linnet.algebra.dtypes import kind
 from linnet.algebra.table import maximum, minimum
@@ -46,6 +46,7 @@ from linnet.normalize.narrowing import DECIDES, Bounds, Sum, linear, minus_one, 
 from linnet.normalize.shape_checks import Check, Use, is_zero, worth_making
 from linnet.normalize.shapes import Shape, Shapes, no_such_mode, unwritten, wrong_rank
 from linnet.normalize.sizes import Place, Sizes, Source, about_loop, about_mode
+from linnet.records import dataclass
 
 PERMISSIVE = "permissive"  # the protocol of `A[~i]`, which may run beyond the dimension
 

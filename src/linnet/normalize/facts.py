@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from linnet import loops
 from linnet.algebra.dtypes import Number, as_python
@@ -12,6 +12,7 @@ from linnet.algebra.function import Function
 from linnet.formats.level import APPEND, ONCE
 from linnet.loops.rewrite import point_of, substitute, walk
 from linnet.normalize.unread import forgotten
+from linnet.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from types import MappingProxyType
 from typing import TypeAlias, assert_never
 
@@ -41,6 +41,7 @@ from linnet.normalize.modes import (
     undeclared,
     written_when_left,
 )
+from linnet.records import dataclass
 
 READ, UPDATE, DECLARE = "read", "update", "declare"
 NOTHING_HANDED: Mapping[str, Location | None] = MappingProxyType({})

@@ -9,13 +9,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import reduce
 from itertools import islice, product
 from typing import TypeAlias
 
 from linnet.algebra.table import add, floor_divide, multiply
 from linnet.loops.nodes import Call, Expr, Literal
+from linnet.records import dataclass
 
 Sum: TypeAlias = Counter["int | Expr"]
 """Multiples of indices, which are known by the stamps of their loops, and of other expressions."""

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from linnet.algebra.table import add, multiply, subtract
 from linnet.errors import IndexBoundsError
@@ -34,6 +33,7 @@ from linnet.loops.nodes import (
 from linnet.loops.printer import show
 from linnet.loops.rewrite import walk
 from linnet.normalize.shape_checks import Check, Shapes, Use, evaluate, is_zero
+from linnet.records import dataclass
 
 _LAZY = ("logical_and", "logical_or", "where", "coalesce")  # may not look at all their arguments
 _OPEN = ("permissive", "inside")  # protocols of indices that may leave, or are known to stay

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import SupportsIndex, cast
 
 from linnet.algebra.function import Function
@@ -12,6 +12,7 @@ from linnet.algebra.table import maximum, minimum
 from linnet.errors import InternalError, LinnetError, Location, ShapeError
 from linnet.loops.nodes import Access, Call, Dimension, Expr, Literal
 from linnet.loops.printer import show
+from linnet.records import dataclass
 
 Shapes = Mapping[str, Sequence[int]]
 """The shapes of the arguments, by parameter."""

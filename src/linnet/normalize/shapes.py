@@ -7,12 +7,13 @@ come together — after an `if`, at the head of a loop — they must agree if th
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from linnet.errors import Location, ShapeError
 from linnet.loops.nodes import Access, Dimension, Literal
 from linnet.normalize.shape_checks import Use
 from linnet.normalize.sizes import Place, Sizes, Source
+from linnet.records import dataclass
 
 
 @dataclass(eq=False, slots=True)

@@ -7,7 +7,6 @@ say what it is, each with the place where it is said, because names mean other t
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import reduce
 
 from linnet.algebra.function import Function
@@ -24,6 +23,7 @@ from linnet.loops.nodes import (
 from linnet.loops.printer import show
 from linnet.loops.rewrite import map_args
 from linnet.normalize.shape_checks import Check, Use, is_exact
+from linnet.records import dataclass
 
 _ASKED = ""  # the tensor of a `Dimension` that stands for a question, whose number is the mode
 

@@ -7,7 +7,7 @@ its text. An access to a dimension that is stored in full covers it.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from linnet import loops
 from linnet.algebra.derive import Space, derive
@@ -19,6 +19,7 @@ from linnet.algebra.regions import show as show_region
 from linnet.formats.format import Format
 from linnet.loops.printer import show
 from linnet.loops.rewrite import walk
+from linnet.records import dataclass
 
 Formats = Mapping[str, Format]
 

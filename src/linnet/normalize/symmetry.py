@@ -10,7 +10,7 @@ half that is not stored is searched for. What S adds up for i gets a scalar arou
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from linnet import loops
 from linnet.algebra.dtypes import Number
@@ -23,6 +23,7 @@ from linnet.loops.rewrite import accesses, block, map_stmts, rewrite_stmt, subst
 from linnet.names import Names
 from linnet.normalize.counting import rename_loops
 from linnet.normalize.shape_checks import Check
+from linnet.records import dataclass
 
 Formats = dict[str, Format]
 Mode = tuple[str, int]

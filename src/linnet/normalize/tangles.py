@@ -8,12 +8,12 @@ by one, each around itself.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from itertools import combinations
 
 from linnet import loops
 from linnet.formats.format import Format
 from linnet.loops.rewrite import children, walk
+from linnet.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

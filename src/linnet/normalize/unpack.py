@@ -8,7 +8,7 @@ index. Whether that pays depends on sizes (`normalize.choice`).
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
@@ -21,6 +21,7 @@ from linnet.normalize.choice import UNPACKED, Unpacking
 from linnet.normalize.facts import Facts, facts_of
 from linnet.normalize.simplify import simplify
 from linnet.normalize.workspaces import Decide, Inserted
+from linnet.records import dataclass
 
 Formats = dict[str, Format]
 

@@ -8,10 +8,11 @@ in `s` when its block ends: it is declared anew on every way to those that read 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from linnet import imp, loops
 from linnet.loops.rewrite import accesses, block, children, rewrite_stmt, walk
+from linnet.records import dataclass
 
 
 def forgotten(program: loops.Program) -> frozenset[str]:

@@ -5,7 +5,6 @@ What a level stores is asked of the level itself, in the same way for all of the
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -18,6 +17,7 @@ from linnet.formats.packing import Arrays, unpack_leaf, unpack_level
 from linnet.formats.tensor import Tensor
 from linnet.pictures.shapes import FRAME, PALE, WIDTH, Line, Picture, Rect, Shape, Text
 from linnet.pictures.spy import spy_shapes
+from linnet.records import dataclass
 
 _MOST = 48  # nodes in one level that a tree is drawn with
 _LISTED = 16  # elements of an array that are shown

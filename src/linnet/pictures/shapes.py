@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
 from html import escape
 from typing import Any, assert_never
 
 from linnet.errors import FileError
+from linnet.records import dataclass
 
 INK, PALE, FRAME, DOT, PAPER = "#1b1f24", "#6e7781", "#d0d7de", "#0b66c3", "#ffffff"
 SIZE = 12  # of letters

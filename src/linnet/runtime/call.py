@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from operator import is_
 
 from linnet import imp, loops
@@ -26,6 +25,7 @@ from linnet.lower.context import Site
 from linnet.normalize.choice import Choice, Kinds, Unpacking
 from linnet.normalize.concordance import Warned, warn
 from linnet.normalize.shape_checks import Check
+from linnet.records import dataclass
 from linnet.runtime.deciding import decide
 from linnet.runtime.handover import Result, is_long, lend, take_back, take_over
 from linnet.runtime.sizes import Shapes, check_size

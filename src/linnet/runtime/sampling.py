@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from itertools import chain
 from typing import Any, TypeAlias
 
@@ -20,6 +20,7 @@ from linnet import loops
 from linnet.formats.contents import Contents
 from linnet.formats.packing import Arrays, Entries, unpack_level
 from linnet.normalize.choice import Choice, Fills, Group, Sample, is_product, sizes_of
+from linnet.records import dataclass
 
 Ints: TypeAlias = NDArray[np.int64]
 

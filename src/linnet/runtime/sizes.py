@@ -7,7 +7,6 @@ is computed in Python's integers, which do not overflow.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from math import prod
 
 import numpy as np
@@ -21,6 +20,7 @@ from linnet.formats.tensor import Tensor
 from linnet.loops.printer import show
 from linnet.loops.rewrite import walk
 from linnet.normalize.shape_checks import exactly
+from linnet.records import dataclass
 
 Shapes = Sequence[Sequence[int]]
 Held = Sequence[Contents | None]

@@ -7,11 +7,12 @@ compared when they are there: then one of them is kept, or the first place where
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import fields
 
 from linnet.formats.buffers import GUARD
 from linnet.formats.contents import Contents
 from linnet.formats.tensor import Tensor
+from linnet.records import dataclass
 from linnet.runtime.call import Entry
 
 

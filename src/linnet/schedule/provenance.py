@@ -9,10 +9,10 @@ last one first (WORK §6.2, input order reconstruction).
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
 from typing import TypeAlias, assert_never
 
 from linnet.errors import ScheduleError
+from linnet.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,217 @@
+"""`records.dataclass` makes what `dataclasses.dataclass` makes."""
+
+import copy
+import dataclasses
+import inspect
+import pickle
+from dataclasses import FrozenInstanceError, field
+from itertools import product
+
+import pytest
+
+from linnet import records
+
+NAN = float("nan")
+OPTIONS = [
+    {"frozen": frozen, "slots": slots, "eq": eq, "repr": repr}
+    for frozen, slots, eq, repr in product((True, False), repeat=4)
+]
+
+
+def plain():
+    class Plain:
+        """Two fields."""
+
+        x: int
+        y: object = 2
+
+    return Plain
+
+
+def single():
+    class Single:
+        """One field."""
+
+        x: object
+
+    return Single
+
+
+def empty():
+    class Empty:
+        """No fields."""
+
+    return Empty
+
+
+def made():
+    class Made:
+        """Defaults that are made, and fields that are not compared."""
+
+        x: int
+        items: list[int] = field(default_factory=list)
+        at: str = field(default="here", compare=False)
+        hidden: int = field(default=0, repr=False)
+
+    return Made
+
+
+def completed():
+    class Completed:
+        """Something to do when it is made."""
+
+        x: int
+        y: int = 1
+
+        def __post_init__(self):
+            if self.x < 0:
+                raise ValueError("negative")
+
+        def __repr__(self):
+            return "own"
+
+        def __hash__(self):
+            return 7
+
+    return Completed
+
+
+SHAPES = [plain, single, empty, made, completed]
+
+
+def both(shape, options):
+    return [module.dataclass(**options)(shape()) for module in (records, dataclasses)]
+
+
+def outcome(run):
+    """What a call gives, or the type of what it raises."""
+    try:
+        return run()
+    except (TypeError, ValueError, AttributeError) as error:
+        return type(error)
+
+
+@pytest.mark.parametrize("options", OPTIONS, ids=str)
+@pytest.mark.parametrize("shape", SHAPES)
+def test_the_methods_of_the_standard_library(shape, options):
+    ours, theirs = both(shape, options)
+    assert str(inspect.signature(ours)) == str(inspect.signature(theirs))
+    assert ours.__match_args__ == theirs.__match_args__
+    assert ours.__doc__ == theirs.__doc__
+    names = [[(f.name, f.type) for f in dataclasses.fields(c)] for c in (ours, theirs)]
+    assert names[0] == names[1]
+    for args in ((), (1,), (-1,), (1, 2), (1, [3], "there", 5), (1, 2, 3, 4, 5), (NAN,)):
+        a, b = (outcome(lambda c=c, args=args: c(*args)) for c in (ours, theirs))
+        if isinstance(b, type):
+            assert a is b
+            continue
+        if options["repr"]:
+            assert repr(a) == repr(b)
+        other, twin = ours(*args), theirs(*args)
+        assert (a == other) == (b == twin)
+        assert (a == ours(*args[:1], *[9 for _ in args[1:]])) == (
+            b == theirs(*args[:1], *[9 for _ in args[1:]])
+        )
+        assert a != b
+        if options["eq"]:
+            assert outcome(lambda a=a: hash(a)) == outcome(lambda b=b: hash(b))
+        assert dataclasses.asdict(a) == dataclasses.asdict(b)
+
+
+@pytest.mark.parametrize("slots", [True, False])
+def test_frozen_objects_stay(slots):
+    ours, theirs = both(plain, {"frozen": True, "slots": slots})
+    for x in (ours(1), theirs(1)):
+        for change in (lambda x=x: setattr(x, "x", 3), lambda x=x: delattr(x, "y")):
+            with pytest.raises(FrozenInstanceError):
+                change()
+        with pytest.raises((FrozenInstanceError, TypeError)):
+            x.z = 1
+        assert (x.x, x.y) == (1, 2)
+    assert hasattr(ours(1), "__dict__") == (not slots)
+    assert dataclasses.replace(ours(1), y=5) == ours(1, 5)
+    with pytest.raises(TypeError):
+        dataclasses.replace(ours(1), z=5)
+
+
+@records.dataclass(frozen=True, slots=True)
+class Point:
+    """At the top of a module, to be pickled."""
+
+    x: int
+    y: tuple[int, ...] = ()
+
+
+@records.dataclass(frozen=True)
+class Base:
+    """With a field of its own."""
+
+    x: int = 0
+
+
+@records.dataclass(frozen=True)
+class Derived(Base):
+    """And another."""
+
+    y: int = 1
+
+
+def test_pickles_and_copies():
+    point = Point(1, (2, 3))
+    for other in (pickle.loads(pickle.dumps(point)), copy.copy(point), copy.deepcopy(point)):
+        assert other == point
+        assert other.__class__ is Point
+    match point:
+        case Point(x, y):
+            assert (x, y) == (1, (2, 3))
+
+
+def test_classes_inherit_from_either_kind():
+    assert Derived(3) == Derived(3, 1) != Derived(3, 2)
+    assert repr(Derived(y=4)) == "Derived(x=0, y=4)"
+    with pytest.raises(FrozenInstanceError):
+        Derived().x = 1
+    assert Base(1) != Derived(1)
+
+    @dataclasses.dataclass(frozen=True)
+    class Theirs(Base):
+        z: int = 2
+
+    assert Theirs(1, 3).z == 3
+    with pytest.raises(FrozenInstanceError):
+        Theirs().z = 1
+    for module in (records, dataclasses):
+        with pytest.raises(TypeError, match="frozen"):
+
+            @module.dataclass
+            class Thawed(Base):
+                """Not frozen, and its base is."""
+
+
+def test_calls_are_refused_by_the_name_of_the_class():
+    with pytest.raises(TypeError, match=r"Point.__init__\(\) missing 1 required"):
+        Point()
+    with pytest.raises(TypeError, match="unexpected keyword argument 'z'"):
+        Point(1, z=2)
+
+
+def test_objects_that_hold_themselves_are_printed():
+    @records.dataclass(slots=True)
+    class Ring:
+        """A list that may hold the ring."""
+
+        items: list[object]
+
+    ring = Ring([])
+    ring.items.append(ring)
+    assert repr(ring).endswith("Ring(items=[...])")
+
+
+def test_fields_by_keyword_are_refused():
+    with pytest.raises(TypeError, match="take dataclasses"):
+
+        @records.dataclass
+        class Named:
+            """A field that has to be named."""
+
+            x: int = field(default=0, kw_only=True)
