@@ -11,7 +11,16 @@ from typing import assert_never
 
 from linnet import imp
 from linnet.backend.identifiers import identifier, symbol
-from linnet.backend.llvm_memory import fill, grow, grow_function, growable, slot_value, swap
+from linnet.backend.inlining import ALWAYS, NEVER, PERHAPS, inlining
+from linnet.backend.llvm_memory import (
+    fill,
+    give_up,
+    grow,
+    grow_function,
+    growable,
+    slot_value,
+    swap,
+)
 from linnet.backend.llvm_operators import binary
 from linnet.backend.llvm_tasks import around, block_of, functions, join, spawn
 from linnet.backend.llvm_values import call, choose, evaluate, integer, result_type, store
@@ -28,15 +37,14 @@ from linnet.backend.survey import Survey, survey
 from linnet.backend.versions import Version, versions
 from linnet.imp.effects import effects_of
 
-_SMALL = 12  # statements of a codelet that is always inlined
-_STRAIGHT = 60  # of one without loops: it may be all that keeps the loop around it from vectors
-
+_CODELET = {PERHAPS: "#0", ALWAYS: "#1", NEVER: "#5"}
 _ATTRIBUTES = """
 attributes #0 = { nounwind }
 attributes #1 = { nounwind alwaysinline }
 attributes #2 = { nounwind willreturn memory(none) }
 attributes #3 = { nounwind noinline cold }
 attributes #4 = { nounwind }
+attributes #5 = { nounwind noinline }
 """
 
 
@@ -47,9 +55,8 @@ def render(kernel: imp.Kernel) -> str:
     facts = survey(kernel, effects)
     parts = [_kernel(kernel, module, facts)]
     surveys = {f.name: survey(f, effects) for f in kernel.codelets}
-    parts += [
-        _codelet(f, module, surveys[f.name], _is_small(f.name, surveys)) for f in kernel.codelets
-    ]
+    told = inlining(surveys)
+    parts += [_codelet(f, module, surveys[f.name], _CODELET[told[f.name]]) for f in kernel.codelets]
     if facts.tasks:
         parts += [around(symbol(kernel), module, facts.tasks), *functions(module, facts.tasks)]
     if facts.grown:
@@ -71,6 +78,8 @@ def _kernel(kernel: imp.Kernel, module: Module, facts: Survey) -> str:
     _block(w, kernel.body, _Scope(facts))
     if w.open:
         w.do("ret i64 0")
+    if facts.grown:
+        give_up(w)
     head = f"define i64 @{symbol(kernel)}(ptr noalias %args) #0 {{"
     if facts.tasks:
         given = "".join(f", ptr {block_of(task)}" for task in facts.tasks)
@@ -110,16 +119,7 @@ def _bind_arguments(w: Writer, kernel: imp.Kernel, facts: Survey) -> None:
             slot += 3
 
 
-def _is_small(name: str, surveys: dict[str, Survey], callers: tuple[str, ...] = ()) -> bool:
-    """Whether a codelet is always inlined: it is short, and so is all that it calls."""
-    facts, callers = surveys[name], (*callers, name)
-    if facts.statements > (_SMALL if facts.loops else _STRAIGHT):
-        return False
-    below = [called for called in facts.called if called in surveys]
-    return all(c not in callers and _is_small(c, surveys, callers) for c in below)
-
-
-def _codelet(function: imp.Function, module: Module, facts: Survey, small: bool) -> str:
+def _codelet(function: imp.Function, module: Module, facts: Survey, attributes: str) -> str:
     w = Writer(module)
     params = []
     for k, p in enumerate(function.params):
@@ -139,7 +139,7 @@ def _codelet(function: imp.Function, module: Module, facts: Survey, small: bool)
     if w.open:
         _return(w, None if function.dtype is None else imp.Const(0, function.dtype), s)
     head = f"define internal {result_type(function.dtype)} @codelet.{function.name}"
-    head += f"({', '.join(params)}) #{1 if small else 0} {{"
+    head += f"({', '.join(params)}) {attributes} {{"
     return "\n".join([head, "entry:", *w.entry, *w.lines, "}"])
 
 

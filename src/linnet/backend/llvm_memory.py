@@ -10,58 +10,54 @@ from linnet.backend.llvm_values import addresses, evaluate, integer, store
 from linnet.backend.llvm_writer import BYTES, PARTS, TYPES, Module, Value, Writer
 from linnet.backend.survey import Survey
 
+# The new address of a buffer, or null. Twice the capacity is asked for, then what is needed.
 _GROW = """
-define internal i64 @memory.grow(ptr %slot, i64 %count, i64 %size) #3 {
+define internal ptr @memory.grow(ptr %slot, i64 %count, i64 %size) #3 {
+begin:
   %cap.at = getelementptr inbounds i64, ptr %slot, i64 1
   %cap = load i64, ptr %cap.at, align 8
   %most = udiv i64 9223372036854775807, %size
   %fits = icmp ule i64 %count, %most
-  br i1 %fits, label %try, label %refuse
-try:
+  br i1 %fits, label %ask, label %refuse
+ask:
   %old = load ptr, ptr %slot, align 8
   %double = shl i64 %cap, 1
   %more = call i64 @llvm.smax.i64(i64 %double, i64 %count)
   %some = call i64 @llvm.smax.i64(i64 %more, i64 16)
   %wish = call i64 @llvm.umin.i64(i64 %some, i64 %most)
   %had = mul i64 %cap, %size
-  %wish.bytes = mul i64 %wish, %size
-  %new = call ptr @memory.resized(ptr %old, i64 %had, i64 %wish.bytes)
+  br label %try
+try:
+  %n = phi i64 [ %wish, %ask ], [ %count, %again ]
+  %bytes = mul i64 %n, %size"""
+_GROWN = """
   %got = icmp ne ptr %new, null
   br i1 %got, label %done, label %again
 again:
-  %bytes = mul i64 %count, %size
-  %last = call ptr @memory.resized(ptr %old, i64 %had, i64 %bytes)
-  %got.last = icmp ne ptr %last, null
-  br i1 %got.last, label %done, label %fail
+  %is.least = icmp ule i64 %n, %count
+  br i1 %is.least, label %fail, label %try
 done:
-  %p = phi ptr [ %new, %try ], [ %last, %again ]
-  %n = phi i64 [ %wish, %try ], [ %count, %again ]
-  store ptr %p, ptr %slot, align 8
+  store ptr %new, ptr %slot, align 8
   store i64 %n, ptr %cap.at, align 8
-  ret i64 0
+  ret ptr %new
 refuse:
-  ret i64 1
+  ret ptr null
 fail:
-  ret i64 1
+  ret ptr null
 }
 """
 _LIMITED = """
   %length.at = getelementptr inbounds i64, ptr %slot, i64 2
   store i64 %count, ptr %length.at, align 8
-  ret i64 1
+  ret ptr null
 fail:"""
 _RESIZED = """
-define internal ptr @memory.resized(ptr %old, i64 %had, i64 %bytes) #3 {
-  %new = call ptr @realloc(ptr %old, i64 %bytes)
-  ret ptr %new
-}
-"""
+  %new = call ptr @realloc(ptr %old, i64 %bytes)"""
 # On Linux a new block begins at a cache line, where vectors are loaded and stored faster. One of
 # 4 MB or more is made of huge pages: to get many small ones takes longer than to fill them. They
 # must be asked for before anything is written, so not after `realloc`; but beyond 32 MB a block has
 # pages of its own, advised from the first one on, and `realloc` moves them without copying.
 _RESIZED_LINUX = """
-define internal ptr @memory.resized(ptr %old, i64 %had, i64 %bytes) #3 {
   %is.new = icmp eq ptr %old, null
   %is.small = icmp ult i64 %bytes, 4194304
   %is.mapped = icmp uge i64 %had, 33554432
@@ -70,28 +66,26 @@ define internal ptr @memory.resized(ptr %old, i64 %had, i64 %bytes) #3 {
   br i1 %in.place, label %larger, label %first
 larger:
   %moved = call ptr @realloc(ptr %old, i64 %bytes)
-  ret ptr %moved
+  br label %end
 first:
   %padded = add nuw i64 %bytes, 63
   %lines = and i64 %padded, -64
-  %new = call ptr @aligned_alloc(i64 64, i64 %lines)
-  %failed = icmp eq ptr %new, null
-  %done = or i1 %failed, %is.small
-  br i1 %done, label %end, label %copy
+  %other = call ptr @aligned_alloc(i64 64, i64 %lines)
+  %failed = icmp eq ptr %other, null
+  %as.it.is = or i1 %failed, %is.small
+  br i1 %as.it.is, label %end, label %copy
 copy:
-  %at = ptrtoint ptr %new to i64
+  %at = ptrtoint ptr %other to i64
   %offset = and i64 %at, 4095
   %ahead = sub i64 0, %offset
-  %page = getelementptr i8, ptr %new, i64 %ahead
+  %page = getelementptr i8, ptr %other, i64 %ahead
   %span = add nuw i64 %bytes, %offset
   %ignored = call i32 @madvise(ptr %page, i64 %span, i32 14)
-  call void @llvm.memcpy.p0.p0.i64(ptr %new, ptr %old, i64 %had, i1 false)
+  call void @llvm.memcpy.p0.p0.i64(ptr %other, ptr %old, i64 %had, i1 false)
   call void @free(ptr %old)
   br label %end
 end:
-  ret ptr %new
-}
-"""
+  %new = phi ptr [ %moved, %larger ], [ %other, %first ], [ %other, %copy ]"""
 _GROW_NEEDS = {
     "@llvm.smax.i64": "declare i64 @llvm.smax.i64(i64, i64)",
     "@llvm.umin.i64": "declare i64 @llvm.umin.i64(i64, i64)",
@@ -103,6 +97,7 @@ _LINUX_NEEDS = {
     "@llvm.memcpy.p0.p0.i64": "declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)",
     "@madvise": "declare i32 @madvise(ptr, i64, i32) #4",
 }
+_FAILED = "out.of.memory"  # where a kernel ends that gets none
 
 
 def grow_function(module: Module, narrow: bool) -> str:
@@ -110,16 +105,14 @@ def grow_function(module: Module, narrow: bool) -> str:
 
     That of a narrow kernel has a limit: a buffer that is to be larger tells so by its length.
     """
-    text = _GROW
+    linux = sys.platform == "linux"
+    module.declarations |= _GROW_NEEDS | (_LINUX_NEEDS if linux else {})
+    text = _GROW + (_RESIZED_LINUX if linux else _RESIZED) + _GROWN
     if narrow:
         most = "%most = udiv i64 9223372036854775807, %size"
         text = text.replace(most, f"%most = add i64 0, {imp.MOST_NARROW}")
-        text = text.replace("\n  ret i64 1\nfail:", _LIMITED)
-    module.declarations |= _GROW_NEEDS
-    if sys.platform != "linux":
-        return text + _RESIZED
-    module.declarations |= _LINUX_NEEDS
-    return text + _RESIZED_LINUX
+        text = text.replace("\n  ret ptr null\nfail:", _LIMITED)
+    return text
 
 
 def slot_value(w: Writer, slot: int, ty: str, note: str) -> str:
@@ -143,21 +136,24 @@ def growable(w: Writer, buffer: imp.Buffer, at: str, slot: int) -> str:
 def grow(w: Writer, buffer: imp.Buffer, count: str, facts: Survey) -> None:
     """Compare with the capacity here; enlarge out of line, straight into the argument block."""
     slot = facts.slots[buffer.name]
-    short, failed, done, fits = (w.label(h) for h in ("short", "failed", "grown", "fits"))
+    short, done, fits = (w.label(h) for h in ("short", "grown", "fits"))
     capacity = slot_value(w, slot + 1, "i64", facts.block_note)
     w.branch(w.emit(f"icmp sgt i64 {count}, {capacity}"), short, fits, _unlikely(w))
     w.start(short)
     at = w.emit(f"getelementptr inbounds i64, ptr %args, i64 {slot}")
     size = BYTES[TYPES[buffer.dtype]] * (2 if buffer.dtype in PARTS else 1)
-    status = w.emit(f"call i64 @memory.grow(ptr {at}, i64 {count}, i64 {size})")
-    w.branch(w.emit(f"icmp eq i64 {status}, 0"), done, failed)
-    w.start(failed)
-    w.do(f"ret i64 {imp.OUT_OF_MEMORY}")
+    moved = w.emit(f"call ptr @memory.grow(ptr {at}, i64 {count}, i64 {size})")
+    w.branch(w.emit(f"icmp eq ptr {moved}, null"), _FAILED, done)
     w.start(done)
-    moved = w.emit(f"load ptr, ptr {at}, align 8{facts.block_note}")
     w.do(f"store ptr {moved}, ptr {_buffer_slot(buffer, slot)}")
     w.jump(fits)
     w.start(fits)
+
+
+def give_up(w: Writer) -> None:
+    """End a kernel where it gets no memory."""
+    w.start(_FAILED)
+    w.do(f"ret i64 {imp.OUT_OF_MEMORY}")
 
 
 def swap(w: Writer, a: imp.Buffer, b: imp.Buffer, facts: Survey) -> None:

@@ -23,7 +23,8 @@ class Survey:
     tasks: dict[str, str] = field(default_factory=dict)  # and their codelets
     introduced: list[str] = field(default_factory=list)  # variables, in order
     statements: int = 0
-    loops: int = 0
+    inside: int = 0  # how many loops the walk is in
+    depth: int = 0  # of loops inside each other
     block_note: str = ""  # what accesses to the argument block carry
     slots: dict[str, int] = field(default_factory=dict)  # buffer: its slot in the argument block
     effects: Effects = field(default_factory=lambda: Effects(()))  # of the codelets
@@ -107,7 +108,9 @@ def _stmt(stmt: imp.Stmt, s: Survey) -> None:
 
 
 def _nested(stmt: imp.For | imp.While | imp.If, s: Survey) -> None:
-    s.loops += not isinstance(stmt, imp.If)
+    is_loop = not isinstance(stmt, imp.If)
+    s.inside += is_loop
+    s.depth = max(s.depth, s.inside)
     match stmt:
         case imp.For(var, start, stop, body):
             s.introduced.append(var.name)
@@ -121,6 +124,7 @@ def _nested(stmt: imp.For | imp.While | imp.If, s: Survey) -> None:
             _expr(cond, s)
             _stmt(then, s)
             _stmt(orelse, s)
+    s.inside -= is_loop
 
 
 def _expr(e: imp.Expr, s: Survey) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import MutableSequence, Sequence
 
-from linnet.imp.sorting import sort, sort_pairs
+from linnet.imp.sorting import quicksort, sort_pairs
 
 Ints = Sequence[int]
 Target = MutableSequence[int]
@@ -71,7 +71,7 @@ def order(tbl: Sequence[bool], n: int, keys: Target, count: int) -> None:
         if count * _CROWDED > n or (count * _IN_STRETCHES > n and _follow(keys, count) * 2 > count):
             sweep(tbl, 0, n, keys, 0)
         else:
-            sort(keys, 0, count)
+            quicksort(keys, 0, count, count)
 
 
 def _follow(keys: Ints, count: int) -> int:

@@ -21,10 +21,10 @@ def sort(keys: Ints, lo: int, hi: int) -> None:
     while q < hi and keys[q - 1] <= keys[q]:
         q += 1
     if q < hi:
-        _quicksort(keys, lo, hi, hi - lo)
+        quicksort(keys, lo, hi, hi - lo)
 
 
-def _quicksort(keys: Ints, lo: int, hi: int, budget: int) -> None:
+def quicksort(keys: Ints, lo: int, hi: int, budget: int) -> None:
     """Sort; the budget shrinks by a quarter with each partition, and is spent if they are bad."""
     limit, least = 0, False
     while hi - lo > _SMALL:
@@ -44,10 +44,10 @@ def _quicksort(keys: Ints, lo: int, hi: int, budget: int) -> None:
                 return
             least = True
         elif mid - lo < hi - mid:
-            _quicksort(keys, lo, mid, budget)
+            quicksort(keys, lo, mid, budget)
             lo = mid
         else:
-            _quicksort(keys, mid, hi, budget)
+            quicksort(keys, mid, hi, budget)
             hi = mid
     _sort_small(keys, lo, hi)
 
@@ -129,10 +129,11 @@ def sort_pairs(keys: Ints, payload: Ints, lo: int, hi: int) -> None:
     while q < hi and keys[q - 1] <= keys[q]:
         q += 1
     if q < hi:
-        _quicksort_pairs(keys, payload, lo, hi, hi - lo)
+        quicksort_pairs(keys, payload, lo, hi, hi - lo)
 
 
-def _quicksort_pairs(keys: Ints, payload: Ints, lo: int, hi: int, budget: int) -> None:
+def quicksort_pairs(keys: Ints, payload: Ints, lo: int, hi: int, budget: int) -> None:
+    """The same as `quicksort`, with the payload."""
     limit, least = 0, False
     while hi - lo > _SMALL:
         if budget == 0:
@@ -151,10 +152,10 @@ def _quicksort_pairs(keys: Ints, payload: Ints, lo: int, hi: int, budget: int) -
                 return
             least = True
         elif mid - lo < hi - mid:
-            _quicksort_pairs(keys, payload, lo, mid, budget)
+            quicksort_pairs(keys, payload, lo, mid, budget)
             lo = mid
         else:
-            _quicksort_pairs(keys, payload, mid, hi, budget)
+            quicksort_pairs(keys, payload, mid, hi, budget)
             hi = mid
     _sort_small_pairs(keys, payload, lo, hi)
 

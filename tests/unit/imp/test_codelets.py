@@ -115,7 +115,7 @@ def test_sort_pairs(compiled, dtype, n):
 @pytest.mark.parametrize("name", ["sort", "sort_pairs"])
 def test_sorts_fall_back_on_a_heap(compiled, name):
     """Quicksort whose depth is spent."""
-    inner = CODELETS[name].__globals__[f"_quick{name}"]
+    inner = CODELETS[name].__globals__[f"quick{name}"]
     payloads = ("int64*",) if name == "sort_pairs" else ()
     sort = compiled(inner, "int32*", *payloads, "int64", "int64", "int64")
     for n in (17, 18, 1000):
