@@ -91,9 +91,9 @@ def linnet(what: str, how: str) -> Callable[..., Side]:
     return way
 
 
-def c(what: str, how: str) -> Callable[..., Side]:
+def c(what: str, how: str, law: str = "") -> Callable[..., Side]:
     def way(A: sp.csr_array) -> Side:
-        function, (ptr, idx, val) = f"{what}_{how}", native.csr(A)
+        function, (ptr, idx, val) = f"{what}_{how}{law}", native.csr(A)
         n, m = A.shape
         if what == "total":
             return native.scalar("reductions", function, n, ptr, val)
@@ -102,6 +102,11 @@ def c(what: str, how: str) -> Callable[..., Side]:
         return Side(side.run, lambda y: np.maximum(side.read(y), 0.0))
 
     return way
+
+
+def c_numbers(what: str, how: str) -> Callable[..., Side]:
+    """Maxima that lose a NaN, as `a > b ? a : b` does: another result, for comparison."""
+    return c(what, how, "_numbers" if how == "max" else "")
 
 
 def scipy_way(what: str, how: str) -> Callable[..., Side]:
@@ -127,7 +132,13 @@ def graphblas(what: str, how: str) -> Callable[..., Side]:
     return way
 
 
-MAKERS = {"linnet": linnet, "c": c, "scipy": scipy_way, "graphblas": graphblas}
+MAKERS = {
+    "linnet": linnet,
+    "c": c,
+    "scipy": scipy_way,
+    "graphblas": graphblas,
+    "c-numbers": c_numbers,
+}
 
 
 def matrices(load: data.Load) -> Iterator[tuple[str, sp.csr_array]]:
