@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
-from typing import TypeAlias, assert_never
+from operator import attrgetter
+from typing import TypeAlias
 
 from linnet.loops.nodes import (
     NOTHING,
@@ -44,33 +45,37 @@ StmtRule: TypeAlias = Callable[[Stmt], Stmt | None]
 # -- walking ---------------------------------------------------------------------------------------
 
 
+def _of_loop(loop: Loop) -> tuple[Node, ...]:
+    return (loop.body,) if loop.extent is None else (loop.extent, loop.body)
+
+
+def _of_declare(stmt: Declare) -> tuple[Node, ...]:
+    return (stmt.init, *(stmt.dims or ()))
+
+
+def _of_leaf(_: Node) -> tuple[Node, ...]:
+    return ()
+
+
+# A table, and no `match`: passes spend more time here than anywhere else.
+_BELOW: dict[type, Callable[..., tuple[Node, ...]]] = {
+    Access: attrgetter("indices"),
+    Call: attrgetter("args"),
+    Assign: attrgetter("value", "target"),
+    Block: attrgetter("stmts"),
+    Loop: _of_loop,
+    Extent: attrgetter("start", "stop"),
+    If: attrgetter("cond", "then", "orelse"),
+    Let: attrgetter("value", "body"),
+    Declare: _of_declare,
+}
+_LEAVES = (Literal, Index, Name, Dimension, Value, Freeze, Thaw, Swap, Break)
+_BELOW |= dict.fromkeys(_LEAVES, _of_leaf)
+
+
 def children(node: Node) -> tuple[Node, ...]:
     """The nodes directly below, in the order in which they are evaluated."""
-    match node:
-        case Literal() | Index() | Name() | Dimension() | Value() | Freeze() | Thaw():
-            return ()
-        case Swap() | Break():
-            return ()
-        case Access(_, indices):
-            return indices
-        case Call(_, args):
-            return args
-        case Assign(target, _, value):
-            return (value, target)
-        case Block(stmts):
-            return stmts
-        case Loop(_, extent, body):
-            return (body,) if extent is None else (extent, body)
-        case Extent(start, stop):
-            return (start, stop)
-        case If(cond, then, orelse):
-            return (cond, then, orelse)
-        case Let(_, value, body):
-            return (value, body)
-        case Declare(_, init, dims):
-            return (init, *(dims or ()))
-        case _:
-            assert_never(node)
+    return _BELOW[type(node)](node)
 
 
 def walk(node: Node) -> Iterator[Node]:
@@ -79,7 +84,7 @@ def walk(node: Node) -> Iterator[Node]:
     while stack:
         node = stack.pop()
         yield node
-        stack.extend(reversed(children(node)))
+        stack.extend(reversed(_BELOW[type(node)](node)))
 
 
 def point_of(extent: Extent | None) -> Expr | None:
@@ -122,7 +127,7 @@ def accesses(node: Node) -> Iterator[tuple[Access, bool]]:
             yield node, is_target
         # an assignment evaluates its target last
         last = type(node) is Assign
-        for child in reversed(children(node)):
+        for child in reversed(_BELOW[type(node)](node)):
             stack.append((child, last))
             last = False
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import get_args
+
 from hypothesis import given
 from tests.unit.loops.programs import programs
 
@@ -10,7 +12,9 @@ from linnet.algebra.table import add
 from linnet.frontend.text import parse_text
 from linnet.loops import Access, Assign, Block, Call, Index, Literal, Loop, Name, Program
 from linnet.loops.printer import show
+from linnet.loops.nodes import Node
 from linnet.loops.rewrite import (
+    _BELOW,
     accesses,
     block,
     children,
@@ -30,6 +34,10 @@ PROGRAM = parse_text("""
         else:
             ln.declare(z, d, (3,))
 """)
+
+
+def test_what_is_below_every_kind_of_node_is_known():
+    assert set(_BELOW) == set(get_args(Node))
 
 
 @given(programs())
