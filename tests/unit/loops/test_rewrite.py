@@ -11,8 +11,8 @@ from linnet import loops
 from linnet.algebra.table import add
 from linnet.frontend.text import parse_text
 from linnet.loops import Access, Assign, Block, Call, Index, Literal, Loop, Name, Program
-from linnet.loops.printer import show
 from linnet.loops.nodes import Node
+from linnet.loops.printer import show
 from linnet.loops.rewrite import (
     _BELOW,
     accesses,
