@@ -339,3 +339,14 @@ def test_bad_arrays(changes, message):
     assert_equal(A, np.array([[1.0, 2.0, 3.0], [2.0, 0.0, 0.0], [3.0, 0.0, 4.0]]))
     with pytest.raises(FormatError, match=message):
         ln.from_buffers(ln.SYMMETRIC, (3, 3), GOOD | changes)
+
+
+@pytest.mark.parametrize("shape", [(0, 0, 1, 0), (2, 3, 1, 3)])
+def test_an_operand_that_is_stored_anew_in_another_order_need_not_be_symmetric(shape):
+    """The halves of rows and columns are not those of the two dimensions that come first now."""
+    tree = ln.SparseHash(ln.SparseSymmetric(ln.SparseBlockList(ln.Element(0.0))))
+    x = np.zeros(shape)
+    x[:, :, 0, :] = np.eye(shape[1])
+    X = ln.asarray(x, format=ln.empty_tensor(tree).format.with_order(0, 1, 3, 2))
+    found = ln.where(ln.flip(X) == X, X, ln.flip(X))
+    assert_equal(found, np.where(np.flip(x) == x, x, np.flip(x)))

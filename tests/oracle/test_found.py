@@ -495,3 +495,21 @@ def test_what_is_not_chosen_is_not_considered(level):
     args["A"] = ln.asarray(A, format=level(ln.Dense(ln.Element(math.nan))))
     check(Subject.of(f.program, args), args)
     assert np.isnan(f(args["y"], args["A"]).to_numpy()).tolist() == [True, True, True]
+
+
+@pytest.mark.parametrize("level", SPARSE)
+def test_both_passes_find_the_same_values_to_be_the_fill(level):
+    """0 *= A[i] is 0: such entries were not counted, and written nevertheless, behind the end."""
+
+    @ln.kernel
+    def f(Y, A):
+        Y[...] = 0
+        for i in ...:
+            for j in range(A.shape[0]):
+                for k in range(A.shape[0]):
+                    Y[i, k, j] *= A[i]
+        return Y
+
+    args = {"Y": ln.empty_tensor(ln.Dense(ln.Dense(level(ln.Element(0, "int64")))))}
+    args["A"] = ln.asarray(np.array([2, 3]))
+    check(Subject.of(f.program, args), args)

@@ -80,15 +80,15 @@ def in_order(after: After) -> list[str] | None:
 def reordered(format: Format, access: loops.Access, order: Sequence[str]) -> Format:
     """The format with its dimensions stored in the order of the loops.
 
-    A level that holds a single thing in a fiber may not do that in another order: it becomes a
-    list.
+    A level that holds a single thing in a fiber, or one half of a symmetric matrix, may not do that
+    in another order: it becomes a list.
     """
 
     def place(mode: int) -> int:
         return max((order.index(name) for name in names_in(access.indices[mode])), default=-1)
 
     modes = tuple(sorted(range(format.ndim), key=place))
-    if not any(level.limit for level in format.levels):
+    if not any(level.limit or level.mirrored for level in format.levels):
         return recognize(format.with_order(*modes))
     sparse = (not level.full for level in format.levels for _ in range(level.width))
     of_mode = dict(zip(format.order, sparse, strict=True))

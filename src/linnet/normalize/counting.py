@@ -60,13 +60,17 @@ def count_first(
     init, value = loops.Literal(format.fill_value, format.dtype), write.value
     value = value if write.op is None else loops.Call(write.op, (init, value))
     one = loops.Call(written(format.fill_value, format.dtype), (value,))
-
-    def count(s: loops.Stmt) -> loops.Stmt | None:
-        return loops.Assign(counts, add, one, s.at) if isinstance(s, loops.Assign) else None
-
-    first, second = rewrite_stmt(stmt, count), rename_loops(stmt, names)
+    # Both passes look at the same value: what one of them finds to be the fill, the other does.
+    first = with_update(stmt, loops.Assign(counts, add, one, write.at))
+    second = with_update(stmt, loops.Assign(write.target, None, value, write.at))
+    second = rename_loops(second, names)
     stmts = [begin, first, loops.Freeze(name), replace(declare, counts=name), second]
     return Counted(stmts, name, counts_format(format, level), replace_level(format, level))
+
+
+def with_update(stmt: loops.Stmt, update: loops.Assign) -> loops.Stmt:
+    """The statement with another update in the place of its only one."""
+    return rewrite_stmt(stmt, lambda s: update if isinstance(s, loops.Assign) else None)
 
 
 def scattered_level(format: Format) -> int | None:
