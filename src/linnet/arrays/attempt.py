@@ -19,6 +19,7 @@ from linnet.arrays.nest import NUMBERS, At, Pull, Scalar, all_scalars
 from linnet.arrays.nodes import Labels, Leaf, Node, Reduce
 from linnet.arrays.result import format_of_result, simplified
 from linnet.arrays.trace import Trace
+from linnet.arrays.twins import Twins
 from linnet.formats.element import ShortCircuit
 from linnet.formats.format import Format
 from linnet.formats.insertion import marks_format
@@ -46,6 +47,7 @@ class Known:
     slots: dict[str, int] = field(default_factory=dict)
     results: frozenset[str] = frozenset()  # what the user calls them
     once: frozenset[int] = frozenset()  # nodes, by identity, that are needed in one place
+    twins: Twins = field(default_factory=dict)
     fresh: Names = field(default_factory=lambda: Names({NUMBERS}))
 
     def __post_init__(self) -> None:
@@ -81,7 +83,8 @@ class Attempt:
         self.out, self.kernel = labels.result, labels.kernel
         own = isinstance(node, Leaf)
         names = known.names if own else {k: v for k, v in known.names.items() if k != id(node)}
-        self.pull = Pull(known.trace, names, Names(known.fresh._taken | {labels.result}))
+        taken = Names(known.fresh._taken | {labels.result})
+        self.pull = Pull(known.trace, names, known.twins, taken)
         hints = labels.free or ("",) * len(node.shape)
         self.free = tuple(self.pull.index(hint) for hint in hints)
         at = tuple(At(name) for name in self.free)

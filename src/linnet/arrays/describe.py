@@ -85,7 +85,7 @@ def _plan(found: Trace, made: Plan) -> str:
             name = f"R{result.slot}"
             text = describe(node, found, known, root=True)
             lines.append(f"  {name} = {text}")
-            known[result.node] = name
+            known |= dict.fromkeys((result.node, *result.twins), name)
             lines.append(f"    {result.format!r} of shape {node.shape}, {node.dtype}")
             lines += [f"    {note}" for note in result.notes]
             if result.why:

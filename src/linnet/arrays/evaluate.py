@@ -111,8 +111,12 @@ def run(
         if step.large and nodes:
             _check_dense(step, nodes, slots)
         run_step(step, slots, numbers)
-    given = len(tensors)  # what comes out as it is, is another object all the same
-    return [copy(slots[k]) if k < given else slots[k] for k in plan.outputs]
+    given = {*range(len(tensors))}  # what comes out as it is, is another object all the same
+    outs = []
+    for k in plan.outputs:
+        outs.append(copy(slots[k]) if k in given else slots[k])
+        given.add(k)
+    return outs
 
 
 def run_step(step: Step, slots: list[Tensor], numbers: Sequence[int]) -> None:

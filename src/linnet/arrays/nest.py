@@ -15,6 +15,7 @@ from linnet import loops
 from linnet.algebra.table import add, logical_or, multiply, subtract
 from linnet.arrays.nodes import Constant, Leaf, Map, Node, Position, Reduce, Take, View
 from linnet.arrays.trace import Trace, is_whole
+from linnet.arrays.twins import Twins
 from linnet.loops.rewrite import block
 from linnet.lower.unfurl import INSIDE
 from linnet.names import Names
@@ -94,10 +95,14 @@ class Scalar:
 
 @dataclass(slots=True)
 class Pull:
-    """Makes expressions of nodes. `names` are those under which tensors are known, by node."""
+    """Makes expressions of nodes.
+
+    `names` are those under which tensors are known, by node.
+    """
 
     trace: Trace
     names: Mapping[int, str]
+    twins: Twins
     fresh: Names = field(default_factory=lambda: Names({NUMBERS, "out"}))
     extents: dict[str, int] = field(default_factory=dict)  # numbers that say how far indices run
     bound: set[str] = field(default_factory=set)  # indices that run over a whole dimension
@@ -162,14 +167,15 @@ class Pull:
         return indices, self.expr(node.arg, tuple(inner), scalars)
 
     def _scalar(self, node: Reduce, at: tuple[At, ...], scalars: list[Scalar]) -> loops.Expr:
-        known = self._known.get((id(node), at))
+        first = id(self.twins[id(node)][0])
+        known = self._known.get((first, at))
         if known is None:
             below: list[Scalar] = []
             indices, value = self.body(node, at, below)
             outer = frozenset(a.name for a in at if a.name is not None)
             temp = self.fresh.fresh("t")
             known = Scalar(temp, node, at, outer, tuple(indices), value, tuple(below))
-            self._known[id(node), at] = known
+            self._known[first, at] = known
         if not any(s is known for s in scalars):
             scalars.append(known)
         return loops.Access(known.temp, ())
@@ -232,7 +238,7 @@ def nest(
 ) -> tuple[tuple[loops.Stmt, ...], list[Computed]]:
     """The loops of a reading, with its scalars computed where their indices are bound.
 
-    Also returns what has to be computed further out, in loops of the path.
+    Also returns what has to be computed before, in loops of the path: others may read it, too.
     """
     path = (*reading.path, *reading.order)
     found: dict[str, Computed] = {}
@@ -240,12 +246,10 @@ def nest(
         for computed in _compute(scalar, path[: len(scalar.outer)], extents, ordered):
             found.setdefault(computed[1], computed)
     stmts = reading.body
-    for d in range(len(path), len(reading.path) - 1, -1):
+    for d in range(len(path), len(reading.path), -1):
         before = [s for depth, _, each in found.values() if depth == d for s in each]
-        stmts = (*before, *stmts)
-        if d > len(reading.path):
-            stmts = (loops.Loop(path[d - 1], extents[path[d - 1]], block(stmts)),)
-    return stmts, [c for c in found.values() if c[0] < len(reading.path)]
+        stmts = (loops.Loop(path[d - 1], extents[path[d - 1]], block((*before, *stmts))),)
+    return stmts, [c for c in found.values() if c[0] <= len(reading.path)]
 
 
 def _compute(

@@ -21,6 +21,7 @@ from linnet.arrays.merge import aligned
 from linnet.arrays.nest import NUMBERS, Reading, nest
 from linnet.arrays.nodes import Labels, Leaf, Node
 from linnet.arrays.trace import Trace
+from linnet.arrays.twins import twins
 from linnet.formats.format import Format
 from linnet.formats.named import DENSE
 from linnet.loops.printer import show
@@ -34,7 +35,7 @@ from linnet.runtime.sizes import runs_of
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """What a kernel writes: the node, its slot, its format.
+    """What a kernel writes: the node, others that it computes with it, its slot, its format.
 
     `dense` are dimensions that it stores densely, and no operand does. `final` is the format under
     which it is handed on, where only the fill value is another; `convert` one to be made from it.
@@ -42,6 +43,7 @@ class Result:
     """
 
     node: int
+    twins: tuple[int, ...]
     slot: int
     format: Format
     dense: tuple[tuple[int, ...], ...]
@@ -49,6 +51,11 @@ class Result:
     convert: Format | None
     why: str
     notes: tuple[str, ...] = ()
+
+    def elsewhere(self, places: Mapping[int, int]) -> Result:
+        """The result in a graph whose nodes have other places."""
+        others = tuple([places[k] for k in self.twins if k in places])
+        return replace(self, node=places[self.node], twins=others)
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +106,8 @@ def plan(
     formats = {id(n): w for n, w in zip(outputs, wanted, strict=True)}
     called = {id(n): label for n, label in zip(outputs, labels, strict=False)}
     results = frozenset([label.result for label in labels])
-    known = Known(trace, results=results, once=used_once(trace.nodes, outputs))
+    once = used_once(trace.nodes, outputs)
+    known = Known(trace, results=results, once=once, twins=twins(trace))
     state = _Planner(known, formats, called)
     for node in cuts(trace.nodes):
         state.compute(node, "it is long, and used more than once")
@@ -123,8 +131,8 @@ def renumbered(made: Plan, places: Mapping[int, int], filled: tuple[int, ...]) -
     """A plan whose results are at other places of a graph."""
     steps = []
     for step in made.steps:
-        results = tuple([replace(r, node=places[r.node]) for r in step.results])
-        steps.append(replace(step, results=results))
+        results = [r.elsewhere(places) for r in step.results]
+        steps.append(replace(step, results=tuple(results)))
     return Plan(tuple(steps), made.slots, made.outputs, _only(steps, made.outputs), filled)
 
 
@@ -176,16 +184,19 @@ class _Planner:
         convert = wanted if attempt.wanted is not wanted else None
         dense = () if wanted is not None else self._dense(format, needs)
         slot = len(known.trace.tensors) + len(self.made)
-        place = known.trace.places[id(node)]
+        alike = known.twins[id(node)] if wanted is None else (node,)
+        place, *others = [known.trace.places[id(n)] for n in (node, *alike)]
         name = known.fresh.fresh("R")
         notes = tuple(attempt.notes())
-        result = Result(place, slot, format, dense, final, convert, why, notes)
+        result = Result(place, tuple(others), slot, format, dense, final, convert, why, notes)
         made = _Made(attempt, result, needs)
         self.made[name] = self._group(made)
-        known.slots[name] = self.slots[id(node)] = slot
+        known.slots[name] = slot
+        for other in alike:
+            self.slots[id(other)] = slot
+            if not isinstance(node, Leaf):
+                known.names[id(other)] = name
         known.shapes[name], known.stored[name] = node.shape, attempt.estimate()
-        if not isinstance(node, Leaf):
-            known.names[id(node)] = name
         held = convert or final or format
         dtype = concrete(node.dtype)
         held = held if held.dtype is not None else held.with_dtype(dtype)
@@ -196,8 +207,7 @@ class _Planner:
         """Put what is computed into a kernel with the same loops, or into one of its own."""
         earliest = max([self.made[n] + 1 for n in made.needs if n in self.made], default=0)
         for number in range(earliest, len(self.groups)):
-            first = self.groups[number][0].attempt
-            renamed = aligned(made.attempt, first)
+            renamed = aligned(made.attempt, [other.attempt for other in self.groups[number]])
             if renamed is not None:
                 self.groups[number].append(_Made(renamed, made.result, made.needs))
                 return number
@@ -238,7 +248,8 @@ class _Planner:
         reading = Reading((), tuple(first.order), tuple(inside))
         scalars = tuple(s for made in group for s in made.attempt.scalars)
         extents = {k: v for made in group for k, v in made.attempt.extents().items()}
-        stmts, _ = nest(reading, scalars, extents, first.ordered)
+        stmts, first_of_all = nest(reading, scalars, extents, first.ordered)
+        before += [s for _, _, each in first_of_all for s in each]
         code, numbers = with_numbers(block((*before, *stmts, *after)))
         used = list(dict.fromkeys(str(a.tensor) for m in group for a in m.attempt.reads()))
         params = (*outs, *used, *((NUMBERS,) if numbers else ()))
