@@ -34,6 +34,7 @@ from linnet.formats.tensor import Tensor
 Ints: TypeAlias = NDArray[Any]
 Basic: TypeAlias = int | slice | None
 _ALL, _BACK = slice(None), slice(None, None, -1)
+_INTEGERS = {"i", "u"}
 
 
 # -- x[…] ------------------------------------------------------------------------------------------
@@ -41,9 +42,9 @@ _ALL, _BACK = slice(None), slice(None, None, -1)
 
 def getitem(x: Tensor, key: object) -> Tensor:
     """What `x[key]` means, as in NumPy."""
-    points = _points_of(x, key) if type(key) is tuple else None
-    if points is not None:
-        return points
+    found = _at_arrays(x, key)
+    if found is not None:
+        return found
     parts = normalized(key, shape_of(x))
     if all(isinstance(p, int | slice | None) for p in parts):
         return basic(x, parts)
@@ -52,20 +53,26 @@ def getitem(x: Tensor, key: object) -> Tensor:
     return _with_arrays(x, parts)
 
 
-def _points_of(x: Tensor, key: tuple[Any, ...]) -> Tensor | None:
-    """`x[i, j]` with a list of positions for every dimension: single elements. None for the rest.
+def _at_arrays(x: Tensor, key: object) -> Tensor | None:
+    """`x[rows]`, `x[mask]` and `x[i, j]` of a large array, by the shortest way; None for the rest.
 
-    It is what finite elements and graphs ask for, and nothing that `normalized` tells is missing.
+    It is what graphs and finite elements ask for, and nothing that `normalized` tells is missing.
     """
-    shape = shape_of(x)
-    if len(key) != len(shape) or {*map(type, key)} != {np.ndarray} or not is_large(x):
+    parts = key if type(key) is tuple else (key,)
+    if {*map(type, parts)} != {np.ndarray} or {p.ndim for p in parts} != {1} or not is_large(x):
         return None
-    if any(p.ndim != 1 or p.dtype.kind not in "iu" for p in key) or is_dense(x.contents().format):
+    contents = x.contents()
+    kinds, shape, count = {p.dtype.kind for p in parts}, contents.shape, len(parts)
+    if is_dense(contents.format):
         return None
-    if len({len(p) for p in key}) > 1:
+    if count == 1:
+        if kinds == {"b"} and len(parts[0]) == shape[0]:
+            return select(x, parts[0].nonzero()[0], 0)
+        return select(x, positions(parts[0], shape[0], 0), 0) if kinds <= _INTEGERS else None
+    if count != len(shape) or not kinds <= _INTEGERS or len({len(p) for p in parts}) > 1:
         return None
-    points = [positions(p, n, d) for d, (p, n) in enumerate(zip(key, shape, strict=True))]
-    return at_points(x, points, tuple(range(len(shape))))
+    at = [positions(p, n, d) for d, (p, n) in enumerate(zip(parts, shape, strict=True))]
+    return at_points(x, at, tuple(range(count)))
 
 
 def normalized(key: object, shape: tuple[int, ...]) -> tuple[Any, ...]:

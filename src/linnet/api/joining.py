@@ -42,8 +42,9 @@ def concat(arrays: Sequence[Array], /, *, axis: int | None = 0) -> Tensor:
         given, axis = [reshape(x, (x.size,)) for x in given], 0
     d = axis_number(axis, given[0].ndim)
     _check_shapes(given, d)
-    dtype = promote(*(dtype_of(x) for x in given))
-    given = [astype(x, dtype, copy=False) for x in given]
+    dtypes = {dtype_of(x) for x in given}
+    if len(dtypes) > 1:
+        given = [astype(x, promote(*dtypes), copy=False) for x in given]
     if all(is_dense(x.contents().format) for x in given):
         return dense(np.concatenate([x.to_numpy() for x in given], d))
     format = _common_format(given)
@@ -61,11 +62,10 @@ def concat(arrays: Sequence[Array], /, *, axis: int | None = 0) -> Tensor:
 
 def _check_shapes(given: list[Tensor], d: int) -> None:
     first = shape_of(given[0])
+    before, after = first[:d], first[d + 1 :]
     for x in given[1:]:
         shape = shape_of(x)
-        if len(shape) != len(first) or any(
-            a != b for m, (a, b) in enumerate(zip(shape, first, strict=True)) if m != d
-        ):
+        if len(shape) != len(first) or shape[:d] != before or shape[d + 1 :] != after:
             raise ShapeError(f"arrays of the shapes {first} and {shape} do not join along {d}")
 
 

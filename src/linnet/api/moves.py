@@ -181,9 +181,10 @@ def _triangle(format: Format, lower: bool, fill: str) -> Kernel:
 def diagonal(x: Tensor, k: int, size: int) -> Tensor:
     """The k-th diagonal, of this length, of the last two dimensions."""
     x = readable(x)
-    format, shape = x.contents().format, (*shape_of(x)[:-2], size)
+    contents = x.contents()
+    format, shape = contents.format, (*contents.shape[:-2], size)
     kernel = _diagonal(format, repr(format.fill_value))
-    wanted = alike(format, x.ndim - 1)
+    wanted = alike(format, len(shape))
     return run(kernel, x, wanted, (), min(size, stored(x)), *shape, max(-k, 0), max(k, 0))
 
 

@@ -16,7 +16,6 @@ from linnet.api.programs import (
     indices,
     innermost,
     is_full,
-    is_large,
     listed,
     moving_kernel,
     name_of,
@@ -28,7 +27,7 @@ from linnet.api.programs import (
     stored,
 )
 from linnet.api.storage import Ints, alike, build, dense, entries, is_dense
-from linnet.formats.coordinates import sort_stably
+from linnet.formats.coordinates import MANY, sort_stably
 from linnet.formats.format import Format
 from linnet.formats.level import APPEND, ONCE
 from linnet.formats.named import recognize
@@ -44,11 +43,12 @@ _LONG = 16  # times as many places along a dimension as entries are too many for
 
 def select(x: Tensor, positions: Ints, d: int) -> Tensor:
     """The parts at these positions of dimension `d`, in this order; a part may come often."""
-    if is_dense(x.contents().format):
+    contents = x.contents()
+    if is_dense(contents.format):
         return dense(np.take(x.to_numpy(), positions, d))
-    outermost = x.contents().format.order[0] == d
-    fits = shape_of(x)[d] <= _LONG * (stored(x) + len(positions))
-    if is_large(x) and (outermost or fits):
+    held, n = stored(x), contents.shape[d]
+    large, outermost = held >= MANY, contents.format.order[0] == d
+    if large and (outermost or n <= _LONG * (held + len(positions))):
         return _by_kernel(readable(x), np.ascontiguousarray(positions), d, same_kind(x))
     return _by_coordinates(x, positions, d)
 
@@ -70,9 +70,10 @@ def _by_coordinates(x: Tensor, positions: Ints, d: int) -> Tensor:
 
 def _by_kernel(x: Tensor, positions: Ints, d: int, wanted: Format) -> Tensor:
     """Look up what is outermost; along other dimensions, say where each position is to go."""
-    format = x.contents().format
-    fill, n = repr(format.fill_value), shape_of(x)[d]
-    shape = tuple(len(positions) if m == d else size for m, size in enumerate(shape_of(x)))
+    contents = x.contents()
+    format, shape = contents.format, list(contents.shape)
+    fill, n = repr(format.fill_value), shape[d]
+    shape[d] = len(positions)
     room = _expected(stored(x) * len(positions) // max(n, 1))
     if format.order[0] == d or is_full(format, d):
         return run(_gather(format, d, fill), x, wanted, [positions], room, *shape)
@@ -136,12 +137,13 @@ def at_points(x: Tensor, positions: Sequence[Ints], axes: tuple[int, ...]) -> Te
     """`C[q, …] = A[P[q], Q[q], …]`; None where the array is not stored by these axes first."""
     x = readable(x)
     contents, count = x.contents(), len(positions[0])
-    wanted = _of_points(contents.format, axes, repr(contents.format.fill_value))
+    format, shape = contents.format, contents.shape
+    wanted = _of_points(format, axes, repr(format.fill_value))
     if wanted is None:
         return None
-    rest = [n for m, n in enumerate(contents.shape) if m not in axes]
-    size = max(1, math.prod([contents.shape[m] for m in axes]))
-    room = min(count, _expected(stored(x) * count // size))
+    rest = [n for m, n in enumerate(shape) if m not in axes]
+    places = max(1, math.prod([shape[m] for m in axes]))
+    room = min(count, _expected(stored(x) * count // places))
     return run(wanted[0], x, wanted[1], positions, room, count, *rest)
 
 

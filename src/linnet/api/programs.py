@@ -9,6 +9,7 @@ no element twice (`ONCE`) gets one where it is needed. Arrays that store little 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 
 from linnet import loops
 from linnet.algebra.table import add
@@ -31,12 +32,13 @@ _SIZE = "size"  # the tensor whose dimensions are numbers
 
 def is_large(*tensors: Tensor) -> bool:
     """Whether so much is stored that a kernel pays, even one that has to be compiled."""
-    return any(stored(x) >= MANY for x in tensors)
+    return max(map(stored, tensors)) >= MANY
 
 
 # -- what is read and written ----------------------------------------------------------------------
 
 
+@lru_cache(maxsize=1024)
 def _is_listed(format: Format) -> bool:
     """Whether kernels read and write a format entry by entry."""
     return all(type(level) in (Dense, SparseList, SparseCOO) for level in format.levels[:-1])

@@ -37,11 +37,13 @@ DENSE_LIMIT = 1 << 27
 _OPEN = Element()
 
 
+@lru_cache(maxsize=1024)
 def is_dense(format: Format) -> bool:
     """Whether every element is stored."""
     return all(level.full for level in format.levels[:-1]) and len(format.leaf.arrays) == 1
 
 
+@lru_cache(maxsize=1024)
 def is_plain(format: Format) -> bool:
     """Whether a format is made of `Dense` and `SparseList` levels over a leaf of values."""
     levels = format.levels[:-1]

@@ -62,7 +62,7 @@ def _nowhere(count: int) -> tuple[int, ...]:
     return Contents((found := _sizes_format(count))[0], (), found[1]).slots
 
 
-def slots_of(numbers: list[int]) -> tuple[int, ...]:
+def slots_of(numbers: Sequence[int]) -> tuple[int, ...]:
     """What a kernel is given of `sizes(numbers)`."""
     return (*numbers, *_nowhere(len(numbers)))
 

@@ -21,7 +21,7 @@ from linnet.options import current
 from linnet.runtime.kernel import Kernel
 from linnet.runtime.memory import Memory
 from linnet.runtime.ready import Ready
-from linnet.runtime.slices import sizes
+from linnet.runtime.slices import sizes, slots_of
 from linnet.runtime.watch import watch
 
 _KNOWN: Memory[tuple[object, ...], Ready | str] = Memory()
@@ -57,7 +57,7 @@ def made(
         return _generally(kernel, target, [*tensors, *map(share, maps), sizes(numbers)], key)
     slots = [c._slots or c.slots for c in held]
     slots += [(*a.shape, address_of(a), a.size, a.size) for a in maps]
-    found = known.run([*slots, sizes(numbers).slots], held)
+    found = known.run([*slots, slots_of(numbers)], held)
     if found is None:
         return _generally(kernel, target, [*tensors, *map(share, maps), sizes(numbers)], key)
     return found
