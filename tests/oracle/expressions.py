@@ -21,14 +21,20 @@ class Expressions(Indexing):
         if self.one_in(5):
             value = self.expression(scope, depth - 1, read)
             return call(self.choose(UNARY), value) or value
-        if self.one_in(8):
-            cond, no = self.condition(scope), self.expression(scope, depth - 1)
-            yes = self.expression(scope, depth - 1, read)
-            return call(table.where, cond, yes, no) or yes
+        if self.one_in(2 if self.style.choices else 8):
+            return self.choice(scope, depth, read)
         a, b = self.expression(scope, depth - 1, read), self.expression(scope, depth - 1)
         if self.one_in(2):
             a, b = b, a
         return call(self.choose(BINARY), a, b) or call(table.maximum, a, b) or a
+
+    def choice(self, scope: Scope, depth: int, read: str | None) -> Typed:
+        """`a if cond else b`, in any order; or the condition itself, times something."""
+        cond, yes = self.condition(scope), self.expression(scope, depth - 1, read)
+        if self.one_in(3):
+            return call(table.multiply, *self.shuffled([cond, yes])) or yes
+        no = self.expression(scope, depth - 1)
+        return call(table.where, cond, *self.shuffled([yes, no])) or yes
 
     def atom(self, scope: Scope, read: str | None = None) -> Typed:
         """An access, if the indices at hand allow one; or something simple."""

@@ -48,7 +48,7 @@ class Author(Steps):
         dims = tuple(self.choose(list(self.least)) for _ in range(ndim))
         format = self.draw(formats(ndim, READ))
         dims = square(dims, format)
-        how = WILD if self.one_in(3) else SMALL
+        how = WILD if self.style.choices or self.one_in(3) else SMALL
         self.recipes[name] = self.draw(recipes(format, how))
         self.known(Known(name, dims, format, magnitude(format, how)))
 

@@ -38,6 +38,7 @@ class Style:
     careless: bool = False  # indices may leave their dimensions
     gathers: bool = False  # indices are mostly looked up
     beside: bool = False  # indices mostly lie beside those of loops
+    choices: bool = False  # values are mostly chosen by tests, of values that are not finite
     steps: bool = False  # a loop over steps, in which tensors are both read and updated
     sizes: tuple[int, ...] = SIZES
 

@@ -2,7 +2,8 @@
 
 A value is a NumPy scalar, or a Python number where it is a loop index or a literal. Where a tensor
 stores nothing the value is `Structural`: it takes no part in arithmetic, and 0 times anything is
-0, NaN included. Outside the bounds of `A[~i]` it is `MISSING`.
+0, NaN included. What else is structural is said in docs/guide/functions_and_fill.md. Outside the
+bounds of `A[~i]` it is `MISSING`.
 """
 
 from __future__ import annotations
@@ -26,9 +27,13 @@ Convert: TypeAlias = Callable[[object], object]
 
 @dataclass(frozen=True, slots=True)
 class Structural:
-    """A value that is known without looking: nothing is stored there."""
+    """A value that is known without looking: nothing is stored there.
+
+    It is not `sure` where a stored value has chosen it: who does not look there does not know it.
+    """
 
     value: object
+    sure: bool = True
 
 
 class Missing:
@@ -69,16 +74,26 @@ def call(function: Function, args: list[Code]) -> Code:
     given, result = function.types(tuple([a.dtype for a in args]))
     runs = [converted(a, dtype) for a, dtype in zip(args, given, strict=True)]
     loose = any(a.loose for a in args)
+    constant = all(a.constant for a in args)
     match function.name:
         case "logical_and" | "logical_or":
-            run = _shortcut(runs, function.name == "logical_or")
+            run = _shortcut(runs, args, function.name == "logical_or")
+        case "where" if args[0].constant:
+            chosen = 1 if plain(runs[0]({})) else 2
+            run, constant = runs[chosen], args[chosen].constant
         case "where":
-            run = _choice(runs, args[0].constant)
+            run, constant = _choice(runs, args), _are_alike(args[1:], runs[1:])
         case _ if loose:
             run = _loose_call(function, args, runs, given, result)
         case _:
             run = _plain_call(function, runs, result)
-    return Code(result, run, loose, all(a.constant for a in args))
+    return Code(result, run, loose, constant)
+
+
+def positional(code: Code) -> Code:
+    """A comparison of indices: what it is, is known without looking."""
+    run = code.run
+    return Code(code.dtype, lambda env: Structural(run(env)), loose=True)
 
 
 def _plain_call(function: Function, runs: list[Run], result: str) -> Run:
@@ -100,64 +115,90 @@ def _loose_call(
         present = [v for v in values if v is not MISSING]
         if function.name == "coalesce" and present:
             return present[0]
-        outcomes = [
-            outcome
-            for value, exact, decided in zip(values, constants, laws, strict=True)
+        decided = [
+            (outcome, value)
+            for value, exact, law in zip(values, constants, laws, strict=True)
             if exact or type(value) is Structural
-            for z, outcome in decided
+            for z, outcome in law
             if same(z, plain(value))
         ]
-        if outcomes and all(same(outcomes[0], other) for other in outcomes):
-            return Structural(finish(outcomes[0]))
+        if decided and all(same(decided[0][0], other) for other, _ in decided):
+            return _marked(finish(decided[0][0]), [value for _, value in decided])
         if len(present) < len(values):
             return MISSING
-        computed = finish(numpy(*[plain(v) for v in values]))
-        known = [type(v) is Structural or a.constant for v, a in zip(values, args, strict=True)]
-        return Structural(computed) if all(known) else computed
+        return _known(finish(numpy(*[plain(v) for v in values])), values, args)
 
     return call
 
 
-def _shortcut(runs: list[Run], decisive: bool) -> Run:
-    """`a and b`, `a or b`: b is computed only if a does not decide."""
+def _marked(found: object, deciding: list[object]) -> object:
+    """What is decided by what is not stored alone, and not by a number as well."""
+    sure = [v.sure for v in deciding if type(v) is Structural]
+    return Structural(found, any(sure)) if len(sure) == len(deciding) else found
+
+
+def _known(found: object, values: list[object], args: list[Code]) -> object:
+    """What a function makes of what is not stored, and of numbers, is known without looking."""
+    sure = [v.sure for v in values if type(v) is Structural]
+    known = [type(v) is Structural or a.constant for v, a in zip(values, args, strict=True)]
+    return Structural(found, all(sure)) if sure and all(known) else found
+
+
+def _shortcut(runs: list[Run], args: list[Code], decisive: bool) -> Run:
+    """`a and b`, `a or b`: b is looked at only if a does not decide, but may be known anyway."""
     first, second = runs
+    numbers = [a.constant for a in args]
 
     def both(env: Env) -> object:
         value = first(env)
-        if value is MISSING:
-            other = second(env)
-            decides = type(other) is Structural and bool(other.value) is decisive
-            return other if decides else MISSING
-        return value if bool(plain(value)) is decisive else second(env)
+        decides = value is not MISSING and bool(plain(value)) is decisive
+        if decides and (numbers[0] or (type(value) is Structural and value.sure)):
+            return value
+        other = _without_error(second, env) if decides else second(env)
+        if other is not MISSING and bool(plain(other)) is decisive:
+            if numbers[1]:
+                return plain(other)
+            if type(other) is Structural and (other.sure or not decides):
+                return other
+        if decides or value is MISSING:
+            return value
+        return MISSING if other is MISSING else _known(plain(other), [value, other], args)
 
     return both
 
 
-def _choice(runs: list[Run], constant: bool) -> Run:
-    """`a if cond else b`: only one of them is computed."""
+def _choice(runs: list[Run], args: list[Code]) -> Run:
+    """`a if cond else b`: only one of them is computed, and it is what that is."""
     cond, yes, no = runs
+    _, yes_code, no_code = args
 
     def choose(env: Env) -> object:
         test = cond(env)
         if test is MISSING:
             return MISSING
-        chosen, other = (yes, no) if plain(test) else (no, yes)
-        value = chosen(env)
-        if constant or type(test) is Structural or type(value) is not Structural:
-            return value
-        # what a test at run time has chosen could have been the other one
-        return value if _alike(value, other, env) else plain(value)
+        value, number = (yes(env), yes_code) if plain(test) else (no(env), no_code)
+        if type(test) is not Structural:
+            return Structural(value.value, False) if type(value) is Structural else value
+        # a number that is chosen by what is not stored is a function of it
+        return Structural(value, test.sure) if number.constant else value
 
     return choose
 
 
-def _alike(value: Structural, other: Run, env: Env) -> bool:
-    """Whether another expression is structural, too, and the same."""
-    try:
-        found = other(env)
-    except IndexBoundsError:
+def _are_alike(args: list[Code], runs: list[Run]) -> bool:
+    """Whether expressions are one and the same number."""
+    if not all(a.constant for a in args):
         return False
-    return type(found) is Structural and same(found.value, value.value)
+    first, *others = [plain(run({})) for run in runs]
+    return all(repr(other) == repr(first) for other in others)
+
+
+def _without_error(run: Run, env: Env) -> object:
+    """A value that need not be there."""
+    try:
+        return run(env)
+    except IndexBoundsError:
+        return MISSING
 
 
 # -- conversions -----------------------------------------------------------------------------------
@@ -195,7 +236,7 @@ def conversion(code: Code, dtype: str) -> Convert:
 def _inside(value: object, convert: Convert) -> object:
     """Convert a value, whether stored or not."""
     if type(value) is Structural:
-        return Structural(convert(value.value))
+        return Structural(convert(value.value), value.sure)
     return value if value is MISSING else convert(value)
 
 

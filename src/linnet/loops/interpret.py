@@ -28,6 +28,7 @@ from linnet.loops.evaluate import (
     Structural,
     call,
     conversion,
+    positional,
     same,
     to,
 )
@@ -53,6 +54,7 @@ from linnet.loops.nodes import (
     Thaw,
     Value,
 )
+from linnet.loops.positions import is_positional
 from linnet.loops.rewrite import is_left
 
 Do: TypeAlias = Callable[[Env], None]
@@ -73,8 +75,7 @@ def run(
     cells = {name: Cell.of(arrays[name], name) for name in program.params}
     for name, format in program.temporaries:
         cells[name] = Cell.of(arrays.get(name) or _temporary(format), name)
-    types = {name: str(cell.values.dtype) for name, cell in cells.items()}
-    do = _Compiler(cells, types, strict).stmt(program.body)
+    do = _Compiler(cells, strict).stmt(program.body)
     with np.errstate(all="ignore"):
         do({})
     return {name: cell.tensor() for name, cell in cells.items()}
@@ -94,9 +95,8 @@ class _Compiler:
     """Turns statements and expressions into closures."""
 
     cells: dict[str, Cell]
-    types: dict[str, str]  # of tensors and let names
     strict: bool = True
-    loose: set[str] = field(default_factory=set)  # names whose values may be structural
+    lets: dict[str, Code] = field(default_factory=dict)  # what names stand for
 
     def stmt(self, stmt: Stmt) -> Do:
         """What a statement does."""
@@ -112,8 +112,9 @@ class _Compiler:
                 return _branch(*parts, at, self.strict)
             case Let(name, value, body):
                 code = self.expr(value)
-                self.types[name] = code.dtype
-                (self.loose.add if code.loose else self.loose.discard)(name)
+                self.lets[name] = Code(code.dtype, lambda env: env[name], code.loose)
+                if code.constant:
+                    self.lets[name] = code
                 return _let(name, code.run, self.stmt(body))
             case Declare():
                 return self._declare(stmt)
@@ -170,13 +171,14 @@ class _Compiler:
             case Index(name):
                 return Code("int64", lambda env: env[name])
             case Call(function, args):
-                return call(function, [self.expr(a) for a in args])
+                found = call(function, [self.expr(a) for a in args])
+                return positional(found) if is_positional(expr) else found
             case Literal(value, dtype, structural):
                 typed = value if dtype is None else np.dtype(dtype).type(value)
                 known = Structural(typed) if structural else typed
                 return Code(dtype or weak_dtype(value), lambda env: known, structural, True)
             case Name(name):
-                return Code(self.types[name], lambda env: env[name], name in self.loose)
+                return self.lets[name]
             case Dimension(tensor, mode):
                 cell = self.cells[tensor]
                 return Code("int64", lambda env: cell.values.shape[mode])

@@ -13,6 +13,7 @@ from linnet.formats.fiber import Fiber, Register, Storage
 from linnet.formats.looplets import Fill, Missing, Truth, Value
 from linnet.imp.build import Builder
 from linnet.imp.prove import Facts as Known
+from linnet.loops.positions import is_positional
 from linnet.loops.rewrite import accesses, rewrite_stmt, walk
 from linnet.lower.trace import Trace
 from linnet.normalize.affine import affine_of, is_mask
@@ -104,6 +105,10 @@ class Mask:
     update: bool = False
     name: str = "mask"
 
+    def truth(self, value: bool) -> loops.Literal:
+        """What the comparison is in some part of the loop, where it is not made."""
+        return loops.Literal(value, "bool", structural=is_positional(self.call))
+
 
 def cursors_of(body: loops.Stmt, index: str) -> list[Cursor]:
     """What the loop over `index` walks, in program order: fibers, and comparisons of the index."""
@@ -133,13 +138,14 @@ def as_value(cursor: Cursor, payload: Value) -> Fiber | loops.Expr:
         case Fiber():
             return payload
         case Truth(value):
-            return loops.Literal(value, "bool")
+            assert isinstance(cursor, Mask)
+            return cursor.truth(value)
         case Missing(site):
             dtype = cursor.fiber.storage.format.dtype
             assert dtype is not None
             return loops.Value(imp.Call(MISSING, (imp.Const(site, imp.INT),), dtype))
         case Fill() if isinstance(cursor, Mask):
-            return loops.Literal(False, "bool", structural=True)
+            return cursor.truth(False)
         case Fill():
             format = cursor.fiber.storage.format
             assert format.fill_value is not None

@@ -59,7 +59,7 @@ def _cut(ctx: Context, body: loops.Stmt, index: str, mask: Mask) -> list[loops.S
 
 def _version(ctx: Context, body: loops.Stmt, index: str, mask: Mask, holds: bool) -> loops.Stmt:
     """What is done where a comparison holds, or where it does not."""
-    literal: loops.Expr = loops.Literal(holds, "bool")
+    literal = mask.truth(holds)
     return ctx.simplify(resolve(body, index, {mask: literal}))  # type: ignore[dict-item]
 
 

@@ -14,7 +14,8 @@ from linnet.lower.expressions import lower_expr, lower_update, out_of_bounds, st
 from linnet.lower.loop import lower_loop
 from linnet.lower.trace import body_lines
 from linnet.lower.visits import count
-from linnet.normalize.guards import held, is_guarded
+from linnet.normalize.guards import held
+from linnet.normalize.known import known, negated
 from linnet.normalize.simplify import MISSING, is_missing, same
 
 
@@ -71,14 +72,14 @@ def lower_let(ctx: Context, stmt: loops.Let) -> loops.Stmt:
     ctx.facts.name(name, code.dtype)
     ctx.b.emit(imp.Let(imp.Var(name, code.dtype), code))
     ctx.known.define(name, code)
-    if not is_guarded(value):
+    found = known(value)
+    if not found:
         return stmt.body
-    assert isinstance(value, loops.Call)
-    stored, _, fill = value.args
-    assert isinstance(fill, loops.Literal)
-    found = ctx.b.let(f"{name}_found", lower_expr(ctx, stored), imp.BOOL)
-    known = held(loops.Value(found), loops.Name(name), fill)
-    return ctx.simplify(substitute(stmt.body, {name: known}))
+    named: loops.Expr = loops.Name(name)
+    for cond, literal in found:
+        stored = ctx.b.let(f"{name}_found", lower_expr(ctx, negated(cond)), imp.BOOL)
+        named = held(loops.Value(stored), named, literal)
+    return ctx.simplify(substitute(stmt.body, {name: named}))
 
 
 def lower_declare(ctx: Context, stmt: loops.Declare, rest: list[loops.Stmt]) -> list[loops.Stmt]:

@@ -173,7 +173,7 @@ def annihilate(call: loops.Call, types: Types) -> loops.Expr | None:
             found.append((outcome, isinstance(arg, loops.Literal) and arg.structural))
     if not found or not all(same(found[0][0], outcome) for outcome, _ in found):
         return None
-    decided, structural = found[0]
+    decided, structural = found[0][0], all(structural for _, structural in found)
     if any(_may_disagree(function, k, arg, types, decided) for k, arg in others):
         return None
     return loops.Literal(as_python(decided, concrete(result)), concrete(result), structural)

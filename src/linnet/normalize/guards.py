@@ -2,30 +2,38 @@
 
 Mostly the compiler writes one version of a body for what is stored and one for what is not. Where
 that would double the code once too often, a value is computed with its fill value where nothing is
-stored, and a condition goes along that says where something is. Calls keep such conditions, by the
-laws by which they collapse: what is not stored takes no part in arithmetic, told late or early.
+stored, and a condition goes along that says where something is; the same is true of what a program
+chooses by a test. Calls keep such conditions, by the laws by which they collapse: what is not
+stored takes no part in arithmetic, told late or early.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import reduce
+from itertools import product
 
-from linnet import imp, loops
+from linnet import loops
 from linnet.algebra.function import Function
-from linnet.algebra.table import logical_and, logical_or, where
+from linnet.algebra.table import logical_or, where
 from linnet.normalize.collapse import GUARD, annihilate
+from linnet.normalize.known import (
+    HELD,
+    JUNCTIONS,
+    PLAIN,
+    Known,
+    elsewhere,
+    is_safe,
+    joined,
+    known,
+    negated,
+    plain,
+    settled,
+)
 
 Simplify = Callable[[loops.Expr], loops.Expr]
 """The laws, for what a call becomes."""
-
-
-def _held(args: tuple[imp.Expr, ...], dtype: str) -> imp.Expr:
-    return args[1]
-
-
-HELD = replace(where, emit=_held)
-"""`where(stored, value, fill)` of a value that is its fill where it is not stored: no test."""
 
 
 def held(stored: loops.Expr, value: loops.Expr, fill: loops.Literal) -> loops.Call:
@@ -39,15 +47,30 @@ def is_guarded(expr: loops.Expr) -> bool:
 
 
 def keep_guards(call: loops.Call, types: dict[str, str], simplify: Simplify) -> loops.Expr | None:
-    """`f(x if c else 0, y) -> f(x, y) if c else z`, where not c decides the call."""
-    if is_guarded(call):
+    """`f(x if c else 0, y) -> f(x, y) if c else z`, where not c decides the call.
+
+    Of a choice only the test is an argument that is looked at here: what it chooses, it is. So are
+    conditions that are joined: they stay as they were written, and say themselves what is known.
+    """
+    if is_guarded(call) or call.function is PLAIN:
         return None
-    guarded = [k for k, arg in enumerate(call.args) if is_guarded(arg)]
-    for k in guarded:
-        found = _decided(call, k, types, simplify)
-        if found is not None:
-            return found
-    return _joined(call, guarded, simplify) if len(guarded) > 1 else None
+    if call.function.name in JUNCTIONS and not _are_held(call.args):
+        return None
+    places = [[] if isinstance(a, loops.Literal) else known(a) for a in call.args]
+    if not any(places):
+        return None
+    chooses = call.function.name == "where"
+    for k, found in enumerate(places[:1] if chooses else places):
+        decided = _decided(call, k, found, types, simplify)
+        if decided is not None:
+            return decided
+    return None if chooses else _joined(call, places, simplify)
+
+
+def _are_held(args: tuple[loops.Expr, ...]) -> bool:
+    """Whether some arguments may not be stored, and it is at hand where they are."""
+    conds = [_parts(a)[0] for a in args if is_guarded(a)]
+    return bool(conds) and all(is_safe(cond) for cond in conds)
 
 
 def spread_guards(call: loops.Call, simplify: Simplify) -> loops.Expr | None:
@@ -58,8 +81,8 @@ def spread_guards(call: loops.Call, simplify: Simplify) -> loops.Expr | None:
     stored, value, fill = _parts(call.args[guarded[0]])
     yes, no = (simplify(_with(call, guarded[0], x)) for x in (value, fill))
     if isinstance(no, loops.Literal):
-        return loops.Call(GUARD, (stored, plain(yes), no))
-    chosen = loops.Call(where, (stored, plain(yes), plain(no)))
+        return loops.Call(GUARD, (stored, _computed(yes), no))
+    chosen = loops.Call(where, (stored, _computed(yes), _computed(no)))
     if not is_guarded(no):
         return chosen
     again, _, nowhere = _parts(no)
@@ -67,53 +90,76 @@ def spread_guards(call: loops.Call, simplify: Simplify) -> loops.Expr | None:
 
 
 def _decided(
-    call: loops.Call, k: int, types: dict[str, str], simplify: Simplify
+    call: loops.Call, k: int, found: list[Known], types: dict[str, str], simplify: Simplify
 ) -> loops.Expr | None:
-    """The call, if it is a constant wherever argument k is not stored."""
-    stored, value, fill = _parts(call.args[k])
-    otherwise = simplify(_with(call, k, fill))
-    if not isinstance(otherwise, loops.Literal):
+    """The call, if it is a constant wherever argument k is known to be some value."""
+    arg = call.args[k]
+    decided = [(cond, fill, simplify(_with(call, k, fill))) for cond, fill in found]
+    told = [(c, fill, z) for c, fill, z in decided if isinstance(z, loops.Literal) and z.structural]
+    if not told:
         return None
-    computed = _with(call, k, value)
     # x * 0 is 0 for integers; for floats it may be NaN, and must not be computed
-    exact = _is_exact(_with(call, k, replace(fill, structural=False)), otherwise, types, simplify)
-    holds = exact and _holder(call.args[k]) is HELD
-    inner = simplify(computed)
-    if is_guarded(inner):
-        again, value, last = _parts(inner)
+    exact = [_is_exact(_with(call, k, fill), z, types, simplify) for _, fill, z in told]
+    if all(exact) and not _is_lazy(arg):
+        result = simplify(_with(call, k, plain(arg)))
+        for cond, _, otherwise in told:
+            result = _guarded(HELD, negated(cond), result, otherwise)
+        return result
+    cond, fill, otherwise = told[0 if all(exact) else exact.index(False)]
+    inner = simplify(_with(call, k, elsewhere(arg, fill)))
+    return _guarded(GUARD, negated(cond), inner, otherwise)
+
+
+def _guarded(
+    function: Function, stored: loops.Expr, value: loops.Expr, otherwise: loops.Literal
+) -> loops.Call:
+    """A value where it is stored, which may itself be said to be stored there or not."""
+    if is_guarded(value):
+        again, inner, last = _parts(value)
         if last == otherwise:
-            holds = holds and _holder(inner) is HELD
-            both = loops.Call(logical_and, (stored, again))
-            return loops.Call(HELD if holds else GUARD, (both, value, last))
-    return loops.Call(HELD if holds else GUARD, (stored, inner, otherwise))
+            function = HELD if function is HELD and _holder(value) is HELD else GUARD
+            return loops.Call(function, (joined(stored, again), inner, last))
+    return loops.Call(function, (stored, value, otherwise))
+
+
+def _is_lazy(expr: loops.Expr) -> bool:
+    """Whether a value is not to be computed where it is not stored."""
+    return isinstance(expr, loops.Call) and expr.function is GUARD
 
 
 def _is_exact(
     call: loops.Call, otherwise: loops.Literal, types: dict[str, str], simplify: Simplify
 ) -> bool:
     """Whether the call gives the constant also when it is computed with the fill value."""
-    found = annihilate(call, types) or simplify(call)
+    computed = loops.Call(call.function, tuple([_as_number(a) for a in call.args]))
+    found = annihilate(computed, types) or simplify(computed)
     return isinstance(found, loops.Literal) and repr(found.value) == repr(otherwise.value)
 
 
-def _joined(call: loops.Call, guarded: list[int], simplify: Simplify) -> loops.Expr | None:
+def _as_number(expr: loops.Expr) -> loops.Expr:
+    return replace(expr, structural=False) if isinstance(expr, loops.Literal) else expr
+
+
+def _joined(call: loops.Call, places: list[list[Known]], simplify: Simplify) -> loops.Expr | None:
     """`f(x if c else 0, y if d else 0) -> f(x, y) if c or d else f(0, 0)`."""
-    conds, args, nowhere = [], list(call.args), list(call.args)
-    for k in guarded:
-        stored, _, nowhere[k] = _parts(call.args[k])
-        args[k] = plain(call.args[k])
-        conds.append(stored)
-    otherwise = simplify(loops.Call(call.function, tuple(nowhere)))
-    if not isinstance(otherwise, loops.Literal):
-        return None
-    stored = conds[0]
-    for cond in conds[1:]:
-        stored = loops.Call(logical_or, (stored, cond))
-    return held(stored, loops.Call(call.function, tuple(args)), otherwise)
+    told = [
+        [(_ALWAYS, a)] if isinstance(a, loops.Literal) else found
+        for a, found in zip(call.args, places, strict=True)
+    ]
+    args = tuple([settled(plain(a)) for a in call.args])
+    result: loops.Expr = loops.Call(call.function, args)
+    for chosen in product(*told):
+        otherwise = simplify(loops.Call(call.function, tuple([z for _, z in chosen])))
+        if isinstance(otherwise, loops.Literal) and otherwise.structural:
+            result = held(negated(reduce(joined, [cond for cond, _ in chosen])), result, otherwise)
+    return result if args != call.args else None
 
 
-def plain(expr: loops.Expr) -> loops.Expr:
-    """A value, without what is known of where it is stored."""
+_ALWAYS = loops.Literal(True, "bool")
+
+
+def _computed(expr: loops.Expr) -> loops.Expr:
+    """A value, without what is said of where it is stored."""
     if not is_guarded(expr):
         return expr
     stored, value, fill = _parts(expr)

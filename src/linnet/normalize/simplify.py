@@ -32,9 +32,10 @@ from linnet.loops.rewrite import (
 from linnet.loops.types import dtype_of
 from linnet.normalize import guards
 from linnet.normalize.agreed import runs_within
-from linnet.normalize.collapse import annihilate, typed
+from linnet.normalize.collapse import GUARD, annihilate, typed
 from linnet.normalize.collapse import collapse as collapsed
 from linnet.normalize.facts import Facts
+from linnet.normalize.known import PLAIN, elsewhere, is_of_indices, known, negated, settled
 from linnet.normalize.unread import without_unread
 
 
@@ -43,7 +44,7 @@ def simplify(stmt: loops.Stmt, facts: Facts) -> loops.Stmt:
     match stmt:
         case loops.Assign(target, op, value, at):
             where = map_args(target, lambda e: simplify_expr(e, facts))
-            what = simplify_expr(value, facts)
+            what = settled(simplify_expr(value, facts))
             assert isinstance(where, loops.Access)
             return _simplify_assign(loops.Assign(where, op, what, at), facts)
         case loops.Loop(index, extent, body, at):
@@ -66,15 +67,29 @@ def _simplify_assign(stmt: loops.Assign, facts: Facts) -> loops.Stmt:
     """Nothing, where nothing would change; what is not computed everywhere is tested."""
     if _is_idle(stmt, facts):
         return loops.NOTHING
-    match stmt.value:
-        case loops.Call(_, (cond, value, fill)) if guards.is_guarded(stmt.value):
-            if _is_idle(replace(stmt, value=fill), facts):
-                return loops.If(cond, replace(stmt, value=value), loops.NOTHING, stmt.at)
+    for cond, literal in known(stmt.value) if _leaves_out(stmt, facts) else ():
+        if _is_idle(replace(stmt, value=literal), facts):
+            rest = replace(stmt, value=simplify_expr(elsewhere(stmt.value, literal), facts))
+            then = _simplify_assign(rest, facts)
+            if then == loops.NOTHING:
+                return then
+            return loops.If(simplify_expr(negated(cond), facts), then, loops.NOTHING, stmt.at)
     return stmt
 
 
+def _leaves_out(stmt: loops.Assign, facts: Facts) -> bool:
+    """Whether what does not change a target is better not written to it."""
+    if isinstance(stmt.value, loops.Call) and stmt.value.function is GUARD:
+        return True
+    target = stmt.target.tensor
+    if isinstance(target, str):
+        return False
+    levels = target.storage.format.levels
+    return facts.tensors[target.storage.name].held or not all(l.full or l.leaf for l in levels)
+
+
 def _simplify_if(stmt: loops.If, facts: Facts) -> loops.Stmt:
-    cond = simplify_expr(stmt.cond, facts)
+    cond = settled(simplify_expr(stmt.cond, facts))
     if isinstance(cond, loops.Literal):
         return simplify(stmt.then if cond.value else stmt.orelse, facts)
     then, orelse = simplify(stmt.then, facts), simplify(stmt.orelse, facts)
@@ -85,7 +100,7 @@ def _simplify_if(stmt: loops.If, facts: Facts) -> loops.Stmt:
 
 def _simplify_let(stmt: loops.Let, facts: Facts) -> loops.Stmt:
     value = simplify_expr(stmt.value, facts)
-    if isinstance(value, loops.Literal):
+    if isinstance(value, loops.Literal) or is_of_indices(value):
         return simplify(substitute(stmt.body, {stmt.name: value}), facts)
     facts.name(stmt.name, dtype_of(value, facts.types))
     body = simplify(stmt.body, facts)
@@ -234,6 +249,8 @@ def fold(call: loops.Call, facts: Facts) -> loops.Expr | None:
 
 def _considered(function: Function, literals: list[loops.Literal]) -> list[loops.Literal]:
     """The arguments that a function looks at: a choice, not at what it does not choose."""
+    if function is PLAIN:
+        return []
     if function.name != "where":
         return literals
     cond, yes, no = literals
@@ -312,13 +329,30 @@ def choose_branch(call: loops.Call, facts: Facts) -> loops.Expr | None:
     match cond, yes, no:
         case loops.Literal(value), _, _:
             chosen = yes if value else no
-        case _, loops.Literal(a), loops.Literal(b) if identical(a, b):
-            chosen = yes if not yes.structural else no  # structural only if both are
-        case _ if yes == no:
+            if cond.structural and isinstance(chosen, loops.Literal):
+                chosen = replace(chosen, structural=True)
+        case _ if yes == no or _are_one_number(yes, no):
             chosen = yes
         case _:
-            return None
+            return _choice_of_indices(call)
     return typed(chosen, dtype_of(call, facts.types), facts.types)
+
+
+def _are_one_number(a: loops.Expr, b: loops.Expr) -> bool:
+    """Whether two literals are alike, but for their types."""
+    match a, b:
+        case loops.Literal(), loops.Literal():
+            return a.structural is b.structural and identical(a.value, b.value)
+    return False
+
+
+def _choice_of_indices(call: loops.Call) -> loops.Expr | None:
+    """`where(i < 2, 0, x)`: a number that is chosen by what is known is known as well."""
+    cond, *parts = call.args
+    chosen = [replace(a, structural=True) if isinstance(a, loops.Literal) else a for a in parts]
+    if chosen == parts or not is_of_indices(cond):
+        return None
+    return loops.Call(call.function, (cond, *chosen))
 
 
 def merge_equals(call: loops.Call, facts: Facts) -> loops.Expr | None:

@@ -213,9 +213,26 @@ def test_lets_keep_what_is_known():
     assert interpret(text, y=np.float64(0), x=sparse(np.array([0.0, 2.0, 0.0])), z=NAN)["y"] == 2
 
 
-def test_a_choice_at_run_time_is_a_number():
-    text = "y[()] = (x[0] if z[1] > 0 else 1) * z[0]"
-    assert np.isnan(interpret(text, y=np.float64(0), x=sparse(np.zeros(3)), z=NAN)["y"])
+@pytest.mark.parametrize("test", ["z[1] > 0", "z[1] > 0 and x[1] == 0", "True"])
+def test_a_choice_is_what_it_chooses(test):
+    chosen = {"x[0]": 0.0, "0.0": np.nan, "z[2]": np.nan}
+    for value, result in chosen.items():
+        text = f"y[()] = ({value} if {test} else 1) * z[0]"
+        found = interpret(text, y=np.float64(0), x=sparse(np.zeros(3)), z=NAN)["y"]
+        assert np.array_equal(found, result, equal_nan=True), value
+
+
+@pytest.mark.parametrize("test", ["x[1] == 0", "step < 2", "step < 2 and x[1] == 0"])
+def test_a_number_that_is_chosen_by_what_is_known_is_known(test):
+    text = f"for step in range(1): y[()] = (0.0 if {test} else 1) * z[0]"
+    assert interpret(text, y=np.float64(1), x=sparse(np.zeros(3)), z=NAN)["y"] == 0
+
+
+def test_a_test_of_indices_is_known():
+    text = "for i in range(3): y[i] = (i < 1) * z[0]"
+    assert interpret(text, y=np.ones(3), z=NAN)["y"].tolist()[1:] == [0, 0]
+    text = "for i in range(3): y[i] = (z[1] > 5 and i < 1) * z[0]"
+    assert np.isnan(interpret(text, y=np.ones(3), z=NAN)["y"][0])
 
 
 def test_temporaries_know_what_was_written():

@@ -1,0 +1,186 @@
+"""Values that a test chooses while running: which of them are known without looking, and when.
+
+A choice is what it chooses. Where that is a value that is not stored, it takes no part in
+arithmetic, and the calls around the choice have to know (`normalize.guards`). Tests of indices are
+known everywhere, also where they are not made before a loop but in it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from linnet import imp, loops
+from linnet.algebra.function import Function
+from linnet.algebra.table import equal, logical_and, logical_not, logical_or, not_equal, where
+from linnet.loops.positions import is_positional
+from linnet.loops.rewrite import walk
+
+Known = tuple[loops.Expr, loops.Literal]
+"""A condition, and what a value is known to be where it holds."""
+
+JUNCTIONS = ("logical_and", "logical_or", "logical_not")
+
+
+def _held(args: tuple[imp.Expr, ...], dtype: str) -> imp.Expr:
+    return args[1]
+
+
+HELD = replace(where, emit=_held)
+"""`where(stored, value, fill)` of a value that is its fill where it is not stored: no test."""
+
+
+def _itself(args: tuple[imp.Expr, ...], dtype: str) -> imp.Expr:
+    return args[0]
+
+
+PLAIN = Function("plain", 1, lambda given: (given, given[0]), _itself, lambda x: x)
+"""A value of which all that is known has been said around it."""
+
+
+def known(expr: loops.Expr) -> list[Known]:
+    """What an expression is known to be, and where; an empty list for most."""
+    match expr:
+        case loops.Literal(structural=True):
+            return [(_TRUE, expr)]
+        case loops.Call(function, (stored, value, loops.Literal() as fill)) if function is HELD:
+            return _merged([(negated(stored), fill), *_within(stored, known(value))])
+        case loops.Call(function, (cond, yes, no)) if function.name == "where":
+            return _merged([*_within(cond, known(yes)), *_within(negated(cond), known(no))])
+        case loops.Call() if is_of_indices(expr):
+            return [(expr, _truth(True)), (negated(expr), _truth(False))]
+        case loops.Call(function, (arg,)) if function.name == "logical_not":
+            return [(cond, _truth(not literal.value)) for cond, literal in known(arg)]
+        case loops.Call(function, (a, b)) if function.name in JUNCTIONS:
+            return _of_both(a, b, function.name == "logical_or")
+        case _:
+            return []
+
+
+_TRUE = loops.Literal(True, "bool")
+
+
+def _truth(value: bool) -> loops.Literal:
+    return loops.Literal(value, "bool", structural=True)
+
+
+def _of_both(a: loops.Expr, b: loops.Expr, decisive: bool) -> list[Known]:
+    """What is known of `a and b`, `a or b`: b is looked at only if a does not decide."""
+    left, right = known(a), known(b)
+    goes_on = negated(a) if decisive else a
+    found = [(cond, z) for cond, z in left if bool(z.value) is decisive]
+    for cond, z in right:
+        if bool(z.value) is decisive:
+            found.append((cond if is_safe(cond) else joined(goes_on, cond), z))
+    both = [
+        (joined(one, other), _truth(not decisive))
+        for one, y in left
+        for other, z in right
+        if bool(y.value) is not decisive and bool(z.value) is not decisive
+    ]
+    return _merged([*((cond, _truth(decisive)) for cond, _ in found), *both])
+
+
+def is_safe(cond: loops.Expr) -> bool:
+    """Whether a condition can be asked for anywhere: it reads nothing."""
+    allowed = loops.Call | loops.Index | loops.Literal | loops.Dimension
+    return all(isinstance(node, allowed) or _is_variable(node) for node in walk(cond))
+
+
+def _is_variable(node: loops.Node) -> bool:
+    return isinstance(node, loops.Value) and isinstance(node.code, imp.Var)
+
+
+def _within(cond: loops.Expr, found: list[Known]) -> list[Known]:
+    return [(joined(cond, inner), literal) for inner, literal in found]
+
+
+def _merged(found: list[Known]) -> list[Known]:
+    """One condition for each value."""
+    by_value: dict[str, Known] = {}
+    for cond, literal in found:
+        key = repr(literal.value)
+        if key in by_value:
+            cond = loops.Call(logical_or, (by_value[key][0], cond))
+        by_value[key] = cond, literal
+    return list(by_value.values())
+
+
+def elsewhere(expr: loops.Expr, literal: loops.Literal) -> loops.Expr:
+    """An expression, where it is not known to be this value: that is not chosen there."""
+    match expr:
+        case loops.Call(function, (_, value, _)) if function is HELD:
+            return value
+        case loops.Call(function, (cond, yes, no)) if function.name == "where":
+            if _is_this(yes, literal):
+                return elsewhere(no, literal)
+            if _is_this(no, literal):
+                return elsewhere(yes, literal)
+            return loops.Call(where, (cond, elsewhere(yes, literal), elsewhere(no, literal)))
+        case loops.Call() if is_of_indices(expr):
+            return _truth(not literal.value)
+        case loops.Call(function) if function.name in JUNCTIONS:
+            return loops.Call(PLAIN, (expr,))
+        case _:
+            return expr
+
+
+def plain(expr: loops.Expr) -> loops.Expr:
+    """A value, without what is known of it."""
+    match expr:
+        case loops.Literal():
+            return replace(expr, structural=False)
+        case loops.Call(function, (_, value, _)) if function is HELD:
+            return plain(value)
+        case loops.Call(function, (cond, yes, no)) if function.name == "where":
+            return loops.Call(where, (cond, plain(yes), plain(no)))
+        case loops.Call(function) if function.name in JUNCTIONS or is_positional(expr):
+            return loops.Call(PLAIN, (expr,))
+        case _:
+            return expr
+
+
+def settled(expr: loops.Expr) -> loops.Expr:
+    """`0 if c else 0`, of which one is not stored, is 0 where that does not matter."""
+    match expr:
+        case loops.Call(function, (_, loops.Literal() as yes, loops.Literal() as no)):
+            if function.name == "where" and _is_number(yes, no):
+                return replace(yes, structural=False)
+    return expr
+
+
+def _is_number(a: loops.Literal, b: loops.Literal) -> bool:
+    return (repr(a.value), a.dtype) == (repr(b.value), b.dtype)
+
+
+def _is_this(expr: loops.Expr, literal: loops.Literal) -> bool:
+    is_known = isinstance(expr, loops.Literal) and expr.structural
+    return is_known and repr(expr.value) == repr(literal.value)  # type: ignore[union-attr]
+
+
+def joined(a: loops.Expr, b: loops.Expr) -> loops.Expr:
+    """`a and b`."""
+    if a == _TRUE:
+        return b
+    return a if b == _TRUE else loops.Call(logical_and, (a, b))
+
+
+def negated(cond: loops.Expr) -> loops.Expr:
+    """`not cond`, as a reader would write it."""
+    match cond:
+        case loops.Literal(value):
+            return replace(cond, value=not value)
+        case loops.Call(function, (arg,)) if function is logical_not:
+            return arg
+        case loops.Call(function, args) if function is equal or function is not_equal:
+            return loops.Call(not_equal if function is equal else equal, args)
+        case _:
+            return loops.Call(logical_not, (cond,))
+
+
+def is_of_indices(cond: loops.Expr) -> bool:
+    """Whether a test is made of comparisons of indices alone."""
+    match cond:
+        case loops.Call(function, args) if function.name in JUNCTIONS:
+            return all(is_of_indices(a) for a in args)
+        case _:
+            return is_positional(cond)
