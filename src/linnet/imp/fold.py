@@ -146,7 +146,8 @@ def _sum(e: imp.Binary) -> imp.Expr:
     if isinstance(b, imp.Const):
         x, constant = _split(a)
         total = convert(constant + (b.value if op == "+" else -b.value), dtype)
-        return _plus(x, int(total.real), dtype) if x is not a or not total else e
+        twice = b.value.real < 0 and _fits(-b.value, dtype)  # a sign of its own, as in x - -1
+        return _plus(x, int(total.real), dtype) if x is not a or not total or twice else e
     match op, a, b:
         case "-", _, _ if same(a, b):
             return imp.Const(0, dtype)
@@ -182,7 +183,7 @@ def _plus(x: imp.Expr, constant: int, dtype: str) -> imp.Expr:
     return imp.Binary("+", x, imp.Const(constant, dtype), dtype)
 
 
-def _fits(value: int, dtype: str) -> bool:
+def _fits(value: complex, dtype: str) -> bool:
     return convert(value, dtype) == value
 
 
