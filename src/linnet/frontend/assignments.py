@@ -14,7 +14,7 @@ from linnet.frontend.expressions import access, expression, literal
 from linnet.frontend.misuses import is_scalar, not_a_tensor
 from linnet.frontend.scope import Scope
 from linnet.loops.printer import show
-from linnet.loops.rewrite import walk
+from linnet.loops.rewrite import block, walk
 
 
 def lets(node: ast.stmt, scope: Scope) -> list[tuple[str, loops.Expr]] | None:
@@ -86,13 +86,15 @@ def update(
     node: ast.stmt, target: ast.expr, op: Function | None, value: ast.expr, scope: Scope
 ) -> loops.Stmt:
     """`target = value`, `target += value`, `target = f(target, value)`."""
-    where = _target(node, target, scope)
+    where, at = _target(node, target, scope), scope.source.location(node)
     what = expression(value, scope)
-    if op is None and isinstance(what, loops.Call):
-        rest = _without(where, what.function, what)
-        if rest is not None and not any(_is(e, where) for e in walk(rest)):  # `x = x * x` is none
-            op, what = what.function, rest
-    return loops.Assign(where, op, what, scope.source.location(node))
+    steps = _steps(where, what) if op is None else None
+    own = scope.is_temporary(str(where.tensor)) and not where.indices  # it may be read here
+    if not steps or (own and len(steps) > 1) or any(_reads(rest, where) for _, rest in steps):
+        return loops.Assign(where, op, what, at)
+    *first, (op, what) = steps
+    begun = [loops.Assign(where, f, e, at, partial=True) for f, e in first]
+    return block([*begun, loops.Assign(where, op, what, at)])
 
 
 def _target(node: ast.stmt, target: ast.expr, scope: Scope) -> loops.Access:
@@ -118,32 +120,45 @@ def _target(node: ast.stmt, target: ast.expr, scope: Scope) -> loops.Access:
             raise scope.error(target, f"`{text}` cannot be assigned to", hint=hint)
 
 
+def _reads(e: loops.Expr, target: loops.Access) -> bool:
+    """Whether an expression reads what is assigned to: `x = x * x` is no update."""
+    return any(_is(node, target) for node in walk(e))
+
+
 def _is(e: loops.Node, target: loops.Access) -> bool:
-    """Whether an expression reads what is assigned to: as written, for NaN differs from itself."""
+    """Whether an access is the target: as written, for NaN differs from itself."""
     if not isinstance(e, loops.Access) or e.tensor != target.tensor:
         return False
     return e == target or show(e) == show(target)
 
 
-def _without(target: loops.Access, f: Function, value: loops.Expr) -> loops.Expr | None:
-    """The `e` for which `value` is `f(target, e)`; None if there is none.
+def _steps(target: loops.Access, value: loops.Expr) -> list[tuple[Function, loops.Expr]] | None:
+    """The updates that come to `target = value`, one after another; None if there are none.
 
     `max(y, a, b)` is `max(y, max(a, b))`, but `y + a + b` is not `y + (a + b)`: two bytes, or two
     truth values, would be added as such before they meet what is larger.
     """
     match value:
-        case loops.Call(function, (a, b)) if function is f:
+        case loops.Call(f, (a, b)):
             if _is(a, target):
-                return b
+                return [(f, b)]
             if f.commutative and _is(b, target):
-                return a
-            if not (f.associative and f.idempotent):
-                return None
-            if (rest := _without(target, f, a)) is not None:
-                return loops.Call(f, (rest, b))
-            if f.commutative and (rest := _without(target, f, b)) is not None:
-                return loops.Call(f, (a, rest))
+                return [(f, a)]
+            if (begun := _steps(target, a)) is not None:
+                return _joined(begun, f, b)
+            if f.commutative and (begun := _steps(target, b)) is not None:
+                return _joined(begun, f, a)
     return None
+
+
+def _joined(
+    begun: list[tuple[Function, loops.Expr]], f: Function, value: loops.Expr
+) -> list[tuple[Function, loops.Expr]]:
+    """One more update, or the last one with another value."""
+    last, rest = begun[-1]
+    if last is f and f.associative and f.idempotent:
+        return [*begun[:-1], (f, loops.Call(f, (rest, value)))]
+    return [*begun, (f, value)]
 
 
 # -- temporaries -----------------------------------------------------------------------------------

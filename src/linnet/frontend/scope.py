@@ -95,6 +95,10 @@ class Scope:
             self._indexed[unique] = (format.ndim, at)
         return unique
 
+    def is_temporary(self, tensor: str) -> bool:
+        """Whether a tensor is made in the kernel."""
+        return tensor in self._formats
+
     def temporaries(self, used: Container[str]) -> tuple[tuple[str, Format], ...]:
         """All temporaries, in the order in which they were made.
 

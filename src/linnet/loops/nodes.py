@@ -126,12 +126,17 @@ class Let:
 
 @dataclass(frozen=True, slots=True)
 class Assign:
-    """`target = value`, or with a function `op` the update `target = op(target, value)`."""
+    """`target = value`, or with a function `op` the update `target = op(target, value)`.
+
+    An update that is `partial` is the beginning of a longer one, as in `y[i] = y[i] + a[i] + b[i]`:
+    its result may not lose anything in the target.
+    """
 
     target: Access
     op: Function | None
     value: Expr
     at: Location | None = field(default=None, compare=False)
+    partial: bool = field(default=False, compare=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -167,12 +167,12 @@ def map_exprs(stmt: Stmt, f: Callable[[Expr], Expr]) -> Stmt:
     The target of an assignment stays an access: `f` sees its indices only.
     """
     match stmt:
-        case Assign(target, op, value, at):
+        case Assign(target, op, value, at, partial):
             where, what = map_args(target, f), f(value)
             if where is target and what is value:
                 return stmt
             assert type(where) is Access
-            return Assign(where, op, what, at)
+            return Assign(where, op, what, at, partial)
         case Loop(index, extent, body, at) if extent is not None:
             changed = _map_extent(extent, f)
             return stmt if changed is extent else Loop(index, changed, body, at)

@@ -111,12 +111,12 @@ class _Dimensions:
                 return stmt
         self._at = stmt.at or self._at
         match stmt:
-            case Assign(target, op, value, at):
+            case Assign(target, op, value, at, partial):
                 value, where = self._read(value), map_args(target, self._read)
                 assert isinstance(where, Access)
                 self._meet(target, update=True)
                 self._stamp(str(target.tensor))
-                return Assign(where, op, value, at)
+                return Assign(where, op, value, at, partial)
             case Loop():
                 return self._loop(stmt)
             case If():

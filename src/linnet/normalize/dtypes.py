@@ -70,6 +70,14 @@ def _check_update(stmt: loops.Assign, types: dict[str, str]) -> None:
             why="digits would be lost without a word",
             hint=f"give `{name}` the dtype {result}, or convert the value: int(…)",
         )
+    if stmt.partial and result != held:
+        name = stmt.target.tensor
+        raise DTypeError(
+            f"`{name}` has dtype {held}, and what is computed from it here goes on as {result}",
+            at=stmt.at,
+            why=f"this is done in steps, and `{name}` would hold what is between them",
+            hint=f"give `{name}` the dtype {result}, or write one update for each step",
+        )
 
 
 def _meet(types: dict[str, str], name: str, dtype: str) -> None:

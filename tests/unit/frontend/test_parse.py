@@ -372,10 +372,29 @@ def test_update_by_function(text: str, op: Function, rest: str):
 
 
 def test_not_every_call_is_an_update():
-    assert update("y[i] = y[i] - x[i] - 2").op is None  # not associative
-    assert update("y[i] = y[i] + x[i] + 2").op is None  # in types of their own they may not be
-    assert update("y[i] = x[i] + (2 + y[i])").op is None
     assert update("y[i] = y[i + 1] + x[i]").op is None
+    assert update("y[i] = y[i] + x[i] + y[i]").op is None
+    assert update("y[i] = x[i] - (y[i] + 2)").op is None
+    assert update("y[i] = (2 if x[i] > 0 else y[i]) + 2").op is None
+
+
+@pytest.mark.parametrize(
+    ("value", "updates"),
+    [
+        ("y[i] + x[i] - 2", "y[i] += x[i]\ny[i] -= 2"),
+        ("x[i] + (2 + y[i])", "y[i] += 2\ny[i] += x[i]"),
+        ("3 * (y[i] - x[i])", "y[i] -= x[i]\ny[i] *= 3"),
+        ("min(y[i], 2, 3) * max(2, x[i])", "y[i] = min(y[i], min(2, 3))\ny[i] *= max(2, x[i])"),
+        ("max(y[i] + 1, x[i], 2)", "y[i] += 1\ny[i] = max(y[i], max(x[i], 2))"),
+    ],
+)
+def test_updates_one_after_another(value: str, updates: str):
+    (found,) = [
+        s for s in walk(body(f"for i in ...:\n    y[i] = {value}")) if isinstance(s, loops.Block)
+    ]
+    assert isinstance(found, loops.Block)
+    assert show(found) == updates
+    assert [s.partial for s in found.stmts] == [True] * (len(found.stmts) - 1) + [False]
 
 
 # -- declarations and temporaries ------------------------------------------------------------------
