@@ -95,6 +95,7 @@ def _init(cls: Class, fields: Sequence[Field[Any]], frozen: bool) -> FunctionTyp
         co_consts=tuple([names.get(c, c) if type(c) is str else c for c in code.co_consts]),
     )
     scope: dict[str, Any] = {"_put": object.__setattr__, "_MADE": _MADE}
+    scope["__name__"] = cls.__module__  # errors look for the line that called
     for k, f in enumerate(fields):
         scope[f"_put{k}"] = getattr(getattr(cls, f.name, None), "__set__", None)
         scope[f"_make{k}"] = f.default_factory
