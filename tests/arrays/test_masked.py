@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import linnet as ln
-from linnet.arrays import contract
+from linnet.arrays import contract, describe
 from linnet.arrays.evaluate import planned
 from linnet.formats.named import as_format
 
@@ -37,6 +37,11 @@ def drawn(rng, shape, fill=0.0, dtype="float64", density=0.4):
 def kernels(*arrays):
     """How many kernels compute lazy arrays."""
     return len(planned([a.node for a in arrays], [None] * len(arrays), [])[0].steps)
+
+
+def explained(*arrays):
+    """The plan of lazy arrays."""
+    return describe.explained([a.node for a in arrays])["plan"]
 
 
 def operands(rng, left, right, mask, fills=(0.0, 0.0, 0.0), dtype="float64"):
@@ -206,3 +211,101 @@ def test_what_is_long_and_empty_is_not_unpacked():
     found = ln.compute((A @ A) * ln.lazy(ln.tensor([[1], [7]], [4.0], (n, n), format=ln.DCSR)))
     assert found.nnz == 1
     assert found[1, 7].item() == 24.0
+
+
+def test_what_is_masked_and_used_again_is_kept_in_the_place_of_the_product():
+    (a, b, m), (A, B, M) = operands(np.random.default_rng(11), "CSR", "CSR", "CSR")
+    P = (A @ B) * M
+    sums = P.sum(0), P.sum(1), P + P
+    assert explained(*sums).count("is computed only where") == 1
+    made = [x.to_numpy() for x in ln.compute(*sums)]
+    want = (a @ b) * m
+    for got, expected in zip(made, (want.sum(0), want.sum(1), want + want), strict=True):
+        np.testing.assert_array_equal(got, expected)
+    with_itself = ln.compute(P, P.sum())
+    np.testing.assert_array_equal(with_itself[0].to_numpy(), want)
+    assert with_itself[1].item() == want.sum()
+
+
+# -- contractions of several factors ---------------------------------------------------------------
+
+EQUATIONS = ["ij,ik,kj->ij", "ik,kj,ij->ij", "ij,ik,kj->", "ij,ik,kj->j", "ij,ij,ik,kj->ij",
+             "ij,ik,kj,j->ij", "ij,ik,kl,lj->ij", "ji,ik,kj->ij", "ij,ik,jk->ij",
+             "ij,ik,kj->ik"]  # fmt: skip
+
+
+def several(rng, subscripts, fill=0.0, dtype="float64"):
+    """Arrays of the sizes that subscripts say, and how they are stored: by rows, the last dense."""
+    sizes = {"i": 40, "j": 35, "k": 45, "l": 30}
+    terms = subscripts.split("->")[0].split(",")
+    arrays = [drawn(rng, tuple(sizes[c] for c in t), fill, dtype, density=0.2) for t in terms]
+    stored = [ln.asarray(x, format=(ln.CSR.with_fill(fill) if x.ndim == 2 else None))
+              for x in arrays]  # fmt: skip
+    return arrays, stored
+
+
+@pytest.mark.parametrize("dtype", ["float64", "int8", "bool"])
+@pytest.mark.parametrize("subscripts", EQUATIONS)
+def test_a_factor_of_a_contraction_is_a_mask(subscripts, dtype):
+    arrays, stored = several(np.random.default_rng(12), subscripts, dtype=dtype)
+    with np.errstate(over="ignore"):
+        want = np.einsum(subscripts, *arrays)
+    got = ln.einsum(subscripts, *stored)
+    assert got.dtype == want.dtype
+    np.testing.assert_array_equal(got.to_numpy(), want)
+
+
+@pytest.mark.parametrize("subscripts", ["ij,ik,kj->ij", "ij,ik,kj->", "ij,ik,kl,lj->ij"])
+def test_masks_of_contractions_are_used(subscripts):
+    _, stored = several(np.random.default_rng(13), subscripts)
+    assert "is computed only where" in explained(contract(subscripts, *map(ln.lazy, stored)))
+    names, result = "MABC"[: len(stored)], subscripts.split("->")[1]
+    terms = subscripts.split("->")[0].split(",")
+    text = " * ".join(f"{n}[{','.join(t)}]" for n, t in zip(names, terms, strict=True))
+    target = f"R[{','.join(result)}]" if result else "R"
+    made = ln.einsum(f"{target} = {text}", **dict(zip(names, map(ln.lazy, stored), strict=True)))
+    assert "is computed only where" in explained(made)
+    np.testing.assert_array_equal(
+        made.compute().to_numpy(), np.einsum(subscripts, *[s.to_numpy() for s in stored])
+    )
+
+
+def test_what_is_stored_by_columns_or_densely_is_no_reason_for_rows():
+    rng = np.random.default_rng(14)
+    (m, a, b), (M, A, B) = several(rng, "ij,ik,kj->ij")
+    for right in (B.to(ln.CSC), ln.asarray(b)):
+        made = contract("ij,ik,kj->ij", ln.lazy(M), ln.lazy(A), ln.lazy(right))
+        assert "is computed only where" not in explained(made)
+        np.testing.assert_array_equal(made.compute().to_numpy(), m * (a @ b))
+
+
+def test_a_fill_value_that_takes_part_makes_no_mask():
+    rng = np.random.default_rng(15)
+    (m, a, b), (M, A, B) = several(rng, "ij,ik,kj->ij", fill=1.0)
+    got = ln.einsum("ij,ik,kj->ij", M, A, B)
+    np.testing.assert_array_equal(got.to_numpy(), m * (a @ b))
+
+
+def test_masks_over_other_semirings():
+    rng = np.random.default_rng(16)
+    (m, a, b), stored = several(rng, "ij,ik,kj->ij", fill=np.inf)
+    made = contract("ij,ik,kj->ij", *map(ln.lazy, stored), semiring=("minimum", "add"))
+    assert "is computed only where" in explained(made)
+    want = m + (a[:, :, None] + b[None]).min(1)
+    np.testing.assert_array_equal(made.compute().to_numpy(), want)
+
+
+@pytest.mark.parametrize("order", ["ABC", "CAB", "BCA", "ACB"])
+def test_factors_of_several_dtypes_are_multiplied_in_that_of_the_product(order):
+    rng = np.random.default_rng(17)
+    arrays = {n: drawn(rng, (20, 20), 0, d) * 20 for n, d in zip("ABC", ("int8", "int8", "f8"),
+              strict=True)}  # fmt: skip
+    terms = {"A": "ij", "B": "jk", "C": "kl"}
+    subscripts = ",".join(terms[n] for n in order) + "->il"
+    got = ln.einsum(subscripts, *[ln.asarray(arrays[n], format=ln.CSR) for n in order])
+    want = np.einsum(subscripts, *[arrays[n] for n in order])
+    assert got.dtype == want.dtype
+    np.testing.assert_array_equal(got.to_numpy(), want)
+    text = "R[i,l] = " + " * ".join(f"{n}[{','.join(terms[n])}]" for n in "CAB")
+    named = {n: ln.asarray(arrays[n], format=ln.CSR) for n in "ABC"}
+    np.testing.assert_array_equal(ln.einsum(text, **named).to_numpy(), want)

@@ -16,6 +16,7 @@ from linnet.algebra.table import add, multiply
 from linnet.arrays.breakup import distributes, pairs
 from linnet.arrays.check import check, index_sizes
 from linnet.arrays.graph import broadcast, map_of, reduce_of, view_of
+from linnet.arrays.maskable import mask_of
 from linnet.arrays.nodes import Axis, Constant, Labels, Node, Notation, Position, Take
 from linnet.arrays.subscripts import contracted
 from linnet.errors import FormatError, InternalError
@@ -109,7 +110,10 @@ def _broken_up(
     sizes: Mapping[str, int],
     operands: Mapping[str, Node],
 ) -> Node | None:
-    """A product of three or more accesses, if it is better summed in parts."""
+    """A product of three or more accesses, if it is better summed in parts.
+
+    Of several dtypes, it is not: which products are made in which of them would be another matter.
+    """
     factors = _factors(expr)
     plain = all(isinstance(i, loops.Index) for f in factors for i in f.indices)
     if len(factors) < 3 or not plain or not distributes(multiply, op):
@@ -120,11 +124,15 @@ def _broken_up(
         return None
     terms = ["".join(letters[i.name] for i in f.indices) for f in factors]  # type: ignore[union-attr]
     nodes = [operands[str(f.tensor)] for f in factors]
+    if len({node.dtype for node in nodes}) > 1:
+        return None
     result = "".join(letters[i] for i in free)
     lengths = {letter: sizes[name] for name, letter in letters.items()}
-    if pairs(terms, nodes, result, lengths) is None:
+    ring = (op, multiply)
+    whole = pairs(terms, nodes, result, lengths) is None
+    if whole and mask_of(terms, nodes, result, lengths, ring) is None:
         return None
-    return contracted(terms, nodes, result, lengths, (op, multiply))
+    return contracted(terms, nodes, result, lengths, ring)
 
 
 def _factors(expr: loops.Expr) -> list[loops.Access]:

@@ -18,7 +18,7 @@ from linnet.algebra.table import logical_or
 from linnet.arrays.arrange import names_in
 from linnet.arrays.cuts import arguments
 from linnet.arrays.nest import At, Row, Scalar
-from linnet.arrays.nodes import Node
+from linnet.arrays.nodes import Map, Node, Reduce, View
 from linnet.arrays.result import simplified
 from linnet.formats.element import Element
 from linnet.formats.format import Format
@@ -29,19 +29,45 @@ from linnet.names import Names
 Formats = Mapping[str, Format]
 
 
-def used_once(nodes: Sequence[Node], outputs: Sequence[Node]) -> frozenset[int]:
-    """The nodes, by identity, that one output needs, in one place of it; of a graph in order."""
-    users: dict[int, set[int]] = {id(node): set() for node in nodes}
-    for node in nodes:
-        for arg in arguments(node):
-            users[id(arg)].add(id(node))
+def used_once(
+    nodes: Sequence[Node], outputs: Sequence[Node], kept: Node | None = None
+) -> frozenset[int]:
+    """The nodes, by identity, that one output needs, in one place of it; of a graph in order.
+
+    What is `kept` for all that need it is like an output.
+    """
+    users = _users(nodes)
     results = {id(node) for node in outputs}
     once: set[int] = set()
     for node in reversed(nodes):
         above = users[id(node)]
-        if not above if id(node) in results else len(above) == 1 and above <= once:
+        if node is kept or (
+            not above if id(node) in results else len(above) == 1 and above <= once
+        ):
             once.add(id(node))
     return frozenset(once)
+
+
+def used_again(nodes: Sequence[Node], outputs: Sequence[Node]) -> list[Node]:
+    """What is used more than once and made of reductions, which may be under a mask."""
+    users, results = _users(nodes), {id(node) for node in outputs}
+    reduces: dict[int, bool] = {}  # whether a node is a reduction, or made of one
+    found: list[Node] = []
+    for node in nodes:
+        below = any(reduces[id(arg)] for arg in arguments(node))
+        reduces[id(node)] = isinstance(node, Reduce) or (isinstance(node, Map | View) and below)
+        again = len(users[id(node)]) + (id(node) in results) > 1
+        if again and below and isinstance(node, Map):
+            found.append(node)
+    return found
+
+
+def _users(nodes: Sequence[Node]) -> dict[int, set[int]]:
+    users: dict[int, set[int]] = {id(node): set() for node in nodes}
+    for node in nodes:
+        for arg in arguments(node):
+            users[id(arg)].add(id(node))
+    return users
 
 
 def row_of(

@@ -16,10 +16,10 @@ from linnet.algebra.dtypes import as_python, concrete
 from linnet.arrays.attempt import UNNAMED, Attempt, Known
 from linnet.arrays.cuts import cuts
 from linnet.arrays.graph import fill_of
-from linnet.arrays.masked import used_once
+from linnet.arrays.masked import used_again, used_once
 from linnet.arrays.merge import aligned
 from linnet.arrays.nest import NUMBERS, Reading, nest
-from linnet.arrays.nodes import Labels, Leaf, Node
+from linnet.arrays.nodes import Labels, Leaf, Node, Reduce
 from linnet.arrays.trace import Trace
 from linnet.arrays.twins import twins
 from linnet.formats.format import Format
@@ -111,6 +111,8 @@ def plan(
     state = _Planner(known, formats, called)
     for node in cuts(trace.nodes):
         state.compute(node, "it is long, and used more than once")
+    for node in used_again(trace.nodes, outputs):
+        state.keep_masked(node, used_once(trace.nodes, outputs, kept=node))
     for node in sorted(outputs, key=lambda n: trace.places[id(n)]):
         state.compute(node)
     steps = tuple(state.step(group) for group in state.groups)
@@ -175,6 +177,19 @@ class _Planner:
             early = Attempt(self.known, node, _writable(node, wanted), labels, early=True)
             attempt = attempt if early.missing() else early
         self._add(attempt, wanted, why)
+
+    def keep_masked(self, node: Node, once: frozenset[int]) -> None:
+        """Compute what is used more than once, if it is less than the products that it masks."""
+        before = self.known.once
+        own = once - before
+        if not any(isinstance(n, Reduce) for n in self.known.trace.nodes if id(n) in own):
+            return
+        self.known.once = before | once
+        attempt = Attempt(self.known, node, None)
+        if not attempt.missing() and attempt.notes():
+            self.compute(node, "it is used more than once, and is less than what is under its mask")
+        else:
+            self.known.once = before
 
     def _add(self, attempt: Attempt, wanted: Format | None, why: str) -> None:
         node, known = attempt.node, self.known

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from functools import reduce
 
-from linnet.algebra.function import Function
+from linnet.algebra.function import Function, typed
 from linnet.algebra.lookup import lookup
 from linnet.algebra.table import add, multiply
 from linnet.arrays.breakup import distributes, pairs
-from linnet.arrays.graph import map_of, reduce_of, view_of
+from linnet.arrays.graph import converted, map_of, reduce_of, view_of
+from linnet.arrays.maskable import mask_of
 from linnet.arrays.nodes import Axis, Node
 from linnet.errors import ArgumentError, KernelSyntaxError, ShapeError
 
@@ -22,7 +24,18 @@ def contraction(subscripts: str, args: Sequence[Node], semiring: object = None) 
     terms, result = parse(subscripts, [len(a.shape) for a in args])
     plus, times = functions(semiring)
     sizes = _sizes(terms, args, subscripts)
-    return contracted(terms, args, result, sizes, (plus, times))
+    return contracted(terms, _in_one_dtype(times, args), result, sizes, (plus, times))
+
+
+def _in_one_dtype(times: Function, args: Sequence[Node]) -> Sequence[Node]:
+    """Factors in the dtype of their product, as in NumPy: no two are multiplied in a narrower."""
+    dtypes = {arg.dtype for arg in args}
+    if len(args) < 3 or len(dtypes) == 1:
+        return args
+    made = reduce(lambda a, b: typed(times, (a, b))[1], [arg.dtype for arg in args])
+    if made.startswith("weak") or typed(times, (made, made)) != ((made, made), made):
+        return args
+    return [converted(arg, made) for arg in args]
 
 
 def contracted(
@@ -33,7 +46,14 @@ def contracted(
     ring: tuple[Function, Function],
 ) -> Node:
     """A product, summed over all indices that the result does not have."""
-    order = pairs(terms, args, result, sizes) if distributes(ring[1], ring[0]) else None
+    apart = distributes(ring[1], ring[0])
+    mask = mask_of(terms, args, result, sizes, ring) if apart else None
+    if mask is not None:
+        rest = [*terms[:mask], *terms[mask + 1 :]]
+        kept = "".join(c for c in terms[mask] if any(c in term for term in rest))
+        under = contracted(rest, [*args[:mask], *args[mask + 1 :]], kept, sizes, ring)
+        return _at_once([terms[mask], kept], [args[mask], under], result, sizes, ring)
+    order = pairs(terms, args, result, sizes) if apart else None
     if order is None:
         return _at_once(terms, args, result, sizes, ring)
     made: dict[tuple[int, ...], tuple[str, Node]] = {
