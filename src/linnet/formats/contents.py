@@ -83,6 +83,7 @@ class Contents:
     """What a tensor holds: immutable, but for being taken by a kernel that writes."""
 
     __slots__ = (
+        "_again",
         "_measure",
         "_nnz",
         "_shared",
@@ -106,6 +107,7 @@ class Contents:
         self._signature: Signature | None = None
         self._nnz: int | None = None
         self._measure: tuple[int, ...] | None = None
+        self._again: Any = None  # how the last product with an array went (`runtime.again`)
         self._shared = False  # known to be memory that no kernel will write to
         self.fitted: tuple[np.dtype[Any], ...] | None = None
 

@@ -9,8 +9,9 @@ from __future__ import annotations
 from array import array
 from collections.abc import Callable, Sequence
 from operator import is_
+from typing import TYPE_CHECKING
 
-from linnet import imp, loops
+from linnet import imp
 from linnet.errors import (
     FormatError,
     IndexBoundsError,
@@ -21,14 +22,15 @@ from linnet.errors import (
 from linnet.formats.contents import NARROW, Contents
 from linnet.formats.spare import SPARE
 from linnet.formats.tensor import Tensor
-from linnet.lower.context import Site
-from linnet.normalize.choice import Choice, Kinds, Unpacking
-from linnet.normalize.concordance import Warned, warn
-from linnet.normalize.shape_checks import Check
 from linnet.records import dataclass
-from linnet.runtime.deciding import decide
 from linnet.runtime.handover import Result, is_long, lend, take_back, take_over
 from linnet.runtime.sizes import Shapes, check_size
+
+if TYPE_CHECKING:  # nothing of the compiler is needed to call what is in the disk cache
+    from linnet.lower.context import Site
+    from linnet.normalize.choice import Choice, Kinds, Unpacking
+    from linnet.normalize.concordance import Warned
+    from linnet.normalize.shape_checks import Check
 
 _NOT_RUN = -1  # the status of a kernel that was not run, or whose status an interrupt has lost
 _FRAMES = 4  # argument blocks that an entry remembers: loops swap a few tensors
@@ -56,7 +58,7 @@ class Entry:
     operands: tuple[int, ...]  # positions of arguments that are only read
     results: tuple[Result, ...]  # in the order of the argument block, after the operands
     order: tuple[int, ...]  # the argument block: places in operands + results
-    checks: tuple[tuple[int, int, int, int, Check], ...]
+    checks: tuple[tuple[int, int, int, int, Check | None], ...]  # None: see `runtime.recalled`
     other_checks: tuple[Check, ...]
     sites: tuple[Site, ...]
     returned: tuple[int, ...]
@@ -162,14 +164,22 @@ class Entry:
             self.told = (given, kinds)  # at once: other threads may look
         return kinds
 
+    @property
+    def recalled(self) -> bool:
+        """Whether another process has compiled it (`runtime.recalled`)."""
+        return False
+
     def warn(self) -> None:
         """Tell the user what the kernel costs more than they may think."""
+        from linnet.normalize.concordance import warn
+
         warn(self.warnings)
 
     def check(self, shapes: Shapes) -> None:
         """Refuse arguments whose dimensions do not fit together."""
         for p, m, q, n, check in self.checks:
             if shapes[p][m] != shapes[q][n]:
+                assert check is not None
                 raise check.explain(dict(zip(self.params, shapes, strict=True)))
         for check in self.other_checks:
             named = dict(zip(self.params, shapes, strict=True))
@@ -240,13 +250,7 @@ def kinds_for(
     choices: Sequence[Choice | Unpacking], params: Sequence[str], held: Sequence[Contents | None]
 ) -> Kinds:
     """The kinds of workspaces that are best for these operands."""
+    from linnet.runtime.deciding import decide
+
     known = {name: c for name, c in zip(params, held, strict=True) if c is not None}
     return tuple([(c.name, decide(c, known).kind) for c in choices])
-
-
-def fast_check(check: Check, positions: dict[str, int]) -> tuple[int, int, int, int, Check] | None:
-    """A comparison of two dimensions, in a form that takes no time."""
-    match check.relation, check.a, check.b:
-        case "==", loops.Dimension(a, m), loops.Dimension(b, n):
-            return positions[a], m, positions[b], n, check
-    return None

@@ -17,18 +17,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from linnet.formats.addresses import address_of
-from linnet.formats.contents import NARROW, Signature
+from linnet.formats.contents import NARROW, Contents, Signature
 from linnet.formats.dense import Dense
 from linnet.formats.from_numpy import as_it_lies, share
 from linnet.formats.sparse_list import SparseList
 from linnet.formats.tensor import Tensor
 from linnet.options import current
+from linnet.runtime.again import again
 from linnet.runtime.measure import measure, measured
+from linnet.runtime.ready import Ready
 from linnet.runtime.recall import KNOWN, learned, recalled
 from linnet.runtime.slices import pattern_of, sizes, slots_of
 
 General = Callable[..., Any]
 _known = KNOWN.get
+_PLAIN = 0x101  # the flags of an array of NumPy that is aligned, and in order without gaps
 
 
 def elementwise(general: General, name: str, x: Any, y: object) -> Any:
@@ -66,21 +69,20 @@ def product(general: General, x: Any, y: object) -> Any:
     p = x._contents if type(x) is Tensor else None
     if p is None:
         return general("matmul", x, y)
-    signature, size = p._signature or p.signature, p._measure or measure(p)
     if type(y) is np.ndarray:
-        lies = _lies(y)
-        if lies is not None:
-            array = ("matmul", id(current()), signature, size, *lies)
-            ready = _known(array) or recalled(array)
-            if ready is None:
-                shared = share(y)
-                return learned(array, (x, shared), general, ("matmul", x, shared))
-            n = y.size
-            alone = () if p._shared else (p,)
-            found = ready.run([p._slots or p.slots, (*y.shape, address_of(y), n, n)], alone)
-            if found is not None:
-                return found
-    elif type(y) is Tensor and (q := y._contents) is not None:
+        last = p._again
+        if (
+            last is not None
+            and last.dtype is y.dtype
+            and last.shape == y.shape
+            and last.options is current()
+            and y.flags.num & _PLAIN == _PLAIN
+        ):
+            found = last.run(p, y)
+            return general("matmul", x, y) if found is None else found
+        return _product_with_array(general, x, p, y)
+    if type(y) is Tensor and (q := y._contents) is not None:
+        signature, size = p._signature or p.signature, p._measure or measure(p)
         other = q._signature or q.signature
         key = ("matmul", id(current()), signature, size, other, q._measure or measure(q), x is y)
         ready = _known(key) or recalled(key)
@@ -91,6 +93,27 @@ def product(general: General, x: Any, y: object) -> Any:
         if found is not None:
             return found
     return general("matmul", x, y)
+
+
+def _product_with_array(general: General, x: Tensor, p: Contents, y: NDArray[Any]) -> Any:
+    """The same with an array of NumPy, which is read where it is."""
+    lies = _lies(y)
+    if lies is None:
+        return general("matmul", x, y)
+    signature, size = p._signature or p.signature, p._measure or measure(p)
+    key = ("matmul", id(current()), signature, size, *lies)
+    ready = _known(key) or recalled(key)
+    if ready is None:
+        shared = share(y)
+        return learned(key, (x, shared), general, ("matmul", x, shared))
+    n = y.size
+    known = [p._slots or p.slots, (*y.shape, address_of(y), n, n)]
+    found = ready.run(known, () if p._shared else (p,))
+    if found is None:
+        return general("matmul", x, y)
+    if type(ready) is Ready:
+        p._again = again(ready, known, y, current())
+    return found
 
 
 def reduction(general: General, name: str, x: Any, axis: object) -> Any:
@@ -132,11 +155,11 @@ def part(general: General, x: Any, key: object) -> Any:
 
 
 def _is_range(part: object) -> bool:
-    """Whether a part is a slice without gaps."""
+    """Whether a part is a slice that goes forwards."""
     if type(part) is not slice:
         return False
     step = part.step
-    return step is None or (type(step) is int and step == 1)
+    return step is None or (type(step) is int and step > 0)
 
 
 @lru_cache(maxsize=1024)
@@ -149,8 +172,7 @@ def _is_listed(signature: Signature) -> bool:
 
 def _lies(array: NDArray[Any]) -> tuple[object, ...] | None:
     """What an array of NumPy is as a tensor in the same memory; None if it takes a copy."""
-    flags = array.flags
-    if not flags.c_contiguous or not flags.aligned:
+    if array.flags.num & _PLAIN != _PLAIN:
         return None
     return _described(array.dtype, array.shape)
 

@@ -65,25 +65,12 @@ class Kernel:
         if len(self.outputs) > 1:
             self._check_outputs(tensors)
         held: list[Contents | None] = []
-        signatures: list[Signature] = []
         try:
             # what is read is held from before it is looked at: other threads may write to it
-            with GUARD.lock:
-                for fresh, tensor in zip(self._fresh, tensors, strict=True):
-                    if fresh:
-                        held.append(None)
-                        signatures.append(tensor._output)
-                        continue
-                    contents = tensor._contents
-                    if contents is None:
-                        raise self._no_contents(len(held))
-                    contents.pins += 1
-                    held.append(contents)
-                    signatures.append(contents._signature or contents.signature)
-            entry = self._entry(tuple(signatures), held)
+            signatures = self._held(tensors, held)
+            entry = self._entry(signatures, held)
             if not entry.run(tensors, held):
-                entry = self._entry(tuple(signatures), held, wide=True)
-                entry.run(tensors, held)
+                entry = self._otherwise(entry, signatures, tensors, held)
             if WATCHED:
                 note(entry, tensors)
         except LinnetError as error:
@@ -99,6 +86,38 @@ class Kernel:
             return tensors[found[0]]
         return tuple([tensors[p] for p in found]) or None
 
+    def _held(
+        self, tensors: Sequence[Tensor], held: list[Contents | None]
+    ) -> tuple[Signature, ...]:
+        """Pin what the arguments hold; what the code depends on of each."""
+        signatures: list[Signature] = []
+        with GUARD.lock:
+            for fresh, tensor in zip(self._fresh, tensors, strict=True):
+                if fresh:
+                    held.append(None)
+                    signatures.append(tensor._output)
+                    continue
+                contents = tensor._contents
+                if contents is None:
+                    raise self._no_contents(len(held))
+                contents.pins += 1
+                held.append(contents)
+                signatures.append(contents._signature or contents.signature)
+        return tuple(signatures)
+
+    def _otherwise(
+        self, entry: Entry, signatures: tuple[Signature, ...], tensors: Sequence[Tensor], held: Held
+    ) -> Entry:
+        """Run where an entry has done nothing: compiled here, or with coordinates of 64 bits."""
+        if entry.recalled:
+            self._entries.pop((id(current()), False, signatures), None)
+            entry = self._entry(signatures, held, recalls=False)
+            if entry.run(tensors, held):
+                return entry
+        entry = self._entry(signatures, held, wide=True)
+        entry.run(tensors, held)
+        return entry
+
     def tensors(self, args: Sequence[object]) -> list[Tensor]:
         """The arguments as tensors."""
         if len(args) != len(self.program.params):
@@ -110,19 +129,35 @@ class Kernel:
         pairs = zip(self._fresh, tensors, strict=True)
         return tuple([t._output if fresh else t.contents().signature for fresh, t in pairs])
 
-    def _entry(self, signatures: tuple[Signature, ...], held: Held, wide: bool = False) -> Entry:
-        """The machine code for arguments of these formats; compiled if there is none yet."""
+    def _entry(
+        self,
+        signatures: tuple[Signature, ...],
+        held: Held,
+        wide: bool = False,
+        recalls: bool = True,
+    ) -> Entry:
+        """The machine code for arguments of these formats; compiled if there is none yet.
+
+        `recalls` says whether it may be what another process has compiled.
+        """
         # equal options are one object, which is never freed
         key: tuple[object, ...] = (id(current()), wide, signatures)
         entry = self._entries.get(key)
         if entry is None:
-            entry = self._compiled(key, signatures, held, wide)
+            if recalls and not wide:
+                entry = self._recalled(key, signatures)
+            entry = entry or self._compiled(key, signatures, held, wide)
         if entry.choices:  # sizes may want workspaces of another kind
             kinds = entry.wanted(held)
             if kinds != entry.kinds:
                 other = self._entries.get((*key, kinds))
                 entry = other or self._compiled((*key, kinds), signatures, held, wide)
         return entry
+
+    def _recalled(self, key: tuple[object, ...], signatures: tuple[Signature, ...]) -> Entry | None:
+        """What another process has compiled, which is known from now on."""
+        found: Entry | None = _recalling().recalled(self, signatures)
+        return None if found is None else self._entries.setdefault(key, found)
 
     def _compiled(
         self, key: tuple[object, ...], signatures: tuple[Signature, ...], held: Held, wide: bool
@@ -135,6 +170,8 @@ class Kernel:
             wide = wide or any(s.wide for s in signatures)
             entry = self._specialized(signatures, held, wide)
             self._entries[key] = entry
+        if len(key) == 3:  # not for a kind of workspace that others may not want
+            _recalling().keep(self, signatures, entry)
         try:
             entry.warn()
         except Warning:  # the user has made it an error, and shall see it again
@@ -307,3 +344,7 @@ def too_deep(program: loops.Program) -> KernelSyntaxError:
 
 def _compiler() -> Any:
     return import_module("linnet.runtime.specialize")
+
+
+def _recalling() -> Any:
+    return import_module("linnet.runtime.recalled")

@@ -9,6 +9,7 @@ from linnet.runtime.call import Entry
 from linnet.runtime.handover import Result
 from linnet.runtime.ready import Recipe, Written
 from linnet.runtime.sizes import Axis, runs_of
+from linnet.runtime.stand_ins import StandIns
 
 
 def recipe_of(
@@ -36,7 +37,7 @@ def recipe_of(
 
 def _is_plain(entry: Entry) -> bool:
     """Whether a kernel writes one new result of 32 bits, and nothing is asked of it but sizes."""
-    if type(entry) is not Entry or not entry.fixed or entry.wide or entry.own or not entry.key:
+    if isinstance(entry, StandIns) or not entry.fixed or entry.wide or entry.own or not entry.key:
         return False
     if entry.choices or entry.warnings or entry.other_checks or len(entry.returned) != 1:
         return False

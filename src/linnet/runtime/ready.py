@@ -107,11 +107,16 @@ class Ready:
             if made is None:
                 return None
             frame = made
-        if held and not _pinned(held):
-            return None
         block, layout, status = frame.block[:], frame.layout, _NOT_RUN
-        small = layout.small
+        small, pinned = layout.small, 0
         try:
+            if held:
+                with GUARD.lock:
+                    for contents in held:
+                        if contents.lent:  # another thread writes to it
+                            return None
+                        contents.pins += 1  # no interrupt comes between this and the next line
+                        pinned += 1
             if small:
                 at, values = layout.starts[0], np.empty(small, self.kind)
                 block[at], block[at + 1] = address_of(values), small
@@ -119,8 +124,10 @@ class Ready:
                 self._lend(block, layout)
             status = self.call(block.buffer_info()[0])
         finally:  # after an interrupt, too: a kernel runs to its end, and what it made is freed
-            if held:
-                _unpin(held)
+            if pinned:
+                with GUARD.lock:
+                    for contents in held[:pinned]:
+                        contents.pins -= 1
             taken = () if small and len(self.results) == 1 else self._take(block, layout, status)
         if status:
             return None
@@ -188,23 +195,6 @@ class Ready:
         ]
         count = 0 if self.kind is None else prod(shapes[0])
         return Layout(sizes, shapes, memory, tuple(starts), count if count < _SMALL else 0)
-
-
-def _pinned(held: Sequence[Contents]) -> bool:
-    """Keep other threads from writing to what a kernel reads; False if one is at it."""
-    with GUARD.lock:
-        for contents in held:
-            if contents.lent:
-                return False
-        for contents in held:
-            contents.pins += 1
-    return True
-
-
-def _unpin(held: Sequence[Contents]) -> None:
-    with GUARD.lock:
-        for contents in held:
-            contents.pins -= 1
 
 
 def _result(written: Written, place: int) -> Result:

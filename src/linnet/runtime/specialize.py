@@ -30,10 +30,11 @@ from linnet.normalize.declarations import declare_first
 from linnet.normalize.dimensions import infer_dimensions
 from linnet.normalize.dtypes import infer_dtypes
 from linnet.normalize.scopes import name_scopes
+from linnet.normalize.shape_checks import Check
 from linnet.normalize.swaps import with_swapped
 from linnet.normalize.workspaces import Decide, by_place
 from linnet.options import current
-from linnet.runtime.call import Entry, fast_check
+from linnet.runtime.call import Entry
 from linnet.runtime.deciding import decide
 from linnet.runtime.handover import Result
 from linnet.runtime.indices import check_indices
@@ -144,7 +145,7 @@ def make_entry(
     temporaries = [n for n, f in program.temporaries if f.ndim]
     declares = normalized.declares
     places = {name: k for k, name in enumerate((*operands, *written, *temporaries))}
-    fast = [fast_check(c, positions) for c in normalized.checks]
+    fast = [_fast_check(c, positions) for c in normalized.checks]
     bound = bind(program, normalized.formats, arrays)
     made = {name: bound[name].dtypes for name in (*written, *temporaries)}
     results = _results(kernel, normalized, made, declares)
@@ -170,6 +171,14 @@ def make_entry(
         choices=tuple(choice for choice, _ in normalized.choices),
         kinds=tuple((choice.name, kind) for choice, kind in normalized.choices),
     )
+
+
+def _fast_check(check: Check, positions: dict[str, int]) -> tuple[int, int, int, int, Check] | None:
+    """A comparison of two dimensions, in a form that takes no time."""
+    match check.relation, check.a, check.b:
+        case "==", loops.Dimension(a, m), loops.Dimension(b, n):
+            return positions[a], m, positions[b], n, check
+    return None
 
 
 def _results(

@@ -238,6 +238,7 @@ def test_an_entry_that_cannot_be_read_is_none(data, monkeypatch):
     a, _, x = operands(ln.CSR, 0, "float64")
     expected = told(a @ x)
     forget(monkeypatch)
+    a, _, x = operands(ln.CSR, 0, "float64")
     genuine = backend.stored
     asked = []
 
@@ -254,6 +255,7 @@ def test_machine_code_that_cannot_be_linked_is_none(monkeypatch):
     a, _, x = operands(ln.CSR, 0, "float64")
     expected = told(a @ x)
     forget(monkeypatch)
+    a, _, x = operands(ln.CSR, 0, "float64")
     genuine = backend.stored
 
     def cut(key, options):

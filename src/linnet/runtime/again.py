@@ -1,0 +1,96 @@
+"""`Again`: a kernel that has just read a tensor and an array of NumPy, called with other arrays.
+
+A solver multiplies one matrix with thousands of vectors. The tensor remembers how that went: there
+is nothing to be looked up, and an argument block in which two addresses change. This is for small
+dense results; beside larger ones, what takes a microsecond in Python is nothing.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from linnet.formats.addresses import address_of
+from linnet.formats.buffers import GUARD, Buffer
+from linnet.formats.contents import Contents
+from linnet.formats.tensor import Tensor
+from linnet.options import Options
+from linnet.runtime.ready import Frame, Ready
+
+_empty = np.empty
+
+
+class Again:
+    """What is the same in all calls with arrays of one dtype and shape."""
+
+    __slots__ = ("blocks", "count", "dtype", "kind", "layout", "options", "read", "ready", "shape",
+                 "template", "written")  # fmt: skip
+
+    def __init__(
+        self, ready: Ready, frame: Frame, read: int, y: NDArray[np.generic], options: Options
+    ) -> None:
+        self.ready, self.layout, self.options = ready, frame.layout, options
+        self.dtype, self.shape = y.dtype, y.shape
+        self.count, self.kind = frame.layout.small, ready.kind
+        self.read, self.written = read, frame.layout.starts[0]
+        self.template = frame.block[:]
+        self.template[self.written + 1] = self.count
+        self.blocks: list[
+            tuple[array[int], int]
+        ] = []  # that no thread uses now, and where they are
+
+    def run(self, p: Contents, y: NDArray[np.generic]) -> Tensor | None:
+        """The result for what a tensor holds and an array; None if the general way has to be gone.
+
+        Needs: contents that this was made for, and an array of its dtype and shape without gaps.
+        """
+        try:
+            block, where = self.blocks.pop()
+        except IndexError:  # the first call, or another thread has it
+            block = self.template[:]
+            where = block.buffer_info()[0]
+        values, at = _empty(self.count, self.kind), self.written
+        block[self.read] = address_of(y)
+        block[at] = address = address_of(values)
+        block[at + 2] = 0
+        status = self.ready.call(where) if p._shared else self._pinned(p, where)
+        self.blocks.append((block, where))
+        if status:
+            return None
+        return self.ready._tensor(self.layout, (Buffer.made(values, address),))
+
+    def _pinned(self, p: Contents, where: int) -> int:
+        """The status of a call meanwhile nobody writes to the tensor; not 0 if somebody does."""
+        pinned = False
+        try:
+            with GUARD.lock:
+                if p.lent:
+                    return -1
+                p.pins += 1
+                pinned = True
+            return self.ready.call(where)
+        finally:
+            if pinned:
+                with GUARD.lock:
+                    p.pins -= 1
+
+
+def again(
+    ready: Ready, known: Sequence[tuple[int, ...]], y: NDArray[np.generic], options: Options
+) -> Again | None:
+    """How to call a kernel again that was called with a tensor and an array, at these slots.
+
+    None if its result is not small and dense, or there is more to it.
+    """
+    frame = next((frame for frame in ready.frames if frame.known == known), None)
+    if frame is None or not frame.layout.small or len(ready.results) > 1 or not ready.straight:
+        return None
+    parts, at = (*known, *frame.layout.memory), 0
+    for k in ready.recipe.order:
+        if k == 1:
+            return Again(ready, frame, at + y.ndim, y, options)
+        at += len(parts[k])
+    return None

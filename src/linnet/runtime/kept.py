@@ -1,0 +1,72 @@
+"""What is known of a kernel, in the disk cache with its machine code: plain data, for any process.
+
+Nothing of the compiler is imported to use it. It knows how to succeed and nothing else: whatever is
+not as usual is left to those who compile, and can tell.
+"""
+
+from __future__ import annotations
+
+import pickle
+import struct
+from collections.abc import Callable
+from contextlib import suppress
+from typing import TypeVar
+
+from linnet import backend
+from linnet.errors import CacheError, LinnetError
+from linnet.formats.contents import Signature
+from linnet.formats.format import Format
+from linnet.options import Options
+
+T = TypeVar("T")
+
+# What reading an entry that is not as we write it may come to: it is made anew, and replaced. No
+# import is among it that could raise anything else: who asks has the levels that an entry names.
+_UNREADABLE = (
+    pickle.UnpicklingError, struct.error, AttributeError, EOFError, ImportError, IndexError,
+    KeyError, OSError, TypeError, ValueError, LinnetError,
+)  # fmt: skip
+
+
+def load(key: str, options: Options, kind: type[T]) -> tuple[T, Callable[[int], int]] | None:
+    """What is kept under a key, and the machine code, ready to be called."""
+    try:
+        data = backend.stored(key, options)
+    except CacheError:  # which those who compile tell
+        return None
+    if data is None:
+        return None
+    try:  # nobody else can write there: machine code is loaded from it, too
+        thing, symbol, code = pickle.loads(data)
+        return (thing, backend.link(code, symbol, options)) if isinstance(thing, kind) else None
+    except _UNREADABLE:
+        return None
+
+
+def store(key: str, options: Options, thing: object, machine_key: str) -> None:
+    """Keep it with the machine code that is kept under another key, if any is."""
+    if not options.cache:
+        return
+    with suppress(CacheError):  # it was there a moment ago
+        found = backend.machine_code(machine_key, options)
+        data = None if found is None else _pickled((thing, *found))
+        if data is not None:
+            backend.store(key, options, data)
+
+
+def told(signature: Signature) -> str:
+    """A signature as another process would write it."""
+    return f"{signature.format.name} {signature!r} {signature.wide} {stamps(signature.format)}"
+
+
+def stamps(format: Format) -> list[str]:
+    """What tells levels of a user from others of their name."""
+    return [level.stamp for level in format.levels if level.stamp]
+
+
+def _pickled(entry: tuple[object, str, bytes]) -> bytes | None:
+    """An entry as bytes; None if it has levels of a user that no other process can import."""
+    try:
+        return pickle.dumps(entry)
+    except (pickle.PicklingError, AttributeError, TypeError):
+        return None

@@ -1,0 +1,108 @@
+"""`Recalled`: a kernel for arguments of certain formats as another process has compiled it.
+
+It is known by the program as it was written, before the compiler completes it: to find it takes no
+more than printing that. Its own errors are never seen: `Kernel` then compiles, and calls again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+from linnet.errors import LinnetError
+from linnet.formats.contents import Contents, Signature
+from linnet.formats.tensor import Tensor
+from linnet.loops.functions import content
+from linnet.loops.printer import show
+from linnet.options import current
+from linnet.records import dataclass
+from linnet.runtime import kept
+from linnet.runtime.call import Entry
+from linnet.runtime.handover import Result
+from linnet.runtime.sizes import Shapes
+
+if TYPE_CHECKING:
+    from linnet.normalize.shape_checks import Check
+    from linnet.runtime.kernel import Kernel
+
+
+class Plain(NamedTuple):
+    """What of an entry is plain data."""
+
+    operands: tuple[int, ...]
+    results: tuple[Result, ...]
+    order: tuple[int, ...]
+    checks: tuple[tuple[int, int, int, int, None], ...]
+    other_checks: tuple[Check, ...]
+    returned: tuple[int, ...]
+    own: tuple[int, ...]
+    fixed: bool
+    key: str
+
+
+@dataclass(slots=True)
+class Recalled(Entry):
+    """Machine code, and what to do before and after if nothing is wrong."""
+
+    @property
+    def recalled(self) -> bool:
+        """Yes: what it does not do is to be tried by one that is compiled here."""
+        return True
+
+    def run(
+        self, tensors: Sequence[Tensor], held: Sequence[Contents | None], again: bool = False
+    ) -> bool:
+        """Call the kernel; False if it is not done, for whatever reason."""
+        try:
+            return Entry.run(self, tensors, held, again)
+        except LinnetError:  # those who compile will tell
+            return False
+
+    def check(self, shapes: Shapes) -> None:
+        """Refuse arguments whose dimensions do not fit together."""
+        named = dict(zip(self.params, shapes, strict=True))
+        fit = all(shapes[p][m] == shapes[q][n] for p, m, q, n, _ in self.checks)
+        if not fit or not all(check.holds(named) for check in self.other_checks):
+            raise LinnetError("sizes do not fit")
+
+    def _failure(self, status: int) -> Exception:
+        return LinnetError(f"the status is {status}")
+
+
+def recalled(kernel: Kernel, signatures: Sequence[Signature]) -> Recalled | None:
+    """What another process has found for arguments of these formats."""
+    options = current()
+    if options.check:  # what the compiler does is to be looked at
+        return None
+    found = kept.load(_key(kernel, signatures), options, Plain)
+    if found is None:
+        return None
+    plain, call = found
+    return Recalled(
+        kernel.program.name, kernel.program.params, call, plain.operands,
+        tuple([r._replace(rooms=[0] * len(r.kinds)) for r in plain.results]), plain.order,
+        plain.checks, plain.other_checks, sites=(), returned=plain.returned, own=plain.own,
+        wide=False, warnings=(), fixed=plain.fixed, key=plain.key,
+    )  # fmt: skip
+
+
+def keep(kernel: Kernel, signatures: Sequence[Signature], entry: Entry) -> None:
+    """Keep an entry for other processes, if there is nothing that each of them has to be told."""
+    if type(entry) is not Entry or entry.wide or entry.warnings or entry.choices:
+        return
+    if kernel.policy is not None or not entry.key:
+        return
+    checks = tuple([(p, m, q, n, None) for p, m, q, n, _ in entry.checks])
+    results = tuple([r._replace(at=None, rooms=[]) for r in entry.results])
+    plain = Plain(entry.operands, results, entry.order, checks, entry.other_checks,
+                  entry.returned, entry.own, entry.fixed, entry.key)  # fmt: skip
+    kept.store(_key(kernel, signatures), current(), plain, entry.key)
+
+
+def _key(kernel: Kernel, signatures: Sequence[Signature]) -> str:
+    """What the entry depends on: the program, functions and levels of users, the formats."""
+    program = kernel.program
+    lines = ["kernel", show(program), *content(program)]
+    for name, format in program.temporaries:
+        lines.append(f"{name}: {format.describe()} {format.fill_value!r} {kept.stamps(format)}")
+    return "\n".join([*lines, *map(kept.told, signatures)])

@@ -1,0 +1,115 @@
+"""A tensor remembers its last product with an array: others are as right as the first."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pytest
+
+import linnet as ln
+from linnet.formats.addresses import _asked, address_of
+
+FORMATS = {"csr": ln.CSR, "csc": ln.CSC, "coo": ln.COO, "dense": ln.DENSE}
+
+
+def matrix(n=7, m=5, dtype="float64"):
+    rng = np.random.default_rng(n)
+    return np.where(rng.random((n, m)) < 0.4, rng.integers(1, 9, (n, m)), 0).astype(dtype)
+
+
+def remembers(A):
+    """A tensor that has been multiplied often enough to remember how."""
+    for _ in range(3):
+        A @ np.ones(A.shape[1], str(A.dtype))
+    return A
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32", "int64", "complex128"])
+@pytest.mark.parametrize("name", FORMATS)
+def test_other_arrays(name, dtype):
+    a = matrix(dtype=dtype)
+    A = remembers(ln.asarray(a, format=FORMATS[name]))
+    assert A.contents()._again is not None
+    found = [A @ np.full(5, k, dtype) for k in range(6)]
+    for k, y in enumerate(found):  # whose memory is their own
+        np.testing.assert_array_equal(y.to_numpy(), a @ np.full(5, k, dtype))
+        assert str(y.dtype) == dtype
+
+
+@pytest.mark.parametrize(
+    "change",
+    {
+        "another dtype": lambda x: x.astype("float32"),
+        "another order of bytes": lambda x: x.astype(">f8"),
+        "gaps": lambda x: np.repeat(x, 2)[::2],
+        "backwards": lambda x: x[::-1],
+        "read-only": lambda x: np.frombuffer(x.tobytes()),
+        "not aligned": lambda x: np.frombuffer(b"\0" + x.tobytes(), np.uint8)[1:].view(float),
+        "a matrix": lambda x: np.stack([x, 2 * x], axis=1),
+        "a column": lambda x: x[:, None],
+        "a tensor": lambda x: ln.asarray(x),
+    }.values(),
+)
+def test_arrays_of_another_kind(change):
+    a, x = matrix(), np.arange(5.0)
+    A = remembers(ln.asarray(a, format=ln.CSR))
+    for _ in range(3):
+        given = change(x)
+        expected = a @ (given if isinstance(given, np.ndarray) else x)
+        np.testing.assert_allclose(np.asarray((A @ given).to_numpy()), expected)
+        np.testing.assert_array_equal((A @ x).to_numpy(), a @ x)
+
+
+def test_shapes_that_do_not_fit_are_refused():
+    A = remembers(ln.asarray(matrix(), format=ln.CSR))
+    for shape in (4, 6, (4, 2), (1, 5)):
+        with pytest.raises(ln.errors.ShapeError):
+            A @ np.ones(shape)
+
+
+def test_other_options_are_another_kernel():
+    a = matrix()
+    A = remembers(ln.asarray(a, format=ln.CSR))
+    before = A.contents()._again
+    with ln.config(cache_limit=1 << 20):
+        np.testing.assert_array_equal((A @ np.ones(5)).to_numpy(), a.sum(1))
+        A @ np.ones(5)
+        assert A.contents()._again is not before
+
+
+def test_a_tensor_that_is_written_to():
+    a = matrix(6, 6)
+    A = remembers(ln.asarray(a, format=ln.CSR) + 0 * ln.asarray(a, format=ln.CSR))
+    assert not A.contents()._shared
+    A += ln.asarray(a, format=ln.CSR)
+    np.testing.assert_array_equal((A @ np.ones(6)).to_numpy(), 2 * a.sum(1))
+    assert A.contents().pins == 0
+
+
+def test_threads_have_blocks_of_their_own():
+    a = matrix(9, 9)
+    A = remembers(ln.asarray(a, format=ln.CSR))
+
+    def multiplied(k):
+        return all(((A @ np.full(9, k)).to_numpy() == a @ np.full(9, k)).all() for _ in range(200))
+
+    with ThreadPoolExecutor(4) as pool:
+        assert all(pool.map(multiplied, np.arange(4.0)))
+
+
+def test_a_kernel_that_fails_is_left_to_the_general_way():
+    a = matrix()
+    A = remembers(ln.asarray(a, format=ln.CSR))
+    ready = A.contents()._again.ready
+    call, ready.call = ready.call, lambda block: 1
+    try:
+        np.testing.assert_array_equal((A @ np.ones(5)).to_numpy(), a.sum(1))
+    finally:
+        ready.call = call
+
+
+@pytest.mark.parametrize("shape", [(3,), (2, 2), (0,), ()])
+def test_addresses_are_those_that_numpy_tells(shape):
+    for array in (np.zeros(shape), np.ones((4, *shape), "int8")[1:]):
+        assert address_of(array) == _asked(array)
