@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TypeAlias, assert_never
 
 import numpy as np
@@ -56,6 +56,7 @@ from linnet.loops.nodes import (
 )
 from linnet.loops.positions import is_positional
 from linnet.loops.rewrite import is_left
+from linnet.records import dataclass
 
 Do: TypeAlias = Callable[[Env], None]
 Place: TypeAlias = Callable[[Env], tuple[int, ...] | Beyond]
