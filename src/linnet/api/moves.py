@@ -29,9 +29,8 @@ from linnet.api.programs import (
 )
 from linnet.api.storage import alike
 from linnet.formats.format import Format
-from linnet.formats.level import APPEND
+from linnet.formats.level import APPEND, INSIDE
 from linnet.formats.tensor import Tensor
-from linnet.lower.unfurl import INSIDE
 from linnet.runtime.kernel import Kernel
 from linnet.runtime.straight import made
 

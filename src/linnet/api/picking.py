@@ -29,11 +29,10 @@ from linnet.api.programs import (
 from linnet.api.storage import Ints, alike, build, dense, entries, is_dense
 from linnet.formats.coordinates import MANY, sort_stably
 from linnet.formats.format import Format
-from linnet.formats.level import APPEND, ONCE
+from linnet.formats.level import APPEND, INSIDE, ONCE
 from linnet.formats.named import recognize
 from linnet.formats.packing import index_dtype
 from linnet.formats.tensor import Tensor
-from linnet.lower.unfurl import INSIDE
 from linnet.runtime.fibers import arrange_fibers, fits_words
 from linnet.runtime.kernel import Kernel
 from linnet.runtime.straight import made

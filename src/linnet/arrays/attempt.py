@@ -22,7 +22,6 @@ from linnet.arrays.trace import Trace
 from linnet.arrays.twins import Twins
 from linnet.formats.element import ShortCircuit
 from linnet.formats.format import Format
-from linnet.formats.insertion import marks_format
 from linnet.formats.named import SCALAR, stack
 from linnet.formats.tensor import Tensor
 from linnet.loops.rewrite import rewrite_expr, walk
@@ -306,6 +305,8 @@ class Attempt:
         for scalar in all_scalars(self.scalars):
             row = scalar.row
             if row is not None:
+                from linnet.formats.insertion import marks_format  # brings all workspaces along
+
                 found |= {row.marks: marks_format(), row.some: SCALAR}
                 found[scalar.temp] = row_format(scalar)
             else:

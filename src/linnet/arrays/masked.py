@@ -22,7 +22,6 @@ from linnet.arrays.nodes import Map, Node, Reduce, View
 from linnet.arrays.result import simplified
 from linnet.formats.element import Element
 from linnet.formats.format import Format
-from linnet.formats.insertion import DENSE, workspace_format
 from linnet.loops.rewrite import rewrite_expr, walk
 from linnet.names import Names
 
@@ -144,6 +143,8 @@ def _is_stored(access: loops.Access, formats: Formats) -> loops.Expr:
 
 def row_format(scalar: Scalar) -> Format:
     """How a row is stored while it is computed."""
+    from linnet.formats.insertion import DENSE, workspace_format  # brings all workspaces along
+
     leaf = Element(scalar.node.initial, scalar.node.dtype)
     return workspace_format(Format((leaf,), ()), 1, DENSE)
 

@@ -16,8 +16,8 @@ from linnet.algebra.table import add, logical_or, multiply, subtract
 from linnet.arrays.nodes import Constant, Leaf, Map, Node, Position, Reduce, Take, View
 from linnet.arrays.trace import Trace, is_whole
 from linnet.arrays.twins import Twins
+from linnet.formats.level import INSIDE
 from linnet.loops.rewrite import block
-from linnet.lower.unfurl import INSIDE
 from linnet.names import Names
 from linnet.records import dataclass
 

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 STORED = "stored"  # the protocol of an access to what is stored, and not to its mirror image
 ONCE = "once"  # the protocol of an update that promises to write no element twice
 APPEND = "append"  # the same, and all in the order of storage, inside the dimension
+INSIDE = "inside"  # the protocol of slices, which do not leave their dimension
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from dataclasses import replace
 
 from linnet import imp, loops
 from linnet.formats.fiber import Register
-from linnet.formats.level import APPEND
+from linnet.formats.level import APPEND, INSIDE
 from linnet.formats.looplets import (
     Jumper,
     Looplet,
@@ -35,7 +35,6 @@ from linnet.normalize.simplify import simplify_expr
 from linnet.records import dataclass
 
 PERMISSIVE = "permissive"
-INSIDE = "inside"  # the protocol of slices, which do not leave their dimension
 
 
 def unfurl(ctx: Context, cursor: Cursor, index: imp.Var) -> Looplet:
