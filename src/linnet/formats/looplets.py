@@ -58,10 +58,14 @@ class Reserve:
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """Variables for the bounds `start … stop` of what is written at once."""
+    """Variables for the bounds `start … stop` of what is written at once.
+
+    Another one says whether it `follows` what was written before, with nothing between them.
+    """
 
     start: imp.Var
     stop: imp.Var
+    follows: imp.Var
 
 
 @dataclass(frozen=True, slots=True)

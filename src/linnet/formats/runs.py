@@ -61,7 +61,7 @@ def run_lookup(
 
 def span_of(b: Builder) -> Span:
     """Variables for the bounds of a run."""
-    return Span(b.var("start"), b.var("stop"))
+    return Span(b.var("start"), b.var("stop"), b.var("follows", imp.BOOL))
 
 
 def make_room(

@@ -84,7 +84,7 @@ class SparseInterval(Inner):
         second = imp.If(taken, imp.Block((storage.refuse(level),)), imp.EMPTY)
         new = (second, imp.Store(left, p, imp.cast(span.start, left.dtype)), *stop)
         with b.collect() as end:
-            end_run(b, fiber, q, imp.eq(at, span.start), stop, new, forget)
+            end_run(b, fiber, q, span.follows & imp.eq(at, span.start), stop, new, forget)
             b.emit(imp.Assign(at, span.stop))
         here = (imp.Let(q, p + imp.Cast(taken, imp.INT)), *saved)
         body = run_lookup(b, fiber, q, span, here, tuple(end), forget)

@@ -78,7 +78,7 @@ class SparseRunList(Appended):
             make_room(b, storage, level, names, n + 1)
         longer = (imp.Store(right, n - 1, stop),)
         with b.collect() as end:
-            end_run(b, fiber, n, imp.eq(at, span.start), longer, tuple(new), forget)
+            end_run(b, fiber, n, span.follows & imp.eq(at, span.start), longer, tuple(new), forget)
             b.emit(imp.Assign(at, span.stop))
         opened, closed = around_fiber(b, fiber, n)
         with b.collect() as begin:

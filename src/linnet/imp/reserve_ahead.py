@@ -186,12 +186,10 @@ class _Pass:
         """For what an outermost loop appends, twice the number of entries that it walks."""
         match count:
             case imp.Binary("+", imp.Var() as written, _) if self.depth == 1:
-                for stmt in statements(loop.body):
-                    if isinstance(stmt, imp.For):
-                        length = imp.widen(stmt.stop) - imp.widen(stmt.start)
-                        total = self._total(length, loop)
-                        if total != length:
-                            return written + total * 2
+                for length in _lengths(loop):
+                    total = self._total(length, loop)
+                    if total != length:
+                        return written + total * 2
         return None
 
     def _total(self, e: imp.Expr, loop: imp.For) -> imp.Expr:
@@ -210,6 +208,31 @@ class _Pass:
                 return imp.Binary(op, left, right, dtype)
             case _:
                 return e
+
+
+def _lengths(loop: imp.For) -> Iterator[imp.Expr]:
+    """How many positions the loops inside walk, each from where it begins to where it ends."""
+    lets: Lets = {}
+    for stmt in statements(loop.body):
+        match stmt:
+            case imp.Let(var, value):
+                lets[var.name] = value
+            case imp.For(_, start, stop):
+                yield imp.widen(stop) - imp.widen(start)
+            case imp.While(cond):
+                for term in _conjuncts(cond):
+                    match term:
+                        case imp.Binary("<", imp.Var(q), imp.Var(end)) if {q, end} <= lets.keys():
+                            yield lets[end] - lets[q]
+
+
+def _conjuncts(cond: imp.Expr) -> Iterator[imp.Expr]:
+    match cond:
+        case imp.Binary("and", a, b):
+            yield from _conjuncts(a)
+            yield from _conjuncts(b)
+        case _:
+            yield cond
 
 
 def _terms(e: imp.Expr) -> Iterator[imp.Expr]:

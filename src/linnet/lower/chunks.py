@@ -7,11 +7,13 @@ store, what lies between is stepped over.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import reduce
 
 from linnet import imp, loops
 from linnet.formats.looplets import FILL, Looplet, Phase, Run, Sequence, Stepper, Switch, Thunk
+from linnet.imp.rewrite import substitute
 from linnet.imp.rewrite import walk as nodes
 from linnet.lower.cases import cases
 from linnet.lower.context import Context, Cursor
@@ -52,7 +54,8 @@ def walk_pieces(ctx: Context, r: Region, cursor: Cursor, s: Stepper) -> None:
             stop = imp.minimum(stop, r.hi)
         first = ctx.b.let(f"{r.index.name}_first", first)
         stop = ctx.b.let(f"{r.index.name}_next", stop)
-        lower_region(ctx, replace(r.with_looplet(cursor, piece.stored), lo=first, hi=stop))
+        here = replace(r.with_looplet(cursor, piece.stored), lo=first, hi=stop)
+        lower_region(ctx, replace(here, apart=(first, stop) if _are_apart(r, [s]) else None))
         break_early(ctx, r.body)
 
     body, what = ctx.collect(lower), note(r.index, [cursor])
@@ -182,20 +185,61 @@ def meet_chunks(
         stop = least(ctx, r, [*(w.last for w in walks), *([r.hi] if beyond else [])])
         stored = {c: p.stored for c, p in pieces.items()}
         both = replace(r, looplets={**r.looplets, **stored}, lo=first, hi=stop, nonempty=True)
+        if under_way is None and _are_apart(r, [w.stepper for w in walks]):
+            both = replace(both, apart=(first, stop))
 
         def meet() -> None:
             ctx.b.emit(*(stmt for p in pieces.values() if p not in late for stmt in p.preamble))
             lower_region(ctx, both)
             break_early(ctx, r.body)
+            ctx.b.emit(imp.Assign(start, stop), *_pass(ctx, walks, pieces, stop))
 
-        ctx.b.emit(imp.If(first < stop, ctx.collect(meet), imp.EMPTY))
-        end = ctx.b.let(f"{r.index.name}_end", imp.maximum(first, stop))
-        for w in walks:
-            ctx.b.emit(*step(w, w.last <= end))
-        ctx.b.emit(imp.Assign(start, end))
+        missed = (imp.Assign(start, first), *_step_all(walks, first))
+        ctx.b.emit(imp.If(first < stop, ctx.collect(meet), imp.Block(missed)))
 
     what = note(r.index, [w.cursor for w in walks])
     ctx.b.emit(imp.While(reduce(imp.Operators.__and__, conds), ctx.collect(lower), what))
+
+
+def _step_all(walks: list[Walk], end: imp.Expr) -> Iterator[imp.Stmt]:
+    """Move on where a chunk ends before an index."""
+    for w in walks:
+        yield from step(w, w.last <= end)
+
+
+def _pass(
+    ctx: Context, walks: list[Walk], pieces: dict[Cursor, Piece], stop: imp.Expr
+) -> Iterator[imp.Stmt]:
+    """Move on from what all chunks share, which ends at `stop`.
+
+    Runs that are much alike in all fibers, as in neighbouring rows of an image, end before any
+    other begins: then all move on at once, and the next step waits for none of the values.
+    """
+    if not all(_is_plain_run(w.stepper, pieces[w.cursor]) for w in walks):
+        yield from _step_all(walks, stop)
+        return
+    far, conds = ctx.b.var("far"), []
+    ends: list[imp.Expr] = [w.last for w in walks]
+    for w in walks:
+        left, next = pieces[w.cursor].left, w.stepper.pos + 1
+        assert left is not None
+        begins = substitute(left, {w.stepper.pos.name: next})
+        conds.append((next >= w.end) | (begins >= far))
+    yield imp.Let(far, reduce(imp.maximum, ends))
+    moves = imp.Block(tuple(stmt for w in walks for stmt in advance(w.stepper)))
+    rest = imp.Block(tuple(_step_all(walks, stop)))
+    yield imp.If(reduce(imp.Operators.__and__, conds), moves, rest)
+
+
+def _is_plain_run(s: Stepper, piece: Piece) -> bool:
+    """Whether chunks are runs at positions that are counted, and say where they begin."""
+    plain = s.next is None and not s.setup and not piece.preamble
+    return plain and piece.left is not None and isinstance(piece.stored, Run)
+
+
+def _are_apart(r: Region, steppers: list[Stepper]) -> bool:
+    """Whether no stretch in which all of these have a chunk begins where the one before it ends."""
+    return r.is_whole and all(s.reach == s.pos for s in steppers)
 
 
 def _first(pieces: list[Piece], start: imp.Var, begin: imp.Expr | None) -> imp.Expr:

@@ -72,7 +72,7 @@ def lower_loop(ctx: Context, loop: loops.Loop, lower_stmt: LowerStmt) -> None:
     body, dirty = lift_dirty(body) if plain else (body, [])
     ctx.running.append(not point)
     parts, ctx.parts = ctx.parts, ctx.parts * max([1, *cuts.values()])
-    region = Region(index, lo, hi, looplets, body, lower_stmt, point)
+    region = Region(index, lo, hi, looplets, body, lower_stmt, point, extent=(lo, hi))
     if ctx.trace is not None:
         ctx.trace.note(f"Unfurl {loop.index}", walked_line(region))
     lower_region(ctx, region)

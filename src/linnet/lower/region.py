@@ -54,7 +54,9 @@ class Region:
 
     In a `point` region the index variable is already set, and is the only index; one that is
     `nonempty` is known to have an index. In a `tight` one nobody has made room for what is written
-    at single indices. A `merged` one is a case of a loop over several fibers.
+    at single indices. A `merged` one is a case of a loop over several fibers. `extent` has the
+    bounds of the loop that it is a part of; `apart` are bounds of which it is known that something
+    lies between them and those before, which a part of the region does not say of itself.
     """
 
     index: imp.Var
@@ -67,6 +69,13 @@ class Region:
     nonempty: bool = False
     tight: bool = False
     merged: bool = False
+    extent: tuple[imp.Expr, imp.Expr] | None = None
+    apart: tuple[imp.Expr, imp.Expr] | None = None
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether this is all of its loop."""
+        return (self.lo, self.hi) == self.extent
 
     def with_looplet(self, cursor: Cursor, looplet: object) -> Region:
         """The region with another looplet for one fiber."""
@@ -292,6 +301,7 @@ def lower_point(ctx: Context, r: Region, whole: bool = False) -> None:
     Where what is written takes a run at once, this is the body for the `whole` region.
     """
     bounds = (r.lo, r.hi) if whole else (r.index, r.index + 1)
+    follows = imp.FALSE if bounds == r.apart else imp.TRUE
     payloads: dict[Cursor, Payload] = {}
     for cursor, looplet in r.looplets.items():
         assert isinstance(looplet, Lookup | Run)
@@ -307,7 +317,7 @@ def lower_point(ctx: Context, r: Region, whole: bool = False) -> None:
     for cursor in cursors_of(body, r.index.name):
         if cursor not in r.looplets:
             continue  # a comparison that has come up only now: it is tested
-        payload = _chosen(r.looplets[cursor], body, cursor, bounds)
+        payload = _chosen(r.looplets[cursor], body, cursor, (*bounds, follows))
         if isinstance(payload, Thunk):
             ctx.b.emit(*payload.preamble)
             epilogues.append(payload.epilogue)
@@ -328,7 +338,7 @@ def _as_runs(switch: Switch) -> Switch:
 
 
 def _chosen(
-    looplet: Looplet, body: loops.Stmt, cursor: Cursor, bounds: tuple[imp.Expr, imp.Expr]
+    looplet: Looplet, body: loops.Stmt, cursor: Cursor, span: tuple[imp.Expr, ...]
 ) -> Payload:
     """The payload for writing: cheaper where something is certain to be written."""
     assert isinstance(looplet, Lookup)
@@ -337,5 +347,5 @@ def _chosen(
     assert payload is not None
     if looplet.span is None:
         return payload
-    start, stop = looplet.span.start.name, looplet.span.stop.name
-    return with_variables(payload, {start: bounds[0], stop: bounds[1]})  # type: ignore[return-value]
+    names = (looplet.span.start.name, looplet.span.stop.name, looplet.span.follows.name)
+    return with_variables(payload, dict(zip(names, span, strict=True)))  # type: ignore[return-value]

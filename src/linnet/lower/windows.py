@@ -148,4 +148,5 @@ def _through(ctx: Context, window: list[Pane], base: Pane) -> Stepper:
         seek=Seek(target, sought),
         setup=() if apart else (imp.Let(end, s.reach),),
         next=None if apart else (imp.Assign(s.pos, end + 1),),
+        reach=s.pos,
     )
