@@ -11,7 +11,7 @@ from typing import assert_never
 
 from linnet import imp
 from linnet.backend.identifiers import identifier, symbol
-from linnet.backend.inlining import ALWAYS, NEVER, PERHAPS, inlining
+from linnet.backend.inlining import ALWAYS, NEVER, PERHAPS, RARELY, inlining
 from linnet.backend.llvm_memory import (
     fill,
     give_up,
@@ -37,14 +37,14 @@ from linnet.backend.survey import Survey, survey
 from linnet.backend.versions import Version, versions
 from linnet.imp.effects import effects_of
 
-_CODELET = {PERHAPS: "#0", ALWAYS: "#1", NEVER: "#5"}
-_ATTRIBUTES = """
-attributes #0 = { nounwind }
-attributes #1 = { nounwind alwaysinline }
-attributes #2 = { nounwind willreturn memory(none) }
-attributes #3 = { nounwind noinline cold }
-attributes #4 = { nounwind }
-attributes #5 = { nounwind noinline }
+_CODELET = {PERHAPS: "#0", ALWAYS: "#1", RARELY: "#3", NEVER: "#5"}
+_ATTRIBUTES = f"""
+attributes #0 = {{ nounwind }}
+attributes #1 = {{ nounwind {ALWAYS} }}
+attributes #2 = {{ nounwind willreturn memory(none) }}
+attributes #3 = {{ nounwind {RARELY} }}
+attributes #4 = {{ nounwind }}
+attributes #5 = {{ nounwind {NEVER} }}
 """
 
 
@@ -55,7 +55,7 @@ def render(kernel: imp.Kernel) -> str:
     facts = survey(kernel, effects)
     parts = [_kernel(kernel, module, facts)]
     surveys = {f.name: survey(f, effects) for f in kernel.codelets}
-    told = inlining(surveys)
+    told = inlining(surveys, {f.name for f in kernel.codelets if f.rare})
     parts += [_codelet(f, module, surveys[f.name], _CODELET[told[f.name]]) for f in kernel.codelets]
     if facts.tasks:
         parts += [around(symbol(kernel), module, facts.tasks), *functions(module, facts.tasks)]

@@ -204,12 +204,16 @@ Node: TypeAlias = Expr | Address | Buffer | Stmt
 
 @dataclass(frozen=True, slots=True)
 class Function:
-    """A codelet: parameters are variables and buffers, in the order of the call."""
+    """A codelet: parameters are variables and buffers, in the order of the call.
+
+    A `rare` one is hardly ever called, and need not be fast.
+    """
 
     name: str
     params: tuple[Var | Buffer, ...]
     body: Block
     dtype: str | None
+    rare: bool = False
 
 
 @dataclass(frozen=True, slots=True)

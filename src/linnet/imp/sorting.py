@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from collections.abc import MutableSequence
 
+from linnet.imp.rare import rare
+
 Ints = MutableSequence[int]
 
 _SMALL = 16  # up to this many keys are sorted by exchanges
@@ -96,6 +98,7 @@ def _sort_small(keys: Ints, lo: int, hi: int) -> None:
         end -= 2
 
 
+@rare
 def _heapsort(keys: Ints, lo: int, hi: int) -> None:
     """Sort in n log n steps, whatever the keys: make a heap, then take the largest off."""
     n = hi - lo
@@ -193,6 +196,7 @@ def _sort_small_pairs(keys: Ints, payload: Ints, lo: int, hi: int) -> None:
         end -= 2
 
 
+@rare
 def _heapsort_pairs(keys: Ints, payload: Ints, lo: int, hi: int) -> None:
     n = hi - lo
     start = n >> 1

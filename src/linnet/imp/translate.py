@@ -18,6 +18,7 @@ from linnet.imp.arithmetic import concrete
 from linnet.imp.effects import ends
 from linnet.imp.exact_rules import EXACT
 from linnet.imp.expressions import Callee, Frame
+from linnet.imp.rare import is_rare
 from linnet.imp.rewrite import rewrite
 from linnet.imp.rules import Rules
 from linnet.imp.scopes import find_scopes
@@ -143,7 +144,7 @@ def _translate(
     result = found.get(RESULT)
     if result and not ends(body):
         raise work.frame.refusal(source.definition, f"`{function.__name__}` may return no value")
-    made = rules.finish(imp.Function(name, params, body, result))
+    made = rules.finish(imp.Function(name, params, body, result, is_rare(function)))
     return Translation((*callees.values(), made), result)
 
 

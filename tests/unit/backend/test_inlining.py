@@ -1,7 +1,7 @@
 """Which codelets LLVM is told to inline, and which not to."""
 
 from linnet import imp
-from linnet.backend.inlining import ALWAYS, NEVER, PERHAPS, inlining
+from linnet.backend.inlining import ALWAYS, NEVER, PERHAPS, RARELY, inlining
 from linnet.backend.survey import survey
 from linnet.imp.codelets import instantiate
 
@@ -11,7 +11,8 @@ INDICES, FLAGS, INT = "int32*", "bool*", "int64"
 def told(name: str, *types: str) -> dict[str, str]:
     registry: dict[str, imp.Function] = {}
     instantiate(name, types, registry)
-    return inlining({name: survey(f) for name, f in registry.items()})
+    rare = {name for name, f in registry.items() if f.rare}
+    return inlining({name: survey(f) for name, f in registry.items()}, rare)
 
 
 def test_what_is_short_is_always_inlined():
@@ -21,8 +22,13 @@ def test_what_is_short_is_always_inlined():
 def test_a_loop_inside_of_a_loop_is_called_and_so_is_what_calls_it():
     found = told("order", FLAGS, INT, INDICES, INT)
     assert found["partition_i32"] == found["follow_i32"] == ALWAYS
-    for name in ("heapsort_i32", "quicksort_i32", "sweep_b_i32", "order_b_i32"):
+    for name in ("quicksort_i32", "sweep_b_i32", "order_b_i32"):
         assert found[name] == NEVER
+
+
+def test_what_is_hardly_ever_called_is_not_optimized():
+    assert told("sort", INDICES, INT, INT)["heapsort_i32"] == RARELY
+    assert told("sort_pairs", INDICES, INDICES, INT, INT)["heapsort_pairs_i32_i32"] == RARELY
 
 
 def test_of_what_is_long_but_has_plain_loops_llvm_decides():
