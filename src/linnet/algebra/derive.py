@@ -7,10 +7,11 @@ makes of those of its arguments. `normalize.collapse` does, place by place, what
 
 from __future__ import annotations
 
-from linnet.algebra.dtypes import Number, concrete, kind
+from linnet.algebra.dtypes import Number, as_python, concrete, kind
 from linnet.algebra.exact import apply, same
 from linnet.algebra.function import Function
 from linnet.algebra.regions import UNIVERSE, Region, intersection, substitute, union
+from linnet.errors import DTypeError
 from linnet.records import dataclass
 
 
@@ -77,6 +78,24 @@ def _annihilated(
         decided = value
         found.append(arg.region)
     return None if decided is None else (found, decided)
+
+
+def outside(function: Function, dtype: str) -> Number:
+    """What a function with a given space is outside of it, in the type of its result."""
+    held = concrete(dtype)
+    if function.outside is not None:
+        return as_python(function.outside, held)
+    types = tuple([_holding(value, held) for value in function.fills])
+    return as_python(apply(function, function.fills, types), held)
+
+
+def _holding(value: Number, dtype: str) -> str:
+    """A type for a fill value: that of the result, if it can be."""
+    try:
+        as_python(value, dtype)
+    except DTypeError:
+        return "float64" if not isinstance(value, complex) else "complex128"
+    return dtype
 
 
 def decides(function: Function, k: int, value: Number, dtype: str) -> Number | None:

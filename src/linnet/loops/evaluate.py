@@ -14,10 +14,11 @@ from typing import TypeAlias
 
 import numpy as np
 
-from linnet.algebra.derive import deciding
+from linnet.algebra.derive import deciding, outside
 from linnet.algebra.dtypes import as_python, concrete, kind
 from linnet.algebra.exact import converter
 from linnet.algebra.function import Function
+from linnet.algebra.regions import holds, possible
 from linnet.errors import IndexBoundsError
 
 Env: TypeAlias = dict[str, object]
@@ -83,11 +84,11 @@ def call(function: Function, args: list[Code]) -> Code:
             run, constant = runs[chosen], args[chosen].constant
         case "where":
             run, constant = _choice(runs, args), _are_alike(args[1:], runs[1:])
-        case _ if loose:
+        case _ if loose or function.space is not None:
             run = _loose_call(function, args, runs, given, result)
         case _:
             run = _plain_call(function, runs, result)
-    return Code(result, run, loose, constant)
+    return Code(result, run, loose or function.space is not None, constant)
 
 
 def positional(code: Code) -> Code:
@@ -109,6 +110,7 @@ def _loose_call(
     numpy, finish = function.numpy, to(result)
     laws = [deciding(function, k, dtype) for k, dtype in enumerate(given)]
     constants = [a.constant and kind(t) in "biu" for a, t in zip(args, given, strict=True)]
+    beyond = None if function.space is None else finish(outside(function, result))
 
     def call(env: Env) -> object:
         values = [run(env) for run in runs]
@@ -124,11 +126,34 @@ def _loose_call(
         ]
         if decided and all(same(decided[0][0], other) for other, _ in decided):
             return _marked(finish(decided[0][0]), [value for _, value in decided])
+        if function.space is not None and _is_outside(function, values, args):
+            return Structural(beyond, all(_is_sure(v) for v in values))
         if len(present) < len(values):
             return MISSING
         return _known(finish(numpy(*[plain(v) for v in values])), values, args)
 
     return call
+
+
+def _is_outside(function: Function, values: list[object], args: list[Code]) -> bool:
+    """Whether a function is not computed, by what is not stored, or else by all values."""
+    assert function.space is not None
+    there = [not same(plain(v), fill) for v, fill in zip(values, function.fills, strict=True)]
+    known = {
+        name: differs
+        for name, differs, value, arg in zip(function.params, there, values, args, strict=True)
+        if type(value) is Structural or arg.constant
+    }
+    if not possible(function.space, known):
+        return True
+    if MISSING in values or holds(function.space, lambda name: known.get(name, True)):
+        return False
+    by_value = dict(zip(function.params, there, strict=True))
+    return not holds(function.space, lambda name: by_value[name])
+
+
+def _is_sure(value: object) -> bool:
+    return type(value) is not Structural or value.sure
 
 
 def _marked(found: object, deciding: list[object]) -> object:

@@ -18,6 +18,7 @@ from linnet.loops.rewrite import accesses, rewrite_stmt, walk
 from linnet.lower.trace import Trace
 from linnet.normalize.affine import affine_of, is_mask
 from linnet.normalize.facts import Facts
+from linnet.normalize.known import data
 from linnet.normalize.simplify import MISSING, simplify
 from linnet.records import dataclass
 
@@ -105,9 +106,11 @@ class Mask:
     update: bool = False
     name: str = "mask"
 
-    def truth(self, value: bool) -> loops.Literal:
+    def truth(self, value: bool) -> loops.Expr:
         """What the comparison is in some part of the loop, where it is not made."""
-        return loops.Literal(value, "bool", structural=is_positional(self.call))
+        positional = is_positional(self.call)
+        literal = loops.Literal(value, "bool", structural=positional)
+        return literal if positional else data(literal)
 
 
 def cursors_of(body: loops.Stmt, index: str) -> list[Cursor]:

@@ -7,15 +7,12 @@ from typing import assert_never
 
 from linnet import imp, loops
 from linnet.formats.fiber import Fiber, Register, Storage
-from linnet.loops.rewrite import substitute
 from linnet.lower.binding import bind, statements
 from linnet.lower.context import Context, fresh_targets, initialize, settle
 from linnet.lower.expressions import lower_expr, lower_update, out_of_bounds, status_of
 from linnet.lower.loop import lower_loop
 from linnet.lower.trace import body_lines
 from linnet.lower.visits import count
-from linnet.normalize.guards import held
-from linnet.normalize.known import known, negated
 from linnet.normalize.simplify import MISSING, is_missing, same
 
 
@@ -66,20 +63,13 @@ def lower_block(ctx: Context, stmts: list[loops.Stmt]) -> None:
 
 
 def lower_let(ctx: Context, stmt: loops.Let) -> loops.Stmt:
-    """Name a value; what follows knows where that is stored, if it was searched for."""
+    """Name a value."""
     name, value = stmt.name, stmt.value
     code = lower_expr(ctx, value)
     ctx.facts.name(name, code.dtype)
     ctx.b.emit(imp.Let(imp.Var(name, code.dtype), code))
     ctx.known.define(name, code)
-    found = known(value)
-    if not found:
-        return stmt.body
-    named: loops.Expr = loops.Name(name)
-    for cond, literal in found:
-        stored = ctx.b.let(f"{name}_found", lower_expr(ctx, negated(cond)), imp.BOOL)
-        named = held(loops.Value(stored), named, literal)
-    return ctx.simplify(substitute(stmt.body, {name: named}))
+    return stmt.body
 
 
 def lower_declare(ctx: Context, stmt: loops.Declare, rest: list[loops.Stmt]) -> list[loops.Stmt]:

@@ -15,7 +15,7 @@ from itertools import product
 from math import prod
 
 from linnet import loops
-from linnet.algebra.derive import decides, deciding
+from linnet.algebra.derive import decides, deciding, outside
 from linnet.algebra.dtypes import Number, as_python, concrete, kind
 from linnet.algebra.exact import apply, same
 from linnet.algebra.function import Function
@@ -33,6 +33,7 @@ from linnet.algebra.table import (
 from linnet.errors import DTypeError
 from linnet.formats.fiber import Fiber, Register
 from linnet.loops.types import dtype_of
+from linnet.normalize.known import data
 
 GUARD = replace(where)
 """`where`, made here: beyond the condition there is nothing to compute, and nothing to store."""
@@ -82,21 +83,7 @@ def leave_space(call: loops.Call, types: Types) -> loops.Expr | None:
 
 def _fill(function: Function, dtype: str) -> loops.Literal:
     """What a function is outside its iteration space."""
-    fills, held = function.fills, concrete(dtype)
-    if function.outside is not None:
-        return loops.Literal(as_python(function.outside, held), held, structural=True)
-    types = tuple([_holding(value, held) for value in fills])
-    value = apply(function, fills, types)
-    return loops.Literal(as_python(value, held), held, structural=True)
-
-
-def _holding(value: complex, dtype: str) -> str:
-    """A type for a fill value: that of the result, if it can be."""
-    try:
-        as_python(value, dtype)
-    except DTypeError:
-        return "float64" if not isinstance(value, complex) else "complex128"
-    return dtype
+    return loops.Literal(outside(function, dtype), concrete(dtype), structural=True)
 
 
 @lru_cache(maxsize=256)
@@ -176,7 +163,8 @@ def annihilate(call: loops.Call, types: Types) -> loops.Expr | None:
     decided, structural = found[0][0], all(structural for _, structural in found)
     if any(_may_disagree(function, k, arg, types, decided) for k, arg in others):
         return None
-    return loops.Literal(as_python(decided, concrete(result)), concrete(result), structural)
+    literal = loops.Literal(as_python(decided, concrete(result)), concrete(result), structural)
+    return literal if structural else data(literal)
 
 
 def _may_disagree(

@@ -17,7 +17,7 @@ from linnet.formats.format import Format
 from linnet.formats.insertion import counts_format
 from linnet.loops.rewrite import map_stmts, rewrite_stmt, substitute, walk
 from linnet.names import Names
-from linnet.normalize.simplify import identical
+from linnet.normalize.branches import identical
 from linnet.records import dataclass
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import field
+from itertools import count
 
 from linnet import loops
 from linnet.algebra.dtypes import Number, as_python
@@ -46,6 +47,15 @@ class Facts:
     simplified: dict[int, tuple[loops.Call, loops.Expr]] = field(
         default_factory=dict, compare=False
     )
+    flags: dict[tuple[str, int], str] = field(default_factory=dict, compare=False)
+
+    def flag(self, name: str, k: int) -> str:
+        """A name that says where the value of another is stored, and that nothing else has."""
+        if (name, k) not in self.flags:
+            taken = {*self.types, *self.flags.values()}
+            names = (f"{name}_found{'_' * n}" for n in count())
+            self.flags[name, k] = next(n for n in names if n not in taken)
+        return self.flags[name, k]
 
     def name(self, name: str, dtype: str) -> None:
         """Remember the type of a named value."""

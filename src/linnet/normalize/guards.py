@@ -28,6 +28,7 @@ from linnet.normalize.known import (
     joined,
     known,
     negated,
+    number,
     plain,
     settled,
 )
@@ -133,6 +134,7 @@ def _is_exact(
     """Whether the call gives the constant also when it is computed with the fill value."""
     computed = loops.Call(call.function, tuple([_as_number(a) for a in call.args]))
     found = annihilate(computed, types) or simplify(computed)
+    found = number(found)
     return isinstance(found, loops.Literal) and repr(found.value) == repr(otherwise.value)
 
 

@@ -13,7 +13,7 @@ from linnet import imp, loops
 from linnet.algebra.function import Function
 from linnet.algebra.table import equal, logical_and, logical_not, logical_or, not_equal, where
 from linnet.loops.positions import is_positional
-from linnet.loops.rewrite import walk
+from linnet.loops.rewrite import map_args, walk
 
 Known = tuple[loops.Expr, loops.Literal]
 """A condition, and what a value is known to be where it holds."""
@@ -34,7 +34,28 @@ def _itself(args: tuple[imp.Expr, ...], dtype: str) -> imp.Expr:
 
 
 PLAIN = Function("plain", 1, lambda given: (given, given[0]), _itself, lambda x: x)
-"""A value of which all that is known has been said around it."""
+"""A test of which all that is known has been said around it."""
+
+DATA = replace(PLAIN)
+"""A number that is what a stored value, or a number of the program, has made of others.
+
+It is not put together with what is not stored: what a program means does not depend on when the
+compiler comes to know a value.
+"""
+
+
+def data(literal: loops.Literal) -> loops.Call:
+    """A number that counts as if it were computed while running."""
+    return loops.Call(DATA, (replace(literal, structural=False),))
+
+
+def number(expr: loops.Expr) -> loops.Expr:
+    """The number that an expression is, if it is one, whatever it counts as."""
+    match expr:
+        case loops.Call(function, (literal,)) if function is DATA:
+            return literal
+        case _:
+            return expr
 
 
 def known(expr: loops.Expr) -> list[Known]:
@@ -82,7 +103,7 @@ def _of_both(a: loops.Expr, b: loops.Expr, decisive: bool) -> list[Known]:
 
 def is_safe(cond: loops.Expr) -> bool:
     """Whether a condition can be asked for anywhere: it reads nothing."""
-    allowed = loops.Call | loops.Index | loops.Literal | loops.Dimension
+    allowed = loops.Call | loops.Index | loops.Literal | loops.Dimension | loops.Name
     return all(isinstance(node, allowed) or _is_variable(node) for node in walk(cond))
 
 
@@ -118,8 +139,13 @@ def elsewhere(expr: loops.Expr, literal: loops.Literal) -> loops.Expr:
             return loops.Call(where, (cond, elsewhere(yes, literal), elsewhere(no, literal)))
         case loops.Call() if is_of_indices(expr):
             return _truth(not literal.value)
-        case loops.Call(function) if function.name in JUNCTIONS:
-            return loops.Call(PLAIN, (expr,))
+        case loops.Call(function, args) if function.name in JUNCTIONS:
+            decisive = function.name == "logical_or"
+            if function.name == "logical_not":
+                return loops.Call(function, (elsewhere(args[0], _truth(not literal.value)),))
+            if bool(literal.value) is not decisive:
+                return plain(expr)
+            return loops.Call(function, tuple([elsewhere(a, literal) for a in args]))
         case _:
             return expr
 
@@ -133,8 +159,10 @@ def plain(expr: loops.Expr) -> loops.Expr:
             return plain(value)
         case loops.Call(function, (cond, yes, no)) if function.name == "where":
             return loops.Call(where, (cond, plain(yes), plain(no)))
-        case loops.Call(function) if function.name in JUNCTIONS or is_positional(expr):
+        case loops.Call() if is_positional(expr):
             return loops.Call(PLAIN, (expr,))
+        case loops.Call(function, args) if function.name in JUNCTIONS:
+            return loops.Call(function, tuple([plain(a) for a in args]))
         case _:
             return expr
 
@@ -142,10 +170,11 @@ def plain(expr: loops.Expr) -> loops.Expr:
 def settled(expr: loops.Expr) -> loops.Expr:
     """`0 if c else 0`, of which one is not stored, is 0 where that does not matter."""
     match expr:
-        case loops.Call(function, (_, loops.Literal() as yes, loops.Literal() as no)):
-            if function.name == "where" and _is_number(yes, no):
-                return replace(yes, structural=False)
-    return expr
+        case loops.Call(function, (_, yes, no)) if function.name == "where":
+            one, other = number(yes), number(no)
+            if isinstance(one, loops.Literal) and isinstance(other, loops.Literal):
+                return replace(one, structural=False) if _is_number(one, other) else expr
+    return number(expr)
 
 
 def _is_number(a: loops.Literal, b: loops.Literal) -> bool:
@@ -155,6 +184,15 @@ def _is_number(a: loops.Literal, b: loops.Literal) -> bool:
 def _is_this(expr: loops.Expr, literal: loops.Literal) -> bool:
     is_known = isinstance(expr, loops.Literal) and expr.structural
     return is_known and repr(expr.value) == repr(literal.value)  # type: ignore[union-attr]
+
+
+def as_test(expr: loops.Expr) -> loops.Expr:
+    """A condition, of which it does not matter how its parts come to be true."""
+    match settled(expr):
+        case loops.Call(function) as call if function.name in (*JUNCTIONS, "where"):
+            return map_args(call, as_test)
+        case found:
+            return found
 
 
 def joined(a: loops.Expr, b: loops.Expr) -> loops.Expr:

@@ -7,7 +7,6 @@ a loop body.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import replace
 
@@ -30,12 +29,24 @@ from linnet.loops.rewrite import (
     walk,
 )
 from linnet.loops.types import dtype_of
-from linnet.normalize import guards
+from linnet.normalize import branches, guards
 from linnet.normalize.agreed import runs_within
+from linnet.normalize.branches import identical
 from linnet.normalize.collapse import GUARD, annihilate, typed
 from linnet.normalize.collapse import collapse as collapsed
 from linnet.normalize.facts import Facts
-from linnet.normalize.known import PLAIN, elsewhere, is_of_indices, known, negated, settled
+from linnet.normalize.known import (
+    DATA,
+    PLAIN,
+    Known,
+    as_test,
+    elsewhere,
+    is_of_indices,
+    known,
+    negated,
+    plain,
+    settled,
+)
 from linnet.normalize.unread import without_unread
 
 
@@ -89,7 +100,7 @@ def _leaves_out(stmt: loops.Assign, facts: Facts) -> bool:
 
 
 def _simplify_if(stmt: loops.If, facts: Facts) -> loops.Stmt:
-    cond = settled(simplify_expr(stmt.cond, facts))
+    cond = _as_test(simplify_expr(stmt.cond, facts), facts)
     if isinstance(cond, loops.Literal):
         return simplify(stmt.then if cond.value else stmt.orelse, facts)
     then, orelse = simplify(stmt.then, facts), simplify(stmt.orelse, facts)
@@ -98,15 +109,37 @@ def _simplify_if(stmt: loops.If, facts: Facts) -> loops.Stmt:
     return loops.If(cond, then, orelse, stmt.at)
 
 
+def _as_test(cond: loops.Expr, facts: Facts) -> loops.Expr:
+    """A condition, of which it does not matter how it comes to be true."""
+    told = as_test(cond)
+    return told if told is cond else simplify_expr(told, facts)
+
+
 def _simplify_let(stmt: loops.Let, facts: Facts) -> loops.Stmt:
     value = simplify_expr(stmt.value, facts)
     if isinstance(value, loops.Literal) or is_of_indices(value):
         return simplify(substitute(stmt.body, {stmt.name: value}), facts)
     facts.name(stmt.name, dtype_of(value, facts.types))
+    found = known(value)
+    if found:
+        return _let_known(replace(stmt, value=value), found, facts)
     body = simplify(stmt.body, facts)
     if not any(isinstance(n, loops.Name) and n.name == stmt.name for n in walk(body)):
         return body
     return loops.Let(stmt.name, value, body, stmt.at)
+
+
+def _let_known(stmt: loops.Let, found: list[Known], facts: Facts) -> loops.Stmt:
+    """Name a value, and where it is stored, for what follows."""
+    named: loops.Expr = loops.Name(stmt.name)
+    flags = [(facts.flag(stmt.name, k), negated(cond)) for k, (cond, _) in enumerate(found)]
+    for (flag, _), (_, literal) in zip(flags, found, strict=True):
+        named = guards.held(loops.Name(flag), named, literal)
+    body = substitute(stmt.body, {stmt.name: named})
+    body = loops.Let(stmt.name, plain(stmt.value), body, stmt.at)
+    for flag, cond in flags:
+        body = loops.Let(flag, cond, body, stmt.at)
+    return simplify(body, facts)
 
 
 def _without_unwritten(stmt: loops.Stmt, facts: Facts) -> loops.Stmt:
@@ -235,7 +268,7 @@ def _by_laws(expr: loops.Call, facts: Facts) -> loops.Expr:
 def fold(call: loops.Call, facts: Facts) -> loops.Expr | None:
     """A function of constants is a constant."""
     literals = [a for a in call.args if isinstance(a, loops.Literal)]
-    if len(literals) < len(call.args):
+    if len(literals) < len(call.args) or call.function is DATA:
         return None
     structural = any(a.structural for a in _considered(call.function, literals))
     decided = annihilate(call, facts.types) if structural else None
@@ -322,37 +355,8 @@ def spread_guards(call: loops.Call, facts: Facts) -> loops.Expr | None:
 
 
 def choose_branch(call: loops.Call, facts: Facts) -> loops.Expr | None:
-    """`where(True, x, y) -> x` and `where(c, x, x) -> x`, if that has the type of the whole."""
-    if call.function.name != "where":
-        return None
-    cond, yes, no = call.args
-    match cond, yes, no:
-        case loops.Literal(value), _, _:
-            chosen = yes if value else no
-            if cond.structural and isinstance(chosen, loops.Literal):
-                chosen = replace(chosen, structural=True)
-        case _ if yes == no or _are_one_number(yes, no):
-            chosen = yes
-        case _:
-            return _choice_of_indices(call)
-    return typed(chosen, dtype_of(call, facts.types), facts.types)
-
-
-def _are_one_number(a: loops.Expr, b: loops.Expr) -> bool:
-    """Whether two literals are alike, but for their types."""
-    match a, b:
-        case loops.Literal(), loops.Literal():
-            return a.structural is b.structural and identical(a.value, b.value)
-    return False
-
-
-def _choice_of_indices(call: loops.Call) -> loops.Expr | None:
-    """`where(i < 2, 0, x)`: a number that is chosen by what is known is known as well."""
-    cond, *parts = call.args
-    chosen = [replace(a, structural=True) if isinstance(a, loops.Literal) else a for a in parts]
-    if chosen == parts or not is_of_indices(cond):
-        return None
-    return loops.Call(call.function, (cond, *chosen))
+    """`where(True, x, y) -> x`: see `normalize.branches`."""
+    return branches.choose_branch(call, facts.types)
 
 
 def merge_equals(call: loops.Call, facts: Facts) -> loops.Expr | None:
@@ -373,12 +377,3 @@ LAWS = (
     choose_branch,
     merge_equals,
 )
-
-
-def identical(a: Number, b: Number) -> bool:
-    """Whether two numbers are the same to the last bit; 0.0 and -0.0 are not."""
-    if not same(a, b):
-        return False
-    if isinstance(a, complex) or isinstance(b, complex):
-        return repr(complex(a)) == repr(complex(b))
-    return a != a or math.copysign(1, a) == math.copysign(1, b)
