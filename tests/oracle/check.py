@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from unittest import mock
 
@@ -33,7 +33,8 @@ from linnet.imp.rewrite import walk
 from linnet.loops.printer import show
 from linnet.normalize.choice import MERGED, UNPACKED, Choice, Chosen, Unpacking
 from linnet.options import Options, current
-from linnet.runtime import call, specialize
+from linnet.runtime import deciding as runtime_deciding
+from linnet.runtime import specialize
 from linnet.runtime.kernel import Kernel
 from linnet.runtime.specialize import formats_of
 from linnet.testing import dense
@@ -120,7 +121,9 @@ def deciding(kinds: Kinds | None) -> Iterator[None]:
     if kinds is None:
         yield
         return
-    with mock.patch.object(specialize, "decide", decide), mock.patch.object(call, "decide", decide):
+    with ExitStack() as patches:
+        for module in (specialize, runtime_deciding):
+            patches.enter_context(mock.patch.object(module, "decide", decide))
         yield
 
 
