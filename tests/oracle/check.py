@@ -27,7 +27,7 @@ from linnet.errors import (
 )
 from linnet.formats.assemble import unpack, wrap
 from linnet.formats.format import Format
-from linnet.formats.insertion import COORD, DENSE
+from linnet.formats.insertion import COORD, DENSE, OPERAND
 from linnet.imp.interpret import run as run_code
 from linnet.imp.rewrite import walk
 from linnet.loops.printer import show
@@ -44,7 +44,13 @@ BACKENDS = ("c",) if current().target == "c" else ("llvm", "c") if HAS_CC else (
 Shapes = dict[str, tuple[int, ...]]
 LIMITS = ("too many cases", "cannot be updated in place")
 Kinds = tuple[str, str]
-KINDS: tuple[Kinds | None, ...] = (None, (DENSE, UNPACKED), (COORD, MERGED), (COORD, UNPACKED))
+KINDS: tuple[Kinds | None, ...] = (
+    None,
+    (DENSE, UNPACKED),
+    (COORD, MERGED),
+    (COORD, UNPACKED),
+    (OPERAND, MERGED),
+)
 """Of workspaces, and of sparse vectors that meet many rows: as for large operands, or (None) as the
 sizes of small ones say."""
 
@@ -116,7 +122,10 @@ def deciding(kinds: Kinds | None) -> Iterator[None]:
 
     def decide(choice: Choice | Unpacking, held: object) -> Chosen:
         assert kinds is not None
-        return Chosen(kinds[isinstance(choice, Unpacking)], "drawn")
+        kind = kinds[isinstance(choice, Unpacking)]
+        if kind == OPERAND and getattr(choice, "operand", None) is None:
+            kind = choice.usual
+        return Chosen(kind, "drawn")
 
     if kinds is None:
         yield

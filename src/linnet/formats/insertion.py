@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from linnet.algebra.dtypes import Number
+from linnet.formats.dense import Dense
 from linnet.formats.element import Element, Pattern, SparseScalar
 from linnet.formats.format import Format
 from linnet.formats.level import Level
 from linnet.formats.policies import Coord, Policy
 from linnet.formats.sparse_bytemap import SparseByteMap
 from linnet.formats.sparse_hash import SparseHash
+from linnet.formats.sparse_list import SparseList
 from linnet.formats.sparse_workspace import SparseWorkspace
 
 DENSE, COORD, MAP = "dense", "coord", "map"
@@ -16,6 +18,8 @@ DENSE, COORD, MAP = "dense", "coord", "map"
 and a hash table of all elements, which takes updates of any kind."""
 THOUSANDS, MILLIONS = "coord of thousands", "coord of millions"
 """Components that are sorted and merged, with room for more of them from the start."""
+OPERAND = "operand"
+"""Not updates are collected, but the values of an operand, by the first index of the result."""
 
 CAPACITY = {THOUSANDS: 1 << 18, MILLIONS: 1 << 21}
 """How many components accumulate before they are merged for the first time, by kind."""
@@ -30,6 +34,13 @@ def workspace_format(format: Format, ndim: int, kind: str, policy: Policy | None
         return Format((level,) * ndim + (leaf,), order)
     chosen = policy or Coord(capacity=CAPACITY.get(kind))
     return Format((SparseWorkspace(ndim, chosen, leaf), leaf), order)
+
+
+def rows_format(format: Format) -> Format:
+    """A matrix by rows with the values of another format."""
+    leaf = Element(False, "bool") if format.leaf.selective else format.leaf
+    below = SparseList(leaf)
+    return Format((Dense(below), below, leaf), (0, 1))
 
 
 def marks_format() -> Format:

@@ -19,7 +19,7 @@ from itertools import pairwise
 from linnet import loops
 from linnet.algebra.dtypes import Number
 from linnet.algebra.function import Function
-from linnet.formats.insertion import CAPACITY, COORD, DENSE, MILLIONS, THOUSANDS
+from linnet.formats.insertion import CAPACITY, COORD, DENSE, MILLIONS, OPERAND, THOUSANDS
 from linnet.normalize.caches import Caches, caches
 
 Shapes = Mapping[str, tuple[int, ...]]
@@ -37,6 +37,7 @@ _SOON = 1 << 14  # updates that are merged so fast that it does not matter how o
 _ROOMY = 64  # a vector that is unpacked has at most so many elements for each that is looked up
 _USED = 8  # a dense workspace of more dimensions has at most so many elements per update,
 _OFTEN = 3  # and one beyond the last cache so many
+_CAUSED = 2  # updates for each value of an operand that is put in order instead of them
 _TINY = 64  # a dense workspace that takes less of the second cache is for nothing
 _CROWDED = 10  # elements per place from which on places are sorted and not looked for
 
@@ -69,6 +70,7 @@ class Choice:
     path: tuple[str, ...] = ()
     target: tuple[loops.Expr, ...] = ()
     fills: tuple[tuple[str, Number], ...] = ()  # of tensors, if not 0
+    operand: str | None = None  # whose values may be collected instead
 
     @property
     def usual(self) -> str:
@@ -138,10 +140,12 @@ def choose(
     counts: Counts,
     sample: Sample | None = None,
     at_hand: Caches | None = None,
+    counted: float | None = None,
 ) -> Chosen:
     """The kind of workspace for operands of these shapes, which store so many values.
 
-    A `sample` says more of them than that. What is `at_hand` are the caches of this machine.
+    A `sample` says more of them than that; or updates have been `counted`. What is `at_hand` are
+    the caches of this machine.
     """
     if isinstance(choice, Unpacking):
         return _unpacked_or_merged(choice, shapes, counts)
@@ -152,9 +156,12 @@ def choose(
     memory = _Memory(math.prod(sizes), choice.itemsize, operands, at_hand or caches())
     if len(sizes) == 1 and memory.space <= memory.at_hand.second // _TINY:
         return Chosen(DENSE, f"{memory.space} bytes are always at hand")
-    found = sample or _expected(choice, memory.elements, shapes, counts)
+    found = sample or _expected(choice, memory.elements, shapes, counts, counted)
     if found is None:
         return Chosen(choice.usual, "the number of updates is not known")
+    stored = counts.get(choice.operand) if choice.operand else None
+    if stored is not None and _are_fewer(stored, found.updates, sizes[0]):
+        return Chosen(OPERAND, f"about {found.updates:.3g} updates come of {stored} values")
     about = f"about {found.updates:.3g} updates in {memory.space} bytes"
     if len(sizes) > 1:
         if memory.is_worth(found):
@@ -168,6 +175,11 @@ def choose(
     if dense <= listed and memory.space <= FAR:
         return Chosen(DENSE, f"{about}, where they are found faster than sorted")
     return Chosen(_listed(found.updates), f"{about}, where they are sorted faster than found")
+
+
+def _are_fewer(values: int, updates: float, rows: int) -> bool:
+    """Whether values of an operand are put in so many rows sooner than the updates they cause."""
+    return updates >= max(_CAUSED * values, rows, _SOON)
 
 
 @dataclass(frozen=True, slots=True)
@@ -223,9 +235,11 @@ def sizes_of(dims: Sequence[loops.Expr], shapes: Shapes) -> list[int] | None:
     return known if len(known) == len(sizes) else None
 
 
-def _expected(choice: Choice, elements: int, shapes: Shapes, counts: Counts) -> Sample | None:
+def _expected(
+    choice: Choice, elements: int, shapes: Shapes, counts: Counts, counted: float | None
+) -> Sample | None:
     """What values that are stored in random places give; None if that cannot be told."""
-    updates = _updates(choice, shapes, counts)
+    updates = _updates(choice, shapes, counts) if counted is None else counted
     if updates is None:
         return None
     places = -elements * math.expm1(-updates / max(elements, 1))

@@ -12,26 +12,26 @@ be combined with each other before they meet what is stored can be sorted and me
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from linnet import loops
-from linnet.errors import FormatError
-from linnet.formats.combining import merges
 from linnet.formats.format import Format
-from linnet.formats.insertion import COORD, DENSE, MAP, workspace_format
+from linnet.formats.insertion import COORD, DENSE, MAP, OPERAND, workspace_format
 from linnet.formats.level import APPEND
 from linnet.formats.policies import Policy
 from linnet.loops.printer import show
-from linnet.loops.rewrite import block, leaves, map_stmts, point_of, walk
+from linnet.loops.rewrite import block, leaves, map_stmts, point_of, rewrite_expr, walk
 from linnet.names import Names
 from linnet.normalize.choice import Choice, Chosen, Unpacking
 from linnet.normalize.classify import Assembly
 from linnet.normalize.collecting import Collecting
 from linnet.normalize.counting import count_first
 from linnet.normalize.lifecycles import refused
+from linnet.normalize.refusals import can_merge, check_merging, left, not_declared, swapped
+from linnet.normalize.regroup import Regrouping, format_of, regrouping
 from linnet.normalize.updates import (
     begins,
     common,
@@ -99,32 +99,6 @@ def insert_workspaces(
     return Inserted(program, formats, tuple(choices), tuple(notes))
 
 
-def check_merging(program: loops.Program, formats: Formats) -> None:
-    """Refuse updates of a workspace that cannot be combined with each other."""
-    nodes = list(walk(program.body))
-    for name in dict.fromkeys(_updated(program.body)):
-        if not any(level.merges for level in formats[name].levels):
-            continue
-        writes = [n for n in nodes if isinstance(n, loops.Assign) and n.target.tensor == name]
-        inits = [n.init for n in nodes if isinstance(n, loops.Declare) and n.tensor == name]
-        if not all(can_merge(writes, init, formats[name]) for init in inits):
-            raise FormatError(
-                f"the updates of `{name}` cannot be combined before they meet what it holds",
-                at=writes[-1].at,
-                why="a SparseWorkspace is updated by one associative function, and begins with "
-                "its identity",
-                hint="use SparseHash levels, which take updates of any kind",
-            )
-
-
-def can_merge(writes: Sequence[loops.Assign], init: loops.Expr, format: Format) -> bool:
-    """Whether the updates of a tensor may be combined in groups."""
-    ops = {write.op for write in writes}
-    if len(ops) != 1 or not isinstance(init, loops.Literal) or format.dtype is None:
-        return False
-    return merges(next(iter(ops)), format.dtype, init.value)
-
-
 def _names(body: loops.Stmt) -> set[str]:
     found = set()
     for node in walk(body):
@@ -179,6 +153,7 @@ class _Insertion:
     policy: Policy | None
     lasts: bool  # longer than the block that is looked at
     around: dict[str, loops.Extent | None] = field(default_factory=dict)  # loops that agree
+    stands: dict[str, loops.Access] = field(default_factory=dict)  # what temporaries stand for
     made: dict[str, Format] = field(default_factory=dict)
     scattered: Format | None = None
     choices: list[tuple[Choice, str]] = field(default_factory=list)
@@ -201,7 +176,7 @@ class _Insertion:
             case loops.Loop() | loops.Let() | loops.If():
                 return map_stmts(stmt, self.apply)
             case loops.Assign(target) if target.tensor == self.tensor:
-                raise _not_declared(stmt, self.tensor)
+                raise not_declared(stmt, self.tensor)
             case _:
                 return stmt
 
@@ -236,8 +211,33 @@ class _Insertion:
                 self.scattered = counted.format
                 self.notes.append("put in place, once the entries of each fiber are counted")
                 return [*counted.stmts, *rest[1:]]
+            found = regrouping(rest[0], self.format, self.formats) if agreed == 0 else None
+            if found is not None and self.policy is None:
+                return [*self.either(declare, rest[0], found), *rest[1:]]
         done = self.collect(declare, block(rest[: last + 1]), agreed, ())
         return [declare, done, *rest[last + 1 :]]
+
+    def either(
+        self, declare: loops.Declare, stmt: loops.Stmt, found: Regrouping
+    ) -> list[loops.Stmt]:
+        """Collect the values of an operand, or the updates, as sizes have it.
+
+        What the rows want is asked for in any case: whatever is chosen, the choices are the same.
+        """
+        name, operand = self.names.fresh(f"{self.tensor}_w"), str(found.operand.tensor)
+        kind, why = self.kind(name, stmt, declare, (), operand)
+        rows = replace(self, around={}, made={}, choices=[], notes=[])
+        rows.formats = self.formats | {name: format_of(found, self.formats)}
+        rows.stands = {name: found.operand}
+        in_order = rows.declared(declare, [found.in_order(name)])
+        self.choices += rows.choices
+        if kind != OPERAND:
+            return [declare, self.collected(name, kind, why, declare, stmt, ())]
+        counted = found.collected(name, rows.formats[name], self.names)
+        self.made |= {name: counted.format, counted.counts: counted.counts_format, **rows.made}
+        first = f"written in order: {operand} is put in order first, as {name}; {why}"
+        self.notes += [first, *rows.notes]
+        return [*counted.stmts, *in_order]
 
     def throughout(self, declare: loops.Declare, rest: list[loops.Stmt]) -> list[loops.Stmt]:
         """One temporary for all updates, whether they go on or begin anew."""
@@ -255,7 +255,7 @@ class _Insertion:
         Until then there is nothing to freeze: the tensor is declared when it is copied.
         """
         if any(isinstance(n, loops.Access) for n in walk(declare)):
-            raise _left(self.tensor, declare)
+            raise left(self.tensor, declare)
         begin, *stmts, copy = parts(self.temporary(declare, part, ()))
 
         def leave(stmt: loops.Stmt) -> loops.Stmt:
@@ -319,10 +319,22 @@ class _Insertion:
     ) -> loops.Stmt:
         """What collects the updates, of the kind that they want, and is copied."""
         if any(isinstance(n, loops.Swap) and self.tensor in (n.a, n.b) for n in walk(stmt)):
-            raise _swapped(self.tensor, declare)
+            raise swapped(self.tensor, declare)
         name = self.names.fresh(f"{self.tensor}_w")
-        collecting = Collecting(self.tensor, name, self.format.order, outer)
         kind, why = self.kind(name, stmt, declare, outer)
+        return self.collected(name, kind, why, declare, stmt, outer)
+
+    def collected(
+        self,
+        name: str,
+        kind: str,
+        why: str,
+        declare: loops.Declare,
+        stmt: loops.Stmt,
+        outer: tuple[str, ...],
+    ) -> loops.Stmt:
+        """The updates, collected in a temporary of this kind, which is copied."""
+        collecting = Collecting(self.tensor, name, self.format.order, outer)
         made = workspace_format(self.format, len(collecting.modes), kind, self.policy)
         self.made[name] = made
         inside = f" inside {', '.join(outer)}" if outer else ""
@@ -330,7 +342,12 @@ class _Insertion:
         return collecting.rewrite(declare, stmt, self.names)
 
     def kind(
-        self, name: str, stmt: loops.Stmt, declare: loops.Declare, outer: tuple[str, ...]
+        self,
+        name: str,
+        stmt: loops.Stmt,
+        declare: loops.Declare,
+        outer: tuple[str, ...],
+        operand: str | None = None,
     ) -> tuple[str, str]:
         """Which kind of workspace the updates want, of those that they can do with; and why."""
         if begins(stmt, self.tensor) or leaves(stmt):
@@ -340,10 +357,10 @@ class _Insertion:
         merged = not reads and can_merge([w for w, _ in found], declare.init, self.format)
         if self.policy is not None and merged:
             return COORD, "as was asked for"
-        choice = self.choice(name, stmt, declare, outer)
+        choice = replace(self.choice(name, stmt, declare, outer), operand=operand)
         chosen = self.decide(choice)
         self.choices.append((choice, chosen.kind))
-        if not merged and chosen.kind != DENSE:
+        if not merged and chosen.kind not in (DENSE, OPERAND):
             return MAP, "its updates must meet what is there"
         return chosen.kind, chosen.why
 
@@ -359,7 +376,7 @@ class _Insertion:
             tuple(declare.dims[m] for m in modes),
             np.dtype(self.format.dtype).itemsize,
             extents(stmt, self.tensor),
-            write.value,
+            rewrite_expr(write.value, self.stood_for),
             outer,
             tuple(extent for i in outer if (extent := self.around[i]) is not None),
             (*outer, *path),
@@ -367,31 +384,6 @@ class _Insertion:
             tuple((name, f.fill_value) for name, f in self.formats.items() if f.fill_value),
         )
 
-
-def _swapped(tensor: str, declare: loops.Declare) -> FormatError:
-    return FormatError(
-        f"`{tensor}` is swapped and updated again, and its format cannot be updated in place",
-        at=declare.at,
-        why="a level that is written in order has no room for insertions",
-        hint=f"declare it again before it is updated, `{tensor}[...] = 0`, or use SparseByteMap, "
-        "SparseHash or Dense levels",
-    )
-
-
-def _left(tensor: str, declare: loops.Declare) -> FormatError:
-    return FormatError(
-        f"`{tensor}` is declared with what a tensor holds, and updated in a loop that is left; "
-        "its format cannot be updated in place",
-        at=declare.at,
-        why="a level that is written in order is declared when all of it is known",
-        hint="use SparseByteMap, SparseHash or Dense levels",
-    )
-
-
-def _not_declared(stmt: loops.Assign, tensor: str) -> FormatError:
-    return FormatError(
-        f"`{tensor}` is updated without being declared, and its format cannot be updated in place",
-        at=stmt.at,
-        why="a level that is written in order has no room for insertions",
-        hint=f"declare it first with `{tensor}[...] = 0`, or use SparseHash or Dense levels",
-    )
+    def stood_for(self, expr: loops.Expr) -> loops.Expr | None:
+        """What the user knows instead of a temporary."""
+        return self.stands.get(str(expr.tensor)) if isinstance(expr, loops.Access) else None

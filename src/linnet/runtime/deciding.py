@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 from linnet.formats.contents import Contents
 from linnet.normalize.choice import Choice, Chosen, Unpacking, choose
+from linnet.runtime.meeting import meeting
 from linnet.runtime.sampling import is_uneven, sample
 
 MANY = 200_000  # stored values from which on a look at them takes little of the time
@@ -18,6 +19,8 @@ def decide(choice: Choice | Unpacking, held: Mapping[str, Contents]) -> Chosen:
     counts = {name: contents.nnz for name, contents in held.items()}
     stored = sum(counts.values())
     look = stored >= MANY or (stored >= SOME and any(is_uneven(c) for c in held.values()))
-    if isinstance(choice, Unpacking) or not look:
+    if isinstance(choice, Unpacking):
         return choose(choice, shapes, counts)
+    if not look:
+        return choose(choice, shapes, counts, counted=meeting(choice, held))
     return choose(choice, shapes, counts, sample(choice, held))

@@ -37,7 +37,7 @@ _LARGEST = 2**62
 def sample(choice: Choice, held: Mapping[str, Contents]) -> Sample | None:
     """Some of the updates of a workspace; None if they cannot be foreseen."""
     shape = sizes_of(choice.dims, {name: contents.shape for name, contents in held.items()})
-    found = _accesses(choice.value, dict(choice.fills))
+    found = operands_of(choice.value, dict(choice.fills))
     names = [i.name for i in choice.target if isinstance(i, loops.Index)]
     if not found or shape is None or len(names) < len(choice.target):
         return None
@@ -59,7 +59,7 @@ def is_uneven(contents: Contents) -> bool:
     return False
 
 
-def _accesses(expr: loops.Expr, fills: Fills) -> list[loops.Access] | None:
+def operands_of(expr: loops.Expr, fills: Fills) -> list[loops.Access] | None:
     """The operands of a product, which is nothing where one of them is nothing."""
     match expr:
         case loops.Access():
@@ -67,7 +67,7 @@ def _accesses(expr: loops.Expr, fills: Fills) -> list[loops.Access] | None:
         case loops.Literal():
             return []
         case loops.Call(_, args):
-            parts = [_accesses(a, fills) for a in args]
+            parts = [operands_of(a, fills) for a in args]
             known = [p for p in parts if p is not None]
             if len(args) == 1 or is_product(expr, fills):
                 return [*chain(*known)] if len(known) == len(parts) else None

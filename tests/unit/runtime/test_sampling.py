@@ -25,7 +25,7 @@ AT_HAND = Caches(1 << 20, 1 << 25)
 
 
 def seen(text, order, result, **operands):
-    """The choice of the only workspace of a program, and what is told of it."""
+    """The choice of the workspace for all updates of a program, and what is told of it."""
     program = parse_text(f"C[...] = 0\nfor {order} in ...:\n    {text}")
     found: list[Choice] = []
 
@@ -34,7 +34,7 @@ def seen(text, order, result, **operands):
         return by_place(choice)
 
     normalize(program, {"C": result} | {name: t.format for name, t in operands.items()}, decide)
-    (choice,) = found
+    choice = replace(found[0], operand=None)  # the updates themselves are to be collected
     return choice, sample(choice, {name: t.contents() for name, t in operands.items()})
 
 
@@ -176,7 +176,7 @@ def test_which_operands_are_worth_a_look():
     assert not is_uneven(ln.asarray(np.eye(5)).contents())
     kernel = ln.Kernel(parse_text(f"C[...] = 0\nfor k, i, j in ...:\n    {PRODUCT}"))
     args = ln.asarray(odd, format=ln.CSC), ln.asarray(sp.csr_array(odd.T))
-    assert "SparseByteMap" in ln.explain(kernel, ln.empty_tensor(ln.CSR), *args)["results"]
+    assert "updates come of" in ln.explain(kernel, ln.empty_tensor(ln.CSR), *args)["results"]
 
 
 def banded(n, width):
