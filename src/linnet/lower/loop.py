@@ -32,56 +32,49 @@ from linnet.lower.windows import join_windows
 
 def lower_loop(ctx: Context, loop: loops.Loop, lower_stmt: LowerStmt) -> None:
     """Emit a loop."""
-    assert loop.extent is not None
-    index, point = imp.Var(loop.index), point_of(loop.extent) is not None
-    kept: list[tuple[Fiber, Register]] = []
+    point = point_of(loop.extent) is not None
     if point and (apart := hold_searched(ctx, loop)) is not None:
         lower_stmt(ctx, apart)
         return
-    lo = lower_expr(ctx, loop.extent.start, imp.INT)
-    if point:
-        ctx.b.emit(imp.Let(index, lo))
-        ctx.known.define(index.name, lo)
-        lo, hi = index, index + 1
-        body = loop.body
-    else:
-        lo = _simple(ctx, lo, f"{loop.index}_start")
-        hi = _simple(ctx, lower_expr(ctx, loop.extent.stop, imp.INT), f"{loop.index}_end")
-        body, kept = keep_in_registers(ctx, loop.body)
-        ctx.known.enter(index.name, lo, hi)
-    looplets: dict[Cursor, Looplet] = {}
-    span = Span(index, lo, hi, point)
-    walked = cursors_of(body, loop.index)
-    masks = [c for c in walked if isinstance(c, Mask)]
+    span = _span(ctx, loop, point)
+    body, kept = (loop.body, []) if point else keep_in_registers(ctx, loop.body)
+    if not point:
+        ctx.known.enter(loop.index, span.lo, span.hi)
     # a loop that may be left stays one loop: its index is compared inside
-    cuts = {} if is_left(loop) else cutting(ctx, body, loop.index, masks)  # type: ignore[arg-type]
-    for c in walked:
-        if isinstance(c, Mask):
-            if c in cuts:
-                looplets[c] = mask_looplet(ctx, c, index, hi, point)
-        elif not c.update:
-            looplets[c] = guard(ctx, c, unfurl(ctx, c, index), span, body)
+    cuts = {} if is_left(loop) else cutting(ctx, body, loop.index, _masks(body, loop.index))
+    looplets = _reads(ctx, body, span, cuts)
     if not point:
         body, looplets = join_windows(ctx, body, loop.index, looplets)
-    body = settle_fresh(ctx, body, loop.index, lo, hi, looplets, point)
-    for c in cursors_of(body, loop.index):
-        if c.update:
-            looplets[c] = guard(ctx, c, unfurl(ctx, c, index), span, body)
-    reads = [x for c, x in looplets.items() if not c.update]
-    plain = not point and all(is_everywhere(x) for x in reads)
+    body = settle_fresh(ctx, body, span, looplets)
+    plain = not point and all(map(is_everywhere, looplets.values()))
+    looplets |= _updates(ctx, body, span)
     body, dirty = lift_dirty(body) if plain else (body, [])
-    ctx.running.append(not point)
-    parts, ctx.parts = ctx.parts, ctx.parts * max([1, *cuts.values()])
-    region = Region(index, lo, hi, looplets, body, lower_stmt, point, extent=(lo, hi))
+    bounds = span.lo, span.hi
+    region = Region(span.index, *bounds, looplets, body, lower_stmt, point, extent=bounds)
     if ctx.trace is not None:
         ctx.trace.note(f"Unfurl {loop.index}", walked_line(region))
+    ctx.running.append(not point)
+    parts, ctx.parts = ctx.parts, ctx.parts * max([1, *cuts.values()])
     lower_region(ctx, region)
     ctx.parts = parts
     ctx.running.pop()
     for flag in dirty:
-        ctx.b.emit(imp.Assign(flag, flag | (lo < hi)))
+        ctx.b.emit(imp.Assign(flag, flag | (span.lo < span.hi)))
     for fiber, register in kept:
         write_back(ctx, fiber, register)
+
+
+def _span(ctx: Context, loop: loops.Loop, point: bool) -> Span:
+    """The index of a loop and its bounds; that of a single place has its value from now on."""
+    assert loop.extent is not None
+    index, lo = imp.Var(loop.index), lower_expr(ctx, loop.extent.start, imp.INT)
+    if point:
+        ctx.b.emit(imp.Let(index, lo))
+        ctx.known.define(index.name, lo)
+        return Span(index, index, index + 1, point)
+    lo = _simple(ctx, lo, f"{loop.index}_start")
+    hi = _simple(ctx, lower_expr(ctx, loop.extent.stop, imp.INT), f"{loop.index}_end")
+    return Span(index, lo, hi, point)
 
 
 def _simple(ctx: Context, x: imp.Expr, name: str) -> imp.Expr:
@@ -92,21 +85,40 @@ def _simple(ctx: Context, x: imp.Expr, name: str) -> imp.Expr:
     return var
 
 
+def _masks(body: loops.Stmt, index: str) -> list[Mask]:
+    return [c for c in cursors_of(body, index) if isinstance(c, Mask)]  # type: ignore[misc]
+
+
+def _reads(
+    ctx: Context, body: loops.Stmt, span: Span, cuts: dict[Mask, int]
+) -> dict[Cursor, Looplet]:
+    """What is read along the index, and the conditions that cut it."""
+    found: dict[Cursor, Looplet] = {}
+    for c in cursors_of(body, span.index.name):
+        if isinstance(c, Mask):
+            if c in cuts:
+                found[c] = mask_looplet(ctx, c, span.index, span.hi, span.point)
+        elif not c.update:
+            found[c] = guard(ctx, c, unfurl(ctx, c, span.index), span, body)
+    return found
+
+
+def _updates(ctx: Context, body: loops.Stmt, span: Span) -> dict[Cursor, Looplet]:
+    """What is written along the index."""
+    written = [c for c in cursors_of(body, span.index.name) if c.update]
+    return {c: guard(ctx, c, unfurl(ctx, c, span.index), span, body) for c in written}
+
+
 def settle_fresh(
-    ctx: Context,
-    body: loops.Stmt,
-    index: str,
-    lo: imp.Expr,
-    hi: imp.Expr,
-    looplets: dict[Cursor, Looplet],
-    point: bool,
+    ctx: Context, body: loops.Stmt, span: Span, looplets: dict[Cursor, Looplet]
 ) -> loops.Stmt:
     """Initialize now the fibers that the loop may not visit exactly once in every place.
 
     A loop that visits every index of a full level leaves that to the visits.
     """
+    index, point = span.index.name, span.point
     walked = {c.fiber for c in cursors_of(body, index) if c.update}
-    whole = not point and lo == imp.ZERO
+    whole = not point and span.lo == imp.ZERO
 
     def visits_all(fiber: Fiber) -> bool:
         if point and fiber not in walked:  # it is up to the loops inside, which are run once
@@ -117,7 +129,7 @@ def settle_fresh(
         ):
             return False
         if fiber.kind.full:
-            if not whole or hi != fiber.dim:
+            if not whole or span.hi != fiber.dim:
                 return False
             return visits_all_indices(ctx, body, index, looplets, fiber.storage)
         return fiber.kind.sequential
