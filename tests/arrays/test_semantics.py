@@ -211,6 +211,74 @@ def product(draw, depth: int) -> Pair:
     return Pair(np.einsum(text, x.array, y.array), contract(text, x.node, y.node))
 
 
+# -- graphs: parts that are used again, and said again ---------------------------------------------
+
+
+@st.composite
+def graphs(draw) -> list[Pair]:
+    """Several results of the same operands, some of which are made of the others."""
+    known = [draw(leaves(shape)) for shape in ((4, 4), (4, 4), (4, 5))]
+    for _ in range(draw(st.integers(2, 8))):
+        made = step(draw, known)
+        if made is not None:
+            known.append(made)
+    assume(len(known) > 3)
+    return draw(st.lists(st.sampled_from(known[3:]), min_size=1, max_size=3))
+
+
+def step(draw, known: list[Pair]) -> Pair | None:
+    """One operation more, on what is known already; None if it is not defined."""
+    x, y = draw(st.sampled_from(known)), draw(st.sampled_from(known))
+    kinds = "binary number window windows windows matmul masked reduce transpose again".split()
+    match draw(st.sampled_from(kinds)):
+        case "binary" if x.array.shape == y.array.shape:
+            name = draw(st.sampled_from(["add", "multiply", "subtract", "maximum"]))
+            if _is_defined(name, x.array.dtype, y.array.dtype):
+                return Pair(getattr(np, name)(x.array, y.array), apply(name, x.node, y.node))
+        case "number":
+            name, number = draw(st.sampled_from([("add", 2), ("multiply", 3), ("add", 1.5)]))
+            return Pair(getattr(np, name)(x.array, number), apply(name, x.node, number))
+        case "window" if x.array.ndim == 2 and min(x.array.shape) > 2:
+            return _window(draw, x)
+        case "windows" if x.array.ndim == y.array.ndim == 2:
+            if min(*x.array.shape, *y.array.shape) > 2:
+                x, y = _window(draw, x), _window(draw, y)
+                want = (x.array * 3 + 2) - y.array
+                return Pair(want, apply("subtract", x.node * 3 + 2, y.node))
+        case "matmul" | "masked" as how if x.array.ndim == y.array.ndim == 2:
+            return _multiplied(draw, x, y, known if how == "masked" else [])
+        case "reduce" if x.array.ndim:
+            axis, keep = draw(st.sampled_from(range(x.array.ndim))), draw(st.booleans())
+            return Pair(x.array.sum(axis, keepdims=keep), reduce("add", x.node, (axis,), keep))
+        case "transpose" if x.array.ndim == 2:
+            return Pair(x.array.T, permute(x.node, (1, 0)))
+        case "again":  # the same once more, as another object
+            whole = (slice(None),) * x.array.ndim
+            return Pair(x.array + x.array, apply("add", x.node, view(x.node, whole)))
+    return None
+
+
+def _window(draw, x: Pair) -> Pair:
+    """A part of a matrix, which begins anywhere."""
+    parts = tuple([slice(a, a + 3) for a in [draw(st.integers(0, n - 3)) for n in x.array.shape]])
+    return Pair(x.array[parts], view(x.node, parts))
+
+
+def _multiplied(draw, x: Pair, y: Pair, masks: list[Pair]) -> Pair | None:
+    """A product of matrices, perhaps under a mask."""
+    if x.array.shape[1] != y.array.shape[0] or x.array.dtype == y.array.dtype == bool:
+        return None
+    found = np.einsum("ij,jk->ik", x.array, y.array), contract("ij,jk->ik", x.node, y.node)
+    fitting = [m for m in masks if m.array.shape == found[0].shape]
+    if not fitting:
+        return Pair(*found)
+    mask = draw(st.sampled_from(fitting))
+    if draw(st.booleans()):
+        return Pair(found[0] * mask.array, apply("multiply", found[1], mask.node))
+    want = np.einsum("ik,ij,jk->ik", mask.array, x.array, y.array)
+    return Pair(want, contract("ik,ij,jk->ik", mask.node, x.node, y.node))
+
+
 def check(*pairs: Pair) -> None:
     found = compute(*[p.node for p in pairs])
     for pair, got in zip(pairs, found if len(pairs) > 1 else (found,), strict=True):
@@ -244,6 +312,19 @@ def test_deep_expressions(pair):
 @given(expressions(4), expressions(3))
 def test_several_results(x, y):
     check(x, y)
+
+
+@settings(max_examples=15, derandomize=True, **PATIENT)
+@given(graphs())
+def test_parts_that_are_shared(pairs):
+    check(*pairs)
+
+
+@pytest.mark.slow
+@settings(max_examples=300, print_blob=True, **PATIENT)
+@given(graphs())
+def test_more_parts_that_are_shared(pairs):
+    check(*pairs)
 
 
 @pytest.mark.slow
