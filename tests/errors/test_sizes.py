@@ -10,6 +10,7 @@ import pytest
 import linnet as ln
 from linnet.errors import (
     DTypeError,
+    FormatError,
     IndexBoundsError,
     LinnetError,
     OutOfMemoryError,
@@ -278,3 +279,21 @@ def test_a_range_that_leaves_an_operand():
         with pytest.raises(IndexBoundsError) as caught:
             first(empty(ln.CSF(1)), n, np.ones(4))
         assert marked(caught.value) == "x[i]"
+
+
+@ln.kernel
+def neighbours(y, A, x):
+    y[...] = 0.0
+    for i in ...:
+        y[i] = ln.coalesce(A[~(i - 1)], 0.0) + (x[i] if i < 3 else A[i])
+
+
+def test_too_many_cases(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("linnet.imp.build.MOST", 5)
+    A = ln.zeros(5, format=ln.CSF(1))
+    with pytest.raises(FormatError, match="too many cases") as caught:
+        neighbours.code(ln.empty_tensor(ln.DENSE(1)), A, np.ones(5))
+    text = str(caught.value)
+    assert "y[i] = ln.coalesce(A[~(i - 1)]" in text
+    assert "The cases of each: `A[~(i - 1)]` 6, `A[i]` 2, `i < 3` 2" in text
+    assert "temporary of its own" in text

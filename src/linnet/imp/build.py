@@ -13,6 +13,10 @@ from linnet.names import Names
 MOST = 10_000  # statements: a kernel with more has run away, and would take minutes to compile
 
 
+class TooManyCases(FormatError):
+    """The code has run away; who knows the program says why."""
+
+
 class Builder:
     """A growing block of code, fresh names, and the codelets that the code calls."""
 
@@ -27,11 +31,7 @@ class Builder:
         self._stmts.extend(stmts)
         self._count += len(stmts)
         if self._count > MOST:
-            raise FormatError(
-                "this kernel has too many cases to compile",
-                why="every access that is searched or may leave its bounds doubles what follows it",
-                hint="name such values in a loop or temporary of their own, or use denser formats",
-            )
+            raise TooManyCases("this kernel has too many cases to compile")
 
     def let(self, hint: str, value: imp.Expr | int, dtype: str = imp.INT) -> imp.Var:
         """Introduce a variable with a fresh name like `hint`."""

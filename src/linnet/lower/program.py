@@ -9,13 +9,14 @@ from linnet.algebra.dtypes import as_python
 from linnet.algebra.function import Function
 from linnet.formats.fiber import Register, Storage
 from linnet.formats.format import Format
-from linnet.imp.build import Builder
+from linnet.imp.build import Builder, TooManyCases
 from linnet.imp.prove import Facts as Known
 from linnet.imp.rewrite import rewrite
 from linnet.imp.rewrite import walk as nodes
 from linnet.loops.rewrite import walk
 from linnet.lower.binding import at_root, bind, statements
 from linnet.lower.context import Context, Site, replace_accesses
+from linnet.lower.crowds import too_many_cases
 from linnet.lower.expressions import lower_expr
 from linnet.lower.statements import lower_stmt
 from linnet.lower.storage import Bound, equal_modes, make_storages
@@ -47,7 +48,11 @@ def lower(program: loops.Program, bound: dict[str, Bound], checks: tuple[Check, 
     below = {name: _skipped(tensor.format) for name, tensor in bound.items() if tensor.updated}
     skipping = {name: levels for name, levels in below.items() if levels}
     while True:
-        lowered, found = _lower_knowing(program, bound, checks, skipping)
+        try:
+            lowered, found = _lower_knowing(program, bound, checks, skipping)
+        except TooManyCases:
+            formats = {name: tensor.format for name, tensor in bound.items()}
+            raise too_many_cases(program, formats) from None
         if all(levels <= skipping.get(name, frozenset()) for name, levels in found.items()):
             return lowered
         skipping = {
