@@ -12,10 +12,11 @@ i64 search(i64 n, i64 source, i64 never_pull, const i32 *restrict ptr,
     for (i64 k = 0; k < n; k++) parent[k] = -1;
     parent[source] = source;
     now[0] = source;
-    for (i64 count = 1; count;) {
+    for (i64 count = 1, left = ptr[n]; count;) {
         i64 found = 0, edges = 0;
         for (i64 q = 0; q < count; q++) edges += ptr[now[q] + 1] - ptr[now[q]];
-        if (!never_pull && edges * 20 > ptr[n]) {
+        left -= edges;
+        if (!never_pull && edges * edges > n * (left + n / 8)) {
             for (i64 q = 0; q < count; q++) ahead[now[q]] = 1;
             for (i64 k = 0; k < n; k++) {
                 if (parent[k] >= 0) continue;

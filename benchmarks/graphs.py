@@ -24,18 +24,23 @@ PARENTS = ln.Dense(ln.Element(-1, "int32"))
 FOUND = ln.Dense(ln.Element(False))
 LENGTHS = ln.Dense(ln.Element(0.0))
 FAR = np.inf
-SWITCH = 0.05  # pull where this part of all edges leaves the frontier
 SMALL = 100_000  # edges: SciPy's Bellman-Ford relaxes all of them n times
 
 
-# P: parents. A, AT: edges by where they begin, and by where they lead. A step pulls if more than
-# `limit` edges leave the frontier.
+# P: parents. A, AT: edges by where they begin, and by where they lead; `count` is how many there
+# are. A push looks at the `edges` that leave the frontier. A pull looks at all vertices, and from
+# one that is not found at those up to the first that leads to the frontier: of every count / edges
+# one does, if they are as good as drawn by lot. `left` leave the n * left / count vertices that
+# are not found, so that a pull looks at n * left / edges, and a little for each vertex. A push
+# along more edges than there are vertices tests none of them: what is new is looked for afterwards.
 @ln.kernel
-def search(P, A, AT, degrees, source, limit):
+def search(P, A, AT, degrees, source, count, pulls):
     now = ln.temp(FRONTIER)
     new = ln.temp(FRONTIER)
     found = ln.temp(FOUND)
+    toward = ln.temp(PARENTS)
     edges = ln.scalar(0)
+    left = ln.scalar(0)
     parent = ln.scalar(-1, short_circuit=True)
     P[...] = -1
     found[...] = False
@@ -44,11 +49,13 @@ def search(P, A, AT, degrees, source, limit):
     found[source[()]] |= True
     now[source[()]] |= True
     edges[...] = degrees[source[()]]
+    left[...] = count[()] - degrees[source[()]]
     for _step in range(A.shape[0]):
         if edges[()] == 0:
             break
         new[...] = False
-        if edges[()] > limit[()]:
+        n = A.shape[0]
+        if pulls[()] and edges[()] * edges[()] > n * (left[()] + n // 8):
             for k in ...:
                 if not found[k]:
                     parent[...] = -1
@@ -58,6 +65,15 @@ def search(P, A, AT, degrees, source, limit):
                     if parent[()] != -1:
                         new[k] |= True
                         P[k] = parent[()]
+        elif edges[()] > n:
+            toward[...] = -1
+            for j, k in ...:
+                if now[j] and A[j, k]:
+                    toward[k] = max(toward[k], j)
+            for k in ...:
+                if toward[k] != -1 and not found[k]:
+                    new[k] |= True
+                    P[k] = toward[k]
         else:
             for j, k in ...:
                 if now[j] and A[j, k] and not found[k]:
@@ -68,39 +84,51 @@ def search(P, A, AT, degrees, source, limit):
             if new[k]:
                 found[k] |= True
                 edges[()] += degrees[k]
+        left[()] -= edges[()]
         now, new = new, now
     return P
 
 
-# D: distances. In a round, the edges that leave what changed in the round before are relaxed.
+# D: distances. In a round, the edges that leave what changed in the round before are relaxed. Of
+# many edges none is tested: what has changed is looked for afterwards.
 @ln.kernel
-def distances(D, W, source):
+def distances(D, W, degrees, source):
     before = ln.temp(LENGTHS)
     now = ln.temp(FRONTIER)
     new = ln.temp(FRONTIER)
-    more = ln.scalar(True)
+    edges = ln.scalar(0)
     D[...] = FAR
     before[...] = FAR
     now[...] = False
     D[source[()]] = 0
     before[source[()]] = 0
     now[source[()]] |= True
+    edges[...] = degrees[source[()]]
     for _round in range(W.shape[0]):
-        if not more[()]:
+        if edges[()] == 0:
             break
         new[...] = False
-        for j in ...:
-            if now[j]:
-                for i in ...:
-                    d = before[j] + W[j, i]
-                    if d < before[i]:
-                        D[i] = min(D[i], d)
-                        new[i] |= True
-        more[...] = False
+        if 4 * edges[()] > W.shape[0]:
+            for j in ...:
+                if now[j]:
+                    for i in ...:
+                        D[i] = min(D[i], before[j] + W[j, i])
+            for i in ...:
+                if D[i] < before[i]:
+                    new[i] |= True
+        else:
+            for j in ...:
+                if now[j]:
+                    for i in ...:
+                        d = before[j] + W[j, i]
+                        if d < before[i]:
+                            D[i] = min(D[i], d)
+                            new[i] |= True
+        edges[...] = 0
         for i in ...:
             if new[i]:
                 before[i] = D[i]
-                more[()] |= True
+                edges[()] += degrees[i]
         now, new = new, now
     return D
 
@@ -108,20 +136,19 @@ def distances(D, W, source):
 # -- breadth-first search ------------------------------------------------------------------------
 
 
-def linnet_search(A: sp.csr_array, source: int, switch: float = SWITCH) -> Side:
-    """Parents; a switch of 1 never pulls."""
+def linnet_search(A: sp.csr_array, source: int, pulls: bool = True) -> Side:
     graph, turned = (ln.asarray(X.astype(bool)).to(GRAPH) for X in (A, sp.csr_array(A.T)))
-    degrees, limit = ln.asarray(np.diff(A.indptr)), ln.asarray(np.array(int(switch * A.nnz)))
-    start = ln.asarray(np.array(source))
+    degrees = ln.asarray(np.diff(A.indptr))
+    start, count, may = (ln.asarray(np.array(x)) for x in (source, A.nnz, pulls))
 
     def run() -> ln.Tensor:
-        return search(ln.empty_tensor(PARENTS), graph, turned, degrees, start, limit)
+        return search(ln.empty_tensor(PARENTS), graph, turned, degrees, start, count, may)
 
     return Side(run, lambda P: depths(P.to_numpy(), source))
 
 
 def linnet_push(A: sp.csr_array, source: int) -> Side:
-    return linnet_search(A, source, switch=1)
+    return linnet_search(A, source, pulls=False)
 
 
 def c_search(A: sp.csr_array, source: int, never: int = 0) -> Side:
@@ -186,8 +213,8 @@ def depths(parents: np.ndarray, source: int) -> np.ndarray:
 def linnet_paths(A: sp.csr_array, source: int) -> Side:
     arrays = {"ptr1": A.indptr, "idx1": A.indices, "val": A.data}
     W = ln.from_buffers(ln.CSR.with_fill(FAR), A.shape, arrays)
-    start = ln.asarray(np.array(source))
-    return Side(lambda: distances(ln.empty_tensor(ln.DENSE(1)), W, start), read_paths)
+    degrees, start = ln.asarray(np.diff(A.indptr)), ln.asarray(np.array(source))
+    return Side(lambda: distances(ln.empty_tensor(ln.DENSE(1)), W, degrees, start), read_paths)
 
 
 def c_paths(A: sp.csr_array, source: int, function: str = "distances") -> Side:

@@ -93,3 +93,20 @@ def test_an_output_that_others_see_survives_a_call_that_fails():
     with pytest.raises(IndexBoundsError):
         scatter(y, ln.asarray(np.array([0, 1, 7])), x)
     assert y.to_numpy().tolist() == given.tolist() == [1.0, 1.0, 1.0]
+
+
+def test_a_scalar_that_begins_with_an_element_changes_no_size():
+    @ln.kernel
+    def rest(y, x):
+        s = ln.scalar(0.0)
+        s[...] = x[0]
+        for i in ...:
+            s[()] += x[i]
+        y[...] = 0
+        y[()] = s[()]
+        return y
+
+    x = ln.asarray(np.arange(5.0) + 1)
+    assert float(rest(ln.empty_tensor(ln.DENSE(0)), x)) == 16
+    assert float(rest(ln.empty_tensor(ln.DENSE(0)), x)) == 16
+    assert len(entry_of(rest).frames) == 1

@@ -167,7 +167,7 @@ def make_entry(
         own=tuple(positions[p] for p in written if _sizes_itself(p, normalized)),
         wide=wide,
         warnings=normalized.warnings,
-        fixed=not any(isinstance(n, loops.Access) for d in declares.values() for n in walk(d)),
+        fixed=not any(_reads_elements(dim) for d in declares.values() for dim in d.dims or ()),
         choices=tuple(choice for choice, _ in normalized.choices),
         kinds=tuple((choice.name, kind) for choice, kind in normalized.choices),
     )
@@ -231,6 +231,11 @@ def _sizes(
         else:
             sizes.append(lambda shapes, held: 0)
     return tuple(sizes)
+
+
+def _reads_elements(size: loops.Expr) -> bool:
+    """Whether a size depends on what a tensor holds, and not on its shape alone."""
+    return any(isinstance(n, loops.Access) for n in walk(size))
 
 
 def _sizes_itself(name: str, normalized: Normalized) -> bool:
