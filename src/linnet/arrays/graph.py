@@ -29,6 +29,7 @@ from linnet.formats.from_numpy import share
 from linnet.formats.tensor import Tensor
 from linnet.loops.rewrite import walk
 from linnet.normalize.facts import Facts
+from linnet.normalize.known import number
 from linnet.normalize.simplify import same, simplify_expr
 
 _NUMBERS = (bool, int, float, complex)
@@ -333,7 +334,8 @@ class _Fills:
                 return self._anything(node.dtype)  # what is read elsewhere is something else
             case Map(function, args):
                 values = tuple([self.expr(a) for a in args])
-                made = simplify_expr(loops.Call(function, values), Facts({}, self._types))
+                call = loops.Call(function, values)
+                made = number(simplify_expr(call, Facts({}, self._types)))
                 # what is used twice would be twice in it, and so on: see `cuts`
                 return self._anything(node.dtype) if self._is_long(made) else made
             case Reduce(function, _, arg, initial, _, dtype):

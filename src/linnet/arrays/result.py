@@ -24,6 +24,7 @@ from linnet.formats.named import recognize
 from linnet.formats.result import result_format
 from linnet.loops.rewrite import map_args, rewrite_expr, walk
 from linnet.normalize.facts import Facts
+from linnet.normalize.known import number
 from linnet.normalize.simplify import same, simplify_expr
 
 Formats = Mapping[str, Format]
@@ -125,7 +126,8 @@ def simplified(
     some = known(value)
     by_name = {name: access for access, name in stored.items()}
     named = {name: types[str(access.tensor)] for name, access in by_name.items()}
-    return rewrite_expr(simplify_expr(some, Facts({}, {**types, **named})), meant)
+    found = number(simplify_expr(some, Facts({}, {**types, **named})))
+    return rewrite_expr(found, meant)
 
 
 def _alike(

@@ -28,6 +28,7 @@ from linnet.formats.format import Format
 from linnet.formats.named import SCALAR, settle
 from linnet.formats.tensor import Tensor
 from linnet.normalize.facts import Facts
+from linnet.normalize.known import number
 from linnet.normalize.simplify import simplify_expr
 
 _MOST = 64  # nodes of an expression that are looked at for its fill value
@@ -178,7 +179,7 @@ def _simplified(
     """The value of a call, if it is known though some of its arguments are not."""
     types = {f"x{k}": dtype for k, dtype in enumerate(dtypes)}
     args = [loops.Access(f"x{k}", ()) if v is None else v for k, v in enumerate(values)]
-    found = simplify_expr(loops.Call(function, tuple(args)), Facts({}, types))
+    found = number(simplify_expr(loops.Call(function, tuple(args)), Facts({}, types)))
     return found if isinstance(found, loops.Literal) else None
 
 
