@@ -108,6 +108,17 @@ def test_numbers_that_do_not_fit():
     assert (A + 100).dtype == np.int8
 
 
+@pytest.mark.parametrize("exponent", [0, 1, 2, 3, 2.0, True, np.int64(2), np.int8(2)], ids=repr)
+def test_powers_of_truth_values_have_the_dtypes_of_numpy(exponent):
+    x = matrix() > 0
+    for X in (ln.asarray(x, format=ln.CSR), ln.lazy(ln.asarray(x, format=ln.CSR))):
+        got, want = ln.compute(X**exponent), x**exponent
+        assert got.dtype == want.dtype
+        np.testing.assert_array_equal(dense(got), want)
+        named = ln.compute(ln.pow(X, exponent))
+        assert named.dtype == np.power(x, exponent).dtype
+
+
 def test_small_powers_are_products_still():
     x = matrix()
     A = ln.asarray(x, format=ln.CSR)

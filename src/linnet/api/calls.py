@@ -49,6 +49,8 @@ def operator(name: str, *args: Any) -> Any:
             return matmul(*args)
         if name in _COMPARISONS and is_small(args):
             return compared(name, args)
+        if name == "pow" and type(args[1]) is int and args[1] == 2 and args[0].dtype == bool:
+            return apply(by_name["square"], args[0])  # int8, and pow(x, 2) int64, as in NumPy
         return apply(by_name[name], *args)
     except LinnetError as error:
         error.at = error.at or Location.of_caller()
