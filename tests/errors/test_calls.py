@@ -15,12 +15,15 @@ import linnet as ln
 from linnet import errors
 from linnet.errors import (
     ArgumentError,
+    DiscordanceWarning,
     DTypeError,
     IndexBoundsError,
     LifecycleError,
     LinnetError,
     ShapeError,
 )
+from linnet.frontend.text import parse_text
+from linnet.runtime.kernel import Kernel
 
 EYE = np.eye(3)
 ONES = np.ones(3)
@@ -397,3 +400,29 @@ def test_operators_with_arrays_whose_values_are_none_of_ours(dtype):
         with pytest.raises(DTypeError, match=f"does not hold values of dtype {dtype}") as caught:
             operator(ln.asarray(EYE, format="csr"), ONES.astype(dtype))
         assert caught.value.at.file == __file__
+
+
+def test_loops_of_one_name_are_called_by_it() -> None:
+    """Passes tell them apart; what is said to the user has the names of the user."""
+    text = """def f(y, x):
+    y[...] = 0
+    for i in ...:
+        y[i] += x[i]
+    for i in ...:
+        y[i] += x[i] * y[i]
+    return y"""
+    with pytest.raises(LifecycleError, match="in the loop over `i`"):
+        Kernel(parse_text(text)).code(ln.empty_tensor(ln.DENSE(1)), ln.ones(3))
+
+    @ln.kernel
+    def g(y, z, A):
+        y[...] = 0
+        z[...] = 0
+        for i, j in ...:
+            y[i] += A[i, j]
+        for j, i in ...:
+            z[j] += A[i, j]
+
+    results = [ln.empty_tensor(f) for f in (ln.DENSE(1), ln.CSF(1))]
+    with pytest.warns(DiscordanceWarning, match=r"^A\[i, j\] goes against .* loop over `j` is"):
+        g(*results, ln.asarray(np.eye(3), format=ln.CSR))

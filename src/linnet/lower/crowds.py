@@ -6,11 +6,11 @@ from collections.abc import Iterator, Mapping
 from math import prod
 
 from linnet import loops
-from linnet.errors import FormatError, Location
+from linnet.errors import FormatError
 from linnet.formats.format import Format
 from linnet.loops.positions import RELATIONS
-from linnet.loops.printer import show
 from linnet.loops.rewrite import accesses, walk
+from linnet.loops.spoken import written
 
 _NAMED = 3  # of those that multiply the most
 
@@ -48,15 +48,8 @@ def _crowd(stmt: loops.Assign, formats: Mapping[str, Format]) -> Crowd:
             sparse = sum(level.width for level in format.levels if not (level.full or level.leaf))
             cases = 2**sparse * 3 ** access.protocols.count("permissive")
             if cases > 1:
-                found[_written(access)] = cases
+                found[written(access, stmt.at)] = cases
     for node in walk(stmt):
         if isinstance(node, loops.Call) and node.function.name in RELATIONS:
-            found[show(node)] = 2
+            found[written(node, stmt.at)] = 2
     return found
-
-
-def _written(access: loops.Access) -> str:
-    """An access as it stands in the user's line."""
-    at: Location | None = access.at
-    text = at.text[at.column : at.end_column] if at is not None and at.text else ""
-    return text or show(access)

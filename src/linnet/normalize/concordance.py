@@ -16,8 +16,8 @@ from linnet.algebra.table import add
 from linnet.errors import DiscordanceWarning, Location
 from linnet.formats.format import Format
 from linnet.formats.level import Level
-from linnet.loops.printer import show
 from linnet.loops.rewrite import block, is_left, map_exprs, map_stmts, rewrite_expr, walk
+from linnet.loops.spoken import spoken, written
 from linnet.names import Names
 from linnet.normalize.affine import affine_of
 from linnet.normalize.agreed import Agreed
@@ -248,9 +248,10 @@ def _tell(s: _Nest, access: loops.Access, index: loops.Expr, level: Level) -> No
     if level.full or level.located or not isinstance(index, loops.Index) or index.name in s.left:
         return
     message = (
-        f"{show(access)} goes against the order in which {access.tensor} is stored: the loop over "
-        f"`{index.name}` is outside, so every access searches instead of walking. "
-        f"Reorder the loops, or store {access.tensor} with another order of modes."
+        f"{written(access, access.at)} goes against the order in which {access.tensor} is stored: "
+        f"the loop over `{spoken(index.name, access.at)}` is outside, so every "
+        f"access searches instead of walking. Reorder the loops, or store {access.tensor} with "
+        "another order of modes."
     )
     s.warnings.append((message, access.at))
 

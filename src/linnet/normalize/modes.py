@@ -5,6 +5,7 @@ from __future__ import annotations
 from linnet.errors import LifecycleError, Location
 from linnet.loops.nodes import If, Loop, Program, Stmt
 from linnet.loops.rewrite import point_of
+from linnet.loops.spoken import spoken
 
 
 def undeclared(tensor: str, at: Location | None) -> LifecycleError:
@@ -46,7 +47,7 @@ def read_and_written(
         stmt = stmt.body  # an index that was computed
     match stmt:
         case Loop(index):
-            where = f"the loop over `{index}`"
+            where = f"the loop over `{spoken(index, stmt.at)}`"
         case If():
             where = "one `if`"
         case _:
