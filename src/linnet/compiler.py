@@ -13,6 +13,7 @@ from linnet.formats.policies import Policy
 from linnet.imp.ahead import compute_ahead
 from linnet.imp.append_anyway import append_anyway
 from linnet.imp.append_at_once import append_at_once
+from linnet.imp.ask_ahead import ask_ahead
 from linnet.imp.check import check as check_code
 from linnet.imp.consecutive import Known
 from linnet.imp.end_fibers import end_fibers
@@ -150,6 +151,7 @@ def improve(kernel: imp.Kernel, known: Known, counters: frozenset[str]) -> imp.K
     better = append_anyway(better, known)
     better = own_sums(jam(walk_together(better)))
     better = compute_ahead(strips(whole_tiles(better), counters), is_vectorized)
+    better = ask_ahead(better)
     return kernel if better is kernel else simplify_code(better)
 
 

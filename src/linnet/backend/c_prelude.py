@@ -107,6 +107,13 @@ static inline void exchange_slots(i64 *a, i64 *b) {
 }
 #define swap_buffers(a, slot_a, b, slot_b) \\
   (exchange_slots(slot_a, slot_b), (a) = (void *)(slot_a)[0], (b) = (void *)(slot_b)[0])"""
+_PREFETCH = """// Ask for a place that will be read, if there is such a place.
+#ifdef __GNUC__
+#define prefetch(buffer, at) \\
+  __builtin_prefetch((void *)((i64)(buffer) + (at) * (i64)sizeof *(buffer)))
+#else
+#define prefetch(buffer, at) ((void)0)
+#endif"""
 _TASKS = """// A task runs on a thread of its own, or at once if there is none to be had.
 typedef struct { pthread_t thread; bool running; } Task;
 static void spawn_task(Task *task, void *(*run)(void *)) {
@@ -136,6 +143,7 @@ class Needs:
     statuses: set[int] = field(default_factory=set)
     grow: bool = False
     swap: bool = False
+    prefetch: bool = False
     tasks: bool = False
     narrow: bool = False  # the kernel is
 
@@ -210,5 +218,6 @@ class Needs:
         if self.grow:
             lines.append(_limited(_GROW) if self.narrow else _GROW)
         lines += [_SWAP] if self.swap else []
+        lines += [_PREFETCH] if self.prefetch else []
         lines += [_TASKS] if self.tasks else []
         return "\n".join(lines)

@@ -150,6 +150,9 @@ def _statement(p: Printer, stmt: imp.Stmt, depth: int) -> None:
                 p.line(depth, f"join_task(&{s.names[task]}->task);")
         case imp.Do(e):
             p.line(depth, f"{call(s, e)};")
+        case imp.Prefetch(buffer, at):
+            s.needs.prefetch = True
+            p.line(depth, f"prefetch({s.names[buffer.name]}, {index(s, at)});")
         case imp.Comment(text):
             for line in text.splitlines():
                 p.line(depth, f"// {_harmless(line)}")

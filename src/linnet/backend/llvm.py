@@ -18,6 +18,7 @@ from linnet.backend.llvm_memory import (
     grow,
     grow_function,
     growable,
+    prefetch,
     slot_value,
     swap,
 )
@@ -211,6 +212,8 @@ def _statement(w: Writer, stmt: imp.Stmt, s: _Scope) -> None:
             call(w, e)
         case imp.Fill():
             fill(w, stmt)
+        case imp.Prefetch(buffer, index):
+            prefetch(w, buffer, integer(w, index))
         case _:
             assert_never(stmt)
 

@@ -6,7 +6,7 @@ import sys
 
 from linnet import imp
 from linnet.backend.identifiers import identifier
-from linnet.backend.llvm_values import addresses, evaluate, integer, store
+from linnet.backend.llvm_values import addresses, evaluate, integer, pointer, store
 from linnet.backend.llvm_writer import BYTES, PARTS, TYPES, Module, Value, Writer
 from linnet.backend.survey import Survey
 
@@ -192,6 +192,16 @@ def fill(w: Writer, stmt: imp.Fill) -> None:
     w.module.declarations[memset] = f"declare void {memset}(ptr, i8, i64, i1)"
     note = w.buffers[buffer.name].store
     w.do(f"call void {memset}(ptr align {BYTES[ty]} {at}, i8 {byte}, i64 {size}, i1 false){note}")
+
+
+def prefetch(w: Writer, buffer: imp.Buffer, index: str) -> None:
+    """Ask for the cache line of an element, which need not exist."""
+    intrinsic = "@llvm.prefetch.p0"
+    size = BYTES[TYPES[buffer.dtype]] * (2 if buffer.dtype in PARTS else 1)
+    w.module.declarations[intrinsic] = f"declare void {intrinsic}(ptr, i32, i32, i32)"
+    offset = w.emit(f"mul i64 {index}, {size}")
+    at = w.emit(f"getelementptr i8, ptr {pointer(w, buffer)}, i64 {offset}")
+    w.do(f"call void {intrinsic}(ptr {at}, i32 0, i32 3, i32 1)")
 
 
 def _one_byte(w: Writer, value: Value, ty: str) -> str | None:

@@ -83,6 +83,9 @@ def _stmt(stmt: imp.Stmt, s: Survey) -> None:
             _expr(count, s)
         case imp.SetLength(_, count):
             _expr(count, s)
+        case imp.Prefetch(buffer, index):
+            s.buffers.add(buffer.name)
+            _expr(index, s)
         case imp.Fill(buffer, start, stop, value):
             s.written.add(buffer.name)
             s.buffers.add(buffer.name)

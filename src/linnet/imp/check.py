@@ -133,6 +133,9 @@ def _statement(s: _Scope, stmt: imp.Stmt) -> None:
                 _refuse(f"the buffer {buffer.name} cannot be grown here", stmt)
         case imp.Swap() | imp.Spawn() | imp.Join():
             _handover(s, stmt)
+        case imp.Prefetch(buffer, index):
+            _buffer(s, buffer, stmt)
+            _integer(s, index, stmt)
         case imp.Break():
             if not s.in_loop:
                 _refuse("break outside a loop", stmt)

@@ -61,7 +61,7 @@ class Effects:
                 return Summary(reads=frozenset((name,)))
             case imp.Let(var) | imp.Assign(var) | imp.Accumulate(var) | imp.For(var):
                 below.append(Summary(assigns=frozenset((var.name,))))
-            case imp.Load(buffer) | imp.Address(buffer):
+            case imp.Load(buffer) | imp.Address(buffer) | imp.Prefetch(buffer):
                 below.append(Summary(loads=frozenset((buffer.name,))))
             case imp.Store(buffer) | imp.Fill(buffer) | imp.Grow(buffer):
                 below.append(Summary(changes=frozenset((buffer.name,))))

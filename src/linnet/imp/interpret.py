@@ -139,6 +139,8 @@ def _statement(f: _Frame, stmt: imp.Stmt) -> None:
             raise _Break
         case imp.Return(value):
             raise _Return(None if value is None else _expr(f, value))
+        case imp.Prefetch(_, index):
+            _int(f, index)
         case imp.Comment():
             pass
         case _:

@@ -8,7 +8,7 @@
           | For(var, start, stop, body) | While(cond, body) | If(cond, then, orelse)
           | Block(stmts) | Break() | Return(value) | Do(call) | Comment(text)
           | Grow(buffer, count) | SetLength(buffer, count) | Swap(a, b)
-          | Spawn(task, call) | Join(task, lent)
+          | Spawn(task, call) | Join(task, lent) | Prefetch(buffer, index)
 
 Expressions are pure values: reading one twice is the same as reading it once. Types are dtype
 names (`"int64"`, `"float64"`, `"bool"`, …). Two buffers never overlap. A `For` counts up by one,
@@ -173,6 +173,14 @@ class Join:
 
 
 @dataclass(frozen=True, slots=True)
+class Prefetch:
+    """Say that `buffer[index]` will be read soon. It does nothing else, wherever that is."""
+
+    buffer: Buffer
+    index: Expr
+
+
+@dataclass(frozen=True, slots=True)
 class Block:
     """Statements in order. `Block(())` does nothing."""
 
@@ -197,6 +205,7 @@ Stmt: TypeAlias = (
     | Swap
     | Spawn
     | Join
+    | Prefetch
     | Block
 )
 Node: TypeAlias = Expr | Address | Buffer | Stmt

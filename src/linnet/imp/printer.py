@@ -89,6 +89,8 @@ def _statement(stmt: imp.Stmt) -> Iterator[str]:
             yield f"spawn {task}: {_expr(call)}"
         case imp.Join(task):
             yield f"join {task}"
+        case imp.Prefetch(buffer, index):
+            yield f"prefetch({buffer.name}, {_expr(index)})"
         case _:
             assert_never(stmt)
 

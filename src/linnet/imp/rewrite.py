@@ -44,6 +44,7 @@ _CHILDREN: dict[type, tuple[str, ...]] = {
     imp.Swap: (),
     imp.Spawn: ("call",),
     imp.Join: (),
+    imp.Prefetch: ("index",),
     imp.Block: ("stmts",),
 }
 
