@@ -56,7 +56,7 @@ def render(kernel: imp.Kernel) -> str:
     facts = survey(kernel, effects)
     parts = [_kernel(kernel, module, facts)]
     surveys = {f.name: survey(f, effects) for f in kernel.codelets}
-    told = inlining(surveys, {f.name for f in kernel.codelets if f.rare})
+    told = inlining(facts, surveys, {f.name for f in kernel.codelets if f.rare})
     parts += [_codelet(f, module, surveys[f.name], _CODELET[told[f.name]]) for f in kernel.codelets]
     if facts.tasks:
         parts += [around(symbol(kernel), module, facts.tasks), *functions(module, facts.tasks)]

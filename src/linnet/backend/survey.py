@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import KeysView
 from dataclasses import dataclass, field
 from typing import assert_never
 
@@ -19,7 +21,7 @@ class Survey:
     written: set[str] = field(default_factory=set)  # buffers stored to, here or in a codelet
     grown: set[str] = field(default_factory=set)
     swapped: set[str] = field(default_factory=set)  # buffers; they are counted as grown, too
-    called: set[str] = field(default_factory=set)
+    places: Counter[str] = field(default_factory=Counter)  # at which each function is called
     tasks: dict[str, str] = field(default_factory=dict)  # and their codelets
     introduced: list[str] = field(default_factory=list)  # variables, in order
     statements: int = 0
@@ -28,6 +30,11 @@ class Survey:
     block_note: str = ""  # what accesses to the argument block carry
     slots: dict[str, int] = field(default_factory=dict)  # buffer: its slot in the argument block
     effects: Effects = field(default_factory=lambda: Effects(()))  # of the codelets
+
+    @property
+    def called(self) -> KeysView[str]:
+        """The functions that are called."""
+        return self.places.keys()
 
 
 def survey(function: imp.Kernel | imp.Function, effects: Effects | None = None) -> Survey:
@@ -149,7 +156,7 @@ def _expr(e: imp.Expr, s: Survey) -> None:
             _expr(a, s)
             _expr(b, s)
         case imp.Call(function, args, _):
-            s.called.add(function)
+            s.places[function] += 1
             s.written |= s.effects.of(e).changes
             for arg in args:
                 if isinstance(arg, imp.Address):

@@ -1,22 +1,36 @@
 """Which codelets LLVM is told to inline, and which not to."""
 
+from collections import Counter
+
 from linnet import imp
 from linnet.backend.inlining import ALWAYS, NEVER, PERHAPS, RARELY, inlining
-from linnet.backend.survey import survey
+from linnet.backend.survey import Survey, survey
 from linnet.imp.codelets import instantiate
 
 INDICES, FLAGS, INT = "int32*", "bool*", "int64"
 
 
-def told(name: str, *types: str) -> dict[str, str]:
+def told(name: str, *types: str, places: int = 1) -> dict[str, str]:
     registry: dict[str, imp.Function] = {}
-    instantiate(name, types, registry)
+    function = instantiate(name, types, registry)
     rare = {name for name, f in registry.items() if f.rare}
-    return inlining({name: survey(f) for name, f in registry.items()}, rare)
+    kernel = Survey(places=Counter({function.name: places}))
+    return inlining(kernel, {name: survey(f) for name, f in registry.items()}, rare)
 
 
 def test_what_is_short_is_always_inlined():
     assert told("search", INDICES, INT, INT, INT) == {"search_i32": ALWAYS}
+
+
+def test_a_loop_is_inlined_at_a_few_places():
+    search = ("search", INDICES, INT, INT, INT)
+    assert told(*search, places=4)["search_i32"] == ALWAYS
+    assert told(*search, places=5)["search_i32"] == NEVER
+
+
+def test_what_has_no_loop_is_inlined_at_any_number_of_places():
+    found = told("sort", INDICES, INT, INT, places=100)
+    assert found["pivot_i32"] == found["median_i64"] == ALWAYS
 
 
 def test_a_loop_inside_of_a_loop_is_called_and_so_is_what_calls_it():
