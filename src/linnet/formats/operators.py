@@ -54,7 +54,9 @@ def _binary(name: str, eager: bool = True) -> tuple[Any, Any, Any]:
         return _operator(name, self, other)
 
     def backward(self: Any, other: object, /) -> Any:
-        return of_api("calls.operator")(name, other, self)
+        if eager:
+            return _eager.elementwise(_operator, name, other, self)
+        return _operator(name, other, self)
 
     def update(self: Any, other: object, /) -> Any:
         return of_api("calls.update")(name, self, other)
@@ -114,7 +116,7 @@ class Operators:
     __xor__, __rxor__, __ixor__ = _binary("bitwise_xor")
     __lshift__, __rlshift__, __ilshift__ = _binary("bitwise_left_shift", eager=False)
     __rshift__, __rrshift__, __irshift__ = _binary("bitwise_right_shift", eager=False)
-    __rmatmul__, __imatmul__ = _binary("matmul")[1:]
+    __rmatmul__, __imatmul__ = _binary("matmul", eager=False)[1:]
     __lt__, __le__ = _binary("less")[0], _binary("less_equal")[0]
     __gt__, __ge__ = _binary("greater")[0], _binary("greater_equal")[0]
     __eq__, __ne__ = _binary("equal", eager=False)[0], _binary("not_equal", eager=False)[0]

@@ -8,14 +8,11 @@ from functools import lru_cache
 import numpy as np
 
 from linnet import backend, imp
-from linnet.algebra.codelets import resolve
 from linnet.algebra.dtypes import concrete
 from linnet.algebra.function import Function
 from linnet.algebra.lookup import lookup, on
 from linnet.errors import ArgumentError, DTypeError
 from linnet.imp import radix
-from linnet.imp.printer import show
-from linnet.lower.expressions import convert
 from linnet.options import Options, current
 from linnet.runtime.routine import Argument, Routine, call, types_of
 
@@ -63,6 +60,8 @@ class Combining:
 def _compiled(
     combining: Combining, op: Function, dtype: str, types: tuple[str, ...], options: Options
 ) -> backend.Compiled:
+    from linnet.imp.printer import show  # not needed to sort without combining
+
     kernel = combining.kernel(op, dtype, types)
     key = f"combining {show(kernel)}"
     return backend.load(key, options) or backend.build(kernel, key, options)
@@ -70,6 +69,9 @@ def _compiled(
 
 def _with_body(codelet: imp.Function, op: Function, dtype: str) -> dict[str, imp.Function]:
     """A codelet of two values that does what the function does, after all that it calls."""
+    from linnet.algebra.codelets import resolve  # these bring much of the compiler along
+    from linnet.lower.expressions import convert
+
     wanted, result = op.types((dtype, dtype))
     given = zip(codelet.params, wanted, strict=True)
     args = tuple(convert(x, concrete(t)) for x, t in given)  # type: ignore[arg-type]

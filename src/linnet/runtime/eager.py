@@ -28,6 +28,7 @@ from linnet.runtime.measure import measure, measured
 from linnet.runtime.ready import Ready
 from linnet.runtime.recall import KNOWN, learned, recalled
 from linnet.runtime.slices import pattern_of, sizes, slots_of
+from linnet.runtime.with_numbers import of_number
 
 General = Callable[..., Any]
 _known = KNOWN.get
@@ -35,7 +36,11 @@ _PLAIN = 0x101  # the flags of an array of NumPy that is aligned, and in order w
 
 
 def elementwise(general: General, name: str, x: Any, y: object) -> Any:
-    """`x + y` and its kin, of two tensors of one shape."""
+    """`x + y` and its kin, of two tensors of one shape, or of one and a number."""
+    if type(y) is float or type(y) is int:
+        return of_number(general, name, (x, y), 0) if type(x) is Tensor else general(name, x, y)
+    if type(x) is float or type(x) is int:
+        return of_number(general, name, (x, y), 1) if type(y) is Tensor else general(name, x, y)
     if type(x) is Tensor and type(y) is Tensor:
         p, q = x._contents, y._contents
         if p is not None and q is not None and p.shape == q.shape:

@@ -56,6 +56,8 @@ class Recipe(NamedTuple):
     written: tuple[Written, ...]  # the result first, then temporaries
     asked: Format  # for the result, when it was made
     format: Format  # of the result
+    number: str = ""  # the dtype of the last argument, if that is a number (`runtime.with_numbers`)
+    filled: bool = False  # the result gets its own fill value, which depends on that
 
 
 class Layout(NamedTuple):

@@ -17,7 +17,7 @@ from linnet.options import current
 from linnet.runtime import kept
 from linnet.runtime.memory import Memory
 from linnet.runtime.ready import Ready, Recipe, Slots
-from linnet.runtime.watch import watch
+from linnet.runtime.watch import Seen, watch
 
 
 class _Never:
@@ -50,6 +50,11 @@ def learned(
     recipe = None
     if len(seen) == 1 and type(found) is Tensor:
         recipe = import_module("linnet.runtime.learning").recipe_of(*seen[0], args, found)
+    return known_as(key, recipe, seen, found)
+
+
+def known_as(key: tuple[object, ...], recipe: Recipe | None, seen: Seen, found: Any) -> Any:
+    """Remember how an operation came to what was found, by the kernel that was seen."""
     if recipe is None:
         KNOWN.put(key, _NEVER)
         return found
