@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import KeysView
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import assert_never
 
 from linnet import imp
 from linnet.imp.effects import Effects
+from linnet.records import dataclass
 
 
 @dataclass(slots=True)

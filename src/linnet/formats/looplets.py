@@ -11,12 +11,13 @@ loop extents exclusive.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TypeAlias, assert_never
 
 from linnet import imp
 from linnet.formats.fiber import Fiber
 from linnet.imp.rewrite import substitute
+from linnet.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 from linnet import imp
@@ -24,6 +23,7 @@ from linnet.formats.runs import Code, end_run, run_lookup, span_of
 from linnet.formats.sparse_list import SparseList
 from linnet.formats.stretches import spread, stretches
 from linnet.formats.validate import check_bounds
+from linnet.records import dataclass
 
 if TYPE_CHECKING:
     import numpy as np

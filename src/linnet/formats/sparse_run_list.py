@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 from linnet import imp
@@ -27,6 +26,7 @@ from linnet.formats.packing import (
 from linnet.formats.runs import end_run, last_of_stretch, make_room, run_lookup, span_of
 from linnet.formats.stretches import spread, stretches
 from linnet.formats.validate import check_intervals, check_pointers
+from linnet.records import dataclass
 
 if TYPE_CHECKING:
     import numpy as np

@@ -9,7 +9,6 @@ bounds of `A[~i]` it is `MISSING`.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import TypeAlias
 
 import numpy as np
@@ -20,6 +19,7 @@ from linnet.algebra.exact import converter
 from linnet.algebra.function import Function
 from linnet.algebra.regions import holds, possible
 from linnet.errors import IndexBoundsError
+from linnet.records import dataclass
 
 Env: TypeAlias = dict[str, object]
 Run: TypeAlias = Callable[[Env], object]

@@ -8,7 +8,7 @@ store, what lies between is stepped over.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import reduce
 
 from linnet import imp, loops
@@ -20,6 +20,7 @@ from linnet.lower.context import Context, Cursor
 from linnet.lower.region import Region, lower_phases, lower_region
 from linnet.lower.shortcircuit import break_early
 from linnet.lower.walks import Walk, advance, again, at_fill, bounds, chunk_of, least, note, step
+from linnet.records import dataclass
 
 
 def walk_chunks(ctx: Context, r: Region, cursor: Cursor, s: Stepper, gap: Region) -> None:

@@ -8,7 +8,7 @@ Spike, Lookup — and each takes a region apart until only code is left.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TypeVar
 
 from linnet import imp, loops
@@ -43,6 +43,7 @@ from linnet.lower.presence import as_read
 from linnet.lower.repeat import begins_anew, carries, declared_in, lower_repeated, repeat
 from linnet.lower.shortcircuit import break_early
 from linnet.lower.trace import body_lines, region_lines, rule_of
+from linnet.records import dataclass
 
 LowerStmt = Callable[[Context, loops.Stmt], None]
 L = TypeVar("L", Thunk, Switch, Sequence, Spike)

@@ -10,7 +10,7 @@ copy is walked for itself, with loops of their own for what lies at the borders.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import pairwise
 
 from linnet import imp, loops
@@ -31,6 +31,7 @@ from linnet.lower.chunks import piece_of
 from linnet.lower.context import Context, Cursor, Mask, as_value, resolve
 from linnet.normalize.affine import affine_of
 from linnet.normalize.simplify import simplify_expr
+from linnet.records import dataclass
 
 Looplets = dict[Cursor, Looplet]
 

@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 
 from linnet import loops
@@ -21,6 +20,7 @@ from linnet.algebra.dtypes import Number
 from linnet.algebra.function import Function
 from linnet.formats.insertion import CAPACITY, COORD, DENSE, MILLIONS, OPERAND, THOUSANDS
 from linnet.normalize.caches import Caches, caches
+from linnet.records import dataclass
 
 Shapes = Mapping[str, tuple[int, ...]]
 Counts = Mapping[str, int]

@@ -9,7 +9,6 @@ that pays depends on sizes (`normalize.choice`).
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 from linnet import loops
 from linnet.formats.format import Format
@@ -18,6 +17,7 @@ from linnet.formats.level import Level
 from linnet.loops.rewrite import accesses, rewrite_stmt, walk
 from linnet.names import Names
 from linnet.normalize.counting import Counted, count_first
+from linnet.records import dataclass
 
 Formats = Mapping[str, Format]
 

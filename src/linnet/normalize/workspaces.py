@@ -13,7 +13,7 @@ be combined with each other before they meet what is stored can be sorted and me
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 import numpy as np
 
@@ -42,6 +42,7 @@ from linnet.normalize.updates import (
     reads_between,
     renamed,
 )
+from linnet.records import dataclass
 
 Formats = dict[str, Format]
 Decide = Callable[[Choice | Unpacking], Chosen]
