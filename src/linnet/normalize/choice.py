@@ -37,7 +37,9 @@ _SOON = 1 << 14  # updates that are merged so fast that it does not matter how o
 _ROOMY = 64  # a vector that is unpacked has at most so many elements for each that is looked up
 _USED = 8  # a dense workspace of more dimensions has at most so many elements per update,
 _OFTEN = 3  # and one beyond the last cache so many
-_CAUSED = 2  # updates for each value of an operand that is put in order instead of them
+_NEAR = 4  # operands that are as many times as large as the second cache are not far away
+_AGAIN = 4 * CAPACITY[MILLIONS]  # updates that are merged several times
+_CAUSED, _CAUSED_AGAIN, _CAUSED_AFAR = 2, 4, 12  # updates for each value that is put in order
 _TINY = 64  # a dense workspace that takes less of the second cache is for nothing
 _CROWDED = 10  # elements per place from which on places are sorted and not looked for
 
@@ -154,13 +156,13 @@ def choose(
         return Chosen(choice.usual, "its size is known only while it runs")
     operands = sum(counts.values()) * (choice.itemsize + 4)
     memory = _Memory(math.prod(sizes), choice.itemsize, operands, at_hand or caches())
-    if len(sizes) == 1 and memory.space <= memory.at_hand.second // _TINY:
+    if sizes and sizes[0] <= always_dense(choice, memory.at_hand):
         return Chosen(DENSE, f"{memory.space} bytes are always at hand")
     found = sample or _expected(choice, memory.elements, shapes, counts, counted)
     if found is None:
         return Chosen(choice.usual, "the number of updates is not known")
     stored = counts.get(choice.operand) if choice.operand else None
-    if stored is not None and _are_fewer(stored, found.updates, sizes[0]):
+    if stored is not None and memory.is_less(stored, found.updates, sizes[0]):
         return Chosen(OPERAND, f"about {found.updates:.3g} updates come of {stored} values")
     about = f"about {found.updates:.3g} updates in {memory.space} bytes"
     if len(sizes) > 1:
@@ -177,9 +179,11 @@ def choose(
     return Chosen(_listed(found.updates), f"{about}, where they are sorted faster than found")
 
 
-def _are_fewer(values: int, updates: float, rows: int) -> bool:
-    """Whether values of an operand are put in so many rows sooner than the updates they cause."""
-    return updates >= max(_CAUSED * values, rows, _SOON)
+def always_dense(choice: Choice | Unpacking, at_hand: Caches | None = None) -> int:
+    """Up to how many elements a workspace is dense, whatever the operands hold; 0: it depends."""
+    if isinstance(choice, Unpacking) or len(choice.dims) != 1:
+        return 0
+    return (at_hand or caches()).second // _TINY // (choice.itemsize + 1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -226,6 +230,16 @@ class _Memory:
         result = max(g.places for g in found.groups) * (self.itemsize + 4)
         used = _USED if self.space <= self.at_hand.last else _OFTEN
         return self.space <= max(FAR, _AMPLE * result) and self.elements <= used * found.updates
+
+    def is_less(self, values: int, updates: float, rows: int) -> bool:
+        """Whether values of an operand are put in so many rows sooner than the updates they cause.
+
+        By rows, the other operands are met in any order. If they are far away, that is waited for;
+        but then many updates are merged again and again.
+        """
+        near, many = self.operands <= _NEAR * self.at_hand.second, updates > _AGAIN
+        caused = _CAUSED if near else _CAUSED_AGAIN if many else _CAUSED_AFAR
+        return updates >= max(caused * values, rows / 2, _SOON)
 
 
 def sizes_of(dims: Sequence[loops.Expr], shapes: Shapes) -> list[int] | None:

@@ -86,7 +86,9 @@ def test_loops_that_depend_on_others_stay(nest):
     ("n", "stored", "kind"),
     [
         (10**4, 10**4, COORD),  # ten thousand updates are merged soon
-        (10**5, 5 * 10**5, OPERAND),  # five for each value
+        (10**4, 3 * 10**4, OPERAND),  # three for each value
+        (10**5, 5 * 10**5, MILLIONS),  # five, by rows from far away
+        (10**5, 10**6, OPERAND),  # ten, which are merged again and again
         (10**5, 10**8, OPERAND),
         (5000, 290_000, OPERAND),
         (10**6, 15 * 10**5, MILLIONS),  # hardly more updates than values
@@ -100,7 +102,7 @@ def test_sizes_decide(n, stored, kind):
 
 
 def test_more_rows_than_updates():
-    """Ten million empty rows would cost more than the updates."""
+    """Ten million empty rows would cost more than a million updates."""
     first, _ = choices(PRODUCT, A=ln.CSC, B=ln.CSR)
     shapes, counts = {"A": (10**7, 1000), "B": (1000, 1000)}, {"A": 10**4, "B": 10**5}
     assert choose(first, shapes, counts, at_hand=AT_HAND).kind == MILLIONS
