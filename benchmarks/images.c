@@ -104,6 +104,73 @@ i64 erode_runs(i64 n, i64 m, const i32 *restrict ptr, const i32 *restrict left,
     return 0;
 }
 
+// What is left of each row when its runs lose two pixels at each end that is not at the border.
+static i64 shortened(i64 n, i64 m, const i32 *restrict ptr, const i32 *restrict left,
+                     const i32 *restrict right, i32 *restrict to_ptr, i32 *restrict to_left,
+                     i32 *restrict to_right) {
+    i64 count = to_ptr[0] = 0;
+    for (i64 y = 0; y < n; y++) {
+        for (i64 q = ptr[y]; q < ptr[y + 1]; q++) {
+            i32 from = left[q] > 0 ? left[q] + 2 : 0, to = right[q] < m ? right[q] - 2 : m;
+            to_left[count] = from;
+            to_right[count] = to;
+            count += from < to;
+        }
+        to_ptr[y + 1] = count;
+    }
+    return count;
+}
+
+// Each row first, then what five of them share. Where the five runs that meet end before any other
+// begins, all are left behind at once, and what comes next waits for none of their ends.
+i64 erode_runs_across(i64 n, i64 m, const i32 *restrict ptr, const i32 *restrict left,
+                      const i32 *restrict right, Arrays *result) {
+    i64 room = (i64)ptr[n] + 1, count = 0;
+    i32 *p = malloc((n + 1 + 2 * room) * sizeof(i32)), *l = p + n + 1, *r = l + room;
+    if (!p) return 1;
+    room = 5 * shortened(n, m, ptr, left, right, p, l, r) + 1;
+    i32 *to_ptr = new_ints(result, 0, n + 1), *to_left = new_ints(result, 1, room);
+    i32 *to_right = new_ints(result, 2, room);
+    if (!to_ptr || !to_left || !to_right) return 1;
+    to_ptr[0] = 0;
+    for (i64 y = 0; y < n; y++) {
+        i64 u = clamp(y - 2, n), v = clamp(y - 1, n), w = clamp(y + 1, n), x = clamp(y + 2, n);
+        i64 a = p[u], b = p[v], c = p[y], d = p[w], e = p[x];
+        i64 a_end = p[u + 1], b_end = p[v + 1], c_end = p[y + 1], d_end = p[w + 1], e_end = p[x + 1];
+        while (a < a_end && b < b_end && c < c_end && d < d_end && e < e_end) {
+            i32 f = r[a], g = r[b], h = r[c], i = r[d], j = r[e];
+            i32 from = most(most(most(l[a], l[b]), most(l[c], l[d])), l[e]);
+            i32 to = least(least(least(f, g), least(h, i)), j);
+            i32 end = from;
+            if (from < to) {
+                to_left[count] = from;
+                to_right[count++] = to;
+                i32 far = most(most(most(f, g), most(h, i)), j), near = m;
+                near = least(near, a + 1 < a_end ? l[a + 1] : m);
+                near = least(near, b + 1 < b_end ? l[b + 1] : m);
+                near = least(near, c + 1 < c_end ? l[c + 1] : m);
+                near = least(near, d + 1 < d_end ? l[d + 1] : m);
+                near = least(near, e + 1 < e_end ? l[e + 1] : m);
+                if (far <= near) {
+                    a++, b++, c++, d++, e++;
+                    continue;
+                }
+                end = to;
+            }
+            a += f <= end;
+            b += g <= end;
+            c += h <= end;
+            d += i <= end;
+            e += j <= end;
+        }
+        to_ptr[y + 1] = count;
+    }
+    trim_ints(result, 1, count);
+    trim_ints(result, 2, count);
+    free(p);
+    return 0;
+}
+
 // Sixteen bins, of the pixels that the runs of a mask cover. Four tables, so that equal neighbours do not
 // wait for each other.
 i64 histogram(i64 n, i64 m, const u8 *restrict img, const i32 *restrict ptr,

@@ -85,6 +85,25 @@ def erode_runs(out, img):
     return out
 
 
+# Short runs are gone when each row is eroded for itself, before five of them are compared.
+@ln.kernel
+def erode_across(out, img):
+    mid = ln.temp(RUNS)
+    out[...] = False
+    mid[...] = False
+    for y, x in ...:
+        left = ln.coalesce(img[y, ~(x - 2)], True) & ln.coalesce(img[y, ~(x - 1)], True)
+        right = ln.coalesce(img[y, ~(x + 1)], True) & ln.coalesce(img[y, ~(x + 2)], True)
+        mid[y, x] = left & img[y, x] & right
+    for y in ...:
+        last = img.shape[0] - 1
+        for x in ...:
+            above = mid[max(y - 2, 0), x] & mid[max(y - 1, 0), x]
+            below = mid[min(y + 1, last), x] & mid[min(y + 2, last), x]
+            out[y, x] = above & mid[y, x] & below
+    return out
+
+
 # Rows are walked by runs here, and not looked up: beyond the border all is on.
 @ln.kernel
 def erode_rows(out, img):
@@ -130,6 +149,11 @@ def linnet_runs(img: np.ndarray) -> Side:
     return Side(lambda: erode_runs(out, given), lambda out: out.to_numpy())
 
 
+def linnet_across(img: np.ndarray) -> Side:
+    given, out = ln.asarray(img).to(RUNS), ln.empty_tensor(RUNS)
+    return Side(lambda: erode_across(out, given), lambda out: out.to_numpy())
+
+
 def linnet_rows(img: np.ndarray) -> Side:
     given, out = ln.asarray(img).to(ROWS), ln.empty_tensor(ROWS)
     return Side(lambda: erode_rows(out, given), lambda out: out.to_numpy())
@@ -154,12 +178,16 @@ def c_bits(img: np.ndarray) -> Side:
     return Side(run, lambda _: unpack(out, img.shape[1]))
 
 
-def c_runs(img: np.ndarray) -> Side:
+def c_runs(img: np.ndarray, function: str = "erode_runs") -> Side:
     def read(result: native.Result) -> np.ndarray:
         arrays = {"ptr1": result.ints(0), "left1": result.ints(1), "right1": result.ints(2)}
         return ln.from_buffers(RUNS, img.shape, arrays).to_numpy()
 
-    return native.building("images", "erode_runs", read, *img.shape, *run_arrays(img))
+    return native.building("images", function, read, *img.shape, *run_arrays(img))
+
+
+def c_across(img: np.ndarray) -> Side:
+    return c_runs(img, "erode_runs_across")
 
 
 def one_thread() -> object:
@@ -215,6 +243,7 @@ def c_histogram(img: np.ndarray, mask: np.ndarray) -> Side:
 BYTES = {"linnet": linnet_bytes, "c": c_bytes, "opencv": opencv}
 BITS = {"linnet": linnet_bits, "c": c_bits, "opencv": opencv}
 BY_RUNS = {"linnet": linnet_runs, "c": c_runs, "opencv": opencv}
+ACROSS = {"linnet": linnet_across, "c": c_across, "opencv": opencv}
 BY_ROWS = {"linnet": linnet_rows, "c": c_runs, "opencv": opencv}
 HISTOGRAM = {"linnet": linnet_histogram, "c": c_histogram, "opencv": opencv_histogram}
 
@@ -281,7 +310,9 @@ def cases(load: data.Load) -> Iterator[Case]:
     for name, img in images(load):
         yield erosion("bytes", name, img, BYTES, 1.0)
         yield erosion("bits", name, img, BITS, 4.0 if img.size >= 2048**2 else None)
-        yield erosion("runs", name, img, BY_RUNS, 10.0 if mean_run(img) >= 200 else None)
+        goal = 10.0 if mean_run(img) >= 200 else None
+        yield erosion("runs", name, img, BY_RUNS, goal)
+        yield erosion("runs, across first", name, img, ACROSS, goal)
     for size, times in ((128, 4), *(((256, 8), (128, 16)) if len(load.sizes) > 1 else ())):
         img = magnified(size, times)
         yield erosion("runs of rows", f"discs {size} times {times}", img, BY_ROWS, None)

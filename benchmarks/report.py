@@ -46,12 +46,12 @@ def cells(outcome: Outcome) -> list[str]:
         outcome.case.name,
         outcome.case.data,
         _count(outcome.case.stored),
-        _seconds(times.get("linnet")),
-        _seconds(times.get("c")),
+        seconds(times.get("linnet")),
+        seconds(times.get("c")),
         _ratio(outcome.ratio("c"), outcome.case.bar),
-        _seconds(times.get("scipy")),
+        seconds(times.get("scipy")),
         _ratio(outcome.ratio("scipy"), goals.get("scipy", None if outcome.case.idiom else 1.0)),
-        f"{peer} {_seconds(times[peer]).strip()}" if peer else "-",
+        f"{peer} {seconds(times[peer]).strip()}" if peer else "-",
         _ratio(outcome.ratio(peer), goals.get(peer)) if peer else "-",
     ]
 
@@ -91,7 +91,8 @@ def _count(n: int) -> str:
     return str(n)
 
 
-def _seconds(t: float | None) -> str:
+def seconds(t: float | None) -> str:
+    """A time with its unit, or - if there is none."""
     if t is None:
         return "-"
     for limit, unit in ((1.0, "s "), (1e-3, "ms"), (1e-6, "us")):
@@ -110,7 +111,7 @@ def _ratio(ratio: float | None, bar: float | None) -> str:
 def figure(one: dict[str, object]) -> str:
     """One figure and its limit; a star marks one beyond it."""
     value, limit = float(one["value"]), float(one["limit"])  # type: ignore[arg-type]
-    texts = [_seconds(v).strip() if one["unit"] == "s" else f"{v:.2f}" for v in (value, limit)]
+    texts = [seconds(v).strip() if one["unit"] == "s" else f"{v:.2f}" for v in (value, limit)]
     return f"{one['name']:36} {texts[0]:>9}  (limit {texts[1]}){'*' if value > limit else ''}"
 
 

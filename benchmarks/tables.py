@@ -1,0 +1,59 @@
+"""The tables of "Structures" in docs/performance.md, from the numbers that a run has left behind.
+
+python -m benchmarks structures images graphs --json figures.json
+python -m benchmarks.tables figures.json
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+from benchmarks.report import seconds
+
+# names of kernels begin with these; the sides beside Linnet, each with its column
+TABLES = (
+    (("spmv", "sum of"), {"c": "C", "csr": "CSR"}),
+    (("erosion", "masked"), {"c": "C", "opencv": "OpenCV"}),
+    (
+        ("bfs", "bellman"),
+        {"c": "C", "c-rounds": "C by rounds", "graphblas": "graphblas", "scipy": "SciPy"},
+    ),
+)
+
+
+def table(cases: list[dict], kernels: tuple[str, ...], sides: dict[str, str]) -> list[str]:
+    """The cases of some kernels, a line each; a star marks what is below its bar."""
+    columns = [name for side in sides.values() for name in (side, f"vs {side}")]
+    lines = [f"| kernel | data | Linnet | {' | '.join(columns)} |"]
+    lines.append(f"| --- | --- | ---: | {' | '.join('---:' for _ in columns)} |")
+    for case in cases:
+        if case["kernel"].startswith(kernels):
+            texts = [case["kernel"], case["data"], *_cells(case, sides)]
+            lines.append(f"| {' | '.join(texts)} |")
+    return lines
+
+
+def _cells(case: dict, sides: dict[str, str]) -> list[str]:
+    times = {side: found["min"] for side, found in case["seconds"].items()}
+    texts = [seconds(times.get("linnet")).strip()]
+    for side in sides:
+        texts.append(seconds(times.get(side)).strip())
+        if side in times and "linnet" in times:
+            bar = case["bar"] if side == "c" else case["goals"].get(side)
+            ratio = times[side] / times["linnet"]
+            texts.append(f"{ratio:.2f}{'*' if bar is not None and ratio < bar else ''}")
+        else:
+            texts.append("-")
+    return texts
+
+
+def main() -> None:
+    whole = json.loads(Path(sys.argv[1]).read_text(encoding="utf-8"))
+    for kernels, sides in TABLES:
+        print("\n".join(table(whole["cases"], kernels, sides)), end="\n\n")
+
+
+if __name__ == "__main__":
+    main()
