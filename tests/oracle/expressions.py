@@ -38,7 +38,7 @@ class Expressions(Indexing):
 
     def atom(self, scope: Scope, read: str | None = None) -> Typed:
         """An access, if the indices at hand allow one; or something simple."""
-        if read is None and self.one_in(6):
+        if read is None and self.one_in(3 if self.style.choices else 6):
             return self.simple(scope)
         for name in [read] if read else self.shuffled(sorted(scope.reads)):
             tensor = self.tensors[name]

@@ -76,8 +76,8 @@ def call(function: Function, *args: Typed) -> Typed | None:
         return None  # a square root
     if function in (table.floor_divide, table.remainder, table.fmod) and kind(result) not in "iu":
         return None  # a division by zero tells 0.0 from -0.0
-    if function in WHOLE and (kind(result) not in "iu" or len(set(given)) > 1):
-        return None  # a variable of two types has the one in which they meet, and in Python none
+    if function in WHOLE and kind(result) not in "iu":
+        return None
     bounds = [converted(a, dtype) for a, dtype in zip(args, given, strict=True)]
     exact = [b for b in bounds if b is not None]
     if len(exact) < len(bounds):
@@ -171,13 +171,14 @@ def _bound(function: Function, bounds: list[float], result: str) -> float:
 
 def literals() -> st.SearchStrategy[Typed]:
     """Constants: Python numbers, which take the type of their company, and numbers with a type."""
-    weak = st.sampled_from((1, 0, 2, 3, 1.0, 0.0, 2.0, -1.0, True, False, math.inf))
+    odd = (math.inf, math.nan, -math.inf)
+    weak = st.sampled_from((1, 0, 2, 3, 1.0, 0.0, 2.0, -1.0, True, False, *odd))
     typed = st.tuples(st.sampled_from((1, 0, 2)), st.sampled_from(DTYPES))
     return st.one_of(weak.map(_weak), weak.map(_weak), typed.map(lambda t: _typed(*t)))
 
 
 def _weak(value: Number) -> Typed:
-    bound = 0.0 if value == math.inf else float(abs(value))
+    bound = float(abs(value)) if math.isfinite(value.real) else 0.0
     return Typed(loops.Literal(value), weak_dtype(value), bound, value)
 
 

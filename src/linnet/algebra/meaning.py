@@ -2,15 +2,17 @@
 
 Functions of `math` and of Python that raise errors where compiled code goes on (`math.sqrt(-1)`,
 `int(nan)`), or that treat NaN otherwise (`min`), are replaced by those of the table. Where Python
-still gives up (a loop counter divided by zero), the code is interpreted.
+still gives up (a loop counter divided by zero), and where a variable would have one type here and
+another there, which in code it has not, the code is interpreted.
 """
 
 from __future__ import annotations
 
+import ast
 import builtins
 import math
 from collections.abc import Callable
-from functools import reduce
+from functools import lru_cache, reduce
 from types import FunctionType
 from typing import Any
 
@@ -25,6 +27,7 @@ from linnet.algebra.function import Function
 from linnet.algebra.lookup import lookup
 from linnet.algebra.user import emit_of, translated
 from linnet.imp.interpret import run as interpret
+from linnet.imp.source import source_of
 
 _ROUNDING: dict[object, Callable[..., object]] = {
     math.floor: np.floor,
@@ -55,12 +58,27 @@ def meaning(body: Body) -> Meaning:
 
 
 def _run(body: Body, function: FunctionType, args: list[Any]) -> object:
+    if len({a.dtype for a in args}) > 1 and _changes_names(body.pinned()):
+        return interpreted(body, args)
     try:
         value = function(*args)
     except (ArithmeticError, ValueError):
         return interpreted(body, args)
     # Python's integers have no end, those of code have 64 bits
     return _wrapped(value) if type(value) is int else value
+
+
+@lru_cache(maxsize=256)
+def _changes_names(function: FunctionType) -> bool:
+    """Whether a name stands for one value after another, whose types may differ."""
+    definition = source_of(function).definition
+    stored = [
+        node.id
+        for node in ast.walk(definition)
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
+    ]
+    names = [*(arg.arg for arg in definition.args.args), *stored]
+    return len(set(names)) < len(names)
 
 
 def _wrapped(value: int) -> int:
