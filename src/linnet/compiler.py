@@ -23,6 +23,7 @@ from linnet.imp.jam import jam
 from linnet.imp.own_sums import own_sums
 from linnet.imp.reserve_ahead import reserve_ahead
 from linnet.imp.rewrite import walk
+from linnet.imp.scatter_ahead import scatter_ahead
 from linnet.imp.simplify import simplify as simplify_code
 from linnet.imp.strips import strips
 from linnet.imp.walk_together import walk_together
@@ -151,7 +152,7 @@ def improve(kernel: imp.Kernel, known: Known, counters: frozenset[str]) -> imp.K
     better = append_anyway(better, known)
     better = own_sums(jam(walk_together(better)))
     better = compute_ahead(strips(whole_tiles(better), counters), is_vectorized)
-    better = ask_ahead(better)
+    better = scatter_ahead(ask_ahead(better), known)
     return kernel if better is kernel else simplify_code(better)
 
 

@@ -17,13 +17,26 @@ i64 transpose(i64 *restrict args) {
   i64 B_n = allot_i32_i32(B_count_val, n_j, B_ptr);
   if (grow(B_idx, args + 5, B_n + 1)) return OUT_OF_MEMORY;
   if (grow(B_val, args + 8, B_n + 1)) return OUT_OF_MEMORY;
-  for (i64 i_2 = 0; i_2 < n_i; i_2++)
-    for (i64 A_q_2 = A_ptr[i_2]; A_q_2 < A_ptr[i_2 + 1]; A_q_2++) {  // j_2 in A[i, j]
-      i64 j_2 = A_idx[A_q_2], B_q = B_ptr[j_2 + 1];
-      B_val[B_q] = A_val[A_q_2];
-      B_idx[B_q] = i_2;
-      B_ptr[j_2 + 1] = B_q + 1;
-    }
+  i64 last = (i64)A_ptr[n_i] - 1;
+  if (last - A_ptr[0] >= 1048576)
+    for (i64 i_2 = 0; i_2 < n_i; i_2++)
+      for (i64 A_q_2 = A_ptr[i_2]; A_q_2 < A_ptr[i_2 + 1]; A_q_2++) {  // j_2 in A[i, j]
+        i64 ahead = min(A_q_2 + 16, last), soon = B_ptr[(i64)A_idx[ahead] + 1];
+        prefetch(B_val, soon);
+        prefetch(B_idx, soon);
+        i64 j_2 = A_idx[A_q_2], B_q = B_ptr[j_2 + 1];
+        B_val[B_q] = A_val[A_q_2];
+        B_idx[B_q] = i_2;
+        B_ptr[j_2 + 1] = B_q + 1;
+      }
+  else
+    for (i64 i_2 = 0; i_2 < n_i; i_2++)
+      for (i64 A_q_2 = A_ptr[i_2]; A_q_2 < A_ptr[i_2 + 1]; A_q_2++) {  // j_2 in A[i, j]
+        i64 j_2 = A_idx[A_q_2], B_q = B_ptr[j_2 + 1];
+        B_val[B_q] = A_val[A_q_2];
+        B_idx[B_q] = i_2;
+        B_ptr[j_2 + 1] = B_q + 1;
+      }
   args[4] = n_j + 1;  // length of B_ptr
   args[7] = B_n;  // length of B_idx
   args[10] = B_n;  // length of B_val
