@@ -14,7 +14,7 @@ from dataclasses import replace
 from functools import reduce
 from itertools import product
 
-from linnet import loops
+from linnet import imp, loops
 from linnet.algebra.function import Function
 from linnet.algebra.table import logical_or, where
 from linnet.normalize.collapse import GUARD, annihilate
@@ -132,10 +132,20 @@ def _is_exact(
     call: loops.Call, otherwise: loops.Literal, types: dict[str, str], simplify: Simplify
 ) -> bool:
     """Whether the call gives the constant also when it is computed with the fill value."""
+    if _tells_storage(call.function):
+        return False
     computed = loops.Call(call.function, tuple([_as_number(a) for a in call.args]))
     found = annihilate(computed, types) or simplify(computed)
     found = number(found)
     return isinstance(found, loops.Literal) and repr(found.value) == repr(otherwise.value)
+
+
+def _tells_storage(function: Function) -> bool:
+    """Whether a function asks only if its argument is stored: it is a constant while running."""
+    if function.arity != 1 or function.body is not None:
+        return False
+    given, result = function.types(("float64",))
+    return isinstance(function.emit((imp.Var("x", given[0]),), result), imp.Const)
 
 
 def _as_number(expr: loops.Expr) -> loops.Expr:

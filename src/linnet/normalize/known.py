@@ -211,6 +211,8 @@ def negated(cond: loops.Expr) -> loops.Expr:
             return arg
         case loops.Call(function, args) if function is equal or function is not_equal:
             return loops.Call(not_equal if function is equal else equal, args)
+        case loops.Call(function, args) if function is logical_and:
+            return loops.Call(logical_or, tuple([negated(a) for a in args]))
         case _:
             return loops.Call(logical_not, (cond,))
 
