@@ -77,6 +77,12 @@ def _columns(A: Any) -> Any:
     return np.random.default_rng(2).permutation(A.shape[1])
 
 
+def _sorted(found: Any) -> Any:
+    """A result of SciPy with the columns of each row in order, as ours always are."""
+    found.sort_indices()
+    return found
+
+
 def _halved(A: Any) -> tuple[int, int]:
     """Another shape: two rows become one."""
     return A.shape[0] // 2, A.shape[1] * 2
@@ -86,6 +92,7 @@ ARITHMETIC: dict[str, tuple[Function, Function, Function | None]] = {
     "A + B": _same(lambda A, B, rows: A + B),
     "A * B": _same(lambda A, B, rows: A * B),
     "A @ B": _same(lambda A, B, rows: A @ B),
+    "A @ B, sorted": (lambda A, B, rows: A @ B, lambda A, B, rows: _sorted(A @ B), None),
     "A.sum(0)": _same(lambda A, B, rows: A.sum(axis=0)),
     "A.sum(1)": _same(lambda A, B, rows: A.sum(axis=1)),
     "A.max(1)": (
@@ -105,6 +112,11 @@ PARTS: dict[str, tuple[Function, Function, Function | None]] = {
     "A[:, columns]": (
         lambda A, B, rows: A[:, _columns(A)],
         lambda A, B, rows: A[:, _columns(A)],
+        None,
+    ),
+    "A[:, columns], sorted": (
+        lambda A, B, rows: A[:, _columns(A)],
+        lambda A, B, rows: _sorted(A[:, _columns(A)]),
         None,
     ),
     "A[rows, rows]": (

@@ -44,9 +44,9 @@ def joined(parts: Sequence[Tensor], d: int, format: Format) -> Tensor:
     """Arrays one after the other along dimension `d`; all are in this format, whatever it is."""
     wanted = listed(format)
     parts = [x if x.contents().format == wanted else x.to(wanted) for x in parts]
-    place = wanted.order.index(d)
-    outer = [is_full(wanted, m) for m in wanted.order[:place]]
-    many = _TOGETHER if all(outer) else 2  # lists are merged, in every combination
+    outer = wanted.order[: wanted.order.index(d)]
+    # lists are merged, in every combination
+    many = _TOGETHER if all(is_full(wanted, m) for m in outer) else 2
     if len(parts) == 1:
         return copy(parts[0]) if wanted == format else parts[0].to(format)
     while len(parts) > 1:
@@ -56,10 +56,10 @@ def joined(parts: Sequence[Tensor], d: int, format: Format) -> Tensor:
 
 
 def _join_few(parts: Sequence[Tensor], d: int, format: Format) -> Tensor:
-    starts = [0]
+    starts, shape = [0], [*shape_of(parts[0])]
     for x in parts:
         starts.append(starts[-1] + shape_of(x)[d])
-    shape = tuple(starts[-1] if m == d else n for m, n in enumerate(shape_of(parts[0])))
+    shape[d] = starts[-1]
     kernel = _concat(format, d, repr(format.fill_value), len(parts))
     return made(kernel, format, parts, (), (sum(map(stored, parts)), *shape, *starts[:-1]))
 

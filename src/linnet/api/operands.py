@@ -74,6 +74,8 @@ def axis_numbers(axis: object, ndim: int) -> tuple[int, ...]:
 
 def whole(value: object, what: str) -> int:
     """An integer given by the user."""
+    if type(value) is int:
+        return value
     try:
         if isinstance(value, bool | np.bool_):
             raise TypeError
