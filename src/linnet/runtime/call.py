@@ -70,6 +70,8 @@ class Entry:
     kinds: Kinds = ()  # the kind of each
     told: tuple[Sequence[object] | None, Kinds] = (None, ())  # contents asked for last, the answer
     frames: tuple[Frame, ...] = ()  # of the last few calls, which are often alike
+    # up to which sizes of operands, by position and mode, workspaces stay as they are; None: never
+    limits: tuple[tuple[int, int, int], ...] | None = None
     key: str = ""  # under which the machine code is kept
 
     def run(

@@ -29,6 +29,7 @@ def recipe_of(
         ndims=tuple([len(tensors[p].contents().shape) for p in entry.operands]),
         order=entry.order,
         checks=tuple([(places[p], m, places[q], n) for p, m, q, n, _ in entry.checks]),
+        limits=tuple([(places[p], m, most) for p, m, most in entry.limits or ()]),
         written=tuple([w for w in written if w is not None]),
         asked=found._given,
         format=found.contents().format,
@@ -39,7 +40,7 @@ def _is_plain(entry: Entry) -> bool:
     """Whether a kernel writes one new result of 32 bits, and nothing is asked of it but sizes."""
     if isinstance(entry, StandIns) or not entry.fixed or entry.wide or entry.own or not entry.key:
         return False
-    if entry.choices or entry.warnings or entry.other_checks or len(entry.returned) != 1:
+    if entry.limits is None or entry.warnings or entry.other_checks or len(entry.returned) != 1:
         return False
     results = [r for r in entry.results if r.position is not None]
     new = not any(r.keeps for r in entry.results)

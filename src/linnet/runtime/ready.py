@@ -53,6 +53,7 @@ class Recipe(NamedTuple):
     ndims: tuple[int, ...]  # of operands
     order: tuple[int, ...]  # the argument block: places in operands + what is written
     checks: tuple[tuple[int, int, int, int], ...]  # equal sizes: operand, mode, operand, mode
+    limits: tuple[tuple[int, int, int], ...]  # of sizes: operand, mode, the most
     written: tuple[Written, ...]  # the result first, then temporaries
     asked: Format  # for the result, when it was made
     format: Format  # of the result
@@ -180,6 +181,9 @@ class Ready:
         recipe = self.recipe
         for p, m, q, n in recipe.checks:
             if sizes[p][m] != sizes[q][n]:
+                return None
+        for p, m, most in recipe.limits:
+            if sizes[p][m] > most:
                 return None
         shapes = tuple([tuple([sizes[p][m] for p, m in w.dims]) for w in recipe.written])
         for shape, w in zip(shapes, recipe.written, strict=True):

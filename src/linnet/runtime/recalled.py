@@ -37,6 +37,7 @@ class Plain(NamedTuple):
     returned: tuple[int, ...]
     own: tuple[int, ...]
     fixed: bool
+    limits: tuple[tuple[int, int, int], ...]
     key: str
 
 
@@ -62,6 +63,8 @@ class Recalled(Entry):
         """Refuse arguments whose dimensions do not fit together."""
         named = dict(zip(self.params, shapes, strict=True))
         fit = all(shapes[p][m] == shapes[q][n] for p, m, q, n, _ in self.checks)
+        assert self.limits is not None
+        fit = fit and all(shapes[p][m] <= most for p, m, most in self.limits)
         if not fit or not all(check.holds(named) for check in self.other_checks):
             raise LinnetError("sizes do not fit")
 
@@ -82,20 +85,20 @@ def recalled(kernel: Kernel, signatures: Sequence[Signature]) -> Recalled | None
         kernel.program.name, kernel.program.params, call, plain.operands,
         tuple([r._replace(rooms=[0] * len(r.kinds)) for r in plain.results]), plain.order,
         plain.checks, plain.other_checks, sites=(), returned=plain.returned, own=plain.own,
-        wide=False, warnings=(), fixed=plain.fixed, key=plain.key,
+        wide=False, warnings=(), fixed=plain.fixed, limits=plain.limits, key=plain.key,
     )  # fmt: skip
 
 
 def keep(kernel: Kernel, signatures: Sequence[Signature], entry: Entry) -> None:
     """Keep an entry for other processes, if there is nothing that each of them has to be told."""
-    if type(entry) is not Entry or entry.wide or entry.warnings or entry.choices:
+    if type(entry) is not Entry or entry.wide or entry.warnings or entry.limits is None:
         return
     if kernel.policy is not None or not entry.key:
         return
     checks = tuple([(p, m, q, n, None) for p, m, q, n, _ in entry.checks])
     results = tuple([r._replace(at=None, rooms=[]) for r in entry.results])
     plain = Plain(entry.operands, results, entry.order, checks, entry.other_checks,
-                  entry.returned, entry.own, entry.fixed, entry.key)  # fmt: skip
+                  entry.returned, entry.own, entry.fixed, entry.limits, entry.key)  # fmt: skip
     kept.store(_key(kernel, signatures), current(), plain, entry.key)
 
 

@@ -17,6 +17,7 @@ from linnet.errors import Location
 from linnet.formats.assemble import unpack
 from linnet.formats.contents import Contents, Signature
 from linnet.formats.format import Format
+from linnet.formats.insertion import DENSE
 from linnet.formats.tensor import Tensor
 from linnet.imp.failing import fails_late
 from linnet.loops.cells import DenseTensor
@@ -26,6 +27,7 @@ from linnet.loops.printer import show
 from linnet.loops.rewrite import walk
 from linnet.lower.context import Site
 from linnet.lower.program import Lowered
+from linnet.normalize.choice import always_dense
 from linnet.normalize.declarations import declare_first
 from linnet.normalize.dimensions import infer_dimensions
 from linnet.normalize.dtypes import infer_dtypes
@@ -170,6 +172,7 @@ def make_entry(
         fixed=not any(_reads_elements(dim) for d in declares.values() for dim in d.dims or ()),
         choices=tuple(choice for choice, _ in normalized.choices),
         kinds=tuple((choice.name, kind) for choice, kind in normalized.choices),
+        limits=_limits(normalized, [positions[p] for p in operands], positions),
     )
 
 
@@ -179,6 +182,21 @@ def _fast_check(check: Check, positions: dict[str, int]) -> tuple[int, int, int,
         case "==", loops.Dimension(a, m), loops.Dimension(b, n):
             return positions[a], m, positions[b], n, check
     return None
+
+
+def _limits(
+    normalized: Normalized, operands: Sequence[int], positions: Mapping[str, int]
+) -> tuple[tuple[int, int, int], ...] | None:
+    """Up to which sizes of operands workspaces have the kinds that they have; None: never."""
+    found = []
+    for choice, kind in normalized.choices:
+        most, dim = always_dense(choice), getattr(choice, "dims", (None,))[0]
+        if kind != DENSE or not most or not isinstance(dim, loops.Dimension):
+            return None
+        if positions.get(dim.tensor) not in operands:
+            return None
+        found.append((positions[dim.tensor], dim.mode, most))
+    return tuple(found)
 
 
 def _results(

@@ -261,3 +261,24 @@ def test_results_are_those_of_the_reference():
         y = kernel(vector(), given, np.arange(4.0))
         (expected,) = kernel.reference(vector(), given, np.arange(4.0)).values()
         np.testing.assert_array_equal(dense(y), expected)
+
+
+def test_products_are_recalled_up_to_the_size_where_workspaces_may_be_others():
+    @ln.kernel
+    def product(C, A, B):
+        C[...] = 0
+        for i, k, j in ...:
+            C[i, j] += A[i, k] * B[k, j]
+        return C
+
+    def multiplied(n):
+        kernel, b = ln.Kernel(product.program), np.tile(A.T, n)
+        given = ln.asarray(A, format=ln.CSR), ln.asarray(b, format=ln.CSR)
+        found = kernel(ln.empty_tensor(ln.CSR), *given)
+        np.testing.assert_array_equal(found.to_numpy(), A @ b)
+        return entry_of(kernel)
+
+    ((_, _, most),) = multiplied(1).limits
+    assert multiplied(1).recalled
+    assert multiplied(most // 3).recalled
+    assert not multiplied(most // 3 + 1).recalled
