@@ -45,7 +45,7 @@ def cells(outcome: Outcome) -> list[str]:
     return [
         outcome.case.name,
         outcome.case.data,
-        _count(outcome.case.stored),
+        count(outcome.case.stored),
         seconds(times.get("linnet")),
         seconds(times.get("c")),
         _ratio(outcome.ratio("c"), outcome.case.bar),
@@ -84,7 +84,8 @@ def _line(cells: list[str] | tuple[str, ...]) -> str:
     return " ".join([*left, *right]).rstrip()
 
 
-def _count(n: int) -> str:
+def count(n: int) -> str:
+    """A number in three digits."""
     for limit, unit in ((10**6, "M"), (10**3, "k")):
         if n >= limit:
             return f"{n / limit:.3g}{unit}"

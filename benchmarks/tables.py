@@ -10,7 +10,7 @@ import json
 import sys
 from pathlib import Path
 
-from benchmarks.report import seconds
+from benchmarks.report import count, seconds
 
 # names of kernels begin with these; the sides beside Linnet, each with its column
 TABLES = (
@@ -28,10 +28,12 @@ def table(cases: list[dict], kernels: tuple[str, ...], sides: dict[str, str]) ->
     columns = [name for side in sides.values() for name in (side, f"vs {side}")]
     lines = [f"| kernel | data | Linnet | {' | '.join(columns)} |"]
     lines.append(f"| --- | --- | ---: | {' | '.join('---:' for _ in columns)} |")
-    for case in cases:
-        if case["kernel"].startswith(kernels):
-            texts = [case["kernel"], case["data"], *_cells(case, sides)]
-            lines.append(f"| {' | '.join(texts)} |")
+    mine = [case for case in cases if case["kernel"].startswith(kernels)]
+    names = [(case["kernel"], case["data"]) for case in mine]
+    for case, name in zip(mine, names, strict=True):
+        size = f", {count(case['stored'])}" if names.count(name) > 1 else ""
+        texts = [name[0], name[1] + size, *_cells(case, sides)]
+        lines.append(f"| {' | '.join(texts)} |")
     return lines
 
 
