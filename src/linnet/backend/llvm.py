@@ -12,16 +12,7 @@ from typing import assert_never
 from linnet import imp
 from linnet.backend.identifiers import identifier, symbol
 from linnet.backend.inlining import ALWAYS, NEVER, PERHAPS, RARELY, inlining
-from linnet.backend.llvm_memory import (
-    fill,
-    give_up,
-    grow,
-    grow_function,
-    growable,
-    prefetch,
-    slot_value,
-    swap,
-)
+from linnet.backend.llvm_memory import give_up, grow_function, growable, on_memory, slot_value
 from linnet.backend.llvm_operators import binary
 from linnet.backend.llvm_tasks import around, block_of, functions, join, spawn
 from linnet.backend.llvm_values import call, choose, evaluate, integer, result_type, store
@@ -191,14 +182,8 @@ def _statement(w: Writer, stmt: imp.Stmt, s: _Scope) -> None:
             _block(w, stmt, s)
         case imp.Comment():
             pass
-        case imp.Grow(buffer, count):
-            grow(w, buffer, integer(w, count), s.facts)
-        case imp.SetLength(buffer, count):
-            slot = s.facts.slots[buffer.name] + 2
-            at = w.emit(f"getelementptr inbounds i64, ptr %args, i64 {slot}")
-            w.do(f"store i64 {integer(w, count)}, ptr {at}, align 8{s.facts.block_note}")
-        case imp.Swap(a, b):
-            swap(w, a, b, s.facts)
+        case imp.Grow() | imp.SetLength() | imp.Swap() | imp.Fill() | imp.Prefetch():
+            on_memory(w, stmt, s.facts)
         case imp.Spawn():
             spawn(w, stmt)
         case imp.Join(task):
@@ -210,10 +195,6 @@ def _statement(w: Writer, stmt: imp.Stmt, s: _Scope) -> None:
             _return(w, value, s)
         case imp.Do(e):
             call(w, e)
-        case imp.Fill():
-            fill(w, stmt)
-        case imp.Prefetch(buffer, index):
-            prefetch(w, buffer, integer(w, index))
         case _:
             assert_never(stmt)
 

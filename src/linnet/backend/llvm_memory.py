@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import sys
+from typing import TypeAlias, assert_never
 
 from linnet import imp
 from linnet.backend.identifiers import identifier
 from linnet.backend.llvm_values import addresses, evaluate, integer, pointer, store
 from linnet.backend.llvm_writer import BYTES, PARTS, TYPES, Module, Value, Writer
 from linnet.backend.survey import Survey
+
+OnMemory: TypeAlias = imp.Grow | imp.SetLength | imp.Swap | imp.Fill | imp.Prefetch
 
 # The new address of a buffer, or null. Twice the capacity is asked for, then what is needed.
 _GROW = """
@@ -133,7 +136,26 @@ def growable(w: Writer, buffer: imp.Buffer, at: str, slot: int) -> str:
     return name
 
 
-def grow(w: Writer, buffer: imp.Buffer, count: str, facts: Survey) -> None:
+def on_memory(w: Writer, stmt: OnMemory, facts: Survey) -> None:
+    """Write a statement about a buffer as a whole, or a part of it."""
+    match stmt:
+        case imp.Grow(buffer, count):
+            _grow(w, buffer, integer(w, count), facts)
+        case imp.SetLength(buffer, count):
+            slot = facts.slots[buffer.name] + 2
+            at = w.emit(f"getelementptr inbounds i64, ptr %args, i64 {slot}")
+            w.do(f"store i64 {integer(w, count)}, ptr {at}, align 8{facts.block_note}")
+        case imp.Swap(a, b):
+            _swap(w, a, b, facts)
+        case imp.Fill():
+            _fill(w, stmt)
+        case imp.Prefetch(buffer, index):
+            _prefetch(w, buffer, integer(w, index))
+        case _:
+            assert_never(stmt)
+
+
+def _grow(w: Writer, buffer: imp.Buffer, count: str, facts: Survey) -> None:
     """Compare with the capacity here; enlarge out of line, straight into the argument block."""
     slot = facts.slots[buffer.name]
     short, done, fits = (w.label(h) for h in ("short", "grown", "fits"))
@@ -156,7 +178,7 @@ def give_up(w: Writer) -> None:
     w.do(f"ret i64 {imp.OUT_OF_MEMORY}")
 
 
-def swap(w: Writer, a: imp.Buffer, b: imp.Buffer, facts: Survey) -> None:
+def _swap(w: Writer, a: imp.Buffer, b: imp.Buffer, facts: Survey) -> None:
     """Exchange addresses and capacities, in the argument block and where addresses are kept."""
     slots = facts.slots[a.name], facts.slots[b.name]
     for offset, ty in enumerate(("ptr", "i64")):
@@ -176,7 +198,7 @@ def _unlikely(w: Writer) -> str:
     return f", !prof !{w.module.metadata.index(text)}"
 
 
-def fill(w: Writer, stmt: imp.Fill) -> None:
+def _fill(w: Writer, stmt: imp.Fill) -> None:
     """Set a range: bytes that are all alike with memset, anything else with a loop."""
     buffer, ty = stmt.buffer, TYPES[stmt.buffer.dtype]
     start, stop = integer(w, stmt.start), integer(w, stmt.stop)
@@ -194,7 +216,7 @@ def fill(w: Writer, stmt: imp.Fill) -> None:
     w.do(f"call void {memset}(ptr align {BYTES[ty]} {at}, i8 {byte}, i64 {size}, i1 false){note}")
 
 
-def prefetch(w: Writer, buffer: imp.Buffer, index: str) -> None:
+def _prefetch(w: Writer, buffer: imp.Buffer, index: str) -> None:
     """Ask for the cache line of an element, which need not exist."""
     intrinsic = "@llvm.prefetch.p0"
     size = BYTES[TYPES[buffer.dtype]] * (2 if buffer.dtype in PARTS else 1)
