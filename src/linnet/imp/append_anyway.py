@@ -8,6 +8,7 @@ for q in lo … hi:                        grow(out, c + (hi - lo))
 
 What decides is data, and nobody can tell which way a branch will go; the next value is written over
 one that does not stay. Only values that can be had in any case, with little work, are treated so.
+A loop that has room for one more, and makes it again when it has appended, is treated alike.
 """
 
 from __future__ import annotations
@@ -66,6 +67,26 @@ def _kept(stmt: imp.Stmt) -> _Kept | None:
     return None
 
 
+def _kept_ahead(stmt: imp.Stmt) -> _Kept | None:
+    """The same of one that makes room for the next entry when it has appended one."""
+    match stmt:
+        case imp.If(cond, imp.Block(body), imp.Block(())):
+            stores = tuple(s for s in body if isinstance(s, imp.Store))
+            match body[len(stores) :]:
+                case (imp.Assign(imp.Var(_, imp.INT) as count, more), *grows):
+                    ahead = [imp.Grow(s.buffer, count + 1) for s in stores]
+                    once = all(s.index == count for s in stores) and len(set(ahead)) == len(stores)
+                    if stores and once and more == count + 1 and list(grows) == ahead:
+                        return _Kept(cond, (), (), stores, count)
+    return None
+
+
+def _deciding(before: Sequence[imp.Stmt], kept: _Kept) -> list[imp.Load]:
+    """The data that decides what is kept."""
+    lets = {s.var.name: s.value for s in before if isinstance(s, imp.Let)}
+    return [n for n in walk(substitute(kept.cond, lets)) if isinstance(n, imp.Load)]
+
+
 def _is_check(stmt: imp.Stmt) -> bool:
     match stmt:
         case imp.If(_, imp.Block((imp.Return(),)), imp.Block(())):
@@ -86,6 +107,8 @@ class _Pass:
         rooms: set[tuple[imp.Buffer, imp.Expr]] = set()  # made here
         for stmt in block.stmts:
             changed = self._changed(stmt, rooms) if isinstance(stmt, imp.For) else None
+            if changed is None and isinstance(stmt, imp.For | imp.While):
+                changed = self._with_room(stmt, {(b, substitute(n, lets)) for b, n in rooms})
             stmts += changed or [rebuild(stmt, self._inner)]
             if isinstance(stmt, imp.Let):
                 lets[stmt.var.name] = substitute(stmt.value, lets)
@@ -118,6 +141,44 @@ class _Pass:
         body = imp.Block((*before, *kept.lets, *checks, *kept.stores, counted))
         return [*(imp.Grow(b, kept.count + length) for b in tight), replace(loop, body=body)]
 
+    def _with_room(
+        self, loop: imp.For | imp.While, rooms: set[tuple[imp.Buffer, imp.Expr]]
+    ) -> list[imp.Stmt] | None:
+        """The loop that writes all entries, where there always is room for one more."""
+        for k, stmt in enumerate(loop.body.stmts):
+            kept = _kept_ahead(stmt)
+            if kept is None or not all((s.buffer, kept.count + 1) in rooms for s in kept.stores):
+                continue
+            before, after = loop.body.stmts[:k], loop.body.stmts[k + 1 :]
+            if not self._alone(loop, (*before, *after), kept) or not self._is_given(before, kept):
+                return None
+            if not all(self._is_safe(s.value, kept.count, "", set()) for s in kept.stores):
+                return None
+            counted = imp.Assign(kept.count, kept.count + imp.Cast(kept.cond, imp.INT))
+            grows = (imp.Grow(s.buffer, kept.count + 1) for s in kept.stores)
+            body = imp.Block((*before, *kept.stores, counted, *grows, *after))
+            return [replace(loop, body=body)]
+        return None
+
+    def _alone(self, loop: imp.For | imp.While, rest: tuple[imp.Stmt, ...], kept: _Kept) -> bool:
+        """Whether nothing else in a loop has to do with what is appended."""
+        written = {s.buffer.name for s in kept.stores}
+        parts = [self.effects.of(s) for s in (*rest, kept.cond, *(s.value for s in kept.stores))]
+        if isinstance(loop, imp.While):
+            parts.append(self.effects.of(loop.cond))
+        return not any(
+            (e.changes | e.loads | e.swaps) & written or kept.count.name in e.assigns | e.reads
+            for e in parts
+        )
+
+    def _is_given(self, before: Sequence[imp.Stmt], kept: _Kept) -> bool:
+        """Whether operands decide what is kept.
+
+        What the kernel has just written itself would be waited for; a branch goes on without it.
+        """
+        loads = _deciding(before, kept)
+        return bool(loads) and not any(load.buffer.growable for load in loads)
+
     def _can(self, loop: imp.For, before: Sequence[imp.Stmt], kept: _Kept) -> bool:
         """Whether what is kept can be computed in any case, and nobody sees what is not."""
         rest = [self.effects.of(s) for s in before]
@@ -127,8 +188,7 @@ class _Pass:
         for here in [*rest, *map(self.effects.of, (kept.cond, *values))]:
             if here.changes & written or here.loads & written or kept.count.name in here.assigns:
                 return False
-        lets = {s.var.name: s.value for s in before if isinstance(s, imp.Let)}
-        if not any(isinstance(n, imp.Load) for n in walk(substitute(kept.cond, lets))):
+        if not _deciding(before, kept):
             return False  # it is the same for all
         done = _surely_loaded(kept.cond)
         for stmt in before:

@@ -9,7 +9,6 @@ i64 erode(i64 *restrict args) {
   i64 z_n = 0;
   if (grow(z_ptr, args + 1, 2)) return OUT_OF_MEMORY;
   z_ptr[0] = 0;
-  i64 z_at = -1;
   if (grow(z_left, args + 4, 1)) return OUT_OF_MEMORY;
   if (grow(z_right, args + 7, 1)) return OUT_OF_MEMORY;
   i64 x_q_2 = x_ptr[0], x_q_2_end = x_ptr[1];
@@ -18,14 +17,10 @@ i64 erode(i64 *restrict args) {
     i64 i_first = (i64)x_left[x_q_2] > 0 ? (i64)x_left[x_q_2] + 1 : 0;
     i64 i_next = x_right[x_q_2_last] < n_i ? (i64)x_right[x_q_2_last] - 1 : n_i;
     if (i_first < i_next) {
-      if (z_at == i_first) z_right[z_n - 1] = i_next;
-      else {
-        z_left[z_n] = i_first;
-        z_right[z_n++] = i_next;
-        if (grow(z_left, args + 4, z_n + 1)) return OUT_OF_MEMORY;
-        if (grow(z_right, args + 7, z_n + 1)) return OUT_OF_MEMORY;
-      }
-      z_at = i_next;
+      z_left[z_n] = i_first;
+      z_right[z_n++] = i_next;
+      if (grow(z_left, args + 4, z_n + 1)) return OUT_OF_MEMORY;
+      if (grow(z_right, args + 7, z_n + 1)) return OUT_OF_MEMORY;
     }
     x_q_2 = x_q_2_last + 1;
   }

@@ -27,10 +27,18 @@ i64 shared(i64 *restrict args) {
         if (grow(z_right, args + 7, z_n + 1)) return OUT_OF_MEMORY;
       }
       z_at = i_next;
+      i64 far = max(x_i, y_i);
+      if ((x_q + 1 >= x_q_end || x_left[x_q + 1] >= far) && (y_q + 1 >= y_q_end || y_left[y_q + 1] >= far)) {
+        x_q++;
+        y_q++;
+      } else {
+        x_q += x_i <= i_next;
+        y_q += y_i <= i_next;
+      }
+    } else {
+      x_q += x_i <= i_first;
+      y_q += y_i <= i_first;
     }
-    i64 i_end = max(i_first, i_next);
-    x_q += x_i <= i_end;
-    y_q += y_i <= i_end;
   }
   z_ptr[1] = z_n;
   args[3] = 2;  // length of z_ptr

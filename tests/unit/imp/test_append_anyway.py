@@ -16,7 +16,7 @@ from linnet.imp.rewrite import statements
 
 N, M, I, Q, C, T, V = (imp.Var(name) for name in ("n", "m", "i", "q", "c", "t", "v"))
 PTR, VAL, OTHER = (imp.Buffer(name, "int64") for name in ("ptr", "val", "other"))
-OUT, PLACE = (imp.Buffer(name, "int64", growable=True) for name in ("out", "place"))
+OUT, PLACE, OWN = (imp.Buffer(b, "int64", growable=True) for b in ("out", "place", "own"))
 KNOWN = Known(frozenset({"n", "m"}), frozenset({"ptr"}))
 ROOM = (imp.Grow(OUT, C + 1), imp.Grow(PLACE, C + 1))
 STORES = (imp.Store(OUT, C, VAL[Q] * 2), imp.Store(PLACE, C, I))
@@ -51,7 +51,10 @@ MADE = imp.Grow(OUT, C + imp.maximum(LENGTH, imp.ZERO))
 FILLED = kernel(imp.Store(OUT, C, imp.ZERO), kept(POSITIVE, ROOM[1], *STORES, APPEND), row=(MADE,))
 TOLD = kernel(NAMED, kept(T >= 0, OUTSIDE, *ROOM, imp.Store(OUT, C, T), STORES[1], APPEND))
 ELSEWHERE = kernel(NAMED, kept(POSITIVE, OUTSIDE, *ROOM, *STORES, APPEND))
-CASES = {"plain": PLAIN, "filled": FILLED, "told": TOLD, "elsewhere": ELSEWHERE}
+TWICE = imp.Let(T, VAL[Q] * 2)
+NEXT = (imp.Store(OUT, C, T), STORES[1], APPEND, *ROOM)
+AHEAD = kernel(TWICE, kept(T > 0, *NEXT), imp.Assign(V, I), row=ROOM)
+CASES = {"plain": PLAIN, "filled": FILLED, "told": TOLD, "elsewhere": ELSEWHERE, "ahead": AHEAD}
 
 
 def inner(k: imp.Kernel) -> list[imp.Stmt]:
@@ -72,6 +75,36 @@ def test_room_that_is_there_is_not_asked_for():
     assert made == MADE
     assert room == [imp.Grow(PLACE, C + LENGTH)]
     assert loop.body.stmts[:-1] == STORES
+
+
+def test_where_there_is_room_for_one_more_there_is_again():
+    *room, loop = inner(append_anyway(AHEAD, KNOWN))
+    assert tuple(room) == ROOM
+    counted = imp.Assign(C, C + imp.Cast(T > 0, imp.INT))
+    assert loop.body.stmts == (TWICE, *NEXT[:2], counted, *ROOM, imp.Assign(V, I))
+
+
+@pytest.mark.parametrize(
+    "k",
+    [
+        kernel(TWICE, kept(T > 0, *NEXT)),
+        kernel(TWICE, kept(T > 0, *NEXT), row=ROOM[:1]),
+        kernel(TWICE, kept(T > 0, *NEXT[:-1]), row=ROOM),
+        kernel(TWICE, kept(T > 0, NEXT[0], *NEXT), row=ROOM),
+        kernel(TWICE, kept(T > 0, *NEXT), imp.Assign(V, C), row=ROOM),
+        kernel(TWICE, kept(T > 0, *NEXT), imp.Assign(V, OUT[0]), row=ROOM),
+        kernel(TWICE, kept(T > 0, *NEXT), imp.Swap(OUT, PLACE), row=ROOM),
+        kernel(imp.Let(T, I * 2), kept(T > 0, *NEXT), row=ROOM),
+        kernel(imp.Let(T, imp.Load(OWN, Q)), kept(T > 0, *NEXT), row=ROOM),
+        kernel(kept(POSITIVE, imp.Store(OUT, C, OTHER[Q]), *NEXT[1:]), row=ROOM),
+    ],
+    ids=[
+        "no room", "less room", "none again", "twice", "count read", "read", "swapped", "no data",
+        "just written", "another's",
+    ],
+)  # fmt: skip
+def test_where_there_may_be_no_room_or_no_use_it_stays(k):
+    assert append_anyway(k, KNOWN) is k
 
 
 def test_a_check_is_made_of_what_is_kept():
