@@ -174,10 +174,23 @@ MOVES: dict[str, tuple[Function, Function, Function | None]] = {
     ),
 }
 FUNCTIONS = ARITHMETIC | PARTS | MOVES
+# of matrices of 10 by 10, where nothing counts but the call; the third argument is a vector
+TINY: dict[str, tuple[Function, Function, Function | None]] = {
+    "A @ x": (lambda A, B, x: A @ x, lambda A, B, x: A @ x, None),
+    "A + B": _same(lambda A, B, x: A + B),
+    "A * 2": _same(lambda A, B, x: A * 2),
+    "A.sum(0)": _same(lambda A, B, x: A.sum(axis=0)),
+    "A[2:9]": _same(lambda A, B, x: A[2:9]),
+    "A @ B": _same(lambda A, B, x: A @ B),
+}
 
 
 def cases(load: data.Load) -> Iterator[Case]:
-    """Every function, on matrices with entries anywhere."""
+    """Every function, on matrices with entries anywhere; some on tiny ones."""
+    A, B = (sp.random_array((10, 10), density=0.3, format="csr", rng=k) for k in (0, 1))
+    for name, functions in TINY.items():
+        x = np.linspace(0.0, 1.0, 10)
+        yield Case(name, "tiny", A.nnz, (A, B, x), _ways(*functions), goals={"scipy": 1.0})
     for stored in load.stored(10_000_000):
         A, B = data.uniform(stored, 10, 0), data.uniform(stored, 10, 1)
         rows = np.random.default_rng(0).integers(0, A.shape[0], A.shape[0] // 3)

@@ -33,6 +33,34 @@ def gustavson(C, A, B):
     return C
 
 
+def _einsum(A: ln.Tensor, x: np.ndarray) -> ln.Tensor:
+    return ln.einsum("y[i] += A[i, j] * x[j]", A=A, x=x)
+
+
+def _own(A: ln.Tensor, x: np.ndarray) -> object:
+    return ln.kernel(spmv)(ln.empty_tensor(ln.DENSE(1)), A, x)
+
+
+# what a process may do first, with a matrix and a vector
+OPERATIONS: dict[str, Callable[[ln.Tensor, np.ndarray], object]] = {
+    "A @ x": lambda A, x: A @ x,
+    "A.T @ x": lambda A, x: A.T @ x,
+    "A + A": lambda A, x: A + A,
+    "A * 2": lambda A, x: A * 2,
+    "A @ A": lambda A, x: A @ A,
+    "A.sum(0)": lambda A, x: A.sum(0),
+    "A[2:9]": lambda A, x: A[2:9],
+    "A.to(CSC)": lambda A, x: A.to(ln.CSC),
+    "A.to_numpy()": lambda A, x: A.to_numpy(),
+    "A.mean()": lambda A, x: A.mean(),
+    "A[mask]": lambda A, x: A[np.arange(10) % 3 == 0],
+    "ln.concat": lambda A, x: ln.concat([A, A]),
+    "ln.sqrt": lambda A, x: ln.sqrt(A),
+    "ln.einsum": _einsum,
+    "@ln.kernel": _own,
+}
+
+
 def best(run: Callable[[], object], times: int) -> float:
     seconds = []
     for _ in range(times):
@@ -43,13 +71,13 @@ def best(run: Callable[[], object], times: int) -> float:
 
 
 def measure(what: str) -> float:
-    """Seconds for one of: import, operation, lower, first, load, warm."""
+    """Seconds for one of: import, lower, first, load, warm, or one of the operations."""
     if what == "import":
         return imported
     A = ln.tensor(np.stack([np.arange(10)] * 2), np.ones(10), (10, 10), format=ln.CSR)
-    if what == "operation":
+    if what in OPERATIONS:
         vector = np.ones(10)
-        return best(lambda: A @ vector, 1)
+        return best(lambda: OPERATIONS[what](A, vector), 1)
     x, y, C = ln.asarray(np.ones(10)), ln.empty_tensor(ln.DENSE(1)), ln.empty_tensor(ln.CSR)
     product = ln.kernel(spmv)
     product(y, A, x)  # what is loaded at the first call is loaded now
