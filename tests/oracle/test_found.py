@@ -517,3 +517,23 @@ def test_both_passes_find_the_same_values_to_be_the_fill(level):
     args = {"Y": ln.empty_tensor(ln.Dense(ln.Dense(level(ln.Element(0, "int64")))))}
     args["A"] = ln.asarray(np.array([2, 3]))
     check(Subject.of(f.program, args), args)
+
+
+def test_a_choice_of_two_nothings_that_are_not_told_apart():
+    """Where neither is stored it is False or 0j: what is left of it was looked at for ever."""
+
+    @ln.kernel
+    def f(Y, C, B):
+        Y[...] = np.float64(1.0)
+        for j, k, l in ...:
+            Y[j, l, k] += (B[k, j, k] if l // 2 != l // 3 else C[k, j, l]) and True * (
+                abs(j - l) < l - 2
+            )
+        return Y
+
+    B = ln.asarray(np.eye(3)[:, :, None] * np.full(3, 1j), format=ln.CSF(3))
+    lists = ln.SparseByteMap(ln.Dense(ln.SparseCOO(1, ln.Element(False, "bool"))))
+    C = ln.asarray(np.eye(3, dtype=bool)[:, :, None] & np.ones(5, bool), format=lists)
+    runs = ln.SparseHash(ln.SparseRunList(ln.SparseCOO(1, ln.Element(-3.0))))
+    args = {"Y": ln.empty_tensor(runs), "C": C, "B": B}
+    check(Subject.of(f.program, args), args)

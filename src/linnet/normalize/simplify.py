@@ -81,6 +81,8 @@ def _simplify_assign(stmt: loops.Assign, facts: Facts) -> loops.Stmt:
     for cond, literal in known(stmt.value) if _leaves_out(stmt, facts) else ():
         if _is_idle(replace(stmt, value=literal), facts):
             rest = replace(stmt, value=simplify_expr(elsewhere(stmt.value, literal), facts))
+            if rest == stmt:  # a part of it is, that is not told from the rest
+                continue
             then = _simplify_assign(rest, facts)
             if then == loops.NOTHING:
                 return then
