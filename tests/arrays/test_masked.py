@@ -229,6 +229,17 @@ def test_what_is_masked_and_used_again_is_kept_in_the_place_of_the_product():
 
 # -- contractions of several factors ---------------------------------------------------------------
 
+
+def test_a_result_may_have_the_name_of_what_is_kept():
+    rng = np.random.default_rng(18)
+    a, b, c = (drawn(rng, (30, 30), density=0.3) for _ in range(3))
+    A, B, C = (ln.asarray(x, format=ln.CSR) for x in (a, b, c))
+    got = ln.einsum("R[i,l] = A[i,j] * B[j,k] * C[k,l]", A=A, B=B, C=C)  # A @ B is kept, as R
+    np.testing.assert_array_equal(got.to_numpy(), a @ b @ c)
+    total = ln.einsum("R = A[j,i] * B[i,j] * A[i,k] * C[k,j]", A=A, B=B, C=C)
+    assert total.item() == np.einsum("ji,ij,ik,kj->", a, b, a, c)
+
+
 EQUATIONS = ["ij,ik,kj->ij", "ik,kj,ij->ij", "ij,ik,kj->", "ij,ik,kj->j", "ij,ij,ik,kj->ij",
              "ij,ik,kj,j->ij", "ij,ik,kl,lj->ij", "ji,ik,kj->ij", "ij,ik,jk->ij",
              "ij,ik,kj->ik"]  # fmt: skip

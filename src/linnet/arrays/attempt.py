@@ -58,6 +58,10 @@ class Known:
             self.slots[name], self.shapes[name] = number, contents.shape
             self.names |= {id(node): name for node in leaves}
 
+    def another(self) -> str:
+        """A name for what is computed: R, but for what the user calls so."""
+        return next(n for n in iter(lambda: self.fresh.fresh("R"), None) if n not in self.results)
+
     def _unnamed(self, tensor: Tensor, number: int) -> str:
         """A name for a tensor that has none, and is not a result: `c` for a number."""
         letters = [chr(ord("A") + (number + k) % 26) for k in range(26)]

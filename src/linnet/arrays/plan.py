@@ -201,7 +201,7 @@ class _Planner:
         slot = len(known.trace.tensors) + len(self.made)
         alike = known.twins[id(node)] if wanted is None else (node,)
         place, *others = [known.trace.places[id(n)] for n in (node, *alike)]
-        name = known.fresh.fresh("R")
+        name = known.another()
         notes = tuple(attempt.notes())
         result = Result(place, tuple(others), slot, format, dense, final, convert, why, notes)
         made = _Made(attempt, result, needs)
