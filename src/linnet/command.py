@@ -118,7 +118,7 @@ def _cache_line() -> str:
     if held is None:
         return "none"
     info = held.info()
-    return f"{info.directory}: {info.entries} kernels, {info.bytes / 2**20:.1f} MiB"
+    return f"{info.directory}: {info.entries} entries, {info.bytes / 2**20:.1f} MiB"
 
 
 def _trial() -> float:
@@ -149,11 +149,11 @@ def cache(action: str) -> int:
         print("no kernels are kept: the cache is switched off, or has no folder")
         return 0
     if action == "clear":
-        print(f"removed {held.clear()} kernels from {held.directory}")
+        print(f"removed {held.clear()} entries from {held.directory}")
         return 0
     info = held.info()
     print(f"folder   {info.directory}")
-    print(f"kernels  {info.entries}")
+    print(f"entries  {info.entries}")
     print(f"size     {info.bytes / 2**20:.1f} of {info.limit / 2**20:.0f} MiB")
     return 0
 

@@ -30,6 +30,7 @@ root = pytest.mark.skipif(
 CALL = "print(spmv(vector(), ln.asarray(matrix(), format='csr'), np.ones(20)).to_numpy().sum())\n"
 FROM_CACHE = "import sys\nassert 'llvmlite.binding' not in sys.modules, 'compiled again'\n"
 SUM = f"{matrix().sum()}\n"
+ENTRIES = 2  # of a kernel: its machine code, and what a call has to know
 
 
 # -- one cache, many processes ---------------------------------------------------------------------
@@ -39,18 +40,19 @@ def test_processes_that_compile_one_kernel_at_once(tmp_path):
     with ThreadPoolExecutor(3) as pool:
         told = pool.map(lambda _: passes(CALL, LINNET_CACHE_DIR=str(tmp_path / "c")), range(3))
         assert list(told) == [SUM] * 3
-    assert len(list((tmp_path / "c").iterdir())) == 1  # one entry, and nothing unfinished
+    assert len(list((tmp_path / "c").iterdir())) == ENTRIES  # and nothing unfinished
     assert passes(CALL + FROM_CACHE, LINNET_CACHE_DIR=str(tmp_path / "c")) == SUM
 
 
 @pytest.fixture(scope="module")
-def good_entry(tmp_path_factory) -> tuple[str, bytes]:
-    """The name and the contents of the entry of CALL."""
+def good_entries(tmp_path_factory) -> dict[str, bytes]:
+    """The names and the contents of the entries of CALL."""
     folder = tmp_path_factory.mktemp("good") / "c"
     with ln.config(cache_dir=folder):
         ln.kernel(_again())(vector(), ln.asarray(matrix(), format="csr"), np.ones(20))
-    (path,) = folder.iterdir()
-    return path.name, path.read_bytes()
+    found = {path.name: path.read_bytes() for path in sorted(folder.iterdir())}
+    assert len(found) == ENTRIES
+    return found
 
 
 def damaged(data: bytes) -> dict[str, bytes]:
@@ -65,19 +67,21 @@ def damaged(data: bytes) -> dict[str, bytes]:
     }
 
 
+@pytest.mark.parametrize("which", [[0], [1], [0, 1]], ids=str)
 @pytest.mark.parametrize("damage", damaged(b" " * 100))
-def test_a_damaged_entry_is_made_again(tmp_path, good_entry, damage):
-    name, data = good_entry
+def test_a_damaged_entry_is_made_again(tmp_path, good_entries, damage, which):
     folder = tmp_path / "c"
     folder.mkdir(mode=0o700)
-    (folder / name).write_bytes(damaged(data)[damage])
-    (folder / name).chmod(0o600)
+    for k, (name, data) in enumerate(good_entries.items()):
+        (folder / name).write_bytes(damaged(data)[damage] if k in which else data)
+        (folder / name).chmod(0o600)
     kernel = ln.kernel(_again())
     with ln.config(cache_dir=folder):
         y = kernel(vector(), ln.asarray(matrix(), format="csr"), np.ones(20))
     assert y.to_numpy().sum() == matrix().sum()
-    assert [path.name for path in folder.iterdir()] == [name]  # the same kernel, so the same key
-    assert len((folder / name).read_bytes()) == len(data)
+    lengths = {path.name: len(path.read_bytes()) for path in folder.iterdir()}
+    assert all(lengths[name] == len(good_entries[name]) for name in lengths)  # made, or removed
+    assert passes(CALL, LINNET_CACHE_DIR=str(folder)) == SUM
 
 
 def _again():
@@ -93,21 +97,22 @@ def _again():
 
 @posix
 @pytest.mark.parametrize("kind", ["folder", "pipe", "link"])
-def test_an_entry_that_is_no_file(tmp_path, good_entry, kind):
-    name, data = good_entry
-    folder, target = tmp_path / "c", tmp_path / "target"
+def test_an_entry_that_is_no_file(tmp_path, good_entries, kind):
+    folder = tmp_path / "c"
     folder.mkdir(mode=0o700)
-    target.write_bytes(data)
-    if kind == "folder":
-        (folder / name).mkdir()
-    elif kind == "pipe":
-        os.mkfifo(folder / name)
-    else:
-        (folder / name).symlink_to(target)
+    for name, data in good_entries.items():
+        target = tmp_path / name
+        target.write_bytes(data)
+        if kind == "folder":
+            (folder / name).mkdir()
+        elif kind == "pipe":
+            os.mkfifo(folder / name)
+        else:
+            (folder / name).symlink_to(target)
     done = python(CALL, LINNET_CACHE_DIR=str(folder))
     assert done.returncode == 0, done.stderr
     assert done.stdout == SUM
-    assert target.read_bytes() == data
+    assert all((tmp_path / name).read_bytes() == data for name, data in good_entries.items())
 
 
 # -- folders that cannot be used -------------------------------------------------------------------
@@ -157,7 +162,7 @@ def test_a_folder_behind_a_link(tmp_path):
     link.symlink_to(folder)
     with ln.config(cache_dir=link):
         ln.kernel(_again())(vector(), ln.asarray(matrix(), format="csr"), np.ones(20))
-    assert len(list(folder.iterdir())) == 1
+    assert len(list(folder.iterdir())) == ENTRIES
     assert stat.S_IMODE(folder.stat().st_mode) == 0o700
 
 
