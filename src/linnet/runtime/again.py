@@ -60,7 +60,7 @@ class Again:
         self.blocks.append((block, where))
         if status:
             return None
-        return self.ready._tensor(self.layout, (Buffer.made(values, address),))
+        return self.ready.tensor(self.layout, (Buffer.made(values, address),))
 
     def _pinned(self, p: Contents, where: int) -> int:
         """The status of a call meanwhile nobody writes to the tensor; not 0 if somebody does."""

@@ -134,9 +134,9 @@ class Ready:
             taken = () if small and len(self.results) == 1 else self._take(block, layout, status)
         if status:
             return None
-        return self._tensor(layout, (Buffer.made(values, block[at]),) if small else taken)
+        return self.tensor(layout, (Buffer.made(values, block[at]),) if small else taken)
 
-    def _tensor(self, layout: Layout, buffers: tuple[Buffer, ...]) -> Tensor:
+    def tensor(self, layout: Layout, buffers: tuple[Buffer, ...]) -> Tensor:
         """The result, of parts that are known to fit."""
         contents = Contents(self.recipe.format, layout.shapes[0], buffers)
         contents._signature = self.signature
