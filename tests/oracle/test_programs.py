@@ -22,7 +22,7 @@ STYLES = {
     "indices": Style(operands=2, statements=1, terms=1, temporaries=False, kept=False, beside=True),
     "blocks": Style(operands=2, ndim=2, statements=4, terms=2, depth=3),
     "programs": Style(),
-    "choices": replace(PLAIN, ndim=1, depth=1, branches=True, choices=True),
+    "choices": replace(PLAIN, ndim=2, depth=2, branches=True, choices=True),
     "wide": replace(PLAIN, operands=5, ndim=1, depth=1, room=8),
     "gathers": Style(operands=4, ndim=2, depth=3, statements=2, terms=2, room=12, gathers=True),
     "steps": Style(operands=2, ndim=2, depth=3, statements=1, terms=1, steps=True),
