@@ -95,8 +95,7 @@ def insert_workspaces(
             temporaries = program.temporaries + tuple(insertion.made.items())
             program = replace(program, body=body, temporaries=temporaries)
             formats = formats | insertion.made
-        if insertion.scattered is not None:
-            formats = formats | {tensor: insertion.scattered}
+        formats = formats | insertion.scattered
     return Inserted(program, formats, tuple(choices), tuple(notes))
 
 
@@ -156,7 +155,7 @@ class _Insertion:
     around: dict[str, loops.Extent | None] = field(default_factory=dict)  # loops that agree
     stands: dict[str, loops.Access] = field(default_factory=dict)  # what temporaries stand for
     made: dict[str, Format] = field(default_factory=dict)
-    scattered: Format | None = None
+    scattered: dict[str, Format] = field(default_factory=dict)  # tensors that are put in place
     choices: list[tuple[Choice, str]] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
 
@@ -209,7 +208,7 @@ class _Insertion:
             counted = count_first(declare, rest[0], *writes[0], self.format, self.names)
             if counted is not None:
                 self.made[counted.counts] = counted.counts_format
-                self.scattered = counted.format
+                self.scattered[self.tensor] = counted.format
                 self.notes.append("put in place, once the entries of each fiber are counted")
                 return [*counted.stmts, *rest[1:]]
             found = regrouping(rest[0], self.format, self.formats) if agreed == 0 else None
@@ -227,15 +226,17 @@ class _Insertion:
         """
         name, operand = self.names.fresh(f"{self.tensor}_w"), str(found.operand.tensor)
         kind, why = self.kind(name, stmt, declare, (), operand)
-        rows = replace(self, around={}, made={}, choices=[], notes=[])
-        rows.formats = self.formats | {name: format_of(found, self.formats)}
+        format = format_of(found, self.formats)
+        rows = replace(self, around={}, made={}, scattered={}, choices=[], notes=[])
+        rows.formats = self.formats | {name: format}
         rows.stands = {name: found.operand}
         in_order = rows.declared(declare, [found.in_order(name)])
         self.choices += rows.choices
         if kind != OPERAND:
             return [declare, self.collected(name, kind, why, declare, stmt, ())]
-        counted = found.collected(name, rows.formats[name], self.names)
-        self.made |= {name: counted.format, counted.counts: counted.counts_format, **rows.made}
+        counted = found.collected(name, format, self.names)
+        self.made |= {name: format, counted.counts: counted.counts_format, **rows.made}
+        self.scattered[name] = counted.format
         first = f"written in order: {operand} is put in order first, as {name}; {why}"
         self.notes += [first, *rows.notes]
         return [*counted.stmts, *in_order]
