@@ -16,6 +16,7 @@ from linnet.api.programs import (
     indices,
     innermost,
     is_full,
+    is_large,
     listed,
     moving_kernel,
     name_of,
@@ -27,7 +28,7 @@ from linnet.api.programs import (
     stored,
 )
 from linnet.api.storage import Ints, alike, build, dense, entries, is_dense
-from linnet.formats.coordinates import MANY, sort_stably
+from linnet.formats.coordinates import sort_stably
 from linnet.formats.format import Format
 from linnet.formats.level import APPEND, INSIDE, ONCE
 from linnet.formats.named import recognize
@@ -46,8 +47,8 @@ def select(x: Tensor, positions: Ints, d: int) -> Tensor:
     if is_dense(contents.format):
         return dense(np.take(x.to_numpy(), positions, d))
     held, n = stored(x), contents.shape[d]
-    large, outermost = held >= MANY, contents.format.order[0] == d
-    if large and (outermost or n <= _LONG * (held + len(positions))):
+    outermost = contents.format.order[0] == d
+    if is_large(x) and (outermost or n <= _LONG * (held + len(positions))):
         return _by_kernel(readable(x), np.ascontiguousarray(positions), d, same_kind(x))
     return _by_coordinates(x, positions, d)
 
