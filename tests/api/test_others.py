@@ -74,6 +74,23 @@ def test_solvers_of_scipy():
     np.testing.assert_allclose(operator.rmatvec(b), (1j * A.to_numpy()).conj().T @ b)
 
 
+def test_what_numpy_makes_is_the_callers_to_write_to():
+    """SciPy's operators take A @ x as an array, and solvers go on in its memory."""
+    x = ln.asarray(np.eye(3)) @ np.ones(3)
+    for array in (
+        np.asarray(x),
+        np.array(x),
+        np.asarray(x, dtype=np.float64),
+        x.to_numpy(copy=True),
+    ):
+        array -= 9
+    np.testing.assert_array_equal(x.to_numpy(), np.ones(3))
+    assert not x.to_numpy().flags.writeable
+    assert np.asarray(x, dtype=np.float32).flags.writeable
+    if np.lib.NumpyVersion(np.__version__) >= "2.0.0":
+        assert np.shares_memory(np.asarray(x, copy=False), x.to_numpy())
+
+
 def test_dlpack():
     x = ln.asarray(np.arange(6.0).reshape(2, 3))
     np.testing.assert_array_equal(np.from_dlpack(x), x.to_numpy())

@@ -233,8 +233,11 @@ class Tensor(Operators, Habits):
                 why="a sparse tensor is not made dense unless you say so",
                 hint="call .to_numpy(), or give SciPy the sparse array that .to_scipy() is",
             )
-        array = self.to_numpy(copy=copy)
-        return array if dtype is None else array.astype(dtype, copy=bool(copy))  # type: ignore[call-overload]
+        array = self.to_numpy()
+        if dtype is not None:
+            array = array.astype(dtype, copy=False)  # type: ignore[call-overload]
+        # who asks through NumPy may write to what comes, as SciPy's solvers do to products
+        return array if copy is False or array.flags.writeable else array.copy(order="K")
 
     # -- a single value --------------------------------------------------------------------------
 
