@@ -82,3 +82,14 @@ def test_what_is_named(lines: str) -> None:
 def test_tests_that_cut_a_loop(value: str) -> None:
     compare(f"for j in ...:\n            Y[i, j] = {value}", ln.CSR)
     compare(f"m = c[i]\n        for j in ...:\n            Y[i, j] = {value}", ln.CSR)
+
+
+def test_names_that_nobody_reads() -> None:
+    """What is known of a value is said once: to say it again and again had no end."""
+    compare("d = (i == 1 and c[i] > 0) * x[i]\n        Y[i] = A[i]", ln.SparseList(ln.Element(0.0)))
+
+
+def test_names_have_types_before_anything_is_lowered() -> None:
+    """Whether a vector leads a loop is asked of updates that use names."""
+    lines = "for j in ...:\n            d = c[i] != A[j]\n            Y[i, j] = both(d, B[j]) + B[i]"
+    compare(lines, ln.Dense(ln.SparseHash(ln.Element(0.0))))

@@ -82,13 +82,15 @@ def call(function: Function, args: list[Code]) -> Code:
         case "where" if args[0].constant:
             chosen = 1 if plain(runs[0]({})) else 2
             run, constant = runs[chosen], args[chosen].constant
+        case "where" if _are_alike(args[1:], runs[1:]):
+            run, constant = runs[1], True
         case "where":
-            run, constant = _choice(runs, args), _are_alike(args[1:], runs[1:])
-        case _ if loose or function.space is not None:
-            run = _loose_call(function, args, runs, given, result)
+            run, constant = _choice(runs, args), False
+        case _ if loose or (function.space is not None and not constant):
+            run, loose = _loose_call(function, args, runs, given, result), True
         case _:
             run = _plain_call(function, runs, result)
-    return Code(result, run, loose or function.space is not None, constant)
+    return Code(result, run, loose, constant)
 
 
 def positional(code: Code) -> Code:

@@ -30,7 +30,6 @@ from linnet.normalize.known import (
     negated,
     number,
     plain,
-    settled,
 )
 
 Simplify = Callable[[loops.Expr], loops.Expr]
@@ -158,13 +157,15 @@ def _joined(call: loops.Call, places: list[list[Known]], simplify: Simplify) -> 
         [(_ALWAYS, a)] if isinstance(a, loops.Literal) else found
         for a, found in zip(call.args, places, strict=True)
     ]
-    args = tuple([settled(plain(a)) for a in call.args])
-    result: loops.Expr = loops.Call(call.function, args)
+    if not all(told):
+        return None
+    result: loops.Expr = loops.Call(call.function, tuple([plain(a) for a in call.args]))
+    before = result
     for chosen in product(*told):
         otherwise = simplify(loops.Call(call.function, tuple([z for _, z in chosen])))
         if isinstance(otherwise, loops.Literal) and otherwise.structural:
             result = held(negated(reduce(joined, [cond for cond, _ in chosen])), result, otherwise)
-    return result if args != call.args else None
+    return None if result is before else result
 
 
 _ALWAYS = loops.Literal(True, "bool")

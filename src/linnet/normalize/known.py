@@ -7,7 +7,9 @@ known everywhere, also where they are not made before a loop but in it.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
+from typing import TypeGuard
 
 from linnet import imp, loops
 from linnet.algebra.function import Function
@@ -17,6 +19,9 @@ from linnet.loops.rewrite import map_args, walk
 
 Known = tuple[loops.Expr, loops.Literal]
 """A condition, and what a value is known to be where it holds."""
+
+IsThis = Callable[[loops.Literal], bool]
+"""Whether a known value is one of those that are left out."""
 
 JUNCTIONS = ("logical_and", "logical_or", "logical_not")
 
@@ -70,7 +75,7 @@ def known(expr: loops.Expr) -> list[Known]:
         case loops.Call() if is_of_indices(expr):
             return [(expr, _truth(True)), (negated(expr), _truth(False))]
         case loops.Call(function, (arg,)) if function.name == "logical_not":
-            return [(cond, _truth(not literal.value)) for cond, literal in known(arg)]
+            return _merged([(cond, _opposite(literal)) for cond, literal in known(arg)])
         case loops.Call(function, (a, b)) if function.name in JUNCTIONS:
             return _of_both(a, b, function.name == "logical_or")
         case _:
@@ -128,26 +133,53 @@ def _merged(found: list[Known]) -> list[Known]:
 
 def elsewhere(expr: loops.Expr, literal: loops.Literal) -> loops.Expr:
     """An expression, where it is not known to be this value: that is not chosen there."""
+    return _unlike(expr, lambda z: repr(z.value) == repr(literal.value))
+
+
+def _unlike(expr: loops.Expr, is_this: IsThis) -> loops.Expr:
+    """An expression where it is known to be none of these values; what else is known stays so."""
     match expr:
-        case loops.Call(function, (_, value, _)) if function is HELD:
-            return value
         case loops.Call(function, (cond, yes, no)) if function.name == "where":
-            if _is_this(yes, literal):
-                return elsewhere(no, literal)
-            if _is_this(no, literal):
-                return elsewhere(yes, literal)
-            return loops.Call(where, (cond, elsewhere(yes, literal), elsewhere(no, literal)))
+            if _is_known(no) and is_this(no):
+                return _unlike(yes, is_this)
+            if _is_known(yes) and is_this(yes):
+                return _unlike(no, is_this)
+            return loops.Call(function, (cond, _unlike(yes, is_this), _unlike(no, is_this)))
         case loops.Call() if is_of_indices(expr):
-            return _truth(not literal.value)
+            return _other_truth(expr, is_this)
+        case loops.Call(function, (arg,)) if function.name == "logical_not":
+            return loops.Call(function, (_unlike(arg, lambda z: is_this(_opposite(z))),))
         case loops.Call(function, args) if function.name in JUNCTIONS:
             decisive = function.name == "logical_or"
-            if function.name == "logical_not":
-                return loops.Call(function, (elsewhere(args[0], _truth(not literal.value)),))
-            if bool(literal.value) is not decisive:
-                return plain(expr)
-            return loops.Call(function, tuple([elsewhere(a, literal) for a in args]))
+            if is_this(_truth(decisive)):
+                told = [_unlike(a, lambda z: bool(z.value) is decisive) for a in args]
+                expr = loops.Call(function, tuple(told))
+            return _undecided(expr, decisive) if is_this(_truth(not decisive)) else expr
         case _:
             return expr
+
+
+def _is_known(expr: loops.Expr) -> TypeGuard[loops.Literal]:
+    return isinstance(expr, loops.Literal) and expr.structural
+
+
+def _opposite(literal: loops.Literal) -> loops.Literal:
+    return _truth(not literal.value)
+
+
+def _other_truth(test: loops.Expr, is_this: IsThis) -> loops.Expr:
+    """What a test of indices is, where it is not one of these values."""
+    left = [z for z in (_truth(True), _truth(False)) if not is_this(z)]
+    return left[0] if len(left) == 1 else test
+
+
+def _undecided(expr: loops.Expr, decisive: bool) -> loops.Expr:
+    """`a and b` where not both are known to be true: one of them may be known to be false."""
+    result = plain(expr)
+    for cond, literal in known(expr):
+        if bool(literal.value) is decisive:
+            result = loops.Call(HELD, (negated(cond), result, literal))
+    return result
 
 
 def plain(expr: loops.Expr) -> loops.Expr:
@@ -158,7 +190,7 @@ def plain(expr: loops.Expr) -> loops.Expr:
         case loops.Call(function, (_, value, _)) if function is HELD:
             return plain(value)
         case loops.Call(function, (cond, yes, no)) if function.name == "where":
-            return loops.Call(where, (cond, plain(yes), plain(no)))
+            return loops.Call(where, (plain(cond), plain(yes), plain(no)))
         case loops.Call() if is_positional(expr):
             return loops.Call(PLAIN, (expr,))
         case loops.Call(function, args) if function.name in JUNCTIONS:
@@ -179,11 +211,6 @@ def settled(expr: loops.Expr) -> loops.Expr:
 
 def _is_number(a: loops.Literal, b: loops.Literal) -> bool:
     return (repr(a.value), a.dtype) == (repr(b.value), b.dtype)
-
-
-def _is_this(expr: loops.Expr, literal: loops.Literal) -> bool:
-    is_known = isinstance(expr, loops.Literal) and expr.structural
-    return is_known and repr(expr.value) == repr(literal.value)  # type: ignore[union-attr]
 
 
 def as_test(expr: loops.Expr) -> loops.Expr:

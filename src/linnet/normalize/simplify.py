@@ -375,7 +375,7 @@ LAWS = (
     split_distance,
     spread_guards,
     collapse,
-    keep_guards,
     choose_branch,
+    keep_guards,
     merge_equals,
 )
