@@ -91,5 +91,7 @@ def test_names_that_nobody_reads() -> None:
 
 def test_names_have_types_before_anything_is_lowered() -> None:
     """Whether a vector leads a loop is asked of updates that use names."""
-    lines = "for j in ...:\n            d = c[i] != A[j]\n            Y[i, j] = both(d, B[j]) + B[i]"
+    lines = (
+        "for j in ...:\n            d = c[i] != A[j]\n            Y[i, j] = both(d, B[j]) + B[i]"
+    )
     compare(lines, ln.Dense(ln.SparseHash(ln.Element(0.0))))
