@@ -174,19 +174,21 @@ def _known(found: object, values: list[object], args: list[Code]) -> object:
 def _shortcut(runs: list[Run], args: list[Code], decisive: bool) -> Run:
     """`a and b`, `a or b`: b is looked at only if a does not decide, but may be known anyway."""
     first, second = runs
-    numbers = [a.constant for a in args]
+    by_number = [
+        a.constant and bool(plain(run({}))) is decisive for a, run in zip(args, runs, strict=True)
+    ]
 
     def both(env: Env) -> object:
         value = first(env)
+        if any(by_number):
+            return np.bool_(decisive)
         decides = value is not MISSING and bool(plain(value)) is decisive
-        if decides and (numbers[0] or (type(value) is Structural and value.sure)):
+        if decides and type(value) is Structural and value.sure:
             return value
         other = _without_error(second, env) if decides else second(env)
-        if other is not MISSING and bool(plain(other)) is decisive:
-            if numbers[1]:
-                return plain(other)
-            if type(other) is Structural and (other.sure or not decides):
-                return other
+        known = type(other) is Structural and (other.sure or not decides)
+        if known and bool(plain(other)) is decisive:
+            return other
         if decides or value is MISSING:
             return value
         return MISSING if other is MISSING else _known(plain(other), [value, other], args)

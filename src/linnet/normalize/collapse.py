@@ -72,7 +72,7 @@ def leave_space(call: loops.Call, types: Types) -> loops.Expr | None:
     result = function.types(tuple([dtype_of(a, types) for a in call.args]))[1]
     if not possible(function.space, known):
         return _fill(function, result)
-    if not all(_resolved(a) for a in call.args):
+    if not all(is_resolved(a) for a in call.args):
         return None
     if holds(function.space, lambda name: known.get(name, True)):
         return None
@@ -92,7 +92,7 @@ def _without_space(function: Function) -> Function:
     return replace(function, space=None)
 
 
-def _resolved(expr: loops.Expr) -> bool:
+def is_resolved(expr: loops.Expr) -> bool:
     """Whether an expression is a value here, with nothing left to be walked."""
     match expr:
         case loops.Access(Fiber() | Register(), indices):
@@ -100,7 +100,7 @@ def _resolved(expr: loops.Expr) -> bool:
         case loops.Access():
             return False
         case loops.Call(_, args):
-            return all(_resolved(a) for a in args)
+            return all(is_resolved(a) for a in args)
         case _:
             return True
 

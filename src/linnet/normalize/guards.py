@@ -14,10 +14,10 @@ from dataclasses import replace
 from functools import reduce
 from itertools import product
 
-from linnet import imp, loops
+from linnet import loops
 from linnet.algebra.function import Function
 from linnet.algebra.table import logical_or, where
-from linnet.normalize.collapse import GUARD, annihilate
+from linnet.normalize.collapse import GUARD, annihilate, is_resolved
 from linnet.normalize.known import (
     HELD,
     JUNCTIONS,
@@ -100,7 +100,7 @@ def _decided(
         return None
     # x * 0 is 0 for integers; for floats it may be NaN, and must not be computed
     exact = [_is_exact(_with(call, k, fill), z, types, simplify) for _, fill, z in told]
-    if all(exact) and not _is_lazy(arg):
+    if all(exact) and not _is_lazy(arg) and is_resolved(arg):  # all is known that will be
         result = simplify(_with(call, k, plain(arg)))
         for cond, _, otherwise in told:
             result = _guarded(HELD, negated(cond), result, otherwise)
@@ -131,7 +131,7 @@ def _is_exact(
     call: loops.Call, otherwise: loops.Literal, types: dict[str, str], simplify: Simplify
 ) -> bool:
     """Whether the call gives the constant also when it is computed with the fill value."""
-    if _tells_storage(call.function):
+    if tells_storage(call.function):
         return False
     computed = loops.Call(call.function, tuple([_as_number(a) for a in call.args]))
     found = annihilate(computed, types) or simplify(computed)
@@ -139,12 +139,9 @@ def _is_exact(
     return isinstance(found, loops.Literal) and repr(found.value) == repr(otherwise.value)
 
 
-def _tells_storage(function: Function) -> bool:
+def tells_storage(function: Function) -> bool:
     """Whether a function asks only if its argument is stored: it is a constant while running."""
-    if function.arity != 1 or function.body is not None:
-        return False
-    given, result = function.types(("float64",))
-    return isinstance(function.emit((imp.Var("x", given[0]),), result), imp.Const)
+    return function.name in ("stored", "written") and function.body is None
 
 
 def _as_number(expr: loops.Expr) -> loops.Expr:
@@ -157,7 +154,7 @@ def _joined(call: loops.Call, places: list[list[Known]], simplify: Simplify) -> 
         [(_ALWAYS, a)] if isinstance(a, loops.Literal) else found
         for a, found in zip(call.args, places, strict=True)
     ]
-    if not all(told):
+    if not all(told) or not all(is_resolved(a) for a in call.args):
         return None
     result: loops.Expr = loops.Call(call.function, tuple([plain(a) for a in call.args]))
     before = result
