@@ -99,7 +99,8 @@ def _holding(value: Number, dtype: str) -> str:
 
 
 def decides(function: Function, k: int, value: Number, dtype: str) -> Number | None:
-    """The result, if argument k alone decides it by being this value."""
+    """The result, if argument k alone decides it by being this value in the type it is given in."""
+    value = bool(value) if dtype == "bool" else value
     for known, result in deciding(function, k, dtype):
         if same(value, known):
             return result

@@ -80,7 +80,8 @@ def _simplify_assign(stmt: loops.Assign, facts: Facts) -> loops.Stmt:
         return loops.NOTHING
     for cond, literal in known(stmt.value) if _leaves_out(stmt, facts) else ():
         if _is_idle(replace(stmt, value=literal), facts):
-            rest = replace(stmt, value=simplify_expr(elsewhere(stmt.value, literal), facts))
+            value = simplify_expr(elsewhere(stmt.value, literal), facts)
+            rest = replace(stmt, value=settled(value))
             if rest == stmt:  # a part of it is, that is not told from the rest
                 continue
             then = _simplify_assign(rest, facts)
@@ -267,6 +268,14 @@ def _by_laws(expr: loops.Call, facts: Facts) -> loops.Expr:
     return call
 
 
+def settle(call: loops.Call, facts: Facts) -> loops.Expr | None:
+    """What counts entries looks at the number that is written, whatever that counts as."""
+    if not isinstance(call.args[0], loops.Call) or not guards.tells_storage(call.function):
+        return None
+    value = settled(call.args[0])
+    return None if value is call.args[0] else fold(replace(call, args=(value,)), facts)
+
+
 def fold(call: loops.Call, facts: Facts) -> loops.Expr | None:
     """A function of constants is a constant."""
     literals = [a for a in call.args if isinstance(a, loops.Literal)]
@@ -370,6 +379,7 @@ def merge_equals(call: loops.Call, facts: Facts) -> loops.Expr | None:
 
 
 LAWS = (
+    settle,
     fold,
     coalesce,
     split_distance,

@@ -1,0 +1,90 @@
+"""What is known of a choice of values that may not be stored: no part of it is forgotten."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from tests.oracle.check import Subject, check
+
+import linnet as ln
+
+N = 6
+PLACES = np.array([3, 1, 0, 5, 2, 4])
+TESTS = np.array([1.0, -1.0, -2.0, 3.0, 1.0, -1.0])
+
+
+def some(fill, dtype="float64"):
+    """A list that stores little."""
+    values = np.full(N, fill, dtype)
+    values[[1, 4]] = [True, True] if dtype == "bool" else [7, 8]
+    return ln.asarray(values, format=ln.SparseList(ln.Element(fill, dtype)))
+
+
+def rows(fill, dtype):
+    """The same in every other row."""
+    values = np.full((N, N), fill, dtype)
+    values[::2, 1] = values[::2, 4] = True
+    return ln.asarray(values, format=ln.Dense(ln.SparseList(ln.Element(fill, dtype))))
+
+
+@ln.kernel
+def product(y, a, b, c, x, P):
+    y[...] = 0
+    for i in ...:
+        y[i] = (a[P[i]] if c[i] > 0 else b[P[i]]) * x[i]
+    return y
+
+
+@pytest.mark.parametrize("level", [ln.Dense, ln.SparseList])
+@pytest.mark.parametrize("fills", [(0.0, -0.0), (-0.0, 0.0)])
+def test_either_nothing_takes_no_part_in_arithmetic(level, fills):
+    """Where one of them was ruled out, the other one was multiplied by infinity."""
+    x = np.array([np.nan, np.inf, 1, -np.inf, np.nan, 2])
+    args = {"y": ln.empty_tensor(level(ln.Element(0.0))), "a": some(fills[0]), "b": some(fills[1])}
+    args |= {"c": ln.asarray(TESTS), "x": ln.asarray(x), "P": ln.asarray(PLACES)}
+    check(Subject.of(product.program, args), args)
+
+
+@ln.kernel
+def opposite(y, a, b, c, P):
+    y[...] = 0
+    for i in ...:
+        y[i] = ~(a[P[i]] if c[i] > 0 else b[P[i]])
+    return y
+
+
+@ln.kernel
+def imaginary(y, a, b, c, P):
+    y[...] = 0
+    for i in ...:
+        y[i] = np.imag(a[P[i]] if c[i] > 0 else b[P[i]])
+    return y
+
+
+@pytest.mark.parametrize("level", [ln.Dense, ln.SparseList])
+@pytest.mark.parametrize(("kernel", "dtype"), [(opposite, "int64"), (imaginary, "float64")])
+def test_functions_of_one_argument_do_not_tell_storage(level, kernel, dtype):
+    """Whether they do was asked with a float, which `~` refuses; of that, `imag` is constant."""
+    args = {"y": ln.empty_tensor(level(ln.Element(0, dtype)))}
+    args |= {"a": some(0, dtype), "b": some(-1, dtype)}
+    args |= {"c": ln.asarray(TESTS), "P": ln.asarray(PLACES)}
+    check(Subject.of(kernel.program, args), args)
+
+
+@ln.kernel
+def junctions(Y, A, B, c, P):
+    Y[...] = 0
+    for i, j in ...:
+        Y[j, i] = (A[i, P[j]] or B[i, P[j]]) if c[j] > 0 else (A[P[i], j] and B[P[i], j])
+    return Y
+
+
+@pytest.mark.parametrize("fill", [math.inf, math.nan, 2.0, 0.0])
+def test_any_number_decides_as_the_truth_that_it_is(fill):
+    """`inf or x` was neither true nor left, and looked at for ever; here, entries are counted."""
+    args = {"Y": ln.empty_tensor(ln.Dense(ln.SparseList(ln.Element(False, "bool"))))}
+    args |= {"A": rows(fill, "float64"), "B": rows(False, "bool")}
+    args |= {"c": ln.asarray(TESTS), "P": ln.asarray(PLACES)}
+    check(Subject.of(junctions.program, args), args)
