@@ -66,6 +66,8 @@ def _followed(loop: imp.For) -> _Followed | None:
             match _uncast(let.value):
                 case imp.Load(given, imp.Var(name)) if found and name == loop.var.name:
                     return _Followed(loop, given, let.var.name, *found)
+        if _is_tested(loop.var.name, let):  # there may be no positions for later iterations
+            return None
     return None
 
 
@@ -90,7 +92,7 @@ def _rows(followed: _Followed, changes: frozenset[str]) -> dict[imp.Prefetch, No
     at = followed.at
     starts: dict[str, imp.Load] = {}  # variables that walk a row, and where it begins
     found: dict[imp.Prefetch, None] = {}
-    for node in _certain(followed.inside):
+    for node in _certain(followed.inside, at):
         match node:
             case imp.Let(var, value) | imp.For(var, value) if _is_start(value, at, changes):
                 starts[var.name] = _uncast(value)  # type: ignore[assignment]
@@ -120,13 +122,16 @@ def _lines(buffer: imp.Buffer, start: imp.Load) -> Iterator[imp.Prefetch]:
         yield imp.Prefetch(buffer, imp.widen(start) + _LINE // size)
 
 
-def _certain(block: imp.Block) -> Iterator[imp.Node]:
-    """Statements that are run if the block is, and what they compute; loops are as if they were."""
+def _certain(block: imp.Block, at: str) -> Iterator[imp.Node]:
+    """Statements that are run if the block is, and what they compute; loops are as if they were.
+
+    No further than to another test of the position: what is behind it may be shorter.
+    """
     for stmt in block.stmts:
         match stmt:
             case imp.For(body=body):
                 yield stmt
-                yield from _certain(body)
+                yield from _certain(body, at)
             case imp.If(cond):
                 yield from walk(cond)
             case imp.Assign(_, value) | imp.Accumulate(_, _, value):
@@ -136,6 +141,14 @@ def _certain(block: imp.Block) -> Iterator[imp.Node]:
                 pass
             case _:
                 yield from walk(stmt)
+        if _is_tested(at, stmt):
+            return
+
+
+def _is_tested(name: str, stmt: imp.Stmt) -> bool:
+    """Whether there is a test of a variable in a statement."""
+    tests = [n.cond for n in walk(stmt) if isinstance(n, imp.If)]
+    return any(isinstance(n, imp.Var) and n.name == name for cond in tests for n in walk(cond))
 
 
 def _uncast(e: imp.Expr) -> imp.Expr:

@@ -138,3 +138,38 @@ def test_compiled(backend, count, dtype):
             at[-1] = 12
             with pytest.raises(IndexError):
                 rows(ln.empty_tensor(ln.CSR), A, ln.asarray(at))
+
+
+LEAVE = imp.Block((imp.Return(imp.Const(imp.OUT_OF_BOUNDS, "int64")),))
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        (FOLLOW, CHECK, imp.If(AT >= B, LEAVE, imp.EMPTY), ROW),
+        (imp.If(Q >= B, LEAVE, imp.EMPTY), FOLLOW, CHECK, ROW),
+    ],
+    ids=["shorter pointers", "fewer positions"],
+)
+def test_what_is_behind_another_test_is_not_read_ahead(body):
+    assert ask_ahead(kernel(*body)) == kernel(*body)
+
+
+def test_rows_of_a_shorter_matrix_are_not_looked_for_by_the_rows_of_another():
+    """Pointers were loaded where only the longer one has rows, which ended the process."""
+
+    @ln.kernel
+    def f(y, A, B, P):
+        y[...] = 0
+        for i in ...:
+            p = P[i]
+            a = A[p, 0]
+            b = B[p, 0]
+            y[i] = a + b
+        return y
+
+    A, B = np.ones((30, 1)), ln.asarray(np.eye(20), format=ln.CSR)
+    P = np.arange(20)
+    assert "prefetch" not in f.code(ln.empty_tensor(ln.DENSE(1)), A, B, P)
+    found = f(ln.empty_tensor(ln.DENSE(1)), A, B, P)
+    ln.testing.assert_equal(found, 1.0 + (P == 0))
