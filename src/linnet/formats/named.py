@@ -104,20 +104,23 @@ def _member(family: Family, ndim: int) -> Format:
 _open_member = lru_cache(maxsize=256)(_member)
 
 
-def _nest(level: Callable[[Level], Level]) -> Callable[[int, Level], Level]:
-    """Wrap a leaf in as many of these levels as there are dimensions."""
+def _lists(ndim: int, tree: Level) -> Level:
+    """A leaf in as many lists as there are dimensions."""
+    for _ in range(ndim):
+        tree = SparseList(tree)
+    return tree
 
-    def wrap(ndim: int, tree: Level) -> Level:
-        for _ in range(ndim):
-            tree = level(tree)
-        return tree
 
-    return wrap
+def _grid(ndim: int, tree: Level) -> Level:
+    """A leaf in as many dense levels as there are dimensions."""
+    for _ in range(ndim):
+        tree = Dense(tree)
+    return tree
 
 
 COO = Family("COO", SparseCOO)
-CSF = Family("CSF", _nest(SparseList))
-DENSE = Family("DENSE", _nest(Dense))
+CSF = Family("CSF", _lists)
+DENSE = Family("DENSE", _grid)
 
 FormatLike = Format | Level | Family | str
 NAMES: dict[str, Format | Family] = {

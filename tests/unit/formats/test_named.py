@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pickle
+
 import numpy as np
 import pytest
 
@@ -133,3 +135,10 @@ def test_recognize():
     assert recognize(stack(SparseCOO(4, Element()))).name == "COO(4)"
     assert recognize(stack(SparseCOO(2, SparseList(Element())))).name is None
     assert recognize(stack(Dense(SparseList(Pattern())))).name is None
+
+
+@pytest.mark.parametrize("family", [COO, CSF, DENSE, CSF.with_fill(-1.0)], ids=repr)
+def test_families_are_pickled(family):
+    again = pickle.loads(pickle.dumps(family))
+    assert again == family
+    assert again(3) == family(3)
