@@ -96,7 +96,7 @@ def call(function: Function, args: list[Code]) -> Code:
 def positional(code: Code) -> Code:
     """A comparison of indices: what it is, is known without looking."""
     run = code.run
-    return Code(code.dtype, lambda env: Structural(run(env)), loose=True)
+    return Code(code.dtype, lambda env: Structural(plain(run(env))), loose=True)
 
 
 def _plain_call(function: Function, runs: list[Run], result: str) -> Run:

@@ -286,3 +286,8 @@ def test_a_program_that_is_code():
     body = rewrite_stmt(program.body, on_expr=rule)
     with pytest.raises(InternalError, match="already code"):
         run(loops.Program("k", ("y",), (), body, ()), {"y": DenseTensor(np.zeros(()))})
+
+
+def test_a_test_of_indices_within_a_test_of_indices():
+    text = "for i in range(3): y[i] = 1 if (0 if i < 1 else 2) == 0 else 5"
+    assert interpret(text, y=np.zeros(3))["y"].tolist() == [1, 5, 5]
