@@ -99,11 +99,20 @@ class Function:
         number = import_module("linnet.algebra.exact").of_numbers(self, args)
         if number is not None:
             return number
+        if others or not self._is_built_in():
+            return self._of_arrays(self.name, *args)
+        return import_module("linnet.runtime.eager").unary(self._of_arrays, self.name, x)
+
+    def _of_arrays(self, name: str, *args: object) -> object:
         return import_module("linnet.arrays").apply(self, *args)
+
+    def _is_built_in(self) -> bool:
+        """Whether this is what its name stands for in every process."""
+        return import_module("linnet.algebra.lookup").by_name.get(self.name) is self
 
     def __reduce__(self) -> tuple[object, ...]:
         """By name: the process that loads the pickle has the same table."""
-        if import_module("linnet.algebra.lookup").by_name.get(self.name) is not self:
+        if not self._is_built_in():
             raise ArgumentError(
                 f"`{self.label}` cannot be pickled",
                 at=Location.of_caller(),

@@ -288,9 +288,9 @@ class Tensor(Operators, Habits):
 
 def _converted(tensor: Tensor, format: Format) -> Tensor:
     """A conversion is a loop program, compiled by what comes after this file."""
-    from linnet.runtime.convert import convert
+    from linnet.runtime.eager import conversion
 
-    return convert(tensor, format)
+    return conversion(tensor, format)
 
 
 @located

@@ -18,13 +18,13 @@ from linnet.algebra.exact import same
 from linnet.algebra.stored import stored
 from linnet.formats.assemble import pack, unpack
 from linnet.formats.buffers import GUARD, Buffer
-from linnet.formats.coordinates import KEY, MANY, key_bits
 from linnet.formats.format import Format
 from linnet.formats.named import COO, SCALAR, settle
 from linnet.formats.tensor import Tensor
 from linnet.runtime.entries import sort_entries
 from linnet.runtime.kernel import Kernel
 from linnet.runtime.listing import relisting
+from linnet.runtime.measure import is_long
 
 
 @lru_cache(maxsize=1024)
@@ -91,7 +91,7 @@ def _way(source: Format, target: Format) -> Callable[[Tensor, Format], Tensor]:
     # of one level that is written in order, the entries of each fiber are counted instead
     in_order = sum(level.width for level in target.levels[:-1] if level.sequential)
     if source.order != target.order and in_order > 1:
-        return lambda tensor, format: (_sorted if _is_long(tensor) else way)(tensor, format)
+        return lambda x, format: (_sorted if is_long(x.contents()) else way)(x, format)
     return way
 
 
@@ -156,13 +156,6 @@ def _is_dense(format: Format) -> bool:
 
 
 # -- by way of coordinates -------------------------------------------------------------------------
-
-
-def _is_long(tensor: Tensor) -> bool:
-    """Whether a tensor has many entries, whose coordinates fit the keys that are sorted."""
-    contents = tensor.contents()
-    fits = sum(key_bits(contents.shape)) <= KEY
-    return fits and max(buffer.length for buffer in contents.buffers) >= MANY
 
 
 def _sorted(tensor: Tensor, format: Format) -> Tensor:

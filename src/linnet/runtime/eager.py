@@ -1,7 +1,7 @@
 """Operations on tensors that are often asked for, by the shortest way: one kernel, if it is known.
 
 Each function makes a key of all that the way of doing an operation depends on, and looks up what is
-`Ready` under it. Everything else, errors included, is left to the function of `linnet.api` that is
+`Ready` under it. Everything else, errors included, is left to the function of a layer above that is
 given as `general`. To be listed here, an operation may depend on formats, dtypes and fill values,
 on the numbers of dimensions, on `measure`, and on nothing else that its operands hold.
 """
@@ -19,12 +19,13 @@ from numpy.typing import NDArray
 from linnet.formats.addresses import address_of
 from linnet.formats.contents import NARROW, Contents, Signature
 from linnet.formats.dense import Dense
+from linnet.formats.format import Format
 from linnet.formats.from_numpy import as_it_lies, share
 from linnet.formats.sparse_list import SparseList
 from linnet.formats.tensor import Tensor
 from linnet.options import current
 from linnet.runtime.again import again
-from linnet.runtime.measure import measure, measured
+from linnet.runtime.measure import is_long, measure, measured
 from linnet.runtime.ready import Ready
 from linnet.runtime.recall import KNOWN, learned, recalled
 from linnet.runtime.slices import pattern_of, sizes, slots_of
@@ -157,6 +158,27 @@ def part(general: General, x: Any, key: object) -> Any:
         return learned(known, (x, sizes(tuple(numbers))), general, (x, key))
     found = ready.run([p._slots or p.slots, slots_of(numbers)], (p,))
     return general(x, key) if found is None else found
+
+
+def conversion(x: Tensor, format: Format) -> Tensor:
+    """`x.to(format)`, if that is another format than it has, and all of it is known."""
+    p = x._contents if type(x) is Tensor else None
+    if p is not None:
+        signature, target = p._signature or p.signature, Signature.of(format)
+        key = ("to", id(current()), signature, target, format.name, is_long(p))
+        ready = _known(key) or recalled(key)
+        if ready is None:
+            return learned(key, (x,), _converted, (x, format))  # type: ignore[no-any-return]
+        found = ready.run([p._slots or p.slots], (p,))
+        if found is not None:
+            return found
+    return _converted(x, format)
+
+
+def _converted(x: Tensor, format: Format) -> Tensor:
+    from linnet.runtime.convert import convert  # which takes longer to import than what is known
+
+    return convert(x, format)
 
 
 def _is_range(part: object) -> bool:

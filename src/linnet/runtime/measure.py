@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import lru_cache
 
 from linnet.formats.contents import Contents
+from linnet.formats.coordinates import KEY, MANY, key_bits
 
 
 @lru_cache(maxsize=4096)
@@ -33,3 +34,9 @@ def measure(contents: Contents) -> tuple[int, ...]:
     contents._measure = found = measured(contents.nnz, contents.shape)
     contents._shared = all(buffer.exported for buffer in contents.buffers)
     return found
+
+
+def is_long(contents: Contents) -> bool:
+    """Whether there are many entries, whose coordinates fit the keys that are sorted."""
+    many = max([buffer.length for buffer in contents.buffers], default=0) >= MANY
+    return many and sum(key_bits(contents.shape)) <= KEY

@@ -28,6 +28,8 @@ OPERATIONS: dict[str, Callable[[Any, Any, Any], Any]] = {
     "twice": lambda a, b, x: a + a,
     "negative": lambda a, b, x: -a,
     "abs": lambda a, b, x: abs(a),
+    "root": lambda a, b, x: np.sqrt(a) if type(a) is np.ndarray else ln.sqrt(a),
+    "power of e": lambda a, b, x: np.exp(a) if type(a) is np.ndarray else ln.exp(a),
     "product": lambda a, b, x: a @ b,
     "vector": lambda a, b, x: a @ x,
     "sum": lambda a, b, x: a.sum(),
@@ -56,8 +58,10 @@ def forget(monkeypatch) -> None:
     monkeypatch.setattr("linnet.runtime.eager._known", memory.get)
 
 
-def known() -> list[Ready]:
-    return [ready for ready in recall.KNOWN._known.values() if isinstance(ready, Ready)]
+def known(conversions: bool = False) -> list[Ready]:
+    """What is ready; conversions, of which tests are full, only if they are asked for."""
+    ready = [(key, each) for key, each in recall.KNOWN._known.items() if isinstance(each, Ready)]
+    return [each for key, each in ready if (key[0] == "to") == conversions]
 
 
 def values(shape=(4, 4), seed=0, fill=0.0, dtype="float64") -> Any:
@@ -111,6 +115,54 @@ def test_what_is_asked_for_most_is_ready():
         before = len(known())
         OPERATIONS[name](a, b, x)
         assert len(known()) == before + 1, name
+
+
+TARGETS = [ln.CSR, ln.CSC, ln.COO(2), ln.DENSE(2), ln.DCSR, ln.BSR(2, 2), ln.RLE]
+
+
+@pytest.mark.parametrize(("format", "fill", "dtype"), CASES, ids=str)
+def test_conversions_again_and_in_another_process(format, fill, dtype, monkeypatch):
+    a, _, _ = operands(FORMATS[format], fill, dtype)
+    larger, _, _ = operands(FORMATS[format], fill, dtype, 70)
+    dense = [values((size, size), 1, fill, dtype) for size in (4, 70)]
+    targets = [target for target in TARGETS if target is not ln.RLE or fill == 0]
+    first = [told(a.to(target)) for target in targets]
+    assert known(conversions=True)
+    assert [told(a.to(target)) for target in targets] == first
+    forget(monkeypatch)
+    assert [told(a.to(target)) for target in targets] == first
+    for target in targets:
+        for tensor, expected in zip((a, larger), dense, strict=True):
+            np.testing.assert_array_equal(tensor.to(target).to_numpy(), expected)
+
+
+def test_conversions_of_many_entries_are_others():
+    """They are sorted, where those of few are copied by a kernel."""
+    for size in (4, 200, 4, 200):
+        dense = values((size, size))
+        assert (ln.asarray(dense, format=ln.CSR).to(ln.DCSC).to_numpy() == dense).all()
+    named = [key for key in recall.KNOWN._known if key[0] == "to" and key[4] == "DCSC"]
+    assert {key[-1] for key in named} == {False, True}
+
+
+def test_names_of_formats_are_those_that_are_asked_for(monkeypatch):
+    a, _, _ = operands(ln.CSR, 0, "float64")
+    named = [ln.Format(ln.CSC.levels, ln.CSC.order, name) for name in ("first", "second")]
+    for _ in range(2):
+        assert [a.to(each).format.name for each in named] == ["first", "second"]
+        forget(monkeypatch)
+
+
+def test_functions_of_users_are_not_taken_for_others():
+    @ln.function
+    def sqrt(x):
+        return x + 1.0
+
+    a, _, _ = operands(ln.DENSE(2), 0, "float64")
+    root = ln.sqrt(a).to_numpy()
+    assert (sqrt(a).to_numpy() == a.to_numpy() + 1).all()
+    assert (ln.sqrt(a).to_numpy() == root).all()
+    assert (root == np.sqrt(a.to_numpy())).all()
 
 
 def test_a_copy_is_another_operand():
@@ -328,10 +380,11 @@ def test_threads_that_read_what_another_writes():
 PROGRAM = """
 A, B = (ln.asarray(matrix(20, seed), format='csr') for seed in (0, 1))
 x = np.ones(20)
-found = A @ x, A + B, A.sum(0), A.sum(), -A, A[2:9], A.max(1)
+found = A @ x, A + B, A.sum(0), A.sum(), -A, A[2:9], A.max(1), ln.sqrt(A), A.to(ln.CSC)
+dense = [each.to_numpy() for each in found]
 import sys
 print('linnet.compiler' in sys.modules, 'llvmlite' in sys.modules, 'linnet.arrays' in sys.modules)
-print([float(np.abs(each.to_numpy()).sum()) for each in found])
+print([float(np.abs(each).sum()) for each in dense])
 """
 
 
