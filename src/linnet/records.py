@@ -1,14 +1,16 @@
-"""`dataclass`: that of the standard library, made in a fraction of the time.
+"""`dataclass` and `NamedTuple`: those of the standard library, made in a fraction of the time.
 
 There, the text of each method of each class is put together and compiled while the class is made:
 half a millisecond each, and half of what importing this package took. Here, the fields are those
 that `dataclasses` finds; comparing is one function for all classes, and `__init__` is one code for
-all classes with as many fields, in which the names of the parameters are replaced.
+all classes with as many fields, in which the names of the parameters are replaced. The annotations
+of a named tuple are kept as they are written: there, each is compiled to see whether it is one.
 """
 
 from __future__ import annotations
 
 import dataclasses
+from collections import namedtuple
 from collections.abc import Callable, Sequence
 from dataclasses import MISSING, Field, FrozenInstanceError
 from functools import cache
@@ -47,10 +49,30 @@ def _dataclass(
     return _processed(cls, init, repr, eq, frozen, slots)
 
 
+class _Named(type):
+    """What makes a subclass of `tuple` of a class that is derived from `NamedTuple`."""
+
+    def __new__(cls, name: str, bases: tuple[type, ...], body: dict[str, Any]) -> Any:
+        if not bases:
+            return super().__new__(cls, name, bases, body)
+        types = body.get("__annotations__", {})
+        given = [body[field] for field in types if field in body]
+        make: Callable[..., Any] = namedtuple
+        made = make(name, types, defaults=given, module=body["__module__"])
+        for key, value in body.items():
+            if key not in types:
+                setattr(made, key, value)
+        return made
+
+
 if TYPE_CHECKING:
     from dataclasses import dataclass as dataclass
+    from typing import NamedTuple as NamedTuple
 else:
     dataclass = _dataclass
+
+    class NamedTuple(metaclass=_Named):
+        """The base of classes of tuples whose fields have names."""
 
 
 def _processed(cls: Class, init: bool, repr: bool, eq: bool, frozen: bool, slots: bool) -> Class:

@@ -34,6 +34,19 @@ def test_module_says_which_question_it_answers(path: Path):
 
 
 @pytest.mark.parametrize("path", MODULES, ids=name)
+def test_records_say_what_they_are(path: Path):
+    """For those that do not, `dataclasses` reads the file while it is imported: 3 ms each."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.ClassDef) and "dataclass" in map(_called, node.decorator_list):
+            assert ast.get_docstring(node), node.name
+
+
+def _called(decorator: ast.expr) -> str:
+    function = decorator.func if isinstance(decorator, ast.Call) else decorator
+    return getattr(function, "id", "") or getattr(function, "attr", "")
+
+
+@pytest.mark.parametrize("path", MODULES, ids=name)
 def test_environment_is_read_in_one_place(path: Path):
     text = path.read_text(encoding="utf-8")
     reads = re.search(r"os\.environ(\.get\b|\[)|os\.getenv", text)

@@ -1,9 +1,12 @@
-"""`records.dataclass` makes what `dataclasses.dataclass` makes."""
+"""`records` makes what `dataclasses.dataclass` and `typing.NamedTuple` make."""
+
+from __future__ import annotations
 
 import copy
 import dataclasses
 import inspect
 import pickle
+import typing
 from dataclasses import FrozenInstanceError, field
 from itertools import product
 
@@ -215,3 +218,50 @@ def test_fields_by_keyword_are_refused():
             """A field that has to be named."""
 
             x: int = field(default=0, kw_only=True)
+
+
+class OurPoint(records.NamedTuple):
+    """A place."""
+
+    x: int
+    y: float | None = None
+    label: str = "here"
+
+    def doubled(self):
+        return self._replace(x=2 * self.x)
+
+
+class TheirPoint(typing.NamedTuple):
+    """A place."""
+
+    x: int
+    y: float | None = None
+    label: str = "here"
+
+    def doubled(self):
+        return self._replace(x=2 * self.x)
+
+
+def test_named_tuples_are_those_of_the_standard_library():
+    for ours, theirs in (
+        (OurPoint(3), TheirPoint(3)),
+        (OurPoint(3, 0.5, "z"), TheirPoint(3, 0.5, "z")),
+    ):
+        assert ours == theirs
+        assert tuple(ours.doubled()) == tuple(theirs.doubled())
+        assert repr(ours) == repr(theirs).replace("Their", "Our")
+        assert ours._asdict() == theirs._asdict()
+        assert pickle.loads(pickle.dumps(ours)) == ours
+        assert type(copy.deepcopy(ours)) is OurPoint
+    assert OurPoint._fields == TheirPoint._fields
+    assert OurPoint._field_defaults == TheirPoint._field_defaults
+    assert (OurPoint.__doc__, OurPoint.__module__) == (TheirPoint.__doc__, TheirPoint.__module__)
+    assert (OurPoint.__mro__[1:], type(OurPoint)) == ((tuple, object), type)
+    assert typing.get_type_hints(OurPoint) == typing.get_type_hints(TheirPoint)
+    assert OurPoint.__match_args__ == ("x", "y", "label")
+    for wrong in ((), (1, 2, 3, 4)):
+        with pytest.raises(TypeError, match="argument"):
+            OurPoint(*wrong)
+    with pytest.raises(AttributeError):
+        OurPoint(1).x = 2
+    assert not hasattr(OurPoint(1), "__dict__")

@@ -149,6 +149,8 @@ class _Made:
 
 @dataclass(slots=True)
 class _Planner:
+    """The groups of nodes that one program computes, as they are put together."""
+
     known: Known
     wanted: Mapping[int, Format | None]
     labels: Mapping[int, Labels]

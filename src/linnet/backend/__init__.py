@@ -15,12 +15,13 @@ import ctypes
 import struct
 from collections.abc import Callable, Mapping
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from linnet.backend import loader, stamp
 from linnet.backend.cache import Cache
 from linnet.errors import BuildError, InternalError
 from linnet.options import Options
+from linnet.records import NamedTuple
 
 if TYPE_CHECKING:
     from linnet import imp

@@ -15,10 +15,10 @@ import stat
 import time
 import warnings
 from pathlib import Path
-from typing import NamedTuple
 
 from linnet.errors import CacheError, Location
 from linnet.options import Options, default_cache_dir
+from linnet.records import NamedTuple
 
 _MAGIC = b"linnet1\n"
 _SUFFIX, _UNFINISHED = ".kernel", ".part"

@@ -14,7 +14,8 @@ import os
 import struct
 import sys
 from functools import cache
-from typing import NamedTuple
+
+from linnet.records import NamedTuple
 
 PAGE = mmap.PAGESIZE
 _READ, _EXECUTE = 1, 4

@@ -19,6 +19,8 @@ SPEED_LEVEL = 2
 
 @dataclass(frozen=True, slots=True)
 class _Target:
+    """The code generator for this processor, and what it calls it."""
+
     binding: ModuleType
     machine: object
     triple: str

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import ast
 import builtins
-import difflib
 import types
 from collections import ChainMap
 from collections.abc import Callable, Container, Iterator, Mapping
@@ -208,6 +207,8 @@ class Scope:
                 hint=f"assign to `{name}` in this block or around it, before this line; to carry a "
                 "value out of a block, use `s = ln.scalar(0.0)` and `s[()] = …`",
             )
+        import difflib  # what is right need not wait for it
+
         known = [n for names in self._blocks for n in names]
         close = difflib.get_close_matches(name, known, n=1)
         hint = f"did you mean `{close[0]}`?" if close else "pass it as a parameter"

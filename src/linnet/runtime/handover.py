@@ -10,7 +10,7 @@ from __future__ import annotations
 import ctypes
 from array import array
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -21,6 +21,7 @@ from linnet.formats.contents import Contents
 from linnet.formats.format import Format
 from linnet.formats.spare import SPARE
 from linnet.formats.tensor import Tensor
+from linnet.records import NamedTuple
 
 if TYPE_CHECKING:
     from linnet.runtime.sizes import Size

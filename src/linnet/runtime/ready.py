@@ -11,7 +11,6 @@ from __future__ import annotations
 from array import array
 from collections.abc import Callable, Sequence
 from math import prod
-from typing import NamedTuple
 
 import numpy as np
 
@@ -20,6 +19,7 @@ from linnet.formats.buffers import GUARD, Buffer
 from linnet.formats.contents import NARROW, Contents, Signature
 from linnet.formats.format import Format
 from linnet.formats.tensor import Tensor
+from linnet.records import NamedTuple
 from linnet.runtime.handover import Result, adopted, release, spare
 
 Slots = tuple[int, ...]

@@ -7,7 +7,7 @@ more than printing that. Its own errors are never seen: `Kernel` then compiles, 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from linnet.errors import LinnetError
 from linnet.formats.contents import Contents, Signature
@@ -15,7 +15,7 @@ from linnet.formats.tensor import Tensor
 from linnet.loops.functions import content
 from linnet.loops.printer import show
 from linnet.options import current
-from linnet.records import dataclass
+from linnet.records import NamedTuple, dataclass
 from linnet.runtime import kept
 from linnet.runtime.call import Entry
 from linnet.runtime.handover import Result
