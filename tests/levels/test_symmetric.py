@@ -10,6 +10,7 @@ import pytest
 from tests.levels.samples import agree
 
 import linnet as ln
+from linnet.api import programs
 from linnet.errors import DiscordanceWarning, FormatError, ShapeError
 from linnet.formats.named import as_format, stack
 from linnet.testing import assert_equal
@@ -350,3 +351,19 @@ def test_an_operand_that_is_stored_anew_in_another_order_need_not_be_symmetric(s
     X = ln.asarray(x, format=ln.empty_tensor(tree).format.with_order(0, 1, 3, 2))
     found = ln.where(ln.flip(X) == X, X, ln.flip(X))
     assert_equal(found, np.where(np.flip(x) == x, x, np.flip(x)))
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda xp, x: xp.reshape(x, (N * N,)),
+        lambda xp, x: xp.reshape(x, (1, N, N)),
+        lambda xp, x: xp.pad(x, [(1, 0), (0, 0)]),
+        lambda xp, x: xp.pad(x, [(0, 0), (0, 2)]),
+    ],
+    ids=["flat", "deeper", "row", "columns"],
+)
+def test_what_is_made_of_a_symmetric_array_need_not_be_symmetric(change, monkeypatch):
+    for many in (programs.MANY, 0):
+        monkeypatch.setattr(programs, "MANY", many)
+        assert_equal(change(ln, ln.asarray(matrix(), format=ln.SYMMETRIC)), change(np, matrix()))

@@ -10,7 +10,7 @@ import numpy as np
 from linnet.api.creation import full
 from linnet.api.joining import concat
 from linnet.api.operands import Array, as_tensor, dtype_of, shape_of
-from linnet.api.storage import is_dense
+from linnet.api.storage import alike, is_dense
 from linnet.errors import ArgumentError, ShapeError
 from linnet.formats.located import located
 from linnet.formats.tensor import Tensor
@@ -55,6 +55,7 @@ def _border(x: Tensor, d: int, width: int, value: Any) -> Tensor | None:
     shape = tuple(width if m == d else n for m, n in enumerate(shape_of(x)))
     held, format = dtype_of(x), x.contents().format
     value = np.asarray(value).astype(held).item()
-    made = full(shape, value, dtype=held, format=None if is_dense(format) else x.format)
+    kind = None if is_dense(format) else alike(format, x.ndim)
+    made = full(shape, value, dtype=held, format=kind)
     same = is_dense(format) or made.fill_value == x.fill_value or value != value
     return made if same else full(shape, value, dtype=held)

@@ -48,7 +48,11 @@ def listed(format: Format) -> Format:
     """The format with lists instead of levels of other kinds."""
     if _is_listed(format):
         return format
-    levels = [level if type(level) is Dense else SparseList(_OPEN) for level in format.levels[:-1]]
+    levels = [
+        level if type(level) is Dense else SparseList(_OPEN)
+        for level in format.levels[:-1]
+        for _ in range(level.width)
+    ]
     return recognize(Format((*levels, format.leaf), format.order))
 
 
