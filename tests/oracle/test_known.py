@@ -88,3 +88,19 @@ def test_any_number_decides_as_the_truth_that_it_is(fill):
     args |= {"A": rows(fill, "float64"), "B": rows(False, "bool")}
     args |= {"c": ln.asarray(TESTS), "P": ln.asarray(PLACES)}
     check(Subject.of(junctions.program, args), args)
+
+
+@ln.kernel
+def difference(y, a, b, c):
+    y[...] = 0
+    for i in ...:
+        y[i] = (a[i] if i < 1 else b[()] > 1) - (a[i] != i if c[i] > 0 else a[i])
+    return y
+
+
+@pytest.mark.parametrize("level", [ln.Dense, ln.SparseList])
+def test_what_is_known_of_a_choice_has_the_type_of_the_choice(level):
+    """A difference of truth values was refused, where numbers are subtracted."""
+    args = {"y": ln.empty_tensor(level(ln.Element(0, "complex64"))), "a": some(0, "complex64")}
+    args |= {"b": ln.scalar(2.0), "c": ln.asarray(TESTS)}
+    check(Subject.of(difference.program, args), args)

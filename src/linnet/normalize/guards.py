@@ -17,7 +17,8 @@ from itertools import product
 from linnet import loops
 from linnet.algebra.function import Function
 from linnet.algebra.table import logical_or, where
-from linnet.normalize.collapse import GUARD, annihilate, is_resolved
+from linnet.loops.types import dtype_of
+from linnet.normalize.collapse import GUARD, annihilate, is_resolved, typed
 from linnet.normalize.known import (
     HELD,
     JUNCTIONS,
@@ -64,7 +65,7 @@ def keep_guards(call: loops.Call, types: dict[str, str], simplify: Simplify) -> 
         decided = _decided(call, k, found, types, simplify)
         if decided is not None:
             return decided
-    return None if chooses else _joined(call, places, simplify)
+    return None if chooses else _joined(call, places, types, simplify)
 
 
 def _are_held(args: tuple[loops.Expr, ...]) -> bool:
@@ -94,12 +95,12 @@ def _decided(
 ) -> loops.Expr | None:
     """The call, if it is a constant wherever argument k is known to be some value."""
     arg = call.args[k]
-    decided = [(cond, fill, simplify(_with(call, k, fill))) for cond, fill in found]
+    decided = [(cond, fill, simplify(_at(call, k, fill, types))) for cond, fill in found]
     told = [(c, fill, z) for c, fill, z in decided if isinstance(z, loops.Literal) and z.structural]
     if not told:
         return None
     # x * 0 is 0 for integers; for floats it may be NaN, and must not be computed
-    exact = [_is_exact(_with(call, k, fill), z, types, simplify) for _, fill, z in told]
+    exact = [_is_exact(_at(call, k, fill, types), z, types, simplify) for _, fill, z in told]
     if all(exact) and not _is_lazy(arg) and is_resolved(arg):  # all is known that will be
         result = simplify(_with(call, k, plain(arg)))
         for cond, _, otherwise in told:
@@ -148,7 +149,9 @@ def _as_number(expr: loops.Expr) -> loops.Expr:
     return replace(expr, structural=False) if isinstance(expr, loops.Literal) else expr
 
 
-def _joined(call: loops.Call, places: list[list[Known]], simplify: Simplify) -> loops.Expr | None:
+def _joined(
+    call: loops.Call, places: list[list[Known]], types: dict[str, str], simplify: Simplify
+) -> loops.Expr | None:
     """`f(x if c else 0, y if d else 0) -> f(x, y) if c or d else f(0, 0)`."""
     told = [
         [(_ALWAYS, a)] if isinstance(a, loops.Literal) else found
@@ -159,7 +162,10 @@ def _joined(call: loops.Call, places: list[list[Known]], simplify: Simplify) -> 
     result: loops.Expr = loops.Call(call.function, tuple([plain(a) for a in call.args]))
     before = result
     for chosen in product(*told):
-        otherwise = simplify(loops.Call(call.function, tuple([z for _, z in chosen])))
+        there = call
+        for k, (_, z) in enumerate(chosen):
+            there = _at(there, k, z, types)
+        otherwise = simplify(there)
         if isinstance(otherwise, loops.Literal) and otherwise.structural:
             result = held(negated(reduce(joined, [cond for cond, _ in chosen])), result, otherwise)
     return None if result is before else result
@@ -178,6 +184,12 @@ def _computed(expr: loops.Expr) -> loops.Expr:
 
 def _with(call: loops.Call, k: int, arg: loops.Expr) -> loops.Call:
     return loops.Call(call.function, (*call.args[:k], arg, *call.args[k + 1 :]))
+
+
+def _at(call: loops.Call, k: int, known: loops.Literal, types: dict[str, str]) -> loops.Call:
+    """The call where argument k is known: a number of the type that the argument has."""
+    wanted = typed(known, dtype_of(call.args[k], types), types)
+    return _with(call, k, known if wanted is None else wanted)
 
 
 def _holder(expr: loops.Expr) -> Function:
