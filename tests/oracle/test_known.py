@@ -91,10 +91,10 @@ def test_any_number_decides_as_the_truth_that_it_is(fill):
 
 
 @ln.kernel
-def difference(y, a, b, c):
+def difference(y, a, b):
     y[...] = 0
     for i in ...:
-        y[i] = (a[i] if i < 1 else b[()] > 1) - (a[i] != i if c[i] > 0 else a[i])
+        y[i] = (b[()] > 1) - (a[i] != i if i < i else a[i])
     return y
 
 
@@ -102,5 +102,5 @@ def difference(y, a, b, c):
 def test_what_is_known_of_a_choice_has_the_type_of_the_choice(level):
     """A difference of truth values was refused, where numbers are subtracted."""
     args = {"y": ln.empty_tensor(level(ln.Element(0, "complex64"))), "a": some(0, "complex64")}
-    args |= {"b": ln.scalar(2.0), "c": ln.asarray(TESTS)}
+    args["b"] = ln.scalar(2.0)
     check(Subject.of(difference.program, args), args)
