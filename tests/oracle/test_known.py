@@ -7,6 +7,7 @@ import math
 import numpy as np
 import pytest
 from tests.oracle.check import Subject, check
+from tests.oracle.functions import unless
 
 import linnet as ln
 
@@ -104,3 +105,20 @@ def test_what_is_known_of_a_choice_has_the_type_of_the_choice(level):
     args = {"y": ln.empty_tensor(level(ln.Element(0, "complex64"))), "a": some(0, "complex64")}
     args["b"] = ln.scalar(2.0)
     check(Subject.of(difference.program, args), args)
+
+
+@ln.kernel
+def told_twice(Y, b, c, x):
+    Y[...] = 0
+    for i in range(x.shape[0]):
+        for j in range(x.shape[0]):
+            d = unless(2.0, c[j]) * (i if i == j else b[i])
+            Y[i, j] = d if x[j] > 0 else x[j]
+    return Y
+
+
+def test_a_value_that_is_told_in_two_steps_has_two_names_for_it():
+    """What was known first was taken for what was known later: zeros were stored."""
+    args = {"Y": ln.empty_tensor(ln.SparseList(ln.SparseList(ln.Element(0.0)))), "b": some(0.0)}
+    args |= {"c": ln.asarray(np.array([0, -1, -1, 1, 0, 2])), "x": ln.asarray(TESTS * math.inf)}
+    check(Subject.of(told_twice.program, args), args)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from itertools import count
 
 import numpy as np
 
@@ -135,7 +136,10 @@ def _simplify_let(stmt: loops.Let, facts: Facts) -> loops.Stmt:
 def _let_known(stmt: loops.Let, found: list[Known], facts: Facts) -> loops.Stmt:
     """Name a value, and where it is stored, for what follows."""
     named: loops.Expr = loops.Name(stmt.name)
-    flags = [(facts.flag(stmt.name, k), negated(cond)) for k, (cond, _) in enumerate(found)]
+    # what follows may have been told already where a part of the value is stored
+    used = {n.name for n in walk(stmt.body) if isinstance(n, loops.Name)}
+    names = (name for k in count() if (name := facts.flag(stmt.name, k)) not in used)
+    flags = [(next(names), negated(cond)) for cond, _ in found]
     for (flag, _), (_, literal) in zip(flags, found, strict=True):
         named = guards.held(loops.Name(flag), named, literal)
     body = substitute(stmt.body, {stmt.name: named})
