@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 from tests.oracle.check import Subject, check
-from tests.oracle.functions import unless
+from tests.oracle.functions import both, unless
 
 import linnet as ln
 
@@ -122,3 +122,17 @@ def test_a_value_that_is_told_in_two_steps_has_two_names_for_it():
     args = {"Y": ln.empty_tensor(ln.SparseList(ln.SparseList(ln.Element(0.0)))), "b": some(0.0)}
     args |= {"c": ln.asarray(np.array([0, -1, -1, 1, 0, 2])), "x": ln.asarray(TESTS * math.inf)}
     check(Subject.of(told_twice.program, args), args)
+
+
+@ln.kernel
+def with_itself(Y, a, b):
+    Y[...] = 0
+    for i in ...:
+        Y[i] += both(unless(a[i] * b[()], (i <= i) * b[()]), a[i] != b[()])
+    return Y
+
+
+def test_a_comparison_of_an_index_with_itself_is_known():
+    args = {"Y": ln.empty_tensor(ln.SparseList(ln.Element(0.0))), "a": ln.asarray(np.zeros(N))}
+    args["b"] = ln.scalar(1.0)
+    check(Subject.of(with_itself.program, args), args)

@@ -244,6 +244,13 @@ def negated(cond: loops.Expr) -> loops.Expr:
             return loops.Call(logical_not, (cond,))
 
 
+def of_itself(call: loops.Call, facts: object) -> loops.Literal | None:
+    """`i <= i` is known to be true, and `i < i` to be false."""
+    if not is_positional(call) or call.args[0] != call.args[1]:
+        return None
+    return _truth(call.function.name in ("less_equal", "greater_equal", "equal"))
+
+
 def is_of_indices(cond: loops.Expr) -> bool:
     """Whether a test is made of comparisons of indices alone."""
     match cond:

@@ -45,6 +45,7 @@ from linnet.normalize.known import (
     is_of_indices,
     known,
     negated,
+    of_itself,
     plain,
     settled,
 )
@@ -274,7 +275,7 @@ def _by_laws(expr: loops.Call, facts: Facts) -> loops.Expr:
 
 def settle(call: loops.Call, facts: Facts) -> loops.Expr | None:
     """What counts entries looks at the number that is written, whatever that counts as."""
-    if not isinstance(call.args[0], loops.Call) or not guards.tells_storage(call.function):
+    if not guards.tells_storage(call.function) or not isinstance(call.args[0], loops.Call):
         return None
     value = settled(call.args[0])
     return None if value is call.args[0] else fold(replace(call, args=(value,)), facts)
@@ -383,6 +384,7 @@ def merge_equals(call: loops.Call, facts: Facts) -> loops.Expr | None:
 
 
 LAWS = (
+    of_itself,
     settle,
     fold,
     coalesce,
