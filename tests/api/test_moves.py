@@ -13,6 +13,7 @@ from tests.api.test_moving import MOVES
 import linnet as ln
 from linnet.api import programs
 from linnet.api.indexing import positions
+from linnet.errors import FormatError
 from linnet.formats.assemble import unpack
 
 WIDE = 10**9  # columns: whoever goes through all of them is noticed
@@ -184,6 +185,87 @@ def test_extremes_of_fibers(format: Any, dtype: str, fill: float):
                 )
                 for ours, theirs in zip(found, expected, strict=True):
                     same(ours, theirs.to_numpy())
+
+
+ORDERED = [*SORTED, ("float32", 1.0), ("int64", -4), ("uint8", 2)]
+LAYOUTS: dict[str, tuple[Any, tuple[int, ...]]] = {
+    "csf": (ln.CSF(3), (3, 4, 40)),
+    "coo": (ln.COO(3), (3, 4, 40)),
+    "dense": (ln.DENSE(3), (3, 4, 40)),
+    "csc": (ln.CSC, (4, 40)),
+    "runs": (ln.RLE, (4, 40)),
+    "bytemap": (ln.Dense(ln.SparseByteMap(ln.Element())), (4, 40)),
+    "hash": (ln.SparseList(ln.SparseHash(ln.Element())), (4, 40)),
+    "list": (ln.SparseList(ln.Element()), (40,)),
+}
+
+
+@pytest.mark.parametrize(("dtype", "fill"), ORDERED, ids=str)
+@pytest.mark.parametrize("format", list(LAYOUTS))
+def test_positions_in_order(format: str, dtype: str, fill: float):
+    """Of equal elements, the first stays first in both directions; NaN is the largest."""
+    for seed in range(3):
+        layout, shape = LAYOUTS[format]
+        array = ragged(dtype, fill, shape, seed)
+        x = stored(array, layout, fill)
+        for d in range(array.ndim):
+            same(ln.argsort(x, axis=d), np.argsort(array, d, kind="stable"))
+            back = np.flip(np.argsort(np.flip(array, d), d, kind="stable"), d)
+            same(ln.argsort(x, axis=d, descending=True), array.shape[d] - 1 - back)
+
+
+@pytest.mark.parametrize(("dtype", "fill"), [*ORDERED, ("complex64", 1.0)], ids=str)
+@pytest.mark.parametrize("format", list(LAYOUTS))
+def test_different_values(format: str, dtype: str, fill: float):
+    for seed in range(3):
+        layout, shape = LAYOUTS[format]
+        array = ragged(dtype, fill, shape, seed)
+        if dtype == "complex64":
+            array = array + 1j * ragged(dtype, 0.0, shape, seed + 9)
+        x, expected = stored(array, layout, fill), np.unique(array, True, True, True)
+        if dtype[0] != "f":
+            for ours, theirs in zip(ln.unique_all(x), expected, strict=True):
+                same(ours, theirs.reshape(ours.shape))
+        check_distinct(x, array)
+
+
+@pytest.mark.parametrize("format", [ln.CSR, ln.CSC, ln.COO(2)], ids=str)
+@pytest.mark.parametrize("shape", [(0, 3), (4, 5), (1, 1)], ids=str)
+def test_different_values_where_nothing_or_all_is_stored(shape: tuple[int, int], format: Any):
+    for array in (np.zeros(shape), np.ones(shape), np.full(shape, np.nan)):
+        x = stored(array, format)
+        check_distinct(x, array)
+        same(ln.argsort(x), np.argsort(array, kind="stable"))
+
+
+def check_distinct(x: ln.Tensor, array: np.ndarray) -> None:
+    """What is said of different values is true of an array, NaN being equal to nothing."""
+    values, places, inverse, counts = (found.to_numpy() for found in ln.unique_all(x))
+    expected, often = np.unique(array, return_counts=True, equal_nan=False)
+    np.testing.assert_array_equal(values, expected)
+    np.testing.assert_array_equal(counts, often)
+    np.testing.assert_array_equal(values[inverse], array)
+    np.testing.assert_array_equal(array.reshape(-1)[places], values)
+    for k in np.flatnonzero(values == values):
+        assert places[k] == np.flatnonzero(array == values[k])[0]
+    lost = inverse[array != array]
+    assert len(np.unique(lost)) == len(lost)
+    same(ln.unique_inverse(x).inverse_indices, inverse)
+    for name, found in ln.unique_counts(x)._asdict().items():
+        same(found, values if name == "values" else counts)
+
+
+def test_different_values_of_more_elements_than_memory_has():
+    x = ln.tensor(([0, 2, 2], [5, 7, WIDE - 1]), [1.0, 0.0, 1.0], (3, WIDE), format="csr")
+    found = ln.unique_all(x)
+    assert [part.to_numpy().tolist() for part in (found.values, found.indices, found.counts)] == [
+        [0.0, 1.0], [0, 5], [3 * WIDE - 2, 2]
+    ]  # fmt: skip
+    assert found.inverse_indices.data.tolist() == [1, 0, 1]
+    assert found.inverse_indices.format.name == "CSR"
+    lost = ln.tensor(([0], [5]), [1.0], (3, WIDE), fill_value=np.nan)
+    with pytest.raises(FormatError, match="every NaN"):
+        ln.unique_all(lost)
 
 
 @pytest.mark.parametrize("format", ["csr", "csc", "coo", "runs", "csf"])

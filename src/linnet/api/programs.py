@@ -10,6 +10,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import lru_cache
+from importlib import import_module
+from typing import TYPE_CHECKING
 
 from linnet import loops
 from linnet.algebra.table import add
@@ -23,8 +25,9 @@ from linnet.formats.named import COO, recognize
 from linnet.formats.sparse_coo import SparseCOO
 from linnet.formats.sparse_list import SparseList
 from linnet.formats.tensor import Tensor
-from linnet.runtime.kernel import Kernel
-from linnet.runtime.straight import made
+
+if TYPE_CHECKING:
+    from linnet.runtime.kernel import Kernel
 
 _OPEN = Element()
 _SIZE = "size"  # the tensor whose dimensions are numbers
@@ -32,7 +35,12 @@ _SIZE = "size"  # the tensor whose dimensions are numbers
 
 def is_large(*tensors: Tensor) -> bool:
     """Whether so much is stored that a kernel pays, even one that has to be compiled."""
-    return max(map(stored, tensors)) >= MANY
+    return is_many(max(map(stored, tensors)))
+
+
+def is_many(count: int) -> bool:
+    """Whether so many values are sorted by what has to be compiled."""
+    return count >= MANY
 
 
 # -- what is read and written ----------------------------------------------------------------------
@@ -65,7 +73,8 @@ def readable(x: Tensor) -> Tensor:
 def run(kernel: Kernel, x: Tensor, wanted: Format, maps: Sequence[Ints], *numbers: int) -> Tensor:
     """The result of a kernel, in the format that is wanted."""
     target = listed(wanted)
-    result = made(kernel, target, (x,), maps, numbers)
+    straight = import_module("linnet.runtime.straight")  # for arrays that store much
+    result: Tensor = straight.made(kernel, target, (x,), maps, numbers)
     return result if target == wanted else result.to(wanted)
 
 
@@ -152,4 +161,6 @@ def moving_kernel(
     assert format.fill_value is not None
     init = loops.Literal(format.fill_value, format.dtype)
     block = loops.Block((loops.Declare("C", init, dims, room=number(0)), body))
-    return Kernel(loops.Program(name, ("C", *params, _SIZE), (), block, ("C",)))
+    program = loops.Program(name, ("C", *params, _SIZE), (), block, ("C",))
+    made: Kernel = import_module("linnet.runtime.kernel").Kernel(program)
+    return made

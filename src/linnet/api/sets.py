@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from linnet.api.operands import Array, as_tensor, dtype_of, shape_of
+from linnet.api.operands import Array, as_tensor, shape_of
+from linnet.api.programs import coordinates as coordinates_of
+from linnet.api.programs import is_large, is_many
 from linnet.api.searching import valuewise
 from linnet.api.storage import (
+    Ints,
     alike,
     build,
     dense,
@@ -18,9 +22,13 @@ from linnet.api.storage import (
     refuse_large,
     sorted_entries,
     typed,
+    unpatterned,
     values_of,
 )
+from linnet.formats.assemble import wrap
+from linnet.formats.format import Format
 from linnet.formats.located import located
+from linnet.formats.packing import index_dtype
 from linnet.formats.tensor import Tensor
 
 
@@ -62,11 +70,8 @@ def unique_counts(x: Array, /) -> UniqueCounts:
 
 def _counted(x: Tensor) -> tuple[NDArray[Any], NDArray[Any]]:
     """The different values, and how often each occurs; the fill value where nothing is stored."""
-    stored = np.sort(values_of(x))
-    new = np.ones(len(stored), bool)
-    np.not_equal(stored[1:], stored[:-1], out=new[1:])  # every NaN differs from the one before
-    first = np.flatnonzero(new)
-    values, counts = stored[first], np.diff(np.append(first, len(stored)))
+    stored = values_of(x)
+    values, counts = _counts(stored)
     missing = x.size - len(stored)
     if not missing:
         return values, counts
@@ -79,6 +84,25 @@ def _counted(x: Tensor) -> tuple[NDArray[Any], NDArray[Any]]:
         values, counts = np.insert(values, at, fill), np.insert(counts, at, 0)
     counts[at] += missing
     return values, counts
+
+
+def _counts(values: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
+    """The different ones of some values, and how often each occurs; of many, compiled."""
+    if not is_many(len(values)):
+        found = np.unique(values, return_counts=True, equal_nan=False)
+        return found[0], found[1].astype(np.int64)
+    from linnet.runtime.distinct import counted
+
+    return counted(np.ascontiguousarray(values))
+
+
+def _distinct(values: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
+    """The first entry of each different value, the number of each entry, and the counts."""
+    if not is_many(len(values)):
+        return np.unique(values, True, True, True, equal_nan=False)[1:]
+    from linnet.runtime.distinct import distinct
+
+    return distinct(np.ascontiguousarray(values))
 
 
 @located
@@ -96,44 +120,73 @@ def unique_all(x: Array, /) -> UniqueAll:
     """
     x = as_tensor(x)
     if is_dense(x.contents().format):
-        found = np.unique(x.to_numpy(), True, True, True, equal_nan=False)
-        values, first, inverse, counts = found
-        inverse = inverse.reshape(shape_of(x))
-        return UniqueAll(*(dense(np.asarray(a)) for a in (values, first, inverse, counts)))
-    return _of_stored(x)
+        return _of_array(x.to_numpy())
+    coordinates, stored = _in_order(x)
+    missing = x.size - len(stored)
+    if missing and x.fill_value != x.fill_value:  # each NaN is a value of its own, stored or not
+        refuse_large(x.size, "an array of every NaN that is not stored")
+        found = _of_array(x.to_numpy())
+        return found._replace(inverse_indices=found.inverse_indices.to(_numbers(x, 0)))
+    return _of_stored(x, coordinates, stored, missing)
 
 
-def _of_stored(x: Tensor) -> UniqueAll:
-    coordinates, stored = sorted_entries(x)
-    key, missing = flatten(coordinates, shape_of(x)), x.size - len(stored)
-    fill = np.asarray([x.contents().format.fill_value], dtype_of(x))
-    # the fill value takes part once, if it occurs, at the first place that is not stored
-    gaps = np.flatnonzero(key != np.arange(len(key)))
-    free = int(gaps[0]) if len(gaps) else len(key)
-    many = missing if fill[0] != fill[0] else min(missing, 1)
-    both = np.concatenate([stored, np.repeat(fill, many)])
-    places = np.concatenate([key, _free_places(key, many, free)])
-    values, inverse, counts = np.unique(both, False, True, True, equal_nan=False)
-    first = np.full(len(values), x.size, np.int64)
-    np.minimum.at(first, inverse, places)
-    if many == 1:
-        counts[inverse[-1]] += missing - 1
-    default = int(inverse[-1]) if many else 0
-    format = typed(alike(x.contents().format, x.ndim), "int64", default)
-    if many > 1:  # each NaN that is not stored has a number of its own
-        from linnet.api.storage import unflatten
-
-        coordinates = unflatten(places, shape_of(x))
-        return _all(values, first, build(coordinates, inverse, shape_of(x), format), counts)
-    numbers = build(coordinates, inverse[: len(stored)], shape_of(x), format)
-    return _all(values, first, numbers, counts)
+def _of_array(array: NDArray[Any]) -> UniqueAll:
+    """The same of an array of NumPy."""
+    flat = array.reshape(-1)
+    first, inverse, counts = _distinct(flat)
+    return _all(flat[first], first, dense(inverse.reshape(array.shape)), counts)
 
 
-def _free_places(key: NDArray[Any], many: int, free: int) -> NDArray[Any]:
-    """The first places, in order, at which nothing is stored."""
-    if many <= 1:
-        return np.full(many, free, np.int64)
-    return np.setdiff1d(np.arange(len(key) + many), key, assume_unique=True)[:many]
+def _of_stored(x: Tensor, coordinates: list[Ints], stored: NDArray[Any], missing: int) -> UniqueAll:
+    """The same of what is stored; the fill value takes part once, if it occurs."""
+    fill = np.full(min(missing, 1), x.fill_value, stored.dtype)
+    entries = np.concatenate([stored, fill])
+    first, inverse, counts = _distinct(entries)
+    known = first < len(stored)
+    places = np.full(len(first), x.size, np.int64)
+    places[known] = flatten([idx[first[known]] for idx in coordinates], shape_of(x))
+    default = 0
+    if missing:
+        default = int(inverse[-1])
+        counts[default] += missing - 1
+        places[default] = min(places[default], _first_free(coordinates, shape_of(x)))
+    numbers = _placed(coordinates, inverse[: len(stored)], shape_of(x), _numbers(x, default))
+    return _all(entries[first], places, numbers, counts)
+
+
+def _in_order(x: Tensor) -> tuple[list[Ints], NDArray[Any]]:
+    """Coordinates by dimension, and values, in row-major order."""
+    if not is_large(x):
+        return sorted_entries(x)
+    listed = x.to(coordinates_of(unpatterned(x.contents().format)))
+    _, *coordinates, values = listed.contents().arrays()
+    return coordinates, values
+
+
+def _placed(
+    coordinates: list[Ints], values: Ints, shape: tuple[int, ...], format: Format
+) -> Tensor:
+    """The array that has these values there, in row-major order."""
+    if not is_many(len(values)):
+        return build(coordinates, values, shape, format)
+    ends = np.array([0, len(values)], index_dtype(len(values)))
+    listed = wrap(coordinates_of(format), shape, [ends, *coordinates, values])
+    return listed.to(format)
+
+
+def _first_free(coordinates: list[Ints], shape: tuple[int, ...]) -> int:
+    """The first place at which nothing is stored: as many are stored before it."""
+    count = len(coordinates[0])
+
+    def is_later(q: int) -> bool:
+        return int(flatten([idx[q : q + 1] for idx in coordinates], shape)[0]) > q
+
+    return bisect_left(range(count), True, key=is_later)
+
+
+def _numbers(x: Tensor, default: int) -> Format:
+    """The format of numbers that are stored as an array is."""
+    return typed(alike(x.contents().format, x.ndim), "int64", default)
 
 
 def _all(

@@ -93,11 +93,33 @@ def _rank(keys: Sequence[int], lo: int, n: int, words: Target, order: Target) ->
     begin = 0
     for t in range(1, n + 1):
         if t == n or words[t] != words[begin]:
-            sort(order, begin, t)
+            if t - begin > n >> 3:  # many are equal: to look at all takes less than to sort them
+                _collect(keys, lo, ~words[begin], order, begin, t)
+            elif t - begin > 1:
+                sort(order, begin, t)
             begin = t
 
 
-_extreme_each, _first_each = Routine(extreme_each), Routine(first_each)
+def _collect(keys: Sequence[int], lo: int, key: int, order: Target, begin: int, end: int) -> None:
+    """The entries of a fiber that have a key, of which it is known how many they are."""
+    t = 0
+    while begin < end:
+        order[begin] = t
+        begin += keys[lo + t] == key
+        t += 1
+
+
+def order_each(
+    count: int, n: int, keys: Sequence[int], places: Target, words: Target, order: Target
+) -> None:
+    """The elements of each of many rows of length n, none of which is left out."""
+    for p in range(count):
+        _rank(keys, p * n, n, words, order)
+        for t in range(n):
+            places[p * n + t] = order[t]
+
+
+_extreme_each, _first_each, _order_each = map(Routine, (extreme_each, first_each, order_each))
 
 
 def extremes(
@@ -122,6 +144,14 @@ def first_of_fibers(
     between = int(ranked(np.full(1, fill, values.dtype), largest, nan_first=largest)[0])
     _first_each(ptr, count, keys, idx, n, between, k, places, picked, words, order)
     return places, picked
+
+
+def order_of_rows(values: NDArray[Any], n: int, largest: bool) -> Ints:
+    """Where the elements of rows of length n are that are stored one after the other, in order."""
+    places, words, order = (np.empty(size, np.int64) for size in (len(values), n, n))
+    keys = ranked(values, largest, nan_first=largest)
+    _order_each(len(values) // n, n, keys, places, words, order)
+    return places
 
 
 def ranked(values: NDArray[Any], largest: bool, nan_first: bool) -> Ints:
