@@ -65,9 +65,9 @@ class Memory:
     __slots__ = ("address", "nbytes", "spare")
 
     def __init__(self, address: int, nbytes: int) -> None:
-        self.address = address
-        self.nbytes = nbytes
         self.spare = True
+        self.nbytes = nbytes
+        self.address = address
 
     # Functions are arguments since, at exit, modules are cleared before the last objects die.
     def __del__(
@@ -76,13 +76,14 @@ class Memory:
         free: Callable[[int], None] = C.free,
         least: int = LEAST,
     ) -> None:
-        address = getattr(self, "address", 0)  # none if an interrupt came in between
-        if address:
-            nbytes = getattr(self, "nbytes", 0)
-            if nbytes >= least and getattr(self, "spare", False):
-                release(address, nbytes)
-            else:
-                free(address)
+        try:  # no call comes before the last one, after which an interrupt could
+            address = self.address
+        except AttributeError:  # one came when this was made
+            return
+        if address and self.spare and self.nbytes >= least:
+            release(address, self.nbytes)
+        elif address:
+            free(address)
 
     @staticmethod
     def allocate(nbytes: int) -> Memory:

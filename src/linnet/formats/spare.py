@@ -11,16 +11,16 @@ from __future__ import annotations
 import ctypes
 import os
 import sys
-import threading
+from collections import deque
 from collections.abc import Callable
+from contextlib import suppress
 
 LEAST = 1 << 15  # bytes: smaller blocks cost next to nothing
 LARGE = 16 << 20  # bytes: to offer such a block takes next to no time, since its pages are huge
 MOST = 64 << 20  # bytes that are kept of smaller blocks, all in all
 _OFFERED = 512 << 20  # and of large ones, if that is a small share of what the machine has
 _SHARE = 16
-_COUNT = 24  # and how many blocks
-_MOMENT = 1.0  # seconds
+_COUNT = 24  # and how many blocks of either kind
 _PAGE = 2 << 20  # a huge one: it would be cut up if a part of it were on offer
 _MADV_FREE = 8  # in Linux: "what is here is of no use, until somebody writes to it"
 
@@ -52,40 +52,34 @@ OFFERED = _most_offered()
 
 
 class Spare:
-    """Blocks of `malloc` that nobody has, the latest last.
+    """Blocks of `malloc` that nobody has: addresses and sizes, the latest last.
 
-    The lock is not waited for: who finds it taken, by another thread or by what a garbage
-    collection has interrupted, does without. Only who is out of memory waits a moment.
+    There is no lock, which an interrupt, a fork or a garbage collection could leave taken. A block
+    is kept by one assignment to a dictionary, and belongs to whoever deletes it there. Between that
+    and the next step Python looks for no interrupt: it does so after calls, and in loops.
     """
 
     def __init__(self) -> None:
-        self._blocks: list[tuple[int, int]] = []  # sizes and addresses
-        self._totals = [0, 0]  # bytes in small blocks, and in large ones
+        self._small: dict[int, int] = {}
+        self._large: dict[int, int] = {}
         self._free: Callable[[int], None] = C.free  # modules may be gone when the last one dies
         self._offer = C.madvise if OFFERED else None
-        self._renew()
-        if hasattr(os, "register_at_fork"):
-            os.register_at_fork(after_in_child=self._renew)
-
-    def _renew(self) -> None:
-        self._lock = threading.Lock()
 
     def release(self, address: int, nbytes: int) -> None:
         """Keep a block for later, or free it."""
-        large = self._is_large(nbytes)
-        most = OFFERED if large else MOST
-        if LEAST <= nbytes <= most and self._lock.acquire(blocking=False):
-            try:
-                if large:
-                    self._on_offer(address, nbytes)
-                self._blocks.append((nbytes, address))
-                self._totals[large] += nbytes
-                while self._totals[large] > most or len(self._blocks) > _COUNT:
-                    self._free(self._removed(self._oldest(large))[0])
-            finally:
-                self._lock.release()
-        elif address:
-            self._free(address)
+        if not address:
+            return
+        large = nbytes >= LARGE and self._offer is not None
+        blocks, most = (self._large, OFFERED) if large else (self._small, MOST)
+        try:
+            if large and nbytes <= most:
+                self._on_offer(address, nbytes)
+        finally:
+            blocks[address] = nbytes
+        if LEAST <= nbytes <= most:
+            self._shrink(blocks, most)
+        else:
+            self._give_up(blocks, [address])
 
     def _on_offer(self, address: int, nbytes: int) -> None:
         """Let the system have the pages of a block, if it needs them before we do."""
@@ -93,47 +87,52 @@ class Spare:
         assert self._offer is not None
         self._offer(begin, end - begin, _MADV_FREE)
 
-    def _oldest(self, large: bool) -> int:
-        """Where the first block of a kind is; of any kind, if there are too many."""
-        if len(self._blocks) > _COUNT:
-            return 0
-        return next(k for k, (size, _) in enumerate(self._blocks) if self._is_large(size) == large)
+    def _shrink(self, blocks: dict[int, int], most: int) -> None:
+        """Free the oldest blocks, while there are too many of them, or too large ones."""
+        excess = sum(blocks.values()) - most
+        if excess <= 0 and len(blocks) <= _COUNT:
+            return
+        addresses, count = list(blocks), 0
+        while excess > 0 and count < len(addresses):
+            excess -= blocks.get(addresses[count], 0)
+            count += 1
+        self._give_up(blocks, addresses[: max(count, len(addresses) - _COUNT)])
 
-    def _is_large(self, nbytes: int) -> bool:
-        return nbytes >= LARGE and self._offer is not None
+    def _give_up(self, blocks: dict[int, int], addresses: list[int]) -> None:
+        """Free blocks that nobody has taken meanwhile.
 
-    def _removed(self, k: int) -> tuple[int, int]:
-        """The address and the size of a block, which is ours no longer."""
-        size, address = self._blocks.pop(k)
-        self._totals[self._is_large(size)] -= size
-        return address, size
+        What `filter` has deleted, `map` frees at once: no interrupt comes in between.
+        """
+        for address in addresses:
+            with suppress(KeyError):  # another thread was first
+                deque(map(self._free, filter(blocks.pop, (address,))), 0)
 
     def take(self, nbytes: int) -> tuple[int, int]:
         """A block of at least this size, and not of twice as much: its address and its size, or 0.
 
         Its contents are anything.
         """
-        if not self._blocks or not self._lock.acquire(blocking=False):
-            return 0, 0
-        try:
-            for k in range(len(self._blocks) - 1, -1, -1):
-                if nbytes <= self._blocks[k][0] < 2 * nbytes:
-                    return self._removed(k)
-            return 0, 0
-        finally:
-            self._lock.release()
+        for blocks in (self._small, self._large):
+            for address in reversed(list(blocks) if blocks else ()):
+                size = blocks.get(address, 0)
+                if nbytes <= size < 2 * nbytes:
+                    try:
+                        del blocks[address]
+                        return address, size
+                    except KeyError:  # another thread was first
+                        continue
+        return 0, 0
+
+    def kept(self) -> dict[int, int]:
+        """The sizes of all blocks, by their addresses."""
+        return self._small | self._large
 
     def drop(self) -> bool:
         """Free everything; False if there is nothing."""
-        if not self._lock.acquire(timeout=_MOMENT):
-            return False
-        try:
-            blocks, self._blocks, self._totals = self._blocks, [], [0, 0]
-        finally:
-            self._lock.release()
-        for _, address in blocks:
-            self._free(address)
-        return bool(blocks)
+        found = bool(self._small or self._large)
+        for blocks in (self._small, self._large):
+            self._give_up(blocks, list(blocks))
+        return found
 
 
 SPARE = Spare()

@@ -2,12 +2,17 @@
 
 import ctypes
 import gc
+import itertools
+import signal
+import sys
 import threading
+import time
 
 import numpy as np
 import pytest
 
 import linnet as ln
+from linnet.formats import spare as spare_module
 from linnet.formats.spare import LARGE, LEAST, MOST, OFFERED, SPARE, C, Spare
 
 
@@ -60,17 +65,16 @@ def test_what_is_kept_is_bounded():
     spare = Spare()
     for _ in range(10):
         block(spare, MOST // 5)
-    assert sum(size for size, _ in spare._blocks) == MOST // 5 * 5
+    assert sum(spare.kept().values()) == MOST // 5 * 5
     for _ in range(100):
         block(spare, LEAST)
-    assert len(spare._blocks) < 100
+    assert 0 < len(spare.kept()) < 100
     block(spare, LEAST - 1)
     block(spare, max(MOST, OFFERED) + 1)
-    assert all(LEAST <= size <= MOST for size, _ in spare._blocks)
-    assert spare._totals == [sum(size for size, _ in spare._blocks), 0]
+    assert set(spare.kept().values()) == {LEAST}
     assert spare.drop()
     assert not spare.drop()
-    assert spare._totals == [0, 0]
+    assert spare.kept() == {}
 
 
 @pytest.mark.skipif(not OFFERED, reason="memory cannot be offered to this system")
@@ -79,10 +83,10 @@ def test_large_blocks_are_kept_beside_small_ones():
     spare = Spare()
     small, half = block(spare, LEAST), OFFERED // 2 - 1
     large = [block(spare, half) for _ in range(3)]
-    assert spare._totals == [LEAST, 2 * half]  # the first large one is freed, the small one is not
-    assert {address for _, address in spare._blocks} == {small, *large[1:]}
+    # the first large one is freed, the small one is not
+    assert spare.kept() == {small: LEAST, large[1]: half, large[2]: half}
     assert spare.take(half) == (large[2], half)
-    assert spare._totals == [LEAST, half]
+    assert spare.kept() == {small: LEAST, large[1]: half}
     C.free(large[2])
     spare.drop()
 
@@ -107,27 +111,156 @@ def test_where_nothing_can_be_offered_large_blocks_count_as_small_ones(monkeypat
     for _ in range(6):
         block(spare, LARGE)
     block(spare, MOST + 1)
-    assert spare._totals == [MOST // LARGE * LARGE, 0]
+    assert list(spare.kept().values()) == [LARGE] * (MOST // LARGE)
     spare.drop()
 
 
-def test_who_finds_the_lock_taken_does_without():
-    spare = Spare()
-    block(spare, LEAST)
-    with spare._lock:
-        assert spare.take(LEAST) == (0, 0)
-        block(spare, LEAST)  # freed at once
-    assert len(spare._blocks) == 1
+ENTRY = 6  # lines of `release` before the block is in its hands, without a call: none comes there
+
+
+class Interrupt(BaseException):
+    """What a test raises where a user might press a key."""
+
+
+def interrupted(function, number):
+    """Call a function and raise at its n-th line, or that of what it calls; whether it has one."""
+    lines = 0
+
+    def trace(frame, event, arg):
+        nonlocal lines
+        if frame.f_code.co_filename != spare_module.__file__:
+            return None
+        if event == "line":
+            lines += 1
+            if lines == number:
+                sys.settrace(None)
+                raise Interrupt
+        return trace
+
+    before = sys.gettrace()
+    sys.settrace(trace)
+    try:
+        function()
+    except Interrupt:
+        return True
+    finally:
+        sys.settrace(before)
+    return False
+
+
+class Counted(Spare):
+    """One whose blocks are numbers, and that lists what it has freed; all small or all large."""
+
+    def __init__(self):
+        super().__init__()
+        self.freed = []
+        self._free = self.freed.append
+        self._offer = None
+
+
+@pytest.mark.parametrize("size", [LEAST - 1, LEAST, MOST // 3, MOST + 1])
+def test_an_interrupt_loses_no_block_that_is_kept(size):
+    """Whatever line of `release` and `drop` it comes at, all blocks are kept or freed, and once."""
+    for number in itertools.count(1):
+        spare = Counted()
+        blocks = {}
+        for address in range(1, 4):
+            blocks[address] = MOST // 3
+            spare.release(address, MOST // 3)
+        stopped = interrupted(lambda spare=spare: spare.release(9, size), number)
+        there = sorted([*spare.freed, *spare.kept()])
+        assert there in ([1, 2, 3, 9], [1, 2, 3])
+        assert 9 in there or number <= ENTRY
+        spare.release(10, MOST // 3)  # the next one finds everything in order
+        assert sum(spare.kept().values()) <= MOST
+        dropping = interrupted(spare.drop, number)
+        spare.drop()
+        assert sorted(spare.freed) == sorted({*there, 10})
+        if not stopped and not dropping:
+            break
+    assert number > ENTRY
+
+
+def test_an_interrupt_takes_one_block_or_none():
+    for number in itertools.count(1):
+        spare = Counted()
+        for address in range(1, 9):
+            spare.release(address, LEAST)
+        found = []
+        stopped = interrupted(
+            lambda spare=spare, found=found: found.append(spare.take(LEAST)), number
+        )
+        left = spare.kept()
+        assert len(left) >= 7
+        assert not found or found[0][0] not in left
+        if not stopped:
+            break
+    assert found == [(8, LEAST)]
+
+
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="no timers that interrupt")
+def test_interrupts_at_any_moment():
+    """Every block is in one place: free, kept, or with who has taken it."""
+    spare, held, made = Counted(), {}, 0
+    rng = np.random.default_rng(0)
+
+    def stop(*_):
+        raise Interrupt
+
+    before = signal.signal(signal.SIGALRM, stop)
+    end, lost, interrupts = time.monotonic() + 1.0, set(), 0
+    try:
+        while time.monotonic() < end:
+            try:
+                signal.setitimer(signal.ITIMER_REAL, float(rng.uniform(2e-5, 4e-4)))
+                while True:
+                    address, size = spare.take(LEAST)
+                    if not address:
+                        made += 1
+                        address, size = made, LEAST
+                    held[address] = size
+                    if len(held) > 30:
+                        for address in list(held):
+                            lost.add(address)
+                            del held[address]
+                            spare.release(address, size)
+                            lost.discard(address)
+            except Interrupt:
+                interrupts += 1
+                signal.setitimer(signal.ITIMER_REAL, 0)
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
     spare.drop()
+    assert interrupts > 100
+    assert len(spare.freed) == len(set(spare.freed))
+    assert not set(spare.freed) & set(held)
+    gone = set(range(1, made + 1)) - set(spare.freed) - set(held)
+    assert gone <= lost
+    assert len(gone) < interrupts / 4  # on entry, before the first line
 
 
-def test_a_lock_that_stays_taken_keeps_nobody_waiting(monkeypatch):
-    monkeypatch.setattr("linnet.formats.spare._MOMENT", 0.01)
-    spare = Spare()
-    block(spare, LEAST)
-    with spare._lock:
-        assert not spare.drop()
-    assert spare.drop()
+def test_threads_never_take_the_same_block():
+    spare, twice = Counted(), []
+
+    def work(first):
+        mine = list(range(first, first + 10))
+        for _ in range(3000):
+            while mine:
+                spare.release(mine.pop(), LEAST)
+            for _ in range(10):
+                address, _ = spare.take(LEAST)
+                if address:
+                    mine.append(address)
+        twice.extend(mine)
+
+    threads = [threading.Thread(target=work, args=(1 + 10 * k,)) for k in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    spare.drop()
+    assert sorted([*twice, *spare.freed]) == list(range(1, 41))
 
 
 def test_a_new_result_takes_the_memory_of_one_that_is_gone():
@@ -153,7 +286,7 @@ def test_what_would_have_to_grow_again_is_not_kept():
         np.testing.assert_array_equal(C.buffers["val"], 2 * A.buffers["val"])
         del C, val
         gc.collect()
-    assert address not in {kept for _, kept in SPARE._blocks}
+    assert address not in SPARE.kept()
 
 
 def test_what_was_grown_by_and_by_and_cut_to_size_is_kept():
@@ -163,7 +296,7 @@ def test_what_was_grown_by_and_by_and_cut_to_size_is_kept():
     ones = np.ones((9_000, 8))
     for _ in range(3):
         gc.collect()
-        kept = {address for _, address in SPARE._blocks}
+        kept = set(SPARE.kept())
         C = ln.matmul(A, ln.asarray(ones, format=ln.CSR))
         found = C.contents().buffers[-1].address
         del C
@@ -177,7 +310,7 @@ def test_small_results_after_a_large_one_find_memory_again():
     transpose(ln.empty_tensor(ln.CSR), matrix(90_000))
     for _ in range(5):
         gc.collect()
-        kept = {address for _, address in SPARE._blocks}
+        kept = set(SPARE.kept())
         B = transpose(ln.empty_tensor(ln.CSR), A)
         found = {buffer.address for buffer in B.contents().buffers}
         del B
@@ -225,7 +358,7 @@ def test_spare_memory_is_given_up_before_memory_is_said_to_be_short(monkeypatch)
     statuses = []
 
     def call(address, run=entry.call):
-        statuses.append(1 if SPARE._blocks else run(address))
+        statuses.append(1 if SPARE.kept() else run(address))
         return statuses[-1]
 
     monkeypatch.setattr(entry, "call", call)
