@@ -2,10 +2,17 @@
 
 Functions of values are rows of the algebra's table, called through `linnet.arrays`. What moves
 values (reshape, concat, sort …) works on the coordinates of what is stored, never on a dense copy.
-`NAMES` says in which module each public name is; nothing is imported before it is asked for.
+`NAMES` says in which module each public name is; nothing is imported before it is asked for. That
+holds among its modules, too: what not every call needs is written `api.moves.joined`.
 """
 
 from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from linnet.api import assign, indexing, moves, picking, products, reshaping, shapes, small
 
 _MODULES = {
     "dtypes": "can_cast finfo iinfo isdtype result_type astype int8 int16 int32 int64 uint8 uint16 "
@@ -38,3 +45,11 @@ NAMES = {
     for name in names.split()
 } | {"bool": ("linnet.api.dtypes", "bool_")}
 SPACES = {"linalg": "linnet.api.linalg", "fft": "linnet.api.fft"}
+_PARTS = "assign indexing moves picking products reshaping shapes small".split()
+
+
+def __getattr__(name: str) -> object:
+    """A module of this folder, from the first time that it is asked for."""
+    if name not in _PARTS:
+        raise AttributeError(f"module 'linnet.api' has no attribute {name!r}")
+    return import_module(f"linnet.api.{name}")

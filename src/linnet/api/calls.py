@@ -8,20 +8,17 @@ from typing import Any
 
 import numpy as np
 
+from linnet import api, arrays
 from linnet.algebra.function import Function
 from linnet.algebra.lookup import by_name
-from linnet.api import assign, indexing
+from linnet.api import indexing
 from linnet.api.conversion import asarray
 from linnet.api.dtypes import astype
 from linnet.api.foreign import ARRAYS, home_of
 from linnet.api.operands import as_array, shape_of
-from linnet.api.products import matmul
-from linnet.api.shapes import permute_dims
 from linnet.api.single import element
-from linnet.api.small import compared, is_small
 from linnet.api.storage import alike, is_dense, is_plain
-from linnet.arrays import Lazy, apply, view
-from linnet.arrays.operations import window
+from linnet.arrays import Lazy
 from linnet.arrays.written import access, refers
 from linnet.errors import ArgumentError, DTypeError, LinnetError, Location, ShapeError
 from linnet.formats.contents import Signature
@@ -46,12 +43,14 @@ def operator(name: str, *args: Any) -> Any:
                     return NotImplemented
                 args = (*args[:k], asarray(arg), *args[k + 1 :])
         if name == "matmul":
-            return matmul(*args)
-        if name in _COMPARISONS and is_small(args):
-            return compared(name, args)
+            return api.products.matmul(*args)
+        if name in _COMPARISONS and api.small.is_small(args):
+            return api.small.compared(name, args)
         if name == "pow" and type(args[1]) is int and args[1] == 2 and args[0].dtype == bool:
-            return apply(by_name["square"], args[0])  # int8, and pow(x, 2) int64, as in NumPy
-        return apply(by_name[name], *args)
+            return arrays.apply(
+                by_name["square"], args[0]
+            )  # int8, and pow(x, 2) int64, as in NumPy
+        return arrays.apply(by_name[name], *args)
     except LinnetError as error:
         error.at = error.at or Location.of_caller()
         raise
@@ -65,7 +64,11 @@ def call(function: Function, args: tuple[Any, ...], format: Any = None) -> Any:
             at=Location.of_caller(),
         )
     try:
-        return apply(function, *args) if format is None else apply(function, *args, format=format)
+        return (
+            arrays.apply(function, *args)
+            if format is None
+            else arrays.apply(function, *args, format=format)
+        )
     except LinnetError as error:
         error.at = error.at or Location.of_caller()
         raise
@@ -134,7 +137,7 @@ def _quick_part(x: Tensor, key: object) -> Tensor | None:
     if wanted is None or len(parts) > len(contents.shape):
         return None
     try:
-        found = window(x, (*parts, *[slice(None)] * (len(contents.shape) - len(parts))))
+        found = arrays.window(x, (*parts, *[slice(None)] * (len(contents.shape) - len(parts))))
     except TypeError:  # the bounds are no integers, which is told elsewhere
         return None
     return found if found is None or found.format == wanted else found.to(wanted)
@@ -150,11 +153,11 @@ def _of_slices(signature: Signature) -> Format | None:
 def _lazy_part(x: Lazy, key: object) -> Any:
     """A part of a lazy array is lazy; for what arrays of positions select it is computed."""
     if type(key) is tuple and {*map(type, key)} <= {slice, int}:
-        return view(x, key)
+        return arrays.view(x, key)
     parts = indexing.normalized(key, x.shape)
     if any(isinstance(p, np.ndarray) for p in parts):
         return indexing.getitem(x.compute(), key)
-    return view(x, parts)
+    return arrays.view(x, parts)
 
 
 def setitem(x: Tensor, key: object, value: object) -> None:
@@ -162,7 +165,7 @@ def setitem(x: Tensor, key: object, value: object) -> None:
     try:
         if not isinstance(x, Tensor):
             raise ArgumentError("a lazy array holds nothing to assign to", hint="compute it first")
-        held(x, assign.assigned(x, key, value))
+        held(x, api.assign.assigned(x, key, value))
     except LinnetError as error:
         error.at = error.at or Location.of_caller()
         raise
@@ -179,4 +182,4 @@ def iterate(x: Tensor) -> Iterator[Tensor]:
 def transpose(x: Any, axes: tuple[int, ...] | None = None) -> Any:
     """With dimensions in reverse, or in the order given, as NumPy names it; nothing is copied."""
     array = as_array(x)
-    return array.T if axes is None else permute_dims(array, tuple(axes))
+    return array.T if axes is None else api.shapes.permute_dims(array, tuple(axes))

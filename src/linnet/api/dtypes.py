@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
+from linnet import arrays
 from linnet.algebra import table
 from linnet.algebra.dtypes import as_python, canonical
 from linnet.api.operands import Array, as_array, check_device, dtype_of
 from linnet.api.storage import is_dense, typed, unpatterned
-from linnet.arrays import apply
 from linnet.errors import ArgumentError, DTypeError
 from linnet.formats.assemble import wrap
 from linnet.formats.located import located
@@ -123,7 +123,7 @@ def astype(x: Array, dtype: DType, /, *, copy: bool = True, device: object = Non
             f"complex values do not become {wanted}", hint="take ln.real or ln.abs first"
         )
     if not isinstance(x, Tensor):
-        return apply(table.astype[wanted], x)  # type: ignore[return-value]
+        return arrays.apply(table.astype[wanted], x)  # type: ignore[return-value]
     contents = x.contents()
     if not contents.format.leaf.arrays:  # a pattern holds no values
         return astype(x.to(unpatterned(contents.format)), wanted)

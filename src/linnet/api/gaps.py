@@ -11,12 +11,13 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from linnet import arrays
 from linnet.algebra import table
 from linnet.algebra.dtypes import Number
 from linnet.algebra.exact import same
 from linnet.algebra.function import Function
 from linnet.api.dtypes import astype
-from linnet.arrays import apply, compute, lazy, reduce
+from linnet.arrays import compute, lazy
 from linnet.formats.element import Element, Pattern
 from linnet.formats.format import Format
 from linnet.formats.tensor import Tensor
@@ -29,7 +30,7 @@ def reduced(
     """The elements along the axes combined by a function, in any format and with any fill value."""
     if type(x) is Tensor and _has_gaps(x, axes) and not _is_neutral(function, x):
         return _with_gaps(function, x, axes, keepdims, dtype)
-    return reduce(function, x, axis=axes, keepdims=keepdims, dtype=dtype)
+    return arrays.reduce(function, x, axis=axes, keepdims=keepdims, dtype=dtype)
 
 
 def _has_gaps(x: Tensor, axes: tuple[int, ...]) -> bool:
@@ -57,12 +58,14 @@ def _with_gaps(
     neutral, fill = function.identity(str(x.dtype)), x.fill_value
     assert neutral is not None
     assert fill is not None
-    found = reduce(function, _refilled(x, neutral), axis=axes, keepdims=keepdims, dtype=dtype)
-    stored = reduce(table.add, pattern(x), axis=axes, keepdims=keepdims, dtype="int64")
+    found = arrays.reduce(
+        function, _refilled(x, neutral), axis=axes, keepdims=keepdims, dtype=dtype
+    )
+    stored = arrays.reduce(table.add, pattern(x), axis=axes, keepdims=keepdims, dtype="int64")
     size = math.prod(x.contents().shape[axis] for axis in axes)
-    rest, some = lazy(apply(table.subtract, size, stored)), lazy(found)
-    both = apply(function, some, _repeated(function, fill, rest))
-    complete = apply(table.where, apply(table.equal, rest, 0), some, both)
+    rest, some = lazy(arrays.apply(table.subtract, size, stored)), lazy(found)
+    both = arrays.apply(function, some, _repeated(function, fill, rest))
+    complete = arrays.apply(table.where, arrays.apply(table.equal, rest, 0), some, both)
     return compute(astype(complete, found.dtype, copy=False))
 
 
@@ -70,9 +73,9 @@ def _repeated(function: Function, fill: Number, times: Any) -> Any:
     """What the function makes of so many fill values."""
     match function.repeat:
         case "times":
-            return apply(table.multiply, times, fill)
+            return arrays.apply(table.multiply, times, fill)
         case "power":
-            return apply(table.power, fill, times)
+            return arrays.apply(table.power, fill, times)
         case _:
             return fill
 

@@ -9,11 +9,10 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from linnet.api.moves import flipped
+from linnet import api, arrays
 from linnet.api.operands import Array, as_tensor, axis_number, shape_of
 from linnet.api.picking import along, at_points, select
 from linnet.api.programs import is_large
-from linnet.api.shapes import broadcast_shapes, moveaxis, reshape
 from linnet.api.single import element
 from linnet.api.storage import (
     alike,
@@ -25,7 +24,7 @@ from linnet.api.storage import (
     sorted_entries,
     unflatten,
 )
-from linnet.arrays import Lazy, view
+from linnet.arrays import Lazy
 from linnet.errors import ArgumentError, IndexBoundsError, RangeError, ShapeError
 from linnet.formats.from_scipy import is_scipy_sparse
 from linnet.formats.located import located
@@ -200,11 +199,11 @@ def basic(x: Tensor, parts: tuple[Any, ...]) -> Tensor:
         return element(x, parts)
     if int not in kinds and all(p is None or p == _ALL for p in parts):
         sizes = iter(shape_of(x))
-        return reshape(x, tuple(1 if p is None else next(sizes) for p in parts))
+        return api.shapes.reshape(x, tuple(1 if p is None else next(sizes) for p in parts))
     if kinds == {slice} and is_large(x) and all(p in (_ALL, _BACK) for p in parts):
-        return reduce(flipped, [d for d, p in enumerate(parts) if p == _BACK], x)
+        return reduce(api.moves.flipped, [d for d, p in enumerate(parts) if p == _BACK], x)
     wanted = alike(x.contents().format, sum([type(p) is not int for p in parts]))
-    found = view(x, parts, format=None if _is_plain(x, parts) else wanted)
+    found = arrays.view(x, parts, format=None if _is_plain(x, parts) else wanted)
     assert isinstance(found, Tensor)
     return found if found.format == wanted else found.to(wanted)
 
@@ -266,9 +265,9 @@ def _pick(x: Tensor, picked: list[tuple[int, Ints]], place: int) -> Tensor:
     if _is_grid([idx for _, idx in picked]):
         for d, idx in picked:
             x = select(x, idx.reshape(-1), d)
-        return moveaxis(x, axes, tuple(range(place, place + len(axes))))
+        return api.shapes.moveaxis(x, axes, tuple(range(place, place + len(axes))))
     shapes = [idx.shape for _, idx in picked]
-    shape = shapes[0] if len({*shapes}) == 1 else broadcast_shapes(*shapes)
+    shape = shapes[0] if len({*shapes}) == 1 else api.shapes.broadcast_shapes(*shapes)
     points = [
         (idx if idx.shape == shape else np.broadcast_to(idx, shape)).reshape(-1)
         for _, idx in picked
@@ -277,9 +276,9 @@ def _pick(x: Tensor, picked: list[tuple[int, Ints]], place: int) -> Tensor:
     if found is None:
         found = _points(x, points, axes)
     if len(shape) != 1:
-        found = reshape(found, (*shape, *shape_of(found)[1:]))
+        found = api.shapes.reshape(found, (*shape, *shape_of(found)[1:]))
     new = tuple(range(len(shape)))
-    return moveaxis(found, new, tuple(n + place for n in new)) if place else found
+    return api.shapes.moveaxis(found, new, tuple(n + place for n in new)) if place else found
 
 
 def _is_grid(positions: list[Ints]) -> bool:
@@ -294,8 +293,8 @@ def _is_grid(positions: list[Ints]) -> bool:
 def _points(x: Tensor, points: list[Ints], axes: tuple[int, ...]) -> Tensor:
     """The parts at points of some dimensions, one after the other along a new dimension."""
     sizes = [shape_of(x)[d] for d in axes]
-    rows = moveaxis(x, axes, tuple(range(len(axes))))
-    rows = reshape(rows, (math.prod(sizes), *shape_of(rows)[len(axes) :]))
+    rows = api.shapes.moveaxis(x, axes, tuple(range(len(axes))))
+    rows = api.shapes.reshape(rows, (math.prod(sizes), *shape_of(rows)[len(axes) :]))
     return select(rows, flatten(points, sizes), 0)
 
 
@@ -318,7 +317,7 @@ def take(x: Array, indices: Array, /, *, axis: int | None = None) -> Tensor:
     if given.ndim == 1:
         return found
     shape = shape_of(x)
-    return reshape(found, (*shape[:d], *given.shape, *shape[d + 1 :]))
+    return api.shapes.reshape(found, (*shape[:d], *given.shape, *shape[d + 1 :]))
 
 
 @located
@@ -331,7 +330,7 @@ def take_along_axis(x: Array, indices: Array, /, *, axis: int = -1) -> Tensor:
     if given.ndim != x.ndim:
         raise ShapeError(f"indices have {given.ndim} dimensions, and the array has {x.ndim}")
     old = shape_of(x)
-    others = broadcast_shapes(
+    others = api.shapes.broadcast_shapes(
         tuple(1 if m == d else n for m, n in enumerate(old)),
         tuple(1 if m == d else n for m, n in enumerate(given.shape)),
     )

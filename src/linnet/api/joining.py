@@ -11,14 +11,11 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from linnet import api
 from linnet.algebra.dtypes import Number, promote
 from linnet.api.dtypes import astype
-from linnet.api.indexing import basic
-from linnet.api.moves import joined, tiled
 from linnet.api.operands import Array, as_tensor, axis_number, dtype_of, shape_of, whole
-from linnet.api.picking import select
 from linnet.api.programs import is_large
-from linnet.api.shapes import expand_dims, reshape
 from linnet.api.storage import alike, build, dense, entries, is_dense, refuse_large, typed
 from linnet.errors import ArgumentError, FormatError, ShapeError
 from linnet.formats.format import Format
@@ -39,7 +36,7 @@ def concat(arrays: Sequence[Array], /, *, axis: int | None = 0) -> Tensor:
     if not given:
         raise FormatError("there is nothing to join")
     if axis is None:
-        given, axis = [reshape(x, (x.size,)) for x in given], 0
+        given, axis = [api.shapes.reshape(x, (x.size,)) for x in given], 0
     d = axis_number(axis, given[0].ndim)
     _check_shapes(given, d)
     dtypes = {dtype_of(x) for x in given}
@@ -50,7 +47,7 @@ def concat(arrays: Sequence[Array], /, *, axis: int | None = 0) -> Tensor:
     format = _common_format(given)
     given = [_filled(x, format) for x in given]
     if is_large(*given):
-        return joined(given, d, format)
+        return api.moves.joined(given, d, format)
     starts = np.cumsum([0, *(shape_of(x)[d] for x in given)])
     shape = tuple(int(starts[-1]) if m == d else n for m, n in enumerate(shape_of(given[0])))
     parts = [entries(x) for x in given]
@@ -99,7 +96,7 @@ def stack(arrays: Sequence[Array], /, *, axis: int = 0) -> Tensor:
         if x.shape != given[0].shape:
             raise ShapeError(f"arrays of the shapes {given[0].shape} and {x.shape} do not stack")
     d = axis_number(axis, given[0].ndim + 1)
-    return concat([expand_dims(x, d) for x in given], axis=d)
+    return concat([api.shapes.expand_dims(x, d) for x in given], axis=d)
 
 
 @located
@@ -108,7 +105,7 @@ def unstack(x: Array, /, *, axis: int = 0) -> tuple[Tensor, ...]:
     x = as_tensor(x)
     d = axis_number(axis, x.ndim)
     front = (slice(None),) * d
-    return tuple(basic(x, (*front, i)) for i in range(shape_of(x)[d]))
+    return tuple(api.indexing.basic(x, (*front, i)) for i in range(shape_of(x)[d]))
 
 
 @located
@@ -116,7 +113,7 @@ def repeat(x: Array, repeats: Any, /, *, axis: int | None = None) -> Tensor:
     """Every element several times in a row: as often as `repeats` says, for all or for each."""
     x = as_tensor(x)
     if axis is None:
-        x, axis = reshape(x, (x.size,)), 0
+        x, axis = api.shapes.reshape(x, (x.size,)), 0
     d = axis_number(axis, x.ndim)
     n = shape_of(x)[d]
     times = as_tensor(repeats).to_numpy() if not isinstance(repeats, int) else np.array(repeats)
@@ -124,7 +121,7 @@ def repeat(x: Array, repeats: Any, /, *, axis: int | None = None) -> Tensor:
         raise ArgumentError(f"repeats are integers, not {times.dtype}")
     if (times < 0).any() or times.ndim > 1 or (times.ndim == 1 and len(times) not in (1, n)):
         raise ShapeError(f"{times.shape} repeats do not go with {n} elements, or are negative")
-    return select(x, np.repeat(np.arange(n), times), d)
+    return api.picking.select(x, np.repeat(np.arange(n), times), d)
 
 
 @located
@@ -137,13 +134,13 @@ def tile(x: Array, repetitions: int | tuple[int, ...], /) -> Tensor:
         raise ShapeError(f"an array cannot be repeated {min(times)} times")
     ndim = max(x.ndim, len(times))
     times = [1] * (ndim - len(times)) + times
-    x = reshape(x, (1,) * (ndim - x.ndim) + shape_of(x))
+    x = api.shapes.reshape(x, (1,) * (ndim - x.ndim) + shape_of(x))
     if is_dense(x.contents().format):
         return dense(np.tile(x.to_numpy(), times))
     if is_large(x):
         refuse_large(x.nnz * math.prod(times), "an array that stores every repetition")
         repeated = [d for d, r in enumerate(times) if r != 1]
-        return reduce(lambda y, d: tiled(y, times[d], d), reversed(repeated), copy(x))
+        return reduce(lambda y, d: api.moves.tiled(y, times[d], d), reversed(repeated), copy(x))
     shape = tuple(n * r for n, r in zip(shape_of(x), times, strict=True))
     coordinates, values = entries(x)
     for d, (n, r) in enumerate(zip(shape_of(x), times, strict=True)):
@@ -168,12 +165,12 @@ def vstack(arrays: Sequence[Array], /) -> Tensor:
 def hstack(arrays: Sequence[Array], /) -> Tensor:
     """Columns beside columns; vectors one after the other."""
     given = [as_tensor(x) for x in arrays]
-    given = [reshape(x, (1,)) if x.ndim == 0 else x for x in given]
+    given = [api.shapes.reshape(x, (1,)) if x.ndim == 0 else x for x in given]
     return concat(given, axis=0 if given and given[0].ndim == 1 else 1)
 
 
 def _as_rows(x: Tensor) -> Tensor:
-    return reshape(x, (1, x.size)) if x.ndim < 2 else x
+    return api.shapes.reshape(x, (1, x.size)) if x.ndim < 2 else x
 
 
 @located
@@ -222,12 +219,12 @@ def kron(a: Array, b: Array, /) -> Tensor:
 
     a, b = as_tensor(a), as_tensor(b)
     ndim = max(a.ndim, b.ndim)
-    a = reshape(a, (1,) * (ndim - a.ndim) + shape_of(a))
-    b = reshape(b, (1,) * (ndim - b.ndim) + shape_of(b))
+    a = api.shapes.reshape(a, (1,) * (ndim - a.ndim) + shape_of(a))
+    b = api.shapes.reshape(b, (1,) * (ndim - b.ndim) + shape_of(b))
     pairs = tuple(m for d in range(ndim) for m in (d, d + ndim))
     product = tensordot(a, b, axes=0).permute(pairs)
     shape = tuple(m * n for m, n in zip(shape_of(a), shape_of(b), strict=True))
-    found = reshape(product, shape)
+    found = api.shapes.reshape(product, shape)
     return found if is_dense(found.format) else found.to(_kept(a, b, found))
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from copy import copy
 from functools import lru_cache
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -31,8 +32,10 @@ from linnet.api.storage import alike
 from linnet.formats.format import Format
 from linnet.formats.level import APPEND, INSIDE
 from linnet.formats.tensor import Tensor
-from linnet.runtime.kernel import Kernel
 from linnet.runtime.straight import made
+
+if TYPE_CHECKING:
+    from linnet.runtime.kernel import Kernel
 
 _TOGETHER = 8  # arrays that are joined by one kernel
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from functools import lru_cache
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -35,8 +36,10 @@ from linnet.formats.named import recognize
 from linnet.formats.packing import index_dtype
 from linnet.formats.tensor import Tensor
 from linnet.runtime.fibers import arrange_fibers, fits_words
-from linnet.runtime.kernel import Kernel
 from linnet.runtime.straight import made
+
+if TYPE_CHECKING:
+    from linnet.runtime.kernel import Kernel
 
 _LONG = 16  # times as many places along a dimension as entries are too many for a map of them
 

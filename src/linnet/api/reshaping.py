@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import lru_cache
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -34,8 +35,10 @@ from linnet.formats.level import APPEND
 from linnet.formats.named import recognize
 from linnet.formats.packing import index_dtype
 from linnet.formats.tensor import Tensor
-from linnet.runtime.kernel import Kernel
 from linnet.runtime.straight import made
+
+if TYPE_CHECKING:
+    from linnet.runtime.kernel import Kernel
 
 Group = tuple[tuple[int, ...], tuple[int, ...]]
 """Dimensions of the array, and those of the result which hold the same elements."""

@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from linnet.api.moves import flipped, rolled, tiled
+from linnet import api, arrays
 from linnet.api.operands import (
     Array,
     Axes,
@@ -23,7 +23,6 @@ from linnet.api.operands import (
     whole,
 )
 from linnet.api.programs import is_large
-from linnet.api.reshaping import is_stretched, reshaped
 from linnet.api.storage import (
     alike,
     build,
@@ -34,8 +33,7 @@ from linnet.api.storage import (
     refuse_large,
     unflatten,
 )
-from linnet.arrays import Lazy, permute
-from linnet.arrays import broadcast_to as lazily_broadcast
+from linnet.arrays import Lazy
 from linnet.errors import FormatError, ShapeError
 from linnet.formats.coordinates import MANY
 from linnet.formats.located import located
@@ -63,8 +61,8 @@ def reshape(x: Array, /, shape: Any, *, copy: bool | None = None) -> Tensor:
         return dense(array.copy() if copy else array)
     if copy is False:
         raise FormatError("a sparse array is reshaped only with a copy")
-    if is_large(x) or (x.size >= MANY and is_stretched(x)):
-        return reshaped(x, wanted)
+    if is_large(x) or (x.size >= MANY and api.reshaping.is_stretched(x)):
+        return api.reshaping.reshaped(x, wanted)
     coordinates, values = entries(x)
     key = flatten(coordinates, shape_of(x))
     return build(unflatten(key, wanted), values, wanted, alike(x.contents().format, len(wanted)))
@@ -120,7 +118,7 @@ def permute_dims(x: Array, /, axes: tuple[int, ...]) -> Array:
     numbers = axis_numbers(given, x.ndim)
     if len(numbers) != x.ndim:
         raise ShapeError(f"{given} is not an order of {x.ndim} dimensions")
-    return permute(x, numbers)
+    return arrays.permute(x, numbers)
 
 
 @located
@@ -129,7 +127,7 @@ def matrix_transpose(x: Array, /) -> Array:
     x = as_array(x)
     if x.ndim < 2:
         raise ShapeError(f"a matrix has two dimensions, and this has shape {shape_of(x)}")
-    return permute(x, (*range(x.ndim - 2), x.ndim - 1, x.ndim - 2))
+    return arrays.permute(x, (*range(x.ndim - 2), x.ndim - 1, x.ndim - 2))
 
 
 @located
@@ -142,7 +140,7 @@ def moveaxis(x: Array, source: Any, destination: Any, /) -> Array:
     order = [d for d in range(x.ndim) if d not in old]
     for place, d in sorted(zip(new, old, strict=True)):
         order.insert(place, d)
-    return permute(x, tuple(order))
+    return arrays.permute(x, tuple(order))
 
 
 # -- broadcasting ----------------------------------------------------------------------------------
@@ -169,7 +167,7 @@ def broadcast_to(x: Array, /, shape: Any) -> Array:
     """
     wanted = check_shape(shape)
     if isinstance(x, Lazy):
-        return lazily_broadcast(x, wanted)
+        return arrays.broadcast_to(x, wanted)
     x = as_tensor(x)
     old = shape_of(x)
     if old == wanted:
@@ -185,8 +183,8 @@ def broadcast_to(x: Array, /, shape: Any) -> Array:
     times = math.prod(sizes)
     if is_large(x):
         refuse_large(times * x.nnz, "an array that stores every repetition")
-        x = reshaped(x, (1,) * new + old) if new else x
-        return reduce(lambda y, d: tiled(y, wanted[d], d), reversed(repeated), x)
+        x = api.reshaping.reshaped(x, (1,) * new + old) if new else x
+        return reduce(lambda y, d: api.moves.tiled(y, wanted[d], d), reversed(repeated), x)
     coordinates, values = entries(x)
     refuse_large(times * len(values), "an array that stores every repetition")
     places = unflatten(np.tile(np.arange(times), len(values)), sizes)
@@ -225,7 +223,7 @@ def flip(x: Array, /, *, axis: Axes = None) -> Tensor:
     if is_dense(x.contents().format):
         return dense(np.flip(x.to_numpy(), axes))
     if is_large(x):
-        return reduce(flipped, axes, x) if axes else copied(x)
+        return reduce(api.moves.flipped, axes, x) if axes else copied(x)
     shape = shape_of(x)
     return move(x, {d: lambda idx, n=shape[d]: n - 1 - idx for d in axes})
 
@@ -247,7 +245,7 @@ def roll(x: Array, /, shift: Any, *, axis: Axes = None) -> Tensor:
         return dense(np.roll(x.to_numpy(), tuple(total.values()), tuple(total)))
     shape = shape_of(x)
     if is_large(x):
-        found = reduce(lambda y, d: rolled(y, total[d] % max(shape[d], 1), d), total, x)
+        found = reduce(lambda y, d: api.moves.rolled(y, total[d] % max(shape[d], 1), d), total, x)
         return found if total else copied(x)
     maps = {d: lambda idx, s=by % n, n=n: (idx + s) % n
             for d, by in total.items() if (n := shape[d])}  # fmt: skip

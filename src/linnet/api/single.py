@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from linnet import arrays
 from linnet.algebra.dtypes import Number
 from linnet.api.storage import alike
-from linnet.arrays import view
 from linnet.formats.assemble import unpack
 from linnet.formats.buffers import Buffer
 from linnet.formats.contents import Contents, Signature
@@ -28,7 +28,7 @@ def element(x: Tensor, index: tuple[int, ...]) -> Tensor:
     if is_walked:
         value = _located(contents, index)
     elif contents.nnz > _MANY:
-        found = view(x, index)
+        found = arrays.view(x, index)
         assert isinstance(found, Tensor)
         return found
     else:

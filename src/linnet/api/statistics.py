@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from linnet import arrays
 from linnet.algebra import table
 from linnet.algebra.dtypes import canonical
 from linnet.algebra.function import Function
@@ -27,7 +28,7 @@ from linnet.api.operands import (
     real,
     shape_of,
 )
-from linnet.arrays import apply, compute, lazy, reduce
+from linnet.arrays import compute, lazy
 from linnet.errors import DTypeError, ShapeError
 from linnet.formats.located import located
 from linnet.formats.tensor import Tensor
@@ -177,7 +178,7 @@ def _mean(x: Any, axes: tuple[int, ...], keepdims: bool, acc_dtype: DType = None
     inside = _double(x) if acc_dtype is None else summed_dtype(dtype_of(x), acc_dtype)
     count = math.prod(shape_of(x)[d] for d in axes)
     total = reduced(table.add, x, axes, keepdims, inside)
-    return apply(table.divide, total, float(count))
+    return arrays.apply(table.divide, total, float(count))
 
 
 def _double(x: Any) -> str:
@@ -224,7 +225,7 @@ def std(
     check_kind(x, "biuf", "std")
     lost = correction if ddof is None else ddof
     found = _variance(x, axis_numbers(axis, x.ndim), lost, keepdims, acc_dtype)
-    return astype(apply(table.sqrt, found), _floating(x, dtype), copy=False)
+    return astype(arrays.apply(table.sqrt, found), _floating(x, dtype), copy=False)
 
 
 def _variance(
@@ -235,10 +236,12 @@ def _variance(
     degrees = float(np.maximum(count - real(correction, "a correction"), 0))
     inside = "float64" if acc_dtype is None else canonical(acc_dtype)
     y: Any = lazy(astype(x, inside, copy=False))
-    squares = apply(table.square, apply(table.subtract, y, _mean(y, axes, True, inside)))
-    total: Any = reduce(table.add, squares, axis=axes, keepdims=keepdims)
-    found: Any = apply(table.divide, total, degrees)
+    squares = arrays.apply(
+        table.square, arrays.apply(table.subtract, y, _mean(y, axes, True, inside))
+    )
+    total: Any = arrays.reduce(table.add, squares, axis=axes, keepdims=keepdims)
+    found: Any = arrays.apply(table.divide, total, degrees)
     if not np.isfinite(y.fill_value):  # what is infinitely far from the mean is so from itself
-        known = apply(table.isfinite, _mean(y, axes, keepdims, inside))
-        found = apply(table.where, known, found, math.nan)
+        known = arrays.apply(table.isfinite, _mean(y, axes, keepdims, inside))
+        found = arrays.apply(table.where, known, found, math.nan)
     return compute(found) if isinstance(x, Tensor) else found

@@ -1,27 +1,31 @@
-"""`Lazy`: an array that is not computed yet, and what computes it."""
+"""`Lazy`: an array that is not computed yet, and what computes it.
+
+Graphs and plans are imported when there is the first lazy array: whoever asks whether an array is
+lazy does not wait for them.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import wraps
 from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from linnet.algebra.dtypes import Number, concrete
-from linnet.arrays.evaluate import evaluate
-from linnet.arrays.graph import fill_of, node_of, permuted
-from linnet.arrays.nodes import Labels, Node
 from linnet.errors import ArgumentError, Location, NotComputedError
-from linnet.explanation import Explanation
 from linnet.formats.format import Format
 from linnet.formats.located import located
 from linnet.formats.named import FormatLike, as_format
 from linnet.formats.operators import Operators
 from linnet.formats.tensor import Tensor
 from linnet.formats.to_scipy import is_asked_by_operator
+
+if TYPE_CHECKING:
+    from linnet.arrays.nodes import Labels, Node
+    from linnet.explanation import Explanation
 
 
 class Lazy(Operators):
@@ -56,22 +60,22 @@ class Lazy(Operators):
     @property
     def fill_value(self) -> Number:
         """What the elements are where no operand stores anything."""
-        return fill_of(self.node)
+        return _module("graph").fill_of(self.node)  # type: ignore[no-any-return]
 
     @property
     def T(self) -> Lazy:
         """The transpose: dimensions in reverse."""
-        return Lazy(permuted(self.node, tuple(reversed(range(self.ndim)))))
+        return Lazy(_module("graph").permuted(self.node, tuple(reversed(range(self.ndim)))))
 
     @located
     def compute(self, format: FormatLike | None = None) -> Tensor:
         """The tensor, in a format that is given or chosen."""
         wanted = None if format is None else as_format(format, self.ndim)
-        return evaluate([self.node], [wanted])[0]
+        return _evaluate([self.node], [wanted])[0]
 
     def explain(self) -> Explanation:
         """The kernels that would compute the array, and why they are what they are."""
-        return _describe().explained([self.node])  # type: ignore[no-any-return]
+        return _module("describe").explained([self.node])  # type: ignore[no-any-return]
 
     @located
     def __bool__(self) -> bool:
@@ -141,7 +145,7 @@ def lazy(x: object) -> Lazy:
     >>> X = ln.lazy(A)
     >>> means, squares = ln.compute(X.sum(0) / 10, (X * X).sum(0))
     """
-    return x if isinstance(x, Lazy) else Lazy(node_of(x))
+    return x if isinstance(x, Lazy) else Lazy(_module("graph").node_of(x))
 
 
 @located
@@ -151,11 +155,11 @@ def compute(*arrays: object) -> Any:
     All of them are computed together, with as few passes over the operands as possible.
     """
     if len(arrays) == 1 and type(arrays[0]) is Lazy:
-        return evaluate((arrays[0].node,))[0]
+        return _evaluate((arrays[0].node,))[0]
     if not arrays:
         raise ArgumentError("compute() wants at least one array")
     asked = [_asked(a) for a in arrays]
-    found = evaluate(*zip(*asked, strict=True))
+    found = _evaluate(*zip(*asked, strict=True))
     return found[0] if len(found) == 1 else tuple(found)
 
 
@@ -217,11 +221,15 @@ def _argument(value: Any) -> Any:
     return lazy(value) if is_array else value
 
 
-def _describe() -> Any:
-    return import_module("linnet.arrays.describe")
+def _module(name: str) -> Any:
+    return import_module(f"linnet.arrays.{name}")
+
+
+def _evaluate(*asked: Sequence[Any]) -> list[Tensor]:
+    return _module("evaluate").evaluate(*asked)  # type: ignore[no-any-return]
 
 
 def _asked(array: object) -> tuple[Node, Format | None, Labels]:
     """What is to be computed, in what format, under which names."""
     graph = getattr(array, "graph", None)  # an output of index notation has one
-    return (lazy(array).node, None, Labels()) if graph is None else graph()
+    return (lazy(array).node, None, _module("nodes").Labels()) if graph is None else graph()

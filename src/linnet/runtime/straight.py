@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from numpy.typing import NDArray
 
@@ -18,11 +18,13 @@ from linnet.formats.format import Format
 from linnet.formats.from_numpy import share
 from linnet.formats.tensor import Tensor
 from linnet.options import current
-from linnet.runtime.kernel import Kernel
 from linnet.runtime.memory import Memory
 from linnet.runtime.ready import Ready
 from linnet.runtime.slices import sizes, slots_of
 from linnet.runtime.watch import watch
+
+if TYPE_CHECKING:
+    from linnet.runtime.kernel import Kernel
 
 _KNOWN: Memory[tuple[object, ...], Ready | str] = Memory()
 _NEVER = "goes the general way every time"
