@@ -19,6 +19,7 @@ from linnet.imp.consecutive import Known
 from linnet.imp.end_fibers import end_fibers
 from linnet.imp.fuse_ranges import fuse_ranges
 from linnet.imp.hoist import hoist
+from linnet.imp.hold_rows import hold_rows
 from linnet.imp.jam import jam
 from linnet.imp.own_sums import own_sums
 from linnet.imp.reserve_ahead import reserve_ahead
@@ -150,7 +151,7 @@ def improve(kernel: imp.Kernel, known: Known, counters: frozenset[str]) -> imp.K
     better = end_fibers(hoist(kernel), known)
     better = append_at_once(reserve_ahead(fuse_ranges(better, known), known), known)
     better = append_anyway(better, known)
-    better = own_sums(jam(walk_together(better)))
+    better = own_sums(jam(hold_rows(walk_together(better))))
     better = compute_ahead(strips(whole_tiles(better), counters), is_vectorized)
     better = scatter_ahead(ask_ahead(better), known)
     return kernel if better is kernel else simplify_code(better)

@@ -175,6 +175,9 @@ def _inner(whole: _Pass, block: imp.Block, facts: _Facts) -> imp.Block:
     place = _Place(whole, facts)
     _append(place, block)
     facts.forget(stmt.var.name for stmt in place.out if isinstance(stmt, imp.Let))
+    match place.out:
+        case [imp.Block() as alone]:
+            return alone
     if len(place.out) == len(block.stmts) and all(map(_is, place.out, block.stmts)):
         return block
     return imp.Block(tuple(place.out))
