@@ -12,6 +12,7 @@ from typing import assert_never
 from linnet import imp
 from linnet.backend.identifiers import identifier, symbol
 from linnet.backend.inlining import ALWAYS, NEVER, PERHAPS, RARELY, inlining
+from linnet.backend.llvm_lanes import add_lanes, has_lanes, keep_lanes, sum_in_lanes
 from linnet.backend.llvm_memory import give_up, grow_function, growable, on_memory, slot_value
 from linnet.backend.llvm_operators import binary
 from linnet.backend.llvm_tasks import around, block_of, functions, join, spawn
@@ -40,9 +41,9 @@ attributes #5 = {{ nounwind {NEVER} }}
 """
 
 
-def render(kernel: imp.Kernel) -> str:
-    """The kernel and its codelets as one LLVM module."""
-    module = Module(codelets={f.name: f for f in kernel.codelets})
+def render(kernel: imp.Kernel, masks: bool = False) -> str:
+    """The kernel and its codelets as one LLVM module; `masks`, if the machine can mask vectors."""
+    module = Module(codelets={f.name: f for f in kernel.codelets}, masks=masks)
     effects = effects_of(kernel.codelets)
     facts = survey(kernel, effects)
     parts = [_kernel(kernel, module, facts)]
@@ -249,6 +250,7 @@ def _for(w: Writer, stmt: imp.For, s: _Scope) -> None:
     """A counted loop, perhaps in several versions; the bound is read once, before it."""
     start, stop = integer(w, stmt.start), integer(w, stmt.stop)
     leave = w.label("end")
+    kept = keep_lanes(w, stmt) if w.module.masks else []
     *others, last = versions(stmt)
     for version in others:
         here, next_one = w.label("long"), w.label("short")
@@ -257,8 +259,13 @@ def _for(w: Writer, stmt: imp.For, s: _Scope) -> None:
         w.start(here)
         _count(w, stmt, (start, stop, leave), version, s)
         w.start(next_one)
-    _count(w, stmt, (start, stop, leave), last, s)
+    if last.few and w.module.masks and has_lanes(stmt):
+        sum_in_lanes(w, stmt, start, stop, leave)
+    else:
+        _count(w, stmt, (start, stop, leave), last, s)
     w.start(leave)
+    for total, lanes in kept:
+        add_lanes(w, total, lanes)
 
 
 def _count(

@@ -46,11 +46,12 @@ class Pointer:
 
 @dataclass(slots=True)
 class Module:
-    """What the functions of one module share: declarations and metadata."""
+    """What the functions of one module share: declarations, metadata, what the machine can do."""
 
     declarations: dict[str, str] = field(default_factory=dict)
     metadata: list[str] = field(default_factory=list)
     codelets: dict[str, imp.Function] = field(default_factory=dict)
+    masks: bool = False
 
     def node(self, text: str) -> str:
         """A numbered metadata node."""
@@ -68,6 +69,7 @@ class Writer:
     values: dict[str, Value] = field(default_factory=dict)
     slots: dict[str, Value] = field(default_factory=dict)
     buffers: dict[str, Pointer] = field(default_factory=dict)
+    kept: dict[str, str] = field(default_factory=dict)  # lanes that outlive the loop they are of
     count: int = 0
     block: str = "entry"
     open: bool = True  # whether the current block still lacks a terminator

@@ -45,6 +45,13 @@ def _target() -> _Target:
     return _Target(llvm, machine, triple, str(machine.target_data))
 
 
+def has_masks() -> bool:
+    """Whether a vector of this machine can be loaded in part, at no cost."""
+    with _lock:
+        features: dict[str, bool] = _target().binding.get_host_cpu_features()
+        return features.get("avx512f", False) and features.get("avx512vl", False)
+
+
 def compile(text: str) -> bytes:
     """Compile a module for this machine; return the object file."""
     with _lock:

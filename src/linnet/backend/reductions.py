@@ -61,8 +61,7 @@ def streams(loop: imp.For) -> bool:
             case imp.Let(name, value) if _is_plain(value) and _contiguous(value, var, lets):
                 lets.add(name.name)
             case imp.Store(buffer, index, value) if _is_plain(value) and buffer not in stored:
-                moves = _steps(index, var, lets) and not _fixed(index, var, lets)
-                if not moves or not _contiguous(value, var, lets):
+                if not walks(index, var, lets) or not _contiguous(value, var, lets):
                     return False
                 stored[buffer] = index
             case imp.Comment():
@@ -139,6 +138,11 @@ def _contiguous(e: imp.Expr, var: str, lets: set[str]) -> bool:
             )
         case _:
             return False
+
+
+def walks(index: imp.Expr, var: str, lets: set[str]) -> bool:
+    """Whether an index goes from neighbour to neighbour as the loop variable does."""
+    return _steps(index, var, lets) and not _fixed(index, var, lets)
 
 
 def _steps(index: imp.Expr, var: str, lets: set[str]) -> bool:

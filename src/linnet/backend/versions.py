@@ -28,10 +28,14 @@ _VECTOR = 32  # bytes: longer vectors leave more for the loop after them
 
 @dataclass(frozen=True, slots=True)
 class Version:
-    """A way to compile a loop that runs at least so many times; hints as LLVM writes them."""
+    """A way to compile a loop that runs at least so many times; hints as LLVM writes them.
+
+    `few`: there are some neighbours to add up, where a processor with masks needs no second loop.
+    """
 
     least: int
     hints: tuple[str, ...]
+    few: bool = False
 
 
 def versions(loop: imp.For) -> tuple[Version, ...]:
@@ -49,12 +53,16 @@ def versions(loop: imp.For) -> tuple[Version, ...]:
     if sums and not is_short(loop) and not isinstance(loop.start, imp.Const) and not gathers(loop):
         # a block, a band or a run: a few elements, or a whole row
         width = _VECTOR // BYTES[TYPES[sums[0].dtype]]
-        return (Version(_LONG, _hints(4, width=width)), Version(0, _hints(1, width=width)))
+        return (
+            Version(_LONG, _hints(4, width=width)),
+            Version(0, _hints(1, width=width), few=True),
+        )
     if not is_short(loop):
         return (Version(0, ()),)
     if gathers(loop):  # one by one: to gather a vector takes as long as to load its elements
         return (Version(_LONG, _hints(4, width=1)), Version(0, _hints(1, width=1)))
-    return (Version(0, _hints(1, width=_VECTOR // BYTES[TYPES[sums[0].dtype]])),)
+    width = _VECTOR // BYTES[TYPES[sums[0].dtype]]
+    return (Version(0, _hints(1, width=width), few=True),)
 
 
 def _is_no_vector(loop: imp.For) -> bool:

@@ -1,0 +1,243 @@
+"""Sums over a few neighbours: whole vectors, the last of them with a mask.
+
+    for j in a … b:             for j in a, a + 8 … while j + 8 < b:
+      s += x[j] * y[j]   ->       t[0 … 8] += x[j … j + 8] * y[j … j + 8]
+                                t[0 … b - j] += x[j … b] * y[j … b]
+                                s += t[0] + … + t[7]
+
+A loop over what whole vectors leave would end where no processor foresees it; a mask ends nothing.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+
+from linnet import imp
+from linnet.backend.llvm_operators import float_text
+from linnet.backend.llvm_values import integer, pointer, scalar
+from linnet.backend.llvm_writer import BYTES, REDUCTION, TYPES, Writer
+from linnet.backend.reductions import walks
+from linnet.backend.versions import versions
+from linnet.errors import InternalError
+from linnet.imp.rewrite import statements, walk
+from linnet.records import dataclass
+
+_BYTES = 64  # of a vector that can be masked
+_CODES = {"+": "fadd", "-": "fsub", "*": "fmul", "/": "fdiv"}
+_MARKS = {"float": "f32", "double": "f64"}
+
+
+# -- which loops ---------------------------------------------------------------------------------
+
+
+def has_lanes(loop: imp.For) -> bool:
+    """Whether a loop does nothing but add up floats that are computed from neighbours."""
+    sums = _sums(loop)
+    hidden, lets = {loop.var.name, *(s.var.name for s in sums)}, set[str]()
+    if len(hidden) <= len(sums) or len({s.var.dtype for s in sums}) != 1:
+        return False
+    for stmt in loop.body.stmts:
+        match stmt:
+            case imp.Let(var, value) if _is_laned(value, loop, hidden, lets):
+                lets.add(var.name)
+            case imp.Accumulate(_, "+" | "-", value) if _is_laned(value, loop, hidden, lets):
+                pass
+            case imp.Comment():
+                pass
+            case _:
+                return False
+    return True
+
+
+def _sums(loop: imp.For) -> list[imp.Accumulate]:
+    return [stmt for stmt in loop.body.stmts if isinstance(stmt, imp.Accumulate)]
+
+
+def _is_laned(e: imp.Expr, loop: imp.For, hidden: set[str], lets: set[str]) -> bool:
+    """Whether a value is a float that vectors compute, and that no lane can fail to compute."""
+    if not e.dtype.startswith("float"):
+        return False
+    match e:
+        case imp.Var(name, _):
+            return name not in hidden
+        case imp.Const():
+            return True
+        case imp.Load(_, index):
+            return walks(index, loop.var.name, lets)
+        case imp.Binary(op, a, b, _) if op in _CODES:
+            return _is_laned(a, loop, hidden, lets) and _is_laned(b, loop, hidden, lets)
+        case imp.Unary("-", x, _) | imp.Cast(x, _):
+            return _is_laned(x, loop, hidden, lets)
+        case _:
+            return False
+
+
+# -- the loop ------------------------------------------------------------------------------------
+
+
+@dataclass(slots=True)
+class _Vectors:
+    """One time through the body: so many elements at once, perhaps only those under a mask."""
+
+    w: Writer
+    lanes: int
+    mask: str
+    lets: dict[str, str]
+
+    def type(self, dtype: str) -> str:
+        """The vector of elements of a type."""
+        return f"<{self.lanes} x {TYPES[dtype]}>"
+
+
+def sum_in_lanes(w: Writer, loop: imp.For, start: str, stop: str, leave: str) -> None:
+    """Write the loop, from here to the block `leave`."""
+    sums = _sums(loop)
+    dtype = sums[0].var.dtype
+    lanes = _lanes(dtype)
+    before, head, body, last = w.block, *(w.label(h) for h in ("vectors", "whole", "masked"))
+    kept = [w.kept.get(stmt.var.name) for stmt in sums]
+    slots = [slot or _empty(w, dtype) for slot in kept]
+    w.jump(head)
+    w.start(head)
+    var, step = f"%{head}.at", f"%{head}.next"
+    w.lines.append(f"  {var} = phi i64 [ {start}, %{before} ], [ {step}, %{body} ]")
+    w.lines.append(f"  {step} = add nsw i64 {var}, {lanes}")
+    w.values[loop.var.name] = (var,)
+    w.branch(w.emit(f"icmp slt i64 {step}, {stop}"), body, last)
+    w.start(body)
+    _body(_Vectors(w, lanes, "", {}), loop, slots)
+    w.jump(head)
+    w.start(last)
+    _body(_Vectors(w, lanes, _mask(w, lanes, f"{stop}, {var}"), {}), loop, slots)
+    for stmt, slot, outside in zip(sums, slots, kept, strict=True):
+        if outside is None:
+            add_lanes(w, stmt.var, slot)
+    w.jump(leave)
+
+
+def keep_lanes(w: Writer, loop: imp.For) -> list[tuple[imp.Var, str]]:
+    """Let the lanes of loops inside live as long as this one: which to add to what after it."""
+    found: list[tuple[imp.Var, str]] = []
+    for part, total in _carried(loop):
+        w.kept[part.name] = _empty(w, part.dtype)
+        found.append((total, w.kept[part.name]))
+    return found
+
+
+def _carried(loop: imp.For) -> Iterator[tuple[imp.Var, imp.Var]]:
+    """The sums of loops inside, each with what it is added to, and nobody reads before the end."""
+    inside = [s for s in loop.body.stmts if isinstance(s, imp.For) and versions(s)[-1].few]
+    parts = {s.var for inner in inside if has_lanes(inner) for s in _sums(inner)}
+    if not parts:
+        return
+    reads = Counter(node for node in walk(loop.body) if isinstance(node, imp.Var))
+    for stmt in loop.body.stmts:
+        match stmt:
+            case imp.Accumulate(total, "+", imp.Var() as part) if part in parts:
+                if reads[part] == 1 and not reads[total] and not _changes(loop, total):
+                    yield part, total
+
+
+def _changes(loop: imp.For, total: imp.Var) -> bool:
+    """Whether a loop does anything to a sum but add to it."""
+    for stmt in statements(loop.body):
+        match stmt:
+            case imp.Accumulate(var, "+" | "-", _):
+                pass
+            case imp.Let(var, _) | imp.Assign(var, _) | imp.Accumulate(var, _, _) if var == total:
+                return True
+    return False
+
+
+def _lanes(dtype: str) -> int:
+    return _BYTES // BYTES[TYPES[dtype]]
+
+
+def _empty(w: Writer, dtype: str) -> str:
+    """A sum in each lane; of nothing."""
+    lanes, name = _lanes(dtype), w.label("lanes")
+    ty = f"<{lanes} x {TYPES[dtype]}>"
+    w.entry.append(f"  %{name} = alloca {ty}, align {_BYTES}")
+    nothing = f"{TYPES[dtype]} {float_text(-0.0, dtype)}"
+    w.do(f"store {ty} <{', '.join([nothing] * lanes)}>, ptr %{name}")
+    return f"%{name}"
+
+
+def _mask(w: Writer, lanes: int, ends: str) -> str:
+    """The first lanes, as many as there are elements left, if there are any."""
+    ty = f"<{lanes} x i64>"
+    left = _splat(w, ty, f"i64 {w.emit(f'sub nsw i64 {ends}')}")
+    numbers = ", ".join(f"i64 {k}" for k in range(lanes))
+    return w.emit(f"icmp sgt {ty} {left}, <{numbers}>")
+
+
+def _splat(w: Writer, ty: str, value: str) -> str:
+    """One value in each lane."""
+    one, lanes = w.emit(f"insertelement {ty} poison, {value}, i64 0"), ty.split()[0]
+    return w.emit(f"shufflevector {ty} {one}, {ty} poison, {lanes} x i32> zeroinitializer")
+
+
+def _body(v: _Vectors, loop: imp.For, slots: list[str]) -> None:
+    """The statements of a loop, for some elements at once."""
+    left = iter(slots)
+    for stmt in loop.body.stmts:
+        match stmt:
+            case imp.Let(var, value):
+                v.lets[var.name] = _value(v, value)
+            case imp.Accumulate(var, op, value):
+                w, slot, ty = v.w, next(left), v.type(var.dtype)
+                old = w.emit(f"load {ty}, ptr {slot}")
+                part = _value(v, value, "contract ")
+                new = w.emit(f"{_CODES[op]} {REDUCTION}{ty} {old}, {part}")
+                if v.mask:
+                    new = w.emit(f"select <{v.lanes} x i1> {v.mask}, {ty} {new}, {ty} {old}")
+                w.do(f"store {ty} {new}, ptr {slot}")
+
+
+def _value(v: _Vectors, e: imp.Expr, flags: str = "") -> str:
+    """A value in each lane; a product that is added may be so without being rounded."""
+    w, ty = v.w, v.type(e.dtype)
+    match e:
+        case imp.Var(name, _) if name in v.lets:
+            return v.lets[name]
+        case imp.Var() | imp.Const():
+            return _splat(w, ty, f"{TYPES[e.dtype]} {scalar(w, e)}")
+        case imp.Load(buffer, index):
+            return _load(v, buffer, integer(w, index))
+        case imp.Binary(op, a, b, _):
+            flags = flags if op == "*" else ""
+            return w.emit(f"{_CODES[op]} {flags}{ty} {_value(v, a)}, {_value(v, b)}")
+        case imp.Unary("-", x, _):
+            return w.emit(f"fneg {ty} {_value(v, x)}")
+        case imp.Cast(x, dtype):
+            if x.dtype == dtype:
+                return _value(v, x)
+            code = "fpext" if dtype == "float64" else "fptrunc"
+            return w.emit(f"{code} {v.type(x.dtype)} {_value(v, x)} to {ty}")
+    raise InternalError(f"there are no lanes of {type(e).__name__}")
+
+
+def _load(v: _Vectors, buffer: imp.Buffer, index: str) -> str:
+    """Neighbours, those under the mask; beyond them nothing is read."""
+    w, ty, one = v.w, v.type(buffer.dtype), TYPES[buffer.dtype]
+    at = w.emit(f"getelementptr {one}, ptr {pointer(w, buffer)}, i64 {index}")
+    note = w.buffers[buffer.name].load
+    if not v.mask:
+        return w.emit(f"load {ty}, ptr {at}, align {BYTES[one]}{note}")
+    symbol, bits = f"@llvm.masked.load.v{v.lanes}{_MARKS[one]}.p0", f"<{v.lanes} x i1>"
+    w.module.declarations.setdefault(symbol, f"declare {ty} {symbol}(ptr, i32, {bits}, {ty})")
+    given = f"ptr {at}, i32 {BYTES[one]}, {bits} {v.mask}, {ty} zeroinitializer"
+    return w.emit(f"call {ty} {symbol}({given}){note}")
+
+
+def add_lanes(w: Writer, var: imp.Var, slot: str) -> None:
+    """Add what all lanes have to a variable."""
+    lanes, one = _lanes(var.dtype), TYPES[var.dtype]
+    ty, symbol = f"<{lanes} x {one}>", f"@llvm.vector.reduce.fadd.v{lanes}{_MARKS[one]}"
+    w.module.declarations.setdefault(symbol, f"declare {one} {symbol}({one}, {ty})")
+    lane = w.emit(f"load {ty}, ptr {slot}")
+    (total,) = w.slots[var.name]
+    old = w.emit(f"load {one}, ptr {total}")
+    new = w.emit(f"call {REDUCTION}{one} {symbol}({one} {old}, {ty} {lane})")
+    w.do(f"store {one} {new}, ptr {total}")

@@ -1,0 +1,144 @@
+"""Sums over a few neighbours, in vectors of which the last is masked."""
+
+import ctypes
+import mmap
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+from linnet.backend import llvm, machine
+from linnet.backend.identifiers import symbol
+from linnet.backend.llvm_lanes import has_lanes
+from linnet.imp import (
+    OK,
+    ZERO,
+    Accumulate,
+    Argument,
+    Binary,
+    Block,
+    Buffer,
+    Cast,
+    Const,
+    For,
+    Kernel,
+    Let,
+    Load,
+    Stmt,
+    Store,
+    Unary,
+    Var,
+    widen,
+)
+
+LENGTHS = [0, 1, 2, 7, 8, 9, 15, 16, 17, 31, 32, 33, 70]
+
+
+def blocks(dtype: str, op: str = "+", source: str | None = None) -> Kernel:
+    """`y[i]` is the sum of a row of blocks; block t is `start[t] … stop[t]`."""
+    n, i, t, j = Var("n"), Var("i"), Var("t"), Var("j")
+    start, stop, ptr = (Buffer(name, "int64") for name in ("start", "stop", "ptr"))
+    a, x, y = (Buffer("a", source or dtype), Buffer("x", dtype), Buffer("y", dtype))
+    part, total, twice = Var("part", dtype), Var("total", dtype), Var("twice", dtype)
+    value = Cast(a[j], dtype) if source else a[j]
+    doubled = Binary("*", Const(2, dtype), value, dtype)
+    loop = For(
+        j,
+        start[t],
+        stop[t],
+        Block((
+            Let(twice, doubled),
+            Accumulate(part, op, Binary("*", twice, Unary("-", x[j], dtype), dtype)),
+        )),
+    )  # fmt: skip
+    row = Block((Let(part, Const(-0.0, dtype)), loop, Accumulate(total, "+", part)))
+    body: list[Stmt] = [
+        Let(total, Const(0, dtype)),
+        For(t, widen(ptr[i]), widen(ptr[i + 1]), row),
+        Store(y, i, total),
+    ]
+    args = (Argument("a", (n,), (ptr, start, stop, a, x, y)),)
+    return Kernel("blocks", args, Block((For(i, ZERO, n, Block(tuple(body))),)))
+
+
+def run(kernel: Kernel, n: int, *arrays: np.ndarray) -> None:
+    """Compile with masks, whatever the machine can do, and call."""
+    text = llvm.render(kernel, masks=True)
+    assert "llvm.masked.load" in text
+    address, owner = machine.load(machine.compile(text), symbol(kernel))
+    slots = [n, *(x for a in arrays for x in (a.ctypes.data, a.size, a.size))]
+    block = np.array(slots, "int64")
+    entry = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p)(address)
+    assert entry(block.ctypes.data) == OK
+    assert owner
+
+
+def at_the_end_of_memory(values: np.ndarray) -> np.ndarray:
+    """The same values, followed by a page that nobody may read."""
+    size = -(-values.nbytes // mmap.PAGESIZE) * mmap.PAGESIZE
+    memory = mmap.mmap(-1, size + mmap.PAGESIZE)
+    base = ctypes.addressof(ctypes.c_char.from_buffer(memory))
+    libc = ctypes.CDLL(None, use_errno=True)
+    assert not libc.mprotect(ctypes.c_void_p(base + size), mmap.PAGESIZE, 0)
+    placed = np.frombuffer(memory, values.dtype, len(values), size - values.nbytes)
+    placed[:] = values
+    return placed
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("op", ["+", "-"])
+def test_rows_of_blocks_of_any_length(dtype, op):
+    rng = np.random.default_rng(0)
+    count = sum(LENGTHS)
+    a, x = (at_the_end_of_memory(rng.integers(-9, 9, count).astype(dtype)) for _ in "ax")
+    stop = np.cumsum(LENGTHS)
+    start = stop - LENGTHS
+    ptr = np.array([0, 0, 1, 3, 8, len(LENGTHS)])
+    y = np.empty(len(ptr) - 1, dtype)
+    run(blocks(dtype, op), len(y), ptr, start, stop, a, x, y)
+    terms = (-2 if op == "+" else 2) * a * x
+    ends = [0, *stop]
+    assert y.tolist() == [terms[ends[p] : ends[q]].sum() for p, q in pairwise(ptr)]
+
+
+def test_narrower_values_and_ranges_that_end_before_they_begin():
+    a, x = np.arange(40, dtype="float32"), np.ones(40)
+    start, stop = np.array([5, 30, 20]), np.array([16, 2, 20])
+    y = np.empty(1)
+    run(blocks("float64", source="float32"), 1, np.array([0, 3]), start, stop, a, x, y)
+    assert y[0] == -2 * sum(range(5, 16))
+
+
+def test_what_is_not_under_the_mask_takes_no_part():
+    x, y = np.array([2.0, 4.0, 0.0, np.nan]), np.zeros(1)
+    j, s = Var("j"), Var("s", "float64")
+    given, result = Buffer("x", "float64"), Buffer("y", "float64")
+    quotient = Binary("/", Const(1, "float64"), given[j], "float64")
+    loop = For(j, given_stop := Load(Buffer("p", "int64"), ZERO), Var("n"), Block((
+        Accumulate(s, "+", quotient),
+    )))  # fmt: skip
+    body = Block((Let(s, Const(-0.0, "float64")), loop, Store(result, ZERO, s)))
+    kernel = Kernel("k", (Argument("x", (Var("n"),), (given_stop.buffer, given, result)),), body)
+    assert has_lanes(loop)
+    run(kernel, 2, np.array([0]), x, y)
+    assert y[0] == 0.75
+    run(kernel, 0, np.array([0]), x, y)
+    assert y[0] == 0
+    assert np.signbit(y[0])
+
+
+def test_lanes_are_for_sums_of_neighbours():
+    x, j = Buffer("x", "float64"), Var("j")
+    s, k = Var("s", "float64"), Var("k", "float64")
+
+    def loop(*stmts: Stmt) -> For:
+        return For(j, Var("a"), Var("b"), Block(stmts))
+
+    assert has_lanes(loop(Accumulate(s, "+", x[j])))
+    assert has_lanes(loop(Accumulate(s, "+", x[j]), Accumulate(k, "-", x[j + 1])))
+    assert not has_lanes(loop(Accumulate(s, "+", x[Binary("*", j, j, "int64")])))
+    assert not has_lanes(loop(Accumulate(s, "+", Cast(j, "float64"))))
+    assert not has_lanes(loop(Accumulate(s, "*", x[j])))
+    assert not has_lanes(loop(Accumulate(s, "+", x[j]), Accumulate(k, "+", s)))
+    assert not has_lanes(loop(Accumulate(s, "+", x[j]), Accumulate(s, "+", x[j])))
+    assert not has_lanes(loop(Store(x, j, k)))
