@@ -9,9 +9,9 @@ i64 transpose(i64 *restrict args) {
   i32 *restrict B_count_val = (void *)args[23];
   if (grow(B_count_val, args + 23, n_j)) return OUT_OF_MEMORY;
   for (i64 k = 0; k < n_j; k++) B_count_val[k] = 0;
-  for (i64 A_q = A_ptr[0]; A_q < A_ptr[n_i]; A_q++) {  // j in A[i, j]
-    i64 j = A_idx[A_q];
-    B_count_val[j]++;
+  for (i64 A_q_2 = A_ptr[0]; A_q_2 < A_ptr[n_i]; A_q_2++) {  // j in A[i, j]
+    i64 j_2 = A_idx[A_q_2];
+    B_count_val[j_2]++;
   }
   if (grow(B_ptr, args + 2, n_j + 1)) return OUT_OF_MEMORY;
   i64 B_n = allot_i32_i32(B_count_val, n_j, B_ptr);
@@ -19,23 +19,23 @@ i64 transpose(i64 *restrict args) {
   if (grow(B_val, args + 8, B_n + 1)) return OUT_OF_MEMORY;
   i64 last = (i64)A_ptr[n_i] - 1;
   if (last - A_ptr[0] >= 1048576)
-    for (i64 i_2 = 0; i_2 < n_i; i_2++)
-      for (i64 A_q_2 = A_ptr[i_2]; A_q_2 < A_ptr[i_2 + 1]; A_q_2++) {  // j_2 in A[i, j]
-        i64 ahead = min(A_q_2 + 16, last), soon = B_ptr[(i64)A_idx[ahead] + 1];
+    for (i64 i = 0; i < n_i; i++)
+      for (i64 A_q = A_ptr[i]; A_q < A_ptr[i + 1]; A_q++) {  // j in A[i, j]
+        i64 ahead = min(A_q + 16, last), soon = B_ptr[(i64)A_idx[ahead] + 1];
         prefetch(B_val, soon);
         prefetch(B_idx, soon);
-        i64 j_2 = A_idx[A_q_2], B_q = B_ptr[j_2 + 1];
-        B_val[B_q] = A_val[A_q_2];
-        B_idx[B_q] = i_2;
-        B_ptr[j_2 + 1] = B_q + 1;
+        i64 j = A_idx[A_q], B_q = B_ptr[j + 1];
+        B_val[B_q] = A_val[A_q];
+        B_idx[B_q] = i;
+        B_ptr[j + 1] = B_q + 1;
       }
   else
-    for (i64 i_2 = 0; i_2 < n_i; i_2++)
-      for (i64 A_q_2 = A_ptr[i_2]; A_q_2 < A_ptr[i_2 + 1]; A_q_2++) {  // j_2 in A[i, j]
-        i64 j_2 = A_idx[A_q_2], B_q = B_ptr[j_2 + 1];
-        B_val[B_q] = A_val[A_q_2];
-        B_idx[B_q] = i_2;
-        B_ptr[j_2 + 1] = B_q + 1;
+    for (i64 i = 0; i < n_i; i++)
+      for (i64 A_q = A_ptr[i]; A_q < A_ptr[i + 1]; A_q++) {  // j in A[i, j]
+        i64 j = A_idx[A_q], B_q = B_ptr[j + 1];
+        B_val[B_q] = A_val[A_q];
+        B_idx[B_q] = i;
+        B_ptr[j + 1] = B_q + 1;
       }
   args[4] = n_j + 1;  // length of B_ptr
   args[7] = B_n;  // length of B_idx

@@ -72,6 +72,7 @@ class Function:
     right_identity: Constant = no_constant
     left_annihilator: Constant = no_constant
     decisive: bool = False  # a first argument that is not the identity is the result
+    asks_storage: bool = False  # only whether its argument is stored: a constant while running
     constants: tuple[tuple[Number, int | None, Number], ...] = ()
     repeat: str = ""
     distributes_over: tuple[Function | str, ...] = ()

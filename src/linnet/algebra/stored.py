@@ -22,5 +22,6 @@ def stored(fill: Number) -> Function:
         lambda dtypes: (tuple(concrete(d) for d in dtypes), "bool"),
         lambda args, dtype: imp.TRUE,
         lambda x: x == x if is_nan else x != fill,
+        asks_storage=True,
         constants=((fill, 0, False),),
     )

@@ -144,8 +144,8 @@ class Declare:
     """`tensor[...] = init`: forget the contents and begin anew. Afterwards it may be updated.
 
     `dims` are the tensor's dimensions, one expression per mode, once they are known
-    (`normalize.dimensions`); None before. `counts` names a tensor that holds how many entries each
-    fiber will have, where that was counted (`normalize.workspaces`). `room` is how many entries are
+    (`normalize.dimensions`); None before. `counts` names a tensor for how many entries each fiber
+    will have, where that is counted first (`lower.counted`). `room` is how many entries are
     expected in all, where somebody knows: memory for so many is taken at once.
     """
 

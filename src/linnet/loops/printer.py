@@ -104,9 +104,11 @@ class _Printer:
                 yield from self._lines(body)
             case Declare(tensor, init, None):
                 yield f"{tensor}[...] = {self.expr(init)}"
-            case Declare(tensor, init, dims, _, _, room):
+            case Declare(tensor, init, dims, _, counts, room):
                 more = "" if room is None else f", {self.expr(room)}"
-                yield f"ln.declare({tensor}, {self.expr(init)}, {self._tuple(dims or ())}{more})"
+                first = "" if counts is None else f"  # counted first: {counts}"
+                begin = f"ln.declare({tensor}, {self.expr(init)}, {self._tuple(dims or ())}{more})"
+                yield begin + first
             case Freeze(tensor):
                 yield f"ln.freeze({tensor})"
             case Thaw(tensor):

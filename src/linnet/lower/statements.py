@@ -9,6 +9,7 @@ from linnet import imp, loops
 from linnet.formats.fiber import Fiber, Register, Storage
 from linnet.lower.binding import bind, statements
 from linnet.lower.context import Context, fresh_targets, initialize, settle
+from linnet.lower.counted import counting
 from linnet.lower.expressions import lower_expr, lower_update, out_of_bounds, status_of
 from linnet.lower.loop import lower_loop
 from linnet.lower.trace import body_lines
@@ -40,15 +41,22 @@ def lower_stmt(ctx: Context, stmt: loops.Stmt) -> None:
 def lower_block(ctx: Context, stmts: list[loops.Stmt]) -> None:
     """Statements in order. What follows knows which fibers have been initialized by then."""
     unwritten: set[str] = set()
+    counted: dict[str, list[imp.Stmt]] = {}
     while stmts:
         stmt, stmts = stmts[0], stmts[1:]
         if ctx.trace is not None and isinstance(stmt, loops.Declare | loops.Freeze | loops.Thaw):
             ctx.trace.note(type(stmt).__name__, *body_lines(stmt))
         match stmt:
             case loops.Declare(tensor):
-                stmts = lower_declare(ctx, stmt, stmts)
+                with ctx.b.collect() as begin:
+                    stmts = lower_declare(ctx, stmt, stmts)
+                if stmt.counts is None:
+                    ctx.b.emit(*begin)
+                else:
+                    counted[tensor] = begin
                 unwritten.add(tensor)
             case loops.Freeze(tensor):
+                ctx.b.emit(*counted.pop(tensor, ()))
                 stmts = lower_freeze(ctx, tensor, stmts, tensor in unwritten)
                 unwritten.discard(tensor)
             case loops.Thaw(tensor):
@@ -57,8 +65,9 @@ def lower_block(ctx: Context, stmts: list[loops.Stmt]) -> None:
                 stmts = statements(lower_let(ctx, stmt)) + stmts
             case _:
                 fresh = fresh_targets(stmt)
-                lower_stmt(ctx, stmt)
-                unwritten -= {fiber.storage.name for fiber in fresh}
+                written = {fiber.storage.name for fiber in fresh}
+                lower_counted(ctx, stmt, {n: counted.pop(n) for n in written & counted.keys()})
+                unwritten -= written
                 stmts = [settle(s, fresh) for s in stmts]
 
 
@@ -93,6 +102,17 @@ def lower_declare(ctx: Context, stmt: loops.Declare, rest: list[loops.Stmt]) -> 
     if stmt.room is not None:
         make_room(ctx, storage, lower_expr(ctx, stmt.room, imp.INT))
     return bind(ctx, rest, name, update=True, fresh=True)
+
+
+def lower_counted(ctx: Context, stmt: loops.Stmt, begun: dict[str, list[imp.Stmt]]) -> None:
+    """A statement; tensors that it writes are begun when it is counted how much that is."""
+    if not begun:
+        lower_stmt(ctx, stmt)
+        return
+    writing = ctx.collect(lambda: lower_stmt(ctx, stmt))
+    for name, begin in begun.items():
+        ctx.b.emit(*counting(ctx, ctx.storages[name], writing).stmts, *begin)
+    ctx.b.emit(*writing.stmts)
 
 
 def make_room(ctx: Context, storage: Storage, count: imp.Expr) -> None:

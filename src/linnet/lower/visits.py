@@ -14,20 +14,15 @@ Counters = dict[tuple[Location, str], imp.Load]
 
 
 def counters_of(program: loops.Program, storages: Mapping[str, Storage]) -> Counters:
-    """The elements of the vector that counts, by the places and the targets of assignments.
-
-    What is only done to find out how much room a result needs is not counted.
-    """
+    """The elements of the vector that counts, by the places and the targets of assignments."""
     if program.counts is None:
         return {}
     (values,) = storages[program.counts.tensor].buffers[-1].values()
     numbers = {at: k for k, at in enumerate(program.counts.places)}
-    nodes = list(walk(program.body))
-    rooms = {n.counts for n in nodes if isinstance(n, loops.Declare)}
     return {
         (n.at, str(n.target.tensor)): values[numbers[n.at]]
-        for n in nodes
-        if isinstance(n, loops.Assign) and n.at in numbers and n.target.tensor not in rooms
+        for n in walk(program.body)
+        if isinstance(n, loops.Assign) and n.at in numbers
     }
 
 

@@ -132,17 +132,12 @@ def _is_exact(
     call: loops.Call, otherwise: loops.Literal, types: dict[str, str], simplify: Simplify
 ) -> bool:
     """Whether the call gives the constant also when it is computed with the fill value."""
-    if tells_storage(call.function):
+    if call.function.asks_storage:
         return False
     computed = loops.Call(call.function, tuple([_as_number(a) for a in call.args]))
     found = annihilate(computed, types) or simplify(computed)
     found = number(found)
     return isinstance(found, loops.Literal) and repr(found.value) == repr(otherwise.value)
-
-
-def tells_storage(function: Function) -> bool:
-    """Whether a function asks only if its argument is stored: it is a constant while running."""
-    return function.name in ("stored", "written") and function.body is None
 
 
 def _as_number(expr: loops.Expr) -> loops.Expr:

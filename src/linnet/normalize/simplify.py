@@ -273,14 +273,6 @@ def _by_laws(expr: loops.Call, facts: Facts) -> loops.Expr:
     return call
 
 
-def settle(call: loops.Call, facts: Facts) -> loops.Expr | None:
-    """What counts entries looks at the number that is written, whatever that counts as."""
-    if not guards.tells_storage(call.function) or not isinstance(call.args[0], loops.Call):
-        return None
-    value = settled(call.args[0])
-    return None if value is call.args[0] else fold(replace(call, args=(value,)), facts)
-
-
 def fold(call: loops.Call, facts: Facts) -> loops.Expr | None:
     """A function of constants is a constant."""
     literals = [a for a in call.args if isinstance(a, loops.Literal)]
@@ -385,7 +377,6 @@ def merge_equals(call: loops.Call, facts: Facts) -> loops.Expr | None:
 
 LAWS = (
     of_itself,
-    settle,
     fold,
     coalesce,
     split_distance,

@@ -21,7 +21,6 @@ from linnet.formats.insertion import sum_format
 from linnet.formats.level import STORED
 from linnet.loops.rewrite import accesses, block, map_stmts, rewrite_stmt, substitute, walk
 from linnet.names import Names
-from linnet.normalize.counting import rename_loops
 from linnet.normalize.shape_checks import Check
 from linnet.records import dataclass
 
@@ -125,8 +124,8 @@ class _Split:
         first = self._stored(near, i, j)
         mirror = self._stored(substitute(body, {i: there, j: here}), i, j)
         below, at = (loops.Call(f, (there, here)) for f in (less, equal))
-        both = loops.Block((first, rename_loops(mirror, self.names)))
-        diagonal = loops.If(at, rename_loops(first, self.names), loops.NOTHING)
+        both = loops.Block((first, _renamed(mirror, self.names)))
+        diagonal = loops.If(at, _renamed(first, self.names), loops.NOTHING)
         return loops.If(below, both, diagonal)
 
     def _stored(self, body: loops.Stmt, i: str, j: str) -> loops.Stmt:
@@ -203,3 +202,18 @@ def _in_any_order(body: loops.Stmt, i: str, j: str, formats: Formats) -> bool:
                 if not once and (op is None or not (op.commutative and op.associative)):
                     return False
     return True
+
+
+def _renamed(stmt: loops.Stmt, names: Names) -> loops.Stmt:
+    """A copy of a statement whose loops and names are its own."""
+    match stmt:
+        case loops.Loop(index, extent, body, at):
+            new = names.fresh(index)
+            inner = _renamed(substitute(body, {index: loops.Index(new)}), names)
+            return loops.Loop(new, extent, inner, at)
+        case loops.Let(name, value, body, at):
+            new = names.fresh(name)
+            inner = _renamed(substitute(body, {name: loops.Name(new)}), names)
+            return loops.Let(new, value, inner, at)
+        case _:
+            return map_stmts(stmt, lambda s: _renamed(s, names))

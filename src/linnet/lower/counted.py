@@ -1,0 +1,58 @@
+"""How many entries the fibers of a result get: what is left of the code that writes them.
+
+Where entries are put in place, their number is known before. It is counted by a copy of the very
+code that writes, of which all is dropped but what decides whether something is written, and to
+which fiber: what is counted and what is written are the same by construction.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from linnet import imp
+from linnet.formats.fiber import Storage
+from linnet.imp.dead import remove_dead
+from linnet.imp.effects import Effects
+from linnet.imp.rewrite import rewrite, statements
+from linnet.lower.context import Context
+
+
+def counting(ctx: Context, storage: Storage, writing: imp.Block) -> imp.Block:
+    """Code that adds up, per fiber, the entries that other code will write.
+
+    Needs: code that reads nothing of what it writes, but to write it.
+    """
+    counts, ptr = storage.counts, storage.buffers[-2]["ptr"]
+    assert counts is not None
+
+    def rule(node: imp.Node) -> imp.Node | None:
+        match node:
+            case imp.Store(buffer, imp.Binary("+", fiber, imp.Const(1))) if buffer == ptr:
+                return imp.Store(counts, fiber, counts[fiber] + imp.Const(1, counts.dtype))
+            case imp.Store() | imp.Fill() | imp.Grow():
+                return imp.EMPTY
+        return None
+
+    effects = Effects(ctx.b.codelets.values())
+    written = effects.of(writing).changes
+    left = rewrite(writing, rule)
+    while (less := remove_dead(left, effects)) is not left:
+        left = less
+    assert not effects.of(left).loads & (written | {ptr.name})
+    return _renamed(ctx, left)
+
+
+def _renamed(ctx: Context, block: imp.Block) -> imp.Block:
+    """A copy of code, with variables of its own."""
+    introduced = [s.var for s in statements(block) if isinstance(s, imp.Let | imp.For)]
+    new = {v.name: ctx.b.var(v.name, v.dtype) for v in dict.fromkeys(introduced)}
+
+    def rule(node: imp.Node) -> imp.Node | None:
+        match node:
+            case imp.Var(name):
+                return new.get(name)
+            case imp.Let(var) | imp.Assign(var) | imp.Accumulate(var) | imp.For(var):
+                return replace(node, var=new.get(var.name, var))
+        return None
+
+    return rewrite(block, rule)
