@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Sequence
 from copy import copy
 from math import prod
@@ -14,6 +15,7 @@ from linnet.errors import ArgumentError, OutOfMemoryError
 from linnet.formats.format import Format
 from linnet.formats.named import SCALAR
 from linnet.formats.tensor import Tensor
+from linnet.runtime import straight
 from linnet.runtime.memory import Memory
 from linnet.runtime.slices import sizes
 
@@ -23,33 +25,56 @@ LARGE = 2**27
 
 _NOTHING = Tensor(SCALAR, None)  # in a slot whose step has not been run
 _PLANS: Memory[tuple[object, ...], Plan] = Memory()
+_COUNTED: dict[int, list[Node]] = {}  # by thread, where somebody counts
 
 
 def evaluate(
     nodes: Sequence[Node], formats: Sequence[Format | None] = (), labels: Sequence[Labels] = ()
 ) -> list[Tensor]:
     """The tensors that nodes stand for, in the formats that are wanted."""
+    if _COUNTED:
+        _COUNTED.get(threading.get_ident(), []).extend(nodes)
+    return evaluated(nodes, tuple(formats) or (None,) * len(nodes), labels)[0]
+
+
+def evaluated(
+    nodes: Sequence[Node], wanted: tuple[Format | None, ...], labels: Sequence[Labels]
+) -> tuple[list[Tensor], Plan, Trace]:
+    """The same, with the plan by which they are computed, and what that is for."""
     try:
-        return _evaluate(nodes, tuple(formats) or (None,) * len(nodes), labels)
+        made, found = planned(nodes, wanted, labels)
     except RecursionError:
         raise ArgumentError(
             "an expression of lazy arrays is nested too deeply",
             why="its operations are noted, each inside the next, and none has been run",
             hint="compute it now and then: x = ln.lazy(ln.compute(x))",
         ) from None
-
-
-def _evaluate(
-    nodes: Sequence[Node], wanted: tuple[Format | None, ...], labels: Sequence[Labels]
-) -> list[Tensor]:
-    made, found = planned(nodes, wanted, labels)
-    outs = run(made, found.tensors, found.numbers, found.nodes)
+    shapes = [node.shape for node in found.nodes] if any(s.large for s in made.steps) else ()
+    outs = run(made, found.tensors, found.numbers, shapes)
     for k in made.filled:
         told = (k, *found.texts)
         format = made.fills.get(told) or made.fills.put(told, filled(outs[k], nodes[k]))
         contents = outs[k].contents()
         outs[k] = Tensor(format, contents.shape, contents.buffers)
-    return outs
+    return outs, made, found
+
+
+class counting:
+    """`with counting() as computed:` the nodes that this thread computes in the block."""
+
+    def __enter__(self) -> list[Node]:
+        self._thread = threading.get_ident()
+        self._outer = _COUNTED.get(self._thread)
+        self._computed: list[Node] = []
+        _COUNTED[self._thread] = self._computed
+        return self._computed
+
+    def __exit__(self, *raised: object) -> None:
+        if self._outer is None:
+            del _COUNTED[self._thread]
+        else:
+            self._outer += self._computed
+            _COUNTED[self._thread] = self._outer
 
 
 def planned(
@@ -95,39 +120,38 @@ def run(
     plan: Plan,
     tensors: Sequence[Tensor],
     numbers: Sequence[int] = (),
-    nodes: Sequence[Node] = (),
+    shapes: Sequence[tuple[int, ...]] = (),
 ) -> list[Tensor]:
-    """Run the kernels of a plan."""
+    """Run the kernels of a plan. `shapes` are those of all nodes, if results may be too large."""
     only = plan.only
     if only is not None and not only.large:
-        out = Tensor(only.results[0].format, None)
         operands = [tensors[k] for k in only.inputs]
-        if only.numbers:
-            operands.append(sizes(tuple([numbers[k] for k in only.numbers])))
-        only.kernel(out, *operands)
-        return [out]
+        given = tuple([numbers[k] for k in only.numbers])
+        return [straight.made(only.kernel, only.results[0].format, operands, (), given)]
     slots: list[Tensor] = [*tensors, *[_NOTHING] * (plan.slots - len(tensors))]
     for step in plan.steps:
-        if step.large and nodes:
-            _check_dense(step, nodes, slots)
+        if step.large and shapes:
+            _check_dense(step, shapes, slots)
         run_step(step, slots, numbers)
-    given = {*range(len(tensors))}  # what comes out as it is, is another object all the same
+    own = {*range(len(tensors))}  # what comes out as it is, is another object all the same
     outs = []
     for k in plan.outputs:
-        outs.append(copy(slots[k]) if k in given else slots[k])
-        given.add(k)
+        outs.append(copy(slots[k]) if k in own else slots[k])
+        own.add(k)
     return outs
 
 
 def run_step(step: Step, slots: list[Tensor], numbers: Sequence[int]) -> None:
     """Run a kernel; its results are put in their slots."""
-    outs = [Tensor(result.format, None) for result in step.results]
     operands = [slots[k] for k in step.inputs]
     for place, format in step.reorder.items():
         operands[place] = operands[place].to(format)
-    if step.numbers:
-        operands.append(sizes(tuple([numbers[k] for k in step.numbers])))
-    step.kernel(*outs, *operands)
+    given = tuple([numbers[k] for k in step.numbers])
+    if len(step.results) == 1:
+        outs = [straight.made(step.kernel, step.results[0].format, operands, (), given)]
+    else:
+        outs = [Tensor(result.format, None) for result in step.results]
+        step.kernel(*outs, *operands, *([sizes(given)] if given else ()))
     for out, result in zip(outs, step.results, strict=True):
         if result.final is not None:
             contents = out.contents()
@@ -135,10 +159,10 @@ def run_step(step: Step, slots: list[Tensor], numbers: Sequence[int]) -> None:
         slots[result.slot] = out if result.convert is None else out.to(result.convert)
 
 
-def _check_dense(step: Step, nodes: Sequence[Node], slots: Sequence[Tensor]) -> None:
+def _check_dense(step: Step, shapes: Sequence[tuple[int, ...]], slots: Sequence[Tensor]) -> None:
     """Refuse a large dense result that nobody has asked for."""
     for result in step.results:
-        shape = nodes[result.node].shape
+        shape = shapes[result.node]
         count = max([prod([shape[mode] for mode in run]) for run in result.dense], default=0)
         if count > LARGE and all(slots[k].nnz < count for k in step.inputs):
             raise OutOfMemoryError(

@@ -6,7 +6,7 @@ lazy does not wait for them.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from functools import wraps
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
@@ -176,49 +176,15 @@ def fuse(function: Callable[..., Any]) -> Callable[..., Any]:
     if not callable(function):
         raise ArgumentError(f"fuse takes a function of arrays, not {function!r}")
 
+    calls: list[Callable[..., Any]] = []
+
     @wraps(function)
     def fused(*args: Any, **named: Any) -> Any:
-        made = function(*map(_argument, args), **{k: _argument(v) for k, v in named.items()})
-        wanted = list(_lazy_parts(made))
-        if not wanted:
-            return made
-        found = compute(*wanted)
-        return _with_parts(made, iter(found if len(wanted) > 1 else (found,)))
+        if not calls:
+            calls.append(_module("fused").Calls(function))
+        return calls[0](args, named)
 
     return fused
-
-
-def _lazy_parts(made: object) -> Iterator[Lazy]:
-    """The lazy arrays in tuples, lists and dictionaries."""
-    match made:
-        case Lazy():
-            yield made
-        case tuple() | list():
-            for part in made:
-                yield from _lazy_parts(part)
-        case dict():
-            for part in made.values():
-                yield from _lazy_parts(part)
-
-
-def _with_parts(made: Any, found: Iterator[Tensor]) -> Any:
-    """The same with tensors in the place of lazy arrays, in order."""
-    match made:
-        case Lazy():
-            return next(found)
-        case tuple() | list():
-            parts = [_with_parts(part, found) for part in made]
-            return type(made)(*parts) if hasattr(made, "_fields") else type(made)(parts)
-        case dict():
-            return {key: _with_parts(part, found) for key, part in made.items()}
-        case _:
-            return made
-
-
-def _argument(value: Any) -> Any:
-    """An array becomes lazy; numbers and other things stay as they are."""
-    is_array = isinstance(value, Tensor | np.ndarray) or hasattr(value, "tocsr")
-    return lazy(value) if is_array else value
 
 
 def _module(name: str) -> Any:

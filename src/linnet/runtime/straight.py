@@ -1,7 +1,7 @@
 """A kernel of one new result, called with tensors, arrays of positions and numbers.
 
-The first call on operands of certain formats goes the general way, and is watched; those after it
-need neither tensors for arrays and numbers nor the checks that the first one has passed (`ready`).
+The first calls on operands of certain formats go the general way, and the second is watched; those
+after it need neither tensors for arrays and numbers nor the checks that it has passed (`ready`).
 """
 
 from __future__ import annotations
@@ -21,12 +21,13 @@ from linnet.options import current
 from linnet.runtime.memory import Memory
 from linnet.runtime.ready import Ready
 from linnet.runtime.slices import sizes, slots_of
-from linnet.runtime.watch import watch
+from linnet.runtime.watch import WATCHED, watch
 
 if TYPE_CHECKING:
     from linnet.runtime.kernel import Kernel
 
 _KNOWN: Memory[tuple[object, ...], Ready | str] = Memory()
+_ONCE: Memory[tuple[object, ...], bool] = Memory()  # what has been called once may never be again
 _NEVER = "goes the general way every time"
 
 
@@ -39,7 +40,7 @@ def made(
 ) -> Tensor:
     """The result of a kernel, in this format.
 
-    Needs: arrays that nobody changes meanwhile, and numbers that are not negative.
+    Needs: arrays that nobody changes meanwhile, and numbers, if any, that are not negative.
     """
     held = [x.contents() for x in tensors]
     # a kernel goes from neighbour to neighbour; `share`, in the first call, sees to it as well
@@ -55,24 +56,29 @@ def made(
         *kinds,
     )
     known = _KNOWN.get(key)
-    if type(known) is not Ready or max(numbers) >= NARROW:
-        return _generally(kernel, target, [*tensors, *map(share, maps), sizes(numbers)], key)
-    slots = [c._slots or c.slots for c in held]
-    slots += [(*a.shape, address_of(a), a.size, a.size) for a in maps]
-    found = known.run([*slots, slots_of(numbers)], held)
-    if found is None:
-        return _generally(kernel, target, [*tensors, *map(share, maps), sizes(numbers)], key)
-    return found
+    # who watches is to see the kernel
+    if type(known) is Ready and not WATCHED and max(numbers, default=0) < NARROW:
+        slots = [c._slots or c.slots for c in held]
+        slots += [(*a.shape, address_of(a), a.size, a.size) for a in maps]
+        found = known.run([*slots, slots_of(numbers)] if numbers else slots, held)
+        if found is not None:
+            return found
+    args = [*tensors, *map(share, maps), *([sizes(numbers)] if numbers else ())]
+    return _generally(kernel, target, args, key)
 
 
 def _generally(
     kernel: Kernel, target: Format, args: Sequence[Tensor], key: tuple[object, ...]
 ) -> Tensor:
-    """The same, through all that a kernel looks at; how it went is remembered."""
+    """The same, through all that a kernel looks at; how it went the second time is remembered."""
     result = Tensor(target, None)
+    if _KNOWN.get(key) is not None or _ONCE.get(key) is None:
+        _ONCE.put(key, True)
+        kernel(result, *args)
+        return result
     with watch() as seen:
         kernel(result, *args)
-    if _KNOWN.get(key) is None and len(seen) == 1:
+    if len(seen) == 1:
         recipe = import_module("linnet.runtime.learning").recipe_of(*seen[0], args, result)
         _KNOWN.put(key, _NEVER if recipe is None else Ready(recipe, seen[0][0].call))
     return result

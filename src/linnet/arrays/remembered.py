@@ -1,0 +1,106 @@
+"""`Remembered`: how a function of arrays was computed, for the next call with arguments like these.
+
+It holds no array that was an argument, and of what was computed nothing but formats and sizes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from importlib import import_module
+
+from linnet.algebra.dtypes import kind
+from linnet.algebra.table import power
+from linnet.arrays.captured import Captured
+from linnet.arrays.evaluate import run
+from linnet.arrays.nodes import Constant, Map
+from linnet.arrays.plan import Plan
+from linnet.arrays.trace import Trace
+from linnet.formats.format import Format
+from linnet.formats.tensor import Tensor
+from linnet.records import dataclass
+from linnet.runtime.ready import Ready, Slots
+from linnet.runtime.slices import sizes
+from linnet.runtime.watch import Seen
+
+
+@dataclass(frozen=True, slots=True)
+class Bound:
+    """One kernel that makes the one result, and what it is given: places of arrays, or slots."""
+
+    ready: Ready
+    slots: tuple[int | Slots, ...]
+
+    def run(self, arrays: Sequence[Tensor]) -> Tensor | None:
+        """The result; None if something is not as usual."""
+        held = [array.contents() for array in arrays]
+        known = [c._slots or c.slots for c in held]
+        given = [known[s] if type(s) is int else s for s in self.slots]
+        return self.ready.run(given, [c for c in held if not c._shared])  # type: ignore[arg-type]
+
+
+@dataclass(frozen=True, slots=True)
+class Remembered:
+    """A plan, which of its tensors are arguments, what else it is given, what is around."""
+
+    captured: Captured
+    plan: Plan
+    sources: tuple[int | Tensor, ...]  # places among the arrays that are given, or numbers
+    numbers: tuple[int, ...]
+    shapes: tuple[tuple[int, ...], ...]  # of all nodes
+    filled: tuple[tuple[int, Format], ...]  # results with another format than they are made in
+    bound: Bound | None
+    results: Callable[[Sequence[Tensor]], object]  # what the function returns, made of tensors
+
+    def run(self, arrays: Sequence[Tensor]) -> object:
+        """What the function returns for other arrays."""
+        found = None if self.bound is None else self.bound.run(arrays)
+        if found is not None:
+            return self.results((found,))
+        tensors = [arrays[s] if isinstance(s, int) else s for s in self.sources]
+        outs = run(self.plan, tensors, self.numbers, self.shapes)
+        for k, format in self.filled:
+            contents = outs[k].contents()
+            outs[k] = Tensor(format, contents.shape, contents.buffers)
+        return self.results(outs)
+
+
+def sources_of(trace: Trace, arrays: Sequence[Tensor]) -> tuple[int | Tensor, ...] | None:
+    """Which tensors of a graph are arguments, and which are numbers; None if others are among them.
+
+    None, too, where the elements of an argument have been looked at: exponents of integers.
+    """
+    if any(isinstance(node, Map) and _has_exponents(node) for node in trace.nodes):
+        return None
+    places = {id(array): k for k, array in reversed(list(enumerate(arrays)))}
+    numbers = {id(number) for passed in trace.passed for number in passed.numbers.values()}
+    if not all(id(tensor) in places or id(tensor) in numbers for tensor in trace.tensors):
+        return None
+    return tuple([places.get(id(tensor), tensor) for tensor in trace.tensors])
+
+
+def _has_exponents(node: Map) -> bool:
+    """Whether exponents may be integers of a tensor, which `exponents` refuses if negative."""
+    if node.function is not power:
+        return False
+    exponent = node.args[1]
+    return not isinstance(exponent, Constant) and kind(exponent.dtype) in "iu"
+
+
+def bound_of(
+    plan: Plan, trace: Trace, sources: Sequence[int | Tensor], found: Sequence[Tensor], seen: Seen
+) -> Bound | None:
+    """The kernel of a plan with everything bound, if it is one with one result."""
+    step = plan.only
+    if step is None or step.large or len(seen) != 1:
+        return None
+    args = list(trace.tensors)
+    if step.numbers:
+        args.append(sizes(tuple([trace.numbers[k] for k in step.numbers])))
+    recipe = import_module("linnet.runtime.learning").recipe_of(*seen[0], args, found[0])
+    if recipe is None:
+        return None
+    slots: list[int | Slots] = []
+    for k, arg in enumerate(args):
+        place = sources[k] if k < len(sources) else None
+        slots.append(place if isinstance(place, int) else arg.contents().slots)
+    return Bound(Ready(recipe, seen[0][0].call), tuple(slots))

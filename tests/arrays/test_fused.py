@@ -1,0 +1,323 @@
+"""Fused functions go to their kernels at once when they are called again, if they may."""
+
+from __future__ import annotations
+
+import gc
+import math
+import operator
+import random
+import sys
+import weakref
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+import linnet as ln
+from linnet.arrays.captured import captured
+from linnet.errors import LinnetError, RangeError
+from linnet.options import current
+from linnet.testing import dense
+
+SCALE = 2.0
+WINDOW = np.s_[1:4, ::2]
+ALWAYS = [3.0]
+RNG = random.Random(0)
+
+
+def sparse(seed: int, shape: tuple[int, int] = (6, 8), dtype: str = "float64") -> np.ndarray:
+    rng = np.random.default_rng(seed)
+    return np.where(rng.random(shape) < 0.4, rng.integers(1, 9, shape), 0).astype(dtype)
+
+
+class Traced:
+    """A function, fused, and how often Python ran it in the last call."""
+
+    def __init__(self, function):
+        self.count = 0
+        self.function = function
+        self.fused = ln.fuse(function)
+
+    def __call__(self, *args, **named):
+        runs = []
+        own = self.function.__code__
+        before = sys.getprofile()
+        sys.setprofile(lambda f, event, _: runs.append(event == "call" and f.f_code is own))
+        try:
+            return self.fused(*args, **named)
+        finally:
+            sys.setprofile(before)
+            self.count = sum(runs)
+
+
+def scaled(X):
+    return X * SCALE
+
+
+def window(X, Y):
+    return X[WINDOW] + Y[WINDOW]
+
+
+def statistics(X):
+    Y = ln.log1p(X * (10.0 / X.sum(axis=1, keepdims=True)))
+    return Y.mean(axis=0), {"rows": X.shape[0], "variance": Y.var(axis=0)}
+
+
+def by_number(X, k, c=1.0):
+    return X[k : k + 2] * c + c
+
+
+def with_numpy(X):
+    return np.sqrt(X).sum() + math.pi
+
+
+def doubled(x):
+    return operator.add(x, x)
+
+
+def calls_another(X):
+    return doubled(X) * 0.5
+
+
+REMEMBERED = {
+    "a global number": (scaled, 1),
+    "a global slice": (window, 2),
+    "several results": (statistics, 1),
+    "functions of NumPy": (with_numpy, 1),
+    "another function": (calls_another, 1),
+    "an equation": (lambda X, Y: ln.einsum("ij,ij->i", X, Y), 2),
+    "a comprehension": (lambda X: sum([X * k for k in range(1, 4)]), 1),
+    "a matrix product under a mask": (lambda X, Y: (X @ Y.T) * (X @ X.T), 2),
+    "a fill value of its own": (lambda X: X * X + 3.5, 1),
+    "a reduction of reductions": (lambda X: X.max(axis=1).min(), 1),
+    "the argument": (lambda X: X, 1),
+    "a view": (lambda X: X.T[::2], 1),
+}
+
+
+def parts(found):
+    """What is in tuples and dictionaries, in order."""
+    inside = found.values() if isinstance(found, dict) else found
+    nested = isinstance(found, dict | tuple)
+    return [p for part in inside for p in parts(part)] if nested else [found]
+
+
+@pytest.mark.parametrize("name", REMEMBERED)
+@pytest.mark.parametrize("format", [ln.CSR, ln.CSC, ln.COO, ln.DENSE], ids=repr)
+def test_the_third_call_runs_no_python(name, format):
+    function, arity = REMEMBERED[name]
+    f = Traced(function)
+    for call in range(4):
+        given = [sparse(10 * call + k) for k in range(arity)]
+        tensors = [ln.asarray(x, format=format) for x in given]
+        found = f(*tensors)
+        assert f.count == (call < 2), name
+        pairs = zip(parts(found), parts(function(*map(ln.lazy, tensors))), strict=True)
+        for ours, part in pairs:
+            plain = ln.compute(part) if isinstance(part, ln.Lazy) else part
+            assert repr(ours) == repr(plain)
+
+
+def test_numbers_are_told_apart():
+    f, X = Traced(by_number), ln.asarray(sparse(1), format=ln.CSR)
+    given = [(0, 2.0), (1, 2.0), (1, 2), (1, True), (1, 0.0), (1, -0.0), (1, math.nan), (2, 1j)]
+    for _ in range(3):
+        for k, c in given:
+            found, expected = f(X, k, c=c), ln.compute(by_number(ln.lazy(X), k, c))
+            assert repr(found) == repr(expected)
+            assert dense(found).tobytes() == dense(expected).tobytes()  # 0.0 is not -0.0
+    assert f.count == 0
+    np.testing.assert_array_equal(dense(f(X, 1)), dense(X)[1:3] + 1)
+
+
+def test_sizes_formats_and_fill_values_are_told_apart():
+    f = Traced(lambda X: X.sum(axis=0) / X.shape[0] + X.shape[1])
+    others = [sparse(1), sparse(2, (5, 8)), sparse(3, (6, 7)), sparse(4, dtype="float32")]
+    tensors = [ln.asarray(x, format=g) for x in others for g in (ln.CSR, ln.CSC)]
+    tensors += [ln.asarray(others[0], format=ln.CSR, fill_value=v) for v in (2.0, -0.0)]
+    for call in range(3):
+        for X in tensors:
+            x = dense(X)
+            np.testing.assert_allclose(dense(f(X)), x.sum(0) / x.shape[0] + x.shape[1], rtol=1e-5)
+            assert f.count == (call < 2)
+
+
+def test_one_array_twice_is_not_two():
+    f = Traced(lambda X, Y: X - Y)
+    X, Y = (ln.asarray(sparse(k), format=ln.CSR) for k in (1, 2))
+    for _ in range(3):
+        assert not dense(f(X, X)).any()
+        np.testing.assert_array_equal(dense(f(X, Y)), dense(X) - dense(Y))
+        np.testing.assert_array_equal(dense(f(Y, X)), dense(Y) - dense(X))
+
+
+def test_arrays_of_numpy_and_scipy():
+    f, A = Traced(lambda A, x: A @ x), sp.csr_array(sparse(1))
+    for k in range(4):
+        x = np.arange(8.0) + k
+        np.testing.assert_allclose(dense(f(A, x)), A @ x)
+        np.testing.assert_allclose(dense(f(A, x[::-1])), A @ x[::-1])
+    assert f.count == 0
+
+
+def test_what_is_around_may_be_replaced(monkeypatch):
+    f, X = Traced(scaled), ln.asarray(sparse(1), format=ln.CSR)
+    for value in (2.0, 2.5, 2.0, 3):
+        monkeypatch.setitem(globals(), "SCALE", value)
+        for _ in range(4):
+            np.testing.assert_array_equal(dense(f(X)), dense(X) * value)
+        assert f.count == 0
+
+
+def test_cells_and_functions_may_be_replaced(monkeypatch):
+    factor = 2.0
+    f, X = Traced(lambda X: doubled(X) * factor), ln.asarray(sparse(1), format=ln.CSR)
+    for factor in (2.0, 3.0):
+        for _ in range(3):
+            np.testing.assert_array_equal(dense(f(X)), dense(X) * 2 * factor)
+    monkeypatch.setitem(globals(), "doubled", lambda x: x * 10)
+    for _ in range(3):
+        np.testing.assert_array_equal(dense(f(X)), dense(X) * 10 * factor)
+
+
+def test_a_name_that_hides_a_built_in_one(monkeypatch):
+    f, X = Traced(lambda X: X * len((1, 2))), ln.asarray(sparse(1), format=ln.CSR)
+    for _ in range(3):
+        np.testing.assert_array_equal(dense(f(X)), dense(X) * 2)
+    monkeypatch.setitem(globals(), "len", lambda x: 7)
+    for _ in range(3):
+        np.testing.assert_array_equal(dense(f(X)), dense(X) * 7)
+
+
+def counts(X):
+    global SCALE
+    SCALE = SCALE + 0
+    return X * SCALE
+
+
+def imports(X):
+    import math
+
+    return X * math.pi
+
+
+def around():
+    cell = 0
+
+    def inside(X):
+        nonlocal cell
+        cell += 1
+        return X * cell
+
+    return inside
+
+
+UNKNOWN = {
+    "a list": lambda X: X * ALWAYS[0],
+    "an object": lambda X: X * RNG.random(),
+    "a module": lambda X: X * random.random(),
+    "a part of a module": lambda X: X * np.random.rand(),
+    "a module by another name": lambda X: sum(X * m.pi for m in (math,)),
+    "an attribute of a function": lambda X: X * doubled.factor,
+    "a built-in function that does more": lambda X: print(end="") or X * 2,
+    "a global that is set": counts,
+    "an import": imports,
+    "a cell that is set": around(),
+    "a default that may change": lambda X, scale=[2.0]: X * scale[0],
+    "what is not written in Python": np.sqrt,
+    "a special attribute": lambda X: X * X.__class__.__name__.count("L"),
+}
+
+
+@pytest.mark.parametrize("name", UNKNOWN)
+def test_functions_that_depend_on_more_are_run_each_time(name, monkeypatch):
+    monkeypatch.setattr(doubled, "factor", 2.0, raising=False)
+    function = UNKNOWN[name]
+    assert captured(function) is None
+    if name == "what is not written in Python":
+        return
+    f, X = Traced(function), ln.asarray(sparse(1), format=ln.CSR)
+    for _ in range(4):
+        f(X)
+        assert f.count == 1
+
+
+def test_what_looks_at_elements_is_run_each_time():
+    f = Traced(lambda X: X * 2 if float(X.sum()) > 0 else X * 3)
+    for k in range(6):
+        X = ln.asarray(sparse(k) * (-1) ** k, format=ln.CSR)
+        np.testing.assert_array_equal(dense(f(X)), dense(X) * (3 if k % 2 else 2))
+    one = Traced(lambda X, s: X * (2 if float(s) > 0 else 3))
+    for k in range(6):
+        s = ln.asarray((-1.0) ** k)
+        np.testing.assert_array_equal(dense(one(X, s)), dense(X) * (3 if k % 2 else 2))
+
+
+def test_exponents_are_looked_at_each_time():
+    f = Traced(lambda X, Y: X**Y)
+    X, Y = (ln.asarray(sparse(k, dtype="int64"), format=ln.DENSE) for k in (1, 2))
+    for _ in range(4):
+        np.testing.assert_array_equal(dense(f(X, Y)), dense(X) ** dense(Y))
+    with pytest.raises(RangeError, match="negative"):
+        f(X, -Y)
+
+
+def test_backward_slices_of_lists_follow_the_argument():
+    f = Traced(lambda X: X[:, ::-1] * 2)
+    for k in range(5):
+        X = ln.asarray(sparse(k), format=ln.CSR)
+        np.testing.assert_array_equal(dense(f(X)), dense(X)[:, ::-1] * 2)
+
+
+def test_arguments_are_not_kept():
+    f = Traced(lambda X, Y: X * Y + 1)
+    Y = ln.asarray(sparse(2), format=ln.CSR)
+    held = []
+    for k in range(4):
+        matrix = sp.csr_array(sparse(k))
+        held.append(weakref.ref(matrix.data))
+        f(ln.asarray(matrix), Y)
+    assert f.count == 0
+    del matrix
+    gc.collect()
+    assert [data() for data in held] == [None] * 4
+
+
+def test_results_are_new_each_time():
+    f = Traced(lambda X: (X, [X * 2], {"a": X + 0}))
+    X = ln.asarray(sparse(1), format=ln.CSR)
+    found = [f(X) for _ in range(4)]
+    assert f.count == 0
+    assert len({id(part) for a, (b,), c in found for part in (a, b, c["a"])}) == 12
+    assert len({id(b) for _, b, _ in found}) == 4
+    assert all(a is not X for a, _, _ in found)
+
+
+def test_errors_are_told_as_by_the_function():
+    f = Traced(lambda X, Y: X @ Y)
+    X = ln.asarray(sparse(1), format=ln.CSR)
+    for _ in range(3):
+        f(X, X.T)
+    with pytest.raises(LinnetError, match="8") as raised:
+        f(X, X)
+    assert raised.value.at is not None
+    assert raised.value.at.file == __file__
+
+
+def test_other_options_are_other_kernels():
+    f, X = Traced(lambda X: X * 2 + X), ln.asarray(sparse(1), format=ln.CSR)
+    for _ in range(3):
+        f(X)
+    with ln.config(check=not current().check):
+        np.testing.assert_array_equal(dense(f(X)), dense(X) * 3)
+        assert f.count == 1
+    f(X)
+    assert f.count == 0
+
+
+def test_many_numbers_are_not_remembered_for_ever():
+    f, X = ln.fuse(by_number), ln.asarray(sparse(1), format=ln.CSR)
+    for k in range(600):
+        np.testing.assert_array_equal(dense(f(X, 1, k / 7)), dense(X)[1:3] * (k / 7) + k / 7)
+    (calls,) = f.__closure__[0].cell_contents
+    assert len(calls._known) <= 256
