@@ -268,6 +268,25 @@ def test_different_values_of_more_elements_than_memory_has():
         ln.unique_all(lost)
 
 
+@pytest.mark.parametrize(("dtype", "fill"), ORDERED, ids=str)
+@pytest.mark.parametrize("format", list(LAYOUTS))
+def test_extremes_of_all(format: str, dtype: str, fill: float):
+    """The fill value takes part where something is not stored, and only there."""
+    layout, shape = LAYOUTS[format]
+    for seed in range(3):
+        array = ragged(dtype, fill, shape, seed)
+        for stands in (array, np.full(shape, 5, dtype), np.full(shape, fill, dtype)):
+            x = stored(stands, layout, fill)
+            for ours, theirs in ((x.max(), stands.max()), (x.min(), stands.min())):
+                same(ours, theirs)
+
+
+def test_the_size_of_an_array_need_not_fit_a_number():
+    x = ln.tensor(([0, 2], [5, 7], [1, 2]), [-1.0, -2.0], (2**40, 2**40, 3), format="coo")
+    assert float(x.max()) == 0.0
+    assert float(x.min()) == -2.0
+
+
 @pytest.mark.parametrize("format", ["csr", "csc", "coo", "runs", "csf"])
 def test_positions_for_every_place(format: str, recwarn: Any):
     x, array = cube(format) if format == "csf" else matrix(format)

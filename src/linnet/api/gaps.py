@@ -17,6 +17,8 @@ from linnet.algebra.dtypes import Number
 from linnet.algebra.exact import same
 from linnet.algebra.function import Function
 from linnet.api.dtypes import astype
+from linnet.api.programs import is_large
+from linnet.api.storage import is_dense, is_plain
 from linnet.arrays import compute, lazy
 from linnet.formats.element import Element, Pattern
 from linnet.formats.format import Format
@@ -28,8 +30,13 @@ def reduced(
     function: Function, x: Any, axes: tuple[int, ...], keepdims: bool, dtype: str | None = None
 ) -> Any:
     """The elements along the axes combined by a function, in any format and with any fill value."""
-    if type(x) is Tensor and _has_gaps(x, axes) and not _is_neutral(function, x):
-        return _with_gaps(function, x, axes, keepdims, dtype)
+    if type(x) is Tensor and not _is_neutral(function, x):
+        if _has_gaps(x, axes):
+            return _with_gaps(function, x, axes, keepdims, dtype)
+        if len(axes) == x.ndim and not keepdims and dtype is None and _goes_by(function, x):
+            from linnet.api.totals import total
+
+            return total(function, x)
     return arrays.reduce(function, x, axis=axes, keepdims=keepdims, dtype=dtype)
 
 
@@ -44,6 +51,13 @@ def _has_gaps(x: Tensor, axes: tuple[int, ...]) -> bool:
         not level.full and any(mode not in axes for mode in format.modes_of(number))
         for number, level in enumerate(format.levels[:-1])
     )
+
+
+def _goes_by(function: Function, x: Tensor) -> bool:
+    """Whether all that is stored can go by at once, and much is."""
+    contents = x.contents()
+    lists = is_plain(contents.format) and not is_dense(contents.format)
+    return function.repeat == "once" and lists and is_large(x) and 0 not in contents.shape
 
 
 def _is_neutral(function: Function, x: Tensor) -> bool:

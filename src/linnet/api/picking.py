@@ -145,8 +145,10 @@ def at_points(x: Tensor, positions: Sequence[Ints], axes: tuple[int, ...]) -> Te
     if wanted is None:
         return None
     rest = [n for m, n in enumerate(shape) if m not in axes]
-    places = max(1, math.prod([shape[m] for m in axes]))
-    room = min(count, _expected(stored(x) * count // places))
+    room = count  # what single elements need in any case: the kernel writes before it knows
+    if rest:
+        places = max(1, math.prod([shape[m] for m in axes]))
+        room = min(count, _expected(stored(x) * count // places))
     return run(wanted[0], x, wanted[1], positions, room, count, *rest)
 
 

@@ -72,9 +72,10 @@ def readable(x: Tensor) -> Tensor:
 
 def run(kernel: Kernel, x: Tensor, wanted: Format, maps: Sequence[Ints], *numbers: int) -> Tensor:
     """The result of a kernel, in the format that is wanted."""
+    from linnet.runtime.straight import made  # for arrays that store much
+
     target = listed(wanted)
-    straight = import_module("linnet.runtime.straight")  # for arrays that store much
-    result: Tensor = straight.made(kernel, target, (x,), maps, numbers)
+    result = made(kernel, target, (x,), maps, numbers)
     return result if target == wanted else result.to(wanted)
 
 
