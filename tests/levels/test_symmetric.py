@@ -148,10 +148,11 @@ def test_every_entry_is_read_once():
     assert "if j < i:" in loops
     code = product.code(y, A, vector())
     assert "BOUNDS" not in code  # its sides are equal, and what is below one is below the other
-    inner = re.search(r"for \(i64 A_q = .*?\n    }", code, re.DOTALL)
+    inner = re.search(r"while \(A_q \+ 1 < A_q_end\) \{.*?\n      }", code, re.DOTALL)
     assert inner is not None
-    assert "y_sum += A_val[A_q] * x_val[j];" in inner[0]
-    assert "y_val[j] += A_val[A_q] * x_i;" in inner[0]
+    for q, j, odd in (("A_q", "j", ""), ("A_q + 1", "j_2", "_odd")):  # two entries at a time
+        assert f"y_sum{odd} += A_val[{q}] * x_val[{j}];" in inner[0]
+        assert f"y_val[{j}] += A_val[{q}] * x_i;" in inner[0]
     assert not re.search(r"j < n_", code)
 
 
