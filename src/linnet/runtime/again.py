@@ -1,4 +1,4 @@
-"""`Again`: a kernel that has just read a tensor and an array of NumPy, called with other arrays.
+"""`Again`: a kernel that has just read a tensor and a dense array, called with other arrays.
 
 A solver multiplies one matrix with thousands of vectors. The tensor remembers how that went: there
 is nothing to be looked up, and an argument block in which two addresses change. This is for small
@@ -11,29 +11,36 @@ from array import array
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
 from linnet.formats.addresses import address_of
 from linnet.formats.buffers import GUARD, Buffer
-from linnet.formats.contents import Contents
+from linnet.formats.contents import Contents, Signature
 from linnet.formats.tensor import Tensor
 from linnet.options import Options
+from linnet.records import NamedTuple
 from linnet.runtime.ready import Frame, Ready
 
 _empty = np.empty
+_FEW = 1 << 12  # elements: to write to others instead takes next to no time
+
+
+class Like(NamedTuple):
+    """What arrays are like that lie in memory without gaps, of NumPy or in a tensor."""
+
+    dtype: np.dtype[np.generic]
+    shape: tuple[int, ...]
+    signature: Signature
 
 
 class Again:
     """What is the same in all calls with arrays of one dtype and shape."""
 
     __slots__ = ("blocks", "count", "dtype", "kind", "layout", "options", "read", "ready", "shape",
-                 "template", "written")  # fmt: skip
+                 "signature", "template", "written")  # fmt: skip
 
-    def __init__(
-        self, ready: Ready, frame: Frame, read: int, y: NDArray[np.generic], options: Options
-    ) -> None:
+    def __init__(self, ready: Ready, frame: Frame, read: int, like: Like, options: Options) -> None:
         self.ready, self.layout, self.options = ready, frame.layout, options
-        self.dtype, self.shape = y.dtype, y.shape
+        self.dtype, self.shape, self.signature = like
         self.count, self.kind = frame.layout.small, ready.kind
         self.read, self.written = read, frame.layout.starts[0]
         self.template = frame.block[:]
@@ -42,10 +49,11 @@ class Again:
             tuple[array[int], int]
         ] = []  # that no thread uses now, and where they are
 
-    def run(self, p: Contents, y: NDArray[np.generic]) -> Tensor | None:
+    def run(self, p: Contents, read: int) -> Tensor | None:
         """The result for what a tensor holds and an array; None if the general way has to be gone.
 
-        Needs: contents that this was made for, and an array of its dtype and shape without gaps.
+        Needs: contents that this was made for, and the address of an array of its dtype and shape
+        without gaps, to which nobody writes.
         """
         try:
             block, where = self.blocks.pop()
@@ -53,14 +61,16 @@ class Again:
             block = self.template[:]
             where = block.buffer_info()[0]
         values, at = _empty(self.count, self.kind), self.written
-        block[self.read] = address_of(y)
+        block[self.read] = read
         block[at] = address = address_of(values)
         block[at + 2] = 0
         status = self.ready.call(where) if p._shared else self._pinned(p, where)
         self.blocks.append((block, where))
         if status:
             return None
-        return self.ready.tensor(self.layout, (Buffer.made(values, address),))
+        found = self.ready.tensor(self.layout, (Buffer.made(values, address),))
+        found._contents._shared = True  # type: ignore[union-attr]
+        return found
 
     def _pinned(self, p: Contents, where: int) -> int:
         """The status of a call meanwhile nobody writes to the tensor; not 0 if somebody does."""
@@ -79,7 +89,7 @@ class Again:
 
 
 def again(
-    ready: Ready, known: Sequence[tuple[int, ...]], y: NDArray[np.generic], options: Options
+    ready: Ready, known: Sequence[tuple[int, ...]], p: Contents, like: Like, options: Options
 ) -> Again | None:
     """How to call a kernel again that was called with a tensor and an array, at these slots.
 
@@ -88,9 +98,19 @@ def again(
     frame = next((frame for frame in ready.frames if frame.known == known), None)
     if frame is None or not frame.layout.small or len(ready.results) > 1 or not ready.straight:
         return None
+    keep(p)
     parts, at = (*known, *frame.layout.memory), 0
     for k in ready.recipe.order:
         if k == 1:
-            return Again(ready, frame, at + y.ndim, y, options)
+            return Again(ready, frame, at + len(like.shape), like, options)
         at += len(parts[k])
     return None
+
+
+def keep(contents: Contents) -> None:
+    """Let nobody write to memory that is small, so that no call has to see to it."""
+    with GUARD.lock:
+        if not contents.lent and max([b.length for b in contents.buffers], default=0) <= _FEW:
+            for buffer in contents.buffers:
+                buffer.exported = True
+            contents._shared = True

@@ -24,7 +24,7 @@ from linnet.formats.from_numpy import as_it_lies, share
 from linnet.formats.sparse_list import SparseList
 from linnet.formats.tensor import Tensor
 from linnet.options import current
-from linnet.runtime.again import again
+from linnet.runtime.again import Like, again, keep
 from linnet.runtime.measure import is_long, measure, measured
 from linnet.runtime.ready import Ready
 from linnet.runtime.recall import KNOWN, learned, recalled
@@ -32,6 +32,7 @@ from linnet.runtime.slices import pattern_of, sizes, slots_of
 from linnet.runtime.with_numbers import of_number
 
 General = Callable[..., Any]
+Lies = tuple[Signature, tuple[int, ...], bool]
 _known = KNOWN.get
 _PLAIN = 0x101  # the flags of an array of NumPy that is aligned, and in order without gaps
 
@@ -84,10 +85,21 @@ def product(general: General, x: Any, y: object) -> Any:
             and last.options is current()
             and y.flags.num & _PLAIN == _PLAIN
         ):
-            found = last.run(p, y)
+            found = last.run(p, address_of(y))
             return general("matmul", x, y) if found is None else found
         return _product_with_array(general, x, p, y)
     if type(y) is Tensor and (q := y._contents) is not None:
+        last = p._again
+        if (
+            last is not None
+            and last.signature is q._signature
+            and last.shape == q.shape
+            and q._shared
+            and last.options is current()
+            and x is not y
+        ):
+            found = last.run(p, q.buffers[0].address)
+            return general("matmul", x, y) if found is None else found
         signature, size = p._signature or p.signature, p._measure or measure(p)
         other = q._signature or q.signature
         key = ("matmul", id(current()), signature, size, other, q._measure or measure(q), x is y)
@@ -95,10 +107,22 @@ def product(general: General, x: Any, y: object) -> Any:
         if ready is None:
             return learned(key, (x, y), general, ("matmul", x, y))
         held = () if p._shared and q._shared else (p, q)
-        found = ready.run([p._slots or p.slots, q._slots or q.slots], held)
+        known = [p._slots or p.slots, q._slots or q.slots]
+        found = ready.run(known, held)
         if found is not None:
+            if type(ready) is Ready and x is not y:
+                _remember(ready, known, p, q)
             return found
     return general("matmul", x, y)
+
+
+def _remember(ready: Ready, known: list[tuple[int, ...]], p: Contents, q: Contents) -> None:
+    """The next product with something like the second operand, if that is dense, is `Again`."""
+    for buffer in q.buffers[-1:]:
+        lies = _described(buffer.dtype, q.shape)
+        if lies is not None and lies[0] is q._signature:
+            keep(q)
+            p._again = again(ready, known, p, Like(buffer.dtype, q.shape, lies[0]), current())
 
 
 def _product_with_array(general: General, x: Tensor, p: Contents, y: NDArray[Any]) -> Any:
@@ -118,7 +142,7 @@ def _product_with_array(general: General, x: Tensor, p: Contents, y: NDArray[Any
     if found is None:
         return general("matmul", x, y)
     if type(ready) is Ready:
-        p._again = again(ready, known, y, current())
+        p._again = again(ready, known, p, Like(y.dtype, y.shape, lies[0]), current())
     return found
 
 
@@ -197,7 +221,7 @@ def _is_listed(signature: Signature) -> bool:
     return plain and bool(signature.format.leaf.arrays) and not all(level.full for level in levels)
 
 
-def _lies(array: NDArray[Any]) -> tuple[object, ...] | None:
+def _lies(array: NDArray[Any]) -> Lies | None:
     """What an array of NumPy is as a tensor in the same memory; None if it takes a copy."""
     if array.flags.num & _PLAIN != _PLAIN:
         return None
@@ -205,7 +229,7 @@ def _lies(array: NDArray[Any]) -> tuple[object, ...] | None:
 
 
 @lru_cache(maxsize=1024)
-def _described(dtype: np.dtype[Any], shape: tuple[int, ...]) -> tuple[object, ...] | None:
+def _described(dtype: np.dtype[Any], shape: tuple[int, ...]) -> Lies | None:
     """The end of a key: a signature, a measure, and that it is not the other operand."""
     known = as_it_lies(dtype, len(shape))
     if known is None or max(shape, default=0) >= NARROW:

@@ -78,13 +78,81 @@ def test_other_options_are_another_kernel():
         assert A.contents()._again is not before
 
 
-def test_a_tensor_that_is_written_to():
-    a = matrix(6, 6)
-    A = remembers(ln.asarray(a, format=ln.CSR) + 0 * ln.asarray(a, format=ln.CSR))
-    assert not A.contents()._shared
-    A += ln.asarray(a, format=ln.CSR)
-    np.testing.assert_array_equal((A @ np.ones(6)).to_numpy(), 2 * a.sum(1))
+@ln.kernel
+def twice(B, A):
+    B[...] = 0
+    for i, j in ...:
+        B[i, j] = 2 * A[i, j]
+    return B
+
+
+@pytest.mark.parametrize(("n", "shared"), [(6, True), (400, False)], ids=["small", "large"])
+def test_a_tensor_that_is_written_to(n, shared):
+    """The memory of a small one is left to who reads it; nobody writes to a large one meanwhile."""
+    a = matrix(n, n)
+    A, B = ln.empty_tensor(ln.CSR), ln.asarray(a, format=ln.CSR)
+    remembers(twice(A, B))
+    assert A.contents()._shared == shared
+    was = A.contents().buffers[-1].address
+    twice(A, ln.asarray(2 * a, format=ln.CSR))
+    assert (A.contents().buffers[-1].address == was) != shared
+    np.testing.assert_array_equal((A @ np.ones(n)).to_numpy(), 4 * a.sum(1))
+    A += B
+    np.testing.assert_array_equal((A @ np.ones(n)).to_numpy(), 5 * a.sum(1))
     assert A.contents().pins == 0
+
+
+@pytest.mark.parametrize("first", ["an array", "a tensor"])
+def test_arrays_and_tensors_by_turns(first):
+    a = matrix(5, 5)
+    A, x = ln.asarray(a, format=ln.CSR), np.arange(5.0)
+    for _ in range(3):
+        A @ (x if first == "an array" else ln.asarray(x))
+    kept = A.contents()._again
+    assert kept is not None
+    y, expected = A @ x, a @ x
+    for _ in range(3):  # what was computed is multiplied again
+        y, expected = A @ y, a @ expected
+        np.testing.assert_array_equal(y.to_numpy(), expected)
+    assert A.contents()._again is kept
+
+
+@pytest.mark.parametrize(
+    "given",
+    {
+        "another dtype": ln.asarray(np.arange(5), dtype="float32"),
+        "another fill value": ln.asarray(np.arange(5.0), fill_value=1.5),
+        "sparse": ln.asarray(np.arange(5.0), format=ln.SparseList(ln.Element())),
+        "by columns": ln.asarray(np.arange(10.0).reshape(5, 2, order="F")),
+        "a matrix": ln.asarray(np.arange(15.0).reshape(5, 3)),
+    }.values(),
+)
+def test_tensors_of_another_kind(given):
+    a = matrix(5, 5)
+    A, b = remembers(ln.asarray(a, format=ln.CSR)), given.to_numpy()
+    for _ in range(3):
+        np.testing.assert_array_equal(np.asarray((A @ given).to_numpy()), a @ b)
+        np.testing.assert_array_equal((A @ ln.ones(5)).to_numpy(), a.sum(1))
+        np.testing.assert_array_equal((A @ A).to_numpy(), a @ a)
+    with pytest.raises(ln.errors.ShapeError):
+        A @ ln.ones(4)
+
+
+@ln.kernel
+def halve(y, x):
+    y[...] = 0
+    for i in ...:
+        y[i] = x[i] / 2
+    return y
+
+
+def test_a_vector_that_is_written_to():
+    a, x = matrix(5, 5), np.arange(5.0)
+    A, y = ln.asarray(a, format=ln.CSR), ln.empty_tensor(ln.DENSE(1))
+    for k in range(1, 5):
+        halve(y, ln.asarray(k * x))
+        for _ in range(2):
+            np.testing.assert_array_equal((A @ y).to_numpy(), a @ (k * x / 2))
 
 
 def test_threads_have_blocks_of_their_own():
