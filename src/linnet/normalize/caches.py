@@ -12,6 +12,8 @@ _FOLDER = Path("/sys/devices/system/cpu/cpu0/cache")
 _UNITS = {"K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
 # Nanoseconds that are waited for one of many lines, while others are on their way, too:
 _AT_SECOND, _AT_LAST, _BEYOND = 1.5, 10.0, 20.0
+# and until the lines of a row have come, of which each tells where the next one is:
+_ROW_AT_SECOND, _ROW_AT_LAST, _ROW_BEYOND = 8.0, 200.0, 400.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +31,13 @@ class Caches:
             way = math.log(space / self.second) / math.log(self.last / self.second)
             return _AT_SECOND + (_AT_LAST - _AT_SECOND) * way
         return min(_AT_LAST + 6 * math.log2(space / self.last), _BEYOND)
+
+    def latency(self, space: int) -> float:
+        """Nanoseconds until a row of so much memory has come, of which any may be next."""
+        if space <= self.second:
+            return _ROW_AT_SECOND * math.sqrt(space / self.second)
+        way = math.log(space / self.second) / math.log(self.last / self.second)
+        return min(_ROW_AT_SECOND * math.pow(_ROW_AT_LAST / _ROW_AT_SECOND, way), _ROW_BEYOND)
 
     def beside(self, operands: int) -> Caches:
         """What is left while so many bytes of operands go by."""

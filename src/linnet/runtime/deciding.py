@@ -21,6 +21,5 @@ def decide(choice: Choice | Unpacking, held: Mapping[str, Contents]) -> Chosen:
     look = stored >= MANY or (stored >= SOME and any(is_uneven(c) for c in held.values()))
     if isinstance(choice, Unpacking):
         return choose(choice, shapes, counts)
-    if not look:
-        return choose(choice, shapes, counts, counted=meeting(choice, held))
-    return choose(choice, shapes, counts, sample(choice, held))
+    seen = sample(choice, held) if look else None
+    return choose(choice, shapes, counts, seen, counted=meeting(choice, held))

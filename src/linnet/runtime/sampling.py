@@ -19,7 +19,8 @@ from numpy.typing import NDArray
 from linnet import loops
 from linnet.formats.contents import Contents
 from linnet.formats.packing import Arrays, Entries, unpack_level
-from linnet.normalize.choice import Choice, Fills, Group, Sample, is_product, sizes_of
+from linnet.normalize.choice import Choice, Fills, is_product, sizes_of
+from linnet.normalize.costs import Group, Sample
 from linnet.records import dataclass
 
 Ints: TypeAlias = NDArray[np.int64]
@@ -31,6 +32,7 @@ _MOST = 1 << 13  # steps of inner loops that are looked at
 _TOO_MANY = 1 << 17  # stored values that are too many to be listed
 _UNEVEN = 16  # times the mean, and so many more: what no fiber has by chance
 _LINE = 64  # bytes that come from memory together
+_NEAR = 4  # places that lie in one of so many parts of all are near each other
 _LARGEST = 2**62
 
 
@@ -308,7 +310,7 @@ def _told(walk: _Walk, choice: Choice, shape: Sequence[int]) -> Sample | None:
     weight = np.zeros(count)
     np.maximum.at(weight, group, walk.weight)
     if not choice.outer:  # one workspace for all: it is updated by what the steps stand for
-        return Sample((_all(walk, place, size),))
+        return Sample((_all(walk, place, size, shape[0]),))
     lines = size // line + 1
     places = np.unique(group * size + place) // size
     touched = np.unique(group * lines + place // line)
@@ -354,13 +356,29 @@ def _group(
     return Group(updates, places, touched * (1 - again), weight, reach)
 
 
-def _all(walk: _Walk, place: Ints, size: int) -> Group:
+def _all(walk: _Walk, place: Ints, size: int, rows: int) -> Group:
     """The one workspace that takes all updates."""
     counted = walk.weight > 0
     updates = float(walk.weight.sum()) * walk.every
     distinct = len(np.unique(place[counted]))
     places = min(_distinct(int(counted.sum()), distinct, updates), size)
-    return Group(updates, places, places, 1.0)
+    reach = _nearby(walk.pair, place, size // max(rows, 1), size)
+    return Group(updates, places, places, 1.0, reach)
+
+
+def _nearby(pair: Ints, place: Ints, row: int, size: int) -> float:
+    """Among how many places those of neighbouring steps lie, by rows of so many: most of them.
+
+    Half of what lies evenly in a stretch is within a quarter of it from its middle. What is not
+    near may be anywhere: of a few steps, that is not told any better.
+    """
+    order = np.lexsort((place, pair))
+    pair, rows = pair[order], place[order] // max(row, 1)
+    starts = np.flatnonzero(np.diff(pair, prepend=-1))
+    lengths = np.diff(starts, append=len(pair))
+    middle = np.repeat(rows[starts + lengths // 2], lengths)
+    reach = float(4 * np.median(np.abs(rows - middle)) + 1) * row
+    return reach if reach * _NEAR < size else math.inf
 
 
 def _distinct(taken: int, distinct: int, updates: float) -> float:

@@ -85,9 +85,11 @@ def test_loops_that_depend_on_others_stay(nest):
 @pytest.mark.parametrize(
     ("n", "stored", "kind"),
     [
-        (10**4, 10**4, COORD),  # ten thousand updates are merged soon
+        (100, 200, COORD),  # four hundred updates are sorted sooner
+        (100, 500, OPERAND),
+        (10**4, 10**4, COORD),  # one for each value, which would be looked at twice
         (10**4, 3 * 10**4, OPERAND),  # three for each value
-        (10**5, 5 * 10**5, MILLIONS),  # five, by rows from far away
+        (10**5, 2 * 10**5, MILLIONS),  # two, by rows from far away
         (10**5, 10**6, OPERAND),  # ten, which are merged again and again
         (10**5, 10**8, OPERAND),
         (5000, 290_000, OPERAND),

@@ -15,8 +15,9 @@ from linnet.formats.insertion import COORD, DENSE, MILLIONS, THOUSANDS
 from linnet.frontend.text import parse_text
 from linnet.loops.printer import show
 from linnet.normalize.caches import Caches, caches
-from linnet.normalize.choice import Choice, Group, Sample, choose
+from linnet.normalize.choice import Choice, choose
 from linnet.normalize.classify import classify
+from linnet.normalize.costs import Group, Sample
 from linnet.schedule.precompute import precompute
 from linnet.schedule.provenance import Fuse, Pos, Split, original_order, originals
 
@@ -163,6 +164,35 @@ def test_kind_by_what_was_seen(groups, kind):
     assert found.kind.split()[0] == kind
 
 
+INSIDE = replace(ALL, outer=("k",), around=ROWS)
+
+
+@pytest.mark.parametrize(
+    ("dims", "updates", "places", "kind"),
+    [
+        ((100, 64), 1130, 1040, COORD),  # a sixth of the flags is set
+        ((30, 30), 260, 230, DENSE),  # a quarter, of fewer fibers
+        ((1440, 3), 720, 700, COORD),  # as many, of far more fibers
+        ((27, 55), 57_000, 1485, DENSE),  # all of them, again and again
+        ((100, 4), 72, 67, COORD),
+    ],
+)
+def test_kind_of_several_dimensions(dims, updates, places, kind):
+    """Every fiber counts, not only every element."""
+    shapes, counts = {"A": (dims[0], 50), "B": (50, dims[1])}, {"A": 5000, "B": 500}
+    found = Sample((Group(updates, places, places, 500),))
+    assert choose(INSIDE, shapes, counts, found, AT_HAND).kind == kind
+
+
+def test_what_is_counted_is_believed():
+    """Of a sample, only shares are taken where it is known how many updates there are."""
+    (group,) = Sample((Group(1000, 500, 400, 1, 70),)).scaled(4000).groups
+    assert group == Group(4000, 2000, 1600, 1, 70)
+    rows = Sample((Group(10, 5, 5, 3), Group(20, 5, 5, 1)))
+    assert rows.scaled(4000) is rows
+    assert rows.scaled(None) is rows
+
+
 def test_new_memory_costs():
     """Ten rows with a few updates do not want a hundred megabytes."""
     for n, kind in ((10, COORD), (10**7, DENSE)):
@@ -189,8 +219,9 @@ def test_caches_are_read_where_the_machine_tells_them(tmp_path):
     caches.cache_clear()
     assert caches(tmp_path / "nothing") == Caches(1 << 20, 1 << 25)
     caches.cache_clear()
-    waits = [AT_HAND.wait(1 << b) for b in range(10, 34)]
-    assert waits == sorted(waits)
+    for waiting in (AT_HAND.wait, AT_HAND.latency):
+        waits = [waiting(1 << b) for b in range(10, 34)]
+        assert waits == sorted(waits)
 
 
 def test_kind_where_sizes_are_not_known():

@@ -201,6 +201,18 @@ def test_neighbours_are_seen():
     assert kind_of(spread, spread) == COORD
 
 
+def test_rows_that_are_near_are_seen_by_columns():
+    """How far apart the rows of neighbouring columns are; what is not near may be anywhere."""
+    n = 3000
+    near = ln.asarray(banded(n, 5), format=ln.CSC)
+    scattered = ln.asarray(matrix(n, n, 9000, 3), format=ln.CSC)
+    other = ln.asarray(banded(n, 5), format=ln.CSR)
+    _, found = seen(PRODUCT, "k, i, j", ln.CSR, A=near, B=other)
+    assert 2 * n < found.groups[0].reach < 50 * n
+    _, found = seen(PRODUCT, "k, i, j", ln.CSR, A=scattered, B=other)
+    assert found.groups[0].reach == np.inf
+
+
 def test_few_heavy_rows_are_found():
     """Eight rows of 15 000 make nine tenths of all updates."""
     n, rng = 15_000, np.random.default_rng(4)

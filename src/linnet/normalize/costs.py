@@ -1,0 +1,170 @@
+"""What each kind of workspace costs: a small model, in nanoseconds.
+
+Only how costs compare matters, which is much the same on many machines: what all kinds do, such as
+to go through the operands and to write the result, is left out. A workspace of several dimensions
+differs from one of a single dimension by what it does for each fiber, and for numbers made of
+coordinates.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import pairwise
+
+from linnet.formats.insertion import CAPACITY, MILLIONS
+from linnet.normalize.caches import Caches
+from linnet.records import dataclass
+
+FAR = 1 << 28  # bytes of a dense workspace that is never too large,
+_AMPLE = 3  # and how many times the result's it may have otherwise
+_LINE, _PAGE = 64, 4096  # bytes that come together: from memory, and from the system
+_CROWDED = 10  # elements per place from which on places are sorted and not looked for
+
+_BEGIN = 16.0  # for a dense workspace with few updates
+_BEGIN_LIST, _BEGIN_NUMBERS = 36.0, 175.0  # for one that is listed, of one dimension and of several
+_UPDATE = 2.0  # for each update
+_SORTING = ((4, 0.5), (16, 1.5), (64, 8.5), (256, 11.0))  # by comparison, for each of so many
+_BY_DIGITS, _DIGITS = 64, 6.0  # components are sorted by digits where there are more,
+_NUMBER = 1.6  # and more for a number that is made of coordinates, and taken apart again
+_MERGED = 9.0  # to merge again, whenever there are twice as many as fit
+_FLAG, _SET = 0.5, 3.0  # to look at a flag, and at one that is set
+_FIBER = 10.0  # to begin, list and copy a fiber of a dense workspace
+_FRESH = 0.15  # for a byte of new memory
+_COMPONENT = 40  # bytes of a component: as it came, sorted, and its place
+_LINES = 2  # of operands that are waited for
+_IN_ORDER = 5.0  # for a place whose updates come row by row
+_BEGIN_ROWS = 4000.0  # to put an operand in order: a pass that counts, and one that copies
+_ROW, _EMPTY_ROW = 20.0, 1.5  # for a row of it
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """What becomes of a workspace between two declarations: so many updates of so many places.
+
+    They lie in lines of memory of which `lines` are not touched the next time. There are `weight`
+    workspaces like this one. All places, of the next time too, are among `reach` that follow each
+    other; where there is but one workspace, those of steps that follow each other are.
+    """
+
+    updates: float
+    places: float
+    lines: float
+    weight: float = 1.0
+    reach: float = math.inf
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """Some of the times that a workspace is used in a call."""
+
+    groups: tuple[Group, ...]
+
+    @property
+    def updates(self) -> float:
+        """How many updates there are at a time: where most of them are made."""
+        total = sum(g.updates * g.weight for g in self.groups)
+        return sum(g.updates * g.updates * g.weight for g in self.groups) / max(total, 1.0)
+
+    def scaled(self, updates: float | None) -> Sample:
+        """The same of a workspace of which it is known how often it is updated."""
+        if updates is None or len(self.groups) != 1 or self.groups[0].weight != 1:
+            return self
+        group = self.groups[0]
+        share = updates / max(group.updates, 1.0)
+        places, lines = group.places * share, group.lines * share
+        return Sample((replace(group, updates=updates, places=places, lines=lines),))
+
+
+@dataclass(frozen=True, slots=True)
+class Costs:
+    """Those of a workspace of these dimensions, beside so many bytes of operands."""
+
+    dims: tuple[int, ...]
+    itemsize: int
+    operands: int
+    at_hand: Caches
+
+    @property
+    def elements(self) -> int:
+        """How many places a dense workspace has."""
+        return math.prod(self.dims)
+
+    @property
+    def space(self) -> int:
+        """The bytes of a dense workspace: values and flags."""
+        return self.elements * (self.itemsize + 1)
+
+    @property
+    def fibers(self) -> int:
+        """How many fibers a dense workspace has below its outermost level."""
+        return sum(math.prod(self.dims[:k]) for k in range(1, len(self.dims)))
+
+    def has_room(self, found: Sample) -> bool:
+        """Whether a dense workspace is not much larger than the result."""
+        result = max(g.places for g in found.groups) * (self.itemsize + 4)
+        return self.space <= max(FAR, _AMPLE * result)
+
+    def dense(self, found: Sample) -> float:
+        """What flags and values for all elements cost, as far as they are touched."""
+        lines = sum(self._lines(g) * g.weight for g in found.groups)
+        fresh = _FRESH * min(self.space, self.elements + lines * _PAGE)
+        return fresh + sum(self._dense(g) * g.weight for g in found.groups)
+
+    def listed(self, found: Sample) -> float:
+        """What it costs to list, sort and merge components."""
+        fresh = _FRESH * _COMPONENT * max(g.updates for g in found.groups)
+        return fresh + sum(self._listed(g) * g.weight for g in found.groups)
+
+    def in_order(self, found: Sample, values: int) -> float:
+        """What it costs to put so many values of an operand in order, before they cause updates.
+
+        Then the rows of other operands are met in any order, as far as rows reach that follow each
+        other: each is waited for.
+        """
+        group, rows = found.groups[0], self.dims[0]
+        others = max(self.operands - values * (self.itemsize + 4), 0)
+        near = others * min(group.reach / max(self.elements, 1), 1.0)
+        in_rows = _BEGIN_ROWS + _EMPTY_ROW * rows + _ROW * min(rows, values)
+        updates = _UPDATE * group.updates + _IN_ORDER * group.places
+        return in_rows + updates + values * self.at_hand.latency(int(near))
+
+    def _dense(self, group: Group) -> float:
+        """Updates, waiting, the sorting of places, and fibers."""
+        if group.places * _CROWDED > self.elements:
+            sorting = _FLAG * self.elements + _SET * group.places
+        else:
+            sorting = group.places * _between(_SORTING, group.places)
+        if len(self.dims) > 1:
+            sorting += group.places * _NUMBER
+        left = self.at_hand.beside(self.operands)
+        used = min(group.reach, self.elements) * (self.itemsize + 1)
+        often = max(group.updates / max(self.elements, 1), 1.0)  # memory is gone through
+        waiting = often * self._lines(group) * left.wait(int(used))
+        return _BEGIN + group.updates * _UPDATE + waiting + sorting + _FIBER * self.fibers
+
+    def _lines(self, group: Group) -> float:
+        """The lines of memory that are new to a group: there are no more than all."""
+        return min(group.lines, self.elements * self.itemsize / _LINE + 1)
+
+    def _listed(self, group: Group) -> float:
+        """Updates, and the sorting of all of them.
+
+        How it goes on depends on them, so that their operands are waited for.
+        """
+        several = len(self.dims) > 1
+        each = _between(_SORTING, group.updates) if group.updates <= _BY_DIGITS else _DIGITS
+        each += _NUMBER if several else 0.0
+        each += _MERGED * max(math.log2(max(group.updates, 1) / CAPACITY[MILLIONS]), 0.0)
+        waiting = _LINES * self.at_hand.wait(self.operands)
+        begin = _BEGIN_NUMBERS if several else _BEGIN_LIST
+        return begin + waiting + group.updates * (_UPDATE + each)
+
+
+def _between(table: Sequence[tuple[int, float]], x: float) -> float:
+    """The value of a table at x; it rises evenly with the logarithm."""
+    for (a, low), (b, high) in pairwise(table):
+        if x <= b:
+            return low + (high - low) * math.log(max(x, a) / a) / math.log(b / a)
+    return table[-1][1]
