@@ -22,6 +22,7 @@ from linnet.imp.hoist import hoist
 from linnet.imp.hold_rows import hold_rows
 from linnet.imp.jam import jam
 from linnet.imp.own_sums import own_sums
+from linnet.imp.raise_flags import raise_flags
 from linnet.imp.reserve_ahead import reserve_ahead
 from linnet.imp.rewrite import walk
 from linnet.imp.scatter_ahead import scatter_ahead
@@ -149,7 +150,7 @@ def bind(program: loops.Program, formats: Formats, arrays: Arrays) -> dict[str, 
 
 def improve(kernel: imp.Kernel, known: Known, counters: frozenset[str]) -> imp.Kernel:
     """Rearrange simplified code as an expert would."""
-    better = end_fibers(hoist(kernel), known)
+    better = end_fibers(hoist(raise_flags(kernel)), known)
     better = append_at_once(reserve_ahead(fuse_ranges(better, known), known), known)
     better = append_anyway(better, known)
     better = own_sums(jam(hold_rows(walk_together(better))))

@@ -7,13 +7,11 @@ i64 spmm(i64 *restrict args) {
   const double *restrict X_val = (void *)args[18];
   double held[32];
   if (grow(Y_val, args + 2, n_i * n_k)) return OUT_OF_MEMORY;
-  for (i64 i = 0; i < n_i; i++) {
-    for (i64 k_2 = i * n_k; k_2 < (i + 1) * n_k; k_2++) Y_val[k_2] = 0;
+  for (i64 i = 0; i < n_i; i++)
     if (n_k <= 128 && (n_k & 7) == 0 && (i64)A_ptr[i] < A_ptr[i + 1]) {
       i64 k_at = 0;
       while (k_at + 32 <= n_k) {
-        for (i64 r = 0; r < 32; r++)
-          held[r] = Y_val[i * n_k + (k_at + r)];
+        for (i64 r = 0; r < 32; r++) held[r] = 0;
         for (i64 A_q = A_ptr[i]; A_q < A_ptr[i + 1]; A_q++) {  // j in A[i, j]
           i64 j = A_idx[A_q];
           double A_j = A_val[A_q];
@@ -25,8 +23,7 @@ i64 spmm(i64 *restrict args) {
         k_at += 32;
       }
       if (k_at + 16 <= n_k) {
-        for (i64 r_2 = 0; r_2 < 16; r_2++)
-          held[r_2] = Y_val[i * n_k + (k_at + r_2)];
+        for (i64 r_2 = 0; r_2 < 16; r_2++) held[r_2] = 0;
         for (i64 A_q = A_ptr[i]; A_q < A_ptr[i + 1]; A_q++) {  // j in A[i, j]
           i64 j = A_idx[A_q];
           double A_j = A_val[A_q];
@@ -38,8 +35,7 @@ i64 spmm(i64 *restrict args) {
         k_at += 16;
       }
       if (k_at + 8 <= n_k) {
-        for (i64 r_3 = 0; r_3 < 8; r_3++)
-          held[r_3] = Y_val[i * n_k + (k_at + r_3)];
+        for (i64 r_3 = 0; r_3 < 8; r_3++) held[r_3] = 0;
         for (i64 A_q = A_ptr[i]; A_q < A_ptr[i + 1]; A_q++) {  // j in A[i, j]
           i64 j = A_idx[A_q];
           double A_j = A_val[A_q];
@@ -50,26 +46,28 @@ i64 spmm(i64 *restrict args) {
           Y_val[i * n_k + (k_at + r_3)] = held[r_3];
       }
     } else {
-      i64 A_q = A_ptr[i], A_q_end = A_ptr[i + 1];
-      while (A_q + 1 < A_q_end) {
-        i64 j = A_idx[A_q];
-        double A_j = A_val[A_q];
-        i64 j_2 = A_idx[A_q + 1];
-        double A_j_2 = A_val[A_q + 1];
-        for (i64 k = 0; k < n_k; k++) {
-          double total = Y_val[i * n_k + k] + A_j * X_val[j * n_k + k];
-          Y_val[i * n_k + k] = total + A_j_2 * X_val[j_2 * n_k + k];
+      for (i64 k_2 = i * n_k; k_2 < (i + 1) * n_k; k_2++) Y_val[k_2] = 0;
+      {
+        i64 A_q = A_ptr[i], A_q_end = A_ptr[i + 1];
+        while (A_q + 1 < A_q_end) {
+          i64 j = A_idx[A_q];
+          double A_j = A_val[A_q];
+          i64 j_2 = A_idx[A_q + 1];
+          double A_j_2 = A_val[A_q + 1];
+          for (i64 k = 0; k < n_k; k++) {
+            double total = Y_val[i * n_k + k] + A_j * X_val[j * n_k + k];
+            Y_val[i * n_k + k] = total + A_j_2 * X_val[j_2 * n_k + k];
+          }
+          A_q += 2;
         }
-        A_q += 2;
-      }
-      if (A_q < A_q_end) {
-        i64 j = A_idx[A_q];
-        double A_j = A_val[A_q];
-        for (i64 k = 0; k < n_k; k++)
-          Y_val[i * n_k + k] += A_j * X_val[j * n_k + k];
+        if (A_q < A_q_end) {
+          i64 j = A_idx[A_q];
+          double A_j = A_val[A_q];
+          for (i64 k = 0; k < n_k; k++)
+            Y_val[i * n_k + k] += A_j * X_val[j * n_k + k];
+        }
       }
     }
-  }
   args[4] = n_i * n_k;  // length of Y_val
   return 0;
 }

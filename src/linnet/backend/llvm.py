@@ -67,7 +67,8 @@ def _kernel(kernel: imp.Kernel, module: Module, facts: Survey) -> str:
         buffer = scratch.buffer
         name, count = f"%{w.label(f'{buffer.name}.')}", scratch.size * (1 + (buffer.dtype in PARTS))
         w.entry.append(f"  {name} = alloca [{count} x {TYPES[buffer.dtype]}], align 64")
-        w.buffers[buffer.name] = Pointer(name)
+        note = _tag(w, identifier(buffer.name))
+        w.buffers[buffer.name] = Pointer(name, False, note, note)
     _block(w, kernel.body, _Scope(facts))
     if w.open:
         w.do("ret i64 0")
@@ -80,16 +81,16 @@ def _kernel(kernel: imp.Kernel, module: Module, facts: Survey) -> str:
     return "\n".join([head, "entry:", *w.entry, *w.lines, "}"])
 
 
+def _tag(w: Writer, name: str) -> str:
+    """Memory of which nothing else is a part: no two names are one place."""
+    root = w.module.node('!{!"linnet"}')
+    kind = w.module.node(f'!{{!"{name}", {root}, i64 0}}')
+    return f", !tbaa {w.module.node(f'!{{{kind}, {kind}, i64 0}}')}"
+
+
 def _bind_arguments(w: Writer, kernel: imp.Kernel, facts: Survey) -> None:
     """Load what is used from the argument block."""
-    root = w.module.node('!{!"linnet"}')
-    constant = w.module.node("!{}")
-
-    def tag(name: str) -> str:
-        kind = w.module.node(f'!{{!"{name}", {root}, i64 0}}')
-        return f", !tbaa {w.module.node(f'!{{{kind}, {kind}, i64 0}}')}"
-
-    in_block, invariant = tag("args"), f", !invariant.load {constant}"
+    in_block, invariant = _tag(w, "args"), f", !invariant.load {w.module.node('!{}')}"
     facts.block_note = in_block
     slot = 0
     for argument in kernel.arguments:
@@ -101,7 +102,7 @@ def _bind_arguments(w: Writer, kernel: imp.Kernel, facts: Survey) -> None:
             if buffer.name in facts.buffers:
                 # memory that changes hands has one type, whoever has it
                 swapped = buffer.name in facts.swapped
-                note = tag("swapped" if swapped else identifier(buffer.name))
+                note = _tag(w, "swapped" if swapped else identifier(buffer.name))
                 written = buffer.name in facts.written or buffer.growable
                 at = slot_value(w, slot, "ptr", in_block)
                 if buffer.name in facts.grown:

@@ -7,9 +7,10 @@
                                                   held[r] = held[r] + x * row(q)[k + r], all r
                                                 y[k … k + 32] = held
 
-An addition need not wait until the one before it is stored and loaded. Each element is added to in
-the same order as before. Rows that strips do not fill, and long ones, stay as they are (`jam`): one
-would go through all of the loops again for a few elements, or often.
+An addition need not wait until the one before it is stored and loaded; what the row is cleared to
+is not stored at all. Each element is added to in the same order as before. Rows that strips do not
+fill, and long ones, stay as they are (`jam`): one would go through all of the loops again for a few
+elements, or often.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from linnet import imp
 from linnet.imp.effects import Effects, effects_of
 from linnet.imp.fresh import fresh_names
 from linnet.imp.rewrite import rebuild, substitute, walk
-from linnet.imp.rows import Sum, around, sum_of_rows
+from linnet.imp.rows import Sum, around, clears, sum_of_rows
 from linnet.names import Names
 
 _STRIPS = 256, 128, 64  # bytes: eight vectors of 32, and then what is left
@@ -51,16 +52,26 @@ class _Pass:
     def inside(self, node: imp.Node) -> imp.Node:
         """The code with sums of rows in strips."""
         match node:
-            case imp.For():
-                rows = sum_of_rows(node, self.effects)
-                fits = rows is not None and _is_plain(rows)
-                return self._in_strips(rows) if rows and fits else rebuild(node, self.inside)
-            case imp.While() | imp.If() | imp.Block():
+            case imp.Block(stmts):
+                return self._block(node, stmts)
+            case imp.For() | imp.While() | imp.If():
                 return rebuild(node, self.inside)
             case _:
                 return node
 
-    def _in_strips(self, rows: Sum) -> imp.If:
+    def _block(self, block: imp.Block, stmts: tuple[imp.Stmt, ...]) -> imp.Block:
+        """The statements, of which a sum of rows takes one along that clears the row before it."""
+        found, out = len(self.scratch), list[imp.Stmt]()
+        for stmt in stmts:
+            rows = sum_of_rows(stmt, self.effects) if isinstance(stmt, imp.For) else None
+            if rows is not None and _is_plain(rows):
+                clear = out.pop() if out and clears(out[-1], rows) else None
+                out.append(self._in_strips(rows, clear))
+            else:
+                out.append(self.inside(stmt))  # type: ignore[arg-type]
+        return block if len(self.scratch) == found else imp.Block(tuple(out))
+
+    def _in_strips(self, rows: Sum, clear: imp.Stmt | None) -> imp.If:
         """Strips for a row that they fill, and else the loops as they are."""
         along, outer, dtype = rows.along, rows.around[0], rows.store.buffer.dtype
         start, stop = imp.widen(along.start), imp.widen(along.stop)
@@ -68,20 +79,24 @@ class _Pass:
         held = imp.Buffer(self.names.fresh("held"), dtype)
         self.scratch.append(imp.Scratch(held, most))
         at = imp.Var(self.names.fresh(f"{along.var.name}_at"))
+        first = clear.value if isinstance(clear, imp.Fill) else None
         strips: list[imp.Stmt] = [
             imp.Let(at, start),
-            imp.While(at + most <= stop, self._strip(rows, held, at, most)),
+            imp.While(at + most <= stop, self._strip(rows, held, at, most, first)),
         ]
         for count in less:
-            strip = self._strip(rows, held, at, count)
+            strip = self._strip(rows, held, at, count, first)
             strips.append(imp.If(at + count <= stop, strip, imp.EMPTY))
         left = imp.binary("&", stop - start, imp.Const(less[-1] - 1, imp.INT))
         fills = (stop - start <= _LONG // _SIZES[dtype]) & imp.eq(left, imp.ZERO)
         some = imp.widen(outer.start) < imp.widen(outer.stop)
-        return imp.If(fills & some, imp.Block(tuple(strips)), imp.Block((outer,)))
+        as_before = (outer,) if clear is None else (clear, outer)
+        return imp.If(fills & some, imp.Block(tuple(strips)), imp.Block(as_before))
 
-    def _strip(self, rows: Sum, held: imp.Buffer, at: imp.Var, count: int) -> imp.Block:
-        """So many elements of the row, loaded, added to and stored."""
+    def _strip(
+        self, rows: Sum, held: imp.Buffer, at: imp.Var, count: int, first: imp.Expr | None
+    ) -> imp.Block:
+        """So many elements of the row, loaded if they have no known value, added to and stored."""
         r = imp.Var(self.names.fresh("r"))
         here: dict[str, imp.Expr] = {rows.along.var.name: at + r}
         there = imp.Load(rows.store.buffer, substitute(rows.store.index, here))
@@ -93,7 +108,7 @@ class _Pass:
 
         return imp.Block(
             (
-                along(imp.Store(held, r, there)),
+                along(imp.Store(held, r, there if first is None else first)),
                 around(rows.around, along(*lets, add)),
                 along(imp.Store(there.buffer, there.index, held[r])),
                 imp.Assign(at, at + count),

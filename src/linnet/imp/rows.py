@@ -13,7 +13,8 @@ from dataclasses import replace
 
 from linnet import imp
 from linnet.imp.effects import Effects
-from linnet.imp.rewrite import walk
+from linnet.imp.fold import fold
+from linnet.imp.rewrite import substitute, walk
 from linnet.records import dataclass
 
 
@@ -57,6 +58,25 @@ def around(loops: tuple[imp.For, ...], inner: imp.For) -> imp.For:
     for loop in reversed(loops):
         inner = replace(loop, body=imp.Block((*loop.body.stmts[:-1], inner)))
     return inner
+
+
+def clears(stmt: imp.Stmt, rows: Sum) -> bool:
+    """Whether a statement gives one value to all of the row, and does nothing else."""
+    match stmt:
+        case imp.Fill(buffer, start, stop, imp.Const()) if buffer == rows.store.buffer:
+            begin, end = imp.widen(rows.along.start), imp.widen(rows.along.stop)
+            first = fold(substitute(rows.store.index, {rows.along.var.name: begin}))
+            return first == start and _is_behind(stop, start, fold(end - begin))
+    return False
+
+
+def _is_behind(stop: imp.Expr, start: imp.Expr, length: imp.Expr) -> bool:
+    """Whether one position is so far behind another; `(i + 1) * n` is n behind `i * n`."""
+    match start, stop:
+        case imp.Binary("*", i, n), imp.Binary("*", following, m) if n == m == length:
+            return following == fold(i + 1)
+        case _:
+            return stop == fold(start + length)
 
 
 def _is_next(index: imp.Expr, var: imp.Var) -> bool:

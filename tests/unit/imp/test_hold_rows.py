@@ -43,6 +43,15 @@ def spmm(dtype: str = "float64", op: str = "+", stop: imp.Expr = M) -> imp.Kerne
     return kernel(dtype, loop(Q, PTR[I], PTR[I + 1], *lets, loop(K, imp.ZERO, stop, store)))
 
 
+def cleared(dtype: str = "float64") -> imp.Kernel:
+    """The same into rows that are cleared first."""
+    plain, y = spmm(dtype), buffers(dtype)[2]
+    (row,) = plain.body.stmts
+    assert isinstance(row, imp.For)
+    clear = imp.Fill(y, I * M, (I + 1) * M, imp.Const(np.zeros((), dtype).item(), dtype))
+    return kernel(dtype, clear, *row.body.stmts)
+
+
 def nested(dtype: str = "float64") -> imp.Kernel:
     """All rows of the matrix, each so many times as it has entries, are added to one."""
     val, rows, y = buffers(dtype)
@@ -80,6 +89,13 @@ def test_a_row_is_held_around_all_loops():
     assert text.index("held[r] = y[") < text.index("for p in range(0, n)")
 
 
+def test_what_a_row_is_cleared_to_is_not_stored():
+    text = show(hold_rows(cleared()).body)
+    assert text.count("held[r] = 0.0") == 1
+    assert "held[r] = y[" not in text
+    assert text.count("y[i * m:(i + 1) * m] = 0.0") == 1
+
+
 def test_single_precision_has_twice_as_many():
     (scratch,) = hold_rows(spmm("float32")).scratch
     assert scratch.size == 64
@@ -111,7 +127,9 @@ def test_the_same_bits(counts, m, dtype, seed, data):
         "val": (9 * rng.standard_normal(ptr[-1])).astype(dtype),
         "rows": (9 * rng.standard_normal(5 * m)).astype(dtype),
     }
-    plain = data.draw(st.sampled_from([spmm(dtype), spmm(dtype, "max"), nested(dtype)]))
+    plain = data.draw(
+        st.sampled_from([spmm(dtype), spmm(dtype, "max"), cleared(dtype), nested(dtype)])
+    )
     held = jam(hold_rows(plain))
     check(held)
     assert held.scratch
