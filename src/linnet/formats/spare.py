@@ -67,7 +67,8 @@ class Spare:
 
     def release(self, address: int, nbytes: int) -> None:
         """Keep a block for later, or free it."""
-        if not address:
+        if nbytes < LEAST or not address:
+            self._free(address)
             return
         large = nbytes >= LARGE and self._offer is not None
         blocks, most = (self._large, OFFERED) if large else (self._small, MOST)
@@ -76,7 +77,7 @@ class Spare:
                 self._on_offer(address, nbytes)
         finally:
             blocks[address] = nbytes
-        if LEAST <= nbytes <= most:
+        if nbytes <= most:
             self._shrink(blocks, most)
         else:
             self._give_up(blocks, [address])
