@@ -181,7 +181,7 @@ def bench(arguments: Sequence[str]) -> int:
 def codegen(equation: str, formats: Sequence[str], dtype: str, stage: str) -> int:
     """Print what an equation is compiled to, for operands in these formats."""
     from linnet.arrays.describe import explained
-    from linnet.frontend.einsum import noted
+    from linnet.frontend.equations import noted
 
     given = dict(_split(text) for text in formats)
     left, _, right = equation.partition("=")

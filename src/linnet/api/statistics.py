@@ -32,11 +32,13 @@ from linnet.arrays import compute, lazy
 from linnet.errors import DTypeError, ShapeError
 from linnet.formats.located import located
 from linnet.formats.tensor import Tensor
+from linnet.runtime.operation import by_kernels
 
 _WIDE = {"b": "int64", "i": "int64", "u": "uint64"}
 _ACCUMULATE = {"float32": "float64", "complex64": "complex128"}
 
 
+@by_kernels
 @located
 def sum(
     x: Array,
@@ -55,6 +57,7 @@ def sum(
     return _accumulated(table.add, as_array(x), axis, dtype, keepdims, acc_dtype)
 
 
+@by_kernels
 @located
 def prod(
     x: Array,
@@ -109,12 +112,14 @@ def accumulated_in(dtype: str, given: DType) -> str:
     return _ACCUMULATE.get(dtype, dtype) if given is None else canonical(given)
 
 
+@by_kernels
 @located
 def max(x: Array, /, *, axis: Axes = None, keepdims: bool = False) -> Array:
     """The largest element, of all or along dimensions; NaN if there is one."""
     return _extreme(table.maximum, as_array(x), axis, keepdims)
 
 
+@by_kernels
 @located
 def min(x: Array, /, *, axis: Axes = None, keepdims: bool = False) -> Array:
     """The smallest element, of all or along dimensions; NaN if there is one."""
@@ -129,12 +134,14 @@ def _extreme(function: Function, x: Any, axis: Axes, keepdims: bool) -> Array:
     return reduced(function, x, axes, keepdims) if axes else x
 
 
+@by_kernels
 @located
 def any(x: Array, /, *, axis: Axes = None, keepdims: bool = False) -> Array:
     """Whether an element is not zero, among all or along dimensions."""
     return _truth(table.logical_or, as_array(x), axis, keepdims)
 
 
+@by_kernels
 @located
 def all(x: Array, /, *, axis: Axes = None, keepdims: bool = False) -> Array:
     """Whether no element is zero, among all or along dimensions."""
@@ -150,6 +157,7 @@ def _truth(function: Function, x: Any, axis: Axes, keepdims: bool) -> Array:
 # -- means and variances ---------------------------------------------------------------------------
 
 
+@by_kernels
 @located
 def mean(
     x: Array,
@@ -185,6 +193,7 @@ def _double(x: Any) -> str:
     return "complex128" if np.dtype(dtype_of(x)).kind == "c" else "float64"
 
 
+@by_kernels
 @located
 def var(
     x: Array,
@@ -208,6 +217,7 @@ def var(
     return astype(found, _floating(x, dtype), copy=False)
 
 
+@by_kernels
 @located
 def std(
     x: Array,

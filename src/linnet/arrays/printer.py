@@ -1,4 +1,4 @@
-"""Index notation as text, which `frontend.einsum` reads back."""
+"""Index notation as text, which `frontend.equations` reads back."""
 
 from __future__ import annotations
 

@@ -25,16 +25,20 @@ def of_api(name: str) -> Callable[..., Any]:
     return function
 
 
-class _Eager:
-    """The functions of `linnet.runtime.eager`, which is imported when one is first called."""
+class _Later:
+    """The functions of a module, which is imported when one is first called."""
+
+    def __init__(self, module: str) -> None:
+        self._module = module
 
     def __getattr__(self, name: str) -> Callable[..., Any]:
-        function: Callable[..., Any] = getattr(import_module("linnet.runtime.eager"), name)
+        function: Callable[..., Any] = getattr(import_module(self._module), name)
         setattr(self, name, function)
         return function
 
 
-_eager = _Eager()
+_eager = _Later("linnet.runtime.eager")
+_known = _Later("linnet.runtime.operation")
 
 
 def _operator(name: str, *args: object) -> Any:
@@ -82,15 +86,18 @@ def method_of(name: str) -> Any:
     return method
 
 
-def reduction_of(name: str, eager: bool = False) -> Any:
+def reduction_of(name: str, eager: bool = False, by_kernels: bool = False) -> Any:
     """A method that is a function of the API, with the axis in NumPy's place."""
 
     def general(x: Any, **named: Any) -> Any:
-        return of_api(name)(x, **named)
+        return of_api(name).__wrapped__(x, **named)  # type: ignore[attr-defined]
 
     def method(self: Any, /, axis: Any = None, **named: Any) -> Any:
         if eager and not named:
             return _eager.reduction(general, name, self, axis)
+        if by_kernels:
+            named["axis"] = axis
+            return _known.operation(general, f"linnet.api.{name}", (self,), named)
         return of_api(name)(self, axis=axis, **named)
 
     method.__name__ = method.__qualname__ = name.rpartition(".")[2]
@@ -146,10 +153,12 @@ class Operators:
     # -- methods ---------------------------------------------------------------------------------
 
     sum, prod, min, max, any, all = (
-        reduction_of(f"statistics.{name}", eager=True)
+        reduction_of(f"statistics.{name}", eager=True, by_kernels=True)
         for name in ("sum", "prod", "min", "max", "any", "all")
     )
-    mean, var, std = (reduction_of(f"statistics.{name}") for name in ("mean", "var", "std"))
+    mean, var, std = (
+        reduction_of(f"statistics.{name}", by_kernels=True) for name in ("mean", "var", "std")
+    )
     argmin, argmax = reduction_of("searching.argmin"), reduction_of("searching.argmax")
     nonzero, count_nonzero = method_of("searching.nonzero"), reduction_of("searching.count_nonzero")
     astype, dot = method_of("dtypes.astype"), method_of("products.dot")

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import pickle
 import struct
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import TypeVar
 
@@ -19,6 +19,7 @@ from linnet.formats.format import Format
 from linnet.options import Options
 
 T = TypeVar("T")
+Calls = tuple[Callable[[int], int], ...]
 
 # What reading an entry that is not as we write it may come to: it is made anew, and replaced. No
 # import is among it that could raise anything else: who asks has the levels that an entry names.
@@ -28,8 +29,8 @@ _UNREADABLE = (
 )  # fmt: skip
 
 
-def load(key: str, options: Options, kind: type[T]) -> tuple[T, Callable[[int], int]] | None:
-    """What is kept under a key, and the machine code, ready to be called."""
+def load(key: str, options: Options, kind: type[T]) -> tuple[T, Calls] | None:
+    """What is kept under a key, and its machine code, ready to be called."""
     try:
         data = backend.stored(key, options)
     except CacheError:  # which those who compile tell
@@ -37,19 +38,21 @@ def load(key: str, options: Options, kind: type[T]) -> tuple[T, Callable[[int], 
     if data is None:
         return None
     try:  # nobody else can write there: machine code is loaded from it, too
-        thing, symbol, code = pickle.loads(data)
-        return (thing, backend.link(code, symbol, options)) if isinstance(thing, kind) else None
+        thing, codes = pickle.loads(data)
+        if not isinstance(thing, kind):
+            return None
+        return thing, tuple([backend.link(code, symbol, options) for symbol, code in codes])
     except _UNREADABLE:
         return None
 
 
-def store(key: str, options: Options, thing: object, machine_key: str) -> None:
-    """Keep it with the machine code that is kept under another key, if any is."""
+def store(key: str, options: Options, thing: object, machine_keys: Sequence[str]) -> None:
+    """Keep it with the machine code that is kept under other keys, if all of that is."""
     if not options.cache:
         return
     with suppress(CacheError):  # it was there a moment ago
-        found = backend.machine_code(machine_key, options)
-        data = None if found is None else _pickled((thing, *found))
+        codes = [backend.machine_code(machine_key, options) for machine_key in machine_keys]
+        data = None if None in codes else _pickled((thing, codes))
         if data is not None:
             backend.store(key, options, data)
 
@@ -64,7 +67,7 @@ def stamps(format: Format) -> list[str]:
     return [level.stamp for level in format.levels if level.stamp]
 
 
-def _pickled(entry: tuple[object, str, bytes]) -> bytes | None:
+def _pickled(entry: tuple[object, list[tuple[str, bytes] | None]]) -> bytes | None:
     """An entry as bytes; None if it has levels of a user that no other process can import."""
     try:
         return pickle.dumps(entry)

@@ -1,4 +1,4 @@
-"""From a kernel that has been called to the recipe of the operation that called it."""
+"""From kernels that have been called to the recipes of the operation that called them."""
 
 from __future__ import annotations
 
@@ -6,10 +6,58 @@ from collections.abc import Sequence
 
 from linnet.formats.tensor import Tensor
 from linnet.runtime.call import Entry
+from linnet.runtime.course import Numbers, Steps
 from linnet.runtime.handover import Result
 from linnet.runtime.ready import Recipe, Written
 from linnet.runtime.sizes import Axis, runs_of
+from linnet.runtime.slices import is_sizes
 from linnet.runtime.stand_ins import StandIns
+from linnet.runtime.watch import Seen
+
+
+def steps_of(seen: Seen, args: Sequence[Tensor], found: Tensor) -> Steps | None:
+    """How `found` comes of `args` and numbers by these calls; None if there is more to it.
+
+    What a kernel makes for another must store all its elements: how much another format stores may
+    have told which kernel came next.
+    """
+    made = [tensors[p] for entry, tensors in seen for p in entry.returned[:1]]
+    if len(made) < len(seen) or not all(map(_is_full, made[:-1])):
+        return None
+    numbers = _numbers(seen, (*args, *made))
+    known, recipes = [*args, *numbers], list[Recipe]()
+    for (entry, tensors), result in zip(seen, [*made[:-1], found], strict=True):
+        recipe = recipe_of(entry, tensors, known, result)
+        if recipe is None:
+            return None
+        recipes.append(recipe)
+        known.append(result)
+    return Steps(tuple(recipes), tuple(map(_kept, numbers)))
+
+
+def _numbers(seen: Seen, known: Sequence[Tensor]) -> list[Tensor]:
+    """Operands that are numbers, and no arguments or results."""
+    found: list[Tensor] = []
+    for entry, tensors in seen:
+        for operand in (tensors[p] for p in entry.operands):
+            new = not any(_holds_the_same(operand, other) for other in (*known, *found))
+            if new and (is_sizes(operand) or (_is_full(operand) and not operand.shape)):
+                found.append(operand)
+    return found
+
+
+def _kept(tensor: Tensor) -> Numbers:
+    contents = tensor.contents()
+    if is_sizes(tensor):
+        return Numbers(contents.shape)
+    (value,) = contents.arrays()
+    return Numbers((), str(value.dtype), value.tobytes())
+
+
+def _is_full(tensor: Tensor) -> bool:
+    """Whether a tensor stores all its elements, and nothing beside them."""
+    contents = tensor.contents()
+    return len(contents.buffers) == 1 and all(l.full for l in contents.format.levels[:-1])
 
 
 def recipe_of(

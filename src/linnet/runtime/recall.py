@@ -1,8 +1,9 @@
-"""Operations that have been done before, by this process or another, as one call of a kernel.
+"""Operations that have been done before, by this process or another, as calls of kernels.
 
 The first call of an operation on tensors of certain formats goes the general way, and is watched:
 if it comes to one kernel, that is `Ready` for the next call, and its recipe is kept in the disk
-cache for the next process, which then imports nothing of the compiler.
+cache for the next process, which then imports nothing of the compiler. So are several, where it is
+known that nothing but the key tells which (`runtime.operation`).
 """
 
 from __future__ import annotations
@@ -15,27 +16,28 @@ from linnet.formats.contents import Contents, Signature
 from linnet.formats.tensor import Tensor
 from linnet.options import current
 from linnet.runtime import kept
+from linnet.runtime.course import Course, Steps, course
 from linnet.runtime.memory import Memory
-from linnet.runtime.ready import Ready, Recipe, Slots
+from linnet.runtime.ready import Ready, Slots
 from linnet.runtime.watch import Seen, watch
 
 
 class _Never:
-    """What is no single call of a kernel, and takes the general way every time."""
+    """What is more than calls of kernels, and takes the general way every time."""
 
     def run(self, given: Sequence[Slots], held: Sequence[Contents]) -> Tensor | None:
         return None
 
 
-KNOWN: Memory[tuple[object, ...], Ready | _Never] = Memory()
+KNOWN: Memory[tuple[object, ...], Ready | Course | _Never] = Memory()
 """By operation, options, and what else the way of doing it depends on."""
 _NEVER = _Never()
 
 
-def recalled(key: tuple[object, ...]) -> Ready | None:
+def recalled(key: tuple[object, ...]) -> Ready | Course | _Never | None:
     """What another process has found for an operation, which is known from now on."""
-    found = kept.load(_text(key), current(), Recipe)
-    return None if found is None else KNOWN.put(key, Ready(*found))  # type: ignore[return-value]
+    found = kept.load(_text(key), current(), Steps)
+    return None if found is None else KNOWN.put(key, course(*found))
 
 
 def learned(
@@ -43,24 +45,31 @@ def learned(
     args: Sequence[Tensor],
     general: Callable[..., Any],
     given: Sequence[object],
+    sized: bool = False,
 ) -> Any:
-    """What the general way gives; how it got there is remembered."""
+    """What the general way gives; how it got there is remembered.
+
+    `sized` says that the key has all sizes, so that numbers may follow from them, and that which
+    kernels are called follows from it.
+    """
     with watch() as seen:
         found = general(*given)
-    recipe = None
-    if len(seen) == 1 and type(found) is Tensor:
-        recipe = import_module("linnet.runtime.learning").recipe_of(*seen[0], args, found)
-    return known_as(key, recipe, seen, found)
+    steps = None
+    if type(found) is Tensor and (len(seen) == 1 or (seen and sized)):
+        steps = import_module("linnet.runtime.learning").steps_of(seen, args, found)
+    return known_as(
+        key, steps if steps is None or sized or not steps.numbers else None, seen, found
+    )
 
 
-def known_as(key: tuple[object, ...], recipe: Recipe | None, seen: Seen, found: Any) -> Any:
-    """Remember how an operation came to what was found, by the kernel that was seen."""
-    if recipe is None:
+def known_as(key: tuple[object, ...], steps: Steps | None, seen: Seen, found: Any) -> Any:
+    """Remember how an operation came to what was found, by the kernels that were seen."""
+    if steps is None:
         KNOWN.put(key, _NEVER)
         return found
-    entry = seen[0][0]
-    KNOWN.put(key, Ready(recipe, entry.call))
-    kept.store(_text(key), current(), recipe, entry.key)
+    entries = [entry for entry, _ in seen]
+    KNOWN.put(key, course(steps, [entry.call for entry in entries]))
+    kept.store(_text(key), current(), steps, [entry.key for entry in entries])
     return found
 
 

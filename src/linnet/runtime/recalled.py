@@ -80,7 +80,7 @@ def recalled(kernel: Kernel, signatures: Sequence[Signature]) -> Recalled | None
     found = kept.load(_key(kernel, signatures), options, Plain)
     if found is None:
         return None
-    plain, call = found
+    plain, (call,) = found
     return Recalled(
         kernel.program.name, kernel.program.params, call, plain.operands,
         tuple([r._replace(rooms=[0] * len(r.kinds)) for r in plain.results]), plain.order,
@@ -99,7 +99,7 @@ def keep(kernel: Kernel, signatures: Sequence[Signature], entry: Entry) -> None:
     results = tuple([r._replace(at=None, rooms=[]) for r in entry.results])
     plain = Plain(entry.operands, results, entry.order, checks, entry.other_checks,
                   entry.returned, entry.own, entry.fixed, entry.limits, entry.key)  # fmt: skip
-    kept.store(_key(kernel, signatures), current(), plain, entry.key)
+    kept.store(_key(kernel, signatures), current(), plain, (entry.key,))
 
 
 def _key(kernel: Kernel, signatures: Sequence[Signature]) -> str:

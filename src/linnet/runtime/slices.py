@@ -77,3 +77,9 @@ def sizes(numbers: tuple[int, ...]) -> Tensor:
     if max(numbers) < NARROW:
         made.contents()._signature = signature  # which takes longer to find than the kernel to run
     return made
+
+
+def is_sizes(tensor: Tensor) -> bool:
+    """Whether a tensor is nothing but such numbers."""
+    contents = tensor.contents()
+    return contents.shape != () and contents.buffers is _sizes_format(len(contents.shape))[1]

@@ -24,6 +24,7 @@ from linnet.formats.contents import Signature
 from linnet.formats.format import Format
 from linnet.formats.tensor import Tensor
 from linnet.options import current
+from linnet.runtime.course import Steps
 from linnet.runtime.measure import measure
 from linnet.runtime.ready import Ready, Recipe
 from linnet.runtime.recall import KNOWN, known_as, recalled
@@ -123,7 +124,7 @@ def _learned(
     recipe = None
     if len(seen) == 1 and type(found) is Tensor:
         recipe = _recipe(seen, args[place], args[1 - place], found, fill)
-    return known_as(key, recipe, seen, found)
+    return known_as(key, None if recipe is None else Steps((recipe,)), seen, found)
 
 
 def _recipe(seen: Seen, x: Tensor, number: Number, found: Tensor, fill: Number) -> Recipe | None:

@@ -13,7 +13,7 @@ from linnet.arrays.check import index_sizes, indices, operands
 from linnet.arrays.interpret import run
 from linnet.arrays.printer import show
 from linnet.errors import FormatError, KernelSyntaxError, ShapeError
-from linnet.frontend.einsum import read
+from linnet.frontend.equations import read
 from linnet.testing import dense
 
 E0 = ln.Element(0.0)

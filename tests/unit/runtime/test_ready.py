@@ -314,8 +314,8 @@ def test_machine_code_that_cannot_be_linked_is_none(monkeypatch):
         data = genuine(key, options)
         if data is None or not key.startswith("operation"):
             return data
-        recipe, symbol, code = pickle.loads(data)
-        return pickle.dumps((recipe, symbol, code[:100]))
+        steps, ((symbol, code),) = pickle.loads(data)
+        return pickle.dumps((steps, [(symbol, code[:100])]))
 
     monkeypatch.setattr(backend, "stored", cut)
     assert told(a @ x) == expected

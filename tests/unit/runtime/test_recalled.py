@@ -208,8 +208,8 @@ def test_machine_code_that_cannot_be_linked(monkeypatch):
         data = genuine(key, options)
         if data is None or not key.startswith("kernel\n"):
             return data
-        thing, symbol, code = pickle.loads(data)
-        return pickle.dumps((thing, symbol, code[:100]))
+        thing, ((symbol, code),) = pickle.loads(data)
+        return pickle.dumps((thing, [(symbol, code[:100])]))
 
     monkeypatch.setattr(backend, "stored", cut)
     kernel = spmv()

@@ -1,0 +1,70 @@
+"""`Course`: an operation that is known to be some calls of kernels, one after the other.
+
+A kernel reads the arguments of the operation, numbers that follow from their sizes, and what the
+kernels before it have made. As each of them knows how to succeed and nothing else (`ready`), so
+does the whole: nothing has happened if it gives None.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from linnet.formats.addresses import address_of
+from linnet.formats.contents import Contents
+from linnet.formats.tensor import Tensor
+from linnet.records import NamedTuple
+from linnet.runtime.ready import Ready, Recipe, Slots
+from linnet.runtime.slices import slots_of
+
+
+class Numbers(NamedTuple):
+    """An operand that is a number in memory, or several as sizes (`runtime.slices.sizes`)."""
+
+    sizes: tuple[int, ...]
+    dtype: str = ""
+    held: bytes = b""
+
+
+class Steps(NamedTuple):
+    """How an operation on tensors is calls of kernels: plain data, which is kept on disk.
+
+    The arguments of a recipe are those of the operation, then the numbers, then the results of the
+    recipes before it.
+    """
+
+    recipes: tuple[Recipe, ...]
+    numbers: tuple[Numbers, ...] = ()
+
+
+class Course:
+    """Kernels with everything bound, and the numbers that they are given."""
+
+    __slots__ = ("_held", "_ready", "_slots")
+
+    def __init__(self, steps: Steps, calls: Sequence[Callable[[int], int]]) -> None:
+        self._held = [np.frombuffer(n.held, n.dtype or "b").copy() for n in steps.numbers]
+        pairs = zip(steps.numbers, self._held, strict=True)
+        self._slots: list[Slots] = [
+            (address_of(held), 1, 1) if n.dtype else slots_of(n.sizes) for n, held in pairs
+        ]
+        self._ready = [Ready(*step) for step in zip(steps.recipes, calls, strict=True)]
+
+    def run(self, given: Sequence[Slots], held: Sequence[Contents]) -> Tensor | None:
+        """The result for arguments with these slots; None if the general way has to be gone."""
+        known, made = [*given, *self._slots], list[Tensor]()  # whose memory is read further on
+        for ready in self._ready:
+            found = ready.run(tuple(known), held)
+            if found is None:
+                return None
+            made.append(found)
+            known.append(found.contents().slots)
+        return made[-1]
+
+
+def course(steps: Steps, calls: Sequence[Callable[[int], int]]) -> Ready | Course:
+    """What can be run: a single kernel that is given nothing else needs no more than itself."""
+    if len(calls) == 1 and not steps.numbers:
+        return Ready(steps.recipes[0], calls[0])
+    return Course(steps, calls)
