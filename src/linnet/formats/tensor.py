@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from functools import lru_cache
 from types import MappingProxyType
 from typing import Any
 
@@ -191,13 +192,10 @@ class Tensor(Operators, Habits):
 
         Arrays that both formats have are shared, as values and columns are by CSR and COO.
         """
-        contents = self.contents()
-        dtype = contents.format.dtype
-        assert dtype is not None
-        found = settle(as_format(format, self.ndim), dtype, contents.format.fill_value)
-        if found == contents.format:
-            return self
-        return _converted(self, found)
+        held = self.contents().format
+        wanted = as_format(format, held.ndim)
+        found = _settled(wanted, wanted.name, held)
+        return self if found == held else _converted(self, found)
 
     def copy(self) -> Tensor:
         """The same tensor in memory of its own."""
@@ -284,6 +282,13 @@ class Tensor(Operators, Habits):
         if contents is None:
             return _restore, (*parts, None, ())
         return _restore, (*parts, contents.shape, contents.arrays())
+
+
+@lru_cache(maxsize=1024)
+def _settled(format: Format, name: str | None, held: Format) -> Format:
+    """What a format is for the values of another, which is equal to those of other names."""
+    assert held.dtype is not None
+    return settle(format, held.dtype, held.fill_value)
 
 
 def _converted(tensor: Tensor, format: Format) -> Tensor:

@@ -193,7 +193,9 @@ def conversion(x: Tensor, format: Format) -> Tensor:
         ready = _known(key) or recalled(key)
         if ready is None:
             return learned(key, (x,), _converted, (x, format))  # type: ignore[no-any-return]
-        found = ready.run([p._slots or p.slots], (p,))
+        if p._measure is None:
+            measure(p)  # which tells whether others hold its memory
+        found = ready.run([p._slots or p.slots], () if p._shared else (p,))
         if found is not None:
             return found
     return _converted(x, format)

@@ -39,4 +39,10 @@ def measure(contents: Contents) -> tuple[int, ...]:
 def is_long(contents: Contents) -> bool:
     """Whether there are many entries, whose coordinates fit the keys that are sorted."""
     many = max([buffer.length for buffer in contents.buffers], default=0) >= MANY
-    return many and sum(key_bits(contents.shape)) <= KEY
+    return many and _fits(contents.shape)
+
+
+@lru_cache(maxsize=4096)
+def _fits(shape: tuple[int, ...]) -> bool:
+    """Whether all coordinates of an element fit a key."""
+    return sum(key_bits(shape)) <= KEY
