@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 from tests.oracle.check import Subject, check
-from tests.oracle.functions import both, unless
+from tests.oracle.functions import both, clipped, unless
 
 import linnet as ln
 
@@ -136,3 +136,59 @@ def test_a_comparison_of_an_index_with_itself_is_known():
     args = {"Y": ln.empty_tensor(ln.SparseList(ln.Element(0.0))), "a": ln.asarray(np.zeros(N))}
     args["b"] = ln.scalar(1.0)
     check(Subject.of(with_itself.program, args), args)
+
+
+@ln.kernel
+def opposite(y, a):
+    y[...] = 0
+    for i in ...:
+        y[i] = -a[i]
+    return y
+
+
+@ln.kernel
+def signed(y, a, b):
+    y[...] = 0
+    for i in ...:
+        y[i] = ln.copysign(a[i], b[i])
+    return y
+
+
+def test_nothing_has_no_sign():
+    """The opposite of what is not stored is -0.0, which is not written over 0.0."""
+    a, b = some(0.0), some(-1.0)
+    for kernel, operands in ((opposite, {"a": a}), (signed, {"a": a, "b": b})):
+        args = {"y": ln.empty_tensor(ln.CSF(1)), **operands}
+        check(Subject.of(kernel.program, args), args)
+        assert kernel(*args.values()).nnz == a.nnz
+
+
+@ln.kernel
+def whole_or_not(y, a, b, c):
+    y[...] = 0
+    for i in ...:
+        y[i] = a[i] if c[i] > 0 else b[i]
+    return y
+
+
+@pytest.mark.parametrize("dtype", ["int64", "int8"])
+def test_what_is_left_of_a_choice_has_the_type_of_the_choice(dtype):
+    """Integers that are chosen among floats are floats: they are rounded, and may be too large."""
+    b = np.array([0, 3, 2**53 + 1, -1, 0, 2**60 + 1])
+    args = {"y": ln.empty_tensor(ln.CSF(1).with_dtype(dtype)), "a": some(0.0), "b": b, "c": TESTS}
+    args = {name: ln.asarray(x) if isinstance(x, np.ndarray) else x for name, x in args.items()}
+    check(Subject.of(whole_or_not.program, args), args)
+
+
+@ln.kernel
+def clip_chosen(y, a, b):
+    y[...] = 0.0
+    y[()] += a[0] * a[0] if not a[0] < a[0] else clipped(a[0] if a[0] < b[0] else np.uint16(1))
+    return y
+
+
+def test_a_number_that_is_left_of_a_choice_has_its_type():
+    """As a uint16 the function of it would be refused."""
+    a = ln.asarray(np.arange(-2.0, 4.0))
+    args = {"y": ln.scalar(0.0), "a": a, "b": some(0.0)}
+    check(Subject.of(clip_chosen.program, args), args)

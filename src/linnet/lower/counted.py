@@ -20,26 +20,38 @@ from linnet.lower.context import Context
 def counting(ctx: Context, storage: Storage, writing: imp.Block) -> imp.Block:
     """Code that adds up, per fiber, the entries that other code will write.
 
-    Needs: code that reads nothing of what it writes, but to write it.
+    Needs: code that reads nothing of what it writes, but to write it. An entry is complete when
+    the place for the next one of its fiber p is stored, in `ptr[p + 1]`.
     """
     counts, ptr = storage.counts, storage.buffers[-2]["ptr"]
     assert counts is not None
 
     def rule(node: imp.Node) -> imp.Node | None:
         match node:
-            case imp.Store(buffer, imp.Binary("+", fiber, imp.Const(1))) if buffer == ptr:
+            case imp.Store(buffer, after) if buffer == ptr:
+                fiber = _before(after)
                 return imp.Store(counts, fiber, counts[fiber] + imp.Const(1, counts.dtype))
             case imp.Store() | imp.Fill() | imp.Grow():
                 return imp.EMPTY
         return None
 
     effects = Effects(ctx.b.codelets.values())
-    written = effects.of(writing).changes
     left = rewrite(writing, rule)
     while (less := remove_dead(left, effects)) is not left:
         left = less
-    assert not effects.of(left).loads & (written | {ptr.name})
+    before, after = effects.of(writing), effects.of(left)
+    assert after.changes <= {counts.name}
+    assert not after.loads & before.changes
     return _renamed(ctx, left)
+
+
+def _before(index: imp.Expr) -> imp.Expr:
+    """`p` of `p + 1`."""
+    match index:
+        case imp.Binary("+", fiber, imp.Const(1)):
+            return fiber
+        case _:
+            return index - 1
 
 
 def _renamed(ctx: Context, block: imp.Block) -> imp.Block:

@@ -236,11 +236,16 @@ def take_case(call: loops.Call, types: Types) -> loops.Expr | None:
     for case in sorted(call.function.cases, key=lambda case: -len(case.values)):
         if all(k in known and same(known[k], value) for k, value in case.values):
             found = loops.Call(case.function, tuple([call.args[k] for k in case.order]))
-            wanted = concrete(dtype_of(call, types))
-            if concrete(dtype_of(found, types)) == wanted:
-                return found
-            return loops.Call(astype[wanted], (found,))
+            return converted(found, concrete(dtype_of(call, types)), types)
     return None
+
+
+def converted(expr: loops.Expr, dtype: str, types: Types) -> loops.Expr:
+    """`expr` as a value of type `dtype`; a number that takes the type of its company is one."""
+    if dtype.startswith("weak_"):
+        return expr
+    known = typed(expr, dtype, types)
+    return loops.Call(astype[dtype], (expr,)) if known is None else known
 
 
 def typed(expr: loops.Expr, dtype: str, types: Types) -> loops.Expr | None:

@@ -18,7 +18,7 @@ from linnet import loops
 from linnet.algebra.function import Function
 from linnet.algebra.table import logical_or, where
 from linnet.loops.types import dtype_of
-from linnet.normalize.collapse import GUARD, annihilate, is_resolved, typed
+from linnet.normalize.collapse import GUARD, annihilate, converted, is_resolved, typed
 from linnet.normalize.known import (
     HELD,
     JUNCTIONS,
@@ -107,7 +107,8 @@ def _decided(
             result = _guarded(HELD, negated(cond), result, otherwise)
         return result
     cond, fill, otherwise = told[0 if all(exact) else exact.index(False)]
-    inner = simplify(_with(call, k, elsewhere(arg, fill)))
+    rest = converted(elsewhere(arg, fill), dtype_of(arg, types), types)
+    inner = simplify(_with(call, k, rest))
     return _guarded(GUARD, negated(cond), inner, otherwise)
 
 

@@ -32,8 +32,7 @@ from linnet.loops.rewrite import (
 from linnet.loops.types import dtype_of
 from linnet.normalize import branches, guards
 from linnet.normalize.agreed import runs_within
-from linnet.normalize.branches import identical
-from linnet.normalize.collapse import GUARD, annihilate, typed
+from linnet.normalize.collapse import GUARD, annihilate, converted, typed
 from linnet.normalize.collapse import collapse as collapsed
 from linnet.normalize.facts import Facts
 from linnet.normalize.known import (
@@ -82,8 +81,9 @@ def _simplify_assign(stmt: loops.Assign, facts: Facts) -> loops.Stmt:
         return loops.NOTHING
     for cond, literal in known(stmt.value) if _leaves_out(stmt, facts) else ():
         if _is_idle(replace(stmt, value=literal), facts):
-            value = simplify_expr(elsewhere(stmt.value, literal), facts)
-            rest = replace(stmt, value=settled(value))
+            dtype = dtype_of(stmt.value, facts.types)
+            value = converted(elsewhere(stmt.value, literal), dtype, facts.types)
+            rest = replace(stmt, value=settled(simplify_expr(value, facts)))
             if rest == stmt:  # a part of it is, that is not told from the rest
                 continue
             then = _simplify_assign(rest, facts)
@@ -225,7 +225,7 @@ def _is_idle(stmt: loops.Assign, facts: Facts) -> bool:
         return stmt.value.structural
     if op is None:
         kept = _as_stored(stmt.value, fact.dtype) if fact.once else value
-        return fact.once and fact.init is not None and identical(kept, fact.init)
+        return fact.once and fact.init is not None and same(kept, fact.init)
     # An update converts: adding 0.5 to an integer, or 0 to a boolean, is judged in the common type,
     # and `inf and inf` is a truth value.
     meet = op.types((fact.dtype, dtype_of(stmt.value, facts.types)))
