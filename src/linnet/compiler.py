@@ -16,6 +16,7 @@ from linnet.imp.append_at_once import append_at_once
 from linnet.imp.ask_ahead import ask_ahead
 from linnet.imp.check import check as check_code
 from linnet.imp.consecutive import Known
+from linnet.imp.count_anyway import count_anyway
 from linnet.imp.end_fibers import end_fibers
 from linnet.imp.fuse_ranges import fuse_ranges
 from linnet.imp.hoist import hoist
@@ -152,7 +153,7 @@ def improve(kernel: imp.Kernel, known: Known, counters: frozenset[str]) -> imp.K
     """Rearrange simplified code as an expert would."""
     better = end_fibers(hoist(raise_flags(kernel)), known)
     better = append_at_once(reserve_ahead(fuse_ranges(better, known), known), known)
-    better = append_anyway(better, known)
+    better = count_anyway(append_anyway(better, known))
     better = own_sums(jam(hold_rows(walk_together(better))))
     better = compute_ahead(strips(whole_tiles(better), counters), is_vectorized)
     better = two_sums(scatter_ahead(ask_ahead(better), known))
