@@ -189,3 +189,38 @@ def test_questions_of_numpy():
     same(np.sum(x, where=True), np.sum(a))
     with pytest.raises(TypeError):
         np.add(x, x, where=a > 0)
+
+
+BAD: dict[str, tuple[Any, str]] = {
+    "a ragged list": (lambda xp, x: xp.asarray([[1.0], [1.0, 2.0]]), "differ in length"),
+    "shapes": (lambda xp, x: x + xp.ones((2, 3)), r"\(3, 3\), \(2, 3\)"),
+    "an axis": (lambda xp, x: x.sum(axis=2), "axis 2 .* 2 dimensions"),
+    "an axis from behind": (lambda xp, x: xp.sort(x, axis=-3), "axis -3 .* 2 dimensions"),
+    "an axis of an order": (lambda xp, x: xp.argsort(x, axis=2), "axis 2 .* 2 dimensions"),
+    "an axis twice": (lambda xp, x: x.sum(axis=(0, 0)), r"\(0, 0\) name one dimension twice"),
+    "half an axis": (lambda xp, x: x.sum(axis=0.5), "integer, not 0.5"),
+    "bits of floats": (lambda xp, x: x & x, "not defined for float64"),
+    "the complement of floats": (lambda xp, x: ~x, "not defined for float64"),
+    "a mask": (lambda xp, x: x[np.ones((2, 3), bool)], r"\(2, 3\) does not fit: .* 2 .* 0, .* 3"),
+    "a short mask": (lambda xp, x: x[np.ones(2, bool)], r"\(2,\) does not fit: .* 2 .* 0, .* 3"),
+    "NaN as an index": (lambda xp, x: x[float("nan")], "nan is not an index"),
+    "NaN among indices": (lambda xp, x: x[np.array([np.nan])], "is not an index"),
+    "a position": (lambda xp, x: x[[0, 3]], "index 3 is out of bounds for dimension 0 with size 3"),
+    "a shape": (lambda xp, x: x.reshape((2, 4)), r"9 elements .* \(2, 4\)"),
+    "a product": (lambda xp, x: x @ xp.ones(4), r"\(3, 3\) and \(4,\)"),
+    "what is joined": (lambda xp, x: xp.concat([x, xp.ones((3, 2))]), r"\(3, 3\) and \(3, 2\)"),
+    "a dimension of size 3": (lambda xp, x: xp.squeeze(x, axis=0), r"\(3, 3\) has size 3"),
+}
+
+
+@pytest.mark.parametrize("name", list(BAD))
+@pytest.mark.parametrize("format", [ln.CSR, ln.COO, ln.DENSE], ids=str)
+def test_bad_input_is_what_it_is_to_numpy(name: str, format: Any):
+    """The exception is one of NumPy's kind, and has the shapes and positions in its words."""
+    call, text = BAD[name]
+    with pytest.raises(Exception) as theirs:  # noqa: PT011
+        call(np, np.eye(3))
+    with pytest.raises(ln.LinnetError, match=text) as ours:
+        call(ln, ln.asarray(np.eye(3), format=format))
+    for kind in (ValueError, IndexError, TypeError):
+        assert not isinstance(theirs.value, kind) or isinstance(ours.value, kind)
