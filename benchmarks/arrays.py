@@ -100,6 +100,8 @@ ARITHMETIC: dict[str, tuple[Function, Function, Function | None]] = {
         lambda A, B, rows: A.max(axis=1).toarray().reshape(-1),
         lambda A, B, rows: A.max(axis=1),
     ),
+    "A.sum()": _same(lambda A, B, rows: A.sum()),
+    "A.max()": _same(lambda A, B, rows: A.max()),
     "A > 1": _same(lambda A, B, rows: A > 1.0),
 }
 PARTS: dict[str, tuple[Function, Function, Function | None]] = {

@@ -81,7 +81,8 @@ def argsort(
     x = as_tensor(x)
     check_kind(x, "biuf", "argsort")
     d = axis_number(axis, x.ndim)
-    refuse_large(x.size, "the result of argsort")
+    if not is_dense(x.contents().format):
+        refuse_large(x.size, "the result of argsort")
     if not is_large(x):
         return dense(_order(x.to_numpy(), d, descending))
     others = tuple(n for m, n in enumerate(shape_of(x)) if m != d)
