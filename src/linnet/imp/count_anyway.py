@@ -14,7 +14,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from linnet import imp
-from linnet.imp.rewrite import rewrite
+from linnet.imp.rewrite import rewrite, statements
 
 Steps = dict[imp.Var, imp.Expr]
 """By how much variables are made larger."""
@@ -25,8 +25,11 @@ def count_anyway(kernel: imp.Kernel) -> imp.Kernel:
 
     Needs: simplified code.
     """
+    branches = [s for s in statements(kernel.body) if isinstance(s, imp.If)]
+    if all(_counted(branch) is None for branch in branches):
+        return kernel
     body = rewrite(kernel.body, lambda node: _counted(node) if isinstance(node, imp.If) else None)
-    return kernel if body is kernel.body else replace(kernel, body=body)
+    return replace(kernel, body=body)
 
 
 def _counted(branch: imp.If) -> imp.Block | None:

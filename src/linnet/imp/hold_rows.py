@@ -20,7 +20,7 @@ from dataclasses import replace
 from linnet import imp
 from linnet.imp.effects import Effects, effects_of
 from linnet.imp.fresh import fresh_names
-from linnet.imp.rewrite import rebuild, substitute, walk
+from linnet.imp.rewrite import rebuild, statements, substitute, walk
 from linnet.imp.rows import Sum, around, clears, sum_of_rows
 from linnet.names import Names
 
@@ -34,10 +34,12 @@ def hold_rows(kernel: imp.Kernel) -> imp.Kernel:
 
     Needs: simplified code.
     """
-    found = _Pass(effects_of(kernel.codelets), fresh_names(kernel))
-    body = found.inside(kernel.body)
-    if not found.scratch:
+    effects = effects_of(kernel.codelets)
+    loops = [s for s in statements(kernel.body) if isinstance(s, imp.For)]
+    if all(_plain_sum(loop, effects) is None for loop in loops):
         return kernel
+    found = _Pass(effects, fresh_names(kernel))
+    body = found.inside(kernel.body)
     assert isinstance(body, imp.Block)
     return replace(kernel, body=body, scratch=(*kernel.scratch, *found.scratch))
 
@@ -63,8 +65,8 @@ class _Pass:
         """The statements, of which a sum of rows takes one along that clears the row before it."""
         found, out = len(self.scratch), list[imp.Stmt]()
         for stmt in stmts:
-            rows = sum_of_rows(stmt, self.effects) if isinstance(stmt, imp.For) else None
-            if rows is not None and _is_plain(rows):
+            rows = _plain_sum(stmt, self.effects) if isinstance(stmt, imp.For) else None
+            if rows is not None:
                 clear = out.pop() if out and clears(out[-1], rows) else None
                 out.append(self._in_strips(rows, clear))
             else:
@@ -116,7 +118,9 @@ class _Pass:
         )
 
 
-def _is_plain(rows: Sum) -> bool:
-    """Whether vectors hold the row, and nothing is called that would want their registers."""
-    called = any(isinstance(n, imp.Call) for n in walk(rows.around[0]))
-    return rows.store.buffer.dtype in _SIZES and not called
+def _plain_sum(loop: imp.For, effects: Effects) -> Sum | None:
+    """A sum of rows that vectors hold, and in which nothing is called that wants registers, too."""
+    rows = sum_of_rows(loop, effects)
+    if rows is None or rows.store.buffer.dtype not in _SIZES:
+        return None
+    return None if any(isinstance(n, imp.Call) for n in walk(loop)) else rows

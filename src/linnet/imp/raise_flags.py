@@ -13,7 +13,7 @@ from dataclasses import replace
 
 from linnet import imp
 from linnet.imp.effects import Effects, breaks, effects_of
-from linnet.imp.rewrite import rewrite
+from linnet.imp.rewrite import rewrite, statements
 
 
 def raise_flags(kernel: imp.Kernel) -> imp.Kernel:
@@ -21,6 +21,8 @@ def raise_flags(kernel: imp.Kernel) -> imp.Kernel:
 
     Needs: simplified code.
     """
+    if not any(isinstance(s, imp.Assign) and _when(s) is not None for s in statements(kernel.body)):
+        return kernel
     effects = effects_of(kernel.codelets)
 
     def rule(node: imp.Node) -> imp.Node | None:
