@@ -49,17 +49,17 @@ class Calls:
         self._known: dict[Key, Remembered | str] = {}  # replaced as a whole: threads may look
         self._readable = True  # until something else is known
 
-    @located
     def __call__(self, args: Sequence[Any], named: Mapping[str, Any]) -> Any:
         """What the function returns, computed."""
-        given = [_argument(arg) for arg in (*args, *named.values())]
-        names = (*named,)
-        key = _key(given, names) if self._readable else None
+        values = (*args, *named.values()) if named else args
+        given = [arg if type(arg) is Tensor else _argument(arg) for arg in values]
+        names = tuple(named)
+        key, arrays = _key(given, names) if self._readable else (None, [])
         found = None if key is None else self._known.get(key)
         if type(found) is Remembered and found.captured.holds():
             try:
-                return found.run([arg for arg in given if type(arg) is Tensor])
-            except LinnetError:  # whoever runs the function tells what is wrong, and where
+                return found.run(arrays)
+            except LinnetError:  # those who run the function tell what is wrong, and where
                 return self._computed(given, names)
         if key is None or found == _NEVER:
             return self._computed(given, names)
@@ -72,6 +72,7 @@ class Calls:
         known = self._known if len(self._known) < _KINDS else {}
         self._known = {**known, key: how}
 
+    @located
     def _computed(self, given: Sequence[Any], names: Sequence[str]) -> Any:
         """The function run by Python, and what it returns computed."""
         made = self._made(given, names)
@@ -84,6 +85,7 @@ class Calls:
         first = len(given) - len(names)
         return self._function(*lazily[:first], **dict(zip(names, lazily[first:], strict=True)))
 
+    @located
     def _learned(self, key: Key, given: Sequence[Any], names: Sequence[str]) -> Any:
         """The same; how it went is remembered, if it goes that way whenever arguments are alike."""
         around = captured(self._function)
@@ -102,11 +104,10 @@ class Calls:
         if computed or sources is None or not _is_told(made) or not around.holds():
             self._remember(key, _NEVER)
             return _with_parts(made, iter(outs))
-        parts = _with_parts(made, repeat(_HERE))
         self._remember(key, Remembered(
             around, plan, sources, tuple(trace.numbers), tuple([n.shape for n in trace.nodes]),
             tuple([(k, outs[k].contents().format) for k in plan.filled]),
-            bound_of(plan, trace, sources, outs, seen), lambda outs: _with_parts(parts, iter(outs)),
+            bound_of(plan, trace, sources, outs, seen), _parts_of(made),
         ))  # fmt: skip
         return _with_parts(made, iter(outs))
 
@@ -120,6 +121,7 @@ def _evaluated(nodes: Sequence[Node]) -> tuple[list[Tensor], Plan, Trace]:
 # -- arguments -------------------------------------------------------------------------------------
 
 
+@located
 def _argument(value: Any) -> Any:
     """An array becomes a tensor; numbers and other things stay as they are."""
     if type(value) is Tensor or type(value) in _EXACT:
@@ -130,28 +132,29 @@ def _argument(value: Any) -> Any:
     return asarray(value) if is_array and not isinstance(value, Tensor | Lazy) else value
 
 
-def _key(given: Sequence[Any], names: tuple[str, ...]) -> Key | None:
-    """What of arguments the way of computing depends on; None if that may be anything."""
+def _key(given: Sequence[Any], names: tuple[str, ...]) -> tuple[Key | None, list[Tensor]]:
+    """What of arguments the way of computing depends on, if that can be told; and the arrays."""
     key: list[object] = [id(current()), names]
-    arrays: list[int] = []
+    arrays: list[Tensor] = []
     for arg in given:
         kind = type(arg)
         if kind is Tensor:
-            contents = arg._contents
-            if contents is None:
-                return None
-            key += (contents._signature or contents.signature, contents.shape,
-                    contents._measure or measure(contents))  # fmt: skip
-            arrays.append(id(arg))
+            held = arg._contents
+            if held is None:
+                return None, arrays
+            key += (held._signature or held.signature, held.shape, held._measure or measure(held))
+            arrays.append(arg)
         elif kind in _EXACT:
             key += (kind, arg)
         elif kind in _BY_TEXT and _is_plain(arg):
             key += (kind, repr(arg))
         else:
-            return None
-    if len(arrays) > 1 and len({*arrays}) < len(arrays):
-        key.append(tuple([arrays.index(array) for array in arrays]))
-    return tuple(key)
+            return None, arrays
+    if len(arrays) > 1:
+        ids = [*map(id, arrays)]
+        if len({*ids}) < len(ids):
+            key.append(tuple([ids.index(k) for k in ids]))
+    return tuple(key), arrays
 
 
 def _is_plain(value: Any) -> bool:
@@ -177,6 +180,14 @@ def _is_told(made: object) -> bool:
             return all(map(is_fixed, made)) and all(map(_is_told, made.values()))
         case _:
             return is_fixed(made)
+
+
+def _parts_of(made: object) -> Callable[[Sequence[Tensor]], object] | None:
+    """How tensors become what a function returns; None if that is one of them."""
+    if isinstance(made, Lazy):
+        return None
+    parts = _with_parts(made, repeat(_HERE))
+    return lambda outs: _with_parts(parts, iter(outs))
 
 
 def _lazy_parts(made: object) -> Iterator[Lazy]:

@@ -7,7 +7,7 @@ lazy does not wait for them.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import wraps
+from functools import cache, wraps
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -187,6 +187,7 @@ def fuse(function: Callable[..., Any]) -> Callable[..., Any]:
     return fused
 
 
+@cache
 def _module(name: str) -> Any:
     return import_module(f"linnet.arrays.{name}")
 

@@ -15,6 +15,7 @@ from linnet.arrays.evaluate import run
 from linnet.arrays.nodes import Constant, Map
 from linnet.arrays.plan import Plan
 from linnet.arrays.trace import Trace
+from linnet.formats.contents import Contents
 from linnet.formats.format import Format
 from linnet.formats.tensor import Tensor
 from linnet.records import dataclass
@@ -32,10 +33,19 @@ class Bound:
 
     def run(self, arrays: Sequence[Tensor]) -> Tensor | None:
         """The result; None if something is not as usual."""
-        held = [array.contents() for array in arrays]
-        known = [c._slots or c.slots for c in held]
-        given = [known[s] if type(s) is int else s for s in self.slots]
-        return self.ready.run(given, [c for c in held if not c._shared])  # type: ignore[arg-type]
+        given: list[Slots] = []
+        held: list[Contents] = []
+        for s in self.slots:
+            if isinstance(s, tuple):
+                given.append(s)
+                continue
+            contents = arrays[s]._contents
+            if contents is None:
+                return None
+            given.append(contents._slots or contents.slots)
+            if not contents._shared:
+                held.append(contents)
+        return self.ready.run(given, held)
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,19 +59,19 @@ class Remembered:
     shapes: tuple[tuple[int, ...], ...]  # of all nodes
     filled: tuple[tuple[int, Format], ...]  # results with another format than they are made in
     bound: Bound | None
-    results: Callable[[Sequence[Tensor]], object]  # what the function returns, made of tensors
+    parts: Callable[[Sequence[Tensor]], object] | None  # of what is returned, if not one tensor
 
     def run(self, arrays: Sequence[Tensor]) -> object:
         """What the function returns for other arrays."""
         found = None if self.bound is None else self.bound.run(arrays)
         if found is not None:
-            return self.results((found,))
+            return found if self.parts is None else self.parts((found,))
         tensors = [arrays[s] if isinstance(s, int) else s for s in self.sources]
         outs = run(self.plan, tensors, self.numbers, self.shapes)
         for k, format in self.filled:
             contents = outs[k].contents()
             outs[k] = Tensor(format, contents.shape, contents.buffers)
-        return self.results(outs)
+        return outs[0] if self.parts is None else self.parts(outs)
 
 
 def sources_of(trace: Trace, arrays: Sequence[Tensor]) -> tuple[int | Tensor, ...] | None:

@@ -43,18 +43,15 @@ def made(
     Needs: arrays that nobody changes meanwhile, and numbers, if any, that are not negative.
     """
     held = [x.contents() for x in tensors]
-    # a kernel goes from neighbour to neighbour; `share`, in the first call, sees to it as well
-    maps = [array if array.flags.c_contiguous else array.copy() for array in maps]
-    kinds = [(array.dtype, array.ndim) for array in maps]
-    alike = len(tensors) > 1 and tuple([[*map(id, tensors)].index(id(x)) for x in tensors])
-    key = (
-        kernel,
-        id(current()),
-        target,
-        alike,
-        *[c._signature or c.signature for c in held],
-        *kinds,
-    )
+    key: tuple[object, ...] = (
+        kernel, id(current()), target, *[c._signature or c.signature for c in held],
+    )  # fmt: skip
+    if maps:
+        # a kernel goes from neighbour to neighbour; `share`, in the first call, sees to it as well
+        maps = [array if array.flags.c_contiguous else array.copy() for array in maps]
+        key = (*key, *[(array.dtype, array.ndim) for array in maps])
+    if len({*map(id, tensors)}) < len(tensors):
+        key = (*key, tuple([[*map(id, tensors)].index(id(x)) for x in tensors]))
     known = _KNOWN.get(key)
     # who watches is to see the kernel
     if type(known) is Ready and not WATCHED and max(numbers, default=0) < NARROW:
