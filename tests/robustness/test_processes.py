@@ -30,7 +30,7 @@ root = pytest.mark.skipif(
 CALL = "print(spmv(vector(), ln.asarray(matrix(), format='csr'), np.ones(20)).to_numpy().sum())\n"
 FROM_CACHE = "import sys\nassert 'llvmlite.binding' not in sys.modules, 'compiled again'\n"
 SUM = f"{matrix().sum()}\n"
-ENTRIES = 2  # of a kernel: its machine code, and what a call has to know
+ENTRIES = 3  # of a kernel: its program, its machine code, and what a call has to know
 
 
 # -- one cache, many processes ---------------------------------------------------------------------
@@ -67,7 +67,7 @@ def damaged(data: bytes) -> dict[str, bytes]:
     }
 
 
-@pytest.mark.parametrize("which", [[0], [1], [0, 1]], ids=str)
+@pytest.mark.parametrize("which", [[0], [1], [2], [0, 1, 2]], ids=str)
 @pytest.mark.parametrize("damage", damaged(b" " * 100))
 def test_a_damaged_entry_is_made_again(tmp_path, good_entries, damage, which):
     folder = tmp_path / "c"
@@ -75,9 +75,8 @@ def test_a_damaged_entry_is_made_again(tmp_path, good_entries, damage, which):
     for k, (name, data) in enumerate(good_entries.items()):
         (folder / name).write_bytes(damaged(data)[damage] if k in which else data)
         (folder / name).chmod(0o600)
-    kernel = ln.kernel(_again())
     with ln.config(cache_dir=folder):
-        y = kernel(vector(), ln.asarray(matrix(), format="csr"), np.ones(20))
+        y = ln.kernel(_again())(vector(), ln.asarray(matrix(), format="csr"), np.ones(20))
     assert y.to_numpy().sum() == matrix().sum()
     lengths = {path.name: len(path.read_bytes()) for path in folder.iterdir()}
     assert all(lengths[name] == len(good_entries[name]) for name in lengths)  # made, or removed

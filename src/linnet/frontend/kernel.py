@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from importlib import import_module
+from inspect import unwrap
 from types import FunctionType
 
+from linnet import loops
 from linnet.errors import ArgumentError, Location
-from linnet.frontend.parse import parse
-from linnet.normalize.lifecycles import insert_lifecycles
+from linnet.frontend.origin import origin_of
+from linnet.options import current
+from linnet.runtime import kept
 from linnet.runtime.kernel import Kernel, too_deep
 
 
@@ -31,12 +35,20 @@ def kernel(function: FunctionType | None = None, /) -> Kernel:
             at=Location.of_caller(),
             hint="write it with def, and put @ln.kernel directly above",
         )
-    program = parse(function)
-    try:
-        insert_lifecycles(program)  # what can be refused is refused here, at the user's line
-    except RecursionError:
-        raise too_deep(program) from None
-    made = Kernel(program)
+    origin = origin_of(unwrap(function))
+    found = None if origin is None else kept.load(origin, current(), loops.Program)
+    made = Kernel(_read(function) if found is None else found[0])
+    made.origin = origin if found is None else None
     made.__doc__, made.__module__ = function.__doc__, function.__module__ or "__main__"
     made.__qualname__ = function.__qualname__
     return made
+
+
+def _read(function: FunctionType) -> loops.Program:
+    """The program; what can be refused is refused here, at the user's line."""
+    program: loops.Program = import_module("linnet.frontend.parse").parse(function)
+    try:
+        import_module("linnet.normalize.lifecycles").insert_lifecycles(program)
+    except RecursionError:
+        raise too_deep(program) from None
+    return program

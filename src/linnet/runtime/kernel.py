@@ -52,6 +52,7 @@ class Kernel:
         self.outputs = written_params(program)
         self.kept = kept_params(program)
         self._fresh = tuple(p in self.outputs and p not in self.kept for p in program.params)
+        self.origin: str | None = None  # what it was read from, if another process may look it up
         self._types = [Tensor] * len(program.params)
         self._entries: dict[tuple[object, ...], Entry] = {}
 

@@ -80,6 +80,7 @@ def recalled(kernel: Kernel, signatures: Sequence[Signature]) -> Recalled | None
     found = kept.load(_key(kernel, signatures), options, Plain)
     if found is None:
         return None
+    _keep_program(kernel)  # which may be written elsewhere now
     plain, (call,) = found
     return Recalled(
         kernel.program.name, kernel.program.params, call, plain.operands,
@@ -100,6 +101,14 @@ def keep(kernel: Kernel, signatures: Sequence[Signature], entry: Entry) -> None:
     plain = Plain(entry.operands, results, entry.order, checks, entry.other_checks,
                   entry.returned, entry.own, entry.fixed, entry.limits, entry.key)  # fmt: skip
     kept.store(_key(kernel, signatures), current(), plain, (entry.key,))
+    _keep_program(kernel)
+
+
+def _keep_program(kernel: Kernel) -> None:
+    """Keep the program, too, so that another process need not read it (`frontend.origin`)."""
+    if kernel.origin is not None:
+        kept.store(kernel.origin, current(), kernel.program, ())
+        kernel.origin = None
 
 
 def _key(kernel: Kernel, signatures: Sequence[Signature]) -> str:
