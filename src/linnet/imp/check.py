@@ -115,27 +115,12 @@ def _statement(s: _Scope, stmt: imp.Stmt) -> None:
             _typed(s, value, var.dtype, stmt)
         case imp.Accumulate():
             _reduction(s, stmt)
-        case imp.Store(buffer, index, value):
-            _buffer(s, buffer, stmt)
-            _integer(s, index, stmt)
-            _typed(s, value, buffer.dtype, stmt)
+        case imp.Store() | imp.Fill() | imp.Grow() | imp.SetLength() | imp.Prefetch():
+            _memory(s, stmt)
         case imp.For() | imp.While() | imp.If() | imp.Block():
             _nested(s, stmt)
-        case imp.Fill(buffer, start, stop, value):
-            _buffer(s, buffer, stmt)
-            _integer(s, start, stmt)
-            _integer(s, stop, stmt)
-            _typed(s, value, buffer.dtype, stmt)
-        case imp.Grow(buffer, count) | imp.SetLength(buffer, count):
-            _buffer(s, buffer, stmt)
-            _integer(s, count, stmt)
-            if not buffer.growable or not s.growing:
-                _refuse(f"the buffer {buffer.name} cannot be grown here", stmt)
         case imp.Swap() | imp.Spawn() | imp.Join():
             _handover(s, stmt)
-        case imp.Prefetch(buffer, index):
-            _buffer(s, buffer, stmt)
-            _integer(s, index, stmt)
         case imp.Break():
             if not s.in_loop:
                 _refuse("break outside a loop", stmt)
@@ -149,6 +134,27 @@ def _statement(s: _Scope, stmt: imp.Stmt) -> None:
             pass
         case _:
             assert_never(stmt)
+
+
+def _memory(
+    s: _Scope, stmt: imp.Store | imp.Fill | imp.Grow | imp.SetLength | imp.Prefetch
+) -> None:
+    """A buffer that is written, asked for, or given another size."""
+    _buffer(s, stmt.buffer, stmt)
+    match stmt:
+        case imp.Store(buffer, index, value):
+            _integer(s, index, stmt)
+            _typed(s, value, buffer.dtype, stmt)
+        case imp.Fill(buffer, start, stop, value):
+            _integer(s, start, stmt)
+            _integer(s, stop, stmt)
+            _typed(s, value, buffer.dtype, stmt)
+        case imp.Grow(buffer, count) | imp.SetLength(buffer, count):
+            _integer(s, count, stmt)
+            if not buffer.growable or not s.growing:
+                _refuse(f"the buffer {buffer.name} cannot be grown here", stmt)
+        case imp.Prefetch(_, index):
+            _integer(s, index, stmt)
 
 
 def _handover(s: _Scope, stmt: imp.Swap | imp.Spawn | imp.Join) -> None:

@@ -105,11 +105,7 @@ def _statement(f: _Frame, stmt: imp.Stmt) -> None:
         case imp.For(var, start, stop, body):
             _loop(f, var.name, _int(f, start), _int(f, stop), body)
         case imp.While(cond, body):
-            try:
-                while _expr(f, cond):
-                    _block(f, body)
-            except _Break:
-                pass
+            _while(f, cond, body)
         case imp.If(cond, then, orelse):
             _block(f, then if _expr(f, cond) else orelse)
         case imp.Block():
@@ -122,17 +118,8 @@ def _statement(f: _Frame, stmt: imp.Stmt) -> None:
             f.lengths[buffer.name] = length = _int(f, count)
             if length:
                 _place(f, buffer, length - 1)
-        case imp.Swap(a, b):
-            _unlent(f, a.name, b.name)
-            f.arrays[a.name], f.arrays[b.name] = f.arrays[b.name], f.arrays[a.name]
-        case imp.Spawn(task, call):
-            if task in f.lent:
-                raise InternalError(f"the task {task} is spawned before it is joined")
-            _call(f, call)
-            f.lent[task] = {a.buffer.name for a in call.args if isinstance(a, imp.Address)}
-        case imp.Join(task, lent):
-            if not f.lent.pop(task, set()) <= {buffer.name for buffer in lent}:
-                raise InternalError(f"the task {task} was lent more than is taken back")
+        case imp.Swap() | imp.Spawn() | imp.Join():
+            _handover(f, stmt)
         case imp.Do(call):
             _call(f, call)
         case imp.Break():
@@ -154,6 +141,30 @@ def _loop(f: _Frame, var: str, start: int, stop: int, body: imp.Block) -> None:
             _block(f, body)
     except _Break:
         pass
+
+
+def _while(f: _Frame, cond: imp.Expr, body: imp.Block) -> None:
+    try:
+        while _expr(f, cond):
+            _block(f, body)
+    except _Break:
+        pass
+
+
+def _handover(f: _Frame, stmt: imp.Swap | imp.Spawn | imp.Join) -> None:
+    """Buffers that change hands."""
+    match stmt:
+        case imp.Swap(a, b):
+            _unlent(f, a.name, b.name)
+            f.arrays[a.name], f.arrays[b.name] = f.arrays[b.name], f.arrays[a.name]
+        case imp.Spawn(task, call):
+            if task in f.lent:
+                raise InternalError(f"the task {task} is spawned before it is joined")
+            _call(f, call)
+            f.lent[task] = {a.buffer.name for a in call.args if isinstance(a, imp.Address)}
+        case imp.Join(task, lent):
+            if not f.lent.pop(task, set()) <= {buffer.name for buffer in lent}:
+                raise InternalError(f"the task {task} was lent more than is taken back")
 
 
 def _fill(f: _Frame, stmt: imp.Fill) -> None:

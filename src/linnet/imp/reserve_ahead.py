@@ -146,7 +146,7 @@ class _Pass:
             return False
         assigned = [s for s in inside if isinstance(s, imp.Assign)]
         amounts, ends = [], []
-        for term in _terms(substitute(grow.count, lets)):
+        for term in _parts(substitute(grow.count, lets), "+"):
             changes = [s.value for s in assigned if s.var == term]
             if changes and all(value == term + 1 for value in changes):
                 ends.append(term)
@@ -220,26 +220,18 @@ def _lengths(loop: imp.For) -> Iterator[imp.Expr]:
             case imp.For(_, start, stop):
                 yield imp.widen(stop) - imp.widen(start)
             case imp.While(cond):
-                for term in _conjuncts(cond):
+                for term in _parts(cond, "and"):
                     match term:
                         case imp.Binary("<", imp.Var(q), imp.Var(end)) if {q, end} <= lets.keys():
                             yield lets[end] - lets[q]
 
 
-def _conjuncts(cond: imp.Expr) -> Iterator[imp.Expr]:
-    match cond:
-        case imp.Binary("and", a, b):
-            yield from _conjuncts(a)
-            yield from _conjuncts(b)
-        case _:
-            yield cond
-
-
-def _terms(e: imp.Expr) -> Iterator[imp.Expr]:
+def _parts(e: imp.Expr, op: str) -> Iterator[imp.Expr]:
+    """What an operator joins, wherever its brackets stand."""
     match e:
-        case imp.Binary("+", a, b):
-            yield from _terms(a)
-            yield from _terms(b)
+        case imp.Binary(found, a, b) if found == op:
+            yield from _parts(a, op)
+            yield from _parts(b, op)
         case _:
             yield e
 

@@ -10,7 +10,6 @@ stored takes no part in arithmetic, told late or early.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from functools import reduce
 from itertools import product
 
@@ -20,12 +19,15 @@ from linnet.algebra.table import logical_or, where
 from linnet.loops.types import dtype_of
 from linnet.normalize.collapse import GUARD, annihilate, converted, is_resolved, typed
 from linnet.normalize.known import (
+    ALWAYS,
     HELD,
     JUNCTIONS,
     PLAIN,
     Known,
+    as_number,
     elsewhere,
     is_safe,
+    is_structural,
     joined,
     known,
     negated,
@@ -96,7 +98,7 @@ def _decided(
     """The call, if it is a constant wherever argument k is known to be some value."""
     arg = call.args[k]
     decided = [(cond, fill, simplify(_at(call, k, fill, types))) for cond, fill in found]
-    told = [(c, fill, z) for c, fill, z in decided if isinstance(z, loops.Literal) and z.structural]
+    told = [(c, fill, z) for c, fill, z in decided if is_structural(z)]
     if not told:
         return None
     # x * 0 is 0 for integers; for floats it may be NaN, and must not be computed
@@ -135,14 +137,9 @@ def _is_exact(
     """Whether the call gives the constant also when it is computed with the fill value."""
     if call.function.asks_storage:
         return False
-    computed = loops.Call(call.function, tuple([_as_number(a) for a in call.args]))
-    found = annihilate(computed, types) or simplify(computed)
-    found = number(found)
+    computed = loops.Call(call.function, tuple([as_number(a) for a in call.args]))
+    found = number(annihilate(computed, types) or simplify(computed))
     return isinstance(found, loops.Literal) and repr(found.value) == repr(otherwise.value)
-
-
-def _as_number(expr: loops.Expr) -> loops.Expr:
-    return replace(expr, structural=False) if isinstance(expr, loops.Literal) else expr
 
 
 def _joined(
@@ -150,7 +147,7 @@ def _joined(
 ) -> loops.Expr | None:
     """`f(x if c else 0, y if d else 0) -> f(x, y) if c or d else f(0, 0)`."""
     told = [
-        [(_ALWAYS, a)] if isinstance(a, loops.Literal) else found
+        [(ALWAYS, a)] if isinstance(a, loops.Literal) else found
         for a, found in zip(call.args, places, strict=True)
     ]
     if not all(told) or not all(is_resolved(a) for a in call.args):
@@ -162,12 +159,9 @@ def _joined(
         for k, (_, z) in enumerate(chosen):
             there = _at(there, k, z, types)
         otherwise = simplify(there)
-        if isinstance(otherwise, loops.Literal) and otherwise.structural:
+        if is_structural(otherwise):
             result = held(negated(reduce(joined, [cond for cond, _ in chosen])), result, otherwise)
     return None if result is before else result
-
-
-_ALWAYS = loops.Literal(True, "bool")
 
 
 def _computed(expr: loops.Expr) -> loops.Expr:

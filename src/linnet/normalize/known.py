@@ -1,8 +1,9 @@
-"""Values that a test chooses while running: which of them are known without looking, and when.
+"""What is known of a value: the law of structural values (docs/guide/functions_and_fill.md).
 
-A choice is what it chooses. Where that is a value that is not stored, it takes no part in
-arithmetic, and the calls around the choice have to know (`normalize.guards`). Tests of indices are
-known everywhere, also where they are not made before a loop but in it.
+A value is *structural* if it is known without looking at anything that is stored (a structural
+literal, a test of indices), and *computed* if it is what stored values and numbers make (`DATA`
+where the compiler knows it early). A choice may be structural in places: `known` says in which, and
+`normalize.guards` tells the calls around it, for what is not stored takes no part in arithmetic.
 """
 
 from __future__ import annotations
@@ -23,7 +24,13 @@ Known = tuple[loops.Expr, loops.Literal]
 IsThis = Callable[[loops.Literal], bool]
 """Whether a known value is one of those that are left out."""
 
+ALWAYS = loops.Literal(True, "bool")
+"""The condition of what is known everywhere."""
+
 JUNCTIONS = ("logical_and", "logical_or", "logical_not")
+
+
+# -- what a value counts as ------------------------------------------------------------------------
 
 
 def _held(args: tuple[imp.Expr, ...], dtype: str) -> imp.Expr:
@@ -63,123 +70,14 @@ def number(expr: loops.Expr) -> loops.Expr:
             return expr
 
 
-def known(expr: loops.Expr) -> list[Known]:
-    """What an expression is known to be, and where; an empty list for most."""
-    match expr:
-        case loops.Literal(structural=True):
-            return [(_TRUE, expr)]
-        case loops.Call(function, (stored, value, loops.Literal() as fill)) if function is HELD:
-            return _merged([(negated(stored), fill), *_within(stored, known(value))])
-        case loops.Call(function, (cond, yes, no)) if function.name == "where":
-            return _merged([*_within(cond, known(yes)), *_within(negated(cond), known(no))])
-        case loops.Call() if is_of_indices(expr):
-            return [(expr, _truth(True)), (negated(expr), _truth(False))]
-        case loops.Call(function, (arg,)) if function.name == "logical_not":
-            return _merged([(cond, _opposite(literal)) for cond, literal in known(arg)])
-        case loops.Call(function, (a, b)) if function.name in JUNCTIONS:
-            return _of_both(a, b, function.name == "logical_or")
-        case _:
-            return []
+def as_number(expr: loops.Expr) -> loops.Expr:
+    """A number as it would be if it were stored; anything else as it is."""
+    return replace(expr, structural=False) if isinstance(expr, loops.Literal) else expr
 
 
-_TRUE = loops.Literal(True, "bool")
-
-
-def _truth(value: bool) -> loops.Literal:
-    return loops.Literal(value, "bool", structural=True)
-
-
-def _of_both(a: loops.Expr, b: loops.Expr, decisive: bool) -> list[Known]:
-    """What is known of `a and b`, `a or b`: b is looked at only if a does not decide."""
-    left, right = known(a), known(b)
-    goes_on = negated(a) if decisive else a
-    found = [(cond, z) for cond, z in left if bool(z.value) is decisive]
-    for cond, z in right:
-        if bool(z.value) is decisive:
-            found.append((cond if is_safe(cond) else joined(goes_on, cond), z))
-    both = [
-        (joined(one, other), _truth(not decisive))
-        for one, y in left
-        for other, z in right
-        if bool(y.value) is not decisive and bool(z.value) is not decisive
-    ]
-    return _merged([*((cond, _truth(decisive)) for cond, _ in found), *both])
-
-
-def is_safe(cond: loops.Expr) -> bool:
-    """Whether a condition can be asked for anywhere: it reads nothing."""
-    allowed = loops.Call | loops.Index | loops.Literal | loops.Dimension | loops.Name
-    return all(isinstance(node, allowed) or _is_variable(node) for node in walk(cond))
-
-
-def _is_variable(node: loops.Node) -> bool:
-    return isinstance(node, loops.Value) and isinstance(node.code, imp.Var)
-
-
-def _within(cond: loops.Expr, found: list[Known]) -> list[Known]:
-    return [(joined(cond, inner), literal) for inner, literal in found]
-
-
-def _merged(found: list[Known]) -> list[Known]:
-    """One condition for each value."""
-    by_value: dict[str, Known] = {}
-    for cond, literal in found:
-        key = repr(literal.value)
-        if key in by_value:
-            cond = loops.Call(logical_or, (by_value[key][0], cond))
-        by_value[key] = cond, literal
-    return list(by_value.values())
-
-
-def elsewhere(expr: loops.Expr, literal: loops.Literal) -> loops.Expr:
-    """An expression, where it is not known to be this value: that is not chosen there."""
-    return _unlike(expr, lambda z: repr(z.value) == repr(literal.value))
-
-
-def _unlike(expr: loops.Expr, is_this: IsThis) -> loops.Expr:
-    """An expression where it is known to be none of these values; what else is known stays so."""
-    match expr:
-        case loops.Call(function, (cond, yes, no)) if function.name == "where":
-            if _is_known(no) and is_this(no):
-                return _unlike(yes, is_this)
-            if _is_known(yes) and is_this(yes):
-                return _unlike(no, is_this)
-            return loops.Call(function, (cond, _unlike(yes, is_this), _unlike(no, is_this)))
-        case loops.Call() if is_of_indices(expr):
-            return _other_truth(expr, is_this)
-        case loops.Call(function, (arg,)) if function.name == "logical_not":
-            return loops.Call(function, (_unlike(arg, lambda z: is_this(_opposite(z))),))
-        case loops.Call(function, args) if function.name in JUNCTIONS:
-            decisive = function.name == "logical_or"
-            if is_this(_truth(decisive)):
-                told = [_unlike(a, lambda z: bool(z.value) is decisive) for a in args]
-                expr = loops.Call(function, tuple(told))
-            return _undecided(expr, decisive) if is_this(_truth(not decisive)) else expr
-        case _:
-            return expr
-
-
-def _is_known(expr: loops.Expr) -> TypeGuard[loops.Literal]:
+def is_structural(expr: loops.Expr) -> TypeGuard[loops.Literal]:
+    """Whether an expression is a number that is known without looking at what is stored."""
     return isinstance(expr, loops.Literal) and expr.structural
-
-
-def _opposite(literal: loops.Literal) -> loops.Literal:
-    return _truth(not literal.value)
-
-
-def _other_truth(test: loops.Expr, is_this: IsThis) -> loops.Expr:
-    """What a test of indices is, where it is not one of these values."""
-    left = [z for z in (_truth(True), _truth(False)) if not is_this(z)]
-    return left[0] if len(left) == 1 else test
-
-
-def _undecided(expr: loops.Expr, decisive: bool) -> loops.Expr:
-    """`a and b` where not both are known to be true: one of them may be known to be false."""
-    result = plain(expr)
-    for cond, literal in known(expr):
-        if bool(literal.value) is decisive:
-            result = loops.Call(HELD, (negated(cond), result, literal))
-    return result
 
 
 def plain(expr: loops.Expr) -> loops.Expr:
@@ -222,11 +120,119 @@ def as_test(expr: loops.Expr) -> loops.Expr:
             return found
 
 
+# -- where it is structural ------------------------------------------------------------------------
+
+
+def known(expr: loops.Expr) -> list[Known]:
+    """What an expression is known to be, and where; an empty list for most."""
+    match expr:
+        case loops.Literal(structural=True):
+            return [(ALWAYS, expr)]
+        case loops.Call(function, (stored, value, loops.Literal() as fill)) if function is HELD:
+            return _merged([(negated(stored), fill), *_within(stored, known(value))])
+        case loops.Call(function, (cond, yes, no)) if function.name == "where":
+            return _merged([*_within(cond, known(yes)), *_within(negated(cond), known(no))])
+        case loops.Call() if is_of_indices(expr):
+            return [(expr, _truth(True)), (negated(expr), _truth(False))]
+        case loops.Call(function, (arg,)) if function.name == "logical_not":
+            return _merged([(cond, _opposite(literal)) for cond, literal in known(arg)])
+        case loops.Call(function, (a, b)) if function.name in JUNCTIONS:
+            return _of_both(a, b, function.name == "logical_or")
+        case _:
+            return []
+
+
+def _of_both(a: loops.Expr, b: loops.Expr, decisive: bool) -> list[Known]:
+    """What is known of `a and b`, `a or b`: b is looked at only if a does not decide."""
+    left, right = known(a), known(b)
+    goes_on = negated(a) if decisive else a
+    found = [(cond, z) for cond, z in left if bool(z.value) is decisive]
+    for cond, z in right:
+        if bool(z.value) is decisive:
+            found.append((cond if is_safe(cond) else joined(goes_on, cond), z))
+    both = [
+        (joined(one, other), _truth(not decisive))
+        for one, y in left
+        for other, z in right
+        if bool(y.value) is not decisive and bool(z.value) is not decisive
+    ]
+    return _merged([*((cond, _truth(decisive)) for cond, _ in found), *both])
+
+
+def _within(cond: loops.Expr, found: list[Known]) -> list[Known]:
+    return [(joined(cond, inner), literal) for inner, literal in found]
+
+
+def _merged(found: list[Known]) -> list[Known]:
+    """One condition for each value."""
+    by_value: dict[str, Known] = {}
+    for cond, literal in found:
+        key = repr(literal.value)
+        if key in by_value:
+            cond = loops.Call(logical_or, (by_value[key][0], cond))
+        by_value[key] = cond, literal
+    return list(by_value.values())
+
+
+def elsewhere(expr: loops.Expr, literal: loops.Literal) -> loops.Expr:
+    """An expression, where it is not known to be this value: that is not chosen there."""
+    return _unlike(expr, lambda z: repr(z.value) == repr(literal.value))
+
+
+def _unlike(expr: loops.Expr, is_this: IsThis) -> loops.Expr:
+    """An expression where it is known to be none of these values; what else is known stays so."""
+    match expr:
+        case loops.Call(function, (cond, yes, no)) if function.name == "where":
+            if is_structural(no) and is_this(no):
+                return _unlike(yes, is_this)
+            if is_structural(yes) and is_this(yes):
+                return _unlike(no, is_this)
+            return loops.Call(function, (cond, _unlike(yes, is_this), _unlike(no, is_this)))
+        case loops.Call() if is_of_indices(expr):
+            return _other_truth(expr, is_this)
+        case loops.Call(function, (arg,)) if function.name == "logical_not":
+            return loops.Call(function, (_unlike(arg, lambda z: is_this(_opposite(z))),))
+        case loops.Call(function, args) if function.name in JUNCTIONS:
+            decisive = function.name == "logical_or"
+            if is_this(_truth(decisive)):
+                told = [_unlike(a, lambda z: bool(z.value) is decisive) for a in args]
+                expr = loops.Call(function, tuple(told))
+            return _undecided(expr, decisive) if is_this(_truth(not decisive)) else expr
+        case _:
+            return expr
+
+
+def _opposite(literal: loops.Literal) -> loops.Literal:
+    return _truth(not literal.value)
+
+
+def _other_truth(test: loops.Expr, is_this: IsThis) -> loops.Expr:
+    """What a test of indices is, where it is not one of these values."""
+    left = [z for z in (_truth(True), _truth(False)) if not is_this(z)]
+    return left[0] if len(left) == 1 else test
+
+
+def _undecided(expr: loops.Expr, decisive: bool) -> loops.Expr:
+    """`a and b` where not both are known to be true: one of them may be known to be false."""
+    result = plain(expr)
+    for cond, literal in known(expr):
+        if bool(literal.value) is decisive:
+            result = loops.Call(HELD, (negated(cond), result, literal))
+    return result
+
+
+def _truth(value: bool) -> loops.Literal:
+    return loops.Literal(value, "bool", structural=True)
+
+
+# -- conditions ------------------------------------------------------------------------------------
+
+
 def joined(a: loops.Expr, b: loops.Expr) -> loops.Expr:
     """`a and b`."""
-    if a == _TRUE:
+    if a == ALWAYS:
         return b
-    return a if b == _TRUE else loops.Call(logical_and, (a, b))
+    return a if b == ALWAYS else loops.Call(logical_and, (a, b))
 
 
 def negated(cond: loops.Expr) -> loops.Expr:
@@ -242,6 +248,16 @@ def negated(cond: loops.Expr) -> loops.Expr:
             return loops.Call(logical_or, tuple([negated(a) for a in args]))
         case _:
             return loops.Call(logical_not, (cond,))
+
+
+def is_safe(cond: loops.Expr) -> bool:
+    """Whether a condition can be asked for anywhere: it reads nothing."""
+    allowed = loops.Call | loops.Index | loops.Literal | loops.Dimension | loops.Name
+    return all(isinstance(node, allowed) or _is_variable(node) for node in walk(cond))
+
+
+def _is_variable(node: loops.Node) -> bool:
+    return isinstance(node, loops.Value) and isinstance(node.code, imp.Var)
 
 
 def of_itself(call: loops.Call, facts: object) -> loops.Literal | None:
