@@ -180,6 +180,17 @@ def test_cells_and_functions_may_be_replaced(monkeypatch):
         np.testing.assert_array_equal(dense(f(X)), dense(X) * 10 * factor)
 
 
+def test_defaults_by_name_may_be_replaced():
+    def by_name(X, *, scale=2.0):
+        return X * scale
+
+    f, X = ln.fuse(by_name), ln.asarray(sparse(1), format=ln.CSR)
+    for scale in (2.0, 3.0, 4.0):
+        by_name.__kwdefaults__ = {"scale": scale}
+        for _ in range(3):
+            np.testing.assert_array_equal(dense(f(X)), dense(X) * scale)
+
+
 def test_a_name_that_hides_a_built_in_one(monkeypatch):
     f, X = Traced(lambda X: X * len((1, 2))), ln.asarray(sparse(1), format=ln.CSR)
     for _ in range(3):
@@ -212,6 +223,12 @@ def around():
     return inside
 
 
+def by_another_name(X):
+    function = doubled
+    return X * function.factor
+
+
+RECORD = np.zeros((), [("scale", float)])[()]
 UNKNOWN = {
     "a list": lambda X: X * ALWAYS[0],
     "an object": lambda X: X * RNG.random(),
@@ -223,7 +240,11 @@ UNKNOWN = {
     "a global that is set": counts,
     "an import": imports,
     "a cell that is set": around(),
+    "an attribute of a function by another name": by_another_name,
     "a default that may change": lambda X, scale=[2.0]: X * scale[0],
+    "a module as a default": lambda X, m=random: X * m.random(),
+    "a module as a default by name": lambda X, *, m=random: X * m.random(),
+    "a record of NumPy": lambda X: X * float(RECORD["scale"]),
     "what is not written in Python": np.sqrt,
     "a special attribute": lambda X: X * X.__class__.__name__.count("L"),
 }

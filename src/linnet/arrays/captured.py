@@ -33,7 +33,7 @@ _BUILT_IN = frozenset((
     "sorted", "str", "sum", "tuple", "zip",
 ))  # fmt: skip
 _FIXED = (
-    int, float, complex, str, bytes, NoneType, EllipsisType, range, np.generic, np.dtype, np.ufunc,
+    int, float, complex, str, bytes, NoneType, EllipsisType, range, np.dtype, np.ufunc,
     Function, Format, Family,
 )  # fmt: skip
 _OWN = ("linnet.api.", "linnet.arrays.", "linnet.frontend.")
@@ -42,19 +42,24 @@ _ABSENT = object()
 
 @dataclass(frozen=True, slots=True)
 class Captured:
-    """Names and cells around a function, and functions that it calls, with what they were."""
+    """Names and cells around a function, and functions that it calls, with what they were.
+
+    Functions have no attributes, which anybody could change.
+    """
 
     names: tuple[tuple[Mapping[str, object], str, object], ...]
     cells: tuple[tuple[CellType, object], ...]
-    functions: tuple[tuple[FunctionType, CodeType, object], ...]  # and their defaults
+    functions: tuple[tuple[FunctionType, CodeType, object, object], ...]  # with their defaults
 
     def holds(self) -> bool:
         """Whether all of it is as it was."""
         for where, name, value in self.names:
             if where.get(name, _ABSENT) is not value:
                 return False
-        for function, code, defaults in self.functions:
+        for function, code, defaults, by_name in self.functions:
             if function.__code__ is not code or function.__defaults__ is not defaults:
+                return False
+            if function.__kwdefaults__ is not by_name or function.__dict__:
                 return False
         try:
             return all(cell.cell_contents is value for cell, value in self.cells)
@@ -76,14 +81,16 @@ class _Reader:
     def __init__(self) -> None:
         self.names: list[tuple[Mapping[str, object], str, object]] = []
         self.cells: list[tuple[CellType, object]] = []
-        self.functions: dict[int, tuple[FunctionType, CodeType, object]] = {}
+        self.functions: dict[int, tuple[FunctionType, CodeType, object, object]] = {}
 
     def reads(self, function: FunctionType) -> bool:
         """Whether the function, and those that it calls, do nothing but compute."""
         if id(function) in self.functions:
             return True
+        if function.__dict__:
+            return False
         code, defaults = function.__code__, function.__defaults__
-        self.functions[id(function)] = (function, code, defaults)
+        self.functions[id(function)] = (function, code, defaults, function.__kwdefaults__)
         around: dict[str, object] = {}
         for name, cell in zip(code.co_freevars, function.__closure__ or (), strict=True):
             try:
@@ -93,7 +100,9 @@ class _Reader:
             self.cells.append((cell, around[name]))
         by_name = function.__kwdefaults__ or {}
         self.names += [(by_name, name, value) for name, value in by_name.items()]
-        known = [*around.values(), *(defaults or ()), *by_name.values()]
+        # modules around it are looked at where they are used
+        known = [value for value in around.values() if not isinstance(value, ModuleType)]
+        known += [*(defaults or ()), *by_name.values()]
         return all(map(self._is_known, known)) and self._code(code, function.__globals__, around)
 
     def _code(
@@ -133,14 +142,14 @@ class _Reader:
         if isinstance(value, ModuleType):
             return after.opname in _ATTRIBUTES and is_function_of(value, after.argval)
         if isinstance(value, FunctionType) and after.opname in _ATTRIBUTES:
-            return False  # anybody may put something else there
+            return False
         return self._is_known(value)
 
     def _is_known(self, value: object) -> bool:
         """Whether a value cannot change, or is a function that does nothing but compute."""
         if isinstance(value, FunctionType) and not is_own(value):
             return self.reads(value)
-        return isinstance(value, ModuleType) or is_own(value) or is_fixed(value)
+        return is_own(value) or is_fixed(value)
 
 
 def is_fixed(value: object) -> bool:
@@ -150,8 +159,13 @@ def is_fixed(value: object) -> bool:
     if isinstance(value, slice):
         return all(map(is_fixed, (value.start, value.stop, value.step)))
     if isinstance(value, type):
-        return value in (int, float, complex, bool) or issubclass(value, np.generic)
-    return type(value) in _FIXED or isinstance(value, bool | np.generic | np.dtype)
+        return value in (int, float, complex, bool) or _is_scalar(value)
+    return type(value) in _FIXED or isinstance(value, bool | np.dtype) or _is_scalar(type(value))
+
+
+def _is_scalar(kind: type) -> bool:
+    """Whether a type is one of NumPy's whose values cannot be changed: records can."""
+    return issubclass(kind, np.generic) and kind.__module__ == "numpy" and kind is not np.void
 
 
 def is_own(value: object) -> bool:
