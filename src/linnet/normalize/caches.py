@@ -13,7 +13,7 @@ _UNITS = {"K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
 # Nanoseconds that are waited for one of many lines, while others are on their way, too:
 _AT_SECOND, _AT_LAST, _BEYOND = 1.5, 10.0, 20.0
 # and until the lines of a row have come, of which each tells where the next one is:
-_ROW_AT_SECOND, _ROW_AT_LAST, _ROW_BEYOND = 8.0, 200.0, 400.0
+_ROW_AT_SECOND, _ROW_AT_LAST, _ROW_BEYOND = 8.0, 200.0, 250.0
 
 
 @dataclass(frozen=True, slots=True)
