@@ -22,7 +22,7 @@ def _scipy(result: Any) -> Any:
         dense = all(level.full for level in result.format.levels[:-1]) or result.ndim == 1
         return result.to_numpy() if dense else _scipy(result.to_scipy("csr"))
     if hasattr(result, "to_scipy_sparse"):
-        return sp.csr_array(result.to_scipy_sparse()) if result.ndim == 2 else result.todense()
+        return _scipy(result.to_scipy_sparse()) if result.ndim == 2 else result.todense()
     if not sp.issparse(result) or result.ndim != 2:
         return result
     found = sp.csr_array(result, copy=True)
