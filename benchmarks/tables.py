@@ -1,6 +1,6 @@
-"""The tables of "Structures" in docs/performance.md, from the numbers that a run has left behind.
+"""Tables of docs/performance.md ("Structures", "Workspaces"), from numbers that a run has left.
 
-python -m benchmarks structures images graphs --json figures.json
+python -m benchmarks structures images graphs workspaces --json figures.json
 python -m benchmarks.tables figures.json
 """
 
@@ -20,6 +20,14 @@ TABLES = (
         ("bfs", "bellman"),
         {"c": "C", "c-rounds": "C by rounds", "graphblas": "graphblas", "scipy": "SciPy"},
     ),
+    (("fig. 14", "fig. 15"), {"scipy": "SciPy", "eigen": "Eigen", "mkl": "MKL", "graphblas": "gb"}),
+    (("fig. 16", "fig. 17"), {"by rows": "by rows", "coord": "coord", "c": "C", "scipy": "SciPy"}),
+    (("fig. 19", "fig. 20", "table 3"), {"coord": "coord", "hash": "hash", "bucket": "bucket"}),
+    (
+        ("fig. 21",),
+        {n: n for n in ("coord", "hash", "bucket", "vector", "steady", "heap", "map")},
+    ),
+    (("fig. 21",), {n: n for n in ("coord", "doubled", "pipelined", "both")}),
 )
 
 
@@ -54,7 +62,8 @@ def _cells(case: dict, sides: dict[str, str]) -> list[str]:
 def main() -> None:
     whole = json.loads(Path(sys.argv[1]).read_text(encoding="utf-8"))
     for kernels, sides in TABLES:
-        print("\n".join(table(whole["cases"], kernels, sides)), end="\n\n")
+        if any(case["kernel"].startswith(kernels) for case in whole["cases"]):
+            print("\n".join(table(whole["cases"], kernels, sides)), end="\n\n")
 
 
 if __name__ == "__main__":

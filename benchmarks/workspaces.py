@@ -212,6 +212,9 @@ def products(load: data.Load) -> Iterator[Case]:
     for columns in (1, 4, 16, 64):
         A = filled_columns(4000, columns, 1)
         yield by_columns("fig. 16 by columns", f"{columns} used", A, sp.csr_array(A.T))
+    A = filled_columns(4000, 4, 1)
+    few = (A, sp.csr_array(A.T))
+    yield Case("fig. 21 to 24 policies", "4 used", A.nnz, few, STAGES)
     for n, per_row in ((2_000, 20), (20_000, 8), (200_000, 4)):
         A, B = (data.uniform(n * per_row, per_row, seed) for seed in (0, 1))
         yield by_columns("fig. 17 by columns", f"n={n}", A, B)
@@ -221,7 +224,7 @@ def products(load: data.Load) -> Iterator[Case]:
             yield by_rows("fig. 14 by rows", name, A, A)
             if name != "email-Enron":  # whose products are fifty million
                 yield by_columns("fig. 17 by columns", name, A, A)
-        for name, A in data.real_matrices("memplus"):
+        for name, A in data.real_matrices("memplus", "wing"):
             yield Case("fig. 21 to 24 policies", name, A.nnz, (A, A), STAGES)
 
 
