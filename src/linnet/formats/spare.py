@@ -14,6 +14,10 @@ import sys
 from collections import deque
 from collections.abc import Callable
 from contextlib import suppress
+from operator import itemgetter
+
+Block = tuple[int, int]
+"""Where memory of `malloc` is, and how large it is."""
 
 LEAST = 1 << 15  # bytes: smaller blocks cost next to nothing
 LARGE = 16 << 20  # bytes: to offer such a block takes next to no time, since its pages are huge
@@ -23,6 +27,7 @@ _SHARE = 16
 _COUNT = 24  # and how many blocks of either kind
 _PAGE = 2 << 20  # a huge one: it would be cut up if a part of it were on offer
 _MADV_FREE = 8  # in Linux: "what is here is of no use, until somebody writes to it"
+_address = itemgetter(0)
 
 
 def _library() -> ctypes.CDLL:
@@ -52,16 +57,17 @@ OFFERED = _most_offered()
 
 
 class Spare:
-    """Blocks of `malloc` that nobody has: addresses and sizes, the latest last.
+    """Blocks that nobody has, with their sizes, the latest last.
 
     There is no lock, which an interrupt, a fork or a garbage collection could leave taken. A block
     is kept by one assignment to a dictionary, and belongs to whoever deletes it there. Between that
-    and the next step Python looks for no interrupt: it does so after calls, and in loops.
+    and the next step Python looks for no interrupt: it does so after calls, and in loops. The size
+    is a part of the key: what another thread has taken may come back smaller.
     """
 
     def __init__(self) -> None:
-        self._small: dict[int, int] = {}
-        self._large: dict[int, int] = {}
+        self._small: dict[Block, int] = {}
+        self._large: dict[Block, int] = {}
         self._free: Callable[[int], None] = C.free  # modules may be gone when the last one dies
         self._offer = C.madvise if OFFERED else None
 
@@ -76,11 +82,11 @@ class Spare:
             if large and nbytes <= most:
                 self._on_offer(address, nbytes)
         finally:
-            blocks[address] = nbytes
+            blocks[address, nbytes] = nbytes
         if nbytes <= most:
             self._shrink(blocks, most)
         else:
-            self._give_up(blocks, [address])
+            self._give_up(blocks, [(address, nbytes)])
 
     def _on_offer(self, address: int, nbytes: int) -> None:
         """Let the system have the pages of a block, if it needs them before we do."""
@@ -88,45 +94,44 @@ class Spare:
         assert self._offer is not None
         self._offer(begin, end - begin, _MADV_FREE)
 
-    def _shrink(self, blocks: dict[int, int], most: int) -> None:
+    def _shrink(self, blocks: dict[Block, int], most: int) -> None:
         """Free the oldest blocks, while there are too many of them, or too large ones."""
         excess = sum(blocks.values()) - most
         if excess <= 0 and len(blocks) <= _COUNT:
             return
-        addresses, count = list(blocks), 0
-        while excess > 0 and count < len(addresses):
-            excess -= blocks.get(addresses[count], 0)
+        oldest, count = list(blocks), 0
+        while excess > 0 and count < len(oldest):
+            excess -= oldest[count][1]
             count += 1
-        self._give_up(blocks, addresses[: max(count, len(addresses) - _COUNT)])
+        self._give_up(blocks, oldest[: max(count, len(oldest) - _COUNT)])
 
-    def _give_up(self, blocks: dict[int, int], addresses: list[int]) -> None:
+    def _give_up(self, blocks: dict[Block, int], given: list[Block]) -> None:
         """Free blocks that nobody has taken meanwhile.
 
         What `filter` has deleted, `map` frees at once: no interrupt comes in between.
         """
-        for address in addresses:
+        for block in given:
             with suppress(KeyError):  # another thread was first
-                deque(map(self._free, filter(blocks.pop, (address,))), 0)
+                deque(map(self._free, map(_address, filter(blocks.pop, (block,)))), 0)
 
-    def take(self, nbytes: int) -> tuple[int, int]:
+    def take(self, nbytes: int) -> Block:
         """A block of at least this size, and not of twice as much: its address and its size, or 0.
 
         Its contents are anything.
         """
         for blocks in (self._small, self._large):
-            for address in reversed(list(blocks) if blocks else ()):
-                size = blocks.get(address, 0)
-                if nbytes <= size < 2 * nbytes:
+            for block in reversed(list(blocks) if blocks else ()):
+                if nbytes <= block[1] < 2 * nbytes:
                     try:
-                        del blocks[address]
-                        return address, size
+                        del blocks[block]
+                        return block
                     except KeyError:  # another thread was first
                         continue
         return 0, 0
 
     def kept(self) -> dict[int, int]:
         """The sizes of all blocks, by their addresses."""
-        return self._small | self._large
+        return dict([*self._small, *self._large])
 
     def drop(self) -> bool:
         """Free everything; False if there is nothing."""

@@ -148,6 +148,28 @@ def interrupted(function, number):
     return False
 
 
+def meanwhile(function, other, number):
+    """What a function returns if another one is called at its n-th line; and whether it has one."""
+    lines = 0
+
+    def trace(frame, event, arg):
+        nonlocal lines
+        if frame.f_code.co_filename != spare_module.__file__:
+            return None
+        lines += event == "line"
+        if lines == number and event == "line":
+            sys.settrace(None)
+            other()
+        return trace if lines < number else None
+
+    before = sys.gettrace()
+    sys.settrace(trace)
+    try:
+        return function(), lines >= number
+    finally:
+        sys.settrace(before)
+
+
 class Counted(Spare):
     """One whose blocks are numbers, and that lists what it has freed; all small or all large."""
 
@@ -178,6 +200,26 @@ def test_an_interrupt_loses_no_block_that_is_kept(size):
         assert sorted(spare.freed) == sorted({*there, 10})
         if not stopped and not dropping:
             break
+    assert number > ENTRY
+
+
+@pytest.mark.parametrize("again", [LEAST, 4 * LEAST])
+def test_a_block_that_comes_back_smaller_is_not_taken_for_what_it_was(again):
+    """Another thread takes the block, and returns it cut to size, at any line of `take`."""
+    for number in itertools.count(1):
+        spare, others = Counted(), []
+        spare.release(1, 4 * LEAST)
+
+        def another(spare=spare, others=others):
+            others.append(spare.take(4 * LEAST))
+            if others[0] != (0, 0):
+                spare.release(1, again)
+
+        found, met = meanwhile(lambda spare=spare: spare.take(4 * LEAST), another, number)
+        if not met:
+            break
+        was_first = others == [(0, 0)]
+        assert found == ((1, 4 * LEAST) if was_first or again == 4 * LEAST else (0, 0))
     assert number > ENTRY
 
 
