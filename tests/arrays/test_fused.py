@@ -8,6 +8,7 @@ import operator
 import random
 import sys
 import weakref
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -268,6 +269,10 @@ def test_what_looks_at_elements_is_run_each_time():
     for k in range(6):
         X = ln.asarray(sparse(k) * (-1) ** k, format=ln.CSR)
         np.testing.assert_array_equal(dense(f(X)), dense(X) * (3 if k % 2 else 2))
+    inner = Traced(lambda X: X * float(ln.fuse(lambda x: x.sum())(X)))
+    for k in range(6):
+        X = ln.asarray(sparse(k), format=ln.CSR)
+        np.testing.assert_array_equal(dense(inner(X)), dense(X) * dense(X).sum())
     one = Traced(lambda X, s: X * (2 if float(s) > 0 else 3))
     for k in range(6):
         s = ln.asarray((-1.0) ** k)
@@ -302,6 +307,32 @@ def test_arguments_are_not_kept():
     del matrix
     gc.collect()
     assert [data() for data in held] == [None] * 4
+
+
+def test_a_kernel_reads_what_was_looked_at():
+    """Another thread writes to the argument, in another type, before the kernel is called."""
+    f = Traced(lambda X, Y: X * 2 + Y)
+    X, Y = (ln.asarray(sparse(k), format=ln.CSR) for k in (1, 2))
+    for _ in range(3):
+        f(X, Y)
+    expected = dense(X) * 2 + dense(Y)
+    other = ln.asarray(sparse(3, dtype="float32"), format=ln.CSR)
+    (calls,) = f.fused.__closure__[0].cell_contents
+    ((key, known),) = calls._known.items()
+    bound, X = known.bound, ln.asarray(sparse(1), format=ln.CSR)
+    assert bound is not None
+    values = weakref.ref(X.contents().arrays()[-1])
+
+    class Late:
+        def run(self, given, held):
+            X._contents = other.contents()
+            gc.collect()
+            assert values() is not None
+            return bound.ready.run(given, held)
+
+    calls._known = {key: replace(known, bound=replace(bound, ready=Late()))}
+    np.testing.assert_array_equal(dense(f(X, Y)), expected)
+    assert f.count == 0
 
 
 def test_results_are_new_each_time():

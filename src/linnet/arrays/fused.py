@@ -23,6 +23,7 @@ from linnet.arrays.remembered import Remembered, bound_of, sources_of
 from linnet.arrays.trace import Trace
 from linnet.errors import LinnetError
 from linnet.formats.construct import asarray
+from linnet.formats.contents import Contents
 from linnet.formats.from_numpy import share
 from linnet.formats.located import located
 from linnet.formats.tensor import Tensor
@@ -54,11 +55,12 @@ class Calls:
         values = (*args, *named.values()) if named else args
         given = [arg if type(arg) is Tensor else _argument(arg) for arg in values]
         names = tuple(named)
-        key, arrays = _key(given, names) if self._readable else (None, [])
+        held: list[Contents] = []
+        key = _key(given, names, held) if self._readable else None
         found = None if key is None else self._known.get(key)
         if type(found) is Remembered and found.captured.holds():
             try:
-                return found.run(arrays)
+                return found.run([arg for arg in given if type(arg) is Tensor], held)
             except LinnetError:  # those who run the function tell what is wrong, and where
                 return self._computed(given, names)
         if key is None or found == _NEVER:
@@ -132,29 +134,31 @@ def _argument(value: Any) -> Any:
     return asarray(value) if is_array and not isinstance(value, Tensor | Lazy) else value
 
 
-def _key(given: Sequence[Any], names: tuple[str, ...]) -> tuple[Key | None, list[Tensor]]:
-    """What of arguments the way of computing depends on, if that can be told; and the arrays."""
+def _key(given: Sequence[Any], names: tuple[str, ...], held: list[Contents]) -> Key | None:
+    """What of arguments the way of computing depends on, if that can be told.
+
+    What the arrays hold, of which it tells, is added to `held`.
+    """
     key: list[object] = [id(current()), names]
-    arrays: list[Tensor] = []
+    ids: list[int] = []
     for arg in given:
         kind = type(arg)
         if kind is Tensor:
-            held = arg._contents
-            if held is None:
-                return None, arrays
-            key += (held._signature or held.signature, held.shape, held._measure or measure(held))
-            arrays.append(arg)
+            p = arg._contents
+            if p is None:
+                return None
+            key += (p._signature or p.signature, p.shape, p._measure or measure(p))
+            held.append(p)
+            ids.append(id(arg))
         elif kind in _EXACT:
             key += (kind, arg)
         elif kind in _BY_TEXT and _is_plain(arg):
             key += (kind, repr(arg))
         else:
-            return None, arrays
-    if len(arrays) > 1:
-        ids = [*map(id, arrays)]
-        if len({*ids}) < len(ids):
-            key.append(tuple([ids.index(k) for k in ids]))
-    return tuple(key), arrays
+            return None
+    if len({*ids}) < len(ids):
+        key.append(tuple([ids.index(k) for k in ids]))
+    return tuple(key)
 
 
 def _is_plain(value: Any) -> bool:

@@ -31,21 +31,11 @@ class Bound:
     ready: Ready
     slots: tuple[int | Slots, ...]
 
-    def run(self, arrays: Sequence[Tensor]) -> Tensor | None:
-        """The result; None if something is not as usual."""
-        given: list[Slots] = []
-        held: list[Contents] = []
-        for s in self.slots:
-            if isinstance(s, tuple):
-                given.append(s)
-                continue
-            contents = arrays[s]._contents
-            if contents is None:
-                return None
-            given.append(contents._slots or contents.slots)
-            if not contents._shared:
-                held.append(contents)
-        return self.ready.run(given, held)
+    def run(self, held: Sequence[Contents]) -> Tensor | None:
+        """The result for what arrays hold; None if something is not as usual."""
+        known = [contents._slots or contents.slots for contents in held]
+        given = [s if isinstance(s, tuple) else known[s] for s in self.slots]
+        return self.ready.run(given, [contents for contents in held if not contents._shared])
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,9 +51,12 @@ class Remembered:
     bound: Bound | None
     parts: Callable[[Sequence[Tensor]], object] | None  # of what is returned, if not one tensor
 
-    def run(self, arrays: Sequence[Tensor]) -> object:
-        """What the function returns for other arrays."""
-        found = None if self.bound is None else self.bound.run(arrays)
+    def run(self, arrays: Sequence[Tensor], held: Sequence[Contents]) -> object:
+        """What the function returns for other arrays, which hold this, or did a moment ago.
+
+        A kernel is given what was looked at: another thread may write to an array meanwhile.
+        """
+        found = None if self.bound is None else self.bound.run(held)
         if found is not None:
             return found if self.parts is None else self.parts((found,))
         tensors = [arrays[s] if isinstance(s, int) else s for s in self.sources]
