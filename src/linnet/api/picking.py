@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -35,7 +36,6 @@ from linnet.formats.level import APPEND, INSIDE, ONCE
 from linnet.formats.named import recognize
 from linnet.formats.packing import index_dtype
 from linnet.formats.tensor import Tensor
-from linnet.runtime.fibers import arrange_fibers, fits_words
 from linnet.runtime.straight import made
 
 if TYPE_CHECKING:
@@ -104,15 +104,20 @@ def _is_arranged(format: Format, d: int, size: int) -> bool:
     """Whether a result can be written as its entries come, fiber by fiber, and sorted then."""
     level = format.levels[-2]
     lists = listed(format) == format and format.order[-1] == d and level.width == 1
-    return lists and not level.full and fits_words(size, size)
+    return lists and not level.full and bool(_fibers().fits_words(size, size))
 
 
 def _arranged(x: Tensor) -> Tensor:
     """The same tensor; the entries of each innermost fiber are put in order, where they are."""
     arrays, held = x.contents().arrays(), bool(x.contents().format.leaf.arrays)
     ptr, idx = arrays[-3:-1] if held else arrays[-2:]
-    arrange_fibers(ptr, idx, arrays[-1] if held else None)
+    _fibers().arrange_fibers(ptr, idx, arrays[-1] if held else None)
     return x
+
+
+def _fibers() -> Any:
+    """What sorts by machine code, for arrays that store much."""
+    return import_module("linnet.runtime.fibers")
 
 
 def _ranges(positions: Ints, n: int) -> list[Ints]:

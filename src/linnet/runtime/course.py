@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
 from linnet.formats.addresses import address_of
 from linnet.formats.contents import Contents
@@ -18,13 +19,8 @@ from linnet.records import NamedTuple
 from linnet.runtime.ready import Ready, Recipe, Slots
 from linnet.runtime.slices import slots_of
 
-
-class Numbers(NamedTuple):
-    """An operand that is a number in memory, or several as sizes (`runtime.slices.sizes`)."""
-
-    sizes: tuple[int, ...]
-    dtype: str = ""
-    held: bytes = b""
+Numbers = tuple[str, bytes] | tuple[int, ...]
+"""An operand: a number by dtype and bytes, or several as sizes (`runtime.slices.sizes`)."""
 
 
 class Steps(NamedTuple):
@@ -44,11 +40,15 @@ class Course:
     __slots__ = ("_held", "_ready", "_slots")
 
     def __init__(self, steps: Steps, calls: Sequence[Callable[[int], int]]) -> None:
-        self._held = [np.frombuffer(n.held, n.dtype or "b").copy() for n in steps.numbers]
-        pairs = zip(steps.numbers, self._held, strict=True)
-        self._slots: list[Slots] = [
-            (address_of(held), 1, 1) if n.dtype else slots_of(n.sizes) for n, held in pairs
-        ]
+        self._held: list[NDArray[np.generic]] = []
+        self._slots: list[Slots] = []
+        for number in steps.numbers:
+            match number:
+                case (str(dtype), bytes(held)):
+                    self._held.append(np.frombuffer(held, dtype).copy())
+                    self._slots.append((address_of(self._held[-1]), 1, 1))
+                case sizes:
+                    self._slots.append(slots_of(sizes))
         self._ready = [Ready(*step) for step in zip(steps.recipes, calls, strict=True)]
 
     def run(self, given: Sequence[Slots], held: Sequence[Contents]) -> Tensor | None:

@@ -49,9 +49,9 @@ def _numbers(seen: Seen, known: Sequence[Tensor]) -> list[Tensor]:
 def _kept(tensor: Tensor) -> Numbers:
     contents = tensor.contents()
     if is_sizes(tensor):
-        return Numbers(contents.shape)
+        return contents.shape
     (value,) = contents.arrays()
-    return Numbers((), str(value.dtype), value.tobytes())
+    return str(value.dtype), value.tobytes()
 
 
 def _is_full(tensor: Tensor) -> bool:
