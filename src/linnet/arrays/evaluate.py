@@ -32,8 +32,6 @@ def evaluate(
     nodes: Sequence[Node], formats: Sequence[Format | None] = (), labels: Sequence[Labels] = ()
 ) -> list[Tensor]:
     """The tensors that nodes stand for, in the formats that are wanted."""
-    if _COUNTED:
-        _COUNTED.get(threading.get_ident(), []).extend(nodes)
     return evaluated(nodes, tuple(formats) or (None,) * len(nodes), labels)[0]
 
 
@@ -41,6 +39,8 @@ def evaluated(
     nodes: Sequence[Node], wanted: tuple[Format | None, ...], labels: Sequence[Labels]
 ) -> tuple[list[Tensor], Plan, Trace]:
     """The same, with the plan by which they are computed, and what that is for."""
+    if _COUNTED:
+        _COUNTED.get(threading.get_ident(), []).extend(nodes)
     try:
         made, found = planned(nodes, wanted, labels)
     except RecursionError:
