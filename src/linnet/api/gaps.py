@@ -17,8 +17,6 @@ from linnet.algebra.dtypes import Number
 from linnet.algebra.exact import same
 from linnet.algebra.function import Function
 from linnet.api.dtypes import astype
-from linnet.api.programs import is_large
-from linnet.api.storage import is_dense, is_plain
 from linnet.arrays import compute, lazy
 from linnet.formats.element import Element, Pattern
 from linnet.formats.format import Format
@@ -55,6 +53,9 @@ def _has_gaps(x: Tensor, axes: tuple[int, ...]) -> bool:
 
 def _goes_by(function: Function, x: Tensor) -> bool:
     """Whether all that is stored can go by at once, and much is."""
+    from linnet.api.programs import is_large  # these bring more along than other reductions need
+    from linnet.api.storage import is_dense, is_plain
+
     contents = x.contents()
     lists = is_plain(contents.format) and not is_dense(contents.format)
     return function.repeat == "once" and lists and is_large(x) and 0 not in contents.shape
