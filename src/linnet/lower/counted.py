@@ -40,9 +40,12 @@ def counting(ctx: Context, storage: Storage, writing: imp.Block) -> imp.Block:
     while (less := remove_dead(left, effects)) is not left:
         left = less
     before, after = effects.of(writing), effects.of(left)
+    own = dict.fromkeys(s.var for s in statements(left) if isinstance(s, imp.Let | imp.For))
+    # what writes finds everything as it was
     assert after.changes <= {counts.name}
+    assert after.assigns <= {var.name for var in own}
     assert not after.loads & before.changes
-    return _renamed(ctx, left)
+    return _renamed(left, {var.name: ctx.b.var(var.name, var.dtype) for var in own})
 
 
 def _before(index: imp.Expr) -> imp.Expr:
@@ -54,10 +57,8 @@ def _before(index: imp.Expr) -> imp.Expr:
             return index - 1
 
 
-def _renamed(ctx: Context, block: imp.Block) -> imp.Block:
-    """A copy of code, with variables of its own."""
-    introduced = [s.var for s in statements(block) if isinstance(s, imp.Let | imp.For)]
-    new = {v.name: ctx.b.var(v.name, v.dtype) for v in dict.fromkeys(introduced)}
+def _renamed(block: imp.Block, new: dict[str, imp.Var]) -> imp.Block:
+    """A copy of code with other variables."""
 
     def rule(node: imp.Node) -> imp.Node | None:
         match node:
