@@ -12,18 +12,44 @@ i64 spmv(i64 *restrict args) {
     y_sum = 0;
     double x_i = x_val[i];
     if ((i64)A_ptr[i] < A_ptr[i + 1] && A_idx[(i64)A_ptr[i + 1] - 1] == (i32)i) {
-      for (i64 A_q = A_ptr[i]; A_q < (i64)A_ptr[i + 1] - 1; A_q++) {  // j in A[i, j]
+      double y_sum_odd = -0.0;
+      i64 A_q = A_ptr[i], A_q_end = (i64)A_ptr[i + 1] - 1;
+      // j in A[i, j]
+      while (A_q + 1 < A_q_end) {
+        i64 j = A_idx[A_q];
+        y_sum += A_val[A_q] * x_val[j];
+        y_val[j] += A_val[A_q] * x_i;
+        i64 j_2 = A_idx[A_q + 1];
+        y_sum_odd += A_val[A_q + 1] * x_val[j_2];
+        y_val[j_2] += A_val[A_q + 1] * x_i;
+        A_q += 2;
+      }
+      if (A_q < A_q_end) {
         i64 j = A_idx[A_q];
         y_sum += A_val[A_q] * x_val[j];
         y_val[j] += A_val[A_q] * x_i;
       }
+      y_sum += y_sum_odd;
       y_sum += A_val[(i64)A_ptr[i + 1] - 1] * x_val[i];
     } else {
-      for (i64 A_q_2 = A_ptr[i]; A_q_2 < A_ptr[i + 1]; A_q_2++) {  // j in A[i, j]
+      double y_sum_odd_2 = -0.0;
+      i64 A_q_2 = A_ptr[i], A_q_2_end = A_ptr[i + 1];
+      // j in A[i, j]
+      while (A_q_2 + 1 < A_q_2_end) {
+        i64 j = A_idx[A_q_2];
+        y_sum += A_val[A_q_2] * x_val[j];
+        y_val[j] += A_val[A_q_2] * x_i;
+        i64 j_3 = A_idx[A_q_2 + 1];
+        y_sum_odd_2 += A_val[A_q_2 + 1] * x_val[j_3];
+        y_val[j_3] += A_val[A_q_2 + 1] * x_i;
+        A_q_2 += 2;
+      }
+      if (A_q_2 < A_q_2_end) {
         i64 j = A_idx[A_q_2];
         y_sum += A_val[A_q_2] * x_val[j];
         y_val[j] += A_val[A_q_2] * x_i;
       }
+      y_sum += y_sum_odd_2;
     }
     y_val[i] += y_sum;
   }
