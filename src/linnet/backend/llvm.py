@@ -12,7 +12,7 @@ from typing import assert_never
 from linnet import imp
 from linnet.backend.identifiers import identifier, symbol
 from linnet.backend.inlining import ALWAYS, NEVER, PERHAPS, RARELY, inlining
-from linnet.backend.llvm_lanes import add_lanes, has_lanes, keep_lanes, sum_in_lanes
+from linnet.backend.llvm_lanes import add_lanes, has_lanes, keep_lanes, loop_in_lanes
 from linnet.backend.llvm_memory import give_up, grow_function, growable, on_memory, slot_value
 from linnet.backend.llvm_operators import binary
 from linnet.backend.llvm_tasks import around, block_of, functions, join, spawn
@@ -261,7 +261,7 @@ def _for(w: Writer, stmt: imp.For, s: _Scope) -> None:
         _count(w, stmt, (start, stop, leave), version, s)
         w.start(next_one)
     if last.few and w.module.masks and has_lanes(stmt):
-        sum_in_lanes(w, stmt, start, stop, leave)
+        loop_in_lanes(w, stmt, start, stop, leave)
     else:
         _count(w, stmt, (start, stop, leave), last, s)
     w.start(leave)

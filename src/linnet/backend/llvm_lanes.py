@@ -1,4 +1,4 @@
-"""Sums over a few neighbours: whole vectors, the last of them with a mask.
+"""Sums over a few neighbours, and parts of rows: whole vectors, the last of them with a mask.
 
     for j in a … b:             for j in a, a + 8 … while j + 8 < b:
       s += x[j] * y[j]   ->       t[0 … 8] += x[j … j + 8] * y[j … j + 8]
@@ -17,14 +17,16 @@ from linnet import imp
 from linnet.backend.llvm_operators import float_text
 from linnet.backend.llvm_values import integer, pointer, scalar
 from linnet.backend.llvm_writer import BYTES, REDUCTION, TYPES, Writer
-from linnet.backend.reductions import walks
+from linnet.backend.reductions import streams, walks
 from linnet.backend.versions import versions
 from linnet.errors import InternalError
 from linnet.imp.rewrite import statements, walk
 from linnet.records import dataclass
 
 _BYTES = 64  # of a vector that can be masked
-_CODES = {"+": "fadd", "-": "fsub", "*": "fmul", "/": "fdiv"}
+_FLOAT = {"+": "fadd", "-": "fsub", "*": "fmul", "/": "fdiv"}
+_INT = {"+": "add", "-": "sub", "*": "mul", "&": "and", "|": "or", "^": "xor"}
+_SHIFT = {"<<": ("shl", "shl"), ">>": ("lshr", "ashr")}  # without a sign, and with one
 _MARKS = {"float": "f32", "double": "f64"}
 
 
@@ -32,16 +34,19 @@ _MARKS = {"float": "f32", "double": "f64"}
 
 
 def has_lanes(loop: imp.For) -> bool:
-    """Whether a loop does nothing but add up floats that are computed from neighbours."""
+    """Whether a loop only adds up floats, or writes neighbours, that come from neighbours."""
     sums = _sums(loop)
     hidden, lets = {loop.var.name, *(s.var.name for s in sums)}, set[str]()
-    if len(hidden) <= len(sums) or len({s.var.dtype for s in sums}) != 1:
+    if len(hidden) <= len(sums) or len(_results(loop)) != 1 or not (sums or streams(loop)):
         return False
     for stmt in loop.body.stmts:
         match stmt:
             case imp.Let(var, value) if _is_laned(value, loop, hidden, lets):
                 lets.add(var.name)
-            case imp.Accumulate(_, "+" | "-", value) if _is_laned(value, loop, hidden, lets):
+            case imp.Accumulate(var, "+" | "-", value) if var.dtype.startswith("float"):
+                if not _is_laned(value, loop, hidden, lets):
+                    return False
+            case imp.Store(_, _, value) if not sums and _is_laned(value, loop, hidden, lets):
                 pass
             case imp.Comment():
                 pass
@@ -54,9 +59,15 @@ def _sums(loop: imp.For) -> list[imp.Accumulate]:
     return [stmt for stmt in loop.body.stmts if isinstance(stmt, imp.Accumulate)]
 
 
+def _results(loop: imp.For) -> set[str]:
+    """The types of what a loop adds up or writes."""
+    stores = {s.buffer.dtype for s in loop.body.stmts if isinstance(s, imp.Store)}
+    return {s.var.dtype for s in _sums(loop)} | stores
+
+
 def _is_laned(e: imp.Expr, loop: imp.For, hidden: set[str], lets: set[str]) -> bool:
-    """Whether a value is a float that vectors compute, and that no lane can fail to compute."""
-    if not e.dtype.startswith("float"):
+    """Whether a value is one that vectors compute, and that no lane can fail to compute."""
+    if e.dtype[0] not in "fiu":
         return False
     match e:
         case imp.Var(name, _):
@@ -65,12 +76,20 @@ def _is_laned(e: imp.Expr, loop: imp.For, hidden: set[str], lets: set[str]) -> b
             return True
         case imp.Load(_, index):
             return walks(index, loop.var.name, lets)
-        case imp.Binary(op, a, b, _) if op in _CODES:
+        case imp.Binary(("<<" | ">>"), x, imp.Const(int(by)), dtype) if 0 <= by < 8 * _size(dtype):
+            return _is_laned(x, loop, hidden, lets)
+        case imp.Binary(op, a, b, dtype) if op in (_FLOAT if dtype[0] == "f" else _INT):
             return _is_laned(a, loop, hidden, lets) and _is_laned(b, loop, hidden, lets)
-        case imp.Unary("-", x, _) | imp.Cast(x, _):
+        case imp.Cast(x, dtype) if x.dtype == dtype or x.dtype[0] == dtype[0] == "f":
+            return _is_laned(x, loop, hidden, lets)
+        case imp.Unary("-", x, dtype) if dtype[0] == "f":
             return _is_laned(x, loop, hidden, lets)
         case _:
             return False
+
+
+def _size(dtype: str) -> int:
+    return BYTES[TYPES[dtype]]
 
 
 # -- the loop ------------------------------------------------------------------------------------
@@ -90,10 +109,9 @@ class _Vectors:
         return f"<{self.lanes} x {TYPES[dtype]}>"
 
 
-def sum_in_lanes(w: Writer, loop: imp.For, start: str, stop: str, leave: str) -> None:
+def loop_in_lanes(w: Writer, loop: imp.For, start: str, stop: str, leave: str) -> None:
     """Write the loop, from here to the block `leave`."""
-    sums = _sums(loop)
-    dtype = sums[0].var.dtype
+    sums, (dtype,) = _sums(loop), _results(loop)
     lanes = _lanes(dtype)
     before, head, body, last = w.block, *(w.label(h) for h in ("vectors", "whole", "masked"))
     kept = [w.kept.get(stmt.var.name) for stmt in sums]
@@ -151,7 +169,7 @@ def _changes(loop: imp.For, total: imp.Var) -> bool:
 
 
 def _lanes(dtype: str) -> int:
-    return _BYTES // BYTES[TYPES[dtype]]
+    return _BYTES // _size(dtype)
 
 
 def _empty(w: Writer, dtype: str) -> str:
@@ -165,11 +183,14 @@ def _empty(w: Writer, dtype: str) -> str:
 
 
 def _mask(w: Writer, lanes: int, ends: str) -> str:
-    """The first lanes, as many as there are elements left, if there are any."""
-    ty = f"<{lanes} x i64>"
-    left = _splat(w, ty, f"i64 {w.emit(f'sub nsw i64 {ends}')}")
-    numbers = ", ".join(f"i64 {k}" for k in range(lanes))
-    return w.emit(f"icmp sgt {ty} {left}, <{numbers}>")
+    """The first lanes, as many as there are elements left, if there are any: one comparison."""
+    left = w.intrinsic("smax", "i64", w.emit(f"sub nsw i64 {ends}"), "0")
+    number = f"i{8 * _BYTES // lanes}"
+    if number != "i64":
+        left = w.emit(f"trunc i64 {left} to {number}")
+    ty = f"<{lanes} x {number}>"
+    numbers = ", ".join(f"{number} {k}" for k in range(lanes))
+    return w.emit(f"icmp sgt {ty} {_splat(w, ty, f'{number} {left}')}, <{numbers}>")
 
 
 def _splat(w: Writer, ty: str, value: str) -> str:
@@ -189,10 +210,12 @@ def _body(v: _Vectors, loop: imp.For, slots: list[str]) -> None:
                 w, slot, ty = v.w, next(left), v.type(var.dtype)
                 old = w.emit(f"load {ty}, ptr {slot}")
                 part = _value(v, value, "contract ")
-                new = w.emit(f"{_CODES[op]} {REDUCTION}{ty} {old}, {part}")
+                new = w.emit(f"{_FLOAT[op]} {REDUCTION}{ty} {old}, {part}")
                 if v.mask:
                     new = w.emit(f"select <{v.lanes} x i1> {v.mask}, {ty} {new}, {ty} {old}")
                 w.do(f"store {ty} {new}, ptr {slot}")
+            case imp.Store(buffer, index, value):
+                _store(v, buffer, integer(v.w, index), _value(v, value))
 
 
 def _value(v: _Vectors, e: imp.Expr, flags: str = "") -> str:
@@ -205,9 +228,9 @@ def _value(v: _Vectors, e: imp.Expr, flags: str = "") -> str:
             return _splat(w, ty, f"{TYPES[e.dtype]} {scalar(w, e)}")
         case imp.Load(buffer, index):
             return _load(v, buffer, integer(w, index))
-        case imp.Binary(op, a, b, _):
-            flags = flags if op == "*" else ""
-            return w.emit(f"{_CODES[op]} {flags}{ty} {_value(v, a)}, {_value(v, b)}")
+        case imp.Binary(op, a, b, dtype):
+            code = _code(op, dtype) + (f" {flags}" if flags and op == "*" else "")
+            return w.emit(f"{code} {ty} {_value(v, a)}, {_value(v, b)}")
         case imp.Unary("-", x, _):
             return w.emit(f"fneg {ty} {_value(v, x)}")
         case imp.Cast(x, dtype):
@@ -218,23 +241,51 @@ def _value(v: _Vectors, e: imp.Expr, flags: str = "") -> str:
     raise InternalError(f"there are no lanes of {type(e).__name__}")
 
 
+def _code(op: str, dtype: str) -> str:
+    if op in _SHIFT:
+        return _SHIFT[op][dtype[0] == "i"]
+    return (_FLOAT if dtype[0] == "f" else _INT)[op]
+
+
 def _load(v: _Vectors, buffer: imp.Buffer, index: str) -> str:
     """Neighbours, those under the mask; beyond them nothing is read."""
-    w, ty, one = v.w, v.type(buffer.dtype), TYPES[buffer.dtype]
-    at = w.emit(f"getelementptr {one}, ptr {pointer(w, buffer)}, i64 {index}")
-    note = w.buffers[buffer.name].load
+    w, ty, size = v.w, v.type(buffer.dtype), _size(buffer.dtype)
+    at, note = _place(v, buffer, index), w.buffers[buffer.name].load
     if not v.mask:
-        return w.emit(f"load {ty}, ptr {at}, align {BYTES[one]}{note}")
-    symbol, bits = f"@llvm.masked.load.v{v.lanes}{_MARKS[one]}.p0", f"<{v.lanes} x i1>"
+        return w.emit(f"load {ty}, ptr {at}, align {size}{note}")
+    symbol, bits = f"@llvm.masked.load.{_mark(v.lanes, buffer.dtype)}.p0", f"<{v.lanes} x i1>"
     w.module.declarations.setdefault(symbol, f"declare {ty} {symbol}(ptr, i32, {bits}, {ty})")
-    given = f"ptr {at}, i32 {BYTES[one]}, {bits} {v.mask}, {ty} zeroinitializer"
+    given = f"ptr {at}, i32 {size}, {bits} {v.mask}, {ty} zeroinitializer"
     return w.emit(f"call {ty} {symbol}({given}){note}")
+
+
+def _store(v: _Vectors, buffer: imp.Buffer, index: str, value: str) -> None:
+    """Write neighbours, those under the mask."""
+    w, ty, size = v.w, v.type(buffer.dtype), _size(buffer.dtype)
+    at, note = _place(v, buffer, index), w.buffers[buffer.name].store
+    if not v.mask:
+        w.do(f"store {ty} {value}, ptr {at}, align {size}{note}")
+        return
+    symbol, bits = f"@llvm.masked.store.{_mark(v.lanes, buffer.dtype)}.p0", f"<{v.lanes} x i1>"
+    w.module.declarations.setdefault(symbol, f"declare void {symbol}({ty}, ptr, i32, {bits})")
+    w.do(f"call void {symbol}({ty} {value}, ptr {at}, i32 {size}, {bits} {v.mask}){note}")
+
+
+def _place(v: _Vectors, buffer: imp.Buffer, index: str) -> str:
+    """The address of an element, which need not be there if no lane is under the mask."""
+    base = pointer(v.w, buffer)
+    return v.w.emit(f"getelementptr {TYPES[buffer.dtype]}, ptr {base}, i64 {index}")
+
+
+def _mark(lanes: int, dtype: str) -> str:
+    """A vector type, as the names of intrinsics have it."""
+    return f"v{lanes}{_MARKS.get(TYPES[dtype], TYPES[dtype])}"
 
 
 def add_lanes(w: Writer, var: imp.Var, slot: str) -> None:
     """Add what all lanes have to a variable."""
     lanes, one = _lanes(var.dtype), TYPES[var.dtype]
-    ty, symbol = f"<{lanes} x {one}>", f"@llvm.vector.reduce.fadd.v{lanes}{_MARKS[one]}"
+    ty, symbol = f"<{lanes} x {one}>", f"@llvm.vector.reduce.fadd.{_mark(lanes, var.dtype)}"
     w.module.declarations.setdefault(symbol, f"declare {one} {symbol}({one}, {ty})")
     lane = w.emit(f"load {ty}, ptr {slot}")
     (total,) = w.slots[var.name]

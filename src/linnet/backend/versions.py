@@ -30,7 +30,7 @@ _VECTOR = 32  # bytes: longer vectors leave more for the loop after them
 class Version:
     """A way to compile a loop that runs at least so many times; hints as LLVM writes them.
 
-    `few`: there are some neighbours to add up, where a processor with masks needs no second loop.
+    `few`: there are some neighbours, for which a processor with masks needs no second loop.
     """
 
     least: int
@@ -49,7 +49,8 @@ def versions(loop: imp.For) -> tuple[Version, ...]:
         return (Version(_LONG, (*_hints(1, width=1), _UNROLLED)), Version(0, _hints(1, width=1)))
     part = not isinstance(loop.start, imp.Const)  # of a dimension: a block, what is within bounds
     if not sums and (is_short(loop) or appends(loop) or part):
-        return (Version(0, _hints(1, None if is_short(loop) else _width(loop))),)
+        width = None if is_short(loop) else _width(loop)
+        return (Version(0, _hints(1, width), few=width is not None),)
     if sums and not is_short(loop) and not isinstance(loop.start, imp.Const) and not gathers(loop):
         # a block, a band or a run: a few elements, or a whole row
         width = _VECTOR // BYTES[TYPES[sums[0].dtype]]

@@ -141,4 +141,37 @@ def test_lanes_are_for_sums_of_neighbours():
     assert not has_lanes(loop(Accumulate(s, "*", x[j])))
     assert not has_lanes(loop(Accumulate(s, "+", x[j]), Accumulate(k, "+", s)))
     assert not has_lanes(loop(Accumulate(s, "+", x[j]), Accumulate(s, "+", x[j])))
-    assert not has_lanes(loop(Store(x, j, k)))
+    assert has_lanes(loop(Store(x, j, k)))
+    assert not has_lanes(loop(Store(x, j, k), Accumulate(s, "+", x[j])))
+    assert not has_lanes(loop(Store(x, j, x[j + 1])))  # what is read there was written before
+    assert not has_lanes(loop(Store(Buffer("b", "bool"), j, Const(1, "bool"))))
+    n, places = Buffer("n", "int64"), Var("p")
+    assert not has_lanes(loop(Store(n, j, Binary("<<", n[j], places, "int64"))))
+    assert not has_lanes(loop(Store(n, j, Binary("div", n[j], Const(3, "int64"), "int64"))))
+
+
+DTYPES = ["int8", "uint8", "int16", "uint32", "int64", "uint64", "float32", "float64"]
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("length", [0, 1, 3, 8, 63, 64, 65, 130])
+def test_parts_of_rows(dtype, length):
+    """`y[j] = (x[j - 1] - x[j]) * x[j + 1] …` within `start … stop`, and nothing beside it."""
+    j, n = Var("j"), Var("n")
+    x, y, ends = Buffer("x", dtype), Buffer("y", dtype), Buffer("ends", "int64")
+    value = Binary("*", Binary("-", x[j - 1], x[j], dtype), x[j + 1], dtype)
+    if dtype[0] in "iu":
+        right = Binary(">>", x[j], Const(3, dtype), dtype)
+        value = Binary("^", value, Binary("<<", right, Const(1, dtype), dtype), dtype)
+    kept = Var("kept", dtype)
+    loop = For(j, ends[0], ends[1], Block((Let(kept, value), Store(y, j, kept))))
+    kernel = Kernel("k", (Argument("x", (n,), (ends, x, y)),), Block((loop,)))
+    rng = np.random.default_rng(length)
+    given = at_the_end_of_memory(rng.integers(-100, 100, length + 2).astype(dtype))
+    result = at_the_end_of_memory(np.full(length + 1, 7, dtype))
+    run(kernel, 0, np.array([1, length + 1]), given, result)
+    with np.errstate(over="ignore"):
+        expected = (given[:-2] - given[1:-1]) * given[2:]
+    if dtype[0] in "iu":
+        expected ^= given[1:-1] >> 3 << 1
+    assert result.tolist() == [7, *expected.tolist()]
