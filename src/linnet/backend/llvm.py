@@ -12,7 +12,7 @@ from typing import assert_never
 from linnet import imp
 from linnet.backend.identifiers import identifier, symbol
 from linnet.backend.inlining import ALWAYS, NEVER, PERHAPS, RARELY, inlining
-from linnet.backend.llvm_lanes import add_lanes, has_lanes, keep_lanes, loop_in_lanes
+from linnet.backend.llvm_lanes import end_lanes, has_lanes, keep_lanes, loop_in_lanes
 from linnet.backend.llvm_memory import give_up, grow_function, growable, on_memory, slot_value
 from linnet.backend.llvm_operators import binary
 from linnet.backend.llvm_tasks import around, block_of, functions, join, spawn
@@ -265,8 +265,7 @@ def _for(w: Writer, stmt: imp.For, s: _Scope) -> None:
     else:
         _count(w, stmt, (start, stop, leave), last, s)
     w.start(leave)
-    for total, lanes in kept:
-        add_lanes(w, total, lanes)
+    end_lanes(w, kept)
 
 
 def _count(

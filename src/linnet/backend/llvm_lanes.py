@@ -130,17 +130,22 @@ def loop_in_lanes(w: Writer, loop: imp.For, start: str, stop: str, leave: str) -
     _body(_Vectors(w, lanes, _mask(w, lanes, f"{stop}, {var}"), {}), loop, slots)
     for stmt, slot, outside in zip(sums, slots, kept, strict=True):
         if outside is None:
-            add_lanes(w, stmt.var, slot)
+            _add(w, stmt.var, slot)
     w.jump(leave)
 
 
-def keep_lanes(w: Writer, loop: imp.For) -> list[tuple[imp.Var, str]]:
-    """Let the lanes of loops inside live as long as this one: which to add to what after it."""
-    found: list[tuple[imp.Var, str]] = []
-    for part, total in _carried(loop):
+def keep_lanes(w: Writer, loop: imp.For) -> list[tuple[imp.Var, imp.Var]]:
+    """Let the lanes of loops inside live as long as this one: which sums, and of what."""
+    carried = list(_carried(loop))
+    for part, _ in carried:
         w.kept[part.name] = _empty(w, part.dtype)
-        found.append((total, w.kept[part.name]))
-    return found
+    return carried
+
+
+def end_lanes(w: Writer, carried: list[tuple[imp.Var, imp.Var]]) -> None:
+    """Add what the lanes have after the loop that they were kept for."""
+    for part, total in carried:
+        _add(w, total, w.kept.pop(part.name))
 
 
 def _carried(loop: imp.For) -> Iterator[tuple[imp.Var, imp.Var]]:
@@ -282,7 +287,7 @@ def _mark(lanes: int, dtype: str) -> str:
     return f"v{lanes}{_MARKS.get(TYPES[dtype], TYPES[dtype])}"
 
 
-def add_lanes(w: Writer, var: imp.Var, slot: str) -> None:
+def _add(w: Writer, var: imp.Var, slot: str) -> None:
     """Add what all lanes have to a variable."""
     lanes, one = _lanes(var.dtype), TYPES[var.dtype]
     ty, symbol = f"<{lanes} x {one}>", f"@llvm.vector.reduce.fadd.{_mark(lanes, var.dtype)}"

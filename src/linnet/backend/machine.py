@@ -49,7 +49,7 @@ def has_masks() -> bool:
     """Whether a vector of this machine can be loaded in part, at no cost."""
     with _lock:
         features: dict[str, bool] = _target().binding.get_host_cpu_features()
-        return features.get("avx512f", False) and features.get("avx512vl", False)
+        return all(features.get(name, False) for name in ("avx512f", "avx512bw", "avx512vl"))
 
 
 def compile(text: str) -> bytes:

@@ -2,6 +2,7 @@
 
 import ctypes
 import mmap
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
@@ -99,6 +100,20 @@ def test_rows_of_blocks_of_any_length(dtype, op):
     terms = (-2 if op == "+" else 2) * a * x
     ends = [0, *stop]
     assert y.tolist() == [terms[ends[p] : ends[q]].sum() for p, q in pairwise(ptr)]
+
+
+def test_a_sum_that_is_read_in_between_is_complete():
+    """The same loops twice: after one row, and after each of its blocks."""
+    kernel = blocks("float64")
+    (rows,) = kernel.body.stmts
+    let, loop, store = rows.body.stmts
+    seen = replace(loop, body=Block((*loop.body.stmts, Store(store.buffer, loop.var, store.value))))
+    twice = Block((let, loop, store, let, seen))
+    y, ones = np.zeros(3), np.ones(20)
+    ends = np.array([3, 12, 20])
+    kernel = replace(kernel, body=Block((replace(rows, body=twice),)))
+    run(kernel, 1, np.array([0, 3]), np.array([0, 3, 12]), ends, ones, ones, y)
+    assert y.tolist() == [-6, -24, -40]
 
 
 def test_narrower_values_and_ranges_that_end_before_they_begin():
