@@ -192,3 +192,23 @@ def test_a_number_that_is_left_of_a_choice_has_its_type():
     a = ln.asarray(np.arange(-2.0, 4.0))
     args = {"y": ln.scalar(0.0), "a": a, "b": some(0.0)}
     check(Subject.of(clip_chosen.program, args), args)
+
+
+@ln.kernel
+def behind(Y, A, B):
+    Y[...] = 0.0
+    for i, j in ...:
+        Y[i, j] += A[i, j] - ln.coalesce(B[i, ~(j + 2)], 0.0)
+    return Y
+
+
+@pytest.mark.parametrize("level", [ln.SparseList, ln.SparseBlockList, ln.SparseHash, ln.Dense])
+def test_what_is_beyond_a_row_that_is_not_stored_is_known(level):
+    """The bounds of such a row were asked for with a variable, not with the size of a tensor."""
+    held = np.zeros((N, N))
+    held[1, 2] = held[4, 4] = 1
+    stored = ln.SparseList(ln.SparseList(ln.Element(0.0)))
+    other = ln.asarray(np.roll(held, 1, axis=0), format=level(ln.SparseList(ln.Element(0.0))))
+    args = {"Y": ln.empty_tensor(stored), "A": ln.asarray(held, format=stored), "B": other}
+    check(Subject.of(behind.program, args), args)
+    assert behind(*args.values()).nnz == 4

@@ -200,7 +200,7 @@ def _within_bounds(access: loops.Access, storage: Storage, fill: loops.Literal) 
     nothing = loops.Value(imp.Call(MISSING, (imp.Const(0, imp.INT),), fill.dtype))
     for index, protocol, mode in zip(rest, protocols, modes, strict=True):
         if protocol == "permissive":
-            dim = loops.Value(storage.dims[mode])
+            dim = loops.Dimension(storage.name, mode)
             low = loops.Call(greater_equal, (index, loops.Literal(0)))
             inside = loops.Call(logical_and, (low, loops.Call(less, (index, dim))))
             value = loops.Call(where, (inside, value, nothing))
