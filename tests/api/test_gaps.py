@@ -53,6 +53,18 @@ def test_any_format(name: str, axis: int):
     assert np.array_equal(found.to_numpy(), dense.max(axis, keepdims=True))
 
 
+@pytest.mark.parametrize(("op", "fill"), [("max", np.inf), ("min", -np.inf), ("max", 0.0)])
+@pytest.mark.parametrize("name", FORMATS)
+def test_a_fill_value_does_not_hide_a_nan(name: str, op: str, fill: float):
+    _, dense = drawn("float64", fill, FORMATS[name])
+    dense[2, 1:4, 3] = dense[1, 0, 0] = np.nan
+    x = ln.asarray(dense, format=FORMATS[name], fill_value=fill)
+    for axis in (None, 0, 1, 2, (0, 1), (0, 2)):
+        expected = getattr(dense, op)(axis)
+        found = getattr(ln, op)(x, axis=axis).to_numpy()
+        np.testing.assert_array_equal(found, expected)
+
+
 @pytest.mark.parametrize("op", ["max", "min", "prod", "all", "any", "sum"])
 def test_a_result_that_stores_little_needs_no_memory_for_the_rest(op: str):
     """The result has 10¹² elements."""

@@ -30,6 +30,7 @@ from linnet.arrays.arrange import names_in
 from linnet.arrays.result import simplified
 from linnet.formats.format import Format
 from linnet.loops.rewrite import walk
+from linnet.normalize.known import as_number
 from linnet.normalize.simplify import same
 from linnet.records import dataclass
 
@@ -83,7 +84,8 @@ def counted(
         loops.Assign(number, add, loops.Literal(1, "int64")),
     )
     unstored = loops.Call(subtract, (count, number))
-    result = _with_rest(function, total, rest, unstored, dtype)
+    # as a number: the infinity that nothing is larger than does not hide a NaN that is stored
+    result = _with_rest(function, total, as_number(rest), unstored, dtype)
     return Counted(loops.If(cond, loops.Block(updates), loops.NOTHING), result)
 
 
