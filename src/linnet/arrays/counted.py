@@ -77,22 +77,29 @@ def counted(
         return None
     indices = tuple(loops.Index(i) for i in free)
     total, number = (loops.Access(name, indices) for name in names)
-    tests = [loops.Call(stored(_fill(formats[str(a.tensor)])), (a,)) for a in sparse]
-    cond = reduce(lambda a, b: loops.Call(logical_or, (a, b)), tests[1:], tests[0])
     updates = (
         loops.Assign(total, function, value),
         loops.Assign(number, add, loops.Literal(1, "int64")),
     )
     unstored = loops.Call(subtract, (count, number))
-    # as a number: the infinity that nothing is larger than does not hide a NaN that is stored
     result = _with_rest(function, total, as_number(rest), unstored, dtype)
-    return Counted(loops.If(cond, loops.Block(updates), loops.NOTHING), result)
+    body = loops.If(_is_stored(sparse, formats), loops.Block(updates), loops.NOTHING)
+    return Counted(body, result)
+
+
+def _is_stored(sparse: Sequence[loops.Access], formats: Formats) -> loops.Expr:
+    """Whether any of some elements is."""
+    tests = [loops.Call(stored(_fill(formats[str(a.tensor)])), (a,)) for a in sparse]
+    return reduce(lambda a, b: loops.Call(logical_or, (a, b)), tests[1:], tests[0])
 
 
 def _with_rest(
     function: Function, total: loops.Expr, rest: loops.Expr, left: loops.Expr, dtype: str
 ) -> loops.Expr:
-    """What is stored, combined with `left` values that are not."""
+    """What is stored, combined with `left` values that are not.
+
+    The rest is a number: an infinity that nothing is larger than does not hide a NaN.
+    """
     times = loops.Call(astype[dtype], (left,))
     match function.repeat:
         case "times":

@@ -377,9 +377,8 @@ class _Dimensions:
         self._stamps[name] = outer
 
     def _here(self) -> Place:
-        shapes = self._current.items()
-        anew = {t: s.sizes for t, s in shapes if t in self._declared and t in self._params}
-        return Place(dict(self._stamps), anew)
+        own = self._declared & self._params
+        return Place(dict(self._stamps), {t: s.sizes for t, s in self._current.items() if t in own})
 
     def _rank(self, tensor: str) -> int:
         if tensor not in self._ndims:

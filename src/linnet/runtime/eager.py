@@ -100,20 +100,26 @@ def product(general: General, x: Any, y: object) -> Any:
         ):
             found = last.run(p, q.buffers[0].address)
             return general("matmul", x, y) if found is None else found
-        signature, size = p._signature or p.signature, p._measure or measure(p)
-        other = q._signature or q.signature
-        key = ("matmul", id(current()), signature, size, other, q._measure or measure(q), x is y)
-        ready = _known(key) or recalled(key)
-        if ready is None:
-            return learned(key, (x, y), general, ("matmul", x, y))
-        held = () if p._shared and q._shared else (p, q)
-        known = [p._slots or p.slots, q._slots or q.slots]
-        found = ready.run(known, held)
-        if found is not None:
-            if type(ready) is Ready and x is not y:
-                _remember(ready, known, p, q)
-            return found
+        return _product_with_tensor(general, x, p, y, q)
     return general("matmul", x, y)
+
+
+def _product_with_tensor(general: General, x: Tensor, p: Contents, y: Tensor, q: Contents) -> Any:
+    """The same with another tensor."""
+    signature, size = p._signature or p.signature, p._measure or measure(p)
+    other = q._signature or q.signature
+    key = ("matmul", id(current()), signature, size, other, q._measure or measure(q), x is y)
+    ready = _known(key) or recalled(key)
+    if ready is None:
+        return learned(key, (x, y), general, ("matmul", x, y))
+    held = () if p._shared and q._shared else (p, q)
+    known = [p._slots or p.slots, q._slots or q.slots]
+    found = ready.run(known, held)
+    if found is None:
+        return general("matmul", x, y)
+    if type(ready) is Ready and x is not y:
+        _remember(ready, known, p, q)
+    return found
 
 
 def _remember(ready: Ready, known: list[tuple[int, ...]], p: Contents, q: Contents) -> None:
