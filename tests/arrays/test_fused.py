@@ -170,6 +170,17 @@ def test_what_is_around_may_be_replaced(monkeypatch):
         assert f.count == 0
 
 
+@pytest.mark.parametrize("module", [math, np, ln], ids=lambda module: module.__name__)
+def test_parts_of_modules_may_be_replaced(module, monkeypatch):
+    known = {math: lambda X: X * math.pi, np: lambda X: X * np.pi, ln: lambda X: X * ln.pi}
+    f, X = Traced(known[module]), ln.asarray(sparse(1), format=ln.CSR)
+    for pi in (math.pi, 3.0, 4.0):
+        monkeypatch.setattr(module, "pi", pi)
+        for _ in range(3):
+            np.testing.assert_array_equal(dense(f(X)), dense(X) * pi)
+    assert f.count == 0
+
+
 def test_cells_and_functions_may_be_replaced(monkeypatch):
     factor = 2.0
     f, X = Traced(lambda X: doubled(X) * factor), ln.asarray(sparse(1), format=ln.CSR)

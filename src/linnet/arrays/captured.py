@@ -140,10 +140,16 @@ class _Reader:
         if value is _ABSENT:
             return name in _BUILT_IN
         if isinstance(value, ModuleType):
-            return after.opname in _ATTRIBUTES and is_function_of(value, after.argval)
+            return after.opname in _ATTRIBUTES and self._part(value, after.argval)
         if isinstance(value, FunctionType) and after.opname in _ATTRIBUTES:
             return False
         return self._is_known(value)
+
+    def _part(self, module: ModuleType, name: str) -> bool:
+        """Whether an attribute of a module is known, which somebody may replace."""
+        known = is_function_of(module, name)  # a module may find it only now
+        self.names.append((vars(module), name, vars(module).get(name, _ABSENT)))
+        return known
 
     def _is_known(self, value: object) -> bool:
         """Whether a value cannot change, or is a function that does nothing but compute."""
@@ -182,7 +188,7 @@ def is_own(value: object) -> bool:
 
 
 def is_function_of(module: ModuleType, name: str) -> bool:
-    """Whether an attribute of a module is a number or a function, and always the same."""
+    """Whether an attribute of a module is a number, or a function whose arguments tell all."""
     value = getattr(module, name, _ABSENT)
     if module is math or module is operator:
         return value is not _ABSENT
