@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+from functools import partial
 from importlib import import_module
 from inspect import unwrap
 from types import FunctionType
+from typing import TYPE_CHECKING
 
-from linnet import loops
 from linnet.errors import ArgumentError, Location
 from linnet.frontend.origin import origin_of
 from linnet.options import current
 from linnet.runtime import kept
 from linnet.runtime.kernel import Kernel, too_deep
+from linnet.runtime.outline import Outline
+
+if TYPE_CHECKING:
+    from linnet import loops
 
 
 def kernel(function: FunctionType | None = None, /) -> Kernel:
@@ -36,12 +41,20 @@ def kernel(function: FunctionType | None = None, /) -> Kernel:
             hint="write it with def, and put @ln.kernel directly above",
         )
     origin = origin_of(unwrap(function))
-    found = None if origin is None else kept.load(origin, current(), loops.Program)
-    made = Kernel(_read(function) if found is None else found[0])
-    made.origin = origin if found is None else None
+    found = None if origin is None else kept.load(origin, current(), Outline)
+    if found is None:
+        made = Kernel(_read(function))
+        made.origin = origin
+    else:
+        made = Kernel.outlined(found[0], partial(_remade, found[0], function))
     made.__doc__, made.__module__ = function.__doc__, function.__module__ or "__main__"
     made.__qualname__ = function.__qualname__
     return made
+
+
+def _remade(outline: Outline, function: FunctionType) -> loops.Program:
+    """The program that another process has read; read again if it cannot be made of its bytes."""
+    return outline.program() or _read(function)
 
 
 def _read(function: FunctionType) -> loops.Program:

@@ -49,8 +49,9 @@ def _told(value: object, names: tuple[str, ...]) -> str | None:
     match value:
         case ModuleType():
             return _module(value, names)
-        case Format():
-            return f"{kept.told(Signature.of(value))} {value.fill_value!r}"
+        case Format():  # in which a level of a user would be kept by its name alone
+            told = f"{kept.told(Signature.of(value))} {value.fill_value!r}"
+            return None if kept.stamps(value) else told
         case Function():
             return f"function {value.name}" if by_name.get(value.name) is value else None
         case np.generic():

@@ -23,7 +23,7 @@ Calls = tuple[Callable[[int], int], ...]
 
 # What reading an entry that is not as we write it may come to: it is made anew, and replaced. No
 # import is among it that could raise anything else: who asks has the levels that an entry names.
-_UNREADABLE = (
+UNREADABLE = (
     pickle.UnpicklingError, struct.error, AttributeError, EOFError, ImportError, IndexError,
     KeyError, OSError, TypeError, ValueError, LinnetError,
 )  # fmt: skip
@@ -42,7 +42,7 @@ def load(key: str, options: Options, kind: type[T]) -> tuple[T, Calls] | None:
         if not isinstance(thing, kind):
             return None
         return thing, tuple([_backend().link(code, symbol, options) for symbol, code in codes])
-    except _UNREADABLE:
+    except UNREADABLE:
         return None
 
 
@@ -52,7 +52,7 @@ def store(key: str, options: Options, thing: object, machine_keys: Sequence[str]
         return
     with suppress(CacheError):  # it was there a moment ago
         codes = [_backend().machine_code(machine_key, options) for machine_key in machine_keys]
-        data = None if None in codes else _pickled((thing, codes))
+        data = None if None in codes else pickled((thing, codes))
         if data is not None:
             _backend().store(key, options, data)
 
@@ -72,9 +72,9 @@ def stamps(format: Format) -> list[str]:
     return [level.stamp for level in format.levels if level.stamp]
 
 
-def _pickled(entry: tuple[object, list[tuple[str, bytes] | None]]) -> bytes | None:
-    """An entry as bytes; None if it has levels of a user that no other process can import."""
+def pickled(thing: object) -> bytes | None:
+    """Something as bytes; None if it has levels of a user that no other process can import."""
     try:
-        return pickle.dumps(entry)
+        return pickle.dumps(thing)
     except (pickle.PicklingError, AttributeError, TypeError):
         return None

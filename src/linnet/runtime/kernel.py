@@ -7,11 +7,10 @@ that only defines kernels does not wait for it.
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from linnet import loops
 from linnet.errors import (
     ArgumentError,
     InternalError,
@@ -24,16 +23,17 @@ from linnet.formats.buffers import GUARD, Guard
 from linnet.formats.construct import asarray
 from linnet.formats.contents import Contents, Signature
 from linnet.formats.tensor import Tensor
-from linnet.normalize.beginnings import kept_params, written_params
 from linnet.options import current
 from linnet.runtime.watch import WATCHED, note
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from linnet import loops
     from linnet.formats.policies import Policy
     from linnet.lower.program import Lowered
     from linnet.runtime.call import Entry
+    from linnet.runtime.outline import Outline
 
 
 Held = Sequence[Contents | None]
@@ -45,16 +45,51 @@ _COMPILING = Guard(waits=True)  # one kernel is compiled at a time, and LLVM is 
 class Kernel:
     """A loop program that can be called. Machine code is made per combination of formats."""
 
+    _program: loops.Program | None
+    _read: Callable[[], loops.Program]  # what makes it, where it is not there yet
+
     def __init__(self, program: loops.Program, policy: Policy | None = None) -> None:
-        self.program = program
+        look = import_module("linnet.normalize.beginnings")
+        written, kept = look.written_params(program), look.kept_params(program)
+        self._begin(program.name, program.params, written, kept)
+        self._program = program
         self.policy = policy  # of all workspaces that are inserted, if the user says
-        self.__name__ = self.__qualname__ = program.name
-        self.outputs = written_params(program)
-        self.kept = kept_params(program)
-        self._fresh = tuple(p in self.outputs and p not in self.kept for p in program.params)
+
+    @classmethod
+    def outlined(cls, outline: Outline, read: Callable[[], loops.Program]) -> Kernel:
+        """One whose program is made when somebody asks for it: what is compiled is called."""
+        made = cls.__new__(cls)
+        made._begin(outline.name, outline.params, outline.outputs, outline.kept)
+        made._program, made._read, made._text, made.policy = None, read, outline.text, None
+        return made
+
+    def _begin(
+        self, name: str, params: tuple[str, ...], outputs: frozenset[str], kept: frozenset[str]
+    ) -> None:
+        """What calls go by, whether the program is there or not."""
+        self.__name__ = self.__qualname__ = name
+        self.params = params
+        self.outputs = outputs  # parameters that are written
+        self.kept = kept  # those of them that begin with what they held
         self.origin: str | None = None  # what it was read from, if another process may look it up
-        self._types = [Tensor] * len(program.params)
+        self._fresh = tuple([p in outputs and p not in kept for p in params])
+        self._types = [Tensor] * len(params)
         self._entries: dict[tuple[object, ...], Entry] = {}
+        self._text: str | None = None
+
+    @property
+    def program(self) -> loops.Program:
+        """The program as it was written."""
+        if self._program is None:
+            self._program = self._read()  # equal ones, if two threads ask at once
+        return self._program
+
+    @property
+    def text(self) -> str:
+        """What tells the program from others, as another process would write it."""
+        if self._text is None:
+            self._text = import_module("linnet.runtime.outline").text_of(self.program)
+        return self._text
 
     # -- calling ---------------------------------------------------------------------------------
 
@@ -121,7 +156,7 @@ class Kernel:
 
     def tensors(self, args: Sequence[object]) -> list[Tensor]:
         """The arguments as tensors."""
-        if len(args) != len(self.program.params):
+        if len(args) != len(self.params):
             raise self._wrong_count(len(args))
         return [a if type(a) is Tensor else self._tensor(k, a) for k, a in enumerate(args)]
 
@@ -239,7 +274,7 @@ class Kernel:
         return counted
 
     def __repr__(self) -> str:
-        return f"<kernel {self.__name__}({', '.join(self.program.params)})>"
+        return f"<kernel {self.__name__}({', '.join(self.params)})>"
 
     # -- copies and pickles ----------------------------------------------------------------------
 
@@ -269,7 +304,7 @@ class Kernel:
         """An argument that is not a tensor yet."""
         if isinstance(value, Tensor):
             return value
-        name = self.program.params[k]
+        name = self.params[k]
         if name in self.outputs:
             updated = "pass ln.asarray(…), which is updated and leaves your array as it is"
             raise ArgumentError(
@@ -286,7 +321,7 @@ class Kernel:
 
     def _in_order(self, args: Sequence[object], named: Mapping[str, object]) -> list[object]:
         """Arguments some of which are given by name."""
-        params = self.program.params
+        params = self.params
         for name in named:
             if name not in params[len(args) :]:
                 twice = name in params
@@ -302,7 +337,7 @@ class Kernel:
         return [*args, *(named[name] for name in params[len(args) :])]
 
     def _no_contents(self, k: int) -> LifecycleError:
-        name = self.program.params[k]
+        name = self.params[k]
         what = "updates what it holds" if name in self.outputs else "reads it"
         return LifecycleError(
             f"`{name}` has no contents yet, and `{self.__name__}` {what}",
@@ -317,7 +352,7 @@ class Kernel:
     def _check_outputs(self, tensors: Sequence[Tensor]) -> None:
         """Two outputs cannot be one tensor: which of them would it hold?"""
         seen: dict[int, str] = {}
-        for name, tensor in zip(self.program.params, tensors, strict=True):
+        for name, tensor in zip(self.params, tensors, strict=True):
             if name in self.outputs and seen.setdefault(id(tensor), name) != name:
                 raise ArgumentError(
                     f"`{seen[id(tensor)]}` and `{name}` are one tensor, and `{self.__name__}` "
@@ -327,7 +362,7 @@ class Kernel:
                 )
 
     def _wrong_count(self, count: int) -> ArgumentError:
-        params = self.program.params
+        params = self.params
         return ArgumentError(
             f"`{self.__name__}` takes {len(params)} tensors ({', '.join(params)}), not {count}",
             at=Location.of_caller(),

@@ -1,7 +1,8 @@
 """`Recalled`: a kernel for arguments of certain formats as another process has compiled it.
 
 It is known by the program as it was written, before the compiler completes it: to find it takes no
-more than printing that. Its own errors are never seen: `Kernel` then compiles, and calls again.
+more than its text (`runtime.outline`). Its own errors are never seen: `Kernel` then compiles, and
+calls again.
 """
 
 from __future__ import annotations
@@ -12,13 +13,12 @@ from typing import TYPE_CHECKING
 from linnet.errors import LinnetError
 from linnet.formats.contents import Contents, Signature
 from linnet.formats.tensor import Tensor
-from linnet.loops.functions import content
-from linnet.loops.printer import show
 from linnet.options import current
 from linnet.records import NamedTuple, dataclass
 from linnet.runtime import kept
 from linnet.runtime.call import Entry
 from linnet.runtime.handover import Result
+from linnet.runtime.outline import Outline
 from linnet.runtime.sizes import Shapes
 
 if TYPE_CHECKING:
@@ -83,7 +83,7 @@ def recalled(kernel: Kernel, signatures: Sequence[Signature]) -> Recalled | None
     _keep_program(kernel)  # which may be written elsewhere now
     plain, (call,) = found
     return Recalled(
-        kernel.program.name, kernel.program.params, call, plain.operands,
+        kernel.__name__, kernel.params, call, plain.operands,
         tuple([r._replace(rooms=[0] * len(r.kinds)) for r in plain.results]), plain.order,
         plain.checks, plain.other_checks, sites=(), returned=plain.returned, own=plain.own,
         wide=False, warnings=(), fixed=plain.fixed, limits=plain.limits, key=plain.key,
@@ -106,15 +106,17 @@ def keep(kernel: Kernel, signatures: Sequence[Signature], entry: Entry) -> None:
 
 def _keep_program(kernel: Kernel) -> None:
     """Keep the program, too, so that another process need not read it (`frontend.origin`)."""
-    if kernel.origin is not None:
-        kept.store(kernel.origin, current(), kernel.program, ())
-        kernel.origin = None
+    if kernel.origin is None:
+        return
+    data = kept.pickled(kernel.program)
+    if data is not None:
+        name, params = kernel.program.name, kernel.params
+        found = Outline(name, params, kernel.outputs, kernel.kept, kernel.text, data)
+        kept.store(kernel.origin, current(), found, ())
+    kernel.origin = None
 
 
 def _key(kernel: Kernel, signatures: Sequence[Signature]) -> str:
     """What the entry depends on: the program, functions and levels of users, the formats."""
-    program = kernel.program
-    lines = ["kernel", show(program), *content(program)]
-    for name, format in program.temporaries:
-        lines.append(f"{name}: {format.describe()} {format.fill_value!r} {kept.stamps(format)}")
-    return "\n".join([*lines, *map(kept.told, signatures)])
+    begin = "checked kernel" if current().check else "kernel"  # which has code of its own
+    return "\n".join([begin, kernel.text, *map(kept.told, signatures)])

@@ -38,10 +38,11 @@ from linnet.normalize.workspaces import Decide, by_place
 from linnet.options import current
 from linnet.runtime.call import Entry
 from linnet.runtime.deciding import decide
+from linnet.runtime.extents import is_known, not_negative, size_of, unknown
 from linnet.runtime.handover import Result
 from linnet.runtime.indices import check_indices
 from linnet.runtime.kernel import Kernel
-from linnet.runtime.sizes import Size, is_known, not_negative, size_of, unknown
+from linnet.runtime.sizes import Size
 from linnet.runtime.stand_ins import with_stand_ins
 from linnet.testing import dense
 

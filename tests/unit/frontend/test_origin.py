@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import importlib.util
+import os
+import subprocess
 import sys
+from pathlib import Path
 from types import ModuleType
 from typing import Any
 
@@ -12,9 +15,14 @@ import pytest
 
 import linnet as ln
 from linnet import backend
-from linnet.errors import KernelSyntaxError, LinnetError
+from linnet.errors import ArgumentError, KernelSyntaxError, LinnetError
+from linnet.formats.named import stack
+from linnet.formats.sparse_list import SparseList
 from linnet.frontend.origin import origin_of
 from linnet.frontend.parse import parse
+from linnet.options import current
+from linnet.runtime import kept
+from linnet.runtime.outline import Outline
 
 TEXT = """import numpy as np
 import linnet as ln
@@ -69,6 +77,89 @@ def test_a_program_that_was_read_before_is_not_read_again(tmp_path, monkeypatch)
     assert again.program == expected
     assert again.program.at == expected.at
     assert (again.__name__, again.outputs) == (first.__name__, first.outputs)
+
+
+def test_a_program_is_made_when_it_is_asked_for(tmp_path, monkeypatch):
+    first = ln.kernel(module(tmp_path / "a.py", TEXT).kernel)
+    called(first)
+    made: list[Outline] = []
+    genuine = Outline.program
+
+    def counted(outline: Outline) -> Any:
+        made.append(outline)
+        return genuine(outline)
+
+    monkeypatch.setattr(Outline, "program", counted)
+    refuse(monkeypatch)
+    again = ln.kernel(module(tmp_path / "a.py", TEXT).kernel)
+    assert called(again) == [2, 4, 6]
+    assert repr(again) == repr(first)
+    with pytest.raises(ArgumentError, match="takes 2 tensors"):
+        again(ln.empty_tensor(ln.DENSE(1)))
+    with pytest.raises(ArgumentError, match="no parameter `z`"):
+        again(ln.empty_tensor(ln.DENSE(1)), z=np.ones(3))
+    assert not made
+    x = ln.asarray(np.ones(3, np.float32))  # which nobody has compiled it for
+    for _ in range(2):
+        assert again(ln.empty_tensor(ln.DENSE(1)), x).to_numpy().tolist() == [2, 2, 2]
+    assert len(made) == 1
+    assert again.text == first.text
+    assert again.program is again.program
+
+
+WORKSPACE = TEXT.replace("y[...] = 0", "w = ln.temp(ln.workspace(1))\n    w[...] = 0").replace(
+    "y[i] = x[i] * BY", "w[i] = x[i] * BY\n    y[...] = 0\n    for i in ...:\n        y[i] = w[i]"
+)
+
+
+@pytest.mark.parametrize("checked", [False, True])
+def test_code_with_checks_is_not_taken_for_code_without(checked, tmp_path):
+    # `ln.workspace` is imported when the first is read, which its origin shows
+    made = [ln.kernel(module(tmp_path / "a.py", WORKSPACE).kernel) for _ in range(2)]
+    for check in (checked, not checked):
+        with ln.config(check=check):
+            assert called(made[1]) == [2, 4, 6]
+    again = ln.kernel(module(tmp_path / "a.py", WORKSPACE).kernel)
+    assert again._program is None
+    for kernel in (*made, again):
+        assert called(kernel) == [2, 4, 6]
+    unlike = {(key[0], entry.key) for k in (*made, again) for key, entry in k._entries.items()}
+    assert len(unlike) == 2  # one for each of the options
+    assert len({key for _, key in unlike}) == 2
+
+
+def test_a_program_that_cannot_be_made_of_its_bytes_is_read_again(tmp_path):
+    called(ln.kernel(module(tmp_path / "a.py", TEXT).kernel))
+    function = module(tmp_path / "a.py", TEXT).kernel
+    origin = origin_of(function)
+    assert origin is not None
+    found = kept.load(origin, current(), Outline)
+    assert found is not None
+    elsewhere = found[0]._replace(data=b"cno_such_module\nLevel\n.")
+    kept.store(origin, current(), elsewhere, ())
+    again = ln.kernel(function)
+    assert called(again) == [2, 4, 6]
+    assert again.program == parse(function)
+
+
+def test_a_first_call_imports_nothing_of_the_loop_language(tmp_path):
+    (tmp_path / "kernels.py").write_text(TEXT.replace("def", "@ln.kernel\ndef"))
+    text = (
+        "import sys; import numpy as np; import linnet as ln; from kernels import kernel\n"
+        "print(kernel(ln.empty_tensor(ln.DENSE(1)), np.ones(3)).to_numpy().tolist())\n"
+        "print([m for m in sys.modules if m.startswith(('linnet.loops.', 'linnet.normalize.'))])\n"
+    )
+    paths = os.pathsep.join([str(tmp_path), str(Path(ln.__file__).parent.parent)])
+    own = {"PYTHONPATH": paths, "LINNET_CACHE_DIR": str(tmp_path / "c"), "LINNET_CHECK": "0"}
+    told = [
+        subprocess.run(
+            [sys.executable, "-c", text], env=os.environ | own, stdout=subprocess.PIPE, check=True
+        ).stdout.decode().splitlines()
+        for _ in range(2)
+    ]  # fmt: skip
+    assert [lines[0] for lines in told] == ["[2.0, 2.0, 2.0]"] * 2
+    assert "linnet.loops.nodes" in told[0][1]
+    assert told[1][1] == "[]"
 
 
 def test_a_program_that_was_moved_is_kept_at_its_new_place(tmp_path, monkeypatch):
@@ -173,6 +264,9 @@ def test_what_has_no_text_of_its_own_has_no_key():
     class Held:
         by = 2.0
 
+    class Own(SparseList):
+        pass
+
     def kernels(f: Any) -> Any:
         def kernel(y, x):
             y[...] = 0
@@ -182,7 +276,8 @@ def test_what_has_no_text_of_its_own_has_no_key():
 
         return kernel
 
-    for value in (mine, Held(), Held, [1.0], {"a": 1}, np.ones(2), ln.function(mine), sys):
+    own = stack(Own(ln.Element(0.0)))
+    for value in (mine, Held(), Held, [1.0], {"a": 1}, np.ones(2), ln.function(mine), sys, own):
         assert origin_of(kernels(value)) is None
     assert called(ln.kernel(kernels(ln.function(mine)))) == [2, 3, 4]
 
