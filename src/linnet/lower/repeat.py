@@ -146,6 +146,8 @@ def _in_any_order(ops: list[Function | None]) -> bool:
 
 def repeat(ctx: Context, stmt: loops.Stmt, times: imp.Expr) -> loops.Stmt | None:
     """One statement that does what `times` of `stmt` do, or None."""
+    if isinstance(stmt, loops.Loop):
+        return _repeat_loop(ctx, stmt, times)
     if not isinstance(stmt, loops.Assign) or not isinstance(stmt.target.tensor, Fiber | Register):
         return None
     if stmt.target.indices:
@@ -164,6 +166,15 @@ def repeat(ctx: Context, stmt: loops.Stmt, times: imp.Expr) -> loops.Stmt | None
         value = stmt.value if weak else loops.Call(astype[dtype], (stmt.value,))
         return replace(stmt, value=loops.Call(multiply, (value, n)))
     return None
+
+
+def _repeat_loop(ctx: Context, loop: loops.Loop, times: imp.Expr) -> loops.Loop | None:
+    """A loop of which each iteration does `times` as much, if all of them do the same."""
+    if any(isinstance(n, loops.Index) and n.name == loop.index for n in walk(loop.body)):
+        return None
+    more = [repeat(ctx, s, times) for s in _statements(loop.body)]
+    found = tuple([s for s in more if s is not None])
+    return replace(loop, body=loops.Block(found)) if len(found) == len(more) else None
 
 
 def _stays(op: Function, dtype: str, found: str) -> bool:
