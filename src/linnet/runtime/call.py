@@ -24,6 +24,7 @@ from linnet.formats.spare import SPARE
 from linnet.formats.tensor import Tensor
 from linnet.records import dataclass
 from linnet.runtime.handover import Result, is_long, lend, take_back, take_over
+from linnet.runtime.scratch import Scratch
 from linnet.runtime.sizes import Shapes, check_size
 
 if TYPE_CHECKING:  # nothing of the compiler is needed to call what is in the disk cache
@@ -46,6 +47,7 @@ class Frame:
     known: list[tuple[int, ...]]  # what it was made of
     block: array[int]
     writes: tuple[tuple[Result, tuple[int, ...], int], ...]  # results, shapes, where memory begins
+    scratch: Scratch | None  # of temporaries, if there are any
 
 
 @dataclass(slots=True)
@@ -88,6 +90,8 @@ class Entry:
         block, run, status = frame.block[:], False, _NOT_RUN
         loans: list[Contents | None] = []
         try:
+            if frame.scratch is not None:
+                frame.scratch.lend(block)
             for r, _, at in frame.writes:
                 loans.append(lend(r, tensors, held, block, at))
             run = True
@@ -99,6 +103,8 @@ class Entry:
                     take_over(r, tensors, shape, block, at, old, status)
                 else:
                     take_back(r, tensors, block, at, old)
+            if frame.scratch is not None:
+                frame.scratch.take_back(block)
         if status:
             if status == imp.OUT_OF_MEMORY:
                 if self._outgrown(frame, block):
@@ -145,13 +151,17 @@ class Entry:
             starts[k] = len(block)
             block.extend(parts[k])
         at = [starts[first + k] + len(size) for k, size in enumerate(sizes)]
-        return Frame(known, block, tuple(zip(self.results, sizes, at, strict=True)))
+        written = list(zip(self.results, sizes, at, strict=True))
+        writes = tuple([w for w in written if w[0].position is not None])
+        temporaries = tuple([(r, at) for r, _, at in written if r.position is None])
+        return Frame(known, block, writes, Scratch(temporaries) if temporaries else None)
 
     def _outgrown(self, frame: Frame, block: array[int]) -> bool:
         """Whether a kernel asked for more elements than positions of 32 bits can tell apart."""
         if self.wide:
             return False
-        for r, _, at in frame.writes:
+        temporaries = () if frame.scratch is None else frame.scratch.temporaries
+        for r, at in (*[(r, at) for r, _, at in frame.writes], *temporaries):
             lengths = block[at + 2 : at + 3 * len(r.dtypes) : 3]
             if any(length > imp.MOST_NARROW for length in lengths):
                 return True

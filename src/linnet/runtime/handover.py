@@ -2,7 +2,7 @@
 
 A result takes the memory that its tensor has, if nobody else sees it; else memory that others have
 left (`formats.spare`), or what the kernel allocates. Whatever happens, an interrupt included, each
-block belongs to one.
+block belongs to one. Temporaries have theirs from `runtime.scratch`.
 """
 
 from __future__ import annotations
@@ -82,10 +82,7 @@ def lend(
 
     What the tensor held is returned, if it holds it no longer.
     """
-    if r.position is None:
-        if any(r.rooms):
-            spare(r, block, at)
-        return None
+    assert r.position is not None  # those of temporaries: `runtime.scratch`
     if r.keeps:
         return _lend_kept(r, tensors[r.position], held, block, at)
     tensor = tensors[r.position]
@@ -146,11 +143,11 @@ def take_over(
             return
         old.forget()
         old = None
-    if status or r.position is None:
+    if status:
         release(r, block, at)
         _put_back(r, tensors, old)
         return
-    tensors[r.position]._rebind(r.format, shape, adopted(r, block, at))
+    tensors[r.position]._rebind(r.format, shape, adopted(r, block, at))  # type: ignore[index]
 
 
 def adopted(r: Result, block: array[int], at: int) -> tuple[Buffer, ...]:

@@ -1,0 +1,163 @@
+"""Memory of temporaries that a kernel keeps between calls: used again, by one call, and freed."""
+
+import gc
+import threading
+from array import array
+
+import numpy as np
+import pytest
+
+import linnet as ln
+from linnet.formats.spare import LEAST, SPARE, C
+from linnet.frontend.text import parse_text
+from linnet.runtime import scratch as module
+from linnet.runtime.handover import Result
+from linnet.runtime.scratch import Scratch
+
+TEXT = """
+W = ln.temp({format})
+C[...] = 0
+for i in ...:
+    W[...] = 0
+    for k, j in ...:
+        W[j] += A[i, k] * B[k, j]
+    for j in ...:
+        C[i, j] = W[j]
+"""
+WORKSPACES = [
+    "ln.Dense(ln.Element(0.0))",
+    "ln.SparseByteMap(ln.Element(0.0))",
+    "ln.SparseHash(ln.Element(0.0))",
+]
+
+
+def temporary(*dtypes):
+    kinds = tuple(np.dtype(dtype) for dtype in dtypes)
+    return Result(None, "W", ln.DENSE(1), dtypes, kinds, None, False, False, None, [0] * len(kinds))
+
+
+def block(*sizes):
+    """An argument block of a number, and of arrays that have so many elements."""
+    slots = [7]
+    for size in sizes:
+        slots += [C.malloc(8 * size), size, 0]
+    return array("q", slots)
+
+
+@pytest.fixture
+def freed(monkeypatch):
+    """The addresses that are freed by a `Scratch` or by those who keep large blocks."""
+    seen = []
+
+    def free(address):
+        seen.append(address)
+        C.free(address)
+
+    monkeypatch.setattr(SPARE, "_free", free)
+    monkeypatch.setattr(Scratch.__del__, "__defaults__", (free,))
+    return seen
+
+
+def test_the_next_call_has_what_the_last_one_had(freed):
+    kept = Scratch(((temporary("float64", "int64"), 1),))
+    used = block(5, 9)
+    kept.take_back(used)
+    again, other = array("q", [7] + [0] * 6), array("q", [7] + [0] * 6)
+    kept.lend(again)
+    kept.lend(other)
+    assert again == used
+    assert not any(other[1:])  # a call in between finds nothing
+    kept.take_back(again)
+    assert not freed
+    addresses = [*used[1::3]]
+    del kept
+    assert freed == addresses
+
+
+def test_what_a_call_has_left_is_enough(freed):
+    """Two calls at once: what one of them had is kept, and what the other had is freed."""
+    kept = Scratch(((temporary("int64"), 1),))
+    one, two = block(4), block(4)
+    kept.take_back(one)
+    kept.take_back(two)
+    assert freed == [two[1]]
+
+
+def test_numbers_between_temporaries_are_no_addresses(freed):
+    kept = Scratch(((temporary("int64"), 1), (temporary("int64"), 5)))
+    slots = [7, C.malloc(8), 1, 0, 12345, C.malloc(8), 1, 0]
+    kept.take_back(array("q", slots))
+    del kept
+    assert freed == [slots[1], slots[5]]
+
+
+def test_large_memory_is_left_to_all_kernels(freed):
+    SPARE.drop()
+    freed.clear()
+    r = temporary("int64")
+    kept, used = Scratch(((r, 1),)), block(LEAST)
+    kept.take_back(used)
+    assert used[1] in SPARE.kept()
+    again = array("q", [7, 0, 0, 0])
+    kept.lend(again)
+    assert again[1] == used[1]
+    kept.take_back(again)
+    SPARE.drop()
+    assert freed == [used[1]]
+
+
+def test_what_failed_is_not_kept(freed):
+    """A kernel that cannot make memory says how much it wanted: the next call is not told."""
+    kept, used = Scratch(((temporary("int64"), 1),)), block(4)
+    used[3] = 1 << 40
+    kept.take_back(used)
+    assert freed == [used[1]]
+
+
+@pytest.mark.parametrize("format", WORKSPACES)
+def test_results_do_not_depend_on_what_is_left(format):
+    """Rows of other lengths, sizes that alternate: nothing of the last call is seen."""
+    rng = np.random.default_rng(0)
+    kernel = ln.Kernel(parse_text(TEXT.format(format=format)))
+    out = ln.empty_tensor(ln.CSR)
+    for step in range(12):
+        n = (3, 40, 7)[step % 3]
+        a, b = ((rng.random((n, n)) < 0.3) * rng.integers(1, 9, (n, n)) * 1.0 for _ in range(2))
+        kernel(out, ln.asarray(a).to(ln.CSR), ln.asarray(b).to(ln.CSR))
+        np.testing.assert_array_equal(out.to_numpy(), a @ b)
+
+
+def test_threads_that_call_one_kernel_have_memory_of_their_own():
+    kernel = ln.Kernel(parse_text(TEXT.format(format=WORKSPACES[1])))
+    a = np.eye(60) + np.eye(60, k=3)
+    A, wrong = ln.asarray(a).to(ln.CSR), []
+
+    def work():
+        out = ln.empty_tensor(ln.CSR)
+        for _ in range(200):
+            if not np.array_equal(kernel(out, A, A).to_numpy(), a @ a):
+                wrong.append(1)
+
+    threads = [threading.Thread(target=work) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not wrong
+
+
+def test_a_kernel_that_is_gone_has_freed_it(monkeypatch):
+    left = []
+    end = Scratch.__del__
+
+    def gone(scratch):
+        left.append(len(scratch._left))
+        end(scratch)
+
+    monkeypatch.setattr(module.Scratch, "__del__", gone)
+    kernel = ln.Kernel(parse_text(TEXT.format(format=WORKSPACES[0])))
+    A = ln.asarray(np.eye(5)).to(ln.CSR)
+    kernel(ln.empty_tensor(ln.CSR), A, A)
+    del kernel
+    gc.collect()
+    assert 1 in left
