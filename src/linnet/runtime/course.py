@@ -8,6 +8,7 @@ does the whole: nothing has happened if it gives None.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,23 +16,11 @@ from numpy.typing import NDArray
 from linnet.formats.addresses import address_of
 from linnet.formats.contents import Contents
 from linnet.formats.tensor import Tensor
-from linnet.records import NamedTuple
-from linnet.runtime.ready import Ready, Recipe, Slots
+from linnet.runtime.ready import Ready, Slots
 from linnet.runtime.slices import slots_of
 
-Numbers = tuple[str, bytes] | tuple[int, ...]
-"""An operand: a number by dtype and bytes, or several as sizes (`runtime.slices.sizes`)."""
-
-
-class Steps(NamedTuple):
-    """How an operation on tensors is calls of kernels: plain data, which is kept on disk.
-
-    The arguments of a recipe are those of the operation, then the numbers, then the results of the
-    recipes before it.
-    """
-
-    recipes: tuple[Recipe, ...]
-    numbers: tuple[Numbers, ...] = ()
+if TYPE_CHECKING:
+    from linnet.runtime.recall import Steps
 
 
 class Course:
@@ -61,10 +50,3 @@ class Course:
             made.append(found)
             known.append(found.contents().slots)
         return made[-1]
-
-
-def course(steps: Steps, calls: Sequence[Callable[[int], int]]) -> Ready | Course:
-    """What can be run: a single kernel that is given nothing else needs no more than itself."""
-    if len(calls) == 1 and not steps.numbers:
-        return Ready(steps.recipes[0], calls[0])
-    return Course(steps, calls)

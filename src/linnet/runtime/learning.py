@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 from linnet.formats.tensor import Tensor
 from linnet.runtime.call import Entry
-from linnet.runtime.course import Numbers, Steps
 from linnet.runtime.handover import Result
 from linnet.runtime.ready import Recipe, Written
+from linnet.runtime.recall import Numbers, Steps
 from linnet.runtime.sizes import Axis, runs_of
 from linnet.runtime.slices import is_sizes
 from linnet.runtime.stand_ins import StandIns

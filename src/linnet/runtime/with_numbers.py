@@ -24,10 +24,9 @@ from linnet.formats.contents import Signature
 from linnet.formats.format import Format
 from linnet.formats.tensor import Tensor
 from linnet.options import current
-from linnet.runtime.course import Steps
 from linnet.runtime.measure import measure
 from linnet.runtime.ready import Ready, Recipe
-from linnet.runtime.recall import KNOWN, known_as, recalled
+from linnet.runtime.recall import KNOWN, Steps, known_as, recalled
 from linnet.runtime.watch import Seen, watch
 
 _LARGE = 1 << 53  # integers that are not floats
