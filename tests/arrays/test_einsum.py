@@ -6,12 +6,13 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from hypothesis import assume, given, note, settings
+from hypothesis import assume, given, note, reject, settings
 from hypothesis import strategies as st
 from tests.oracle.data import SMALL, recipes, tensors
 from tests.oracle.formats import WRITTEN, formats
 
 import linnet as ln
+from linnet.errors import FormatError
 
 DTYPES = ("int64", "float64", "int8", "float32", "complex128", "bool")
 LETTERS = "ijklm"
@@ -142,6 +143,10 @@ def test_equations(data: st.DataObject) -> None:
     described = [f"{n} = {x!r} of {x.format}" for n, x in equation.operands.items()]
     note("\n".join([text, *described, f"into {format}"]))
     given = {"leaning": leaning} if "leaning" in text else {}
-    result = ln.einsum(text, **equation.operands, **given, format=format)
+    try:
+        result = ln.einsum(text, **equation.operands, **given, format=format)
+    except FormatError as error:  # the one limit of kernels that equations can meet
+        assert "too many cases" in str(error)
+        reject()
     assert (result.shape, result.dtype) == (expected.shape, expected.dtype)
     np.testing.assert_array_equal(result.to_numpy(), expected)
