@@ -146,7 +146,8 @@ def test_equations(data: st.DataObject) -> None:
     try:
         result = ln.einsum(text, **equation.operands, **given, format=format)
     except FormatError as error:  # the one limit of kernels that equations can meet
-        assert "too many cases" in str(error)
+        if "too many cases" not in str(error):
+            raise
         reject()
     assert (result.shape, result.dtype) == (expected.shape, expected.dtype)
     np.testing.assert_array_equal(result.to_numpy(), expected)
