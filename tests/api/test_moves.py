@@ -13,7 +13,7 @@ from tests.api.test_moving import MOVES
 import linnet as ln
 from linnet.api import programs
 from linnet.api.indexing import positions
-from linnet.errors import FormatError
+from linnet.errors import FormatError, ShapeError
 from linnet.formats.assemble import unpack
 
 WIDE = 10**9  # columns: whoever goes through all of them is noticed
@@ -475,3 +475,12 @@ def test_points_are_assigned_to(format: str, fill: float):
     same(x, array)
     with pytest.raises(ValueError, match=r"shapes \(2,\), \(9,\) do not fit together"):
         x[i, j] = [1.0, 2.0]
+
+
+def test_values_of_more_elements_than_can_be_counted():
+    """They are known all the same; how often each occurs is no number of 64 bits."""
+    x = ln.tensor([[0], [0]], [2.0], (2**33, 2**33))
+    assert ln.unique_values(x).to_numpy().tolist() == [0.0, 2.0]
+    for counting in (ln.unique_counts, ln.unique_inverse, ln.unique_all):
+        with pytest.raises(ShapeError, match="more elements than 64 bits can count"):
+            counting(x)

@@ -25,11 +25,13 @@ from linnet.api.storage import (
     unpatterned,
     values_of,
 )
+from linnet.errors import ShapeError
 from linnet.formats.assemble import wrap
 from linnet.formats.format import Format
 from linnet.formats.located import located
 from linnet.formats.packing import index_dtype
 from linnet.formats.tensor import Tensor
+from linnet.formats.validate import LARGEST
 
 
 class UniqueAll(NamedTuple):
@@ -58,7 +60,7 @@ class UniqueInverse(NamedTuple):
 @located
 def unique_values(x: Array, /) -> Tensor:
     """The different values, sorted."""
-    return dense(_counted(as_tensor(x))[0])
+    return dense(_counted(as_tensor(x), told=False)[0])
 
 
 @located
@@ -68,8 +70,10 @@ def unique_counts(x: Array, /) -> UniqueCounts:
     return UniqueCounts(dense(values), dense(counts))
 
 
-def _counted(x: Tensor) -> tuple[NDArray[Any], NDArray[Any]]:
-    """The different values, and how often each occurs; the fill value where nothing is stored."""
+def _counted(x: Tensor, *, told: bool = True) -> tuple[NDArray[Any], NDArray[Any]]:
+    """The different values, and how often each occurs, where that is to be told."""
+    if told:
+        _refuse_uncountable(x)
     stored = values_of(x)
     values, counts = _counts(stored)
     missing = x.size - len(stored)
@@ -82,8 +86,18 @@ def _counted(x: Tensor) -> tuple[NDArray[Any], NDArray[Any]]:
     at = int(np.searchsorted(values, fill))
     if at == len(values) or values[at] != fill:
         values, counts = np.insert(values, at, fill), np.insert(counts, at, 0)
-    counts[at] += missing
+    counts[at] += missing if told else 0
     return values, counts
+
+
+def _refuse_uncountable(x: Tensor) -> None:
+    """Stop where the number of elements, or the place of one, is no number of 64 bits."""
+    if x.size > LARGEST:
+        raise ShapeError(
+            f"an array of shape {shape_of(x)} has more elements than 64 bits can count",
+            why="how often a value occurs, and where it is first, are numbers of 64 bits",
+            hint="ln.unique_values(x) counts nothing",
+        )
 
 
 def _counts(values: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
@@ -121,6 +135,7 @@ def unique_all(x: Array, /) -> UniqueAll:
     x = as_tensor(x)
     if is_dense(x.contents().format):
         return _of_array(x.to_numpy())
+    _refuse_uncountable(x)
     coordinates, stored = _in_order(x)
     missing = x.size - len(stored)
     if missing and x.fill_value != x.fill_value:  # each NaN is a value of its own, stored or not
