@@ -537,3 +537,57 @@ def test_a_choice_of_two_nothings_that_are_not_told_apart():
     runs = ln.SparseHash(ln.SparseRunList(ln.SparseCOO(1, ln.Element(-3.0))))
     args = {"Y": ln.empty_tensor(runs), "C": C, "B": B}
     check(Subject.of(f.program, args), args)
+
+
+@pytest.mark.parametrize(("function", "limit"), [(ln.fmin, math.inf), (ln.fmax, -math.inf)])
+@pytest.mark.parametrize("level", [ln.Dense, ln.SparseList])
+def test_the_limit_of_what_ignores_nan_is_a_number(function, limit, level):
+    """fmin(inf, nan) is inf: what a result begins with was left out, and the NaN was the result."""
+
+    @ln.kernel
+    def f(y, z, A):
+        y[...] = limit
+        z[...] = 0.0
+        for i in ...:
+            y[i] = function(y[i], A[i])
+            z[i] = function(limit, A[i])
+        return y, z
+
+    args = {"y": ln.empty_tensor(ln.Dense(ln.Element(limit)))}
+    args["z"] = ln.empty_tensor(ln.Dense(ln.Element(0.0)))
+    args["A"] = ln.asarray(np.array([math.nan, 1.0, 0.0]), format=level(ln.Element(0.0)))
+    check(Subject.of(f.program, args), args)
+
+
+def test_a_float_that_is_true_changes_no_truth_value():
+    """`Y and inf` is Y: elements that stay False were stored."""
+
+    @ln.kernel
+    def f(Y, A):
+        Y[...] = False
+        for i in range(1, A.shape[0]):
+            for j in range(2):
+                for k in range(2):
+                    Y[i, j, k] = Y[i, j, k] and A[i, i]
+        return Y
+
+    args = {"Y": ln.empty_tensor(ln.Dense(ln.SparseList(ln.Dense(ln.Element(False, "bool")))))}
+    args["A"] = ln.asarray(np.full((2, 2), math.inf), format=ln.COO.with_fill(math.inf))
+    check(Subject.of(f.program, args), args)
+
+
+def test_what_meets_is_counted_of_matrices_only():
+    """A level of two dimensions below a dense one has three levels, and is no matrix."""
+
+    @ln.kernel
+    def f(Y, A):
+        Y[...] = 0.0
+        for i, j in ...:
+            for k in range(A.shape[0]):
+                Y[j, i, k] += A[i, j, A.shape[0] - 1 - i]
+        return Y
+
+    pairs, lists = (ln.SparseCOO(2, ln.Element(0.0)), ln.SparseList(ln.Dense(ln.Element(0.0))))
+    A = ln.asarray(np.arange(8.0).reshape(2, 2, 2), format=ln.Dense(pairs))
+    args = {"Y": ln.empty_tensor(ln.Dense(lists)), "A": A}
+    check(Subject.of(f.program, args), args)

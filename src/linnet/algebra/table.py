@@ -44,7 +44,13 @@ def _greatest(dtype: str) -> Number | None:
     return None if kind(dtype) == "c" else highest(dtype)
 
 
+def _unless_nan(limit: Constant) -> Constant:
+    """Of a function that ignores NaN, that is what changes nothing: the limit would hide one."""
+    return lambda dtype: _NAN if kind(dtype) == "f" else limit(dtype)
+
+
 _INF = float("inf")
+_NAN = float("nan")
 _zero = _always(0)
 _one = _always(1)
 # On booleans addition is `or`, so that there is an annihilator.
@@ -122,12 +128,12 @@ maximum = Function(
     repeat="once", distributes_over=("minimum", "maximum"))
 fmin = Function(
     "fmin", 2, types.alike("fmin", "biuf"), emit.ignoring_nan("fmin", "min"), quiet(np.fmin),
-    commutative=True, associative=True, idempotent=True, identity=_greatest, annihilator=_least,
-    repeat="once")
+    commutative=True, associative=True, idempotent=True, identity=_unless_nan(_greatest),
+    annihilator=_least, repeat="once")
 fmax = Function(
     "fmax", 2, types.alike("fmax", "biuf"), emit.ignoring_nan("fmax", "max"), quiet(np.fmax),
-    commutative=True, associative=True, idempotent=True, identity=_least, annihilator=_greatest,
-    repeat="once")
+    commutative=True, associative=True, idempotent=True, identity=_unless_nan(_least),
+    annihilator=_greatest, repeat="once")
 clip = Function("clip", 3, types.alike("clip", "biuf"), emit.clip, exact.clip)
 
 # -- truth values and bits -----------------------------------------------------------------------

@@ -234,7 +234,8 @@ def _is_idle(stmt: loops.Assign, facts: Facts) -> bool:
     settled = op.idempotent and op.associative and op.commutative and fact.ops == {op}
     if settled and fact.init is not None and same(value, fact.init):
         return True
-    return any(same(value, e(meet[0][1])) for e in (op.identity, op.right_identity))
+    taken = _as_stored(stmt.value, meet[0][1])
+    return any(same(taken, e(meet[0][1])) for e in (op.identity, op.right_identity))
 
 
 def _as_stored(literal: loops.Literal, dtype: str) -> Number:

@@ -24,7 +24,9 @@ def meeting(choice: Choice, held: Mapping[str, Contents]) -> float | None:
     for access in found:
         contents = held.get(str(access.tensor))
         names = [i.name for i in access.indices if isinstance(i, loops.Index)]
-        if contents is None or len(contents.format.levels) != 3 or len(names) != 2:
+        if contents is None or len(names) != 2 or contents.format.ndim != 2:
+            return None
+        if len(contents.format.levels) != 3:  # both dimensions have one of their own
             return None
         first, second = (names[m] for m in contents.format.order)
         ptr = contents.levels()[1].get("ptr")

@@ -65,6 +65,20 @@ def test_identities_and_annihilators(function):
 
 
 @pytest.mark.parametrize("function", BINARY, ids=repr)
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_identities_leave_nan_and_infinity(function, dtype):
+    """What an identity is combined with is taken as it is, so that it may be anything."""
+    if not accepts(function, dtype) or function.types((dtype, dtype))[1] != dtype:
+        return
+    x = np.array([np.nan, np.inf, -np.inf, 1, -2.5, 0], dtype)
+    for law, sides in ((function.identity, "both"), (function.right_identity, "right")):
+        if (e := law(dtype)) is not None:
+            e = np.full_like(x, e)
+            assert np.array_equal(function.numpy(x, e), x, equal_nan=True)
+            assert sides == "right" or np.array_equal(function.numpy(e, x), x, equal_nan=True)
+
+
+@pytest.mark.parametrize("function", BINARY, ids=repr)
 def test_commutative_and_idempotent(function):
     for dtype in filter(lambda d: accepts(function, d), DTYPES):
         x = plain(dtype)
