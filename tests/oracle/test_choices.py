@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pytest
 from tests.oracle.check import BACKENDS, Subject, check
@@ -95,3 +97,19 @@ def test_names_have_types_before_anything_is_lowered() -> None:
         "for j in ...:\n            d = c[i] != A[j]\n            Y[i, j] = both(d, B[j]) + B[i]"
     )
     compare(lines, ln.Dense(ln.SparseHash(ln.Element(0.0))))
+
+
+@ln.kernel
+def chosen(Y, A):
+    Y[...] = 0
+    for i in ...:
+        Y[i] = math.inf if A[i] <= 3 else 1
+    return Y
+
+
+@pytest.mark.parametrize("level", [ln.Dense, ln.SparseList, ln.SparseHash])
+def test_a_number_that_is_chosen_is_converted_wherever(level: type[ln.Dense]) -> None:
+    """Where nothing is stored it was taken for a number of the user: infinity is no integer."""
+    args = {"Y": ln.empty_tensor(ln.Dense(ln.Element(0, "int64")))}
+    args["A"] = ln.asarray(np.array([0.0, 2.0, 7.0]), format=level(ln.Element(0.0)))
+    check(Subject.of(chosen.program, args), args)

@@ -252,11 +252,16 @@ def _accumulate(place: _Place, stmt: imp.Accumulate) -> None:
 
 def _open(place: _Place, block: imp.Block) -> None:
     """A block inside a block: its statements, unless one of its names would meet itself."""
-    names = {stmt.var.name for stmt in block.stmts if isinstance(stmt, imp.Let)}
-    if names.isdisjoint(place.whole.ambiguous):
+    if _fits(place, block):
         _append(place, block)
     else:
         place.out.append(_inner(place.whole, block, place.facts))
+
+
+def _fits(place: _Place, block: imp.Block) -> bool:
+    """Whether what a block introduces is introduced nowhere else."""
+    names = {stmt.var.name for stmt in block.stmts if isinstance(stmt, imp.Let)}
+    return names.isdisjoint(place.whole.ambiguous)
 
 
 def _if(place: _Place, stmt: imp.If) -> None:
@@ -272,7 +277,7 @@ def _if(place: _Place, stmt: imp.If) -> None:
     facts.meet([f for block, f in ((then, yes), (orelse, no)) if not ends(block)])
     if not whole.effects.of(cond).changes:
         if then == orelse and repr(then) == repr(orelse):
-            place.out += then.stmts
+            place.out += then.stmts if _fits(place, then) else [then]
             return
         if _is_blank(then):
             cond, then, orelse, yes, no = negation(cond), orelse, imp.EMPTY, no, yes

@@ -21,8 +21,8 @@ def lower_expr(ctx: Context, expr: loops.Expr, dtype: str | None = None) -> imp.
     match expr:
         case loops.Literal(value, None) if dtype == imp.BOOL:
             return imp.Const(bool(value), imp.BOOL)  # its truth
-        case loops.Literal(value, None) if dtype is not None:
-            return imp.Const(as_python(value, dtype), dtype)  # a Python number must fit
+        case loops.Literal(value, None, structural) if dtype is not None and not structural:
+            return imp.Const(as_python(value, dtype), dtype)  # a number of the user's must fit
         case loops.Literal(value):
             own = concrete(dtype_of(expr, ctx.facts.types))
             found = imp.Const(as_python(value, own), own)

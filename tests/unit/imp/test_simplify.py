@@ -294,6 +294,15 @@ def test_blocks_are_opened_where_names_allow():
     assert simplify(twice) == twice
 
 
+def test_equal_branches_stay_a_block_where_names_do_not_allow():
+    """One of them was opened into a block in which a loop introduces the same variable."""
+    inner = [imp.Let(X, A[0]), store(X)]
+    both = branch(P, inner, inner)
+    loop = imp.For(imp.Var("i"), imp.ZERO, imp.Var("n"), block(*inner))
+    assert simplify(block(both, loop)) == block(block(*inner), loop)
+    assert simplify(block(both, store(1))) == block(*inner, store(1))
+
+
 def test_codelets_are_known_by_what_they_write():
     writes = imp.Function("writes", (A,), block(imp.Store(A, imp.ZERO, imp.ONE)), "int64")
     passes = imp.Function(
