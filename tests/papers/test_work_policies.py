@@ -277,8 +277,11 @@ def writes_coordinates(crd, w, base, count, order, spare, slots, size):
 
 def never_ends(crd, w, base, count, order, spare, slots, size):
     t = 0
-    while slots[t] != 1 << 60:
+    found = 0
+    while t < 1 << 60:  # whatever is there: nobody has written to it
+        found += slots[t]
         t += 1
+    order[0] = found
 
 
 def deep(n):
