@@ -94,6 +94,11 @@ def test_raw_buffers_that_are_good():
     from_buffers(CSR, (3, 3), GOOD | {"idx1": np.array([0, 2, 1], "u2")})
 
 
+@pytest.mark.parametrize("given", [list(GOOD.values()), [np.zeros(3)], None, "val", 3])
+def test_buffers_without_names(given):
+    refused(ArgumentError, lambda: from_buffers(CSR, (3, 3), given), "given by their names")
+
+
 def test_missing_buffers():
     for name in GOOD:
         rest = {n: a for n, a in GOOD.items() if n != name}

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from linnet.algebra.dtypes import canonical
-from linnet.errors import DTypeError, FormatError, ShapeError
+from linnet.errors import ArgumentError, DTypeError, FormatError, ShapeError
 from linnet.formats.assemble import enough_memory, pack, unpack, wrap
 from linnet.formats.coordinates import Combine, as_coordinates, sort_unique
 from linnet.formats.element import ShortCircuit, SparseScalar
@@ -176,6 +176,11 @@ def from_buffers(format: FormatLike, shape: object, buffers: Mapping[str, object
     dims = check_shape(shape)
     found = as_format(format, len(dims))
     names = buffer_names(found)
+    if not isinstance(buffers, Mapping):
+        raise ArgumentError(
+            f"the arrays of a tensor are given by their names, not as {type(buffers).__name__}",
+            hint=f"pass a dictionary with the keys {', '.join(names)}",
+        )
     unknown = [name for name in buffers if name not in names]
     if unknown:
         raise FormatError(f"{found!r} has no array {unknown[0]}", hint=f"it has {', '.join(names)}")
