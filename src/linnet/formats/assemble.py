@@ -77,7 +77,7 @@ def _wrap_levels(
 
 def unpack(tensor: Tensor) -> tuple[list[NDArray[Any]], NDArray[Any]]:
     """Coordinates (by mode) and values of everything that is stored, in the format's order."""
-    contents = tensor.contents()
+    contents = tensor.shared()
     return unpack_levels(contents.levels(), contents.shape, contents.format)
 
 

@@ -74,7 +74,7 @@ def with_values(tensor: Tensor) -> str:
     line = one_line(tensor)
     if tensor.shape is None or not 0 < tensor.nnz <= _FEW:
         return line
-    contents = tensor.contents()
+    contents = tensor.shared()
     coordinates, values = unpack_levels(contents.levels(), contents.shape, contents.format)
     places = [", ".join(map(str, place)) for place in zip(*map(list, coordinates), strict=True)]
     width = max(map(len, places), default=0)

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from linnet.algebra.dtypes import Number
 from linnet.errors import ArgumentError, FormatError, LifecycleError, Location, ShapeError
 from linnet.formats import show
+from linnet.formats.away import awaited
 from linnet.formats.buffers import GUARD, Buffer
 from linnet.formats.contents import Contents, Signature, buffer_names
 from linnet.formats.format import Format, named
@@ -47,18 +48,28 @@ class Tensor(Operators, Habits):
 
     def contents(self) -> Contents:
         """What the tensor holds now."""
-        contents = self._contents
+        contents = self._contents or awaited(self)
         if contents is None:
             raise _not_declared(self)
         return contents
 
     def pin(self) -> Contents:
         """The contents, for a kernel that reads them until it calls `unpin` on what it got."""
-        with GUARD.lock:
-            contents = self._contents
-            if contents is None:
-                raise _not_declared(self)
-            return contents.pin()
+        while True:
+            self.contents()
+            with GUARD.lock:
+                contents = self._contents  # a kernel may have taken it meanwhile
+                if contents is not None:
+                    return contents.pin()
+
+    def shared(self) -> Contents:
+        """The contents, in memory that no kernel will write to any more."""
+        while True:
+            contents = self.contents()
+            with GUARD.lock:
+                if not contents.lent:  # else a kernel has taken them meanwhile
+                    contents.arrays()
+                    return contents
 
     def _rebind(self, format: Format, shape: tuple[int, ...], buffers: tuple[Buffer, ...]) -> None:
         """What a kernel has written becomes the contents."""
@@ -87,13 +98,13 @@ class Tensor(Operators, Habits):
     @property
     def format(self) -> Format:
         """How the tensor is stored."""
-        contents = self._contents
+        contents = self._contents or awaited(self)
         return self._given if contents is None else contents.format
 
     @property
     def shape(self) -> tuple[int, ...] | None:
         """The size of every dimension; None for a tensor that is not declared yet."""
-        contents = self._contents
+        contents = self._contents or awaited(self)
         return None if contents is None else contents.shape
 
     @property
@@ -130,7 +141,7 @@ class Tensor(Operators, Habits):
     @property
     def buffers(self) -> Mapping[str, NDArray[Any]]:
         """The arrays that hold the tensor, read-only and without a copy: `ptr1`, `idx1`, `val` …"""
-        contents = self.contents()
+        contents = self.shared()
         named = zip(buffer_names(contents.format), contents.arrays(), strict=True)
         return MappingProxyType(dict(named))
 
@@ -181,9 +192,8 @@ class Tensor(Operators, Habits):
         """The tensor whose dimension m is dimension `axes[m]` of this one, without a copy."""
         if sorted(axes) != list(range(self.ndim)):
             raise ShapeError(f"{axes} is not an order of {self.ndim} dimensions")
-        contents = self.contents()
+        contents = self.shared()
         shape = tuple(contents.shape[axis] for axis in axes)
-        contents.arrays()  # shared from here on
         return Tensor(permute(contents.format, axes), shape, contents.buffers)
 
     @located
@@ -199,15 +209,15 @@ class Tensor(Operators, Habits):
 
     def copy(self) -> Tensor:
         """The same tensor in memory of its own."""
-        contents = self.contents()
+        contents = self.shared()
         buffers = tuple(Buffer.borrow(array.copy()) for array in contents.arrays())
         return Tensor(contents.format, contents.shape, buffers)
 
     def to_numpy(self, *, copy: bool | None = None) -> NDArray[Any]:
         """A NumPy array of the values: of a dense tensor a read-only view, else a new array."""
-        contents = self.contents()
-        if not _is_dense(contents.format):
+        if not _is_dense(self.contents().format):
             return self.to(DENSE(self.ndim)).to_numpy(copy=copy)
+        contents = self.shared()
         array, order = contents.arrays()[0], contents.format.order
         if len(order) > 1:
             array = array.reshape([contents.shape[mode] for mode in order])
@@ -269,18 +279,17 @@ class Tensor(Operators, Habits):
     # -- copies and pickles ------------------------------------------------------------------------
 
     def __copy__(self) -> Tensor:
-        return (
-            self.permute(tuple(range(self.ndim))) if self._contents else Tensor(self._given, None)
-        )
+        written = self.shape is not None
+        return self.permute(tuple(range(self.ndim))) if written else Tensor(self._given, None)
 
     def __deepcopy__(self, memo: dict[int, object]) -> Tensor:
-        return self.copy() if self._contents else Tensor(self._given, None)
+        return Tensor(self._given, None) if self.shape is None else self.copy()
 
     def __reduce__(self) -> tuple[object, ...]:
-        contents = self._contents
-        parts = _format_parts(self.format)
-        if contents is None:
-            return _restore, (*parts, None, ())
+        if self.shape is None:
+            return _restore, (*_format_parts(self._given), None, ())
+        contents = self.shared()
+        parts = _format_parts(contents.format)
         return _restore, (*parts, contents.shape, contents.arrays())
 
 
@@ -342,8 +351,8 @@ def _only(tensor: Tensor) -> Number:
 def _not_declared(tensor: Tensor) -> LifecycleError:
     return LifecycleError(
         f"this tensor has no contents yet (format {tensor._given!r})",
-        why="it gets its shape and values from a kernel that writes to it; none has, the last one "
-        "failed, or one in another thread is at it now",
+        why="it gets its shape and values from a kernel that writes to it; none has, or the last "
+        "one failed",
         hint="pass it as the output of a kernel first",
         at=Location.of_caller(),
     )

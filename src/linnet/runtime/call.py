@@ -19,6 +19,7 @@ from linnet.errors import (
     OutOfMemoryError,
     ShapeError,
 )
+from linnet.formats.away import TAKEN, brought
 from linnet.formats.contents import NARROW, Contents
 from linnet.formats.spare import SPARE
 from linnet.formats.tensor import Tensor
@@ -97,14 +98,18 @@ class Entry:
             run = True
             status = self.call(block.buffer_info()[0])
         finally:  # after an interrupt, too: a kernel runs to its end, and what it made is freed
-            for k, old in enumerate(loans):
-                r, shape, at = frame.writes[k]
-                if run:
-                    take_over(r, tensors, shape, block, at, old, status)
-                else:
-                    take_back(r, tensors, block, at, old)
-            if frame.scratch is not None:
-                frame.scratch.take_back(block)
+            try:
+                for k, old in enumerate(loans):
+                    r, shape, at = frame.writes[k]
+                    if run:
+                        take_over(r, tensors, shape, block, at, old, status)
+                    else:
+                        take_back(r, tensors, block, at, old)
+                if frame.scratch is not None:
+                    frame.scratch.take_back(block)
+            finally:
+                if TAKEN:
+                    brought([tensors[r.position] for r, _, _ in frame.writes])  # type: ignore[index]
         if status:
             if status == imp.OUT_OF_MEMORY:
                 if self._outgrown(frame, block):

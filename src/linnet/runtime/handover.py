@@ -16,6 +16,7 @@ import numpy as np
 
 from linnet import imp
 from linnet.errors import Location
+from linnet.formats.away import taken
 from linnet.formats.buffers import GUARD, Buffer, allocate
 from linnet.formats.contents import Contents
 from linnet.formats.format import Format
@@ -87,7 +88,10 @@ def lend(
         return _lend_kept(r, tensors[r.position], held, block, at)
     tensor = tensors[r.position]
     with GUARD.lock:
-        old, tensor._contents = tensor._contents, None
+        old = tensor._contents
+        if old is not None:
+            taken(tensor)
+            tensor._contents = None
         if old is not None and (old.fitted is r.kinds or old.fits(r.format, r.kinds)):
             old.lend(block, at)
     if (old is None or not old.lent) and any(r.rooms):
@@ -112,6 +116,7 @@ def _lend_kept(
         with GUARD.lock:
             old = tensor._contents
             if old is not None and old is held[r.position] and old.lend_held(block, at):  # type: ignore[index]
+                taken(tensor)
                 tensor._contents = None
                 return old
     for copy in _copies(r, held):

@@ -19,6 +19,7 @@ from linnet.errors import (
     LinnetError,
     Location,
 )
+from linnet.formats.away import awaited
 from linnet.formats.buffers import GUARD, Guard
 from linnet.formats.construct import asarray
 from linnet.formats.contents import Contents, Signature
@@ -126,20 +127,26 @@ class Kernel:
         self, tensors: Sequence[Tensor], held: list[Contents | None]
     ) -> tuple[Signature, ...]:
         """Pin what the arguments hold; what the code depends on of each."""
-        signatures: list[Signature] = []
-        with GUARD.lock:
-            for fresh, tensor in zip(self._fresh, tensors, strict=True):
-                if fresh:
-                    held.append(None)
-                    signatures.append(tensor._output)
-                    continue
-                contents = tensor._contents
-                if contents is None:
-                    raise self._no_contents(len(held))
-                contents.pins += 1
-                held.append(contents)
-                signatures.append(contents._signature or contents.signature)
-        return tuple(signatures)
+        while True:
+            signatures: list[Signature] = []
+            with GUARD.lock:
+                for fresh, tensor in zip(self._fresh, tensors, strict=True):
+                    if fresh:
+                        held.append(None)
+                        signatures.append(tensor._output)
+                        continue
+                    contents = tensor._contents
+                    if contents is None:
+                        break
+                    contents.pins += 1
+                    held.append(contents)
+                    signatures.append(contents._signature or contents.signature)
+                else:
+                    return tuple(signatures)
+            missing = len(held)
+            _let_go(held)  # who waits keeps nothing from others
+            if awaited(tensors[missing]) is None:
+                raise self._no_contents(missing)
 
     def _otherwise(
         self, entry: Entry, signatures: tuple[Signature, ...], tensors: Sequence[Tensor], held: Held
@@ -342,8 +349,8 @@ class Kernel:
         return LifecycleError(
             f"`{name}` has no contents yet, and `{self.__name__}` {what}",
             at=Location.of_caller(),
-            why="it gets its shape and values from a kernel that writes to it; none has, the last "
-            "one failed, or one in another thread is at it now",
+            why="it gets its shape and values from a kernel that writes to it; none has, or the "
+            "last one failed",
             hint=f"declare it in the kernel, `{name}[...] = 0`, or pass a tensor that has a shape"
             if name in self.outputs
             else "pass it as the output of a kernel first",
@@ -367,6 +374,15 @@ class Kernel:
             f"`{self.__name__}` takes {len(params)} tensors ({', '.join(params)}), not {count}",
             at=Location.of_caller(),
         )
+
+
+def _let_go(held: list[Contents | None]) -> None:
+    """Unpin all; one at a time, so that after an interrupt none is unpinned twice."""
+    while held:
+        contents = held.pop()
+        if contents is not None:
+            with GUARD.lock:
+                contents.unpin()
 
 
 def too_deep(program: loops.Program) -> KernelSyntaxError:
