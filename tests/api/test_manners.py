@@ -172,6 +172,17 @@ def test_other_names_of_what_there_is():
     assert x.tolist() == a.tolist()
 
 
+@pytest.mark.parametrize("dtype", ["int8", "int64", "uint8", "uint64"])
+def test_integers_that_are_far_from_each_other_are_not_close(dtype):
+    """Their difference, and the absolute value of the least of them, wrap around."""
+    limits = np.iinfo(dtype)
+    a = np.array([0, 1, limits.max, limits.min, 100], dtype)
+    for b in (a, a[::-1].copy(), np.zeros(5, "bool"), np.ones(5, "int16")):
+        x, y = ln.asarray(a, format="coo"), ln.asarray(b, format="coo")
+        same(np.isclose(x, y), np.isclose(a, b))
+        same(np.isclose(y, x), np.isclose(b, a))
+
+
 def test_questions_of_numpy():
     x, a = matrix("csr")
     assert np.allclose(x, a + 1e-12)

@@ -15,7 +15,7 @@ from linnet.api import numpy_shapes as shapes
 from linnet.api import numpy_statistics as statistics
 from linnet.api.dtypes import astype
 from linnet.api.numpy_shapes import flat, of_linnet
-from linnet.api.operands import as_array, as_tensor, axis_number, dtype_of, shape_of
+from linnet.api.operands import as_array, as_tensor, axis_number, dtype_of, kind_of, shape_of
 from linnet.api.storage import alike
 from linnet.arrays import apply
 from linnet.errors import FormatError, ShapeError
@@ -115,6 +115,8 @@ def is_close(
     a, b = as_array(a), as_array(b)
     if dtype_of(a) == dtype_of(b) == "bool":
         return apply(table.equal, a, b)
+    if kind_of(b) not in "fc":
+        b = astype(b, "float64")  # the difference of integers would wrap around
     near = apply(table.absolute, apply(table.subtract, a, b))
     limit = apply(table.add, apply(table.multiply, apply(table.absolute, b), rtol), atol)
     found = apply(table.logical_and, apply(table.less_equal, near, limit), apply(table.isfinite, b))
