@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import importlib
 import os
 import re
 import runpy
@@ -13,6 +14,8 @@ from pathlib import Path
 
 import pytest
 from benchmarks.__main__ import FAMILIES
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from tools import size
 
 ROOT = Path(__file__).parent.parent.parent
@@ -104,6 +107,27 @@ def test_ci_runs_the_tests():
 def test_size_table_counts_every_file():
     last = next(row for row in size.report().splitlines() if row.startswith("total"))
     assert int(last.split()[1]) == len(MODULES)
+
+
+def test_what_is_drawn_does_not_depend_on_what_is_imported(tmp_path, monkeypatch, request):
+    if request.config.getoption("--hypothesis-profile") == "fuzz":
+        pytest.skip("something new is drawn each time")
+    drawn = []
+
+    @settings(derandomize=True, max_examples=200)
+    @given(st.integers(0, 10**9))
+    def draw(number):
+        drawn.append(number)
+
+    draw()
+    before = drawn.copy()
+    numbers = ", ".join(str(700_000_000 + k) for k in range(100))
+    (tmp_path / "numbers_of_the_house.py").write_text(f"NUMBERS = [{numbers}]\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    importlib.import_module("numbers_of_the_house")
+    drawn.clear()
+    draw()
+    assert drawn == before
 
 
 def test_golden_notices_a_difference(passing_golden):
