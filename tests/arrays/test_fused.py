@@ -329,7 +329,7 @@ def test_a_kernel_reads_what_was_looked_at():
     expected = dense(X) * 2 + dense(Y)
     other = ln.asarray(sparse(3, dtype="float32"), format=ln.CSR)
     (calls,) = f.fused.__closure__[0].cell_contents
-    ((key, known),) = calls._known.items()
+    ((key, (known,)),) = calls._known.items()
     bound, X = known.bound, ln.asarray(sparse(1), format=ln.CSR)
     assert bound is not None
     values = weakref.ref(X.contents().arrays()[-1])
@@ -341,7 +341,7 @@ def test_a_kernel_reads_what_was_looked_at():
             assert values() is not None
             return bound.ready.run(given, held)
 
-    calls._known = {key: replace(known, bound=replace(bound, ready=Late()))}
+    calls._known = {key: (replace(known, bound=replace(bound, ready=Late())),)}
     np.testing.assert_array_equal(dense(f(X, Y)), expected)
     assert f.count == 0
 

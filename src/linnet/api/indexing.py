@@ -25,6 +25,7 @@ from linnet.api.storage import (
     unflatten,
 )
 from linnet.arrays import Lazy
+from linnet.arrays.moving import is_moving
 from linnet.errors import ArgumentError, IndexBoundsError, RangeError, ShapeError
 from linnet.formats.from_scipy import is_scipy_sparse
 from linnet.formats.located import located
@@ -106,7 +107,7 @@ def _part(p: object) -> Any:
     if isinstance(p, bool | np.bool_):
         return np.asarray(p)
     if isinstance(p, int | np.integer):
-        return int(p)
+        return p if is_moving(p) else int(p)
     if isinstance(p, Tensor) or is_scipy_sparse(p) or isinstance(p, Lazy):
         array = _as_mask_or_positions(as_tensor(p))
     elif isinstance(p, np.ndarray | list | range) or hasattr(p, "__array__"):

@@ -2,12 +2,14 @@
 
 Python runs the function on lazy arrays, and what it returns is planned and computed. Where nothing
 but its arguments decides what that is (`captured`), the plan holds for all calls with arrays of the
-same formats and sizes, and the same numbers: from the third on they go to the kernels at once.
+same formats and sizes, and numbers of which the same holds (`moving`): from the third on they go to
+the kernels at once.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from itertools import repeat
 from typing import Any, TypeAlias
 
@@ -17,9 +19,10 @@ from linnet.arrays.captured import captured, is_fixed
 from linnet.arrays.evaluate import counting, evaluated
 from linnet.arrays.graph import leaf
 from linnet.arrays.lazy import Lazy
+from linnet.arrays.moving import Law, Moving, Notes, only
 from linnet.arrays.nodes import Constant, Labels, Node
 from linnet.arrays.plan import Plan
-from linnet.arrays.remembered import Remembered, bound_of, sources_of
+from linnet.arrays.remembered import Remembered, alike, bound_of, forms_of, sources_of
 from linnet.arrays.trace import Trace
 from linnet.errors import LinnetError
 from linnet.formats.construct import asarray
@@ -32,12 +35,14 @@ from linnet.runtime.measure import measure
 from linnet.runtime.watch import watch
 
 Key: TypeAlias = tuple[object, ...]
+Ways: TypeAlias = tuple[Remembered, ...]
 
 _KINDS = 256  # of arguments, for which a function is remembered
-_ONCE, _NEVER = "computed once", "computed anew each time"
+_WAYS = 8  # for arguments of a kind, as numbers among them decide
+_NEVER = "computed anew each time"
 _HERE = Lazy(Constant(0, "int64"))  # in the place of lazy arrays that were computed
-_EXACT = frozenset((int, bool, str, bytes, type(None), type(...)))
-_BY_TEXT = frozenset((float, complex, slice, tuple, range))  # which tells 0.0 from -0.0
+_EXACT = frozenset((bool, str, bytes, type(None), type(...)))
+_BY_TEXT = frozenset((float, complex, range))  # which tells 0.0 from -0.0
 
 
 class Calls:
@@ -47,7 +52,7 @@ class Calls:
 
     def __init__(self, function: Callable[..., Any]) -> None:
         self._function = function
-        self._known: dict[Key, Remembered | str] = {}  # replaced as a whole: threads may look
+        self._known: dict[Key, Ways | str] = {}  # replaced as a whole: threads may look
         self._readable = True  # until something else is known
 
     def __call__(self, args: Sequence[Any], named: Mapping[str, Any]) -> Any:
@@ -56,21 +61,37 @@ class Calls:
         given = [arg if type(arg) is Tensor else _argument(arg) for arg in values]
         names = tuple(named)
         held: list[Contents] = []
-        key = _key(given, names, held) if self._readable else None
-        found = None if key is None else self._known.get(key)
-        if type(found) is Remembered and found.captured.holds():
-            try:
-                return found.run([arg for arg in given if type(arg) is Tensor], held)
-            except LinnetError:  # those who run the function tell what is wrong, and where
-                return self._computed(given, names)
-        if key is None or found == _NEVER:
+        numbers: list[int] = []
+        key = _key(given, names, held, numbers) if self._readable else None
+        ways = None if key is None else self._known.get(key)
+        if key is None or ways == _NEVER:
             return self._computed(given, names)
-        if found is None:
-            self._remember(key, _ONCE)
+        if ways is None:
+            self._remember(key, ())
             return self._computed(given, names)
-        return self._learned(key, given, names)
+        for way in ways:
+            found = way.law.numbers(numbers)  # type: ignore[union-attr]
+            if found is not None and way.captured.holds():  # type: ignore[union-attr]
+                try:
+                    arrays = [arg for arg in given if type(arg) is Tensor]
+                    return way.run(arrays, held, found)  # type: ignore[union-attr]
+                except LinnetError:  # those who run the function tell what is wrong, and where
+                    return self._computed(given, names)
+        if self._is_worth_it(key, ways, numbers):  # type: ignore[arg-type]
+            return self._learned(key, given, names, numbers)
+        return self._computed(given, names)
 
-    def _remember(self, key: Key, how: Remembered | str) -> None:
+    def _is_worth_it(self, key: Key, ways: Ways, numbers: Sequence[int]) -> bool:
+        """Whether to remember one more way: it holds for many numbers, or for these once more."""
+        if not ways or not numbers or (len(ways) < _WAYS and any(way.law.moves for way in ways)):
+            return True
+        exact = (*key, *numbers)
+        if exact in self._known:
+            return True
+        self._remember(exact, ())
+        return False
+
+    def _remember(self, key: Key, how: Ways | str) -> None:
         known = self._known if len(self._known) < _KINDS else {}
         self._known = {**known, key: how}
 
@@ -88,7 +109,9 @@ class Calls:
         return self._function(*lazily[:first], **dict(zip(names, lazily[first:], strict=True)))
 
     @located
-    def _learned(self, key: Key, given: Sequence[Any], names: Sequence[str]) -> Any:
+    def _learned(
+        self, key: Key, given: Sequence[Any], names: Sequence[str], numbers: Sequence[int]
+    ) -> Any:
         """The same; how it went is remembered, if it goes that way whenever arguments are alike."""
         around = captured(self._function)
         if around is None:
@@ -106,12 +129,36 @@ class Calls:
         if computed or sources is None or not _is_told(made) or not around.holds():
             self._remember(key, _NEVER)
             return _with_parts(made, iter(outs))
-        self._remember(key, Remembered(
-            around, plan, sources, tuple(trace.numbers), tuple([n.shape for n in trace.nodes]),
+        law, moved = self._law(given, names, numbers, trace)
+        forms, is_large = forms_of(moved.numbers), any(step.large for step in plan.steps)
+        self._add(key, Remembered(
+            around, law, plan, sources, forms,
+            tuple([forms_of(n.shape) for n in moved.nodes]) if is_large else (),
             tuple([(k, outs[k].contents().format) for k in plan.filled]),
-            bound_of(plan, trace, sources, outs, seen), _parts_of(made),
+            bound_of(plan, trace, sources, forms, outs, seen), _parts_of(made),
         ))  # fmt: skip
         return _with_parts(made, iter(outs))
+
+    def _law(
+        self, given: Sequence[Any], names: Sequence[str], numbers: Sequence[int], trace: Trace
+    ) -> tuple[Law, Trace]:
+        """For which integers a function goes the way of a trace, and the trace for all of them."""
+        notes = Notes(numbers)
+        moving = iter(notes.arguments())
+        if numbers:
+            with suppress(Exception), counting() as computed:  # it may want to know what they are
+                made = self._made([_with_numbers(arg, moving) for arg in given], names)
+                nodes = [part.node for part in _lazy_parts(made)]
+                found = None if computed or not _is_told(made) else alike(nodes, notes, trace)
+                if found is not None:
+                    return notes.law(), found
+        return only(numbers), trace
+
+    def _add(self, key: Key, way: Remembered) -> None:
+        """Remember one more way, and forget those that hold no more, or the oldest."""
+        ways = self._known.get(key, ())
+        old = [w for w in ways if type(w) is Remembered and w.captured.holds()]
+        self._remember(key, (way, *old[: _WAYS - 1]))
 
 
 def _evaluated(nodes: Sequence[Node]) -> tuple[list[Tensor], Plan, Trace]:
@@ -126,7 +173,7 @@ def _evaluated(nodes: Sequence[Node]) -> tuple[list[Tensor], Plan, Trace]:
 @located
 def _argument(value: Any) -> Any:
     """An array becomes a tensor; numbers and other things stay as they are."""
-    if type(value) is Tensor or type(value) in _EXACT:
+    if type(value) is Tensor or type(value) is int or type(value) in _EXACT:
         return value
     if type(value) is np.ndarray:
         return share(value)
@@ -134,40 +181,60 @@ def _argument(value: Any) -> Any:
     return asarray(value) if is_array and not isinstance(value, Tensor | Lazy) else value
 
 
-def _key(given: Sequence[Any], names: tuple[str, ...], held: list[Contents]) -> Key | None:
+def _key(
+    given: Sequence[Any], names: tuple[str, ...], held: list[Contents], numbers: list[int]
+) -> Key | None:
     """What of arguments the way of computing depends on, if that can be told.
 
-    What the arrays hold, of which it tells, is added to `held`.
+    What the arrays hold, of which it tells, is added to `held`, and integers, of which it does not
+    tell what they are, to `numbers`.
     """
     key: list[object] = [id(current()), names]
     ids: list[int] = []
     for arg in given:
-        kind = type(arg)
-        if kind is Tensor:
+        if type(arg) is Tensor:
             p = arg._contents
             if p is None:
                 return None
             key += (p._signature or p.signature, p.shape, p._measure or measure(p))
             held.append(p)
             ids.append(id(arg))
-        elif kind in _EXACT:
-            key += (kind, arg)
-        elif kind in _BY_TEXT and _is_plain(arg):
-            key += (kind, repr(arg))
-        else:
+        elif not _tell(arg, key, numbers):
             return None
     if len({*ids}) < len(ids):
         key.append(tuple([ids.index(k) for k in ids]))
     return tuple(key)
 
 
-def _is_plain(value: Any) -> bool:
-    """Whether the text of a value of Python tells all of it."""
-    if type(value) is tuple:
-        return all(map(_is_plain, value))
-    if type(value) is slice:
-        return all(map(_is_plain, (value.start, value.stop, value.step)))
-    return type(value) in _EXACT or type(value) in (float, complex, range)
+def _tell(value: Any, key: list[object], numbers: list[int]) -> bool:
+    """Add what there is to know of a value to a key; False if that is not all of it."""
+    kind = type(value)
+    key.append(kind)
+    if kind is int:
+        numbers.append(value)
+    elif kind in _EXACT:
+        key.append(value)
+    elif kind in _BY_TEXT:
+        key.append(repr(value))
+    elif kind is slice:
+        return all(_tell(v, key, numbers) for v in (value.start, value.stop, value.step))
+    elif kind is tuple:
+        key.append(len(value))
+        return all(_tell(v, key, numbers) for v in value)
+    else:
+        return False
+    return True
+
+
+def _with_numbers(value: Any, moving: Iterator[Moving]) -> Any:
+    """A value with others in the place of its integers, in the order in which they are told."""
+    kind = type(value)
+    if kind is int:
+        return next(moving)
+    if kind is slice:
+        parts = (value.start, value.stop, value.step)
+        return slice(*[_with_numbers(part, moving) for part in parts])
+    return tuple([_with_numbers(v, moving) for v in value]) if kind is tuple else value
 
 
 # -- results ---------------------------------------------------------------------------------------

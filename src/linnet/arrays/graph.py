@@ -22,6 +22,7 @@ from linnet.algebra.overflow import overflown, overflows
 from linnet.algebra.table import astype, power
 from linnet.arrays.exponents import check_exponent
 from linnet.arrays.flip import flipped, one_way
+from linnet.arrays.moving import is_moving
 from linnet.arrays.nodes import Axis, Constant, Leaf, Map, Node, Position, Reduce, Take, View
 from linnet.errors import ArgumentError, DTypeError, ShapeError
 from linnet.formats.construct import asarray
@@ -52,6 +53,8 @@ def node_of(value: object) -> Node:
         return leaf(value)
     if type(value) in _NUMBERS:
         return Constant(value, weak_dtype(value))  # type: ignore[arg-type]
+    if is_moving(value):
+        return node_of(int(value))  # type: ignore[call-overload]
     if isinstance(value, np.generic):
         dtype = canonical(value.dtype)
         return Constant(as_python(value, dtype), dtype)

@@ -5,14 +5,15 @@ It holds no array that was an argument, and of what was computed nothing but for
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from importlib import import_module
 
 from linnet.algebra.dtypes import kind
 from linnet.algebra.table import power
 from linnet.arrays.captured import Captured
 from linnet.arrays.evaluate import run
-from linnet.arrays.nodes import Constant, Map
+from linnet.arrays.moving import Form, Law, Notes, amount, form_of
+from linnet.arrays.nodes import Constant, Map, Node
 from linnet.arrays.plan import Plan
 from linnet.arrays.trace import Trace
 from linnet.formats.contents import Contents
@@ -20,21 +21,27 @@ from linnet.formats.format import Format
 from linnet.formats.tensor import Tensor
 from linnet.records import dataclass
 from linnet.runtime.ready import Ready, Slots
-from linnet.runtime.slices import sizes
+from linnet.runtime.slices import sizes, slots_of
 from linnet.runtime.watch import Seen
 
 
 @dataclass(frozen=True, slots=True)
 class Bound:
-    """One kernel that makes the one result, and what it is given: places of arrays, or slots."""
+    """One kernel that makes the one result, and what it is given: places of arrays, or slots.
+
+    If there are `forms`, the last slots are those of numbers, which are computed of others.
+    """
 
     ready: Ready
     slots: tuple[int | Slots, ...]
+    forms: tuple[Form, ...]
 
-    def run(self, held: Sequence[Contents]) -> Tensor | None:
+    def run(self, held: Sequence[Contents], numbers: Sequence[int]) -> Tensor | None:
         """The result for what arrays hold; None if something is not as usual."""
         known = [contents._slots or contents.slots for contents in held]
         given = [s if isinstance(s, tuple) else known[s] for s in self.slots]
+        if self.forms:
+            given.append(slots_of([amount(form, numbers) for form in self.forms]))
         return self.ready.run(given, [contents for contents in held if not contents._shared])
 
 
@@ -43,24 +50,31 @@ class Remembered:
     """A plan, which of its tensors are arguments, what else it is given, what is around."""
 
     captured: Captured
+    law: Law  # of the integers that are given
     plan: Plan
     sources: tuple[int | Tensor, ...]  # places among the arrays that are given, or numbers
-    numbers: tuple[int, ...]
-    shapes: tuple[tuple[int, ...], ...]  # of all nodes
+    forms: tuple[Form, ...]  # of the numbers of the plan
+    shapes: tuple[tuple[Form, ...], ...]  # of all nodes, if results may be too large
     filled: tuple[tuple[int, Format], ...]  # results with another format than they are made in
     bound: Bound | None
     parts: Callable[[Sequence[Tensor]], object] | None  # of what is returned, if not one tensor
 
-    def run(self, arrays: Sequence[Tensor], held: Sequence[Contents]) -> object:
+    def run(
+        self, arrays: Sequence[Tensor], held: Sequence[Contents], numbers: Sequence[int]
+    ) -> object:
         """What the function returns for other arrays, which hold this, or did a moment ago.
+
+        `numbers` are the integers among the arguments, as the law has them.
 
         A kernel is given what was looked at: another thread may write to an array meanwhile.
         """
-        found = None if self.bound is None else self.bound.run(held)
+        found = None if self.bound is None else self.bound.run(held, numbers)
         if found is not None:
             return found if self.parts is None else self.parts((found,))
         tensors = [arrays[s] if isinstance(s, int) else s for s in self.sources]
-        outs = run(self.plan, tensors, self.numbers, self.shapes)
+        given = [amount(form, numbers) for form in self.forms]
+        shapes = [tuple([amount(form, numbers) for form in shape]) for shape in self.shapes]
+        outs = run(self.plan, tensors, given, shapes)
         for k, format in self.filled:
             contents = outs[k].contents()
             outs[k] = Tensor(format, contents.shape, contents.buffers)
@@ -89,8 +103,30 @@ def _has_exponents(node: Map) -> bool:
     return not isinstance(exponent, Constant) and kind(exponent.dtype) in "iu"
 
 
+def alike(nodes: Sequence[Node], notes: Notes, trace: Trace) -> Trace | None:
+    """The trace of a graph with `Moving` numbers, if it is the other one in all else."""
+    for passing in (True, False):
+        found = Trace(passing)
+        for node in nodes:
+            found.place(node)
+        numbers = [amount(form_of(number), notes.values) for number in found.numbers]
+        if found.entries == trace.entries and numbers == trace.numbers:
+            return found
+    return None
+
+
+def forms_of(numbers: Iterable[int]) -> tuple[Form, ...]:
+    """How numbers of a trace come of the arguments."""
+    return tuple([form_of(number) for number in numbers])
+
+
 def bound_of(
-    plan: Plan, trace: Trace, sources: Sequence[int | Tensor], found: Sequence[Tensor], seen: Seen
+    plan: Plan,
+    trace: Trace,
+    sources: Sequence[int | Tensor],
+    forms: tuple[Form, ...],
+    found: Sequence[Tensor],
+    seen: Seen,
 ) -> Bound | None:
     """The kernel of a plan with everything bound, if it is one with one result."""
     step = plan.only
@@ -106,4 +142,8 @@ def bound_of(
     for k, arg in enumerate(args):
         place = sources[k] if k < len(sources) else None
         slots.append(place if isinstance(place, int) else arg.contents().slots)
-    return Bound(Ready(recipe, seen[0][0].call), tuple(slots))
+    told = tuple([forms[k] for k in step.numbers])
+    moves = any(terms for _, terms in told)
+    return Bound(
+        Ready(recipe, seen[0][0].call), tuple(slots[:-1] if moves else slots), told if moves else ()
+    )

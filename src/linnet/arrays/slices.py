@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import operator
 from types import EllipsisType
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from linnet.arrays.graph import view_of
+from linnet.arrays.moving import is_moving
 from linnet.arrays.nodes import Axis, Node
 from linnet.errors import ArgumentError, IndexBoundsError, RangeError
 
@@ -53,12 +54,34 @@ def _range(part: slice, size: int) -> tuple[int, int, int]:
     """Where a slice begins, how many elements it has, and its step."""
     if part.step == 0:
         raise RangeError("the step of a slice is not 0")
+    if is_moving(part.start) or is_moving(part.stop) or is_moving(size):
+        return _moving_range(part.start, part.stop, operator.index(part.step or 1), size)
     try:
         start, stop, step = part.indices(size)
     except (TypeError, ValueError) as error:
         raise ArgumentError(f"{part} is not a slice of a dimension: {error}") from None
     count = len(range(start, stop, step))
     return (start if count else 0), count, step
+
+
+def _moving_range(start: Any, stop: Any, step: int, size: int) -> tuple[Any, Any, int]:
+    """The same, by questions that are noted of bounds which may be others in the next call."""
+    if step < 0:
+        bounds = slice(start, stop, step).indices(size)
+        return bounds[0], len(range(*bounds)), step
+    first = 0 if start is None else _clipped(start, size)
+    count = (size if stop is None else _clipped(stop, size)) - first
+    if step > 1:
+        count = (count + (step - 1)) // step
+    return (first, count, step) if count > 0 else (0, 0, step)
+
+
+def _clipped(bound: Any, size: int) -> Any:
+    """A bound counted from the front, and not beyond an end."""
+    if bound < 0:
+        bound = bound + size
+        return bound if bound > 0 else 0
+    return bound if bound < size else size
 
 
 def _position(part: object, size: int, axis: int) -> int:
@@ -68,9 +91,9 @@ def _position(part: object, size: int, axis: int) -> int:
             f"{part!r} is not an index",
             why="an index is an integer, a slice, `None`, `...`, or a tuple of them",
         )
-    position = operator.index(part)
+    position: Any = part if is_moving(part) else operator.index(part)
     if not -size <= position < size:
         raise IndexBoundsError(
             f"index {position} is outside dimension {axis}, whose size is {size}"
         )
-    return position % size
+    return position if position >= 0 else position + size  # type: ignore[no-any-return]

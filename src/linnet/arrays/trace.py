@@ -230,7 +230,7 @@ def read_at(view: View) -> tuple[list[object], list[int]]:
             if whole[k] == 1:
                 parts.append("first")
                 continue
-        elif axis.start == 0 and axis.step == 1 and shape[out] == whole[k]:
+        elif shape[out] == whole[k] and axis.step == 1 and axis.start == 0:
             parts.append(out)
             bound |= 1 << out
             continue
@@ -256,7 +256,7 @@ def is_whole(view: View, k: int) -> bool:
     axis = view.axes[k]
     return (
         axis.out is not None
-        and axis.start == 0
-        and axis.step == 1
         and view.shape[axis.out] == view.arg.shape[k]
+        and axis.step == 1
+        and axis.start == 0
     )
