@@ -103,8 +103,7 @@ def update(name: str, x: Tensor, other: Any) -> Any:
 
 def held(x: Tensor, found: Tensor) -> Tensor:
     """The object `x`, which holds from now on what another tensor does."""
-    contents = found.contents()
-    contents.arrays()  # shared from here on
+    contents = found.shared()
     x._rebind(contents.format, contents.shape, contents.buffers)
     return x
 

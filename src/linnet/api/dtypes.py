@@ -124,7 +124,7 @@ def astype(x: Array, dtype: DType, /, *, copy: bool = True, device: object = Non
         )
     if not isinstance(x, Tensor):
         return arrays.apply(table.astype[wanted], x)  # type: ignore[return-value]
-    contents = x.contents()
+    contents = x.shared()
     if not contents.format.leaf.arrays:  # a pattern holds no values
         return astype(x.to(unpatterned(contents.format)), wanted)
     *indices, values = contents.arrays()

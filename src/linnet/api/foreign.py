@@ -124,7 +124,7 @@ def to_torch(x: Tensor) -> Any:
     """A torch tensor with memory of its own: strided, CSR, CSC, or of coordinates."""
     import torch
 
-    contents = x.contents()
+    contents = x.shared()
     if _stores_all(x):
         return torch.from_numpy(x.to_numpy(copy=True))
     _check_zero(x, "torch")

@@ -97,19 +97,17 @@ def _repeated(function: Function, fill: Number, times: Any) -> Any:
 
 def _refilled(x: Tensor, fill: Number) -> Tensor:
     """What the tensor stores, with another value for what it does not, in the same memory."""
-    contents = x.contents()
+    contents = x.shared()
     format = contents.format
     if not isinstance(format.leaf, Element):  # true wherever something is stored
         return _refilled(x.to(Format((*format.levels[:-1], Element()), format.order)), fill)
-    contents.arrays()  # shared from here on
     return Tensor(format.with_fill(fill), contents.shape, contents.buffers)
 
 
 def pattern(x: Tensor) -> Tensor:
     """True where the tensor stores something, in the same memory."""
-    contents = x.contents()
+    contents = x.shared()
     format = contents.format
     kept = len(contents.buffers) - len(format.leaf.arrays)
-    contents.arrays()  # shared from here on
     found = Format((*format.levels[:-1], Pattern()), format.order)
     return Tensor(found, contents.shape, contents.buffers[:kept])

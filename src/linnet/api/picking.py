@@ -109,7 +109,7 @@ def _is_arranged(format: Format, d: int, size: int) -> bool:
 
 def _arranged(x: Tensor) -> Tensor:
     """The same tensor; the entries of each innermost fiber are put in order, where they are."""
-    arrays, held = x.contents().arrays(), bool(x.contents().format.leaf.arrays)
+    arrays, held = x.shared().arrays(), bool(x.contents().format.leaf.arrays)
     ptr, idx = arrays[-3:-1] if held else arrays[-2:]
     _fibers().arrange_fibers(ptr, idx, arrays[-1] if held else None)
     return x

@@ -141,7 +141,7 @@ def _flat(x: Tensor) -> Tensor:
     """All rows one after the other, as one: their coordinates are counted from its beginning."""
     if x.ndim == 1:
         return x
-    contents = x.contents()
+    contents = x.shared()
     format, shape, arrays = contents.format, contents.shape, contents.arrays()
     *_, level, leaf = format.levels
     ptr, *rest = arrays

@@ -86,7 +86,7 @@ def _by_fibers(x: Tensor, d: int, others: tuple[int, ...], largest: bool, wanted
 
     x = innermost(x, d)
     format, n = x.contents().format, shape_of(x)[d]
-    *outer, ptr, idx, values = x.contents().arrays()
+    *outer, ptr, idx, values = x.shared().arrays()
     places = extremes(ptr, idx, values, n, format.fill_value, largest)
     if not others:
         return build([], places, (), wanted)
@@ -180,4 +180,4 @@ def valuewise(x: Tensor, function: Any) -> Tensor:
         found = np.asarray(function(values))
         format = typed(x.contents().format, str(found.dtype), fill.item())
         return build(coordinates, found, shape_of(x), format)
-    return with_values(x, np.asarray(function(x.contents().arrays()[-1])), fill.item())
+    return with_values(x, np.asarray(function(x.shared().arrays()[-1])), fill.item())

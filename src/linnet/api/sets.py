@@ -174,7 +174,7 @@ def _in_order(x: Tensor) -> tuple[list[Ints], NDArray[Any]]:
     if not is_large(x):
         return sorted_entries(x)
     listed = x.to(coordinates_of(unpatterned(x.contents().format)))
-    _, *coordinates, values = listed.contents().arrays()
+    _, *coordinates, values = listed.shared().arrays()
     return coordinates, values
 
 

@@ -23,7 +23,7 @@ _MANY = 1 << 14  # stored values: so many are not listed to find one
 
 def element(x: Tensor, index: tuple[int, ...]) -> Tensor:
     """The element at an index that is in range, as a tensor without dimensions."""
-    contents = x.contents()
+    contents = x.shared()
     is_walked, format, dtype, signature = _layout(contents.signature)
     if is_walked:
         value = _located(contents, index)

@@ -48,7 +48,7 @@ def _by_fibers(x: Tensor, d: int, descending: bool) -> Tensor:
 
     wanted, x = same_kind(x), innermost(x, d)
     format, fill = x.contents().format, x.contents().format.fill_value
-    *outer, ptr, idx, values = x.contents().arrays()
+    *outer, ptr, idx, values = x.shared().arrays()
     idx, values = sort_fibers(ptr, idx, values, shape_of(x)[d], fill, descending)
     found = wrap(format, shape_of(x), [*outer, ptr, idx, values])
     return found if format == wanted else found.to(wanted)
@@ -97,7 +97,7 @@ def _places(x: Tensor, d: int, descending: bool) -> NDArray[Any]:
     n = shape_of(x)[d]
     if is_dense(x.contents().format):
         return order_of_rows(np.moveaxis(x.to_numpy(), d, -1).reshape(-1), n, descending)
-    ptr, idx, values = x.to(fiberwise(x, d)).contents().arrays()
+    ptr, idx, values = x.to(fiberwise(x, d)).shared().arrays()
     fill = x.contents().format.fill_value
     return first_of_fibers(ptr, idx, values, n, fill, n, descending)[0]
 
@@ -144,7 +144,7 @@ def _first_by_fibers(x: Tensor, k: int, d: int, largest: bool) -> tuple[Tensor, 
     others = tuple(n for m, n in enumerate(shape_of(x)) if m != d)
     refuse_large(math.prod(others) * max(k, 1), "the result of topk")
     n, fill = shape_of(x)[d], x.contents().format.fill_value
-    ptr, idx, values = x.to(fiberwise(x, d)).contents().arrays()
+    ptr, idx, values = x.to(fiberwise(x, d)).shared().arrays()
     places, picked = first_of_fibers(ptr, idx, values, n, fill, k, largest)
     found = np.full(len(places), fill, values.dtype)
     found[picked >= 0] = values[picked[picked >= 0]]

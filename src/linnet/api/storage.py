@@ -116,7 +116,7 @@ def entries(x: Tensor) -> tuple[list[Ints], NDArray[Any]]:
 
 def values_of(x: Tensor) -> NDArray[Any]:
     """What is stored, in storage order."""
-    contents = x.contents()
+    contents = x.shared()
     levels = contents.format.levels[:-1]
     plain = contents.format.leaf.arrays and all(
         type(level) in (Dense, SparseList, SparseCOO) for level in levels
@@ -157,7 +157,7 @@ def nothing(shape: tuple[int, ...], format: Format) -> Tensor:
 
 def with_values(x: Tensor, values: NDArray[Any], fill: Number) -> Tensor:
     """The same positions with other values: index arrays are shared."""
-    contents = x.contents()
+    contents = x.shared()
     format = typed(contents.format, str(values.dtype), fill)
     return wrap(format, contents.shape, (*contents.arrays()[:-1], values))
 

@@ -119,10 +119,9 @@ def _labelled(tensor: Tensor, format: Format) -> Tensor:
 
 def _shared(tensor: Tensor, format: Format) -> Tensor:
     """The same of a tensor that others have: who writes to it meanwhile takes other memory."""
-    contents = tensor.contents()
-    if contents.format == format:
+    if tensor.contents().format == format:
         return tensor
-    contents.arrays()  # shared from here on
+    contents = tensor.shared()
     return Tensor(format, contents.shape, contents.buffers)
 
 

@@ -33,7 +33,7 @@ def check_exponent(base: Node, exponent: Node) -> None:
 
 def _negative(tensor: Tensor) -> str | None:
     """An element of a tensor that is negative, and where it is."""
-    contents = tensor.contents()
+    contents = tensor.shared()
     fill, values = contents.format.fill_value, contents.levels()[-1].get("val")
     if values is not None and len(values) and values.min() < 0:
         coordinates, listed = unpack(tensor)

@@ -68,7 +68,7 @@ def _arrays(tensor: Tensor, structure: Structure) -> dict[str, NDArray[Any]]:
     """The index arrays, under their names."""
     found: dict[str, NDArray[Any]] = {}
     dim = 0
-    for (kind, rank), held in zip(structure.levels, tensor.contents().levels(), strict=False):
+    for (kind, rank), held in zip(structure.levels, tensor.shared().levels(), strict=False):
         if kind == "sparse":
             ptr, *indices = held.values()
             found |= {f"pointers_to_{dim}": ptr} if dim else {}

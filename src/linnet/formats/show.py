@@ -84,14 +84,14 @@ def with_values(tensor: Tensor) -> str:
 
 def coordinates(tensor: Tensor) -> NDArray[Any]:
     """The coordinates of what is stored, one row for every dimension."""
-    contents = tensor.contents()
+    contents = tensor.shared()
     found, values = unpack_levels(contents.levels(), contents.shape, contents.format)
     return np.array(found) if found else np.zeros((0, len(values)), np.int64)
 
 
 def values(tensor: Tensor) -> NDArray[Any]:
     """The values that are stored, in the order of their coordinates."""
-    contents = tensor.contents()
+    contents = tensor.shared()
     return unpack_levels(contents.levels(), contents.shape, contents.format)[1]
 
 

@@ -59,7 +59,7 @@ def draw(tensor: object) -> Picture:
 
 def _tree(tensor: Tensor) -> list[list[Node]] | None:
     """The nodes of every level, values included; None if they are too many to draw."""
-    contents = tensor.contents()
+    contents = tensor.shared()
     at: NDArray[Any] = np.zeros(1, np.int64)
     owners: NDArray[Any] = np.zeros(1, np.int64)
     levels, held = [], contents.levels()
@@ -175,7 +175,7 @@ def _labels(tensor: Tensor) -> list[str]:
 
 def _listed(tensor: Tensor) -> list[list[str]]:
     """The arrays of every level, with their first elements."""
-    contents = tensor.contents()
+    contents = tensor.shared()
     names, found = iter(buffer_names(contents.format)), []
     for arrays in contents.levels():
         found.append([_array_text(next(names), array) for array in _in_order(arrays)])

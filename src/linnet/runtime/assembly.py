@@ -186,7 +186,7 @@ def _places(
     """
     count = len(coords[0])
     numbered = _of_numbers(coords, shape, format)
-    *arrays, numbers = numbered.contents().arrays()
+    *arrays, numbers = numbered.shared().arrays()
     kept = tuple(Buffer.borrow(array) for array in arrays)
     if len(numbers) == count and bool((numbers[1:] > numbers[:-1]).all()):
         return kept, None, count

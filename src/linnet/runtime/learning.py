@@ -47,10 +47,9 @@ def _numbers(seen: Seen, known: Sequence[Tensor]) -> list[Tensor]:
 
 
 def _kept(tensor: Tensor) -> Numbers:
-    contents = tensor.contents()
     if is_sizes(tensor):
-        return contents.shape
-    (value,) = contents.arrays()
+        return tensor.contents().shape
+    (value,) = tensor.shared().arrays()
     return str(value.dtype), value.tobytes()
 
 

@@ -47,8 +47,7 @@ def _is_stack(format: Format) -> bool:
 
 def _expanded(tensor: Tensor, format: Format) -> Tensor:
     """From fibers to the coordinates of every entry."""
-    contents = tensor.contents()
-    contents.arrays()  # shared from here on
+    contents = tensor.shared()
     buffers, count = list(contents.buffers), contents.shape[format.order[0]]
     values = [buffers.pop()] if format.leaf.arrays else []
     found: list[Buffer] = []
@@ -66,8 +65,7 @@ def _expanded(tensor: Tensor, format: Format) -> Tensor:
 
 def _compressed(tensor: Tensor, format: Format) -> Tensor:
     """From the coordinates of every entry to fibers, one for each index."""
-    contents = tensor.contents()
-    contents.arrays()  # shared from here on
+    contents = tensor.shared()
     _, outer, inner, *values = contents.buffers
     count, dim = [contents.shape[mode] for mode in format.order]
     ptr = _room(index_dtype(outer.length), count + 1)
