@@ -11,6 +11,9 @@ from linnet.imp.fold import fold
 from linnet.imp.rewrite import rewrite, substitute
 from linnet.records import dataclass
 
+RUN_ENDS = frozenset({"run_end_i32", "run_end_i64"})
+"""Codelets that go from an entry to the next group: further, but not beyond their last argument."""
+
 
 @dataclass(frozen=True, slots=True)
 class Known:

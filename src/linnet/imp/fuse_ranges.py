@@ -3,6 +3,14 @@
 for i in 0 … n:                          for q in ptr[0] … ptr[n]:
   for q in ptr[i] … ptr[i + 1]:    ->      body
     body                                   (which does not speak of i)
+
+Coordinates that are stored side by side (`SparseCOO`) go from one group of equal ones to the next:
+
+q = begin
+while q < end:
+  stop = run_end(idx, q, end)            for q2 in begin … end:
+  for q2 in q … stop: body         ->      body
+  q = stop
 """
 
 from __future__ import annotations
@@ -10,7 +18,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from linnet import imp
-from linnet.imp.consecutive import Known, at
+from linnet.imp.consecutive import RUN_ENDS, Known, at
 from linnet.imp.effects import Effects, breaks, effects_of
 from linnet.imp.rewrite import rewrite
 
@@ -29,10 +37,52 @@ def fuse_ranges(kernel: imp.Kernel, known: Known) -> imp.Kernel:
                 if fused and _same_in_all(inner, var, effects):
                     start, stop = at(inner.start, var, lo), at(inner.start, var, hi)
                     return imp.For(inner.var, start, stop, inner.body, inner.note)
+            case imp.Block(stmts) if any(isinstance(s, imp.While) for s in stmts):
+                return _without_groups(node, effects)
         return None
 
     body = rewrite(kernel.body, rule)  # the innermost first, so that whole trees collapse
     return kernel if body is kernel.body else replace(kernel, body=body)
+
+
+def _without_groups(block: imp.Block, effects: Effects) -> imp.Block | None:
+    """The block with one loop for each walk through groups, if there is such a walk."""
+    stmts: list[imp.Stmt] = []
+    for k, stmt in enumerate(block.stmts):
+        if isinstance(stmt, imp.While) and stmts and isinstance(stmts[-1], imp.Let):
+            q, fused = stmts[-1].var.name, _one_walk(stmts[-1], stmt, effects)
+            if fused and not any(q in effects.of(s).reads for s in block.stmts[k + 1 :]):
+                stmts[-1] = fused
+                continue
+        stmts.append(stmt)
+    return imp.Block(tuple(stmts)) if len(stmts) < len(block.stmts) else None
+
+
+def _one_walk(first: imp.Let, walk: imp.While, effects: Effects) -> imp.For | None:
+    """A loop over all that the walk comes to, which begins where `first` says."""
+    q, begin = first.var, first.value
+    match walk:
+        case imp.While(
+            imp.Binary("<", at_q, end),
+            imp.Block(
+                (
+                    imp.Let(stop, imp.Call(function, (imp.Address(), start, last))),
+                    imp.For() as inner,
+                    imp.Assign(moved, to),
+                )
+            ),
+        ) if function in RUN_ENDS and at_q == start == inner.start == moved == q:
+            body, bound = effects.of(inner.body), effects.of(end)
+            alike = (
+                last == end
+                and to == inner.stop == stop
+                and body.reads.isdisjoint((q.name, stop.name))
+                and body.assigns.isdisjoint((q.name, *bound.reads))
+                and body.changes.isdisjoint(bound.loads)
+                and not breaks(inner.body)
+            )
+            return imp.For(inner.var, begin, end, inner.body, inner.note) if alike else None
+    return None
 
 
 def _same_in_all(inner: imp.For, var: imp.Var, effects: Effects) -> bool:

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from linnet import imp
-from linnet.imp.consecutive import Known, at
+from linnet.imp.consecutive import RUN_ENDS, Known, at
 from linnet.imp.effects import breaks, effects_of
 from linnet.imp.fresh import fresh_names
 from linnet.imp.rewrite import rebuild, statements, substitute
@@ -21,8 +21,6 @@ from linnet.imp.rewrite import rebuild, statements, substitute
 Lets = dict[str, imp.Expr]
 Grows = list[imp.Grow]
 Loop = imp.For | imp.While
-
-_RUN_ENDS = frozenset({"run_end_i32", "run_end_i64"})  # no further than their last arguments
 
 
 def reserve_ahead(kernel: imp.Kernel, known: Known) -> imp.Kernel:
@@ -267,7 +265,7 @@ def _stays_inside(loop: imp.While, lets: Lets) -> bool:
             match substitute(stop, lets):
                 case imp.Binary("min", a, b):
                     return end in (a, b)
-                case imp.Call(function, (imp.Address(), start, last)) if function in _RUN_ENDS:
+                case imp.Call(function, (imp.Address(), start, last)) if function in RUN_ENDS:
                     return start == q and last == end
     return False
 

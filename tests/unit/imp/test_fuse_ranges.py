@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from linnet import imp
+from linnet.imp.build import Builder
 from linnet.imp.consecutive import Known
 from linnet.imp.fuse_ranges import fuse_ranges
 from linnet.imp.interpret import run
@@ -100,6 +103,76 @@ def test_the_meaning_stays(tree, program):
     for k in (kernel(program), fuse_ranges(kernel(program), KNOWN)):
         arrays = {"ptr": first, "next": second, "val": values, "out": np.zeros(1, np.int64)}
         status, found = run(k, {"A": ((n,), arrays)})
+        assert status == 0
+        results.append(found["out"][0])
+    assert results[0] == results[1]
+
+
+# -- groups of equal coordinates -------------------------------------------------------------------
+
+END, STOP, AGAIN, TWICE = imp.widen(PTR[N]), imp.Var("stop"), imp.Var("p2"), imp.Var("stop2")
+
+
+def grouped(q: imp.Var, begin: imp.Expr, end: imp.Expr, stop: imp.Var, *stmts: imp.Stmt):
+    """A walk from group to group: the statements go through one of them, from q to stop."""
+    b = Builder()
+    alike = imp.Let(stop, b.call("run_end", NEXT, q, end))
+    walk = imp.While(q < end, imp.Block((alike, *stmts, imp.Assign(q, stop))))
+    return [imp.Let(q, begin), walk], tuple(b.codelets.values())
+
+
+def with_groups(*stmts: imp.Stmt, end: imp.Expr = END) -> imp.Kernel:
+    walk, codelets = grouped(P, imp.ONE, end, STOP, *stmts)
+    return replace(kernel(*walk), codelets=codelets)
+
+
+def test_coordinates_are_one_loop():
+    (fused,) = loops_in(fuse_ranges(with_groups(loop(Q, P, STOP, ADD)), KNOWN))
+    assert fused == loop(Q, imp.ONE, END, ADD)
+
+
+def test_three_coordinates_are_one_loop():
+    inside, _ = grouped(AGAIN, P, STOP, TWICE, loop(Q, AGAIN, TWICE, ADD))
+    (fused,) = loops_in(fuse_ranges(with_groups(*inside), KNOWN))
+    assert fused == loop(Q, imp.ONE, END, ADD)
+
+
+@pytest.mark.parametrize(
+    "stmts",
+    [
+        [loop(Q, P, STOP, imp.Accumulate(S, "+", P))],
+        [loop(Q, P, STOP, imp.Accumulate(S, "+", STOP))],
+        [loop(Q, P, STOP, ADD, imp.Break())],
+        [loop(Q, P + 1, STOP, ADD)],
+        [loop(Q, P, END, ADD)],
+        [loop(Q, P, STOP, ADD), ADD],
+        [loop(Q, P, STOP, imp.Store(PTR, Q, imp.cast(Q, "int32")))],
+        [loop(Q, P, STOP, imp.Assign(S, S - 1))],
+    ],
+    ids=["position", "stop", "break", "start", "beyond", "more", "changed", "end"],
+)
+def test_groups_that_must_stay(stmts):
+    k = with_groups(*stmts, end=S if isinstance(stmts[0].body.stmts[0], imp.Assign) else END)
+    assert fuse_ranges(k, KNOWN) is k
+
+
+def test_a_position_that_is_read_afterwards_stays():
+    k = with_groups(loop(Q, P, STOP, ADD))
+    k = replace(k, body=imp.Block((*k.body.stmts, imp.Store(OUT, imp.ONE, P))))
+    assert fuse_ranges(k, KNOWN) is k
+
+
+@given(st.lists(st.integers(0, 3), max_size=9), st.integers(0, 10), st.booleans())
+def test_the_meaning_of_groups_stays(coordinates, end, deep):
+    inside = [loop(Q, P, STOP, ADD)]
+    if deep:
+        inside, _ = grouped(AGAIN, P, STOP, TWICE, loop(Q, AGAIN, TWICE, ADD))
+    k, idx = with_groups(*inside), np.array(coordinates, np.int64)
+    results = []
+    for way in (k, fuse_ranges(k, KNOWN)):
+        arrays = {"ptr": np.array([min(end, len(idx))], np.int32), "next": idx}
+        arrays |= {"val": np.arange(10) ** 2, "out": np.zeros(1, np.int64)}
+        status, found = run(way, {"A": ((0,), arrays)})
         assert status == 0
         results.append(found["out"][0])
     assert results[0] == results[1]
