@@ -94,3 +94,12 @@ def test_the_fill_value_counts_as_often_as_it_is_not_stored():
     assert found.nnz == 2
     assert found[0, 1].item() == 203.0
     assert ln.prod(x[:, :, :4], axis=2)[3, 1].item() == 56.0
+
+
+@pytest.mark.parametrize("op", ["mean", "var", "std", "nanmean", "nanvar"])
+@pytest.mark.parametrize("format", [ln.DENSE, ln.COO, ln.CSF], ids=str)
+def test_a_mean_of_nothing_is_nan_however_it_is_stored(format: Any, op: str):
+    x = ln.zeros((2, 0, 3), dtype="float32", format=format(3))
+    found = getattr(ln, op)(x, axis=1)
+    assert found.dtype == np.float32
+    assert np.isnan(found.to_numpy()).tolist() == [[True] * 3] * 2

@@ -186,7 +186,14 @@ def _mean(x: Any, axes: tuple[int, ...], keepdims: bool, acc_dtype: DType = None
     inside = _double(x) if acc_dtype is None else summed_dtype(dtype_of(x), acc_dtype)
     count = math.prod(shape_of(x)[d] for d in axes)
     total = reduced(table.add, x, axes, keepdims, inside)
-    return arrays.apply(table.divide, total, float(count))
+    return _quotient(total, count, float(count))
+
+
+def _quotient(total: Any, count: int, divisor: float) -> Array:
+    """A sum of so many elements, divided: NaN of none, though a 0 that is not stored stays 0."""
+    if count:
+        return arrays.apply(table.divide, total, divisor)
+    return arrays.apply(table.add, total, math.nan)
 
 
 def _double(x: Any) -> str:
@@ -250,7 +257,7 @@ def _variance(
         table.square, arrays.apply(table.subtract, y, _mean(y, axes, True, inside))
     )
     total: Any = arrays.reduce(table.add, squares, axis=axes, keepdims=keepdims)
-    found: Any = arrays.apply(table.divide, total, degrees)
+    found: Any = _quotient(total, count, degrees)
     if not np.isfinite(y.fill_value):  # what is infinitely far from the mean is so from itself
         known = arrays.apply(table.isfinite, _mean(y, axes, keepdims, inside))
         found = arrays.apply(table.where, known, found, math.nan)
