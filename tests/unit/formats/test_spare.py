@@ -115,6 +115,23 @@ def test_where_nothing_can_be_offered_large_blocks_count_as_small_ones(monkeypat
     spare.drop()
 
 
+@pytest.fixture(autouse=True)
+def nothing_kept():
+    """Neither what is there nor what the collector would release in the middle of a test."""
+    gc.collect()
+    SPARE.drop()
+    yield
+    SPARE.drop()
+
+
+@pytest.fixture
+def no_collector():
+    """It would release blocks where lines are counted, and its callbacks drop what is raised."""
+    gc.disable()
+    yield
+    gc.enable()
+
+
 ENTRY = 6  # lines of `release` before the block is in its hands, without a call: none comes there
 
 
@@ -181,6 +198,7 @@ class Counted(Spare):
 
 
 @pytest.mark.parametrize("size", [LEAST - 1, LEAST, MOST // 3, MOST + 1])
+@pytest.mark.usefixtures("no_collector")
 def test_an_interrupt_loses_no_block_that_is_kept(size):
     """Whatever line of `release` and `drop` it comes at, all blocks are kept or freed, and once."""
     for number in itertools.count(1):
@@ -204,6 +222,7 @@ def test_an_interrupt_loses_no_block_that_is_kept(size):
 
 
 @pytest.mark.parametrize("again", [LEAST, 4 * LEAST])
+@pytest.mark.usefixtures("no_collector")
 def test_a_block_that_comes_back_smaller_is_not_taken_for_what_it_was(again):
     """Another thread takes the block, and returns it cut to size, at any line of `take`."""
     for number in itertools.count(1):
@@ -223,6 +242,7 @@ def test_a_block_that_comes_back_smaller_is_not_taken_for_what_it_was(again):
     assert number > ENTRY
 
 
+@pytest.mark.usefixtures("no_collector")
 def test_an_interrupt_takes_one_block_or_none():
     for number in itertools.count(1):
         spare = Counted()
@@ -240,6 +260,7 @@ def test_an_interrupt_takes_one_block_or_none():
     assert found == [(8, LEAST)]
 
 
+@pytest.mark.usefixtures("no_collector")
 @pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="no timers that interrupt")
 def test_interrupts_at_any_moment():
     """Every block is in one place: free, kept, or with who has taken it."""
@@ -409,9 +430,3 @@ def test_spare_memory_is_given_up_before_memory_is_said_to_be_short(monkeypatch)
     B = double(ln.empty_tensor(ln.CSR), A)
     assert statuses == [1, 0]
     np.testing.assert_array_equal(B.buffers["val"], 2 * A.buffers["val"])
-
-
-@pytest.fixture(autouse=True)
-def nothing_left():
-    yield
-    SPARE.drop()

@@ -53,6 +53,7 @@ def freed(monkeypatch):
         seen.append(address)
         C.free(address)
 
+    gc.collect()  # what other tests have left is not freed in the middle of this one
     monkeypatch.setattr(SPARE, "_free", free)
     monkeypatch.setattr(Scratch.__del__, "__defaults__", (free,))
     return seen
