@@ -19,6 +19,7 @@ STRETCHES = (ln.SparseBand, ln.SparseBlockList, ln.RunList, ln.SparseRunList)
 SINGLE = (ln.SparsePinpoint, ln.SparseInterval)  # writing a second element or run is an error
 WRITTEN = (*CORE * 3, *STRETCHES, ln.SparseTiles)
 RESULTS = (*WRITTEN * 2, *SINGLE)
+ALL = (*CORE, *STRETCHES, *SINGLE, ln.SparseTiles, ln.SparseSymmetric)
 READ = (*CORE * 2, *STRETCHES, *SINGLE, ln.SparseTiles, ln.SparseSymmetric)
 POLICIES = (
     *(ln.Coord(), ln.Bucket(), ln.Hash(), ln.Heap(), ln.Coord(capacity=2), ln.Hash(capacity=3)),

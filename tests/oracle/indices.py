@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from tests.oracle.scopes import Known, Notebook, Running, Scope
+from tests.oracle.scopes import Known, Notebook, Scope
 from tests.oracle.values import Typed, call, literals
 
 from linnet import loops
@@ -48,11 +48,13 @@ class Indexing(Notebook):
             return self.choose(plain)
         options = list(self.looked_up(scope, dim, nested))
         if not (options and self.style.gathers):
-            options += self.shifted(dim, mine)
+            options += self.shifted(scope, dim)
         return self.choose(options or plain) if options or plain else None
 
-    def shifted(self, dim: str, mine: list[Running]) -> Iterator[loops.Expr]:
-        """Indices that follow from those of loops over the same dimension."""
+    def shifted(self, scope: Scope, dim: str) -> Iterator[loops.Expr]:
+        """Indices that follow from those of loops over the same dimension, or are kept in it."""
+        mine = [r for r in scope.loops if r.dim == dim]
+        yield from (index for d, index in scope.sums if d == dim)
         for c in range(self.least[dim]):
             yield loops.Literal(c)
         for r in mine:
@@ -65,9 +67,12 @@ class Indexing(Notebook):
             yield combine(table.floor_divide, i, 2)
             for c in range(r.stride) if r.stride > 1 else ():
                 yield combine(table.add, combine(table.multiply, i, r.stride), c)
-            for j in (loops.Index(s.index) for s in mine if s is not r):
+            for s in (s for s in mine if s is not r):
+                j = loops.Index(s.index)
                 yield combine(table.minimum, i, j)
                 yield loops.Call(table.absolute, (combine(table.subtract, i, j),))
+                if r.stride > 1 and s.stride > 1:  # each runs over half of the dimension
+                    yield combine(table.add, i, j)
 
     def looked_up(self, scope: Scope, dim: str, nested: bool) -> Iterator[loops.Expr]:
         """Indices that tensors hold: `A[I[i]]`."""

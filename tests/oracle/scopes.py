@@ -12,6 +12,7 @@ from tests.oracle.values import Typed
 from linnet import loops
 from linnet.algebra.function import Function
 from linnet.formats.format import Format
+from linnet.formats.level import Level
 from linnet.loops.printer import show
 from linnet.loops.rewrite import walk
 
@@ -100,6 +101,7 @@ class Scope:
     lets: tuple[Typed, ...] = ()
     reads: frozenset[str] = frozenset()
     writes: frozenset[str] = frozenset()
+    sums: tuple[tuple[str, loops.Expr], ...] = ()  # indices that conditions keep in a dimension
     outermost: bool = False
     rounds: int = 1  # how often a loop over steps does all this
 
@@ -164,6 +166,10 @@ class Notebook:
     def shuffled(self, items: tuple[T, ...] | list[T]) -> list[T]:
         """These in any order."""
         return list(self.draw(st.permutations(items)))
+
+    def kinds(self, usual: tuple[type[Level], ...]) -> tuple[type[Level], ...]:
+        """Of which levels formats are made."""
+        return usual
 
     def operands(self) -> set[str]:
         """Parameters that are only read."""

@@ -265,7 +265,7 @@ class Statements(Expressions):
         """An output whose modes are some of the indices of the loops around."""
         name, running = f"Y{len(self.outputs)}", self.shuffled(list(scope.loops))
         count = max(len(running) - self.choose((0, 1, 0, 2)), 0)
-        format = self.draw(formats(count, RESULTS))
+        format = self.draw(formats(count, self.kinds(RESULTS)))
         alike = [t.format for t in self.tensors.values() if t.name in self.operands()]
         alike = [f for f in alike if f.ndim == count]
         if alike and self.one_in(6):

@@ -32,7 +32,7 @@ READ_ONLY = (ln.SparseSymmetric,)
 
 @pytest.mark.parametrize("examples", [60, pytest.param(250, marks=pytest.mark.slow)])
 def test_everything_is_drawn(examples: int) -> None:
-    """With few examples of each style, all that is common; with many, every pair as well."""
+    """With few examples of each style, all that is common; with many, every policy as well."""
     seen: Counter[str] = Counter()
     for style in STYLES.values():
 
@@ -51,18 +51,16 @@ def test_everything_is_drawn(examples: int) -> None:
             seen.update({*features(case), *(("an empty dimension",) if (0,) in shapes else ())})
 
         draw()
-    missing = [name for name in wanted(pairs=examples > 60) if seen[name] == 0]
+    missing = [name for name in wanted(policies=examples > 60) if seen[name] == 0]
     assert not missing, f"never drawn: {missing}"
 
 
-def wanted(pairs: bool) -> Iterator[str]:
-    """What has to come up; also in `pairs` of a level and what is done with it."""
+def wanted(policies: bool) -> Iterator[str]:
+    """What has to come up; also which `policies` workspaces have."""
     yield from (f"reads {level.__name__}" for level in (*LEVELS, *READ_ONLY))
     yield from (f"writes {level.__name__}" for level in LEVELS)
-    for verb in ("shifts", "masks") if pairs else ():
-        yield from (f"{verb} {level.__name__}" for level in (*LEVELS, *READ_ONLY))
     yield from (f"calls {f.label}" for f in (*USER, *WHOLE, clipped))
-    yield from (f"keeps in {p!r}" for p in POLICIES if pairs)
+    yield from (f"keeps in {p!r}" for p in POLICIES if policies)
     yield "writes SparseWorkspace"
     yield from (f"{n} dimensions" for n in range(6))
     yield from (f"{width} indices" for width in ("int32", "int64"))
@@ -90,7 +88,7 @@ def features(case: Case) -> Iterator[str]:
     if KEPT in written:
         yield "an update of K"
     for node in walk(program.body):
-        yield from _expression(node, formats)
+        yield from _expression(node)
         yield from _step(node, formats)
     yield from _orders(program.body, formats, ())
 
@@ -106,22 +104,18 @@ def _widths(recipe: Recipe) -> Iterator[str]:
     yield from ("int64 indices" if wide else "int32 indices" for wide in recipe.wide)
 
 
-def _expression(node: loops.Node, formats: dict[str, Format]) -> Iterator[str]:
+def _expression(node: loops.Node) -> Iterator[str]:
     match node:
         case loops.Call(function) if function in (*USER, *WHOLE, clipped):
             yield f"calls {function.label}"
         case loops.Assign(target):
             if any(isinstance(n, loops.Access) for i in target.indices for n in walk(i)):
                 yield "a scatter"
-        case loops.Access(tensor, indices, protocols):
+        case loops.Access(_, indices, protocols):
             yield from (p for p in protocols if p)
-            format = formats[str(tensor)]
-            for index, level in zip(_in_order(indices, format), _levels(format), strict=True):
-                match index:
-                    case loops.Access():
-                        yield "a gather"
-                    case loops.Call(function) if function.name in ("add", "subtract"):
-                        yield f"shifts {type(level).__name__}"
+            for index in indices:
+                if isinstance(index, loops.Access):
+                    yield "a gather"
                 if any(isinstance(n, loops.Call) and n.function is multiply for n in walk(index)):
                     yield "a stride"
             yield from ("beyond the bounds",) if "permissive" in protocols else ()
@@ -142,16 +136,12 @@ def _step(node: loops.Node, formats: dict[str, Format]) -> Iterator[str]:
             yield "a loop that is left"
 
 
-def _levels(format: Format) -> list[object]:
-    return [level for level in format.levels[:-1] for _ in range(level.width)]
-
-
 def _in_order(indices: tuple[loops.Expr, ...], format: Format) -> list[loops.Expr]:
     return [indices[m] for m in format.order]
 
 
 def _orders(stmt: loops.Node, formats: dict[str, Format], path: tuple[str, ...]) -> Iterator[str]:
-    """Loops that go against the order of storage; comparisons of indices around accesses."""
+    """Loops that go against the order of storage, or beyond the dimension of an index."""
     match stmt:
         case loops.Loop(index, _, body):
             yield from _orders(body, formats, (*path, index))
@@ -159,10 +149,6 @@ def _orders(stmt: loops.Node, formats: dict[str, Format], path: tuple[str, ...])
             match cond:
                 case loops.Call(_, (loops.Index(), loops.Dimension())):
                     yield "an index of another dimension"
-            masked = any(isinstance(n, loops.Index) for n in walk(cond))
-            for access, _ in accesses(then) if masked else ():
-                format = formats[str(access.tensor)]
-                yield from (f"masks {type(level).__name__}" for level in format.levels[:-1])
             for inner in (then, orelse):
                 yield from _orders(inner, formats, path)
         case loops.Let(_, _, body):

@@ -1,0 +1,223 @@
+"""What FINCH says of the work that a program does, counted: how often arrays are read.
+
+Galloping (Table 5), the four intersections (Fig. 2), masks and runs. The code is interpreted, over
+arrays that count.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import linnet as ln
+from linnet.formats.format import Format
+from linnet.imp.interpret import run
+from linnet.runtime.kernel import Kernel
+
+LIST = ln.SparseList(ln.Element(0.0))
+LISTS = [LIST, ln.SparseCOO(1, ln.Element(0.0))]
+EXAMPLE = Path(__file__).parents[2] / "examples" / "finch" / "intersection.py"
+
+
+@pytest.fixture
+def rng() -> np.random.Generator:
+    return np.random.default_rng(4)
+
+
+class Counted(np.ndarray):
+    """An array that knows how often it was read."""
+
+    visits = 0
+
+    def __getitem__(self, key):
+        self.visits += not isinstance(key, slice)  # the end of a run cuts arrays to their length
+        return super().__getitem__(key)
+
+
+def visits(kernel: Kernel, *tensors: ln.Tensor) -> dict[str, int]:
+    """How often each operand is read; the result is that of the compiled kernel."""
+    code, given, counted = kernel.lowered(*tensors).kernel, {}, {}
+    held = dict(zip(kernel.program.params, tensors, strict=True))
+    for argument in code.arguments:
+        tensor = held.get(argument.name)
+        if tensor is None or tensor.shape is None:
+            given[argument.name] = ((0,) * len(argument.dims), {})
+            continue
+        pairs = zip(argument.buffers, tensor.buffers.values(), strict=True)
+        arrays = {b.name: np.array(array, b.dtype).view(Counted) for b, array in pairs}
+        counted[argument.name] = list(arrays.values())
+        given[argument.name] = (tensor.shape, arrays)
+    status, results = run(code, given)
+    assert status == 0
+    kernel(*tensors)
+    for argument in code.arguments:
+        if argument.name in kernel.outputs:
+            values = results[argument.buffers[-1].name]
+            assert np.array_equal(values, held[argument.name].buffers["val"])
+    return {name: sum(a.visits for a in arrays) for name, arrays in counted.items()}
+
+
+# -- galloping: a mutual binary search -------------------------------------------------------------
+
+
+@ln.kernel
+def walking(s, a, b):
+    s[...] = 0
+    for i in ...:
+        s[()] += a[ln.walk(i)] * b[ln.walk(i)]
+
+
+@ln.kernel
+def galloping(s, a, b):
+    s[...] = 0
+    for i in ...:
+        s[()] += a[ln.gallop(i)] * b[ln.gallop(i)]
+
+
+@ln.kernel
+def leading(s, a, b):
+    s[...] = 0
+    for i in ...:
+        s[()] += a[ln.gallop(i)] * b[i]
+
+
+@ln.kernel
+def joining(s, a, b, c):
+    s[...] = 0
+    for i in ...:
+        s[()] += a[ln.gallop(i)] * b[ln.gallop(i)] * c[ln.gallop(i)]
+
+
+def in_turn(count: int, size: int, parts: int, format: Format) -> list[ln.Tensor]:
+    """Vectors that take turns: each stores whole stretches of `size` where the others do not.
+
+    All of them store the last element.
+    """
+    place = np.arange(count * parts * size)
+    turn = place // size % count
+    arrays = [np.where(turn == k, place % 7 + 1.0, 0.0) for k in range(count)]
+    for array in arrays:
+        array[-1] = 3.0
+    return [ln.asarray(array, format=format) for array in arrays]
+
+
+@pytest.mark.parametrize("format", LISTS, ids=str)
+@pytest.mark.parametrize("kernel", [galloping, leading], ids=lambda k: k.__name__)
+def test_galloping_lists_look_at_few_entries(kernel, format):
+    """For each turn some steps of a search: the logarithm of what a walk looks at."""
+    for parts in (1, 5):
+        for size in (64, 1024):
+            a, b = in_turn(2, size, parts, format)
+            stored = a.nnz + b.nnz
+            assert sum(visits(walking, ln.scalar(0.0), a, b).values()) > stored
+            found = sum(visits(kernel, ln.scalar(0.0), a, b).values())
+            assert found < 2 * parts * (5 * np.log2(size) + 20)
+
+
+@pytest.mark.parametrize("format", LISTS, ids=str)
+def test_longer_lists_take_a_few_more_steps(format):
+    short, long = (
+        sum(visits(galloping, ln.scalar(0.0), *in_turn(2, size, 4, format)).values())
+        for size in (64, 64 * 16)
+    )
+    assert short < long < 2 * short
+
+
+@pytest.mark.parametrize("format", LISTS, ids=str)
+def test_three_galloping_lists_join(format):
+    tensors = in_turn(3, 512, 4, format)
+    found = visits(joining, ln.scalar(0.0), *tensors)
+    assert sum(found.values()) < sum(t.nnz for t in tensors) / 4
+
+
+def test_a_short_list_leads_a_long_one():
+    """Three entries against ten thousand."""
+    n = 20_000
+    few = ln.tensor([[5, 9_000, 19_998]], [1.0, 2.0, 3.0], (n,), format=LIST)
+    many = ln.tensor([np.arange(0, n, 2)], np.ones(n // 2), (n,), format=LIST)
+    found = visits(galloping, ln.scalar(0.0), few, many)
+    assert found["b"] < 3 * 40
+
+
+# -- Fig. 2: four strategies -----------------------------------------------------------------------
+
+
+def strategies() -> dict[str, Kernel]:
+    spec = importlib.util.spec_from_file_location("finch_intersection", EXAMPLE)
+    assert spec is not None
+    assert spec.loader is not None
+    example = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(example)
+    return {kernel.__name__: kernel for kernel in example.STRATEGIES}
+
+
+def test_fig2_work_of_four_strategies(rng):
+    """A step looks at the next index of both lists, and at values where they are needed.
+
+    There are as many steps as entries; with a list of all even indices, as many as it has.
+    """
+    n, stored = 3000, 200
+    a, b = (np.sort(rng.choice(n, stored, replace=False)) for _ in range(2))
+    operands = [ln.tensor([x], x + 1.0, (n,), format=LIST) for x in (a, b)]
+    steps = {"at_once": 400, "before": 400, "after": 400, "as_a_list": n // 2 + 400}
+    for name, kernel in strategies().items():
+        found = visits(kernel, ln.empty_tensor(LIST), *operands)
+        assert found["a"] + found["b"] < 2 * steps[name] + 20, name
+
+
+# -- masks and runs --------------------------------------------------------------------------------
+
+
+@ln.kernel
+def triangle(s, A):
+    s[...] = 0
+    for i, j in ...:
+        if j <= i:
+            s[()] += A[i, j]
+
+
+@ln.kernel
+def near(s, A):
+    s[...] = 0
+    for i, j in ...:
+        if abs(i - j) <= 1:
+            s[()] += A[i, j]
+
+
+@ln.kernel
+def window(s, A):
+    s[...] = 0
+    for i in range(10, 14):
+        for j in range(20, 23):
+            s[()] += A[i, j]
+
+
+@pytest.mark.parametrize(
+    ("kernel", "inside"), [(triangle, 40 * 41 // 2), (near, 3 * 40 - 2), (window, 12)]
+)
+def test_masks_narrow_what_is_read(kernel, inside):
+    """Of a dense matrix nothing else is looked at; of a list, what is searched for besides."""
+    array = np.arange(1.0, 1601.0).reshape(40, 40)
+    assert visits(kernel, ln.scalar(0.0), ln.asarray(array)) == {"s": 0, "A": inside}
+    searched = visits(kernel, ln.scalar(0.0), ln.asarray(array, format=ln.CSR))["A"]
+    assert searched < 2 * inside + 40 * 20
+
+
+@pytest.mark.parametrize("format", [ln.RunList, ln.SparseRunList, ln.SparseInterval], ids=str)
+def test_runs_are_read_once_whatever_their_length(format):
+    @ln.kernel
+    def total(s, x):
+        s[...] = 0
+        for i in ...:
+            s[()] += x[i]
+
+    counts = set()
+    for length in (3, 3000):
+        array = np.zeros(4 * length)
+        array[length : 2 * length] = 5.0
+        x = ln.asarray(array, format=format(ln.Element(0.0)))
+        counts.add(visits(total, ln.scalar(0.0), x)["x"])
+    assert len(counts) == 1
