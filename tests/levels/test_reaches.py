@@ -110,3 +110,17 @@ def test_what_stays_inside_is_read(format):
     A = ln.asarray(a, format=format)
     assert guarded(ln.scalar(0.0), A).item() == 2 * a[:, 1:].sum() + a[:, :-1].sum()
     assert inside(ln.scalar(0.0), A).item() == a[:-1].sum() + a[1:].sum()
+
+
+@ln.kernel
+def one_further(y, x):
+    ln.declare(y, 0, (x.shape[0],))
+    for i in ...:
+        y[i + 1] = x[i]
+
+
+@pytest.mark.parametrize("letter", ALL)
+def test_a_result_is_called_by_its_name(letter):
+    """Also where it is written to a workspace first."""
+    with pytest.raises(IndexBoundsError, match="an index of `y` leaves its dimension"):
+        one_further(ln.empty_tensor(nest(letter)), np.ones(3))

@@ -90,7 +90,7 @@ def guard(ctx: Context, cursor: Cursor, looplet: Looplet, span: Span, body: loop
     last = (span.lo, stop - 1) if span.point else (span.hi, stop)
     if ctx.known.at_most(start, span.lo) and ctx.known.at_most(*last):
         return looplet
-    message = f"an index of `{cursor.name}` leaves its dimension"
+    message = f"an index of `{_spoken(cursor)}` leaves its dimension"
     if not span.point:
         message += f" in the loop over `{span.index.name}`"
     ctx.sites.append(Site(message, cursor.at))
@@ -107,6 +107,13 @@ def guard(ctx: Context, cursor: Cursor, looplet: Looplet, span: Span, body: loop
     if span.point:
         return Switch((span.index >= start) & (span.index < stop), looplet, missing)
     return Sequence((Phase(start, missing), Phase(stop, looplet), Phase(None, missing)))
+
+
+def _spoken(cursor: Cursor) -> str:
+    """The tensor as its user knows it: what is written to a result may go to a workspace first."""
+    at = cursor.at
+    written = "" if at is None else at.text[at.column : at.end_column].partition("[")[0]
+    return written if written and cursor.name.startswith(f"{written}_w") else cursor.name
 
 
 def _is_refused_later(ctx: Context, body: loops.Stmt) -> bool:
