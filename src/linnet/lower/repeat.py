@@ -1,39 +1,22 @@
 """Loops whose body does not depend on the index: `n` updates become one, or a few.
 
-A sum is a product, `s + n * x`; of a product the power is taken, unless it is too large or too
-small for a number. For any other associative function f, the value is doubled: f(x, x) stands for
-two updates, f of that with itself for four, so that `n` of them take log2(n) steps.
+A sum is a product, `s + n * x`; a maximum is taken once. Products, and sums that are not one
+multiplication, take more than a statement (`lower.many`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 
-import numpy as np
-
 from linnet import imp, loops
-from linnet.algebra.dtypes import concrete, kind
+from linnet.algebra.dtypes import kind
 from linnet.algebra.function import Function
 from linnet.algebra.table import add, astype, multiply, subtract
 from linnet.formats.fiber import Fiber, Register
 from linnet.loops.rewrite import accesses, walk
 from linnet.loops.types import dtype_of
-from linnet.lower.context import Context, fresh_targets, initialize, name_of, storage_of
-from linnet.lower.expressions import lower_expr
-from linnet.records import dataclass
-
-LowerStmt = Callable[[Context, loops.Stmt], None]
-
-
-@dataclass(frozen=True, slots=True)
-class Many:
-    """An update `times` over, where `by` says what two values amount to."""
-
-    stmt: loops.Assign
-    by: Function
-    times: imp.Expr
-    dtype: str
+from linnet.lower.context import Context, name_of
+from linnet.lower.many import LowerStmt, Many, lower_many, many, stays
 
 
 def lower_repeated(
@@ -160,7 +143,7 @@ def repeat(ctx: Context, stmt: loops.Stmt, times: imp.Expr) -> loops.Stmt | None
     if op.repeat in ("times", "power") and dtype == "bool" and found in ("bool", "weak_bool"):
         return stmt  # on booleans, + is or and * is and
     # A complex infinity times n has a part that is not a number.
-    if op.repeat == "times" and kind(dtype) in "iuf" and _stays(op, dtype, found):
+    if op.repeat == "times" and kind(dtype) in "iuf" and stays(op, dtype, found):
         n = loops.Value(imp.Cast(times, dtype) if dtype != imp.INT else times)
         weak = found == dtype or found.startswith("weak_")
         value = stmt.value if weak else loops.Call(astype[dtype], (stmt.value,))
@@ -175,78 +158,3 @@ def _repeat_loop(ctx: Context, loop: loops.Loop, times: imp.Expr) -> loops.Loop 
     more = [repeat(ctx, s, times) for s in _statements(loop.body)]
     found = tuple([s for s in more if s is not None])
     return replace(loop, body=loops.Block(found)) if len(found) == len(more) else None
-
-
-def _stays(op: Function, dtype: str, found: str) -> bool:
-    """Whether a value is converted to the target's type, and no further, when it is updated."""
-    wanted, result = op.types((dtype, found))
-    return all(concrete(t) == dtype for t in (*wanted, result))
-
-
-def many(ctx: Context, stmt: loops.Stmt, times: imp.Expr) -> Many | None:
-    """The same, where that takes more than a statement."""
-    if not isinstance(stmt, loops.Assign) or not isinstance(stmt.target.tensor, Fiber | Register):
-        return None
-    op, dtype = stmt.op, stmt.target.tensor.storage.format.dtype
-    assert dtype is not None
-    if stmt.target.indices or op is None:
-        return None
-    by = {"times": add, "power": multiply}.get(op.repeat, op if op.associative else None)
-    if by is None or not _stays(op, dtype, dtype_of(stmt.value, ctx.facts.types)):
-        return None
-    return Many(stmt, by, times, dtype) if _stays(by, dtype, dtype) else None
-
-
-def lower_many(ctx: Context, many: Many, lower_stmt: LowerStmt) -> None:
-    """Combine the value with itself, then update once."""
-    x = ctx.b.let("x", lower_expr(ctx, many.stmt.value, many.dtype), many.dtype)
-    if many.by is multiply and kind(many.dtype) == "f":
-        _lower_power(ctx, many, x, lower_stmt)
-        return
-    all_of_them = _doubled(ctx, many, x)
-    lower_stmt(ctx, replace(many.stmt, value=loops.Value(all_of_them)))
-
-
-def _doubled(ctx: Context, many: Many, x: imp.Var) -> imp.Var:
-    """`times` of x by doubling: x is combined with itself, and with the result where a bit is 1."""
-
-    def both(a: imp.Expr, b: imp.Expr) -> imp.Expr:
-        return many.by.emit((a, b), many.dtype)
-
-    twice = ctx.b.let("twice", x, many.dtype)
-    power = ctx.b.let("power", x, many.dtype)
-    left = ctx.b.let("left", many.times - 1)
-    odd = imp.eq(imp.binary("&", left, 1), 1)
-    step = (
-        imp.If(odd, imp.Block((imp.Assign(power, both(power, twice)),)), imp.EMPTY),
-        imp.Assign(left, imp.binary(">>", left, 1)),
-        imp.If(left > 0, imp.Block((imp.Assign(twice, both(twice, twice)),)), imp.EMPTY),
-    )
-    ctx.b.emit(imp.While(left > 0, imp.Block(step)))
-    return power
-
-
-def _lower_power(ctx: Context, many: Many, x: imp.Var, lower_stmt: LowerStmt) -> None:
-    """`x ** n`, unless that is too large or too small where `s * x * x …` may not be: then a loop.
-
-    What is not finite, and 0, are their own powers.
-    """
-    stmt, dtype = many.stmt, many.dtype
-    found = initialize(ctx, stmt, fresh_targets(stmt))
-    assert isinstance(found, loops.Assign)
-    power = imp.Call("pow", (x, imp.Cast(many.times, dtype)), dtype)
-    p = ctx.b.let("power", power, dtype)
-    info, size = np.finfo(dtype), imp.Call("fabs", (p,), dtype)
-    normal = (size >= imp.Const(float(info.tiny), dtype)) & (
-        size <= imp.Const(float(info.max), dtype)
-    )
-    large = imp.Call("fabs", (x,), dtype) <= imp.Const(float(info.max), dtype)
-    own = imp.eq(x, imp.Const(0.0, dtype)) | ~large
-    once = ctx.collect(lambda: lower_stmt(ctx, replace(found, value=loops.Value(p))))
-    storage, carried = storage_of(found.target), ctx.carried
-    assert storage is not None
-    ctx.carried |= {storage.name}  # one after the other, and not in partial products
-    again = ctx.collect(lambda: lower_stmt(ctx, replace(found, value=loops.Value(x))))
-    ctx.carried = carried
-    loop = imp.For(ctx.b.var("t"), imp.ZERO, many.times, again)
-    ctx.b.emit(imp.If(normal | own, once, imp.Block((loop,))))
