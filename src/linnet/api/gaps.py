@@ -11,10 +11,12 @@ from __future__ import annotations
 import math
 from typing import Any
 
+import numpy as np
+
 from linnet import arrays
 from linnet.algebra import table
 from linnet.algebra.dtypes import Number
-from linnet.algebra.exact import same
+from linnet.algebra.exact import apply, same
 from linnet.algebra.function import Function
 from linnet.api.dtypes import astype
 from linnet.arrays import compute, lazy
@@ -31,10 +33,11 @@ def reduced(
     if type(x) is Tensor and not _is_neutral(function, x):
         if _has_gaps(x, axes):
             return _with_gaps(function, x, axes, keepdims, dtype)
-        if len(axes) == x.ndim and not keepdims and dtype is None and _goes_by(function, x):
+        inside = dtype or str(x.dtype)
+        if len(axes) == x.ndim and not keepdims and _goes_by(function, x, inside):
             from linnet.api.totals import total
 
-            return total(function, x)
+            return total(function, x, inside)
     return arrays.reduce(function, x, axis=axes, keepdims=keepdims, dtype=dtype)
 
 
@@ -51,14 +54,23 @@ def _has_gaps(x: Tensor, axes: tuple[int, ...]) -> bool:
     )
 
 
-def _goes_by(function: Function, x: Tensor) -> bool:
-    """Whether all that is stored can go by at once, and much is."""
+def _goes_by(function: Function, x: Tensor, dtype: str) -> bool:
+    """Whether all that is stored can go by at once, and much is.
+
+    What is not stored then takes part once, as if once were as often as it is.
+    """
     from linnet.api.programs import is_large  # these bring more along than other reductions need
-    from linnet.api.storage import is_dense, is_plain
+    from linnet.api.storage import is_dense, is_listed
 
     contents = x.contents()
-    lists = is_plain(contents.format) and not is_dense(contents.format)
-    return function.repeat == "once" and lists and is_large(x) and 0 not in contents.shape
+    format = contents.format
+    if is_dense(format) or not is_listed(format) or 0 in contents.shape or not is_large(x):
+        return False
+    if not np.can_cast(str(x.dtype), dtype):
+        return False
+    fill = np.dtype(dtype).type(x.fill_value).item()
+    both = apply(function, (fill, fill), (dtype, dtype))
+    return function.repeat == "once" or repr(both) == repr(fill)
 
 
 def _is_neutral(function: Function, x: Tensor) -> bool:

@@ -1,4 +1,4 @@
-"""Reductions of whole arrays by functions such as the maximum, which one fill value changes once.
+"""Reductions of whole arrays in which one fill value counts as much as many: maxima, products of 0.
 
 Of each row it would have to be asked whether something is missing. Here what is stored is counted,
 and goes by in one loop; whether the fill value takes part is asked at the end.
@@ -26,19 +26,19 @@ if TYPE_CHECKING:
 _COUNT = Format((Element(0, "int64"),), ())
 
 
-def total(function: Function, x: Tensor) -> Tensor:
-    """All elements combined by an idempotent function, of an array that has some."""
+def total(function: Function, x: Tensor, dtype: str) -> Tensor:
+    """All elements of an array that has some, combined in a dtype."""
     format, result = x.contents().format, Tensor(DENSE(0), None)
-    _total(function, format, repr(format.fill_value))(result, x)
+    _total(function, format, repr(format.fill_value), dtype)(result, x)
     return result
 
 
 @lru_cache(maxsize=256)
-def _total(function: Function, format: Format, fill: str) -> Kernel:
+def _total(function: Function, format: Format, fill: str, dtype: str) -> Kernel:
     """`n` counts what is stored; `if n < size: C[()] = function(C[()], fill)`."""
     from linnet.runtime.kernel import Kernel
 
-    value, dtype = format.fill_value, str(format.dtype)
+    value = format.fill_value
     neutral = function.identity(dtype)
     assert value is not None
     assert neutral is not None
