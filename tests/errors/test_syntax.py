@@ -59,6 +59,7 @@ LINES = [
     ("y[i] = x[...]", "...", "`...` as an index only declares: `A[...] = 0`", "write one index per dimension, such as A[i, j]"),
     ("y[i] = x[[i]]", "[i]", "a list cannot be used in a kernel", "pass it as a tensor"),
     ("y[i] = x[ln.gallop(ln.walk(j))]", "ln.walk(j)", "ln.walk stands around a whole index, and takes one index", None),
+    ("y[~(i - 1)] = x[i]", "y[~(i - 1)]", "`~` is for reading: nothing is written outside", "write under a condition: `if i < y.shape[0]: y[i] = …`"),
     ("y[i] = i[j]", "i[j]", "`i` is a loop index and takes no indices", None),
     ("y[i] = A[i, j] + A[i]", "A[i]", "`A` has 1 index here and 2 indices in line 4", "give a tensor one index per dimension, everywhere; `s[()]` has none"),
     ("y[i] = A[i, j] + A", "A", "`A` has no index here and 2 indices in line 4", "give a tensor one index per dimension, everywhere; `s[()]` has none"),

@@ -10,7 +10,7 @@ from linnet.errors import FormatError
 from linnet.formats.format import Format
 from linnet.formats.named import Family, as_format
 from linnet.frontend import words
-from linnet.frontend.expressions import access, expression, literal
+from linnet.frontend.expressions import PERMISSIVE, access, expression, literal
 from linnet.frontend.misuses import is_scalar, not_a_tensor
 from linnet.frontend.scope import Scope
 from linnet.loops.printer import show
@@ -103,7 +103,13 @@ def _target(node: ast.stmt, target: ast.expr, scope: Scope) -> loops.Access:
             if is_dots(target.slice):
                 hint = f"loop over it: `for i in ...:` and `{name.id}[i] += …`"
                 raise scope.error(node, "`[...]` only declares, with `=`", hint=hint)
-            return access(target, tensor, scope)
+            where = access(target, tensor, scope)
+            if PERMISSIVE in where.protocols:
+                hint = f"write under a condition: `if i < {name.id}.shape[0]: {name.id}[i] = …`"
+                raise scope.error(
+                    target, "`~` is for reading: nothing is written outside", hint=hint
+                )
+            return where
         case ast.Subscript():
             raise not_a_tensor(target, scope)
         case ast.Name(name) if scope.tensor(target) is not None:
