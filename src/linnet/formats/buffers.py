@@ -165,10 +165,14 @@ class Buffer:
         kind = dtype if isinstance(dtype, np.dtype) else as_dtype(dtype)
         if not 0 <= length <= capacity or (capacity and not address):
             raise InternalError(f"a kernel returned {length} elements in a block of {capacity}")
-        self = cls(kind, length, capacity, address)
+        self = _new(cls)  # not by `__init__`: every result of every call comes this way
+        self.dtype, self.length, self.capacity, self.address = kind, length, capacity, address
+        self.exported, self._memory, self._array = False, None, None
         if address:
             size = kind.itemsize
-            self._memory = memory = Memory(address, capacity * size)
+            memory = _new(Memory)
+            memory.spare, memory.nbytes, memory.address = True, capacity * size, address
+            self._memory = memory
             unused = capacity - length
             if unused * 4 > capacity and unused * size >= _SLACK:
                 memory.trim(length * size)

@@ -18,6 +18,7 @@ from linnet.formats.addresses import address_of
 from linnet.formats.buffers import GUARD, Buffer
 from linnet.formats.contents import NARROW, Contents, Signature
 from linnet.formats.format import Format
+from linnet.formats.spare import LEAST
 from linnet.formats.tensor import Tensor
 from linnet.records import NamedTuple
 from linnet.runtime.handover import Result, adopted, release, spare
@@ -27,7 +28,7 @@ Slots = tuple[int, ...]
 
 _NOT_RUN = -1  # the status of a kernel that was not run, or whose status an interrupt has lost
 _FRAMES = 4  # argument blocks that are remembered: loops swap a few tensors
-_SMALL = 1 << 12  # elements: NumPy keeps memory of so few, and finds it quickly
+_SMALL = 1 << 12  # elements: NumPy finds memory of so few quickly
 _LARGE = 1 << 26  # elements: dense results of more may not be wanted
 _new = object.__new__
 
@@ -64,10 +65,11 @@ class Recipe(NamedTuple):
 class Layout(NamedTuple):
     """What an argument block looks like for operands of certain sizes, wherever they are."""
 
-    sizes: list[tuple[int, ...]]
+    sizes: tuple[int, ...]  # those of which anything depends
     shapes: tuple[tuple[int, ...], ...]  # of what is written
     memory: tuple[Slots, ...]  # the same in the block, where it has no memory yet
-    starts: tuple[int, ...]  # where that begins
+    places: tuple[int, ...]  # where the slots of operands begin
+    starts: tuple[int, ...]  # and the memory of what is written
     small: int  # elements of a result that stores all of them, if they are few; else 0
 
 
@@ -82,7 +84,8 @@ class Frame(NamedTuple):
 class Ready:
     """A kernel that is called with the slots of operands, and gives a tensor."""
 
-    __slots__ = ("call", "frames", "kind", "output", "recipe", "results", "signature", "straight")
+    __slots__ = ("asked", "call", "frames", "kind", "output", "recipe", "results", "signature",
+                 "straight")  # fmt: skip
 
     def __init__(self, recipe: Recipe, call: Callable[[int], int]) -> None:
         self.recipe, self.call = recipe, call
@@ -90,6 +93,10 @@ class Ready:
         self.straight = recipe.sources == tuple(range(recipe.arguments))
         self.output = Signature.of(recipe.asked)
         self.signature = _signature(recipe)
+        pairs = [pair for p, m, q, n in recipe.checks for pair in ((p, m), (q, n))]
+        pairs += [(p, m) for p, m, _ in recipe.limits]
+        pairs += [pair for w in recipe.written for pair in w.dims]
+        self.asked = tuple(dict.fromkeys(pairs))
         levels, kinds = recipe.written[0].format.levels, self.results[0].kinds
         # of the values, where they are all there is, one for every place
         self.kind = kinds[0] if len(kinds) == 1 and all(l.full for l in levels[:-1]) else None
@@ -160,47 +167,55 @@ class Ready:
 
     def _frame(self, known: Sequence[Slots]) -> Frame | None:
         """The argument block for these operands; None if their sizes are for the general way."""
-        sizes = [held[:n] for held, n in zip(known, self.recipe.ndims, strict=True)]
+        sizes = tuple([known[p][m] for p, m in self.asked])
         for frame in self.frames:
             if frame.layout.sizes == sizes:
-                layout = frame.layout
+                layout, block = frame.layout, frame.block[:]
+                for slots, old, at in zip(known, frame.known, layout.places, strict=True):
+                    if slots != old:
+                        block[at : at + len(slots)] = array("q", slots)
                 break
         else:
-            made = self._layout(sizes, [len(held) for held in known])
+            made = self._layout(sizes, [len(slots) for slots in known])
             if made is None:
                 return None
-            layout = made
-        parts = (*known, *layout.memory)
-        slots = [slot for k in self.recipe.order for slot in parts[k]]
-        found = Frame(known, array("q", slots), layout)
+            layout, parts = made, (*known, *made.memory)
+            block = array("q", [slot for k in self.recipe.order for slot in parts[k]])
+        found = Frame(known, block, layout)
         self.frames = (found, *self.frames[: _FRAMES - 1])  # at once: other threads may look
         return found
 
-    def _layout(self, sizes: list[tuple[int, ...]], lengths: list[int]) -> Layout | None:
+    def _layout(self, sizes: tuple[int, ...], lengths: list[int]) -> Layout | None:
         """Check the sizes of the operands, and compute those of the results."""
-        recipe = self.recipe
+        recipe, size = self.recipe, dict(zip(self.asked, sizes, strict=True))
         for p, m, q, n in recipe.checks:
-            if sizes[p][m] != sizes[q][n]:
+            if size[p, m] != size[q, n]:
                 return None
         for p, m, most in recipe.limits:
-            if sizes[p][m] > most:
+            if size[p, m] > most:
                 return None
-        shapes = tuple([tuple([sizes[p][m] for p, m in w.dims]) for w in recipe.written])
+        shapes = tuple([tuple([size[pair] for pair in w.dims]) for w in recipe.written])
         for shape, w in zip(shapes, recipe.written, strict=True):
             dense = [prod([shape[mode] for mode in run]) for run in w.runs]
             if max(shape, default=0) >= NARROW or max(dense, default=0) > _LARGE:
                 return None
-        pairs = zip(shapes, recipe.written, strict=True)
+        pairs = list(zip(shapes, recipe.written, strict=True))
         memory = tuple([(*shape, *[0] * (3 * len(w.dtypes))) for shape, w in pairs])
-        ends, end, lengths = [0] * len(recipe.order), 0, [*lengths, *map(len, memory)]
+        places, end, lengths = [0] * len(recipe.order), 0, [*lengths, *map(len, memory)]
         for k in recipe.order:
-            ends[k] = end = end + lengths[k]
-        starts = [
-            end - 3 * len(w.dtypes)
-            for end, w in zip(ends[len(sizes) :], recipe.written, strict=True)
-        ]
-        count = 0 if self.kind is None else prod(shapes[0])
-        return Layout(sizes, shapes, memory, tuple(starts), count if count < _SMALL else 0)
+            places[k], end = end, end + lengths[k]
+        first = len(recipe.ndims)
+        starts = [at + len(shape) for at, shape in zip(places[first:], shapes, strict=True)]
+        return Layout(
+            sizes, shapes, memory, tuple(places[:first]), tuple(starts), self._small(shapes[0])
+        )
+
+    def _small(self, shape: tuple[int, ...]) -> int:
+        """How many elements a result stores, if that is all of them, and they are few; else 0."""
+        if self.kind is None:
+            return 0
+        count = prod(shape)
+        return count if count < _SMALL or count * self.kind.itemsize < LEAST else 0
 
 
 def _result(written: Written, place: int) -> Result:
