@@ -68,6 +68,8 @@ i64 logical_xor(i64 n, const i32 *A_ptr, const i32 *A_idx, const double *A_val, 
 OVER_FIRST(ldexp_, double, i64, ldexp(a, b))
 OVER_FIRST(right_shift, i64, i64, a >> (b < 63 ? b : 63))
 
+static inline double power_of(double x, double n) { return n == 2 ? x * x : pow(x, n); }
+
 // pow(A, B), which is 1 where B stores nothing: what B stores.
 i64 power(i64 n, const i32 *A_ptr, const i32 *A_idx, const double *A_val, const i32 *B_ptr,
           const i32 *B_idx, const double *B_val, Arrays *result) {
@@ -76,7 +78,7 @@ i64 power(i64 n, const i32 *A_ptr, const i32 *A_idx, const double *A_val, const 
         for (i64 q = B_ptr[i]; q < B_ptr[i + 1]; q++) {
             i32 j = B_idx[q];
             while (p < p_end && A_idx[p] < j) p++;
-            push(&out, j, pow(p < p_end && A_idx[p] == j ? A_val[p++] : 0, B_val[q]));
+            push(&out, j, power_of(p < p_end && A_idx[p] == j ? A_val[p++] : 0, B_val[q]));
         }
     }
     return end(result, &out);

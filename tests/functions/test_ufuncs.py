@@ -143,3 +143,23 @@ def compare(got, want) -> None:
         if theirs.dtype.kind == "f":
             plain = ~np.isnan(theirs)
             np.testing.assert_array_equal(np.signbit(mine)[plain], np.signbit(theirs)[plain])
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("backend", ["llvm", "c"])
+def test_powers_of_floats(dtype, backend):
+    """A square is rounded once; other powers are those of the C library."""
+    if backend == "c" and not toolchain.available(current()):
+        pytest.skip("there is no C compiler")
+    numbers = [0.0, 1.5, 3.1, 1e-30, 1e30, 7e-46, np.inf, np.nan]
+    bases = np.array([sign * x for x in numbers for sign in (1, -1)], dtype)
+    exponents = np.array([2, 3, -2, 0.5, -1, 0, 1, 1.7, np.inf, -np.inf, np.nan], dtype)
+    x, n = (part.ravel() for part in np.meshgrid(bases, exponents))
+    with ln.config(backend=backend):
+        found = dense(ln.asarray(x, format=ln.COO) ** ln.asarray(n, format=ln.COO))
+    with np.errstate(all="ignore"):
+        expected = np.power(np.stack([x, x]), np.stack([n, n]))[0]
+        squares = x * x
+    tiny = np.finfo(dtype).smallest_subnormal
+    np.testing.assert_allclose(found, expected, rtol=4 * np.finfo(dtype).eps, atol=tiny)
+    np.testing.assert_array_equal(found[n == 2], squares[n == 2])

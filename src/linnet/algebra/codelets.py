@@ -104,6 +104,13 @@ def popcount(x: int, n: int) -> int:
     return n
 
 
+def power(x: float, n: float) -> float:
+    """`x ** n`; a square, which is asked for most, is a product, and rounded once."""
+    if n == 2:
+        return x * x
+    return math.pow(x, n)
+
+
 def scale(x: float, n: int) -> float:
     """`x * 2 ** n`, rounded once though the power may be out of range."""
     if n > 1023:
@@ -153,6 +160,7 @@ CODELETS: dict[str, FunctionType] = {
         gcd,
         lcm,
         popcount,
+        power,
         scale,
         exponent,
         mantissa,

@@ -64,6 +64,14 @@ def called(function: str) -> Emit:
     return emit
 
 
+def power(args: Args, dtype: str) -> Expr:
+    """`x ** n` of floats; what n is may be known already."""
+    x, n = args
+    if isinstance(n, Const):
+        return Binary("*", x, x, dtype) if n.value == 2 else Call("pow", args, dtype)
+    return Call("power", args, dtype)
+
+
 def test(function: str) -> Emit:
     """A test of a float, which for integers is known; of a complex number, a test of its parts."""
 

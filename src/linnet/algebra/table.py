@@ -89,11 +89,11 @@ fmod = Function(
     left_annihilator=_zero)
 power = Function(
     "pow", 2, types.alike("pow", "Biufc"),
-    emit.by_kind(emit.called("pow"), parts.power, division.integer_power), exact.power, "**",
+    emit.by_kind(emit.power, parts.power, division.integer_power), exact.power, "**",
     right_identity=_one, left_annihilator=_one,
     constants=((0, 1, 1), (1, 0, 1)),)
 float_power = Function(
-    "float_power", 2, types.double, emit.by_kind(emit.called("pow"), parts.power),
+    "float_power", 2, types.double, emit.by_kind(emit.power, parts.power),
     quiet(np.float_power), right_identity=_one, left_annihilator=_one,
     constants=((0, 1, 1), (1, 0, 1)),)
 negative = Function(

@@ -14,6 +14,13 @@ from linnet import imp
 from linnet.algebra.codelets import CODELETS
 from linnet.algebra.exact import converter, of_math
 
+
+def _pow(x: np.ndarray, y: np.ndarray) -> np.ndarray:
+    """The power of each; if there is one exponent for all, NumPy makes roots and squares of it."""
+    x, y = np.broadcast_arrays(x, y)
+    return np.power(np.stack([x, x]), np.stack([y, y]))[0]
+
+
 _MATH = {
     "acos": np.arccos,
     "acosh": np.arccosh,
@@ -22,7 +29,7 @@ _MATH = {
     "atan": np.arctan,
     "atan2": np.arctan2,
     "atanh": np.arctanh,
-    "pow": np.power,
+    "pow": _pow,
     "abs": np.abs,
     "conj": np.conjugate,
     "complex": lambda re, im: _complex(re, im),
