@@ -184,3 +184,38 @@ def test_bad_assignments(format: str, key: Any, value: Any, error: type):
     with pytest.raises(error):
         x[key] = value
     same(x, array)
+
+
+@pytest.mark.parametrize("key", KEYS)
+def test_a_number_is_assigned_wherever_an_index_points(key: str):
+    x, array = matrix("coo", 1.5)
+    x[KEYS[key]] = 7.0
+    array[KEYS[key]] = 7.0
+    same(x, array)
+
+
+@pytest.mark.parametrize("shape", [(10**10,), (3, 10**10), (2**33, 2**33)], ids=str)
+@pytest.mark.parametrize("format", [ln.COO, ln.CSF], ids=str)
+def test_elements_of_what_is_long_are_assigned(format: Any, shape: tuple[int, ...]):
+    """Nothing that is made is as long as a dimension."""
+    last = [n - 1 for n in shape]
+    x = ln.tensor([[0, n] for n in last], [1.0, 2.0], shape, format=format(len(shape)))
+    x[tuple(last)] = 9.0
+    x[tuple([0, n - 1] for n in last)] = [4.0, 5.0]
+    assert (x.nnz, x.sum().item(), x[tuple(last)].item()) == (3, 18.0, 9.0)
+    x[-1] = 0.0
+    assert (x[0] if x.ndim == 1 else x.sum()).item() == {1: 4.0}.get(x.ndim, 9.0)
+
+
+@pytest.mark.parametrize("format", [ln.RLE, ln.SRLE, ln.RunList(ln.RunList(ln.Element()))], ids=str)
+def test_runs_are_not_taken_apart_for_one_element(format: Any):
+    """Of 10**13 elements in a few runs, one is read, and others are assigned."""
+    at = 4 * 10**12
+    arrays = {"ptr1": range(4), "left1": [at] * 3, "right1": [2 * at] * 3, "val": [1.0, 2.0, 3.0]}
+    given = {name: np.array(array) for name, array in arrays.items()}
+    x = ln.from_buffers(ln.SRLE, (3, 10**13), given).to(format)
+    assert [x[2, k].item() for k in (at - 1, at, 2 * at - 1, 2 * at)] == [0.0, 3.0, 3.0, 0.0]
+    x[2, at] = 7.0
+    assert [x[2, k].item() for k in (at - 1, at, at + 1)] == [0.0, 7.0, 3.0]
+    x[x > 2] = 1.0
+    assert [x[2, k].item() for k in (at - 1, at, at + 1)] == [0.0, 1.0, 1.0]

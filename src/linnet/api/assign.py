@@ -9,12 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from linnet.api.dtypes import astype
-from linnet.api.indexing import normalized
+from linnet.api.indexing import as_positions, normalized
 from linnet.api.operands import as_tensor, dtype_of, kind_of, shape_of
 from linnet.api.placing import masked, placed, pointed
-from linnet.api.programs import is_large
+from linnet.api.programs import is_large, is_vast
 from linnet.api.shapes import broadcast_shapes, broadcast_to
 from linnet.api.storage import (
+    DENSE_LIMIT,
     alike,
     build,
     entries,
@@ -28,6 +29,7 @@ from linnet.formats.from_numpy import from_numpy
 from linnet.formats.tensor import Tensor
 
 Ints: TypeAlias = NDArray[Any]
+_ASSIGNED = "the part that is assigned to"
 
 
 def assigned(x: Tensor, key: object, value: object) -> Tensor:
@@ -39,14 +41,26 @@ def assigned(x: Tensor, key: object, value: object) -> Tensor:
     if not isinstance(new, Tensor):
         new = as_tensor(np.asarray(new, dtype_of(x)))
     new = astype(new, dtype_of(x), copy=False)
-    found = masked(x, key, new) if is_large(x) else None
+    vast = is_vast(x)
+    found = masked(x, key, new) if vast or is_large(x) else None
     if found is not None:
         return found
     parts = normalized(key, shape_of(x))
-    if is_large(x):
-        found = placed(x, parts, new)
-        found = pointed(x, parts, new) if found is None else found
-    return _replaced(x, new, *_region(parts, shape_of(x))) if found is None else found
+    by_kernels = is_large(x) or _is_long(parts, shape_of(x))
+    # of what is vast, a single element is not put between all the others
+    for way in (pointed, placed) if vast else (placed, pointed) if by_kernels else ():
+        found = way(x, parts, new)
+        if found is not None:
+            return found
+    return _replaced(x, new, *_region(parts, shape_of(x)))
+
+
+def _is_long(parts: tuple[Any, ...], shape: tuple[int, ...]) -> bool:
+    """Whether a slice selects more than is listed: all of a row of billions, to make it empty."""
+    if max(shape, default=0) <= DENSE_LIMIT or len(parts) != len(shape):
+        return False
+    slices = [(p, n) for p, n in zip(parts, shape, strict=True) if type(p) is slice]
+    return any(len(range(*p.indices(n))) > DENSE_LIMIT for p, n in slices)
 
 
 def _densely(x: Tensor, parts: tuple[Any, ...], new: Any) -> Tensor:
@@ -69,16 +83,35 @@ def _check_type(x: Tensor, new: Any) -> None:
 
 def _region(parts: tuple[Any, ...], shape: tuple[int, ...]) -> tuple[tuple[int, ...], list[Ints]]:
     """The shape of what an index selects, and the coordinates of its elements."""
-    ndim = len(shape)
+    lines, picks = _cut(parts, shape)
+    sizes = tuple(map(len, lines))
     found: list[Ints] = []
     result: tuple[int, ...] = ()
-    for m in range(ndim):
-        line = np.arange(shape[m]).reshape([-1 if k == m else 1 for k in range(ndim)])
-        chosen = np.broadcast_to(line, shape)[parts]
+    for m, line in enumerate(lines):
+        along = line.reshape([-1 if k == m else 1 for k in range(len(lines))])
+        chosen = np.broadcast_to(along, sizes)[picks]
         result = chosen.shape
-        refuse_large(math.prod(result), "the part that is assigned to")
+        refuse_large(math.prod(result), _ASSIGNED)
         found.append(np.ascontiguousarray(chosen).reshape(-1).astype(np.int64, copy=False))
     return result, found
+
+
+def _cut(parts: tuple[Any, ...], shape: tuple[int, ...]) -> tuple[list[Ints], tuple[Any, ...]]:
+    """What is selected along each dimension, however long it is, and the index of just that."""
+    lines: list[Ints] = []
+    picks: list[Any] = []
+    for part in parts:
+        if isinstance(part, slice):
+            chosen = range(*part.indices(shape[len(lines)]))
+            refuse_large(len(chosen), _ASSIGNED)
+            lines.append(np.arange(chosen.start, chosen.stop, chosen.step))
+            picks.append(slice(None))
+            continue
+        positions = [] if part is None else as_positions(part)
+        lines += [idx.reshape(-1) for idx in positions]
+        found = [np.arange(idx.size).reshape(idx.shape) if idx.ndim else 0 for idx in positions]
+        picks += found or [part]  # None, and a truth value, stand for no dimension
+    return lines, tuple(picks)
 
 
 def _replaced(x: Tensor, new: Tensor, shape: tuple[int, ...], places: list[Ints]) -> Tensor:

@@ -72,10 +72,15 @@ def _places(parts: Sequence[Any], shape: tuple[int, ...]) -> list[Place] | None:
             places.append(range(part, part + 1))
         elif isinstance(part, slice):
             chosen = range(*part.indices(n))
-            places.append(chosen if chosen.step == 1 else np.array(chosen, np.int64))
+            places.append(chosen if chosen.step == 1 else _one_by_one(chosen))
         else:
             places.append(np.flatnonzero(part) if part.dtype.kind == "b" else part)
     return places
+
+
+def _one_by_one(places: range) -> Ints:
+    refuse_large(len(places), "the part that is assigned to")
+    return np.arange(places.start, places.stop, places.step)
 
 
 def _part(new: Tensor, shape: tuple[int, ...], full: tuple[int, ...], wanted: Format) -> Tensor:
@@ -123,7 +128,7 @@ def _put(x: Tensor, part: Tensor, place: Place, d: int) -> Tensor:
         around = [range(place.start), range(place.stop, n)]
         before, behind = (_taken(x, r, d) if len(r) else None for r in around)
         return joined([t for t in (before, part, behind) if t is not None], d, wanted)
-    at = np.arange(n)
+    at = _one_by_one(range(n))
     at[place] = np.arange(n, n + len(place))  # of places that are named twice, the last one counts
     return select(joined([x, part], d, wanted), at, d)
 

@@ -25,17 +25,25 @@ from linnet.formats.named import COO, recognize
 from linnet.formats.sparse_coo import SparseCOO
 from linnet.formats.sparse_list import SparseList
 from linnet.formats.tensor import Tensor
+from linnet.formats.validate import LARGEST
 
 if TYPE_CHECKING:
     from linnet.runtime.kernel import Kernel
 
 _OPEN = Element()
+_LONG = 1 << 16  # elements: a few runs of so many are not taken apart
 _SIZE = "size"  # the tensor whose dimensions are numbers
 
 
 def is_large(*tensors: Tensor) -> bool:
     """Whether so much is stored that a kernel pays, even one that has to be compiled."""
     return is_many(max(map(stored, tensors)))
+
+
+def is_vast(x: Tensor) -> bool:
+    """Whether its elements are too many to be listed or counted, however little is stored."""
+    levels = x.contents().format.levels[:-1]
+    return x.size > (_LONG if any(level.runs for level in levels) else LARGEST)
 
 
 def is_many(count: int) -> bool:
@@ -47,14 +55,14 @@ def is_many(count: int) -> bool:
 
 
 @lru_cache(maxsize=1024)
-def _is_listed(format: Format) -> bool:
+def is_listed(format: Format) -> bool:
     """Whether kernels read and write a format entry by entry."""
     return all(type(level) in (Dense, SparseList, SparseCOO) for level in format.levels[:-1])
 
 
 def listed(format: Format) -> Format:
     """The format with lists instead of levels of other kinds."""
-    if _is_listed(format):
+    if is_listed(format):
         return format
     levels = [
         level if type(level) is Dense else SparseList(_OPEN)
@@ -67,7 +75,7 @@ def listed(format: Format) -> Format:
 def readable(x: Tensor) -> Tensor:
     """The array in a format that is read entry by entry."""
     format = x.contents().format
-    return x if _is_listed(format) else x.to(listed(alike(format, x.ndim)))
+    return x if is_listed(format) else x.to(listed(alike(format, x.ndim)))
 
 
 def run(kernel: Kernel, x: Tensor, wanted: Format, maps: Sequence[Ints], *numbers: int) -> Tensor:

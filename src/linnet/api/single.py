@@ -27,7 +27,7 @@ def element(x: Tensor, index: tuple[int, ...]) -> Tensor:
     is_walked, format, dtype, signature = _layout(contents.signature)
     if is_walked:
         value = _located(contents, index)
-    elif contents.nnz > _MANY:
+    elif contents.nnz > _MANY or _is_vast(x):
         found = arrays.view(x, index)
         assert isinstance(found, Tensor)
         return found
@@ -36,6 +36,12 @@ def element(x: Tensor, index: tuple[int, ...]) -> Tensor:
     made = Tensor(format, (), (Buffer.borrow(np.array((value,), dtype)),))
     made.contents()._signature = signature
     return made
+
+
+def _is_vast(x: Tensor) -> bool:
+    from linnet.api.programs import is_vast  # which brings more along than lists need
+
+    return is_vast(x)
 
 
 @lru_cache(maxsize=1024)
