@@ -1,6 +1,6 @@
-"""Tables of docs/performance.md ("Structures", "Workspaces"), from numbers that a run has left.
+"""Tables of docs/performance.md ("Structures", "Workspaces", "Whole arrays"), from what a run left.
 
-python -m benchmarks structures images graphs workspaces --json figures.json
+python -m benchmarks structures images graphs workspaces arrays --json figures.json
 python -m benchmarks.tables figures.json
 """
 
@@ -29,6 +29,9 @@ TABLES = (
     ),
     (("fig. 21",), {n: n for n in ("coord", "doubled", "pipelined", "both")}),
 )
+
+# functions of whole arrays, which are compared with SciPy at several sizes
+ARRAYS = ("A ", "A.", "A[", "tril", "diagonal", "concat", "block", "reshape", "flip", "to C")
 
 
 def table(cases: list[dict], kernels: tuple[str, ...], sides: dict[str, str]) -> list[str]:
@@ -59,11 +62,28 @@ def _cells(case: dict, sides: dict[str, str]) -> list[str]:
     return texts
 
 
+def by_size(cases: list[dict]) -> list[str]:
+    """Functions of whole arrays, a line each, with two columns for every size."""
+    mine = [c for c in cases if c["kernel"].startswith((*ARRAYS, "transpose"))]
+    sizes = list(dict.fromkeys((c["data"], c["stored"]) for c in mine))
+    heads = [data if data == "tiny" else count(stored) for data, stored in sizes]
+    lines = ["| | " + " | ".join(f"{head} | vs SciPy" for head in heads) + " |"]
+    lines.append("| --- |" + " ---: |" * 2 * len(sizes))
+    for kernel in dict.fromkeys(c["kernel"] for c in mine):
+        at = {(c["data"], c["stored"]): c for c in mine if c["kernel"] == kernel}
+        found = [_cells(at[size], {"scipy": "SciPy"}) if size in at else None for size in sizes]
+        texts = [text for cells in found for text in ((cells[0], cells[2]) if cells else "--")]
+        lines.append(f"| {kernel} | {' | '.join(texts)} |")
+    return lines
+
+
 def main() -> None:
     whole = json.loads(Path(sys.argv[1]).read_text(encoding="utf-8"))
     for kernels, sides in TABLES:
         if any(case["kernel"].startswith(kernels) for case in whole["cases"]):
             print("\n".join(table(whole["cases"], kernels, sides)), end="\n\n")
+    if any(case["kernel"].startswith(ARRAYS) for case in whole["cases"]):
+        print("\n".join(by_size(whole["cases"])), end="\n\n")
 
 
 if __name__ == "__main__":

@@ -59,14 +59,15 @@ def _goes_by(function: Function, x: Tensor, dtype: str) -> bool:
 
     What is not stored then takes part once, as if once were as often as it is.
     """
-    from linnet.api.programs import is_large  # these bring more along than other reductions need
-    from linnet.api.storage import is_dense, is_listed
+    # these bring more along than other reductions need
+    from linnet.api.programs import is_large, is_listed
+    from linnet.api.storage import is_dense
 
     contents = x.contents()
     format = contents.format
-    if is_dense(format) or not is_listed(format) or 0 in contents.shape or not is_large(x):
+    if is_dense(format) or not is_listed(format) or not format.leaf.arrays:
         return False
-    if not np.can_cast(str(x.dtype), dtype):
+    if 0 in contents.shape or not is_large(x) or not np.can_cast(str(x.dtype), dtype):
         return False
     fill = np.dtype(dtype).type(x.fill_value).item()
     both = apply(function, (fill, fill), (dtype, dtype))

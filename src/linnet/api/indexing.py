@@ -59,7 +59,10 @@ def _at_arrays(x: Tensor, key: object) -> Tensor | None:
     It is what graphs and finite elements ask for, and nothing that `normalized` tells is missing.
     """
     parts = key if type(key) is tuple else (key,)
-    if {*map(type, parts)} != {np.ndarray} or {p.ndim for p in parts} != {1} or not is_large(x):
+    for p in parts:
+        if type(p) is not np.ndarray or p.ndim != 1:
+            return None
+    if not parts or not is_large(x):
         return None
     contents = x.contents()
     kinds, shape, count = {p.dtype.kind for p in parts}, contents.shape, len(parts)
@@ -71,7 +74,11 @@ def _at_arrays(x: Tensor, key: object) -> Tensor | None:
         return select(x, positions(parts[0], shape[0], 0), 0) if kinds <= _INTEGERS else None
     if count != len(shape) or not kinds <= _INTEGERS or len({len(p) for p in parts}) > 1:
         return None
-    at = [positions(p, n, d) for d, (p, n) in enumerate(zip(parts, shape, strict=True))]
+    first, n0 = parts[0], shape[0]
+    at = [positions(first, n0, 0)]
+    for d in range(1, count):  # x[i, i] is a part of the diagonal
+        alike = parts[d] is first and shape[d] == n0
+        at.append(at[0] if alike else positions(parts[d], shape[d], d))
     return at_points(x, at, tuple(range(count)))
 
 

@@ -37,7 +37,7 @@ _SIZE = "size"  # the tensor whose dimensions are numbers
 
 def is_large(*tensors: Tensor) -> bool:
     """Whether so much is stored that a kernel pays, even one that has to be compiled."""
-    return is_many(max(map(stored, tensors)))
+    return any(b.length >= MANY for x in tensors for b in x.contents().buffers)
 
 
 def is_vast(x: Tensor) -> bool:

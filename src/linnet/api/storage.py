@@ -50,13 +50,6 @@ def is_plain(format: Format) -> bool:
     return bool(format.leaf.arrays) and all(type(level) in (Dense, SparseList) for level in levels)
 
 
-@lru_cache(maxsize=1024)
-def is_listed(format: Format) -> bool:
-    """Whether the values of a tensor lie one behind the other, each of them one element."""
-    kinds = Dense, SparseList, SparseCOO
-    return bool(format.leaf.arrays) and all(type(level) in kinds for level in format.levels[:-1])
-
-
 # -- formats ---------------------------------------------------------------------------------------
 
 
