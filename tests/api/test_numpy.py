@@ -246,7 +246,7 @@ def test_variances_of_groups_with_means_far_apart():
     _check(ln.groupby(x, [0, 0, 1, 1]).var(), np.array([0.0, 1.0]))
     infinite = ln.groupby(ln.asarray([np.inf, 2.0, 3.0]), [0, 1, 1]).var()
     _check(infinite, np.array([np.nan, 0.25]))
-    for fill in (0.0, 2.0, float("nan")):
+    for fill in (0.0, 2.0, float("nan"), float("inf")):
         y, a = matrix("csc", fill)
         parts = [a[[0, 2]].var(axis=0, ddof=1), a[[1, 3]].var(axis=0, ddof=1)]
         _check(ln.groupby(y, list("abab")).var(ddof=1), np.stack(parts))

@@ -21,7 +21,7 @@ from linnet.api.operands import Array, as_tensor, axis_number, check_kind, dtype
 from linnet.api.products import tensordot
 from linnet.api.shapes import moveaxis, reshape
 from linnet.api.statistics import accumulated_in, summed_dtype
-from linnet.api.storage import build, dense, is_dense, typed
+from linnet.api.storage import build, dense, densely, is_dense, typed
 from linnet.arrays import apply
 from linnet.errors import ArgumentError, ShapeError
 from linnet.formats.located import located
@@ -190,8 +190,8 @@ class Groups:
         fill: Any = array.fill_value
         if np.isfinite(fill):
             array = apply(table.subtract, array, fill)  # type: ignore[assignment]
-        else:  # at no distance from anything
-            array = array.to(DENSE)
+        else:  # at no distance from anything, and not what is counted: that is 0
+            array = dense(densely(array, "an array of variances whose fill value is not finite"))
         total = self._summed(array, axis, "float64")
         means: Any = apply(table.divide, total, self._sizes(array, axis))
         shape, mean = shape_of(means), _as_rows(means, axis)
