@@ -1,4 +1,4 @@
-"""Rules that hold for all arrays: kinds of formats are kept, memory that is shared is never written.
+"""Rules that hold for all arrays: kinds of formats are kept, and shared memory is never written.
 
 And what is asked of tiny arrays all the time waits for no compilation.
 """
