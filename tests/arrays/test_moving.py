@@ -91,7 +91,9 @@ bounds = st.none() | st.integers(-14, 14)
 slices = st.builds(slice, bounds, bounds, st.sampled_from([None, 1, 2]))
 
 
-@given(st.lists(st.tuples(slices, slices), min_size=3, max_size=8), st.sampled_from([ln.CSR, ln.DENSE]))
+@given(
+    st.lists(st.tuples(slices, slices), min_size=3, max_size=8), st.sampled_from([ln.CSR, ln.DENSE])
+)
 def test_slices_are_arguments(parts, format):
     f = Traced(lambda X, Y, part: X[part] * 2 + Y[part])
     X, Y = arrays(format)

@@ -62,9 +62,12 @@ class Captured:
             if function.__kwdefaults__ is not by_name or function.__dict__:
                 return False
         try:
-            return all(cell.cell_contents is value for cell, value in self.cells)
+            for cell, value in self.cells:
+                if cell.cell_contents is not value:
+                    return False
         except ValueError:  # an empty cell
             return False
+        return True
 
 
 def captured(function: object) -> Captured | None:

@@ -59,7 +59,7 @@ class Calls:
         """What the function returns, computed."""
         values = (*args, *named.values()) if named else args
         given = [arg if type(arg) is Tensor else _argument(arg) for arg in values]
-        names = tuple(named)
+        names = tuple(named) if named else ()
         held: list[Contents] = []
         numbers: list[int] = []
         key = _key(given, names, held, numbers) if self._readable else None
@@ -73,8 +73,7 @@ class Calls:
             found = way.law.numbers(numbers)  # type: ignore[union-attr]
             if found is not None and way.captured.holds():  # type: ignore[union-attr]
                 try:
-                    arrays = [arg for arg in given if type(arg) is Tensor]
-                    return way.run(arrays, held, found)  # type: ignore[union-attr]
+                    return way.run(given, held, found)  # type: ignore[union-attr]
                 except LinnetError:  # those who run the function tell what is wrong, and where
                     return self._computed(given, names)
         if self._is_worth_it(key, ways, numbers):  # type: ignore[arg-type]

@@ -39,7 +39,7 @@ class Bound:
     def run(self, held: Sequence[Contents], numbers: Sequence[int]) -> Tensor | None:
         """The result for what arrays hold; None if something is not as usual."""
         known = [contents._slots or contents.slots for contents in held]
-        given = [s if isinstance(s, tuple) else known[s] for s in self.slots]
+        given = [s if type(s) is tuple else known[s] for s in self.slots]  # type: ignore[index]
         if self.forms:
             given.append(slots_of([amount(form, numbers) for form in self.forms]))
         return self.ready.run(given, [contents for contents in held if not contents._shared])
@@ -60,9 +60,9 @@ class Remembered:
     parts: Callable[[Sequence[Tensor]], object] | None  # of what is returned, if not one tensor
 
     def run(
-        self, arrays: Sequence[Tensor], held: Sequence[Contents], numbers: Sequence[int]
+        self, given: Sequence[object], held: Sequence[Contents], numbers: Sequence[int]
     ) -> object:
-        """What the function returns for other arrays, which hold this, or did a moment ago.
+        """What the function returns for other arguments, whose arrays hold this, or just did.
 
         `numbers` are the integers among the arguments, as the law has them.
 
@@ -71,10 +71,11 @@ class Remembered:
         found = None if self.bound is None else self.bound.run(held, numbers)
         if found is not None:
             return found if self.parts is None else self.parts((found,))
+        arrays = [arg for arg in given if type(arg) is Tensor]
         tensors = [arrays[s] if isinstance(s, int) else s for s in self.sources]
-        given = [amount(form, numbers) for form in self.forms]
+        told = [amount(form, numbers) for form in self.forms]
         shapes = [tuple([amount(form, numbers) for form in shape]) for shape in self.shapes]
-        outs = run(self.plan, tensors, given, shapes)
+        outs = run(self.plan, tensors, told, shapes)
         for k, format in self.filled:
             contents = outs[k].contents()
             outs[k] = Tensor(format, contents.shape, contents.buffers)

@@ -159,8 +159,8 @@ def adopted(r: Result, block: array[int], at: int) -> tuple[Buffer, ...]:
     """What a kernel has allocated for a result, which belongs to the buffers from now on."""
     buffers = []
     for k, kind in enumerate(r.kinds):
-        address, capacity, length = block[at : at + 3]
-        buffer = Buffer.native(address, capacity, length, kind)
+        capacity = block[at + 1]
+        buffer = Buffer.native(block[at], capacity, block[at + 2], kind)
         if capacity >= _MANY or r.rooms[k]:
             r.rooms[k] = _next_room(r.rooms[k], capacity, buffer)
         buffers.append(buffer)

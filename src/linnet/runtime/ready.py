@@ -153,12 +153,14 @@ class Ready:
 
     def _lend(self, block: array[int], layout: Layout) -> None:
         """Memory that others have left, for what took much the last time."""
-        for r, at in zip(self.results, layout.starts, strict=True):
+        for k, r in enumerate(self.results):
             if any(r.rooms):
-                spare(r, block, at)
+                spare(r, block, layout.starts[k])
 
     def _take(self, block: array[int], layout: Layout, status: int) -> tuple[Buffer, ...]:
         """The arrays of the result; the memory of all else is given up."""
+        if not status and len(self.results) == 1:
+            return adopted(self.results[0], block, layout.starts[0])
         first = 1 if layout.small else 0  # whose memory is of NumPy
         for r, at in zip(self.results[first:], layout.starts[first:], strict=True):
             if r.position is None or status:
