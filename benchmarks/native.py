@@ -116,6 +116,45 @@ def building(
     return Side(run, read)
 
 
+class _View:
+    """Memory of a result, as NumPy asks for it; the result lives as long as its arrays."""
+
+    def __init__(self, result: Result, pointer: object, count: int, kind: str) -> None:
+        self.result = result
+        where = ctypes.cast(pointer, ctypes.c_void_p).value  # type: ignore[arg-type]
+        self.__array_interface__ = {
+            "data": (where, True), "shape": (count,), "typestr": kind, "version": 3,
+        }  # fmt: skip
+
+
+def with_arrays(
+    name: str, function: str, read: Callable[..., object], numbers: tuple[int, ...],
+    arrays: tuple[np.ndarray, ...],
+) -> Side:  # fmt: skip
+    """The same as Python has it who is given other arrays each time, and wants arrays.
+
+    Where they are is looked up in the call, and the matrix comes as arrays of NumPy.
+    """
+    library = load(name)
+    f = library[function]  # another object than the one that is given what is prepared
+    f.restype = ctypes.c_int64
+    f.argtypes = [ctypes.c_int64] * len(numbers) + [ctypes.c_void_p] * (len(arrays) + 1)
+
+    def run() -> tuple[np.ndarray, ...]:
+        result = Result(library)
+        made = result.arrays
+        given = [array.ctypes.data for array in arrays]
+        if f(*numbers, *given, ctypes.addressof(made)):
+            raise MemoryError
+        return (
+            np.asarray(_View(result, made.values, made.stored, "<f8")),
+            np.asarray(_View(result, made.ints[1], made.count[1], "<i4")),
+            np.asarray(_View(result, made.ints[0], made.count[0], "<i4")),
+        )
+
+    return Side(run, read)
+
+
 def read_csr(shape: tuple[int, int]) -> Callable[[Result], sp.csr_array]:
     """How to read a result in which ints 0 and 1 are ptr and idx."""
 

@@ -1,6 +1,8 @@
 """Sums of parts of sparse matrices: windows and every second, fourth, eighth index (ARRAY §8.2.4).
 
-Linnet walks the parts where they are; SciPy copies them first.
+Linnet walks the parts where they are; SciPy copies them first. The C is called with arguments that
+were prepared once, and its result is addresses; *C for arrays* is the same function, called with
+the arrays of two matrices, for three arrays.
 """
 
 from __future__ import annotations
@@ -36,11 +38,21 @@ def c(A: sp.csr_array, B: sp.csr_array, window: Window) -> Side:
     return native.building("slicing", "add_windows", read, *place, *arrays)
 
 
+def c_arrays(A: sp.csr_array, B: sp.csr_array, window: Window) -> Side:
+    """The C as it is called with any two matrices, for a matrix: what Linnet and SciPy do."""
+    rows, columns = (range(*s.indices(n)) for s, n in zip(window, A.shape, strict=True))
+    shape = (len(rows), len(columns))
+    place = (*shape, rows.start, columns.start, rows.step)
+    arrays = (*native.csr(A), *native.csr(B))
+    read = lambda found: sp.csr_array(found, shape=shape)  # noqa: E731
+    return native.with_arrays("slicing", "add_windows", read, place, arrays)
+
+
 def scipy_sum(A: sp.csr_array, B: sp.csr_array, window: Window) -> Side:
     return Side(lambda: A[window] + B[window], sp.csr_array)
 
 
-WAYS = {"linnet": linnet, "c": c, "scipy": scipy_sum}
+WAYS = {"linnet": linnet, "c": c, "C for arrays": c_arrays, "scipy": scipy_sum}
 
 
 def windows(n: int) -> dict[str, tuple[Window, float]]:
