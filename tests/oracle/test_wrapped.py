@@ -17,7 +17,7 @@ from tests.oracle.wrapped import wrapped
 
 from linnet.formats.level import Level
 
-ENOUGH = 150  # programs, of which one must do what they all are about
+ENOUGH = 1000  # programs, of which one must do what they all are about
 DRAWING = settings(
     max_examples=ENOUGH,
     database=None,

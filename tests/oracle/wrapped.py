@@ -64,7 +64,7 @@ class Wrapped(Author):
 
     def guest(self, scope: Scope) -> tuple[Scope, loops.Expr] | None:
         """`if i + j < A.shape[0]: …`: the sum is an index of this dimension."""
-        if not self.mostly("sum"):
+        if not scope.loops or not self.mostly("sum"):
             return super().guest(scope)
         dim = self.choose(list(self.anchors))
         i, j = (loops.Index(self.choose(scope.loops).index) for _ in range(2))
