@@ -27,7 +27,7 @@ from linnet.backend.c_values import (
 )
 from linnet.backend.identifiers import identifier
 from linnet.backend.reductions import is_short, reductions
-from linnet.backend.survey import Survey, reads, survey
+from linnet.backend.survey import OnBuffers, Survey, reads, survey
 from linnet.records import dataclass
 
 _WIDTH = 96
@@ -121,9 +121,8 @@ def _statement(p: Printer, stmt: imp.Stmt, depth: int) -> None:
             p.line(depth, _update(s, expression(s, var), var, value))
         case imp.Accumulate(var, op, value):
             p.line(depth, _accumulate(s, var, op, value))
-        case imp.Store(buffer, at, value):
-            place = Text(f"{s.names[buffer.name]}[{index(s, at)}]", 16, buffer.dtype)
-            p.line(depth, _update(s, place, imp.Load(buffer, at), value))
+        case imp.Store() | imp.Grow() | imp.SetLength() | imp.Fill() | imp.Swap() | imp.Prefetch():
+            _on_buffers(p, stmt, depth)
         case imp.For():
             _for(p, stmt, depth)
         case imp.While(cond, body, note):
@@ -132,17 +131,6 @@ def _statement(p: Printer, stmt: imp.Stmt, depth: int) -> None:
             _annotate(p, head, note)
         case imp.If():
             _if(p, stmt, depth, "")
-        case imp.Grow():
-            _grow(p, stmt, depth)
-        case imp.SetLength(buffer, count):
-            slot, name = p.facts.slots[buffer.name] + 2, identifier(buffer.name)
-            p.line(depth, f"args[{slot}] = {assigned(s, count, imp.INT)};  // length of {name}")
-        case imp.Fill():
-            _fill(p, stmt, depth)
-        case imp.Swap(a, b):
-            s.needs.swap = True
-            pairs = [f"{s.names[x.name]}, args + {p.facts.slots[x.name]}" for x in (a, b)]
-            p.line(depth, f"swap_buffers({', '.join(pairs)});")
         case imp.Spawn():
             _spawn(p, stmt, depth)
         case imp.Join(task):
@@ -150,9 +138,6 @@ def _statement(p: Printer, stmt: imp.Stmt, depth: int) -> None:
                 p.line(depth, f"join_task(&{s.names[task]}->task);")
         case imp.Do(e):
             p.line(depth, f"{call(s, e)};")
-        case imp.Prefetch(buffer, at):
-            s.needs.prefetch = True
-            p.line(depth, f"prefetch({s.names[buffer.name]}, {index(s, at)});")
         case imp.Comment(text):
             for line in text.splitlines():
                 p.line(depth, f"// {_harmless(line)}")
@@ -166,6 +151,30 @@ def _statement(p: Printer, stmt: imp.Stmt, depth: int) -> None:
             p.line(depth, "}")
         case imp.Let():
             _lets(p, [stmt], 0, depth)
+        case _:
+            assert_never(stmt)
+
+
+def _on_buffers(p: Printer, stmt: OnBuffers, depth: int) -> None:
+    s = p.scope
+    match stmt:
+        case imp.Store(buffer, at, value):
+            place = Text(f"{s.names[buffer.name]}[{index(s, at)}]", 16, buffer.dtype)
+            p.line(depth, _update(s, place, imp.Load(buffer, at), value))
+        case imp.Grow():
+            _grow(p, stmt, depth)
+        case imp.SetLength(buffer, count):
+            slot, name = p.facts.slots[buffer.name] + 2, identifier(buffer.name)
+            p.line(depth, f"args[{slot}] = {assigned(s, count, imp.INT)};  // length of {name}")
+        case imp.Fill():
+            _fill(p, stmt, depth)
+        case imp.Swap(a, b):
+            s.needs.swap = True
+            pairs = [f"{s.names[x.name]}, args + {p.facts.slots[x.name]}" for x in (a, b)]
+            p.line(depth, f"swap_buffers({', '.join(pairs)});")
+        case imp.Prefetch(buffer, at):
+            s.needs.prefetch = True
+            p.line(depth, f"prefetch({s.names[buffer.name]}, {index(s, at)});")
         case _:
             assert_never(stmt)
 

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import KeysView
 from dataclasses import field
-from typing import assert_never
+from typing import TypeAlias, assert_never
 
 from linnet import imp
 from linnet.imp.effects import Effects
 from linnet.records import dataclass
+
+OnBuffers: TypeAlias = imp.Store | imp.Grow | imp.SetLength | imp.Fill | imp.Swap | imp.Prefetch
 
 
 @dataclass(slots=True)
@@ -78,42 +80,48 @@ def _stmt(stmt: imp.Stmt, s: Survey) -> None:
         case imp.Assign(var, value) | imp.Accumulate(var, _, value):
             s.assigned.add(var.name)
             _expr(value, s)
-        case imp.Store(buffer, index, value):
-            s.written.add(buffer.name)
-            s.buffers.add(buffer.name)
-            _expr(index, s)
-            _expr(value, s)
+        case imp.Store() | imp.Grow() | imp.SetLength() | imp.Fill() | imp.Swap() | imp.Prefetch():
+            _on_buffers(stmt, s)
         case imp.For() | imp.While() | imp.If():
             _nested(stmt, s)
-        case imp.Grow(buffer, count):
-            s.grown.add(buffer.name)
-            s.buffers.add(buffer.name)
-            _expr(count, s)
-        case imp.SetLength(_, count):
-            _expr(count, s)
-        case imp.Prefetch(buffer, index):
-            s.buffers.add(buffer.name)
-            _expr(index, s)
-        case imp.Fill(buffer, start, stop, value):
-            s.written.add(buffer.name)
-            s.buffers.add(buffer.name)
-            for e in (start, stop, value):
-                _expr(e, s)
-        case imp.Swap(a, b):
-            for names in (s.swapped, s.grown, s.buffers):
-                names |= {a.name, b.name}
         case imp.Spawn(task, call):
             s.tasks[task] = call.function
             _expr(call, s)
-        case imp.Join():
-            pass
         case imp.Do(call):
             _expr(call, s)
         case imp.Return(value):
             if value is not None:
                 _expr(value, s)
-        case imp.Break() | imp.Comment():
+        case imp.Join() | imp.Break() | imp.Comment():
             pass
+        case _:
+            assert_never(stmt)
+
+
+def _on_buffers(stmt: OnBuffers, s: Survey) -> None:
+    match stmt:
+        case imp.Store(buffer, index, value):
+            s.written.add(buffer.name)
+            s.buffers.add(buffer.name)
+            _expr(index, s)
+            _expr(value, s)
+        case imp.Fill(buffer, start, stop, value):
+            s.written.add(buffer.name)
+            s.buffers.add(buffer.name)
+            for e in (start, stop, value):
+                _expr(e, s)
+        case imp.Grow(buffer, count):
+            s.grown.add(buffer.name)
+            s.buffers.add(buffer.name)
+            _expr(count, s)
+        case imp.Prefetch(buffer, index):
+            s.buffers.add(buffer.name)
+            _expr(index, s)
+        case imp.Swap(a, b):
+            for names in (s.swapped, s.grown, s.buffers):
+                names |= {a.name, b.name}
+        case imp.SetLength(_, count):
+            _expr(count, s)
         case _:
             assert_never(stmt)
 

@@ -88,9 +88,6 @@ def merge_chunks(ctx: Context, r: Region, walks: list[Walk], start: imp.Expr) ->
         meet_chunks(ctx, r, runs, start)
         return
     beyond = any(r.hi != ctx.dim(w.cursor) for w in runs)  # chunks may go on after the region
-    conds = [w.more for w in walks if not w.stepper.covers]
-    if beyond or not conds:
-        conds.append(start < r.hi)
     before = at_fill(ctx, r, [w.cursor for w in spikes])
 
     def lower() -> None:
@@ -110,7 +107,15 @@ def merge_chunks(ctx: Context, r: Region, walks: list[Walk], start: imp.Expr) ->
         ctx.b.emit(imp.Assign(start, last + 1))
 
     what = note(r.index, [w.cursor for w in walks])
-    ctx.b.emit(imp.While(reduce(imp.Operators.__and__, conds), ctx.collect(lower), what))
+    ctx.b.emit(imp.While(_all_last(r, walks, start, beyond), ctx.collect(lower), what))
+
+
+def _all_last(r: Region, walks: list[Walk], start: imp.Expr, beyond: bool) -> imp.Expr:
+    """Whether no fiber is at its end; `beyond` if some may go on after the region."""
+    conds = [w.more for w in walks if not w.stepper.covers]
+    if beyond or not conds:
+        conds.append(start < r.hi)
+    return reduce(imp.Operators.__and__, conds)
 
 
 def _known(r: Region, chunks: dict[Cursor, Looplet]) -> dict[Cursor, Looplet]:
@@ -169,9 +174,6 @@ def meet_chunks(
     if under_way is None:
         ctx.b.emit(imp.Let(start, r.lo))
     beyond = any(r.hi != ctx.dim(w.cursor) for w in walks)  # chunks may go on after the region
-    conds = [w.more for w in walks if not w.stepper.covers]
-    if beyond or not conds:
-        conds.append(start < r.hi)
     begin = r.lo if under_way is None else ctx.b.let(f"{r.index.name}_begin", start)
     within = under_way is None and any(_begins_within(ctx, r, w) for w in walks)
 
@@ -199,7 +201,7 @@ def meet_chunks(
         ctx.b.emit(imp.If(first < stop, ctx.collect(meet), imp.Block(missed)))
 
     what = note(r.index, [w.cursor for w in walks])
-    ctx.b.emit(imp.While(reduce(imp.Operators.__and__, conds), ctx.collect(lower), what))
+    ctx.b.emit(imp.While(_all_last(r, walks, start, beyond), ctx.collect(lower), what))
 
 
 def _step_all(walks: list[Walk], end: imp.Expr) -> Iterator[imp.Stmt]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -151,17 +151,13 @@ def make_entry(
     fast = [_fast_check(c, positions) for c in normalized.checks]
     bound = bind(program, normalized.formats, arrays)
     made = {name: bound[name].dtypes for name in (*written, *temporaries)}
-    results = _results(kernel, normalized, made, declares)
-    safe = not compiled.meta["late"]
+    in_place = not compiled.meta["late"]
     return Entry(
         name=program.name,
         params=program.params,
         call=compiled.call,
         operands=tuple(positions[p] for p in operands),
-        results=tuple(
-            r._replace(in_place=safe and _has_its_size(r.format), rooms=[0] * len(r.kinds))
-            for r in results
-        ),
+        results=tuple(_results(kernel, normalized, made, in_place)),
         order=tuple(places[n] for n in (*program.params, *temporaries)),
         checks=tuple(f for f in fast if f is not None),
         other_checks=tuple(c for c, f in zip(normalized.checks, fast, strict=True) if f is None),
@@ -204,23 +200,28 @@ def _results(
     kernel: Kernel,
     normalized: Normalized,
     arrays: Arrays,
-    declares: Mapping[str, loops.Declare],
-) -> list[Result]:
-    """What the kernel writes, temporaries included."""
+    in_place: bool,
+) -> Iterator[Result]:
+    """What the kernel writes, temporaries included; `in_place` where that is possible."""
     program, formats = normalized.program, normalized.formats | normalized.results
     positions = {name: k for k, name in enumerate(program.params)}
-    results = []
     for name, dtypes in arrays.items():
-        declare, dims = declares.get(name), None
+        declare, dims = normalized.declares.get(name), None
         if name not in kernel.kept and declare is not None:
             dims = _sizes(name, declare, kernel, positions)
-        place = None if declare is None else declare.at
-        keeps = name in kernel.kept
-        at = positions.get(name)
         kinds = tuple(np.dtype(dtype) for dtype in dtypes)
-        result = Result(at, name, formats[name], dtypes, kinds, dims, keeps, False, place, [])
-        results.append(result)
-    return results
+        yield Result(
+            position=positions.get(name),
+            name=name,
+            format=formats[name],
+            dtypes=dtypes,
+            kinds=kinds,
+            dims=dims,
+            keeps=name in kernel.kept,
+            in_place=in_place and _has_its_size(formats[name]),
+            at=None if declare is None else declare.at,
+            rooms=[0] * len(kinds),
+        )
 
 
 def _fails_late(kernel: Kernel, normalized: Normalized, code: imp.Kernel) -> bool:

@@ -53,14 +53,9 @@ def precompute(
     fresh = {i: names.fresh(o) for i, o in zip(i_vars, o_vars, strict=True)}
     workspace = loops.Access(name, tuple(loops.Index(i) for i in i_vars), at=update.at)
     produce = loops.Assign(workspace, update.op, expr, update.at)
-    indices = {i: loops.Index(o) for i, o in fresh.items()}
     rest = rewrite_expr(update.value, lambda e: workspace if e == expr else None)
-    target = substitute_expr(update.target, indices)
-    assert isinstance(target, loops.Access)
-    consume: loops.Stmt = loops.Assign(target, None, substitute_expr(rest, indices), update.at)
     order = ow_order(update.target, i_vars)
-    for m in reversed(order):
-        consume = loops.Loop(fresh[i_vars[m]], None, consume, update.at)
+    consume = _consume(update, rest, {i_vars[m]: fresh[i_vars[m]] for m in order})
     init = loops.Literal(_identity(update, format))
     begin = loops.Declare(name, init, at=update.at)
 
@@ -81,6 +76,17 @@ def precompute(
     stored = format.with_order(*(order[k] for k in format.order))
     temporaries = (*program.temporaries, (name, stored))
     return replace(program, body=place(program.body), temporaries=temporaries)
+
+
+def _consume(update: loops.Assign, value: loops.Expr, renamed: dict[str, str]) -> loops.Stmt:
+    """The loops that write the value to the result, over its indices by new names, in order."""
+    indices = {i: loops.Index(o) for i, o in renamed.items()}
+    target = substitute_expr(update.target, indices)
+    assert isinstance(target, loops.Access)
+    stmt: loops.Stmt = loops.Assign(target, None, substitute_expr(value, indices), update.at)
+    for index in reversed(renamed.values()):
+        stmt = loops.Loop(index, None, stmt, update.at)
+    return stmt
 
 
 def ow_order(target: loops.Access, i_vars: Sequence[str]) -> tuple[int, ...]:
