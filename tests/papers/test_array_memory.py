@@ -12,7 +12,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from tests.papers.test_work_memory import allocator
+from tests.papers.test_work_memory import allocator  # noqa: F401  # a fixture
 
 EXPERIMENTS = Path(__file__).with_name("experiments.py")
 ROWS = 20_000 * 24  # bytes: a row of tables and lists, and what is beside the arrays
@@ -26,7 +26,7 @@ GROWN = ("windows", "strides", "mxm min plus")  # whose entries are not known be
 @pytest.fixture(scope="module")
 def counted(request):
     """By experiment: the bytes it takes at its most, those of its result, and those of bounds."""
-    library = request.getfixturevalue(allocator.__name__)
+    library = request.getfixturevalue("allocator")
     done = subprocess.run(
         [sys.executable, str(EXPERIMENTS)],
         capture_output=True,
