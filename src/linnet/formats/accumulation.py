@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from linnet.imp.build import Builder
 
 _FIRST = 1024  # components that accumulate, where nobody says how many
+_FEW = 1 << 14  # components that are copied, not swapped
 _MOST = 1 << 40  # heads of a table
 
 
@@ -230,8 +231,12 @@ class Accumulation:
 
     # -- sort and merge --------------------------------------------------------------------------
 
-    def flush(self) -> None:
-        """Make a sorted run of what has accumulated, merge it into the all array, begin anew."""
+    def flush(self, last: bool = False) -> None:
+        """Make a sorted run of what has accumulated, merge it into the all array, begin anew.
+
+        If there is no all array yet, the run becomes it; but where more is to come, a few are
+        copied, so that arrays that an earlier call has made as large as they must be stay those.
+        """
         b, v, policy = self.b, self.v, type(self.policy)
         crd, order, slots, run, late = (
             self.array(name) for name in ("crd", "order", "slots", "run", "late")
@@ -253,7 +258,8 @@ class Accumulation:
             self._merge(n)
         old, old_val = self.all
         only = (imp.Swap(old, run), imp.Swap(old_val, late), imp.Assign(v.stored, n))
-        b.emit(imp.If(v.stored > 0, imp.Block(tuple(merge)), imp.Block(only)))
+        merges = v.stored > 0 if last else (v.stored > 0) | (n <= _FEW)
+        b.emit(imp.If(merges, imp.Block(tuple(merge)), imp.Block(only)))
         b.emit(imp.Assign(v.count, imp.ZERO))
 
     def _merge(self, n: imp.Var) -> None:

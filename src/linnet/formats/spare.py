@@ -27,7 +27,7 @@ _SHARE = 16
 _COUNT = 24  # and how many blocks of either kind
 _PAGE = 2 << 20  # a huge one: it would be cut up if a part of it were on offer
 _MADV_FREE = 8  # in Linux: "what is here is of no use, until somebody writes to it"
-_address = itemgetter(0)
+_address, _nbytes = itemgetter(0), itemgetter(1)
 
 
 def _library() -> ctypes.CDLL:
@@ -117,16 +117,17 @@ class Spare:
     def take(self, nbytes: int) -> Block:
         """A block of at least this size, and not of twice as much: its address and its size, or 0.
 
-        Its contents are anything.
+        The smallest that will do is taken, so that larger ones are there for who needs them; of
+        several, the latest. Its contents are anything.
         """
         for blocks in (self._small, self._large):
-            for block in reversed(list(blocks) if blocks else ()):
-                if nbytes <= block[1] < 2 * nbytes:
-                    try:
-                        del blocks[block]
-                        return block
-                    except KeyError:  # another thread was first
-                        continue
+            found = [b for b in reversed(list(blocks)) if nbytes <= b[1] < 2 * nbytes]
+            for block in sorted(found, key=_nbytes):
+                try:
+                    del blocks[block]
+                    return block
+                except KeyError:  # another thread was first
+                    continue
         return 0, 0
 
     def kept(self) -> dict[int, int]:

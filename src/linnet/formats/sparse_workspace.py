@@ -192,7 +192,7 @@ class SparseWorkspace(Inner):
         if self.policy.pipelined:
             Pipeline(accumulation).wait()
         with b.collect() as flush:
-            accumulation.flush()
+            accumulation.flush(last=True)
         b.emit(imp.If(v.count > 0, imp.Block(tuple(flush)), imp.EMPTY))
         accumulation.exchange()
         ptr = arrays["ptr"]

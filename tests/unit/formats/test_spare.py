@@ -61,6 +61,18 @@ def test_a_block_that_fits_is_used_again():
     C.free(address)
 
 
+def test_the_smallest_block_that_fits_is_taken():
+    """So that one that is a little larger is left for who needs it."""
+    spare = Spare()
+    small, first, large, last = (block(spare, n * LEAST) for n in (2, 3, 5, 3))
+    assert spare.take(3 * LEAST - 8) == (last, 3 * LEAST)
+    assert spare.take(3 * LEAST - 8) == (first, 3 * LEAST)
+    assert spare.take(3 * LEAST - 8) == (large, 5 * LEAST)
+    assert spare.take(LEAST + 8) == (small, 2 * LEAST)
+    for address in (small, first, large, last):
+        C.free(address)
+
+
 def test_what_is_kept_is_bounded():
     spare = Spare()
     for _ in range(10):
