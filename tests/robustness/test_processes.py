@@ -231,7 +231,7 @@ def test_a_fork_while_others_compile():
             stop.wait(0.02 * k)
             child = os.fork()
             if child == 0:
-                signal.alarm(30)
+                signal.alarm(300)
                 with ln.config(cache=False):
                     y = ln.kernel(_again())(vector(), A, x)
                 os._exit(0 if y.to_numpy().tolist() == expected else 1)
@@ -263,7 +263,7 @@ def test_a_fork_while_others_remember():
         assert key.asked.wait(30)
         child = os.fork()
         if child == 0:
-            signal.alarm(30)
+            signal.alarm(300)
             os._exit(memory.put("another", 0))
         assert _ends(child) == 0
     finally:
