@@ -36,7 +36,7 @@ _COMPONENT = 40  # bytes of a component: as it came, sorted, and its place
 _LINES = 2  # of operands that are waited for
 _IN_ORDER = 5.0  # for a place whose updates come row by row
 _BEGIN_ROWS = 4000.0  # to put an operand in order: a pass that counts, and one that copies
-_ROW, _EMPTY_ROW = 20.0, 1.5  # for a row of it
+_ROW, _EMPTY_ROW = 13.0, 1.5  # for a row of it
 
 
 @dataclass(frozen=True, slots=True)

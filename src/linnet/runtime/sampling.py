@@ -369,15 +369,17 @@ def _all(walk: _Walk, place: Ints, size: int, rows: int) -> Group:
 def _nearby(pair: Ints, place: Ints, row: int, size: int) -> float:
     """Among how many places those of neighbouring steps lie, by rows of so many: most of them.
 
-    Half of what lies evenly in a stretch is within a quarter of it from its middle. What is not
-    near may be anywhere: of a few steps, that is not told any better.
+    Half of what lies evenly in a stretch is within a quarter of it from its middle, which is one of
+    the rows and not counted. What is not near may be anywhere: of a few steps, that is not told
+    any better.
     """
-    order = np.lexsort((place, pair))
-    pair, rows = pair[order], place[order] // max(row, 1)
+    count = size // max(row, 1) + 1
+    pair, rows = np.divmod(np.unique(pair * count + place // max(row, 1)), count)
     starts = np.flatnonzero(np.diff(pair, prepend=-1))
     lengths = np.diff(starts, append=len(pair))
-    middle = np.repeat(rows[starts + lengths // 2], lengths)
-    reach = float(4 * np.median(np.abs(rows - middle)) + 1) * row
+    middle = starts + lengths // 2
+    apart = np.delete(np.abs(rows - np.repeat(rows[middle], lengths)), middle)
+    reach = float(4 * np.median(apart) + 1) * row if len(apart) else math.inf
     return reach if reach * _NEAR < size else math.inf
 
 

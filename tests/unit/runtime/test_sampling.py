@@ -211,6 +211,10 @@ def test_rows_that_are_near_are_seen_by_columns():
     assert 2 * n < found.groups[0].reach < 50 * n
     _, found = seen(PRODUCT, "k, i, j", ln.CSR, A=scattered, B=other)
     assert found.groups[0].reach == np.inf
+    for seed in range(6):  # one in a column: a row is not near because it is near itself
+        few = ln.asarray(matrix(n, n, n, seed), format=ln.CSC)
+        _, found = seen(PRODUCT, "k, i, j", ln.CSR, A=few, B=other)
+        assert found.groups[0].reach == np.inf
 
 
 def test_few_heavy_rows_are_found():
