@@ -15,6 +15,7 @@ from tests.robustness.kernels import accumulate, matrix, spgemm, spmv, vector
 import linnet as ln
 from linnet.errors import DiscordanceWarning, LifecycleError
 from linnet.formats import away
+from linnet.formats.buffers import GUARD
 from linnet.options import current
 from linnet.runtime.kernel import Kernel
 
@@ -146,6 +147,46 @@ def test_only_other_threads_are_waited_for():
     assert y.to_numpy().tolist() == [0, 0, 0]
     waiting.join()
     del away.TAKEN[id(y)]
+
+
+def test_no_tensor_is_taken_while_somebody_looks_whether_it_is(monkeypatch):
+    """It was brought and taken again between two looks: there were no contents, and no taker."""
+    free: list[bool] = []
+
+    class Looked(dict[int, int]):
+        def get(self, key: int, default: object = None) -> object:
+            with ThreadPoolExecutor(1) as pool:
+                free.append(pool.submit(could_take).result())
+            return super().get(key, default)
+
+    def could_take() -> bool:
+        got = GUARD.lock.acquire(blocking=False)
+        if got:
+            GUARD.lock.release()
+        return got
+
+    monkeypatch.setattr(away, "TAKEN", Looked())
+    y = vector()
+    assert y.shape is None
+    away.taken(y)
+    away.brought([y])
+    assert not away.TAKEN
+    assert free == [False, False]
+
+
+def test_a_result_that_two_write_is_read_by_others():
+    """One of them may take what the other brings, at once, and has no other contents to take."""
+    y, A, ones = vector(), ln.asarray(matrix(), format="csr"), np.ones(20)
+    expected = matrix().sum(axis=1).tolist()
+    spmv(y, A, ones)
+
+    def work(k: int) -> None:
+        for _ in range(200):
+            if k < 2:
+                spmv(y, A, ones)
+            assert y.to_numpy().tolist() == expected
+
+    together(4, work)
 
 
 def test_options_of_one_thread_are_its_own():

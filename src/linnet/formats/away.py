@@ -13,6 +13,8 @@ from collections.abc import Iterable
 from threading import get_ident
 from typing import TYPE_CHECKING
 
+from linnet.formats.buffers import GUARD
+
 if TYPE_CHECKING:
     from linnet.formats.contents import Contents
     from linnet.formats.tensor import Tensor
@@ -30,19 +32,21 @@ def taken(tensor: Tensor) -> None:
 
 
 def brought(tensors: Iterable[Tensor]) -> None:
-    """They are back, or gone for good; some may not have been taken."""
+    """They are back, or gone for good; some may not have been taken, or by another since."""
     me = get_ident()
-    for tensor in tensors:
-        if TAKEN.get(id(tensor)) == me:
-            TAKEN.pop(id(tensor), None)
+    with GUARD.lock:
+        for tensor in tensors:
+            if TAKEN.get(id(tensor)) == me:
+                del TAKEN[id(tensor)]
 
 
 def awaited(tensor: Tensor) -> Contents | None:
     """What a tensor holds, once it has been brought back; None if nobody is to bring it."""
     pause, me = _SHORT, get_ident()
-    while (contents := tensor._contents) is None:
-        if TAKEN.get(id(tensor), me) == me:
-            return tensor._contents  # it may have come between the two looks
+    while True:
+        with GUARD.lock:  # or it is brought, and taken again, between two looks
+            contents = tensor._contents
+            if contents is not None or TAKEN.get(id(tensor), me) == me:
+                return contents
         time.sleep(pause)
         pause = min(2 * pause, _LONG)
-    return contents
