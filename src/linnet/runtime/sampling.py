@@ -373,8 +373,9 @@ def _nearby(pair: Ints, place: Ints, row: int, size: int) -> float:
     the rows and not counted. What is not near may be anywhere: of a few steps, that is not told
     any better.
     """
-    count = size // max(row, 1) + 1
-    pair, rows = np.divmod(np.unique(pair * count + place // max(row, 1)), count)
+    rows, rank = np.unique(place // max(row, 1), return_inverse=True)  # of 2**60, a few
+    pair, rank = np.divmod(np.unique(pair * len(rows) + rank), max(len(rows), 1))
+    rows = rows[rank]
     starts = np.flatnonzero(np.diff(pair, prepend=-1))
     lengths = np.diff(starts, append=len(pair))
     middle = starts + lengths // 2

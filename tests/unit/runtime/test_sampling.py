@@ -19,7 +19,7 @@ from linnet.frontend.text import parse_text
 from linnet.normalize.caches import Caches
 from linnet.normalize.choice import Choice, choose
 from linnet.normalize.workspaces import by_place
-from linnet.runtime.sampling import is_uneven, sample
+from linnet.runtime.sampling import _nearby, is_uneven, sample
 
 AT_HAND = Caches(1 << 20, 1 << 25)
 
@@ -231,3 +231,11 @@ def test_few_heavy_rows_are_found():
     total = float(np.diff(heavy.tocsc().indptr) @ np.diff(other.indptr))
     assert sum(g.updates * g.weight for g in found.groups) == pytest.approx(total, rel=0.35)
     assert found.updates > n / 2
+
+
+def test_rows_of_neighbouring_steps_are_compared_however_many_there_are():
+    """Pairs of steps and rows were numbered together: beyond 2**63 the numbers wrapped around."""
+    for size in (10**6, 2**61):
+        pair, second = np.arange(40) // 2, np.arange(40) % 2
+        assert _nearby(pair, size // 3 + second, 1, size) == 5
+        assert _nearby(pair, second * (size // 2), 1, size) == np.inf
