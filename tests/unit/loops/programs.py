@@ -66,11 +66,13 @@ def exprs(draw, indices: tuple[str, ...], names: tuple[str, ...], depth: int) ->
 
 
 @st.composite
-def accesses(draw, indices: tuple[str, ...], names: tuple[str, ...], depth: int) -> loops.Access:
+def accesses(
+    draw, indices: tuple[str, ...], names: tuple[str, ...], depth: int, read: bool = True
+) -> loops.Access:
     tensor = draw(st.sampled_from(sorted(TENSORS)))
     found = tuple(draw(_index(indices, names, depth)) for _ in range(TENSORS[tensor]))
-    words = st.sampled_from(["", "", "gallop", "walk", "follow", "permissive"])
-    protocols = tuple(draw(words) for _ in found)
+    words = ["", "", "gallop", "walk", "follow"] + ["permissive"] * read  # nothing writes outside
+    protocols = tuple(draw(st.sampled_from(words)) for _ in found)
     return loops.Access(tensor, found, protocols if any(protocols) else ())
 
 
@@ -92,7 +94,7 @@ def stmts(draw, indices: tuple[str, ...], names: tuple[str, ...], depth: int) ->
     match draw(st.sampled_from(kinds)):
         case "assign":
             op = draw(st.sampled_from([None, *UPDATES]))
-            target, value = draw(accesses(indices, names, 1)), draw(expr)
+            target, value = draw(accesses(indices, names, 1, read=False)), draw(expr)
             if _reads(value, target):
                 # `s = s + 1` is read as an update, `s = fmod(s, s)` as none: `s -= …` is one
                 op = FUNCTIONS["subtract"]

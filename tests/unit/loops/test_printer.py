@@ -55,7 +55,7 @@ def test_a_program():
                     elif i == j:
                         C[i, j] = min(C[i, j], d)
                     else:
-                        C[i, ~(j + 1)] |= 1 if d < B[ln.gallop(i), j] else 0
+                        C[i, j + 1] |= 1 if d < B[ln.gallop(i), ~(j + 1)] else 0
                 ln.thaw(w)
             return C""")
     assert show(parse_text(text)) == text
