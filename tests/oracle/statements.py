@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from math import inf
 
+from tests.oracle.data import square
 from tests.oracle.expressions import Expressions
 from tests.oracle.formats import INSERTING, RESULTS, WRITTEN, formats, workspaces
 from tests.oracle.indices import combine
@@ -265,15 +266,17 @@ class Statements(Expressions):
         """An output whose modes are some of the indices of the loops around."""
         name, running = f"Y{len(self.outputs)}", self.shuffled(list(scope.loops))
         count = max(len(running) - self.choose((0, 1, 0, 2)), 0)
+        dims = tuple(r.dim for r in running[:count])
         format = self.draw(formats(count, self.kinds(RESULTS)))
+        if square(dims, format) != dims:
+            format = self.draw(formats(count, RESULTS))
         alike = [t.format for t in self.tensors.values() if t.name in self.operands()]
-        alike = [f for f in alike if f.ndim == count]
+        alike = [f for f in alike if f.ndim == count and square(dims, f) == dims]
         if alike and self.one_in(6):
             format = self.choose(alike)
         self.outputs.append(name)
         if any(r.guest for r in running[:count]):
             self.visited.add(name)
-        dims = tuple(r.dim for r in running[:count])
         self.tensors[name] = Known(name, dims, format, fill_size(format))
         return loops.Access(name, tuple(loops.Index(r.index) for r in running[:count]))
 
