@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from tests.levels.samples import ALL, nest
+from tests.oracle.check import BACKENDS
 
 import linnet as ln
 from linnet.errors import IndexBoundsError
@@ -124,3 +125,25 @@ def test_a_result_is_called_by_its_name(letter):
     """Also where it is written to a workspace first."""
     with pytest.raises(IndexBoundsError, match="an index of `y` leaves its dimension"):
         one_further(ln.empty_tensor(nest(letter)), np.ones(3))
+
+
+@ln.kernel
+def declared_in_a_loop(y, n):
+    w = ln.temp(ln.SparseByteMap(ln.SparseHash(ln.Element(0.0))))
+    ln.declare(y, 0, (n.shape[0], n.shape[0]))
+    for k in range(n.shape[0]):
+        ln.declare(w, 0, (k + 1, k + 1))
+        for j in range(k + 1):
+            y[k, j] = ln.coalesce(w[~(k - j), ~(j * 2)], 3)
+    return y
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_the_bounds_of_a_temporary_are_those_it_was_declared_with(backend):
+    """Where nothing is stored, too, and where no caller could know them."""
+    n = np.zeros(4)
+    with ln.config(backend=backend):
+        found = declared_in_a_loop(ln.empty_tensor(ln.DENSE(2)), n).to_numpy()
+    expected = [[3.0 if j <= k < 2 * j else 0.0 for j in range(4)] for k in range(4)]
+    assert found.tolist() == expected
+    assert declared_in_a_loop.reference(ln.empty_tensor(ln.DENSE(2)), n)["y"].tolist() == expected

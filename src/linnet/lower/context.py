@@ -200,7 +200,9 @@ def _within_bounds(access: loops.Access, storage: Storage, fill: loops.Literal) 
     nothing = loops.Value(imp.Call(MISSING, (imp.Const(0, imp.INT),), fill.dtype))
     for index, protocol, mode in zip(rest, protocols, modes, strict=True):
         if protocol == "permissive":
-            dim = loops.Dimension(storage.name, mode)
+            dim: loops.Expr = loops.Dimension(storage.name, mode)
+            if storage.temporary:  # what it was declared with, which callers may not know
+                dim = loops.Value(storage.dims[mode])
             low = loops.Call(greater_equal, (index, loops.Literal(0)))
             inside = loops.Call(logical_and, (low, loops.Call(less, (index, dim))))
             value = loops.Call(where, (inside, value, nothing))
