@@ -34,6 +34,7 @@ from linnet.arrays import apply
 from linnet.errors import DTypeError, ShapeError, SingularError
 from linnet.formats.located import located
 from linnet.formats.tensor import Tensor
+from linnet.runtime.operation import by_kernels
 
 __all__ = [
     "cholesky", "cross", "det", "diagonal", "eig", "eigh", "eigvals", "eigvalsh", "inv", "matmul",
@@ -81,6 +82,7 @@ class SVDResult(NamedTuple):
 # -- compiled --------------------------------------------------------------------------------------
 
 
+@by_kernels
 @located
 def diagonal(x: Array, /, *, offset: int = 0) -> Tensor:
     """A diagonal of every matrix in a stack."""

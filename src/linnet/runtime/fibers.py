@@ -13,6 +13,7 @@ from linnet.runtime.routine import Routine
 
 Ints: TypeAlias = NDArray[Any]
 _SIGN = np.int64(-(2**63))
+_SMALL = 16  # entries of a fiber that are put where they belong by counting
 
 
 def sort_each(
@@ -97,24 +98,66 @@ def arrange_each(
     idx: MutableSequence[int],
     values: MutableSequence[float],
     words: MutableSequence[int],
+    ranks: MutableSequence[int],
+    keys: MutableSequence[int],
     held: MutableSequence[float],
 ) -> None:
-    """Sort entries of fibers in place, by coordinates that differ; the rest is room for a fiber.
-
-    What is sorted are words, each of a coordinate and the place of its value.
-    """
+    """Sort entries of fibers in place, by coordinates that differ; the rest is room for a fiber."""
+    end = ptr[count] - _SMALL
     for p in range(count):
         lo, n = ptr[p], ptr[p + 1] - ptr[p]
-        bits = 4
-        while n >> bits > 0:
-            bits += 1
-        for t in range(n):
-            words[t] = (idx[lo + t] << bits) | t
-            held[t] = values[lo + t]
-        sort(words, 0, n)
-        for t in range(n):
-            idx[lo + t] = words[t] >> bits
-            values[lo + t] = held[words[t] & ((1 << bits) - 1)]
+        if n <= _SMALL and lo <= end:
+            _arrange_small(lo, n, idx, values, ranks, keys, held)
+        else:
+            _arrange(lo, n, idx, values, words, held)
+
+
+def _arrange_small(
+    lo: int,
+    n: int,
+    idx: MutableSequence[int],
+    values: MutableSequence[float],
+    ranks: MutableSequence[int],
+    keys: MutableSequence[int],
+    held: MutableSequence[float],
+) -> None:
+    """Each goes where as many are before it as have smaller coordinates, without branches.
+
+    Those behind the fiber are counted along, so that all that are counted fill vectors.
+    """
+    for t in range(_SMALL):
+        ranks[t] = 0
+    for s in range(n):
+        key = idx[lo + s]
+        for t in range(_SMALL):
+            ranks[t] += key < idx[lo + t]
+    for t in range(n):
+        keys[t] = idx[lo + t]
+        held[t] = values[lo + t]
+    for t in range(n):
+        idx[lo + ranks[t]] = keys[t]
+        values[lo + ranks[t]] = held[t]
+
+
+def _arrange(
+    lo: int,
+    n: int,
+    idx: MutableSequence[int],
+    values: MutableSequence[float],
+    words: MutableSequence[int],
+    held: MutableSequence[float],
+) -> None:
+    """What is sorted are words, each of a coordinate and the place of its value."""
+    bits = 4
+    while n >> bits > 0:
+        bits += 1
+    for t in range(n):
+        words[t] = (idx[lo + t] << bits) | t
+        held[t] = values[lo + t]
+    sort(words, 0, n)
+    for t in range(n):
+        idx[lo + t] = words[t] >> bits
+        values[lo + t] = held[words[t] & ((1 << bits) - 1)]
 
 
 def sort_indices_each(ptr: Sequence[int], count: int, idx: MutableSequence[int]) -> None:
@@ -133,7 +176,8 @@ def arrange_fibers(ptr: Ints, idx: Ints, values: NDArray[Any] | None) -> None:
         return
     most = int(np.diff(ptr).max(initial=0))
     words, held = np.empty(most, np.int64), np.empty(most, values.dtype)
-    _arrange_each(ptr, len(ptr) - 1, idx, values, words, held)
+    ranks, keys = np.empty(_SMALL, idx.dtype), np.empty(_SMALL, idx.dtype)
+    _arrange_each(ptr, len(ptr) - 1, idx, values, words, ranks, keys, held)
 
 
 def fits_words(size: int, most: int) -> bool:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Sequence
+from functools import cache
 from types import FunctionType
 from typing import Any, TypeAlias
 
@@ -97,4 +98,10 @@ def _type_of(arg: Argument) -> str:
         return imp.INT
     if arg.ndim != 1 or not (arg.flags.c_contiguous and arg.dtype.isnative):
         raise InternalError(f"not a plain array: {arg.ndim}-d {arg.dtype}")
-    return f"{arg.dtype}*"
+    return _pointer(arg.dtype)
+
+
+@cache
+def _pointer(dtype: np.dtype[Any]) -> str:
+    """The type of an array; NumPy takes long to spell a dtype."""
+    return f"{dtype}*"
