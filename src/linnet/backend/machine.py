@@ -70,6 +70,12 @@ def assembly(text: str) -> str:
         return result
 
 
+def optimized(text: str) -> str:
+    """The module as it is when LLVM has optimized it, for reading."""
+    with _lock:
+        return str(_optimized(text, _target()))
+
+
 def _optimized(text: str, target: _Target) -> object:
     llvm = target.binding
     try:

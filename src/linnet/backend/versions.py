@@ -23,6 +23,9 @@ from linnet.records import dataclass
 
 _LONG = 32  # iterations from which on it pays to have several accumulators, or to unroll
 _UNROLLED = '!"llvm.loop.unroll.count", i32 2'
+# No loop is left of its vectors, however short they are: what they work on stays in registers.
+_WHOLE = '!"llvm.loop.vectorize.followup_vectorized", !{!"llvm.loop.unroll.full"}'
+_STRIP = 64  # iterations, of which that is done
 _VECTOR = 32  # bytes: longer vectors leave more for the loop after them
 
 
@@ -59,11 +62,19 @@ def versions(loop: imp.For) -> tuple[Version, ...]:
             Version(0, _hints(1, width=width), few=True),
         )
     if not is_short(loop):
-        return (Version(0, ()),)
+        return (Version(0, (_WHOLE,) if _is_strip(loop) else ()),)
     if gathers(loop):  # one by one: to gather a vector takes as long as to load its elements
         return (Version(_LONG, _hints(4, width=1)), Version(0, _hints(1, width=1)))
     width = _VECTOR // BYTES[TYPES[sums[0].dtype]]
     return (Version(0, _hints(1, width=width), few=True),)
+
+
+def _is_strip(loop: imp.For) -> bool:
+    """Whether a loop runs a few times, however often it is come by: over a part of a row."""
+    match fold(imp.widen(loop.stop) - imp.widen(loop.start)):
+        case imp.Const(int(length), _):
+            return length <= _STRIP and streams(loop)
+    return False
 
 
 def _is_no_vector(loop: imp.For) -> bool:

@@ -5,7 +5,12 @@ from __future__ import annotations
 import pytest
 
 from linnet import imp
+from linnet.backend import llvm, machine
 from linnet.backend.versions import versions
+from linnet.imp.hold_rows import hold_rows
+from linnet.imp.printer import show
+from linnet.imp.simplify import simplify
+from tests.unit.imp.test_hold_rows import spmm
 
 N, I, Q, S = imp.Var("n"), imp.Var("i"), imp.Var("q"), imp.Var("s", "float64")
 PTR, IDX = imp.Buffer("ptr", "int32"), imp.Buffer("idx", "int32")
@@ -49,6 +54,42 @@ def test_dimensions_are_long():
 def part(*body: imp.Stmt, stop: imp.Expr = N) -> imp.For:
     """A loop over a part of a dimension."""
     return imp.For(Q, I, stop, imp.Block(body))
+
+
+def strip(*body: imp.Stmt, count: int = 32) -> imp.For:
+    """A loop over a part of a row that vectors hold."""
+    return imp.For(Q, imp.ZERO, imp.Const(count, imp.INT), imp.Block(body))
+
+
+HELD, AT = imp.Buffer("held", "float64"), imp.Var("at")
+TO_HELD = imp.Store(HELD, Q, HELD[Q] + X[AT + Q])
+
+
+def test_no_loop_is_left_of_a_strip():
+    (only,) = versions(strip(TO_HELD))
+    assert any("unroll.full" in hint for hint in only.hints)
+
+
+@pytest.mark.parametrize(
+    "loop",
+    [
+        strip(TO_HELD, count=1000),
+        imp.For(Q, imp.ZERO, N, imp.Block((TO_HELD,))),
+        strip(imp.Store(HELD, Q, X[imp.widen(IDX[Q])])),
+    ],
+)
+def test_other_loops_stay_loops(loop):
+    (only,) = versions(loop)
+    assert not any("unroll" in hint for hint in only.hints)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "int32", "int64"])
+def test_what_is_held_is_in_registers(dtype):
+    kernel = simplify(hold_rows(spmm(dtype)))
+    assert "held" in show(kernel)
+    text = llvm.render(kernel)
+    assert "alloca" in text
+    assert "alloca" not in machine.optimized(text)
 
 
 BYTES, OUT = imp.Buffer("img", "uint8"), imp.Buffer("out", "uint8")
