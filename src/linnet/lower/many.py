@@ -18,7 +18,6 @@ from linnet import imp, loops
 from linnet.algebra.dtypes import concrete, kind
 from linnet.algebra.function import Function
 from linnet.algebra.table import add, multiply
-from linnet.formats.fiber import Fiber, Register
 from linnet.imp.fold import fold
 from linnet.imp.functions import MATH
 from linnet.loops.rewrite import is_left, point_of, walk
@@ -53,16 +52,26 @@ def many(ctx: Context, stmt: loops.Stmt, times: imp.Expr) -> Many | None:
     if isinstance(stmt, loops.Loop):
         inner = many(ctx, _only(stmt.body), times) if _is_plain(stmt) else None
         return None if inner is None else replace(inner, within=(stmt, *inner.within))
-    if not isinstance(stmt, loops.Assign) or not isinstance(stmt.target.tensor, Fiber | Register):
+    if not isinstance(stmt, loops.Assign) or stmt.target.indices:
         return None
-    op, dtype = stmt.op, stmt.target.tensor.storage.format.dtype
+    found, storage = combining(ctx, stmt), storage_of(stmt.target)
+    if found is None or storage is None:
+        return None
+    assert storage.format.dtype is not None
+    return Many(stmt, found, times, storage.format.dtype)
+
+
+def combining(ctx: Context, stmt: loops.Assign) -> Function | None:
+    """The function of two values that says what an update by one and by the other amounts to."""
+    op, storage = stmt.op, storage_of(stmt.target)
+    if op is None or storage is None:
+        return None
+    dtype = storage.format.dtype
     assert dtype is not None
-    if stmt.target.indices or op is None:
-        return None
     by = {"times": add, "power": multiply}.get(op.repeat, op if op.associative else None)
     if by is None or not stays(op, dtype, dtype_of(stmt.value, ctx.facts.types)):
         return None
-    return Many(stmt, by, times, dtype) if stays(by, dtype, dtype) else None
+    return by if stays(by, dtype, dtype) else None
 
 
 def _only(body: loops.Stmt) -> loops.Stmt:

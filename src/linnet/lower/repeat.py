@@ -1,11 +1,13 @@
 """Loops whose body does not depend on the index: `n` updates become one, or a few.
 
 A sum is a product, `s + n * x`; a maximum is taken once. Products, and sums that are not one
-multiplication, take more than a statement (`lower.many`).
+multiplication, take more than a statement (`lower.many`). Loops in the body are run once, for all
+iterations: of equal rows, one is looked at.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 
 from linnet import imp, loops
@@ -16,7 +18,7 @@ from linnet.formats.fiber import Fiber, Register
 from linnet.loops.rewrite import accesses, walk
 from linnet.loops.types import dtype_of
 from linnet.lower.context import Context, name_of
-from linnet.lower.many import LowerStmt, Many, lower_many, many, stays
+from linnet.lower.many import LowerStmt, Many, combining, lower_many, many, stays
 
 
 def lower_repeated(
@@ -60,7 +62,8 @@ def _times(
     """What does `times` of a statement; what begins anew in each iteration is done once."""
     if begins_anew(stmt, declared):
         return stmt
-    return repeat(ctx, stmt, times) or many(ctx, stmt, times)
+    found = repeat(ctx, stmt, times, declared) or many(ctx, stmt, times)
+    return found or _inward(ctx, stmt, times, declared)
 
 
 def declared_in(body: loops.Stmt) -> frozenset[str]:
@@ -127,13 +130,44 @@ def _in_any_order(ops: list[Function | None]) -> bool:
     return len(ops) == 1 or (alike and (first is None or first.commutative))
 
 
-def repeat(ctx: Context, stmt: loops.Stmt, times: imp.Expr) -> loops.Stmt | None:
+def repeat(
+    ctx: Context, stmt: loops.Stmt, times: imp.Expr, declared: frozenset[str] = frozenset()
+) -> loops.Stmt | None:
     """One statement that does what `times` of `stmt` do, or None."""
-    if isinstance(stmt, loops.Loop):
-        return _repeat_loop(ctx, stmt, times)
-    if not isinstance(stmt, loops.Assign) or not isinstance(stmt.target.tensor, Fiber | Register):
-        return None
-    if stmt.target.indices:
+    return _each(stmt, declared, lambda update: _repeat_update(ctx, update, times))
+
+
+def _each(
+    stmt: loops.Stmt, declared: frozenset[str], change: Callable[[loops.Assign], loops.Stmt | None]
+) -> loops.Stmt | None:
+    """A statement in which every update is changed, and what begins anew is as it was.
+
+    None if one of them cannot be, or if there is something else that lasts.
+    """
+
+    def inside(stmt: loops.Stmt) -> loops.Stmt | None:
+        return _each(stmt, declared, change)
+
+    if begins_anew(stmt, declared) or isinstance(stmt, loops.Break):
+        return stmt
+    match stmt:
+        case loops.Assign():
+            return change(stmt)
+        case loops.Loop(_, _, body) | loops.Let(_, _, body):
+            more = inside(body)
+            return None if more is None else replace(stmt, body=more)
+        case loops.If(_, then, orelse):
+            yes, no = inside(then), inside(orelse)
+            return None if yes is None or no is None else replace(stmt, then=yes, orelse=no)
+        case loops.Block(stmts):
+            found = [s for one in stmts if (s := inside(one)) is not None]
+            return loops.Block(tuple(found)) if len(found) == len(stmts) else None
+    return None
+
+
+def _repeat_update(ctx: Context, stmt: loops.Assign, times: imp.Expr) -> loops.Assign | None:
+    """An update that does what `times` of it do."""
+    if not isinstance(stmt.target.tensor, Fiber | Register):
         return None
     op, dtype = stmt.op, stmt.target.tensor.storage.format.dtype
     assert dtype is not None
@@ -151,10 +185,18 @@ def repeat(ctx: Context, stmt: loops.Stmt, times: imp.Expr) -> loops.Stmt | None
     return None
 
 
-def _repeat_loop(ctx: Context, loop: loops.Loop, times: imp.Expr) -> loops.Loop | None:
-    """A loop of which each iteration does `times` as much, if all of them do the same."""
-    if any(isinstance(n, loops.Index) and n.name == loop.index for n in walk(loop.body)):
-        return None
-    more = [repeat(ctx, s, times) for s in _statements(loop.body)]
-    found = tuple([s for s in more if s is not None])
-    return replace(loop, body=loops.Block(found)) if len(found) == len(more) else None
+def _inward(
+    ctx: Context, stmt: loops.Stmt, times: imp.Expr, declared: frozenset[str]
+) -> loops.Stmt | None:
+    """`for i: for j: s *= x[j]` as `for j: for i: s *= x[j]`, and that by what x is in a run."""
+
+    def change(update: loops.Assign) -> loops.Stmt | None:
+        once, op = _repeat_update(ctx, update, times), update.op
+        if once is not None or op is None or combining(ctx, update) is None:
+            return once
+        if not op.commutative and op.repeat != "power":
+            return None
+        all_of_them = loops.Extent(loops.Literal(0), loops.Value(times))
+        return loops.Loop(ctx.b.names.fresh("n"), all_of_them, update)
+
+    return _each(stmt, declared, change)
