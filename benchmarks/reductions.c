@@ -3,21 +3,27 @@
 // `numbers` below knows of no NaN: `a > b ? a : b` is a number again after one.
 #include "result.h"
 
-typedef double Eight __attribute__((vector_size(64), aligned(8)));
-typedef i64 Flags __attribute__((vector_size(64)));
+// Vectors as the processor has them: cc takes longer ones apart, element by element.
+#ifdef __AVX512F__
+enum { LANES = 8 };
+#else
+enum { LANES = 4 };
+#endif
+typedef double Vector __attribute__((vector_size(8 * LANES), aligned(8)));
+typedef i64 Flags __attribute__((vector_size(8 * LANES)));
 
-// Eight maxima, and where a NaN was among the values: nothing waits for the test.
-typedef struct { Eight most; Flags nan; } Most;
+// A vector of maxima, and where a NaN was among the values: nothing waits for the test.
+typedef struct { Vector most; Flags nan; } Most;
 
 static inline Most first(const double *v) {
-    Eight x = *(const Eight *)v;
+    Vector x = *(const Vector *)v;
     return (Most){x, x != x};
 }
 
 static inline void take(Most *m, const double *v) {
-    Eight x = *(const Eight *)v;
+    Vector x = *(const Vector *)v;
     Flags more = m->most > x;
-    m->most = (Eight)((more & (Flags)m->most) | (~more & (Flags)x));
+    m->most = (Vector)((more & (Flags)m->most) | (~more & (Flags)x));
     m->nan |= x != x;
 }
 
@@ -51,8 +57,8 @@ i64 row_max(i64 n, const i32 *restrict ptr, const double *restrict val, double *
         double s = -INFINITY;
         if (end - q >= 16) {
             Most m = first(val + q);
-            for (q += 8; q + 7 < end; q += 8) take(&m, val + q);
-            for (int k = 0; k < 8; k++) s = larger(s, m.most[k]), nan |= m.nan[k];
+            for (q += LANES; q + LANES <= end; q += LANES) take(&m, val + q);
+            for (int k = 0; k < LANES; k++) s = larger(s, m.most[k]), nan |= m.nan[k];
         }
         for (; q < end; q++) s = larger(s, val[q]), nan |= val[q] != val[q];
         y[i] = nan ? NAN : s;
@@ -110,11 +116,13 @@ double total_sum(i64 n, const i32 *restrict ptr, const double *restrict val) {
 double total_max(i64 n, const i32 *restrict ptr, const double *restrict val) {
     i64 q = ptr[0], end = ptr[n], nan = 0;
     double s = -INFINITY;
-    if (end - q >= 32) {
+    if (end - q >= 4 * LANES) {
         Most m[4];
-        for (int k = 0; k < 4; k++) m[k] = first(val + q + 8 * k);
-        for (q += 32; q + 31 < end; q += 32) for (int k = 0; k < 4; k++) take(m + k, val + q + 8 * k);
-        for (int k = 0; k < 32; k++) s = larger(s, m[k / 8].most[k % 8]), nan |= m[k / 8].nan[k % 8];
+        for (int k = 0; k < 4; k++) m[k] = first(val + q + LANES * k);
+        for (q += 4 * LANES; q + 4 * LANES <= end; q += 4 * LANES)
+            for (int k = 0; k < 4; k++) take(m + k, val + q + LANES * k);
+        for (int k = 0; k < 4; k++)
+            for (int l = 0; l < LANES; l++) s = larger(s, m[k].most[l]), nan |= m[k].nan[l];
     }
     for (; q < end; q++) s = larger(s, val[q]), nan |= val[q] != val[q];
     return nan ? NAN : s;
