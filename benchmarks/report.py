@@ -11,6 +11,8 @@ from datetime import date
 from importlib import metadata
 from pathlib import Path
 
+from llvmlite.binding import get_host_cpu_name
+
 from benchmarks.harness import Outcome
 
 HEAD = (
@@ -125,7 +127,7 @@ def machine() -> dict[str, str]:
         cpu = next(lines, f":{cpu}").split(":", 1)[1].strip()
     found = {
         "date": date.today().isoformat(),
-        "cpu": f"{cpu}, {os.cpu_count()} cores",
+        "cpu": f"{cpu} ({get_host_cpu_name()}), {os.cpu_count()} cores",
         "system": f"{platform.system()} {platform.machine()}, Python {platform.python_version()}",
         "cc": _first_line(["cc", "--version"]),
     }
