@@ -282,11 +282,14 @@ def call(s: Scope, e: imp.Call) -> str:
 
 
 def arguments(s: Scope, e: imp.Call) -> list[str]:
-    """The arguments of a call."""
-    return [
-        s.names[a.buffer.name] if isinstance(a, imp.Address) else assigned(s, a, a.dtype)
-        for a in e.args
-    ]
+    """The arguments of a call. A macro, as of isnan, goes by their type; functions convert them."""
+
+    def argument(a: imp.Expr | imp.Address) -> str:
+        if isinstance(a, imp.Address):
+            return s.names[a.buffer.name]
+        return plain(s, a) if e.function in prelude.TESTS else assigned(s, a, a.dtype)
+
+    return [argument(a) for a in e.args]
 
 
 def _function(s: Scope, e: imp.Call) -> str:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 
 from linnet import imp
+from linnet.imp.functions import TESTS
 from linnet.imp.interpret import convert, operate
 
 _EQUALITY = ("==", "!=")
@@ -40,6 +41,8 @@ def fold(e: imp.Expr) -> imp.Expr:
             return _cast(e)
         case imp.Select():
             return _select(e)
+        case imp.Call(name, (imp.Const(value, dtype),)) if name in TESTS and dtype[0] == "f":
+            return imp.Const(bool(TESTS[name](convert(value, dtype))), imp.BOOL)
         case _:
             return e
 

@@ -26,6 +26,7 @@ from linnet.lower.expressions import lower_expr
 from linnet.lower.unfurl import ceil_div
 from linnet.normalize.affine import MIRRORED, affine_of, residue_of
 
+_FAR = 1 << 62  # no index is that large, nor its sum with another
 _MOST = 32  # parts into which the loops of a nest are cut, all together
 
 
@@ -77,28 +78,52 @@ def mask_looplet(ctx: Context, mask: Mask, index: imp.Var, hi: imp.Expr, point: 
         relation, a, b = MIRRORED[relation], b, a
         affine = affine_of(a, index.name, set())
     assert affine is not None
-    value = lower_expr(ctx, b, imp.INT) - lower_expr(ctx, affine[1], imp.INT)
+    value = _bound(ctx, b, affine[1])
     bound = ctx.b.let(f"{index.name}_bound", value)
     ctx.known.introduce(bound, value)
-    return Sequence(_phases(relation, bound))
+    after = imp.minimum(bound, hi) + 1 if _is_far(b) else bound + 1
+    return Sequence(_phases(relation, bound, after))
 
 
-def _phases(relation: str, bound: imp.Expr) -> tuple[Phase, ...]:
-    """The phases of `index relation bound`."""
+def _bound(ctx: Context, value: loops.Expr, shift: loops.Expr) -> imp.Expr:
+    """The index of which `index + shift` is a value; for one that is too far away, another such.
+
+    That holds for shifts that are near themselves. Else the difference wraps around as sums do.
+    """
+    found, by = lower_expr(ctx, value, imp.INT), lower_expr(ctx, shift, imp.INT)
+    if shift != loops.Literal(0) and _is_far(value) and not _is_far(shift):
+        found = imp.minimum(imp.maximum(found, -_FAR), _FAR)
+    return found - by
+
+
+def _is_far(expr: loops.Expr) -> bool:
+    """Whether a number may be any at all; indices, and what is near them, are small."""
+    match expr:
+        case loops.Call(_, args):
+            return any(_is_far(a) for a in args)
+        case loops.Literal(value):
+            return abs(int(value)) >= _FAR  # type: ignore[arg-type]
+        case loops.Value():
+            return True
+    return False
+
+
+def _phases(relation: str, bound: imp.Expr, after: imp.Expr) -> tuple[Phase, ...]:
+    """The phases of `index relation bound`, where an index behind the bound is one `after` it."""
     yes, no = Run(Truth(True)), Run(Truth(False))
     match relation:
         case "less":
             return Phase(bound, yes), Phase(None, no)
         case "less_equal":
-            return Phase(bound + 1, yes), Phase(None, no)
+            return Phase(after, yes), Phase(None, no)
         case "greater":
-            return Phase(bound + 1, no), Phase(None, yes)
+            return Phase(after, no), Phase(None, yes)
         case "greater_equal":
             return Phase(bound, no), Phase(None, yes)
         case "equal":
-            return Phase(bound, no), Phase(bound + 1, yes), Phase(None, no)
+            return Phase(bound, no), Phase(after, yes), Phase(None, no)
         case _:
-            return Phase(bound, yes), Phase(bound + 1, no), Phase(None, yes)
+            return Phase(bound, yes), Phase(after, no), Phase(None, yes)
 
 
 def residue_looplet(

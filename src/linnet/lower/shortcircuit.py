@@ -72,6 +72,8 @@ def settled(body: loops.Stmt) -> Settled | None:
             return None
         if register.var.name.startswith(MISSING):
             return None  # beyond the bounds, where every iteration is an error
+        if any(level.limit for level in register.storage.format.levels):
+            return None  # the value may be that of another index, and the first update an error
         if ops.setdefault(register.var, op) is not op:
             return None  # what is final for the one is not for the other
         asked = asked and register.storage.format.leaf.short_circuit
