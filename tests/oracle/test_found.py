@@ -591,3 +591,23 @@ def test_what_meets_is_counted_of_matrices_only():
     A = ln.asarray(np.arange(8.0).reshape(2, 2, 2), format=ln.Dense(pairs))
     args = {"Y": ln.empty_tensor(ln.Dense(lists)), "A": A}
     check(Subject.of(f.program, args), args)
+
+
+@pytest.mark.parametrize("level", [ln.SparseList, ln.RunList, ln.SparseRunList, ln.Dense])
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_one_of_two_may_be_there(level, backend):
+    """Of `coalesce(A[~i], B[~(i - 4)], 9)`, `A` is there where `B` is not."""
+
+    @ln.kernel
+    def f(y, A, B, C):
+        y[...] = 0
+        for i in range(C.shape[0]):
+            y[i] = ln.coalesce(A[~i], B[~(i - 4)], 9)
+        return y
+
+    a, b = np.array([0.0, 2.0, 2.0, 0.0, 5.0]), np.array([1.0, 1.0, 0.0])
+    format = level(ln.Element(0.0))
+    given = [ln.asarray(x, format=format) for x in (a, b)]
+    with ln.config(backend=backend):
+        found = f(ln.empty_tensor(format), *given, ln.asarray(np.zeros(9)))
+    ln.testing.assert_equal(found, np.array([*a, 1.0, 0.0, 9.0, 9.0]))

@@ -16,6 +16,7 @@ from linnet.algebra.dtypes import Number, promote
 from linnet.api.dtypes import astype
 from linnet.api.operands import Array, as_tensor, axis_number, dtype_of, shape_of, whole
 from linnet.api.programs import is_large
+from linnet.api.runs import has_runs, is_long
 from linnet.api.storage import alike, build, dense, entries, is_dense, refuse_large, typed
 from linnet.errors import ArgumentError, FormatError, ShapeError
 from linnet.formats.format import Format
@@ -46,7 +47,7 @@ def concat(arrays: Sequence[Array], /, *, axis: int | None = 0) -> Tensor:
         return dense(np.concatenate([x.to_numpy() for x in given], d))
     format = _common_format(given)
     given = [_filled(x, format) for x in given]
-    if is_large(*given):
+    if is_large(*given) or is_long(*given):
         return api.moves.joined(given, d, format)
     starts = np.cumsum([0, *(shape_of(x)[d] for x in given)])
     shape = tuple(int(starts[-1]) if m == d else n for m, n in enumerate(shape_of(given[0])))
@@ -77,7 +78,7 @@ def _filled(x: Tensor, format: Format) -> Tensor:
     fill = x.contents().format.fill_value
     if _same(fill, format.fill_value):
         return x
-    if not is_dense(x.contents().format):
+    if not is_dense(x.contents().format) and not has_runs(format):
         refuse_large(x.size, f"an array with the fill value {fill!r}, joined to others,")
     return x.to(format)
 
@@ -137,7 +138,7 @@ def tile(x: Array, repetitions: int | tuple[int, ...], /) -> Tensor:
     x = api.shapes.reshape(x, (1,) * (ndim - x.ndim) + shape_of(x))
     if is_dense(x.contents().format):
         return dense(np.tile(x.to_numpy(), times))
-    if is_large(x):
+    if is_large(x) or is_long(x):
         refuse_large(x.nnz * math.prod(times), "an array that stores every repetition")
         repeated = [d for d, r in enumerate(times) if r != 1]
         return reduce(lambda y, d: api.moves.tiled(y, times[d], d), reversed(repeated), copy(x))

@@ -11,6 +11,7 @@ import numpy as np
 
 from linnet import loops
 from linnet.algebra.table import less_equal, multiply, subtract
+from linnet.api import runs
 from linnet.api.operands import shape_of
 from linnet.api.picking import select
 from linnet.api.programs import (
@@ -45,6 +46,8 @@ _TOGETHER = 8  # arrays that are joined by one kernel
 
 def joined(parts: Sequence[Tensor], d: int, format: Format) -> Tensor:
     """Arrays one after the other along dimension `d`; all are in this format, whatever it is."""
+    if runs.has_runs(format):
+        return runs.joined(parts, d, format)
     wanted = listed(format)
     parts = [x if x.contents().format == wanted else x.to(wanted) for x in parts]
     outer = wanted.order[: wanted.order.index(d)]
@@ -85,6 +88,8 @@ def _concat(format: Format, d: int, fill: str, count: int) -> Kernel:
 
 def rolled(x: Tensor, by: int, d: int) -> Tensor:
     """What is in the last `by` places of dimension `d` comes first, then the rest."""
+    if runs.has_runs(x.contents().format):
+        return runs.rolled(x, by, d)
     x = readable(x)
     format, n = x.contents().format, shape_of(x)[d]
     kernel = _roll(format, d, repr(format.fill_value))
@@ -113,6 +118,8 @@ def _roll(format: Format, d: int, fill: str) -> Kernel:
 
 def tiled(x: Tensor, times: int, d: int) -> Tensor:
     """The array several times along dimension `d`."""
+    if runs.has_runs(x.contents().format) and times:
+        return runs.tiled(x, times, d)
     x = readable(x)
     format = x.contents().format
     shape = tuple(n * times if m == d else n for m, n in enumerate(shape_of(x)))

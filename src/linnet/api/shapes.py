@@ -23,6 +23,7 @@ from linnet.api.operands import (
     whole,
 )
 from linnet.api.programs import is_large
+from linnet.api.runs import is_long
 from linnet.api.storage import (
     alike,
     build,
@@ -181,7 +182,7 @@ def broadcast_to(x: Array, /, shape: Any) -> Array:
     repeated = tuple(d for d, n in enumerate(wanted) if d < new or (old[d - new] == 1 and n != 1))
     sizes = [wanted[d] for d in repeated]
     times = math.prod(sizes)
-    if is_large(x):
+    if is_large(x) or is_long(x):
         refuse_large(times * x.nnz, "an array that stores every repetition")
         x = api.reshaping.reshaped(x, (1,) * new + old) if new else x
         return reduce(lambda y, d: api.moves.tiled(y, wanted[d], d), reversed(repeated), x)
@@ -244,7 +245,7 @@ def roll(x: Array, /, shift: Any, *, axis: Axes = None) -> Tensor:
     if is_dense(x.contents().format):
         return dense(np.roll(x.to_numpy(), tuple(total.values()), tuple(total)))
     shape = shape_of(x)
-    if is_large(x):
+    if is_large(x) or is_long(x):
         found = reduce(lambda y, d: api.moves.rolled(y, total[d] % max(shape[d], 1), d), total, x)
         return found if total else copied(x)
     maps = {d: lambda idx, s=by % n, n=n: (idx + s) % n

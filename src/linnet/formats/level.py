@@ -36,6 +36,7 @@ STORED = "stored"  # the protocol of an access to what is stored, and not to its
 ONCE = "once"  # the protocol of an update that promises to write no element twice
 APPEND = "append"  # the same, and all in the order of storage, inside the dimension
 INSIDE = "inside"  # the protocol of slices, which do not leave their dimension
+PERMISSIVE = "permissive"  # the protocol of `A[~i]`: nothing is there beyond the bounds
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +59,7 @@ class Level:
     width: ClassVar[int] = 1  # dimensions stored (SparseCOO sets its own)
     leaf: ClassVar[bool] = False
     strided: ClassVar[bool] = False  # can be walked with a stride: coordinates lie in one array
+    sliced: ClassVar[bool] = False  # can be read with a stride: says where what it stores ends
     located: ClassVar[bool] = False  # can be read at any index without a search ("follow")
     thawable: ClassVar[bool] = True  # can be updated again after it was read
     full: ClassVar[bool] = False  # every index of a fiber has a subfiber, as in Dense

@@ -308,7 +308,10 @@ def is_missing(expr: loops.Expr) -> bool:
 
 
 def coalesce(call: loops.Call, facts: Facts) -> loops.Expr | None:
-    """`coalesce(missing, x) -> x`, and `coalesce(x, y) -> x` once x is known to be there."""
+    """`coalesce(missing, x) -> x`, and `coalesce(x, y) -> x` once x is known to be there.
+
+    So is `coalesce(x, missing)`: where x is not there, nothing is.
+    """
     if call.function.name != "coalesce":
         return None
     first, second = call.args
@@ -318,7 +321,7 @@ def coalesce(call: loops.Call, facts: Facts) -> loops.Expr | None:
         return simplify_expr(loops.Call(first.function, (cond, *parts)), facts)
     if is_missing(first):
         return typed(second, dtype_of(call, facts.types), facts.types)
-    if isinstance(first, loops.Literal):
+    if isinstance(first, loops.Literal) or is_missing(second):
         return typed(first, dtype_of(call, facts.types), facts.types)
     return None
 

@@ -1,0 +1,72 @@
+"""Arrays of runs joined, rolled and repeated: what they store decides the time, not their size."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import linnet as ln
+from linnet.api import moves
+
+RUNS = (ln.RunList, ln.SparseRunList)
+PAIRS = [
+    (ln.Dense, ln.RunList),
+    (ln.Dense, ln.SparseRunList),
+    (ln.RunList, ln.RunList),
+    (ln.SparseList, ln.RunList),
+    (ln.SparseRunList, ln.Dense),
+]
+
+
+def stored(array, levels, fill):
+    format = ln.Element(fill)
+    for level in reversed(levels):
+        format = level(format)
+    return ln.asarray(array, format=format)
+
+
+def check(found, expected, like):
+    np.testing.assert_array_equal(found.to_numpy(), expected)
+    assert found.format == like.format
+
+
+@pytest.mark.parametrize("level", RUNS)
+@pytest.mark.parametrize("fill", [0.0, 2.0, np.nan])
+def test_vectors(level, fill):
+    rng = np.random.default_rng(0)
+    for m, n in ((9, 5), (0, 4), (4, 0), (1, 1)):
+        a, b = (np.where(v == 0, fill, v) for v in (rng.integers(0, 3, k) * 1.0 for k in (m, n)))
+        x, y = (stored(v, [level], fill) for v in (a, b))
+        for _ in range(3):  # the third call goes straight to the kernel
+            check(moves.joined([x, y, x], 0, x.format), np.concatenate([a, b, a]), x)
+        for times in (1, 2, 3):
+            check(moves.tiled(x, times, 0), np.tile(a, times), x)
+        for by in {0, 1, m - 1} if m else ():
+            check(moves.rolled(x, by, 0), np.roll(a, by), x)
+
+
+@pytest.mark.parametrize("levels", PAIRS)
+def test_matrices(levels):
+    rng = np.random.default_rng(1)
+    a, b, c = (rng.integers(0, 2, shape) * 1.0 for shape in ((4, 6), (4, 3), (2, 6)))
+    a[0], a[2] = 0, a[1]
+    x, y, z = (stored(v, levels, 0.0) for v in (a, b, c))
+    check(moves.joined([x, y], 1, x.format), np.concatenate([a, b], 1), x)
+    check(moves.joined([x, z], 0, x.format), np.concatenate([a, c], 0), x)
+    for d in (0, 1):
+        check(moves.rolled(x, 1, d), np.roll(a, 1, d), x)
+        check(moves.tiled(x, 3, d), np.concatenate([a] * 3, d), x)
+
+
+@pytest.mark.parametrize("level", RUNS)
+def test_runs_of_billions(level):
+    n = 2**33
+    x = ln.full((n,), 3.0, format=level(ln.Element(0.0)))
+    y = ln.zeros((n,), format=level(ln.Element(0.0)))
+    joined = ln.concat([x, y, x])
+    assert joined.shape == (3 * n,)
+    assert joined.nnz <= 3
+    assert [float(joined[k]) for k in (0, n - 1, n, 2 * n, -1)] == [3, 3, 0, 3, 3]
+    rolled = ln.roll(joined, 5)
+    assert [float(rolled[k]) for k in (4, n + 4, n + 5, 2 * n + 5)] == [3, 3, 0, 3]
+    assert float(ln.sum(ln.tile(joined, (4,)))) == 3.0 * 2 * n * 4
