@@ -49,6 +49,19 @@ def pytest_configure(config: pytest.Config) -> None:
         providers.is_local_module_file = lambda path: False
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Where there is no C compiler, tests of the C back end are skipped, and say so."""
+    from linnet.backend import toolchain
+    from linnet.options import Options
+
+    if not toolchain.available(Options()):
+        missing = pytest.mark.skip(reason="there is no C compiler")
+        for item in items:
+            drawn = getattr(item, "callspec", None)
+            if drawn is not None and drawn.params.get("backend") == "c":
+                item.add_marker(missing)
+
+
 def pytest_unconfigure() -> None:
     if not _WORKER:
         shutil.rmtree(_CACHE, ignore_errors=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from hypothesis import given, note
 from hypothesis import strategies as st
-from tests.oracle.check import Subject, check, describe
+from tests.oracle.check import BACKENDS, Subject, check, describe
 from tests.oracle.data import SMALL, WILD, recipes, square, tensors
 from tests.oracle.formats import READ, WRITTEN, formats
 
@@ -36,7 +36,7 @@ def test_conversions(data):
         args = {"B": ln.empty_tensor(target), "A": tensor}
         note(describe(program, args))
         subject = subject or Subject.of(program, args)
-        check(subject, args, data.draw(st.sampled_from(((), (), ("llvm",), ("llvm", "c")))))
+        check(subject, args, data.draw(st.sampled_from(((), (), BACKENDS[:1], BACKENDS))))
         result = subject.interpreted(args, {"A": shape, "B": shape})["B"]
         right = converter(target.dtype)(dense(tensor))
         values = dense(result)

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 from tests.robustness.kernels import passes
+from tests.unit.backend.harness import needs_cc
 
 import linnet as ln
 from linnet.formats.format import Format
@@ -191,6 +192,7 @@ def test_coordinates_of_64_bits_differ(monkeypatch):
         forget(monkeypatch)
 
 
+@needs_cc
 def test_options_differ():
     a, _ = matrix()
     expected = a.to_numpy().mean(0)

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from tests.api.operands import MATRIX_FORMATS
 from tests.robustness.kernels import accumulate, passes
+from tests.unit.backend.harness import needs_cc
 
 import linnet as ln
 from linnet import backend
@@ -246,6 +247,7 @@ def test_options_have_kernels_of_their_own():
         assert len(known()) == count + 1
 
 
+@needs_cc
 def test_the_other_back_end(monkeypatch):
     a, b, x = operands(ln.CSR, 0, "float64")
     expected = [told(a @ x), told(a + b), told(a.sum(0))]

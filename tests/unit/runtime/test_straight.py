@@ -6,6 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
+from tests.unit.backend.harness import needs_cc
 
 import linnet as ln
 from linnet.api import programs
@@ -108,6 +109,7 @@ def test_threads():
         assert all(pool.map(work, range(12)))
 
 
+@needs_cc
 def test_options_count():
     a = matrix(30, 20)
     x, at = ln.asarray(a, format=ln.CSR), picked(a, np.random.default_rng(0))
