@@ -201,7 +201,9 @@ def test_products_beyond_64_bits(format):
 def test_more_than_there_is_memory():
     n = 2**58
     for format in (DENSE, CSR, SparseByteMap(SparseList(Element()))):
-        refused(OutOfMemoryError, lambda f=format: tensor([[0], [0]], [1.0], (n, 2), f), "allocate")
+        refused(
+            OutOfMemoryError, lambda f=format: tensor([[0], [0]], [1.0], (n, 2), f), "sparse level"
+        )
 
 
 def test_the_number_of_dimensions():

@@ -48,7 +48,11 @@ def zeros(count: int, dtype: object) -> NDArray[Any]:
         return np.zeros(count, dtype)  # type: ignore[call-overload, no-any-return]
     except (MemoryError, ValueError):  # NumPy has a largest size of its own
         nbytes = count * np.dtype(dtype).itemsize  # type: ignore[call-overload]
-        raise OutOfMemoryError(f"could not allocate {nbytes} bytes for a tensor") from None
+        raise OutOfMemoryError(
+            f"could not allocate {nbytes} bytes for a tensor",
+            why="a dense level has a place for every index, stored or not",
+            hint="store long dimensions in sparse levels: DCSR for CSR, COO, CSF",
+        ) from None
 
 
 @dataclass(frozen=True, slots=True)

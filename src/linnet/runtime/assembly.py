@@ -71,12 +71,18 @@ def assembly(
             f"{len(coords)} arrays of coordinates are given, and the shape {dims} has "
             f"{len(dims)} dimensions"
         )
-    wanted = format if format is not None else CSR if len(dims) == 2 else COO
-    found = override(as_format(wanted, len(dims)), None, fill_value)
+    wanted = _filled(format, len(dims), fill_value)
+    with enough_memory():
+        return Assembly(as_coordinates(coords, dims), dims, wanted, op, places)
+
+
+def _filled(format: FormatLike | None, ndim: int, fill_value: object) -> Format:
+    """The format that tensors will have, in which there is something to fill in."""
+    wanted = format if format is not None else CSR if ndim == 2 else COO
+    found = override(as_format(wanted, ndim), None, fill_value)
     if not found.leaf.arrays:
         raise FormatError(f"{found!r} holds no values to fill in", hint="use a format over Element")
-    with enough_memory():
-        return Assembly(as_coordinates(coords, dims), dims, found, op, places)
+    return found
 
 
 def _broadcast(coords: Sequence[Any]) -> tuple[list[Any], tuple[int, ...]]:
