@@ -11,10 +11,11 @@ for _variable in ("OMP", "MKL", "OPENBLAS", "NUMBA", "LINNET"):
 import argparse
 import importlib
 import sys
+import time
 from dataclasses import replace
 from pathlib import Path
 
-from benchmarks import report
+from benchmarks import harness, report
 from benchmarks.data import SIZES, Load
 from benchmarks.harness import Outcome, run
 
@@ -70,6 +71,9 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--seconds", type=float, default=0.5, help="for each side of a case")
     parser.add_argument("--quick", action="store_true", help="small sizes, few repetitions")
     parser.add_argument("--no-real", action="store_true", help="leave out real matrices")
+    parser.add_argument(
+        "--processor", action="store_true", help="processor time, where others share the cores"
+    )
     parser.add_argument("--only", help="sides to run, such as linnet,c,scipy (all)")
     return parser.parse_args()
 
@@ -84,6 +88,7 @@ def chosen(outcome_sides: str | None, ways: dict[str, object]) -> dict[str, obje
 def main() -> int:
     """Run the chosen benchmarks; fail if any side gave a wrong result or Linnet gave none."""
     options = arguments()
+    harness.CLOCK = time.thread_time if options.processor else time.perf_counter
     load = Load(
         ("small",) if options.quick else tuple(options.sizes.split(",")), not options.no_real
     )
