@@ -26,6 +26,7 @@ from linnet.imp.own_sums import own_sums
 from linnet.imp.raise_flags import raise_flags
 from linnet.imp.reserve_ahead import reserve_ahead
 from linnet.imp.rewrite import walk
+from linnet.imp.rows_ahead import rows_ahead
 from linnet.imp.scatter_ahead import scatter_ahead
 from linnet.imp.simplify import simplify as simplify_code
 from linnet.imp.strips import strips
@@ -156,7 +157,7 @@ def improve(kernel: imp.Kernel, known: Known, counters: frozenset[str]) -> imp.K
     better = count_anyway(append_anyway(better, known))
     better = own_sums(jam(hold_rows(walk_together(better))))
     better = compute_ahead(strips(whole_tiles(better), counters), is_vectorized)
-    better = two_sums(scatter_ahead(ask_ahead(better), known))
+    better = two_sums(scatter_ahead(rows_ahead(ask_ahead(better), known), known))
     return kernel if better is kernel else simplify_code(better)
 
 

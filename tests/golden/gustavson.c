@@ -25,10 +25,15 @@ i64 gustavson(i64 *restrict args) {
   i64 room = ((i64)A_ptr[n_i] - A_ptr[0]) * 2;
   if (grow(C_idx, args + 5, room)) return OUT_OF_MEMORY;
   if (grow(C_val, args + 8, room)) return OUT_OF_MEMORY;
+  i64 last = (i64)A_ptr[n_i] - 1;
   for (i64 i = 0; i < n_i; i++) {
     if (w_n > 0) clear_b_i32(w_tbl, w_ready, w_idx, w_n);
     w_n = 0;
     for (i64 A_q = A_ptr[i]; A_q < A_ptr[i + 1]; A_q++) {  // k in A[i, k]
+      prefetch(B_ptr, A_idx[min(A_q + 16, last)]);
+      i64 soon = B_ptr[A_idx[min(A_q + 8, last)]];
+      prefetch(B_idx, soon);
+      prefetch(B_val, soon);
       i64 k = A_idx[A_q];
       double A_k = A_val[A_q];
       for (i64 B_q = B_ptr[k]; B_q < B_ptr[k + 1]; B_q++) {  // j in B[k, j]
