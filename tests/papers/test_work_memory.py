@@ -50,6 +50,76 @@ def test_out_of_memory_leaves_everything_as_it_was(policy):
     assert done.returncode == 0, done.stdout + done.stderr
 
 
+INSERTED = """
+import resource
+from pathlib import Path
+
+import numpy as np
+import scipy.sparse as sp
+
+import linnet as ln
+from linnet.formats.spare import SPARE
+from linnet.frontend.text import parse_text
+
+order, n, per_row, told = {case}
+kernel = ln.Kernel(
+    parse_text(f"C[...] = 0\\nfor {order} in ...:\\n    C[i, j] += A[i, k] * B[k, j]")
+)
+
+
+def matrix(n, per_row, seed):
+    idx = np.random.default_rng(seed).integers(0, n, n * per_row)
+    A = sp.csr_array((np.ones(n * per_row), idx, np.arange(0, n * per_row + 1, per_row)), (n, n))
+    A.sum_duplicates()
+    return A
+
+
+def product(A, B):
+    return kernel(ln.empty_tensor(ln.CSR), A, B)
+
+
+given = [matrix(n, per_row, seed) for seed in range(2)]
+few = [matrix(5, 2, seed) for seed in range(2)]
+first = ln.CSR if order.startswith("i") else ln.CSC
+A, B = (ln.asarray(m, format=f) for m, f in zip(given, (first, ln.CSR)))
+a, b = (ln.asarray(m, format=f) for m, f in zip(few, (first, ln.CSR)))
+assert told in ln.explain(kernel, ln.empty_tensor(ln.CSR), A, B)["results"]
+product(a, b)
+product(A, B)  # compiled; what memory that took is given back
+SPARE.drop()
+before = [[x.copy() for x in t.buffers.values()] for t in (A, B)]
+size = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize() + (16 << 20)
+free = resource.getrlimit(resource.RLIMIT_AS)
+for _ in range(3):
+    resource.setrlimit(resource.RLIMIT_AS, (size, free[1]))
+    try:
+        product(A, B)
+    except MemoryError as error:
+        assert isinstance(error, ln.LinnetError)
+    else:
+        raise SystemExit("there was memory")
+    assert (abs(product(a, b).to_scipy() - few[0] @ few[1])).nnz == 0
+    resource.setrlimit(resource.RLIMIT_AS, free)
+    for t, old in zip((A, B), before):
+        assert all(np.array_equal(x, y) for x, y in zip(t.buffers.values(), old))
+assert abs(product(A, B).to_scipy() - given[0] @ given[1]).nnz == 0
+"""
+CASES = {
+    "listed": ("k, i, j", 1_000_000, 1, "collected in SparseWorkspace"),
+    "in rows": ("i, k, j", 3000, 30, "collected inside i in SparseByteMap"),
+    "an operand": ("k, i, j", 3000, 30, "put in order first"),
+}
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads /proc")
+@pytest.mark.parametrize("case", CASES)
+def test_out_of_memory_in_a_workspace_that_nobody_asked_for(case):
+    """Operands are as they were, small calls work, and so does the same one with more memory."""
+    command = [sys.executable, "-c", INSERTED.replace("{case}", repr(CASES[case]))]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
 @ln.kernel
 def twice(C, A, B):
     C[...] = 0

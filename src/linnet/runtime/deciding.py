@@ -18,8 +18,11 @@ def decide(choice: Choice | Unpacking, held: Mapping[str, Contents]) -> Chosen:
     shapes = {name: contents.shape for name, contents in held.items()}
     counts = {name: contents.nnz for name, contents in held.items()}
     stored = sum(counts.values())
-    look = stored >= MANY or (stored >= SOME and any(is_uneven(c) for c in held.values()))
     if isinstance(choice, Unpacking):
         return choose(choice, shapes, counts)
-    seen = sample(choice, held) if look else None
-    return choose(choice, shapes, counts, seen, counted=meeting(choice, held))
+    try:
+        look = stored >= MANY or (stored >= SOME and any(is_uneven(c) for c in held.values()))
+        seen, counted = sample(choice, held) if look else None, meeting(choice, held)
+    except MemoryError:  # sizes tell something, too; perhaps the call itself takes less
+        seen, counted = None, None
+    return choose(choice, shapes, counts, seen, counted=counted)
