@@ -36,8 +36,8 @@ def dense_bits(crd: Ints, w: int, base: int, count: int) -> int:
     return narrow
 
 
-def condensing(combine: Combine) -> Callable[..., int]:
-    """The codelet that makes a sorted run of the accumulation array, without sorting it."""
+def adding_up(combine: Combine) -> Callable[..., None]:
+    """The codelet that adds up a group in dense memory."""
 
     def add_up(
         run: Ints, late: Values, begin: int, end: int, low: int, dense: int, tables: Target,
@@ -54,6 +54,13 @@ def condensing(combine: Combine) -> Callable[..., int]:
                 late[dense + x] = late[q]
                 tables[word] = old | bit
                 tables[marks + (x >> 2 * _WORD)] |= 1 << ((x >> _WORD) & 31)
+
+    return add_up
+
+
+def condensing(combine: Combine) -> Callable[..., int]:
+    """The codelet that makes a sorted run of the accumulation array, without sorting it."""
+    add_up = adding_up(combine)
 
     def condense(
         crd: Ints, val: Sequence[float], base: int, count: int, shift: int, run: Target,

@@ -120,14 +120,19 @@ def interleaving(combine: Combine) -> Callable[..., int]:
             val[out] = late[r]
             r -= 1
             out -= 1
-        gap = out - p
-        if gap > 0:
-            for t in range(out + 1, stored + count):
-                crd[t - gap] = crd[t]
-                val[t - gap] = val[t]
-        return stored + count - gap
+        return close_gap(crd, val, p + 1, out + 1, stored + count)
 
     return interleave
+
+
+def close_gap(crd: Target, val: Values, begin: int, end: int, stored: int) -> int:
+    """Move what is behind a gap to where it begins; return how much there is then."""
+    gap = end - begin
+    if gap > 0:
+        for t in range(end, stored):
+            crd[t - gap] = crd[t]
+            val[t - gap] = val[t]
+    return stored - gap
 
 
 def merging(combine: Combine) -> Callable[..., int]:
@@ -147,14 +152,14 @@ def merging(combine: Combine) -> Callable[..., int]:
     return merge
 
 
-def doubling(combine: Combine) -> Callable[..., int]:
-    """The codelet that merges the all array and a run into another all array."""
+def pairing(combine: Combine) -> Callable[..., int]:
+    """The codelet that merges an all array and a run whose words lie about as close."""
 
-    def both(
+    def pair(
         crd: Ints, val: Values, stored: int, run: Ints, late: Values, count: int, to: Target,
         to_val: Values,
     ) -> int:  # fmt: skip
-        """Merge words that lie as close together as those of the run."""
+        """Merge words into another all array."""
         p, r, out = 0, 0, 0
         while p < stored and r < count:
             new = run[r]
@@ -180,13 +185,20 @@ def doubling(combine: Combine) -> Callable[..., int]:
         out = append(crd, val, 1, p, stored, to, to_val, out)
         return append(run, late, 1, r, count, to, to_val, out)
 
+    return pair
+
+
+def doubling(combine: Combine) -> Callable[..., int]:
+    """The codelet that merges the all array and a run into another all array."""
+    pair = pairing(combine)
+
     def merge_into(
         crd: Ints, val: Values, w: int, stored: int, run: Ints, late: Values, count: int,
         to: Target, to_val: Values,
     ) -> int:  # fmt: skip
         """Merge, and say how many components there are then."""
         if w == 1 and stored < _NEAR * count:
-            return both(crd, val, stored, run, late, count, to, to_val)
+            return pair(crd, val, stored, run, late, count, to, to_val)
         p, out = 0, 0
         for r in range(count):
             begin = p
