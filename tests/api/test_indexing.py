@@ -219,3 +219,44 @@ def test_runs_are_not_taken_apart_for_one_element(format: Any):
     assert [x[2, k].item() for k in (at - 1, at, at + 1)] == [0.0, 7.0, 3.0]
     x[x > 2] = 1.0
     assert [x[2, k].item() for k in (at - 1, at, at + 1)] == [0.0, 1.0, 1.0]
+
+
+MASKED = np.where(np.arange(120).reshape(6, 5, 4) % 3 == 0, np.arange(120).reshape(6, 5, 4), 0)
+
+
+@pytest.mark.parametrize("store", [ln.COO, ln.CSF, ln.DENSE])
+@pytest.mark.parametrize("mask", [ln.COO, ln.CSF])
+@pytest.mark.parametrize(
+    "key",
+    [
+        lambda m: m(MASKED > 30),
+        lambda m: (m(MASKED[:, :, 0] > 30), slice(1, 3)),
+        lambda m: (slice(None), m(MASKED[0] > 1)),
+        lambda m: (m(MASKED[:, 0, 0] > 1), 0),
+        lambda m: (..., m(MASKED[0, 0] > 1)),
+        lambda m: m(MASKED[:, 0, 0] > 1000),
+    ],
+)
+def test_masks_that_store_where_they_are_true(store, mask, key):
+    x = ln.asarray(MASKED, format=store(3))
+    given = key(lambda array: ln.asarray(array, format=mask(array.ndim)))
+    np.testing.assert_array_equal(x[given].to_numpy(), MASKED[key(np.asarray)])
+    y, expected = x.copy(), MASKED.copy()
+    y[given], expected[key(np.asarray)] = 7, 7
+    np.testing.assert_array_equal(y.to_numpy(), expected)
+
+
+@pytest.mark.parametrize("shape", [(6, 4), (5,), (6, 5, 4, 1)])
+def test_masks_that_store_where_they_are_true_and_do_not_fit(shape):
+    with pytest.raises(IndexError, match=r"does not fit|too many"):
+        ln.asarray(MASKED, format=ln.COO(3))[
+            ln.zeros(shape, dtype="bool", format=ln.COO(len(shape)))
+        ]
+
+
+def test_a_mask_of_more_elements_than_memory_holds():
+    n = 2**40
+    x = ln.tensor([[1, 5, n - 1], [0, n - 2, 3]], [1.0, 2.0, 3.0], (n, n), format=ln.COO(2))
+    assert x[x > 1].to_numpy().tolist() == [2.0, 3.0]
+    rows = ln.tensor([[5, n - 1]], [True, True], (n,), format=ln.CSF(1))
+    assert x[rows].coords.tolist() == [[0, 1], [n - 2, 3]]

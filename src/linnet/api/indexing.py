@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from functools import reduce
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from linnet import api, arrays
 from linnet.api.operands import Array, as_tensor, axis_number, shape_of
 from linnet.api.picking import along, at_points, select
-from linnet.api.programs import is_large
+from linnet.api.programs import coordinates, is_large
 from linnet.api.single import element
 from linnet.api.storage import (
     alike,
@@ -23,6 +23,7 @@ from linnet.api.storage import (
     is_plain,
     sorted_entries,
     unflatten,
+    unpatterned,
 )
 from linnet.arrays import Lazy
 from linnet.arrays.moving import is_moving
@@ -30,6 +31,7 @@ from linnet.errors import ArgumentError, IndexBoundsError, RangeError, ShapeErro
 from linnet.formats.from_scipy import is_scipy_sparse
 from linnet.formats.located import located
 from linnet.formats.tensor import Tensor
+from linnet.formats.validate import LARGEST
 
 Ints: TypeAlias = NDArray[Any]
 Basic: TypeAlias = int | slice | None
@@ -96,11 +98,23 @@ def normalized(key: object, shape: tuple[int, ...]) -> tuple[Any, ...]:
     at = gaps[0] if gaps else len(parts)
     rest: list[Any] = [slice(None)] * (len(shape) - used)
     parts = [*parts[:at], *rest, *parts[at + 1 :]]
+    found: list[Any] = []
     d = 0
-    for k, part in enumerate(parts):
-        parts[k] = _checked(part, shape, d)
+    for part in parts:
+        checked = _checked(part, shape, d)
+        found += checked.positions if isinstance(checked, _Mask) else [checked]
         d += _width(part)
-    return tuple(parts)
+    return tuple(found)
+
+
+class _Mask(NamedTuple):
+    """A mask that stores where it is true: it stands for these positions, one array for each axis.
+
+    Nobody lists all of its elements, which may be more than memory holds.
+    """
+
+    shape: tuple[int, ...]
+    positions: list[Ints]
 
 
 def _part(p: object) -> Any:
@@ -116,7 +130,10 @@ def _part(p: object) -> Any:
     if isinstance(p, int | np.integer):
         return p if is_moving(p) else int(p)
     if isinstance(p, Tensor) or is_scipy_sparse(p) or isinstance(p, Lazy):
-        array = _as_mask_or_positions(as_tensor(p))
+        given = as_tensor(p)
+        if _is_sparse_mask(given):
+            return _sparse_mask(given)
+        array = given.to_numpy()
     elif isinstance(p, np.ndarray | list | range) or hasattr(p, "__array__"):
         array = np.asarray(p)
     else:
@@ -128,8 +145,22 @@ def _part(p: object) -> Any:
     return int(array) if array.ndim == 0 and array.dtype.kind != "b" else array
 
 
-def _as_mask_or_positions(x: Tensor) -> NDArray[Any]:
-    return x.to_numpy()
+def _is_sparse_mask(x: Tensor) -> bool:
+    """Whether an array is true at some of its places, and stores little else."""
+    format = x.contents().format
+    return format.dtype == "bool" and not format.fill_value and not is_dense(format) and x.ndim > 0
+
+
+def _sparse_mask(x: Tensor) -> _Mask:
+    if is_large(x):  # a kernel lists its places in hardly any time
+        ptr, *held = x.to(coordinates(unpatterned(x.contents().format))).shared().arrays()
+        *places, values = [array[: ptr[-1]] for array in held]
+    else:
+        places, values = sorted_entries(x)
+    if not values.all():
+        true = np.flatnonzero(values)
+        places = [idx[true] for idx in places]
+    return _Mask(shape_of(x), [idx.astype(np.int64, copy=False) for idx in places])
 
 
 def _bound(b: object) -> int | None:
@@ -152,8 +183,8 @@ def _width(part: Any) -> int:
     """How many dimensions an index stands for."""
     if part is None or part is Ellipsis:
         return 0
-    if isinstance(part, np.ndarray) and part.dtype.kind == "b":
-        return part.ndim
+    if isinstance(part, _Mask) or (isinstance(part, np.ndarray) and part.dtype.kind == "b"):
+        return len(part.shape)
     return 1
 
 
@@ -161,9 +192,9 @@ def _checked(part: Any, shape: tuple[int, ...], d: int) -> Any:
     """An index that is in range; negative positions are counted from the end."""
     if isinstance(part, int):
         return in_range(part, shape[d], d)
-    if not isinstance(part, np.ndarray):
+    if not isinstance(part, np.ndarray | _Mask):
         return part
-    if part.dtype.kind == "b":
+    if isinstance(part, _Mask) or part.dtype.kind == "b":
         for m, (n, wanted) in enumerate(zip(part.shape, shape[d:], strict=False)):
             if n not in (wanted, 0):  # as in NumPy, a mask without elements selects nothing
                 raise IndexBoundsError(
@@ -280,13 +311,18 @@ def _pick(x: Tensor, picked: list[tuple[int, Ints]], place: int) -> Tensor:
         (idx if idx.shape == shape else np.broadcast_to(idx, shape)).reshape(-1)
         for _, idx in picked
     ]
-    found = at_points(x, points, axes) if is_large(x) else None
+    found = at_points(x, points, axes) if is_large(x) or _is_vast(x, axes) else None
     if found is None:
         found = _points(x, points, axes)
     if len(shape) != 1:
         found = api.shapes.reshape(found, (*shape, *shape_of(found)[1:]))
     new = tuple(range(len(shape)))
     return api.shapes.moveaxis(found, new, tuple(n + place for n in new)) if place else found
+
+
+def _is_vast(x: Tensor, axes: tuple[int, ...]) -> bool:
+    """Whether the points of some axes are more than can be numbered."""
+    return math.prod([shape_of(x)[d] for d in axes]) > LARGEST
 
 
 def _is_grid(positions: list[Ints]) -> bool:
