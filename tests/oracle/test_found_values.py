@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from tests.oracle.check import Subject, check
+from tests.oracle.check import BACKENDS, Subject, check
 
 import linnet as ln
 from linnet.errors import DiscordanceWarning, FormatError
@@ -35,7 +35,7 @@ def test_numbers_far_from_every_index(compared, index):
         [float(eval(compared.format(int(value), j + shift))) for j in range(len(values))]
         for value in values
     ]
-    for backend in ("llvm", "c"):
+    for backend in BACKENDS:
         with ln.config(backend=backend):
             found = kernel(ln.empty_tensor(ln.DENSE(2)), args["A"])
         assert found.to_numpy().tolist() == holds
