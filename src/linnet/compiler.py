@@ -17,7 +17,9 @@ from linnet.imp.ask_ahead import ask_ahead
 from linnet.imp.check import check as check_code
 from linnet.imp.consecutive import Known
 from linnet.imp.count_anyway import count_anyway
+from linnet.imp.either import either
 from linnet.imp.end_fibers import end_fibers
+from linnet.imp.fewer_tests import fewer_tests
 from linnet.imp.fuse_ranges import fuse_ranges
 from linnet.imp.hoist import hoist
 from linnet.imp.hold_rows import hold_rows
@@ -154,9 +156,9 @@ def improve(kernel: imp.Kernel, known: Known, counters: frozenset[str]) -> imp.K
     """Rearrange simplified code as an expert would."""
     better = end_fibers(hoist(raise_flags(kernel)), known)
     better = append_at_once(reserve_ahead(fuse_ranges(better, known), known), known)
-    better = count_anyway(append_anyway(better, known))
+    better = either(count_anyway(append_anyway(better, known)))
     better = own_sums(jam(hold_rows(walk_together(better))))
-    better = compute_ahead(strips(whole_tiles(better), counters), is_vectorized)
+    better = compute_ahead(fewer_tests(strips(whole_tiles(better), counters)), is_vectorized)
     better = two_sums(scatter_ahead(rows_ahead(ask_ahead(better), known), known))
     return kernel if better is kernel else simplify_code(better)
 

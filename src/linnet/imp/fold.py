@@ -22,7 +22,7 @@ def fold(e: imp.Expr) -> imp.Expr:
     match e:
         case imp.Binary(op, imp.Const(a), imp.Const(b), dtype):
             return _computed(e, op, a, b, dtype)
-        case imp.Binary("and" | "or"):
+        case imp.Binary("and" | "or") | imp.Binary("&" | "|", dtype=imp.BOOL):
             return _logical(e)
         case imp.Binary(op, a) if op in imp.COMPARISONS:
             return _comparison(e)
@@ -91,7 +91,7 @@ def _computed(
 
 def _logical(e: imp.Binary) -> imp.Expr:
     """TRUE and x -> x; FALSE and x -> FALSE; x and x -> x; and the like for `or`."""
-    absorbing = imp.Const(e.op == "or", imp.BOOL)
+    absorbing = imp.Const(e.op in ("or", "|"), imp.BOOL)
     for one, other in ((e.a, e.b), (e.b, e.a)):
         if isinstance(one, imp.Const):
             return absorbing if one.value == absorbing.value else other

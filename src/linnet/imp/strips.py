@@ -26,7 +26,7 @@ from linnet.names import Names
 _BITS = 10
 _LENGTH = imp.Const(1 << _BITS, imp.INT)
 _EAGER = {"or": "|", "and": "&"}  # which compute both sides, and so in vectors
-_LEAVE = imp.Block((imp.Break(),))
+LEAVE = imp.Block((imp.Break(),))
 
 
 def strips(kernel: imp.Kernel, counters: frozenset[str] = frozenset()) -> imp.Kernel:
@@ -44,10 +44,10 @@ def _outermost(stmt: imp.Stmt, names: Names, counters: frozenset[str]) -> imp.St
     """A loop that nobody asked to end early, if it does nothing but accumulate."""
     if not isinstance(stmt, imp.For):
         return stmt
-    cond = _settled(stmt, counters)
+    cond = settled(stmt, counters)
     if cond is None:
         return stmt
-    leave = imp.If(cond, _LEAVE, imp.EMPTY)
+    leave = imp.If(cond, LEAVE, imp.EMPTY)
     if _has_loop(stmt):
         return replace(stmt, body=imp.Block((*stmt.body.stmts, leave)))
     return _in_strips(stmt, leave, names)
@@ -58,8 +58,8 @@ def _asked(node: imp.Node, names: Names) -> imp.Node | None:
     match node:
         case imp.For(_, imp.Const(), _, imp.Block((*stmts, imp.If(cond, then, orelse) as leave))):
             rest = replace(node, body=imp.Block(tuple(stmts)))
-            tests = then == _LEAVE and orelse == imp.EMPTY and not _has_loop(rest)
-            fits = tests and _settled(rest, frozenset()) == cond
+            tests = then == LEAVE and orelse == imp.EMPTY and not _has_loop(rest)
+            fits = tests and settled(rest, frozenset()) == cond
             return _in_strips(rest, leave, names) if fits else None
         case _:
             return None
@@ -76,9 +76,13 @@ def _in_strips(loop: imp.For, leave: imp.Stmt, names: Names) -> imp.Stmt:
     count = imp.binary(">>", hi - lo + (_LENGTH - 1), bits)
     begin = imp.Let(first, lo + imp.binary("<<", strip, bits))
     end = imp.Let(last, imp.minimum(first + _LENGTH, hi))
-    eager = imp.Block(tuple([_eager(s) for s in loop.body.stmts]))
-    inner = replace(loop, start=first, stop=last, body=eager)
+    inner = replace(loop, start=first, stop=last, body=at_once(loop.body))
     return imp.For(strip, imp.ZERO, count, imp.Block((begin, end, inner, leave)))
+
+
+def at_once(body: imp.Block) -> imp.Block:
+    """The body of a loop without the branches of its updates."""
+    return imp.Block(tuple([_eager(s) for s in body.stmts]))
 
 
 def _eager(stmt: imp.Stmt) -> imp.Stmt:
@@ -92,7 +96,7 @@ def _eager(stmt: imp.Stmt) -> imp.Stmt:
 # -- what is settled -------------------------------------------------------------------------------
 
 
-def _settled(loop: imp.For, counters: frozenset[str]) -> imp.Expr | None:
+def settled(loop: imp.For, counters: frozenset[str]) -> imp.Expr | None:
     """That nothing which a loop accumulates can change; None if it does anything else."""
     finals: dict[imp.Var, bool | int] = {}
     read: set[str] = set()

@@ -1,0 +1,97 @@
+"""Loops over the entries of rows that may end early: the first is tested, then eight at a time."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from tests.oracle.check import BACKENDS, Subject, check
+
+import linnet as ln
+from linnet import imp
+from linnet.imp.rewrite import walk
+
+PATTERN = ln.Dense(ln.SparseList(ln.Pattern()))
+LENGTHS = (0, 1, 2, 8, 9, 10, 16, 17, 18, 30)  # of rows: what is first, whole turns, and a rest
+
+
+@ln.kernel
+def some(y, A, x):
+    s = ln.scalar(False, short_circuit=True)
+    y[...] = False
+    for i in ...:
+        s[...] = False
+        for j in ...:
+            s[()] |= A[i, j] and x[j]
+        y[i] = s[()]
+    return y
+
+
+@ln.kernel
+def none(y, A, x):
+    s = ln.scalar(True, short_circuit=True)
+    y[...] = False
+    for i in ...:
+        s[...] = True
+        for j in ...:
+            s[()] &= not (A[i, j] and x[j])
+        y[i] = s[()]
+    return y
+
+
+@ln.function
+def slow(a):
+    n = 0
+    while a > 1:
+        a = a // 2
+        n = n + 1
+    return n == 3
+
+
+@ln.kernel
+def some_slow(y, A, x):
+    s = ln.scalar(False, short_circuit=True)
+    y[...] = False
+    for i in ...:
+        s[...] = False
+        for j in ...:
+            s[()] |= A[i, j] and slow(x[j])
+        y[i] = s[()]
+    return y
+
+
+def rows() -> np.ndarray:
+    """Rows of these lengths, the entries of each in other places."""
+    a = np.zeros((len(LENGTHS), 40), bool)
+    for i, length in enumerate(LENGTHS):
+        a[i, np.random.default_rng(i).permutation(40)[:length]] = True
+    return a
+
+
+def subject_of(kernel: ln.Kernel, x: np.ndarray) -> tuple[Subject, dict[str, ln.Tensor]]:
+    y = ln.asarray(np.zeros(len(LENGTHS), bool))
+    args = {"y": y, "A": ln.asarray(rows()).to(PATTERN), "x": ln.asarray(x)}
+    return Subject.of(kernel.program, args), args
+
+
+def has_turns(kernel: imp.Kernel) -> bool:
+    return any(isinstance(node, imp.While) for node in walk(kernel.body))
+
+
+@pytest.mark.parametrize("kernel", [some, none], ids=["some", "none"])
+@pytest.mark.parametrize("density", [0.0, 0.05, 0.3, 1.0])
+def test_rows_of_any_length(kernel, density):
+    subject, args = subject_of(kernel, np.random.default_rng(7).random(40) < density)
+    assert has_turns(subject.code)
+    check(subject, args, BACKENDS)
+
+
+def test_what_decides_may_be_anywhere_in_a_row():
+    subject, args = subject_of(some, np.zeros(40, bool))
+    for at in range(40):
+        check(subject, args | {"x": ln.asarray(np.arange(40) == at)}, ())
+
+
+def test_functions_that_take_long_are_not_called_in_vain():
+    subject, args = subject_of(some_slow, np.arange(40))
+    assert not has_turns(subject.code)
+    check(subject, args, BACKENDS)
