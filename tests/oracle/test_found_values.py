@@ -92,3 +92,21 @@ def test_what_begins_anew_is_not_repeated():
     args = {"Y": ln.scalar(0.0), "A": ln.asarray(np.zeros(2))}
     args["B"] = ln.asarray(np.full((2, 2), 3.0), format=ln.CSR.with_fill(1.0))
     check(Subject.of(f.program, args), args)
+
+
+@pytest.mark.parametrize("backend", ["llvm", "c"])
+@pytest.mark.parametrize(("ends", "found"), [((2, 2**64 - 1), 12), ((2**63, 2**63 + 3), 0)])
+def test_a_loop_to_an_unsigned_number_beyond_all_indices(backend, ends, found):
+    """As an index it was negative: the loop did nothing, or began before the first element."""
+
+    @ln.kernel
+    def f(s, b, x):
+        s[...] = 0
+        for i in range(b[0], b[1]):
+            s[()] += ln.coalesce(x[~i], 0)
+        return s
+
+    with ln.config(backend=backend):
+        for format in (ln.DENSE(1), ln.CSF(1), ln.RunList(ln.Element())):
+            x = ln.asarray(np.arange(1, 6), format=format)
+            assert f(ln.scalar(0), np.array(ends, "uint64"), x).item() == found

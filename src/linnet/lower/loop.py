@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import numpy as np
+
 from linnet import imp, loops
+from linnet.algebra.table import minimum
 from linnet.formats.fiber import Fiber, Register
 from linnet.formats.looplets import Looplet
 from linnet.loops.rewrite import accesses, is_left, point_of, walk
+from linnet.loops.types import dtype_of
 from linnet.lower.context import (
     Context,
     Cursor,
@@ -67,14 +71,23 @@ def lower_loop(ctx: Context, loop: loops.Loop, lower_stmt: LowerStmt) -> None:
 def _span(ctx: Context, loop: loops.Loop, point: bool) -> Span:
     """The index of a loop and its bounds; that of a single place has its value from now on."""
     assert loop.extent is not None
-    index, lo = imp.Var(loop.index), lower_expr(ctx, loop.extent.start, imp.INT)
+    index = imp.Var(loop.index)
     if point:
+        lo = lower_expr(ctx, loop.extent.start, imp.INT)
         ctx.b.emit(imp.Let(index, lo))
         ctx.known.define(index.name, lo)
         return Span(index, index, index + 1, point)
-    lo = _simple(ctx, lo, f"{loop.index}_start")
-    hi = _simple(ctx, lower_expr(ctx, loop.extent.stop, imp.INT), f"{loop.index}_end")
+    lo = _simple(ctx, _end(ctx, loop.extent.start), f"{loop.index}_start")
+    hi = _simple(ctx, _end(ctx, loop.extent.stop), f"{loop.index}_end")
     return Span(index, lo, hi, point)
+
+
+def _end(ctx: Context, expr: loops.Expr) -> imp.Expr:
+    """Where a loop begins or ends; an unsigned number that no index reaches is the last of them."""
+    if dtype_of(expr, ctx.facts.types) == "uint64":
+        last = loops.Literal(np.iinfo(np.int64).max, "uint64")
+        expr = loops.Call(minimum, (expr, last))
+    return lower_expr(ctx, expr, imp.INT)
 
 
 def _simple(ctx: Context, x: imp.Expr, name: str) -> imp.Expr:
