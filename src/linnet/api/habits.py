@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from linnet import loops
 from linnet.algebra import table
+from linnet.algebra.exact import same
 from linnet.api import linalg, numpy_functions, products, running
 from linnet.api.calls import held
 from linnet.api.gaps import pattern
@@ -27,7 +28,7 @@ from linnet.api.programs import (
     same_kind,
     stored,
 )
-from linnet.api.storage import build, entries, is_dense
+from linnet.api.storage import DENSE_LIMIT, alike, build, entries, is_dense, refuse_large
 from linnet.arrays import apply, reduce
 from linnet.errors import ArgumentError, ShapeError
 from linnet.formats.format import Format
@@ -214,5 +215,26 @@ def set_diagonal(x: Tensor, values: Array, k: int) -> None:
         raise ShapeError(f"an array of shape {x.shape} has no diagonal {k}")
     given = as_tensor(values)
     size = min(size, shape_of(given)[0]) if given.ndim else size
+    if size > DENSE_LIMIT:
+        held(x, _with_diagonal(x, given, k, size))
+        return
     at = np.arange(size)
     x[at + max(-k, 0), at + max(k, 0)] = given[:size] if given.ndim else given
+
+
+def _with_diagonal(x: Tensor, values: Tensor, k: int, size: int) -> Tensor:
+    """The same where a diagonal is so long that only what is stored can be listed."""
+    fill = x.contents().format.fill_value
+    alone = values.ndim == 0
+    held_there = values.to_numpy().item() if alone else values.contents().format.fill_value
+    if fill is None or not same(fill, held_there):
+        refuse_large(size, "a diagonal on which every element is stored")
+    at, added = ([np.zeros(0, np.int64)], np.zeros(0)) if alone else entries(values[:size])
+    (i, j), old = entries(x)
+    kept = np.flatnonzero((j - i != k) | (np.minimum(i, j) >= size))
+    places = [
+        np.concatenate([i[kept], at[0] + max(-k, 0)]),
+        np.concatenate([j[kept], at[0] + max(k, 0)]),
+    ]
+    both = np.concatenate([old[kept], added.astype(old.dtype)])
+    return build(places, both, shape_of(x), alike(x.contents().format, 2))

@@ -17,12 +17,22 @@ from linnet.api.dtypes import astype
 from linnet.api.operands import Array, as_tensor, axis_number, dtype_of, shape_of, whole
 from linnet.api.programs import is_large
 from linnet.api.runs import has_runs, is_long
-from linnet.api.storage import alike, build, dense, entries, is_dense, refuse_large, typed
+from linnet.api.storage import (
+    DENSE_LIMIT,
+    alike,
+    build,
+    dense,
+    entries,
+    is_dense,
+    refuse_large,
+    typed,
+)
 from linnet.errors import ArgumentError, FormatError, ShapeError
 from linnet.formats.format import Format
 from linnet.formats.located import located
 from linnet.formats.named import CSR, FormatLike
 from linnet.formats.tensor import Tensor
+from linnet.formats.validate import check_shape
 
 Ints: TypeAlias = NDArray[Any]
 
@@ -122,7 +132,20 @@ def repeat(x: Array, repeats: Any, /, *, axis: int | None = None) -> Tensor:
         raise ArgumentError(f"repeats are integers, not {times.dtype}")
     if (times < 0).any() or times.ndim > 1 or (times.ndim == 1 and len(times) not in (1, n)):
         raise ShapeError(f"{times.shape} repeats do not go with {n} elements, or are negative")
+    if n > DENSE_LIMIT and times.size == 1:
+        return _repeated(x, int(times.reshape(())), d)
     return api.picking.select(x, np.repeat(np.arange(n), times), d)
+
+
+def _repeated(x: Tensor, times: int, d: int) -> Tensor:
+    """Every element along a dimension equally often; only those that are stored are listed."""
+    shape = check_shape(tuple(n * times if m == d else n for m, n in enumerate(shape_of(x))))
+    coordinates, values = entries(x)
+    refuse_large(len(values) * times, "an array that stores every repetition")
+    within = np.tile(np.arange(times), len(values))
+    found = [np.repeat(idx, times) for idx in coordinates]
+    found[d] = found[d] * times + within
+    return build(found, np.repeat(values, times), shape, alike(x.contents().format, x.ndim))
 
 
 @located

@@ -20,6 +20,7 @@ from linnet.api import NAMES
 from linnet.api.dtypes import astype
 from linnet.api.foreign import ARRAYS, home_of, taken_in
 from linnet.api.numpy_functions import FUNCTIONS, UFUNCS
+from linnet.api.numpy_more import MORE
 from linnet.api.operands import as_array, as_tensor, shape_of
 from linnet.api.restricted import REDUCTIONS, restricted
 from linnet.arrays import Lazy, apply, reduce
@@ -43,7 +44,6 @@ _INSTEAD = {
     "ix_": "x[rows][:, columns]",
     "apply_along_axis": "an @ln.kernel",
     "unique": "np.unique(x.to_numpy(), axis=…)",
-    "choose": "ln.where, or np.select",
     "piecewise": "ln.where, or np.select",
 }
 
@@ -144,7 +144,7 @@ def array_function(function: Any, types: Iterable[type], args: Any, named: Any) 
         args, named = args[:1], {**dict(rest), **named}
     said = {k: v for k, v in named.items() if not _is_default(k, v)}
     out = said.pop("out", None) if "out" not in _parameters(target) else None
-    if said.keys() & {"where", "initial"} and target.__name__ in REDUCTIONS:
+    if said.keys() & {"where", "initial"} and target.__name__.removeprefix("nan") in REDUCTIONS:
         found = restricted(target.__name__, *args, **said)
     else:
         _check_taken(function, target, args, said)
@@ -154,8 +154,8 @@ def array_function(function: Any, types: Iterable[type], args: Any, named: Any) 
 
 def _target(name: str, module: str) -> Callable[..., Any] | None:
     """What is called for a function of NumPy's."""
-    if name in FUNCTIONS:
-        return FUNCTIONS[name]
+    if name in FUNCTIONS or name in MORE:
+        return FUNCTIONS.get(name) or MORE[name]
     if module.startswith(("numpy.linalg", "numpy.fft")):
         return getattr(_api("linalg" if "linalg" in module else "fft"), name, None)
     name = _SAME.get(name, name)

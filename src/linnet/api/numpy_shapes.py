@@ -10,7 +10,9 @@ from typing import Any
 import numpy as np
 
 from linnet.algebra import table
+from linnet.api.indexing import positions
 from linnet.api.operands import as_array, as_tensor, axis_number, shape_of, whole
+from linnet.api.storage import DENSE_LIMIT
 from linnet.arrays import apply
 from linnet.errors import ShapeError
 
@@ -120,7 +122,12 @@ def append(arr: Any, values: Any, axis: int | None = None) -> Any:
 def delete(arr: Any, obj: Any, axis: int | None = None) -> Any:
     """Without some rows, or columns."""
     x, k = along(arr, axis)
-    keep = np.ones(shape_of(x)[k], bool)
+    n = shape_of(x)[k]
+    if n > DENSE_LIMIT and np.asarray(obj).dtype.kind in "iu":  # the parts between them
+        gone = np.unique(positions(np.atleast_1d(np.asarray(obj)), n, k)).tolist()
+        cuts = [cut for at in gone for cut in (at, at + 1)]
+        return of_linnet("concat")(array_split(x, cuts, axis=k)[::2], axis=k)
+    keep = np.ones(n, bool)
     keep[obj] = False
     return of_linnet("take")(x, np.flatnonzero(keep), axis=k)
 

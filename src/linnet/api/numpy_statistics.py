@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -12,7 +13,7 @@ from linnet.algebra import table
 from linnet.api.numpy_shapes import of_linnet
 from linnet.api.operands import Axes, as_array, as_tensor, axis_numbers, dtype_of, shape_of
 from linnet.arrays import apply
-from linnet.errors import ArgumentError, FormatError, ShapeError
+from linnet.errors import ArgumentError, FormatError, IndexBoundsError, ShapeError
 
 
 def average(
@@ -90,7 +91,7 @@ def _quantiles(
     if shape_of(x)[k] == 0:
         if x.size == 0 and 0 in (shape_of(x)[:k] + shape_of(x)[k + 1 :]):  # so has the result
             return of_linnet("mean")(x, axis=k, keepdims=keepdims)
-        raise ShapeError("an array without elements has no quantiles")
+        raise IndexBoundsError("an array without elements has no quantiles")
     ordered = of_linnet("moveaxis")(of_linnet("sort")(x, axis=k), k, -1)
     found = [one(ordered, float(p), _METHODS[method]) for p in parts.ravel()]
     if keepdims:
@@ -172,15 +173,33 @@ def nanpercentile(
 
 
 def median(a: Any, axis: Axes = None, overwrite_input: bool = False, keepdims: bool = False) -> Any:
-    """The value in the middle, or between the two that are."""
+    """The value in the middle, or between the two that are; NaN of nothing, with a warning."""
+    if _is_of_nothing(a, axis):
+        return _of_nothing(a, axis, keepdims)
     return quantile(a, 0.5, axis, keepdims=keepdims)
 
 
 def nanmedian(
     a: Any, axis: Axes = None, overwrite_input: bool = False, keepdims: bool = False
 ) -> Any:
-    """The median of the elements that are not NaN."""
+    """The median of the elements that are not NaN; NaN of nothing, with a warning."""
+    if _is_of_nothing(a, axis):
+        return _of_nothing(a, axis, keepdims)
     return nanquantile(a, 0.5, axis, keepdims=keepdims)
+
+
+def _is_of_nothing(a: Any, axis: Axes) -> bool:
+    """Whether along the axes there are no elements."""
+    x = as_tensor(a)
+    return 0 in [shape_of(x)[m] for m in axis_numbers(axis, x.ndim)]
+
+
+def _of_nothing(a: Any, axis: Axes, keepdims: bool) -> Any:
+    """As in NumPy, the mean of nothing."""
+    found = of_linnet("mean")(a, axis=axis, keepdims=keepdims)
+    if found.size:
+        warnings.warn("a median of no elements is NaN", RuntimeWarning, stacklevel=2)
+    return found
 
 
 # -- covariances and counts ------------------------------------------------------------------------

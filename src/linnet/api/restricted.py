@@ -35,6 +35,9 @@ REDUCTIONS = {*_COMBINED, "mean", "var", "std"}
 def restricted(name: str, x: Any, where: Any = True, initial: Any = None, **options: Any) -> Any:
     """A reduction of NumPy's of the elements for which a condition holds, from an initial value."""
     x = as_array(x)
+    if name.startswith("nan"):  # what is NaN is left out, too
+        name, known = name.removeprefix("nan"), apply(table.equal, lazy(x), lazy(x))
+        where = known if where is True else apply(table.logical_and, condition(where), known)
     if name in ("mean", "var", "std"):
         return _moment(name, x, where, **options)
     if name in ("max", "min") and initial is not None:
