@@ -34,3 +34,19 @@ def test_strips(name: str) -> None:
             check(subject, args, BACKENDS if length in (1, 2500) else ())
     assert subject is not None
     assert any(isinstance(node, Break) for node in walk(subject.code.body)), "no strips"
+
+
+@pytest.mark.parametrize("backend", ["llvm", "c"])
+@pytest.mark.parametrize("first", [0, 2**63 - 1020])
+def test_strips_up_to_the_last_number(backend: str, first: int) -> None:
+    """Strips were counted, and ended, by sums beyond the last number: nothing was looked at."""
+
+    @ln.kernel
+    def f(s, a, b):
+        s[...] = False
+        for i in range(a[()], b[()]):
+            s[()] = s[()] or (i & 1023) == 5
+        return s
+
+    with ln.config(backend=backend):
+        assert f(ln.scalar(False), np.array(first), np.array(2**63 - 1)).item()

@@ -1,9 +1,9 @@
 """Loops over the entries of rows that may end early: the first is tested, then eight at a time.
 
     for q in a … b:                  if a < b: s |= x[idx[a]]
-      s |= x[idx[q]]                 if not s:
+      s |= x[idx[q]]                 if a < b and not s:
       if s: break            ->        at = a + 1
-                                       while at + 7 < b:
+                                       while b - at > 7:
                                          for q in at … at + 8: s |= x[idx[q]]
                                          if s: break
                                          at += 8
@@ -53,17 +53,18 @@ def _in_turns(loop: imp.For, leave: imp.If, names: Names) -> imp.Block:
     first, at, end = (
         imp.Var(names.fresh(f"{loop.var.name}_{word}"), imp.INT) for word in ("first", "at", "end")
     )
-    alone = imp.Block((imp.Let(loop.var, first), *loop.body.stmts))
     some = replace(loop, start=at, stop=at + _TIMES)
     turn = imp.Block((some, leave, imp.Assign(at, at + _TIMES)))
     more = imp.Unary("not", leave.cond, imp.BOOL)
     last = imp.If(more, imp.Block((replace(loop, start=at, stop=end),)), imp.EMPTY)
-    turns = (imp.Let(at, first + 1), imp.While(at + (_TIMES - 1) < end, turn), last)
+    alone = imp.Block((imp.Let(loop.var, first), *loop.body.stmts))
+    # neither `first + 1` nor `at + 8` is beyond the end, which may be the last number there is
+    turns = (imp.Let(at, first + 1), imp.While(end - at > _TIMES - 1, turn), last)
     return imp.Block(
         (
             imp.Let(first, imp.widen(loop.start)),
             imp.Let(end, imp.widen(loop.stop)),
             imp.If(first < end, alone, imp.EMPTY),
-            imp.If(more, imp.Block(turns), imp.EMPTY),
+            imp.If((first < end) & more, imp.Block(turns), imp.EMPTY),
         )
     )

@@ -1,8 +1,8 @@
 """Loops that may end early, looked at now and then: a test of every value would cost more.
 
-    for q in a … b:           for strip in 0 … (b - a + 1023) >> 10:
-      s &= x[q]         ->      for q in a + (strip << 10) … min(a + (strip << 10) + 1024, b):
-                                  s &= x[q]
+    for q in a … b:           for strip in 0 … ((b - a - 1) >> 10) + 1:
+      s &= x[q]         ->      at = a + (strip << 10)
+                                for q in at … at + min(b - at, 1024): s &= x[q]
                                 if s == 0: break
 
 Once an accumulator is annihilated nothing changes it, of integers and truth values without
@@ -73,9 +73,9 @@ def _in_strips(loop: imp.For, leave: imp.Stmt, names: Names) -> imp.Stmt:
     strip = imp.Var(names.fresh("strip"), imp.INT)
     first, last = (imp.Var(names.fresh(f"{loop.var.name}_{w}"), imp.INT) for w in ("from", "to"))
     lo, hi, bits = imp.widen(loop.start), imp.widen(loop.stop), imp.Const(_BITS, imp.INT)
-    count = imp.binary(">>", hi - lo + (_LENGTH - 1), bits)
+    count = imp.binary(">>", hi - lo - 1, bits) + 1  # nothing goes beyond `hi`, the last number
     begin = imp.Let(first, lo + imp.binary("<<", strip, bits))
-    end = imp.Let(last, imp.minimum(first + _LENGTH, hi))
+    end = imp.Let(last, first + imp.minimum(hi - first, _LENGTH))
     inner = replace(loop, start=first, stop=last, body=at_once(loop.body))
     return imp.For(strip, imp.ZERO, count, imp.Block((begin, end, inner, leave)))
 

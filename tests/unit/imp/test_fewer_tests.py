@@ -95,3 +95,21 @@ def test_functions_that_take_long_are_not_called_in_vain():
     subject, args = subject_of(some_slow, np.arange(40))
     assert not has_turns(subject.code)
     check(subject, args, BACKENDS)
+
+
+@ln.kernel
+def some_number(y, ends):
+    s = ln.scalar(False, short_circuit=True)
+    y[...] = False
+    for i in range(ends[0], ends[1]):
+        s[()] |= (i & 1023) == 5
+    y[()] = s[()]
+    return y
+
+
+@pytest.mark.parametrize("backend", ["llvm", "c"])
+@pytest.mark.parametrize(("first", "last"), [(2**63 - 5, 2**63 - 1), (2**63 - 1, 2**63 - 1)])
+def test_numbers_up_to_the_last_one(backend, first, last):
+    """Eight numbers from the last but four are none: `at + 8` was negative."""
+    with ln.config(backend=backend):
+        assert not some_number(ln.scalar(False), np.array([first, last])).item()
