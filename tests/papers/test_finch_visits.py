@@ -142,6 +142,40 @@ def test_a_short_list_leads_a_long_one():
     assert found["b"] < 3 * 40
 
 
+RUNS = ln.SparseRunList(ln.Element(0.0))
+BLOCKS = ln.SparseBlockList(ln.Element(0.0))
+COVER = ln.RunList(ln.Element(0.0))
+
+
+@pytest.mark.parametrize(
+    "formats",
+    [(RUNS, RUNS), (BLOCKS, BLOCKS), (RUNS, BLOCKS), (LIST, RUNS), (BLOCKS, LIST)],
+    ids=lambda formats: " and ".join(map(str, formats)),
+)
+@pytest.mark.parametrize("kernel", [galloping, leading], ids=lambda k: k.__name__)
+def test_galloping_runs_and_blocks_are_searched_for_where_they_end(kernel, formats):
+    """Every second element of a stretch is a run, or a block, of its own."""
+    size = 1024
+    for parts in (1, 3):
+        tensors = []
+        for dense, format in zip(in_turn(2, size, parts, LIST), formats, strict=True):
+            array = dense.to_numpy().copy()
+            array[:-1:2] = 0
+            tensors.append(ln.asarray(array, format=format))
+        walked = sum(visits(walking, ln.scalar(0.0), *tensors).values())
+        found = sum(visits(kernel, ln.scalar(0.0), *tensors).values())
+        assert found < 2 * parts * (8 * np.log2(size) + 20) < walked / 3
+
+
+@pytest.mark.parametrize("few", [LIST, RUNS, BLOCKS], ids=str)
+@pytest.mark.parametrize("many", [COVER, RUNS, BLOCKS], ids=str)
+def test_three_entries_lead_many_runs(few, many):
+    n = 20_000
+    a = ln.tensor([[5, 9_001, 19_999]], [1.0, 2.0, 3.0], (n,), format=few)
+    b = ln.asarray(np.arange(n) % 2 * 1.0, format=many)
+    assert visits(galloping, ln.scalar(0.0), a, b)["b"] < 3 * 60
+
+
 # -- Fig. 2: four strategies -----------------------------------------------------------------------
 
 

@@ -14,7 +14,7 @@ from linnet.formats.append import (
     marks_below,
 )
 from linnet.formats.level import Array
-from linnet.formats.looplets import Looplet, Run, Seek, Stepper, Thunk
+from linnet.formats.looplets import Jumper, Looplet, Run, Seek, Stepper, Thunk
 from linnet.formats.packing import (
     Arrays,
     Entries,
@@ -45,6 +45,7 @@ class RunList(Appended):
     """
 
     arrays: ClassVar[tuple[Array, ...]] = (Array("ptr", "position"), Array("right", "coordinate"))
+    sliced: ClassVar[bool] = True
     covers: ClassVar[bool] = True
     runs: ClassVar[bool] = True
     skips: ClassVar[bool] = True  # the children of gaps
@@ -53,15 +54,17 @@ class RunList(Appended):
         ptr, right = fiber.buffer("ptr"), fiber.buffer("right")
         q, target = b.var(f"{fiber.prefix}_q"), b.var("target")
         begin, end = imp.widen(ptr[fiber.pos]), imp.widen(ptr[fiber.pos + 1])
-        return Stepper(
+        codelet = "gallop" if protocol == "gallop" else "search"
+        stepper = Stepper(
             pos=q,
             begin=begin,
             end=end,
             last=imp.widen(right[q]) - 1,
             chunk=Run(fiber.child(q)),
-            seek=Seek(target, b.call("search", right, q, end, target + 1)),
+            seek=Seek(target, b.call(codelet, right, q, end, target + 1)),
             covers=True,
         )
+        return Jumper(stepper) if protocol == "gallop" else stepper
 
     def update(self, b: Builder, fiber: Fiber, index: imp.Expr) -> Looplet:
         storage, level = fiber.storage, fiber.level

@@ -38,6 +38,7 @@ class SparseBand(Appended):
     """
 
     arrays: ClassVar[tuple[Array, ...]] = (Array("idx", "coordinate"), Array("ofs", "position"))
+    sliced: ClassVar[bool] = True
     per_fiber: ClassVar[bool] = True
     spans: ClassVar[bool] = True
     skips: ClassVar[bool] = True  # the children of elements that are skipped

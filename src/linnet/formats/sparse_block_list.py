@@ -12,6 +12,7 @@ from linnet.formats.append import Appended, around_fiber, finish_pointers
 from linnet.formats.level import Array
 from linnet.formats.looplets import (
     FILL,
+    Jumper,
     Lookup,
     Looplet,
     Phase,
@@ -54,6 +55,7 @@ class SparseBlockList(Appended):
         Array("idx", "coordinate"),
         Array("ofs", "position"),
     )
+    sliced: ClassVar[bool] = True
 
     def unfurl(self, b: Builder, fiber: Fiber, index: imp.Expr, protocol: str) -> Looplet:
         ptr, idx, ofs = fiber.buffer("ptr"), fiber.buffer("idx"), fiber.buffer("ofs")
@@ -63,7 +65,8 @@ class SparseBlockList(Appended):
         shift, stop = b.var(f"{fiber.prefix}_shift"), imp.widen(idx[t])
         between = Phase(imp.widen(ofs[t]) - shift, Run(FILL))
         block = Phase(None, Lookup(fiber.child(index + shift)))
-        return Stepper(
+        codelet = "gallop" if protocol == "gallop" else "search"
+        stepper = Stepper(
             pos=t,
             begin=begin,
             end=end,
@@ -72,8 +75,9 @@ class SparseBlockList(Appended):
                 (imp.Let(shift, imp.widen(ofs[t + 1]) - stop),),
                 Sequence((between, block), inside=True),
             ),
-            seek=Seek(target, b.call("search", idx, t, end, target + 1)),
+            seek=Seek(target, b.call(codelet, idx, t, end, target + 1)),
         )
+        return Jumper(stepper) if protocol == "gallop" else stepper
 
     def stored(self, storage: Storage, level: int) -> imp.Var:
         """The number of elements in all blocks so far."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from linnet import imp
 from linnet.errors import FormatError
@@ -27,6 +27,7 @@ class SparseCOO(Appended):
     Walking one dimension narrows the range of entries to those that share its coordinate.
     """
 
+    sliced: ClassVar[bool] = True
     n: int
 
     def __init__(self, n: int, child: Level) -> None:

@@ -43,6 +43,7 @@ class SparseInterval(Inner):
         Array("left", "coordinate"),
         Array("right", "coordinate"),
     )
+    sliced: ClassVar[bool] = True
     per_fiber: ClassVar[bool] = True
     sequential: ClassVar[bool] = True
     thawable: ClassVar[bool] = False

@@ -38,6 +38,7 @@ class SparsePinpoint(Inner):
     """
 
     arrays: ClassVar[tuple[Array, ...]] = (Array("idx", "coordinate"),)
+    sliced: ClassVar[bool] = True
     per_fiber: ClassVar[bool] = True
     limit: ClassVar[str] = "element"
 

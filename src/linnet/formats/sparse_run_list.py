@@ -12,7 +12,17 @@ from linnet.formats.append import (
     marks_below,
 )
 from linnet.formats.level import Array
-from linnet.formats.looplets import FILL, Looplet, Phase, Run, Seek, Sequence, Stepper, Thunk
+from linnet.formats.looplets import (
+    FILL,
+    Jumper,
+    Looplet,
+    Phase,
+    Run,
+    Seek,
+    Sequence,
+    Stepper,
+    Thunk,
+)
 from linnet.formats.packing import (
     Arrays,
     Entries,
@@ -47,6 +57,7 @@ class SparseRunList(Appended):
         Array("left", "coordinate"),
         Array("right", "coordinate"),
     )
+    sliced: ClassVar[bool] = True
     runs: ClassVar[bool] = True
 
     def unfurl(self, b: Builder, fiber: Fiber, index: imp.Expr, protocol: str) -> Looplet:
@@ -56,15 +67,17 @@ class SparseRunList(Appended):
         between = Phase(imp.widen(left[q]), Run(FILL))
         # the runs of a temporary have been joined where they hold the same
         apart = fiber.storage.temporary and fiber.child(q).constant is not None
-        return Stepper(
+        codelet = "gallop" if protocol == "gallop" else "search"
+        stepper = Stepper(
             pos=q,
             begin=begin,
             end=end,
             last=imp.widen(right[q]) - 1,
             chunk=Sequence((between, Phase(None, Run(fiber.child(q)))), inside=True),
-            seek=Seek(target, b.call("search", right, q, end, target + 1)),
+            seek=Seek(target, b.call(codelet, right, q, end, target + 1)),
             reach=q if apart else b.call(last_of_stretch, left, right, q, end),
         )
+        return Jumper(stepper) if protocol == "gallop" else stepper
 
     def update(self, b: Builder, fiber: Fiber, index: imp.Expr) -> Looplet:
         storage, level, names = fiber.storage, fiber.level, ("left", "right")

@@ -52,6 +52,7 @@ class SparseTiles(Hashed):
 
     rows: int
     columns: int
+    sliced: ClassVar[bool] = True
     pads: ClassVar[bool] = True
 
     def __init__(self, rows: int, columns: int, child: Level) -> None:

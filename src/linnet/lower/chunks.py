@@ -12,12 +12,22 @@ from dataclasses import replace
 from functools import reduce
 
 from linnet import imp, loops
-from linnet.formats.looplets import FILL, Looplet, Phase, Run, Sequence, Stepper, Switch, Thunk
+from linnet.formats.looplets import (
+    FILL,
+    Looplet,
+    Phase,
+    Run,
+    Sequence,
+    Spike,
+    Stepper,
+    Switch,
+    Thunk,
+)
 from linnet.imp.rewrite import substitute
 from linnet.imp.rewrite import walk as nodes
 from linnet.lower.cases import cases
 from linnet.lower.context import Context, Cursor
-from linnet.lower.region import Region, lower_phases, lower_region
+from linnet.lower.region import Region, lower_at, lower_phases, lower_region
 from linnet.lower.shortcircuit import break_early
 from linnet.lower.walks import Walk, advance, again, at_fill, bounds, chunk_of, least, note, step
 from linnet.records import dataclass
@@ -156,6 +166,14 @@ def piece_of(chunk: Looplet) -> Piece:
             return Piece((), None, chunk)
 
 
+def _piece(ctx: Context, w: Walk) -> Piece:
+    """The stored part of a chunk under way: of a single entry, the index where it is."""
+    chunk = w.stepper.chunk
+    if isinstance(chunk, Spike):
+        return Piece((), w.stepper.last, Run(chunk.tail))
+    return piece_of(chunk_of(ctx, w.stepper))
+
+
 def leaves_gaps(ctx: Context, r: Region, walks: list[Walk]) -> bool:
     """Whether nothing happens where one of these fibers stores nothing, and some do not."""
     gaps = any(piece_of(w.stepper.chunk).left is not None for w in walks)
@@ -163,12 +181,16 @@ def leaves_gaps(ctx: Context, r: Region, walks: list[Walk]) -> bool:
 
 
 def meet_chunks(
-    ctx: Context, r: Region, walks: list[Walk], under_way: imp.Var | None = None
+    ctx: Context,
+    r: Region,
+    walks: list[Walk],
+    under_way: imp.Var | None = None,
+    seeking: bool = False,
 ) -> None:
     """An intersection of runs and blocks: `while` all of them last, what their chunks share.
 
-    A chunk that ends before another one begins is left behind without a look between the two. The
-    walks may be `under_way`, up to an index.
+    A chunk that ends before another one begins is left behind without a look between the two, and
+    `seeking`, all such chunks at once. The walks may be `under_way`, up to an index.
     """
     start = ctx.b.var(f"{r.index.name}_start") if under_way is None else under_way
     if under_way is None:
@@ -178,7 +200,7 @@ def meet_chunks(
     within = under_way is None and any(_begins_within(ctx, r, w) for w in walks)
 
     def lower() -> None:
-        pieces = {w.cursor: piece_of(chunk_of(ctx, w.stepper)) for w in walks}
+        pieces = {w.cursor: _piece(ctx, w) for w in walks}
         late = [p for p in pieces.values() if not _begins_early(p)]
         ctx.b.emit(*(stmt for p in late for stmt in p.preamble))
         for w in walks:
@@ -193,12 +215,16 @@ def meet_chunks(
 
         def meet() -> None:
             ctx.b.emit(*(stmt for p in pieces.values() if p not in late for stmt in p.preamble))
-            lower_region(ctx, both)
+            if any(w.spike for w in walks):
+                lower_at(ctx, both, first)
+            else:
+                lower_region(ctx, both)
             break_early(ctx, r.body)
             ctx.b.emit(imp.Assign(start, stop), *_pass(ctx, walks, pieces, stop))
 
-        missed = (imp.Assign(start, first), *_step_all(walks, first))
-        ctx.b.emit(imp.If(first < stop, ctx.collect(meet), imp.Block(missed)))
+        moves = _seek_all(walks, first) if seeking else _step_all(walks, first)
+        missed = imp.Block((imp.Assign(start, first), *moves))
+        ctx.b.emit(imp.If(first < stop, ctx.collect(meet), missed))
 
     what = note(r.index, [w.cursor for w in walks])
     ctx.b.emit(imp.While(_all_last(r, walks, start, beyond), ctx.collect(lower), what))
@@ -208,6 +234,15 @@ def _step_all(walks: list[Walk], end: imp.Expr) -> Iterator[imp.Stmt]:
     """Move on where a chunk ends before an index."""
     for w in walks:
         yield from step(w, w.last <= end)
+
+
+def _seek_all(walks: list[Walk], start: imp.Expr) -> Iterator[imp.Stmt]:
+    """Move on to the first chunk that ends behind an index."""
+    for w in walks:
+        s = w.stepper
+        position = substitute(s.seek.position, {s.seek.target.name: start})
+        moves = imp.Block((imp.Assign(s.pos, position), *again(s)))
+        yield imp.If(w.last <= start, moves, imp.EMPTY)
 
 
 def _pass(
@@ -255,7 +290,7 @@ def _first(pieces: list[Piece], start: imp.Var, begin: imp.Expr | None) -> imp.E
 def _begins_within(ctx: Context, r: Region, w: Walk) -> bool:
     """Whether the chunks of a fiber are known not to begin before the region."""
     left = piece_of(w.stepper.chunk).left
-    return left is not None and ctx.known.at_most(r.lo, ctx.begin(w.cursor))
+    return (w.spike or left is not None) and ctx.known.at_most(r.lo, ctx.begin(w.cursor))
 
 
 def _begins_early(piece: Piece) -> bool:

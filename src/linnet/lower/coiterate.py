@@ -98,8 +98,11 @@ def coiterate(ctx: Context, r: Region) -> None:
     elif spikes:
         most = _visits(leading or spikes, meets=bool(leading))
         reserve(ctx, r, most if idle else imp.maximum(r.hi - r.lo, 0))
-    if meets and len(spikes) == len(walks) and any(isinstance(steps[c], Jumper) for c in found):
+    jumps = len(always) == len(walks) and any(isinstance(x, Jumper) for x in steps.values())
+    if jumps and len(spikes) == len(walks):
         leapfrog(ctx, r, walks)
+    elif jumps and (spikes or leaves_gaps(ctx, r, walks)):
+        meet_chunks(ctx, r, walks, seeking=True)
     elif idle and leading and len(walks) - len(leading) <= MANY:
         merge(ctx, r, leading, [w for w in walks if w not in leading], always, idle)
     elif is_wide(walks) and not meets:

@@ -23,7 +23,7 @@ from linnet.formats.looplets import (
 from linnet.loops.rewrite import walk
 from linnet.lower.context import Context, Mask, resolve
 from linnet.lower.expressions import lower_expr
-from linnet.lower.unfurl import ceil_div
+from linnet.lower.strides import Stride
 from linnet.normalize.affine import MIRRORED, affine_of, residue_of
 
 _FAR = 1 << 62  # no index is that large, nor its sum with another
@@ -138,13 +138,13 @@ def residue_looplet(
         remainder, (loops.Call(subtract, (loops.Literal(r), affine[1])), loops.Literal(m))
     )
     first = ctx.b.let(f"{index.name}_first", lower_expr(ctx, start, imp.INT))
-    pos, target = ctx.b.var(f"{index.name}_step"), ctx.b.var("target")
+    pos, target, stride = ctx.b.var(f"{index.name}_step"), ctx.b.var("target"), Stride(m, first)
     ctx.ends[mask] = hi  # type: ignore[index]
     return Stepper(
         pos=pos,
         begin=imp.ZERO,
-        end=imp.maximum(ceil_div(hi - first, m), 0),
+        end=imp.maximum(stride.first(hi), 0),
         last=first + pos * m,
         chunk=Spike(Truth(True)),
-        seek=Seek(target, imp.maximum(pos, ceil_div(target - first, m))),
+        seek=Seek(target, imp.maximum(pos, stride.first(target))),
     )

@@ -7,12 +7,11 @@ a mask, a condition or `coalesce` keeps the access from being used there, nothin
 
 from __future__ import annotations
 
-from collections.abc import Sequence as Ints
 from dataclasses import replace
 
 from linnet import imp, loops
 from linnet.formats.fiber import Register
-from linnet.formats.level import APPEND, INSIDE
+from linnet.formats.level import APPEND, INSIDE, PERMISSIVE
 from linnet.formats.looplets import (
     Jumper,
     Looplet,
@@ -30,11 +29,10 @@ from linnet.loops.rewrite import point_of
 from linnet.lower.context import Context, Cursor, Site, targets
 from linnet.lower.expressions import LAZY, lower_expr, out_of_bounds
 from linnet.lower.presence import unfurl_present
+from linnet.lower.strides import Stride, strided
 from linnet.normalize.affine import affine_of
 from linnet.normalize.simplify import simplify_expr
 from linnet.records import dataclass
-
-PERMISSIVE = "permissive"
 
 
 def unfurl(ctx: Context, cursor: Cursor, index: imp.Var) -> Looplet:
@@ -47,8 +45,9 @@ def unfurl(ctx: Context, cursor: Cursor, index: imp.Var) -> Looplet:
     if shift != imp.ZERO or factor > 1:
         shift = shift if isinstance(shift, imp.Const | imp.Var) else ctx.b.let("shift", shift)
         at = index * factor + shift if factor > 1 else index + shift
-        ctx.begins[cursor] = ceil_div(0 - shift, factor)
-        ctx.ends[cursor] = ceil_div(cursor.fiber.dim - shift, factor)
+        stride = Stride(factor, shift, signed=not ctx.known.at_most(imp.ZERO, index))
+        ctx.begins[cursor] = stride.first(imp.ZERO)
+        ctx.ends[cursor] = stride.first(cursor.fiber.dim)
     level = cursor.fiber.kind
     if cursor.update:
         looplet = level.update(ctx.b, cursor.fiber, at)
@@ -57,15 +56,10 @@ def unfurl(ctx: Context, cursor: Cursor, index: imp.Var) -> Looplet:
             ctx, cursor.fiber, lambda fiber: level.unfurl(ctx.b, fiber, at, cursor.protocol)
         )
     if factor > 1:
-        looplet = strided(ctx, looplet, factor, shift)
+        looplet = strided(ctx, looplet, stride)
     elif shift != imp.ZERO:
         looplet = shifted(looplet, shift)
     return looplet
-
-
-def ceil_div(x: imp.Expr, factor: int) -> imp.Expr:
-    """The first multiple's factor at or above x; below zero, some number that is not above zero."""
-    return x if factor == 1 else imp.binary("div", x + (factor - 1), factor)
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,43 +138,6 @@ def always_uses(node: loops.Node, cursor: Cursor) -> bool:
             return always_uses(body, cursor)
         case _:
             return False
-
-
-def strided(ctx: Context, looplet: Looplet, factor: int, shift: imp.Expr) -> Looplet:
-    """A looplet whose coordinates are the level's, along an index that counts every `factor`-th.
-
-    Needs: random access, or entries whose coordinates lie in an array (`Level.strided`).
-    """
-    if not isinstance(looplet, Stepper):
-        return looplet
-    idx = _coordinates(looplet)
-    target = looplet.seek.target
-
-    def first(position: imp.Expr) -> imp.Expr:
-        return ctx.b.call(next_multiple, idx, position, looplet.end, factor, shift)
-
-    seek = substitute(looplet.seek.position, {target.name: target * factor + shift})
-    return replace(
-        looplet,
-        begin=first(looplet.begin),
-        last=imp.binary("div", looplet.last - shift, factor),
-        next=(imp.Assign(looplet.pos, first(looplet.pos + 1)),),
-        seek=Seek(target, first(seek)),
-        stop=None,
-    )
-
-
-def _coordinates(stepper: Stepper) -> imp.Buffer:
-    last = stepper.last.x if isinstance(stepper.last, imp.Cast) else stepper.last
-    assert isinstance(last, imp.Load)
-    return last.buffer
-
-
-def next_multiple(idx: Ints[int], q: int, end: int, factor: int, shift: int) -> int:
-    """A codelet: the first entry from q on whose coordinate is `shift` plus a multiple."""
-    while q < end and (idx[q] < shift or (idx[q] - shift) % factor != 0):
-        q += 1
-    return q
 
 
 def shifted(looplet: Looplet, shift: imp.Expr) -> Looplet:

@@ -170,7 +170,7 @@ def _access(s: _Nest, expr: loops.Expr, update: bool = False) -> loops.Access | 
     for level_number, level in enumerate(format.levels):
         for mode in format.modes_of(level_number):
             index, apart = indices[mode], format.order.index(mode) >= walked
-            at = 0 if apart else _walked_at(s, index, level)
+            at = 0 if apart else _walked_at(s, index, level, update)
             if at > depth:
                 depth, first = at, 0
                 continue
@@ -186,7 +186,7 @@ def _access(s: _Nest, expr: loops.Expr, update: bool = False) -> loops.Access | 
     return replace(expr, indices=tuple(indices), protocols=tuple(protocols))
 
 
-def _walked_at(s: _Nest, index: loops.Expr, level: Level) -> int:
+def _walked_at(s: _Nest, index: loops.Expr, level: Level, update: bool) -> int:
     """The depth of the loop that can walk along an index, or 0."""
     inside = [n.name for n in walk(index) if isinstance(n, loops.Index)]
     if not inside or not all(name in s.path for name in inside):
@@ -195,7 +195,8 @@ def _walked_at(s: _Nest, index: loops.Expr, level: Level) -> int:
     if deepest in s.left:
         return 0
     affine = affine_of(index, deepest, set())
-    walks = affine is not None and (affine[0] == 1 or level.full or level.strided)
+    strides = level.full or level.strided or (level.sliced and not update)
+    walks = affine is not None and (affine[0] == 1 or strides)
     return s.path.index(deepest) + 1 if walks else 0
 
 
