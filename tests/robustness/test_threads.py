@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import sys
 import threading
 import warnings
 from collections.abc import Callable
@@ -240,3 +241,29 @@ def test_a_warning_that_is_an_error_is_one_each_time():
                 product(vector(), A, x)
         warnings.simplefilter("ignore")
         assert product(vector(), A, x).to_numpy().tolist() == matrix().sum(axis=1).tolist()
+
+
+@pytest.mark.parametrize("line", [1, 2, 3, 4])
+def test_an_interrupt_leaves_no_tensor_taken(line):
+    """It comes once, at some line of `brought`: other threads would wait for nobody."""
+    y, ones = ln.asarray(np.zeros(50)), np.ones(50)
+    accumulate(y, ones)
+    seen = 0
+
+    def trace(frame, event, arg):
+        nonlocal seen
+        if frame.f_code is away.brought.__code__:
+            seen += 1
+            if seen == line:
+                raise KeyboardInterrupt
+            return trace
+        return trace if frame.f_code.co_name == "run" else None
+
+    sys.settrace(trace)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            accumulate(y, ones)
+    finally:
+        sys.settrace(None)
+    assert not away.TAKEN
+    assert y.to_numpy().tolist() == [2.0] * 50

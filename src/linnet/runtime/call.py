@@ -109,15 +109,34 @@ class Entry:
                     frame.scratch.take_back(block)
             finally:
                 if TAKEN:
-                    brought([tensors[r.position] for r, _, _ in frame.writes])  # type: ignore[index]
-        if status:
-            if status == imp.OUT_OF_MEMORY:
-                if self._outgrown(frame, block):
-                    return False
-                if SPARE.drop() and not again:
-                    return self.run(tensors, held, again=True)
-            raise self._failure(status)
-        return True
+                    try:
+                        brought([tensors[p] for p in self.written])
+                    except BaseException:  # an interrupt, which hardly comes twice
+                        brought([tensors[p] for p in self.written])
+                        raise
+        return not status or self._run_again(status, frame, block, tensors, held, again)
+
+    def _run_again(
+        self,
+        status: int,
+        frame: Frame,
+        block: array[int],
+        tensors: Sequence[Tensor],
+        held: Sequence[Contents | None],
+        again: bool,
+    ) -> bool:
+        """What becomes of a call that has failed: another one with spare memory, or an error."""
+        if status == imp.OUT_OF_MEMORY:
+            if self._outgrown(frame, block):
+                return False
+            if SPARE.drop() and not again:
+                return self.run(tensors, held, again=True)
+        raise self._failure(status)
+
+    @property
+    def written(self) -> list[int]:
+        """Positions of arguments that are written."""
+        return [r.position for r in self.results if r.position is not None]
 
     def _frame(self, tensors: Sequence[Tensor], held: Sequence[Contents | None]) -> Frame | None:
         """The argument block without memory for results; None if they need wider indices."""
