@@ -58,7 +58,7 @@ def write_binsparse(path: Path, tensor: Tensor) -> None:
         about["fill"] = True
         one = np.array([tensor.fill_value], tensor.dtype)
         arrays["fill_value"], types["fill_value"] = _as_stored(one)
-    with library(path).File(path, "w") as file:
+    with library().File(path, "w") as file:
         for name, array in arrays.items():
             file.create_dataset(name, data=array)
         file.attrs[_KEY] = json.dumps({_KEY: about})

@@ -11,13 +11,13 @@ from linnet.errors import FileError
 from linnet.files.understood import understood
 
 
-def library(path: Path) -> Any:
+def library() -> Any:
     """The module h5py, or an error that says how to get it."""
     try:
         import h5py  # type: ignore[import-untyped,import-not-found,unused-ignore]
     except ImportError:
         raise FileError(
-            f"{path.name} is an HDF5 file, and the module h5py is not installed",
+            "HDF5 files are read and written by the module h5py, which is not installed",
             hint="pip install h5py",
         ) from None
     return h5py
@@ -26,7 +26,7 @@ def library(path: Path) -> Any:
 @contextmanager
 def opened(path: Path, key: str | None) -> Iterator[Any]:
     """A group or an array of a file, to be read."""
-    h5py = library(path)
+    h5py = library()
     if not path.exists():
         raise FileNotFoundError(2, "No such file or directory", str(path))
     with understood(path, "an HDF5 file"), h5py.File(path, "r") as file:
