@@ -12,8 +12,8 @@ _FOLDER = Path("/sys/devices/system/cpu/cpu0/cache")
 _UNITS = {"K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
 # Nanoseconds that are waited for one of many lines, while others are on their way, too:
 _AT_SECOND, _AT_LAST, _BEYOND = 1.5, 10.0, 20.0
-# and until the lines of a row have come, of which each tells where the next one is:
-_ROW_AT_SECOND, _ROW_AT_LAST, _ROW_BEYOND = 8.0, 200.0, 250.0
+# and for the lines of a row, which has been asked for some rows ahead:
+_ROW_AT_SECOND, _ROW_AT_LAST, _ROW_BEYOND = 2.0, 50.0, 65.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +33,7 @@ class Caches:
         return min(_AT_LAST + 6 * math.log2(space / self.last), _BEYOND)
 
     def latency(self, space: int) -> float:
-        """Nanoseconds until a row of so much memory has come, of which any may be next."""
+        """Nanoseconds to wait for a row of so much memory, of which any may be next."""
         if space <= self.second:
             return _ROW_AT_SECOND * math.sqrt(space / self.second)
         way = math.log(space / self.second) / math.log(self.last / self.second)

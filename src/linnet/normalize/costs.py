@@ -23,20 +23,22 @@ _LINE, _PAGE = 64, 4096  # bytes that come together: from memory, and from the s
 _CROWDED = 10  # elements per place from which on places are sorted and not looked for
 
 _BEGIN = 16.0  # for a dense workspace with few updates
-_BEGIN_LIST, _BEGIN_NUMBERS = 36.0, 175.0  # for one that is listed, of one dimension and of several
+_BEGIN_LIST, _BEGIN_NUMBERS = 24.0, 175.0  # for one that is listed, of one dimension and of several
 _UPDATE = 2.0  # for each update
-_SORTING = ((4, 0.5), (16, 1.5), (64, 8.5), (256, 11.0))  # by comparison, for each of so many
-_BY_DIGITS, _DIGITS = 64, 6.0  # components are sorted by digits where there are more,
-_NUMBER = 1.6  # and more for a number that is made of coordinates, and taken apart again
+_SORTING = ((4, 0.5), (16, 1.5), (64, 8.5), (256, 13.0))  # by comparison, for each of so many
+_BY_DIGITS, _DIGIT, _BITS = 64, 3.0, 11  # where there are more, by digits of so many bits
+_NUMBER = 1.6  # for a number that is made of coordinates, and taken apart again
+_ANEW = 3.5  # for one of those that are listed, sorted and copied row by row
 _MERGED = 9.0  # to merge again, whenever there are twice as many as fit
 _FLAG, _SET = 0.5, 3.0  # to look at a flag, and at one that is set
 _FIBER = 10.0  # to begin, list and copy a fiber of a dense workspace
 _FRESH = 0.15  # for a byte of new memory
 _COMPONENT = 40  # bytes of a component: as it came, sorted, and its place
-_LINES = 2  # of operands that are waited for
+_LINES = 0.25  # of operands that are waited for: rows of them have been asked for
 _IN_ORDER = 5.0  # for a place whose updates come row by row
 _BEGIN_ROWS = 4000.0  # to put an operand in order: a pass that counts, and one that copies
-_ROW, _EMPTY_ROW = 13.0, 1.5  # for a row of it
+_ROW, _EMPTY_ROW = 4.5, 4.0  # for a row of it
+_COUNTED = 12  # bytes of what counts and allots a row, and of an entry in it
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,6 +129,7 @@ class Costs:
         others = max(self.operands - values * (self.itemsize + 4), 0)
         near = others * min(group.reach / max(self.elements, 1), 1.0)
         in_rows = _BEGIN_ROWS + _EMPTY_ROW * rows + _ROW * min(rows, values)
+        in_rows += 2 * values * self.at_hand.wait(_COUNTED * (rows + values))
         updates = _UPDATE * group.updates + _IN_ORDER * group.places
         return in_rows + updates + values * self.at_hand.latency(int(near))
 
@@ -139,10 +142,12 @@ class Costs:
         if len(self.dims) > 1:
             sorting += group.places * _NUMBER
         left = self.at_hand.beside(self.operands)
-        used = min(group.reach, self.elements) * (self.itemsize + 1)
+        used = min(group.reach, self.elements)
         often = max(group.updates / max(self.elements, 1), 1.0)  # memory is gone through
-        waiting = often * self._lines(group) * left.wait(int(used))
-        return _BEGIN + group.updates * _UPDATE + waiting + sorting + _FIBER * self.fibers
+        line = left.wait(int(used * (self.itemsize + 1))) + left.wait(int(used))  # and its flag
+        waiting = often * self._lines(group) * line
+        begin = _BEGIN * min(group.updates, 1.0)  # nothing, where there is nothing to collect
+        return begin + group.updates * _UPDATE + waiting + sorting + _FIBER * self.fibers
 
     def _lines(self, group: Group) -> float:
         """The lines of memory that are new to a group: there are no more than all."""
@@ -154,12 +159,18 @@ class Costs:
         How it goes on depends on them, so that their operands are waited for.
         """
         several = len(self.dims) > 1
-        each = _between(_SORTING, group.updates) if group.updates <= _BY_DIGITS else _DIGITS
-        each += _NUMBER if several else 0.0
+        few = group.updates <= _BY_DIGITS
+        each = _between(_SORTING, group.updates) if few else _DIGIT * self._digits
+        each += _NUMBER if several else _ANEW
         each += _MERGED * max(math.log2(max(group.updates, 1) / CAPACITY[MILLIONS]), 0.0)
         waiting = _LINES * self.at_hand.wait(self.operands)
-        begin = _BEGIN_NUMBERS if several else _BEGIN_LIST
-        return begin + waiting + group.updates * (_UPDATE + each)
+        begin = (_BEGIN_NUMBERS if several else _BEGIN_LIST) + waiting
+        return begin * min(group.updates, 1.0) + group.updates * (_UPDATE + each)
+
+    @property
+    def _digits(self) -> int:
+        """How many digits the number of a place has."""
+        return max(-(-max(self.elements - 1, 0).bit_length() // _BITS), 2)
 
 
 def _between(table: Sequence[tuple[int, float]], x: float) -> float:

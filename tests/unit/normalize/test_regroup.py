@@ -85,11 +85,12 @@ def test_loops_that_depend_on_others_stay(nest):
 @pytest.mark.parametrize(
     ("n", "stored", "kind"),
     [
-        (100, 200, COORD),  # four hundred updates are sorted sooner
+        (100, 150, COORD),  # two hundred updates are sorted sooner
         (100, 500, OPERAND),
-        (10**4, 10**4, COORD),  # one for each value, which would be looked at twice
+        (10**4, 10**4, OPERAND),  # one for each value: what is at hand is soon looked at twice
         (10**4, 3 * 10**4, OPERAND),  # three for each value
-        (10**5, 2 * 10**5, MILLIONS),  # two, by rows from far away
+        (10**5, 2 * 10**5, OPERAND),  # two, by rows that have been asked for
+        (3 * 10**5, 3 * 10**5, MILLIONS),  # one, by rows from far away
         (10**5, 10**6, OPERAND),  # ten, which are merged again and again
         (10**5, 10**8, OPERAND),
         (5000, 290_000, OPERAND),

@@ -125,7 +125,7 @@ AT_HAND = Caches(1 << 20, 1 << 25)
         (ROW, 5000, 300_000, DENSE),  # most places are used
         (ROW, 30_000, 900_000, COORD),  # 900 updates of 30000 places are sorted by digits
         (ROW, 10_000, 300_000, COORD),  # so are these, of which places would be sorted anyway
-        (ROW, 1_000_000, 2_000_000, DENSE),  # four updates at a time, of operands far away
+        (ROW, 1_000_000, 2_000_000, COORD),  # four updates at a time, far away
         (ROW, 10**7, 10**8, COORD),  # a hundred updates of ten million places
         (ROW, 300_000, 1_200_000, COORD),  # sixteen updates of more than the cache holds
         (ROW, 60_000, 600_000, COORD),  # a hundred that wait for a part of it
@@ -156,7 +156,7 @@ WIDE = {"A": (10**6, 10**6), "B": (10**6, 10**6)}
         ([Group(60, 60, 1, 1e5)], DENSE),  # close to each other and to those of the next row
         ([Group(60, 60, 60, 1e5, reach=4000)], DENSE),  # not far from those
         ([Group(4, 4, 4, 1e6), Group(10**5, 10**5, 10**5, 100)], COORD),  # few rows do it all
-        ([Group(4, 4, 2, 1e6), Group(10**5, 10**4, 10**4, 1)], DENSE),
+        ([Group(4, 4, 1, 1e6), Group(10**5, 10**4, 10**4, 1)], DENSE),
     ],
 )
 def test_kind_by_what_was_seen(groups, kind):
@@ -194,9 +194,9 @@ def test_what_is_counted_is_believed():
 
 
 def test_new_memory_costs():
-    """Ten rows with a few updates do not want a hundred megabytes."""
-    for n, kind in ((10, COORD), (10**7, DENSE)):
-        shapes, counts = {"A": (n, 1000), "B": (1000, 10**7)}, {"A": 2 * n, "B": 1000}
+    """Ten rows with a few updates do not want a megabyte; nor do many rows with none."""
+    for n, stored, kind in ((10, 20, COORD), (10**7, 2 * 10**7, DENSE), (10**7, 20, COORD)):
+        shapes, counts = {"A": (n, 1000), "B": (1000, 10**5)}, {"A": stored, "B": 10**4}
         assert choose(ROW, shapes, counts, at_hand=Caches(1 << 24, 1 << 28)).kind == kind
 
 
