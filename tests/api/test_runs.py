@@ -70,3 +70,16 @@ def test_runs_of_billions(level):
     rolled = ln.roll(joined, 5)
     assert [float(rolled[k]) for k in (4, n + 4, n + 5, 2 * n + 5)] == [3, 3, 0, 3]
     assert float(ln.sum(ln.tile(joined, (4,)))) == 3.0 * 2 * n * 4
+
+
+@pytest.mark.parametrize("level", [*RUNS, ln.SparseInterval])
+@pytest.mark.parametrize("n", [5, 2**46])
+def test_runs_are_shown_without_listing_them(level, n):
+    """One value was listed as often as its run is long; an interval of nothing was an error."""
+    for value in (0.0, 3.0):
+        x = ln.full((n,), value, format=level(ln.Element(0.0)))
+        assert str(x).startswith(repr(x))
+        assert len(str(x)) + len(x._repr_html_()) + len(ln.draw(x).svg) < 20_000
+    if n > 5 and level is ln.RunList:
+        with pytest.raises(ln.LinnetError):
+            _ = x.coords

@@ -78,7 +78,8 @@ def _wrap_levels(
 def unpack(tensor: Tensor) -> tuple[list[NDArray[Any]], NDArray[Any]]:
     """Coordinates (by mode) and values of everything that is stored, in the format's order."""
     contents = tensor.shared()
-    return unpack_levels(contents.levels(), contents.shape, contents.format)
+    with enough_memory():
+        return unpack_levels(contents.levels(), contents.shape, contents.format)
 
 
 class enough_memory:

@@ -8,12 +8,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from linnet.formats.packing import unpack_levels
-
 if TYPE_CHECKING:
     from linnet.formats.tensor import Tensor
 
 _FEW = 40  # stored values that are worth listing
+_LISTED = 1 << 16  # elements, of which they are picked
 
 
 # What users of other libraries ask an array for, and how it is written here.
@@ -72,27 +71,38 @@ def one_line(tensor: Tensor) -> str:
 def with_values(tensor: Tensor) -> str:
     """The one line, and below it the values that are stored, if they are few."""
     line = one_line(tensor)
-    if tensor.shape is None or not 0 < tensor.nnz <= _FEW:
+    if tensor.shape is None or not 0 < tensor.nnz <= _FEW or most_places(tensor) > _LISTED:
         return line
-    contents = tensor.shared()
-    coordinates, values = unpack_levels(contents.levels(), contents.shape, contents.format)
+    coordinates, values = _unpacked(tensor)
+    if len(values) > _FEW:
+        return line
     places = [", ".join(map(str, place)) for place in zip(*map(list, coordinates), strict=True)]
     width = max(map(len, places), default=0)
-    rows = zip(places or [""], values.tolist(), strict=True)
+    rows = zip(places if coordinates else [""], values.tolist(), strict=True)
     return "\n".join([line, *(f"  [{place:>{width}}]  {value!r}" for place, value in rows)])
+
+
+def most_places(tensor: Tensor) -> int:
+    """How many elements are stored, or more: a value may be that of a run of them."""
+    runs = any(level.runs for level in tensor.format.levels)
+    return tensor.size if runs else tensor.nnz
 
 
 def coordinates(tensor: Tensor) -> NDArray[Any]:
     """The coordinates of what is stored, one row for every dimension."""
-    contents = tensor.shared()
-    found, values = unpack_levels(contents.levels(), contents.shape, contents.format)
+    found, values = _unpacked(tensor)
     return np.array(found) if found else np.zeros((0, len(values)), np.int64)
 
 
 def values(tensor: Tensor) -> NDArray[Any]:
     """The values that are stored, in the order of their coordinates."""
-    contents = tensor.shared()
-    return unpack_levels(contents.levels(), contents.shape, contents.format)[1]
+    return _unpacked(tensor)[1]
+
+
+def _unpacked(tensor: Tensor) -> tuple[list[NDArray[Any]], NDArray[Any]]:
+    from linnet.formats.assemble import unpack
+
+    return unpack(tensor)
 
 
 def human_bytes(count: int) -> str:
@@ -131,7 +141,7 @@ def escaped(text: str) -> str:
 
 def picture(tensor: Tensor) -> str:
     """Where something is stored, along the last two dimensions: dark is dense."""
-    if not tensor.shape or not tensor.size or tensor.nnz > _SHOWN:
+    if not tensor.shape or not tensor.size or most_places(tensor) > _SHOWN:
         return ""
     found = coordinates(tensor)
     rows, cols = (tensor.shape if tensor.ndim > 1 else (1, *tensor.shape))[-2:]

@@ -14,6 +14,7 @@ from linnet.errors import ArgumentError
 from linnet.formats.contents import buffer_names
 from linnet.formats.located import located
 from linnet.formats.packing import Arrays, unpack_leaf, unpack_level
+from linnet.formats.show import most_places
 from linnet.formats.tensor import Tensor
 from linnet.pictures.shapes import FRAME, PALE, WIDTH, Line, Picture, Rect, Shape, Text
 from linnet.pictures.spy import spy_shapes
@@ -65,7 +66,11 @@ def _tree(tensor: Tensor) -> list[list[Node]] | None:
     levels, held = [], contents.levels()
     for k, level in enumerate(contents.format.levels[:-1]):
         dims = [contents.shape[mode] for mode in contents.format.modes_of(k)]
-        if len(at) > _MOST or (level.full and len(at) * dims[0] > _MOST) or tensor.nnz > 10**5:
+        if (
+            len(at) > _MOST
+            or (level.full and len(at) * dims[0] > _MOST)
+            or most_places(tensor) > 10**5
+        ):
             return None
         entries = unpack_level(level, held[k], at, dims)
         nodes = _merged(entries.owner, entries.coordinates, entries.at)

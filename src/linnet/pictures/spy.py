@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from linnet.formats.assemble import unpack
 from linnet.formats.from_numpy import differs
+from linnet.formats.show import most_places
 from linnet.formats.tensor import Tensor
 from linnet.pictures.shapes import DOT, FRAME, PAPER, Picture, Rect, Shape, Text
 
@@ -31,7 +32,7 @@ def spy_shapes(tensor: Tensor, x: float, y: float) -> tuple[list[Shape], float, 
     cell = min(_SMALL, _SIDE / max(rows, columns, 1))
     width, height = max(4.0, columns * cell), max(4.0, rows * cell)
     frame: list[Shape] = [Rect(x, y, width, height, PAPER, FRAME)]
-    if tensor.nnz > _MOST:
+    if most_places(tensor) > _MOST:
         words = f"{tensor.nnz:,} stored"
         middle = Text(x + width / 2, y + height / 2, words, "middle")
         return [*frame, middle], width, height
