@@ -14,8 +14,6 @@ from linnet.formats.buffers import GUARD
 from linnet.formats.spare import LEAST, C
 from linnet.runtime.handover import Result, release, spare
 
-_NOTHING = array("q")
-
 
 class Scratch:
     """What the temporaries of an argument block have between calls; they are the last in it."""
@@ -26,7 +24,8 @@ class Scratch:
         self.temporaries = temporaries  # and where the memory of each begins
         self._tail = temporaries[0][1]
         self._left: list[array[int]] = []  # the end of the block of a call that is done, or none
-        self._fits = _NOTHING  # the same, of the last one that was kept
+        # the same, of the last ones that were kept: a kernel may exchange two of its arrays
+        self._fits: tuple[array[int], ...] = ()
 
     def lend(self, block: array[int]) -> None:
         """Hand memory to a call, whose contents are anything; a kernel makes what is missing."""
@@ -43,10 +42,11 @@ class Scratch:
     def take_back(self, block: array[int]) -> None:
         """Keep what a call is done with, if it is little and no other call has left as much."""
         slots = block[self._tail :]
-        if slots == self._fits or self._is_little(block):
+        fits = slots in self._fits
+        if fits or self._is_little(block):
             with GUARD.lock:
                 if not self._left:
-                    self._fits = slots
+                    self._fits = self._fits if fits else (slots, *self._fits[:1])
                     self._left.append(slots)
                     return
         for r, at in self.temporaries:

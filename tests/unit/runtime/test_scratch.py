@@ -162,3 +162,18 @@ def test_a_kernel_that_is_gone_has_freed_it(monkeypatch):
     del kernel
     gc.collect()
     assert 1 in left
+
+
+def test_arrays_that_change_places_in_every_call_are_looked_at_twice(monkeypatch):
+    """After an odd number of exchanges the memory of two arrays comes back the other way round."""
+    asked = []
+    monkeypatch.setattr(Scratch, "_is_little", lambda self, block: asked.append(block) or True)
+    scratch = Scratch(((temporary("int64", "int64"), 1),))
+    memory = block(2, 3)
+    exchanged = array("q", [memory[0], *memory[4:], *memory[1:4]])
+    for call in range(6):
+        scratch.take_back((memory, exchanged)[call % 2])
+        scratch.lend(array("q", [0] * len(memory)))
+    assert len(asked) == 2
+    C.free(memory[1])
+    C.free(memory[4])
