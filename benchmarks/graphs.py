@@ -21,30 +21,37 @@ BAR = 0.9
 GRAPH = ln.Dense(ln.SparseList(ln.Pattern()))
 FRONTIER = ln.SparseByteMap(ln.Pattern())
 PARENTS = ln.Dense(ln.Element(-1, "int32"))
-FOUND = ln.Dense(ln.Element(False))
+FLAGS = ln.Dense(ln.Element(False))
 LENGTHS = ln.Dense(ln.Element(0.0))
 FAR = np.inf
 SMALL = 100_000  # edges: SciPy's Bellman-Ford relaxes all of them n times
 
 
 # P: parents. A, AT: edges by where they begin, and by where they lead; `count` is how many there
-# are. A push looks at the `edges` that leave the frontier. A pull looks at all vertices, and from
-# one that is not found at those up to the first that leads to the frontier: of every count / edges
-# one does, if they are as good as drawn by lot. `left` leave the n * left / count vertices that
-# are not found, so that a pull looks at n * left / edges, and a little for each vertex. A push
-# along more edges than there are vertices tests none of them: what is new is looked for afterwards.
+# are. A narrow step pushes along the `edges` that leave the frontier, which is a list (`now`), and
+# tests each. A wide one tests no edge, or pulls; nobody can foresee what it finds, so that all
+# vertices are looked at afterwards, in vectors, and the frontier is a flag for each (`here`).
+# A pull looks at all vertices, and from one that is not found at those up to the first that leads
+# to the frontier: of every count / edges one does, if they are as good as drawn by lot. `left`
+# leave the n * left / count vertices that are not found, so that a pull looks at n * left / edges.
+# An edge that is tested takes as long as four that are not, one that is pulled as long as two.
 @ln.kernel
 def search(P, A, AT, degrees, source, count, pulls):
     now = ln.temp(FRONTIER)
     new = ln.temp(FRONTIER)
-    found = ln.temp(FOUND)
+    here = ln.temp(FLAGS)
+    found = ln.temp(FLAGS)
     toward = ln.temp(PARENTS)
     edges = ln.scalar(0)
     left = ln.scalar(0)
+    wide = ln.scalar(False)
+    pull = ln.scalar(False)
     parent = ln.scalar(-1, short_circuit=True)
     P[...] = -1
     found[...] = False
+    here[...] = False
     now[...] = False
+    pull[...] = False
     P[source[()]] = source[()]
     found[source[()]] |= True
     now[source[()]] |= True
@@ -53,38 +60,53 @@ def search(P, A, AT, degrees, source, count, pulls):
     for _step in range(A.shape[0]):
         if edges[()] == 0:
             break
-        new[...] = False
         n = A.shape[0]
-        if pulls[()] and edges[()] * edges[()] > n * (left[()] + n // 8):
-            for k in ...:
-                if not found[k]:
-                    parent[...] = -1
-                    for j in ...:
-                        if now[ln.follow(j)] and AT[k, j]:
-                            parent[()] = ln.choose(-1)(parent[()], j)
-                    if parent[()] != -1:
-                        new[k] |= True
-                        P[k] = parent[()]
-        elif edges[()] > n:
-            toward[...] = -1
-            for j, k in ...:
-                if now[j] and A[j, k]:
-                    toward[k] = max(toward[k], j)
-            for k in ...:
-                if toward[k] != -1 and not found[k]:
-                    new[k] |= True
-                    P[k] = toward[k]
-        else:
+        new[...] = False
+        wide[...] = pull[()] or 3 * edges[()] > 2 * n
+        if not wide[()]:
             for j, k in ...:
                 if now[j] and A[j, k] and not found[k]:
                     new[k] |= True
                     P[k] = max(P[k], j)  # any will do, and this one is found in any order
-        edges[...] = 0
-        for k in ...:
-            if new[k]:
-                found[k] |= True
-                edges[()] += degrees[k]
+            edges[...] = 0
+            for k in ...:
+                if new[k]:
+                    found[k] |= True
+                    edges[()] += degrees[k]
+        else:
+            if pull[()]:
+                for k in ...:
+                    if not found[k]:
+                        parent[...] = -1
+                        for j in ...:
+                            if here[ln.follow(j)] and AT[k, j]:
+                                parent[()] = ln.choose(-1)(parent[()], j)
+                        if parent[()] != -1:
+                            P[k] = parent[()]
+            else:
+                toward[...] = -1
+                for j, k in ...:
+                    if now[j] and A[j, k]:
+                        toward[k] = max(toward[k], j)
+                for k in ...:
+                    P[k] = max(P[k], ln.where(found[k], -1, toward[k]))
+            edges[...] = 0
+            for k in ...:
+                fresh = found[k] != (P[k] != -1)
+                here[k] = fresh
+                edges[()] += degrees[k] * fresh
+            for k in ...:
+                found[k] = P[k] != -1
         left[()] -= edges[()]
+        push = min(edges[()] + 2 * n, 4 * edges[()])
+        pull[...] = pulls[()] and edges[()] * push > 2 * n * (edges[()] + left[()])
+        if pull[()] and not wide[()]:
+            for k in ...:
+                here[k] = new[ln.follow(k)]
+        if wide[()] and not pull[()]:
+            for k in ...:
+                if here[k]:
+                    new[k] |= True
         now, new = new, now
     return P
 
