@@ -173,10 +173,15 @@ def linnet_push(A: sp.csr_array, source: int) -> Side:
     return linnet_search(A, source, pulls=False)
 
 
-def c_search(A: sp.csr_array, source: int, never: int = 0) -> Side:
+def c_search(A: sp.csr_array, source: int, never: int = 0, function: str = "search") -> Side:
     n, B, parents = A.shape[0], sp.csr_array(A.T), np.empty(A.shape[0], np.int32)
     given = (n, source, never, *native.csr(A)[:2], *native.csr(B)[:2], parents)
-    return Side(native.call("graphs", "search", *given), lambda _: depths(parents, source))
+    return Side(native.call("graphs", function, *given), lambda _: depths(parents, source))
+
+
+def c_bits(A: sp.csr_array, source: int) -> Side:
+    """With bits for what waits and what is in the frontier, and the wide pushes of the program."""
+    return c_search(A, source, function="search_by_bits")
 
 
 def c_push(A: sp.csr_array, source: int) -> Side:
@@ -294,6 +299,7 @@ PATHS = {
 SEARCH = {
     "linnet": linnet_search,
     "c": c_search,
+    "c-bits": c_bits,
     "scipy": scipy_search,
     "graphblas": graphblas_search,
 }

@@ -18,7 +18,13 @@ TABLES = (
     (("erosion", "masked"), {"c": "C", "opencv": "OpenCV"}),
     (
         ("bfs", "bellman"),
-        {"c": "C", "c-rounds": "C by rounds", "graphblas": "graphblas", "scipy": "SciPy"},
+        {
+            "c": "C",
+            "c-bits": "C by bits",
+            "c-rounds": "C by rounds",
+            "graphblas": "graphblas",
+            "scipy": "SciPy",
+        },
     ),
     (("fig. 14", "fig. 15"), {"scipy": "SciPy", "eigen": "Eigen", "mkl": "MKL", "graphblas": "gb"}),
     (("fig. 16", "fig. 17"), {"by rows": "by rows", "coord": "coord", "c": "C", "scipy": "SciPy"}),
