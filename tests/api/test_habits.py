@@ -257,3 +257,13 @@ def test_names_of_arguments():
     assert values.to_numpy().tolist() == [[9.0, 4.0]]
     assert ln.transpose(ln.zeros((2, 3, 4))).shape == (4, 3, 2)
     assert ln.zeros((2, 3, 4)).transpose(1, 0, 2).shape == (3, 2, 4)
+
+
+@pytest.mark.parametrize("count", [20, 20_000])
+def test_functions_that_combine_duplicates_have_names(count):
+    rng = np.random.default_rng(0)
+    places, values = rng.integers(0, 9, count), rng.random(count)
+    expected = np.full(9, np.inf)
+    np.minimum.at(expected, places, values)
+    found = ln.tensor([places], values, (9,), op="min", fill_value=np.inf)
+    np.testing.assert_array_equal(found.to_numpy(), expected)

@@ -378,7 +378,7 @@ def test_values_of_coordinates(values, kind, text):
 
 def test_combining_functions():
     refused(
-        ArgumentError, lambda: tensor([[0, 0]], [1, 2], (1,), op="add"), "'add' is not a function"
+        ArgumentError, lambda: tensor([[0, 1]], [1, 2], (2,), op="sum"), "'sum' is not a function"
     )
     refused(DTypeError, lambda: tensor([[0, 0]], [1, 2], (1,), op=np.true_divide), "gives float64")
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from linnet.algebra.dtypes import canonical
 from linnet.errors import ArgumentError, DTypeError, FormatError, ShapeError
 from linnet.formats.assemble import enough_memory, pack, unpack, wrap
-from linnet.formats.coordinates import Combine, as_coordinates, sort_unique
+from linnet.formats.coordinates import Combine, as_combine, as_coordinates, sort_unique
 from linnet.formats.element import ShortCircuit, SparseScalar
 from linnet.formats.format import Format
 from linnet.formats.from_numpy import cast, contiguous, from_numpy
@@ -98,13 +98,14 @@ def tensor(
 ) -> Tensor:
     """A tensor from coordinates: `coords[m][q]` is the index of `values[q]` along dimension m.
 
-    Coordinates may come in any order; values at equal ones are combined by `op` in the order given.
-    Without a format it is COO; the fill value is the one you give, or the format's, or 0.
+    Coordinates may come in any order; values at equal ones are combined by `op`, a function or its
+    name, in the order given. Without a format it is COO; the fill value is the one you give, or
+    the format's, or 0.
 
     >>> ln.tensor([[0, 1, 1], [0, 2, 2]], [1.0, 2.0, 3.0], (2, 3), format=ln.CSR)
     Tensor(shape=(2, 3), dtype=float64, format=CSR, stored=2, fill=0.0, 36 bytes)
     """
-    dims = check_shape(shape)
+    dims, op = check_shape(shape), as_combine(op)
     coordinates = as_coordinates(coords, dims)
     given = as_numpy(values, name="values")
     wanted = override(as_format(COO if format is None else format, len(dims)), None, fill_value)

@@ -10,12 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from linnet.algebra.function import Function
+from linnet.algebra.lookup import lookup
 from linnet.errors import ArgumentError, DTypeError, ShapeError
 from linnet.formats.given import as_indices, refuse_masked
 from linnet.formats.validate import LARGEST, check_range, first_unsorted
 
 Ints: TypeAlias = NDArray[Any]
-Combine: TypeAlias = Function | Callable[[Any, Any], Any]
+Combine: TypeAlias = Function | Callable[[Any, Any], Any] | str
 KEY = 63  # bits of a key
 MANY = 1 << 12  # entries: for so many it pays to compile a sort, or to load one that was
 
@@ -117,13 +118,23 @@ def _sorting(coordinates: Sequence[Ints], dims: Sequence[int]) -> Ints:
     return key & ((1 << bits) - 1)
 
 
+def as_combine(op: Combine) -> Combine:
+    """What combines two values, which may be given by its name; told before it is needed."""
+    found = lookup(op) if isinstance(op, str) else op
+    if not callable(found) and not isinstance(found, Function):
+        raise ArgumentError(
+            f"op combines two values, and {op!r} is not a function",
+            hint='"add", "min", "max" …, or a function such as np.minimum',
+        )
+    return found
+
+
 def _combine(values: NDArray[Any], first: Ints, op: Combine) -> NDArray[Any]:
     """Fold each group of values, which begin at `first`, from the left, in their own dtype."""
     function = op.numpy if isinstance(op, Function) else op
     if isinstance(function, np.ufunc) and _keeps_type(function, values.dtype):
         return function.reduceat(values, first, dtype=values.dtype)
-    if not callable(function):
-        raise ArgumentError(f"op combines two values, and {op!r} is not a function")
+    assert callable(function)
     # Round k folds in the k-th further value of the groups that have one: linear work in all.
     length = np.diff(np.append(first, len(values)))
     result, k = values[first], 1
