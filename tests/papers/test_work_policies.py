@@ -417,3 +417,41 @@ def test_many_components_in_one_bucket(policy, shape):
     expected = dict(zip(zip(X.tolist(), Y.tolist(), strict=True), v.tolist(), strict=True))
     assert dict(zip(zip(*coords, strict=True), values, strict=True)) == expected
     assert list(zip(*coords, strict=True)) == sorted(expected)
+
+
+# -- capacity and length, where nobody says them ---------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("n", "stored", "capacity"),
+    [(1000, 100, None), (10_000, 40_000, 1 << 18), (100_000, 500_000, 1 << 21)],
+)
+def test_the_capacity_follows_the_number_of_updates(n, stored, capacity):
+    """About stored² / n of them; so many accumulate that merging is seldom, and no more."""
+    rng = np.random.default_rng(0)
+
+    def matrix(format):
+        places = rng.integers(0, n, (2, stored))
+        return ln.tensor(tuple(places), np.ones(stored), (n, n), format=format)
+
+    args = ln.empty_tensor(ln.CSR), matrix(ln.CSC), matrix(ln.DCSR)
+    told = f"SparseWorkspace(2, {ln.Coord(capacity=capacity)!r}, "
+    assert told in ln.explain(outer, *args)["results"]
+
+
+@pytest.mark.parametrize(
+    ("policy", "heads"),
+    [
+        (ln.Hash(), "power_of_two_i64(C_w_cap)"),
+        (ln.Bucket(), "max(C_w_cap, 1)"),
+        (ln.Hash(64), "max(64, C_w_heads)"),
+        (ln.Bucket(length=64), "max(64, C_w_heads)"),
+    ],
+    ids=repr,
+)
+def test_the_table_is_as_long_as_there_are_components(policy, heads):
+    """L follows the capacity, which rises with what is stored; a length that is given stays."""
+    A = ln.asarray(np.eye(3), format=ln.CSC)
+    code = ln.insert_workspaces(outer, policy).code(ln.empty_tensor(ln.CSR), A, A.to(ln.CSR))
+    assert "C_w_cap = max(C_w_cap, grown_i64(C_w_all, 1024, 256))" in code
+    assert heads in code
