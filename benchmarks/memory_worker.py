@@ -66,12 +66,17 @@ def measure(name: str, stored: int) -> tuple[int, int]:
     """Bytes at the peak beyond what was there before the call, and bytes of the result."""
     make = KERNELS[name]
     make(1000)()  # compiled on small operands, so that the compiler's memory is not counted
-    run = make(stored)
+    extra, result = beyond(make(stored))
+    return extra, result.nbytes
+
+
+def beyond(run: Run) -> tuple[int, ln.Tensor]:
+    """Bytes at the peak of a call beyond what was there before it, and what it gives."""
     ctypes.CDLL(None).malloc_trim(0)  # what the operands' making has left free does not count
     Path("/proc/self/clear_refs").write_text("5")  # forget the peak
     before = _status("VmRSS")
     result = run()
-    return _status("VmHWM") - before, result.nbytes
+    return _status("VmHWM") - before, result
 
 
 def _status(name: str) -> int:
