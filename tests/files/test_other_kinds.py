@@ -195,6 +195,18 @@ def test_names_in_capitals(tmp_path: Path):
     assert ln.read(tmp_path / "A.MTX").to_numpy().tolist() == [[1.0, 2.0]]
 
 
+@pytest.mark.parametrize("kind", ["csr", "csc", "coo"])
+def test_npz_with_more_dimensions_than_arrays(kind: str, tmp_path: Path):
+    """A tensor of three dimensions in CSR came of it."""
+    path = tmp_path / "a.npz"
+    sp.save_npz(path, sp.eye_array(4).asformat(kind))
+    with np.load(path) as loaded:
+        arrays = dict(loaded)
+    np.savez(path, **{**arrays, "shape": np.array([4, 4, 4])})
+    with pytest.raises(ln.LinnetError, match=r"a\.npz"):
+        ln.read(path)
+
+
 @pytest.mark.parametrize("end", [".mtx", ".mtx.gz", ".tns", ".npz", ".npy", ".bsp.h5"])
 def test_nothing_half_written_is_left(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, end: str):
     if end == ".bsp.h5":

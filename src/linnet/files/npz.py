@@ -55,6 +55,7 @@ def _tensor(
 ) -> Tensor:
     """The tensor of the arrays that SciPy names."""
     shape = tuple(map(int, arrays["shape"].reshape(-1)))
+    _check_dimensions(kind, arrays, len(shape))
     if kind in ("bsr", "dia"):
         coords, values = _listed(kind, arrays, shape)
         return from_entries(coords, values, shape, format, dtype)
@@ -64,6 +65,13 @@ def _tensor(
     obj = SimpleNamespace(**{**arrays, "format": kind, "shape": shape, "ndim": len(shape)})
     tensor = from_scipy(obj, dtype, None, None)
     return tensor if format is None else asarray(tensor, dtype, format)
+
+
+def _check_dimensions(kind: str, arrays: Named, ndim: int) -> None:
+    """Refuse a shape with more or fewer dimensions than the arrays tell of."""
+    told = {"csr": (1, 2), "coo": (len(arrays.get("coords", "ij")),)}
+    if ndim not in told.get(kind, (2,)):
+        raise FileError(f"the arrays of a {kind} matrix do not have {ndim} dimensions")
 
 
 def _kind(path: Path, loaded: Named) -> str:
