@@ -50,3 +50,19 @@ def test_strips_up_to_the_last_number(backend: str, first: int) -> None:
 
     with ln.config(backend=backend):
         assert f(ln.scalar(False), np.array(first), np.array(2**63 - 1)).item()
+
+
+@pytest.mark.parametrize("backend", ["llvm", "c"])
+@pytest.mark.parametrize("last", [-(2**63), 3 - 2**63, -1])
+def test_no_strips_down_to_the_least_number(backend: str, last: int) -> None:
+    """The way from the start to such an end is longer than any number: strips went up instead."""
+
+    @ln.kernel
+    def f(s, b):
+        s[...] = False
+        for i in range(5, b[()]):
+            s[()] = s[()] or (i & 1023) == 5
+        return s
+
+    with ln.config(backend=backend):
+        assert not f(ln.scalar(False), np.array(last)).item()

@@ -1,6 +1,6 @@
 """Loops that may end early, looked at now and then: a test of every value would cost more.
 
-    for q in a … b:           for strip in 0 … ((b - a - 1) >> 10) + 1:
+    for q in a … b:           for strip in 0 … ((max(a, b) - a - 1) >> 10) + 1:
       s &= x[q]         ->      at = a + (strip << 10)
                                 for q in at … at + min(b - at, 1024): s &= x[q]
                                 if s == 0: break
@@ -73,7 +73,8 @@ def _in_strips(loop: imp.For, leave: imp.Stmt, names: Names) -> imp.Stmt:
     strip = imp.Var(names.fresh("strip"), imp.INT)
     first, last = (imp.Var(names.fresh(f"{loop.var.name}_{w}"), imp.INT) for w in ("from", "to"))
     lo, hi, bits = imp.widen(loop.start), imp.widen(loop.stop), imp.Const(_BITS, imp.INT)
-    count = imp.binary(">>", hi - lo - 1, bits) + 1  # nothing goes beyond `hi`, the last number
+    # nothing goes beyond `hi`, the last number, nor below `lo`, from where it may be the least
+    count = imp.binary(">>", imp.maximum(hi, lo) - lo - 1, bits) + 1
     begin = imp.Let(first, lo + imp.binary("<<", strip, bits))
     end = imp.Let(last, first + imp.minimum(hi - first, _LENGTH))
     inner = replace(loop, start=first, stop=last, body=at_once(loop.body))
