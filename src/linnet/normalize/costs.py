@@ -36,8 +36,8 @@ _FRESH = 0.15  # for a byte of new memory
 _COMPONENT = 40  # bytes of a component: as it came, sorted, and its place
 _LINES = 0.25  # of operands that are waited for: rows of them have been asked for
 _IN_ORDER = 5.0  # for a place whose updates come row by row
-_BEGIN_ROWS = 4000.0  # to put an operand in order: a pass that counts, and one that copies
-_ROW, _EMPTY_ROW = 4.5, 4.0  # for a row of it
+_BEGIN_ROWS = 2500.0  # to put an operand in order: a pass that counts, and one that copies
+_ROW, _EMPTY_ROW = 3.0, 4.0  # for a row of it
 _COUNTED = 12  # bytes of what counts and allots a row, and of an entry in it
 
 
