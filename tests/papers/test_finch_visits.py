@@ -14,6 +14,7 @@ import pytest
 
 import linnet as ln
 from linnet.formats.format import Format
+from linnet.frontend.text import parse_text
 from linnet.imp.interpret import run
 from linnet.runtime.kernel import Kernel
 
@@ -255,3 +256,23 @@ def test_runs_are_read_once_whatever_their_length(format):
         x = ln.asarray(array, format=format(ln.Element(0.0)))
         counts.add(visits(total, ln.scalar(0.0), x)["x"])
     assert len(counts) == 1
+
+
+@pytest.mark.parametrize("update", ["s[()] += A[i, i]", "s[()] *= A[i, i]"])
+@pytest.mark.parametrize(
+    "format", [ln.CSF(2), ln.COO(2), ln.SparseHash(ln.SparseHash(ln.Element()))]
+)
+def test_diagonals_of_rows_that_are_not_stored(format, update, capfd, tmp_path):
+    """Rows between two that are stored are one update; LLVM remarked on loops over products."""
+    text = f"def f(s, A):\n    s[...] = 1\n    for i in ...:\n        {update}\n    return s"
+    kernel = Kernel(parse_text(text))
+    dense = np.full((100, 100), 7)
+    dense[5, 5], dense[6, 6] = 3, 0
+    A = ln.asarray(dense, format=format, fill_value=7)
+    assert max(kernel.visits(ln.scalar(1), A).values()) <= 5
+    with ln.config(cache_dir=str(tmp_path)):
+        for x in (A, ln.asarray(7 - dense, format=format)):
+            elements = np.diagonal(x.to_numpy())
+            expected = elements.prod() if "*" in update else elements.sum() + 1
+            assert kernel(ln.scalar(1), x).item() == expected
+    assert capfd.readouterr() == ("", "")

@@ -61,8 +61,8 @@ def simplify(stmt: loops.Stmt, facts: Facts) -> loops.Stmt:
             return _simplify_assign(loops.Assign(where, op, what, at), facts)
         case loops.Loop(index, extent, body, at):
             inner = simplify(body, facts)
-            if inner == loops.NOTHING:
-                return loops.NOTHING
+            if inner == loops.NOTHING or _is_one_of_any(stmt, inner):
+                return inner
             return stmt if inner is body else loops.Loop(index, extent, inner, at)
         case loops.If():
             return _simplify_if(stmt, facts)
@@ -73,6 +73,13 @@ def simplify(stmt: loops.Stmt, facts: Facts) -> loops.Stmt:
             return without_unread(less, facts.forgotten)
         case _:
             return stmt
+
+
+def _is_one_of_any(loop: loops.Loop, body: loops.Stmt) -> bool:
+    """Whether a loop does something once, which does not depend on its index."""
+    if point_of(loop.extent) is None:
+        return False
+    return not any(isinstance(n, loops.Index) and n.name == loop.index for n in walk(body))
 
 
 def _simplify_assign(stmt: loops.Assign, facts: Facts) -> loops.Stmt:
