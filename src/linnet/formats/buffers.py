@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import sys
 import threading
+from collections import deque
 from collections.abc import Callable
 from functools import lru_cache
 from typing import Any
@@ -100,6 +101,32 @@ class Memory:
         address = C.realloc(self.address, max(1, nbytes))
         if address:  # otherwise the block is as it was
             self.address, self.nbytes = address, nbytes
+
+
+class Unseen:
+    """Small blocks of a result that nobody has asked for: freed with this object, all at once.
+
+    Most results of small calls are read by another kernel, or dropped, and need no `Buffer`.
+    """
+
+    __slots__ = ("addresses", "kinds", "slots")
+
+    def __init__(self, kinds: tuple[np.dtype[Any], ...], slots: tuple[int, ...]) -> None:
+        self.kinds, self.slots = kinds, slots  # address, capacity and length of each
+        self.addresses = slots[::3]
+
+    def __del__(self, free: Callable[[int], None] = C.free) -> None:
+        try:
+            addresses = self.addresses
+        except AttributeError:  # an interrupt came when this was made
+            return
+        deque(map(free, addresses), 0)  # no interrupt comes in between
+
+    def buffers(self) -> tuple[Buffer, ...]:
+        """The blocks as buffers, which own them from now on. Called once."""
+        self.addresses = ()
+        each = zip(self.slots[::3], self.slots[1::3], self.slots[2::3], self.kinds, strict=True)
+        return tuple([Buffer.native(*block) for block in each])
 
 
 class _View:

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from linnet.errors import LifecycleError
-from linnet.formats.buffers import GUARD, Buffer
+from linnet.formats.buffers import GUARD, Buffer, Unseen
 from linnet.formats.format import Format
 from linnet.formats.packing import Arrays, unpack_levels
 
@@ -89,6 +89,7 @@ class Contents:
         "_shared",
         "_signature",
         "_slots",
+        "_unseen",
         "buffers",
         "fitted",
         "format",
@@ -97,10 +98,17 @@ class Contents:
         "shape",
     )
 
-    def __init__(self, format: Format, shape: tuple[int, ...], buffers: tuple[Buffer, ...]) -> None:
+    buffers: tuple[Buffer, ...]
+
+    def __init__(
+        self, format: Format, shape: tuple[int, ...], buffers: tuple[Buffer, ...] | Unseen
+    ) -> None:
         self.format = format
         self.shape = shape
-        self.buffers = buffers
+        if type(buffers) is Unseen:
+            self._unseen = buffers
+        else:
+            self.buffers = buffers  # type: ignore[assignment]
         self.pins = 0  # kernels that read this now; changed with the guard held
         self.lent = False  # a kernel that writes has the memory
         self._slots: tuple[int, ...] | None = None
@@ -110,6 +118,16 @@ class Contents:
         self._again: Any = None  # how the last product with an array went (`runtime.again`)
         self._shared = False  # known to be memory that no kernel will write to
         self.fitted: tuple[np.dtype[Any], ...] | None = None
+
+    def __getattr__(self, name: str) -> Any:
+        """The buffers of what nobody has asked for yet; there is nothing else that is missing."""
+        if name != "buffers":
+            raise AttributeError(name)
+        with GUARD.lock:
+            unseen = self._unseen
+            if unseen.addresses:  # no other thread was first
+                self.buffers = unseen.buffers()
+        return self.buffers
 
     @property
     def slots(self) -> tuple[int, ...]:

@@ -17,7 +17,7 @@ import numpy as np
 from linnet import imp
 from linnet.errors import Location
 from linnet.formats.away import taken
-from linnet.formats.buffers import GUARD, Buffer, allocate
+from linnet.formats.buffers import GUARD, Buffer, Unseen, allocate
 from linnet.formats.contents import Contents
 from linnet.formats.format import Format
 from linnet.formats.spare import SPARE
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from linnet.runtime.sizes import Size
 
 _MANY = 1 << 12  # elements: the memory of so many is worth being used again
+_LEFT = 1 << 10  # elements that may be left of the memory of a small result
 _NONE = -1  # bytes that are lent to a kernel which makes itself more than its result takes
 
 
@@ -153,6 +154,15 @@ def take_over(
         _put_back(r, tensors, old)
         return
     tensors[r.position]._rebind(r.format, shape, adopted(r, block, at))  # type: ignore[index]
+
+
+def unseen(r: Result, block: array[int], at: int) -> Unseen | None:
+    """What a kernel has allocated for a small result; None if it is large, or has much to spare."""
+    slots = tuple(block[at : at + 3 * len(r.kinds)])
+    room = slots[1::3]
+    if max(room) >= _MANY or sum(room) - sum(slots[2::3]) >= _LEFT or any(r.rooms):
+        return None
+    return Unseen(r.kinds, slots)
 
 
 def adopted(r: Result, block: array[int], at: int) -> tuple[Buffer, ...]:

@@ -15,13 +15,13 @@ from math import prod
 import numpy as np
 
 from linnet.formats.addresses import address_of
-from linnet.formats.buffers import GUARD, Buffer
+from linnet.formats.buffers import GUARD, Buffer, Unseen
 from linnet.formats.contents import NARROW, Contents, Signature
 from linnet.formats.format import Format
 from linnet.formats.spare import LEAST
 from linnet.formats.tensor import Tensor
 from linnet.records import NamedTuple
-from linnet.runtime.handover import Result, adopted, release, spare
+from linnet.runtime.handover import Result, adopted, release, spare, unseen
 
 Slots = tuple[int, ...]
 """An operand in an argument block: dimensions, then address, capacity and length of every array."""
@@ -143,7 +143,7 @@ class Ready:
             return None
         return self.tensor(layout, (Buffer.made(values, block[at]),) if small else taken)
 
-    def tensor(self, layout: Layout, buffers: tuple[Buffer, ...]) -> Tensor:
+    def tensor(self, layout: Layout, buffers: tuple[Buffer, ...] | Unseen) -> Tensor:
         """The result, of parts that are known to fit."""
         contents = Contents(self.recipe.format, layout.shapes[0], buffers)
         contents._signature = self.signature
@@ -157,10 +157,11 @@ class Ready:
             if any(r.rooms):
                 spare(r, block, layout.starts[k])
 
-    def _take(self, block: array[int], layout: Layout, status: int) -> tuple[Buffer, ...]:
+    def _take(self, block: array[int], layout: Layout, status: int) -> tuple[Buffer, ...] | Unseen:
         """The arrays of the result; the memory of all else is given up."""
         if not status and len(self.results) == 1:
-            return adopted(self.results[0], block, layout.starts[0])
+            r, at = self.results[0], layout.starts[0]
+            return unseen(r, block, at) or adopted(r, block, at)
         first = 1 if layout.small else 0  # whose memory is of NumPy
         for r, at in zip(self.results[first:], layout.starts[first:], strict=True):
             if r.position is None or status:
