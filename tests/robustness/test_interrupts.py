@@ -160,3 +160,33 @@ def test_an_interrupt_does_not_stop_other_threads(interrupt):
         _for_long(interrupt, 0.01, lambda: spgemm(ln.empty_tensor(ln.CSR), A, A))
     thread.join()
     assert done
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGALRM"), reason="there are no alarms")
+def test_what_a_handler_raises_is_not_a_mistake_of_ours(monkeypatch, tmp_path):
+    """An alarm that ends a compilation raises what its handler does, and the next call is right."""
+
+    def end(number, frame):
+        raise TimeoutError("too long")
+
+    from linnet.runtime import specialize
+
+    def specialized(*args):
+        signal.raise_signal(signal.SIGALRM)
+
+    @ln.kernel
+    def f(y, x):
+        y[...] = 0
+        for i in ...:
+            y[i] = x[i] * 12345.5
+        return y
+
+    x, before = np.ones(3), signal.signal(signal.SIGALRM, end)
+    try:
+        with monkeypatch.context() as patched:
+            patched.setattr(specialize, "specialize", specialized)
+            with pytest.raises(TimeoutError, match="too long"):
+                f(ln.empty_tensor(ln.DENSE(1)), x)
+    finally:
+        signal.signal(signal.SIGALRM, before)
+    assert f(ln.empty_tensor(ln.DENSE(1)), x).to_numpy().tolist() == [12345.5] * 3

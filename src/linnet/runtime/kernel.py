@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 
 from linnet.errors import (
     ArgumentError,
-    InternalError,
     KernelSyntaxError,
     LifecycleError,
     LinnetError,
@@ -25,6 +24,7 @@ from linnet.formats.construct import asarray
 from linnet.formats.contents import Contents, Signature
 from linnet.formats.tensor import Tensor
 from linnet.options import current
+from linnet.runtime.failures import is_of_handler, mistake
 from linnet.runtime.watch import WATCHED, note
 
 if TYPE_CHECKING:
@@ -231,13 +231,10 @@ class Kernel:
         except (LinnetError, MemoryError, Warning):
             raise
         except Exception as error:
+            if is_of_handler(error):
+                raise
             formats = ", ".join(f"{s.format!r}" for s in signatures)
-            raise InternalError(
-                f"`{self.__name__}` cannot be compiled: {type(error).__name__} {error}".rstrip(),
-                at=self.program.at,
-                why=f"this is a mistake in Linnet, met with the formats {formats}",
-                hint="please report it, with the kernel; other formats may do meanwhile",
-            ) from error
+            raise mistake(self.__name__, self.program.at, formats, error) from error
         return entry
 
     # -- looking ---------------------------------------------------------------------------------
