@@ -68,10 +68,16 @@ CASES = {
     "nansum, where": (lambda x, _: np.nansum(x, axis=1, where=ODD, initial=2.0), N),
     "nanmean, where": (lambda x, _: np.nanmean(x, axis=1, where=ODD), N),
     "nanvar, where": (lambda x, _: np.nanvar(x, axis=1, where=ODD), N),
+    "polyval, single": (lambda x, _: np.polyval(np.array([2.0, 0.1]), x), M.astype("float32")),
     "put": (changed(lambda y: np.put(y, [0, 7, -1], [9.0, 8.0])), M),
+    "put, nothing": (changed(lambda y: np.put(y, [0, 7], [])), M),
     "place": (changed(lambda y: np.place(y, y > 1, [9.0, 8.0, 7.0])), M),
     "put_along_axis": (
         changed(lambda y: np.put_along_axis(y, np.array([[1], [0], [5], [2], [2]]), 9.0, axis=1)),
+        M,
+    ),
+    "put_along_axis, everywhere": (
+        changed(lambda y: np.put_along_axis(y, np.array([[1, 4]]), 9.0, axis=1)),
         M,
     ),
 }
@@ -95,6 +101,7 @@ def test_as_in_numpy(name, kind):
         strict=True,
     ):
         np.testing.assert_allclose(mine, theirs, atol=1e-12)
+        assert mine.dtype == theirs.dtype
 
 
 @pytest.mark.parametrize("median", [np.median, np.nanmedian])
@@ -117,6 +124,25 @@ def test_what_is_refused():
         np.choose(x.astype(int), [x])
     with pytest.raises(TypeError, match="one step"):
         np.gradient(x, edge_order=2)
+
+
+@pytest.mark.parametrize(
+    ("change", "error"),
+    [
+        (lambda x: np.diag_indices_from(x), ValueError),
+        (lambda x: np.place(x, x > 1, []), ValueError),
+        (lambda x: np.put(x, [x.size], [1.0]), IndexError),
+        (lambda x: np.put(x, [-x.size - 1], [1.0]), IndexError),
+        (lambda x: np.put_along_axis(x, np.array([1]), 9.0, axis=1), ValueError),
+        (lambda x: np.digitize(x, np.array([1.0, 5.0, 2.0])), ValueError),
+    ],
+)
+def test_what_numpy_refuses(change, error):
+    """What was left out, or taken for zeros."""
+    for x in (M.copy(), ln.asarray(M, format=ln.COO(2))):
+        with pytest.raises(error):
+            change(x)
+        np.testing.assert_array_equal(plain(x), M)
 
 
 HUGE = 2**33

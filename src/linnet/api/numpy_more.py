@@ -15,6 +15,7 @@ from linnet import loops
 from linnet.algebra import table
 from linnet.algebra.dtypes import promote
 from linnet.api.dtypes import astype
+from linnet.api.indexing import positions
 from linnet.api.numpy_shapes import flat, of_linnet, select, unique
 from linnet.api.operands import as_array, as_tensor, axis_number, dtype_of, shape_of
 from linnet.api.programs import moving_kernel, nest, plus, readable, stored
@@ -147,15 +148,20 @@ def sinc(x: Any) -> Any:
 
 def polyval(p: Any, x: Any) -> Any:
     """A polynomial, whose first coefficient is that of the highest power."""
-    found: Any = of_linnet("zeros_like")(as_tensor(x))
-    for coefficient in as_tensor(p).to_numpy().tolist():
-        found = apply(table.add, apply(table.multiply, found, as_array(x)), coefficient)
+    given, at = as_tensor(p), as_tensor(x)
+    at = astype(at, promote(dtype_of(at), dtype_of(given)), copy=False)
+    found: Any = of_linnet("zeros_like")(at)
+    for coefficient in given.to_numpy().tolist():
+        found = apply(table.add, apply(table.multiply, found, at), coefficient)
     return found
 
 
 def digitize(x: Any, bins: Any, right: bool = False) -> Any:
     """The number of the bin that each element lies in."""
     edges = as_tensor(bins)
+    steps = np.diff(edges.to_numpy())
+    if (steps < 0).any() and (steps > 0).any():
+        raise ShapeError("the edges of bins go up, or go down")
     up = not edges.size or bool(edges[-1] >= edges[0])
     given, n = (edges if up else of_linnet("flip")(edges)), shape_of(edges)[0]
     side = "left" if right else "right"
@@ -225,6 +231,8 @@ def of_matrix(name: str) -> Callable[..., Any]:
     def places(arr: Any, *k: Any, **named: Any) -> Any:
         shape = shape_of(as_tensor(arr))
         if name == "diag_indices":
+            if len(shape) < 2 or len(set(shape)) > 1:
+                raise ShapeError(f"an array of shape {shape} has no diagonal from corner to corner")
             return np.diag_indices(shape[0], len(shape))
         return getattr(np, name)(shape[0], *k, **named, m=shape[1])
 
@@ -235,21 +243,28 @@ def place(arr: Any, mask: Any, vals: Any) -> None:
     """Other elements where a mask is true: values one after the other, again and again."""
     chosen = as_tensor(mask).astype(bool)
     values = np.ravel(as_tensor(vals).to_numpy())
-    arr[chosen] = np.resize(values, int(of_linnet("count_nonzero")(chosen)))
+    count = int(of_linnet("count_nonzero")(chosen))
+    if count and not values.size:
+        raise ShapeError(f"there are no values for {count} elements")
+    arr[chosen] = np.resize(values, count)
 
 
 def put(a: Any, ind: Any, v: Any) -> None:
-    """Other elements at positions of the flat array."""
-    at, values = (np.ravel(as_tensor(x).to_numpy()) for x in (ind, v))
-    a[np.unravel_index(np.where(at < 0, at + a.size, at), a.shape)] = np.resize(values, len(at))
+    """Other elements at positions of the flat array; none if no values are given."""
+    given, values = (np.ravel(as_tensor(x).to_numpy()) for x in (ind, v))
+    if values.size:
+        at = positions(given, a.size, 0)
+        a[np.unravel_index(at, a.shape)] = np.resize(values, len(at))
 
 
 def put_along_axis(arr: Any, indices: Any, values: Any, axis: int = -1) -> None:
     """Other elements, for every place at a position along an axis."""
     at, d = as_tensor(indices).to_numpy(), axis_number(axis, arr.ndim)
-    grid = list(np.ix_(*[range(1 if m == d else n) for m, n in enumerate(at.shape)]))
+    if at.ndim != arr.ndim:
+        raise ShapeError(f"positions along an axis have {arr.ndim} dimensions, not {at.ndim}")
+    grid = list(np.ix_(*[range(1 if m == d else n) for m, n in enumerate(arr.shape)]))
     grid[d] = at
-    arr[tuple(np.broadcast_to(g, at.shape) for g in grid)] = values
+    arr[tuple(np.broadcast_arrays(*grid))] = values
 
 
 def densely_by(module: Any, name: str) -> Callable[..., Any]:
