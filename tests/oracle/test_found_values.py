@@ -23,14 +23,14 @@ def _comparing(text: str) -> Kernel:
     return Kernel(parse_text("\n".join(lines)))
 
 
-@pytest.mark.parametrize("index", ["j", "j + 3", "j - 3"])
+@pytest.mark.parametrize("index", ["j", "j + 3", "j - 3", "j + A[5]", "j - A[5]"])
 @pytest.mark.parametrize("compared", COMPARED)
 def test_numbers_far_from_every_index(compared, index):
     """A loop ends where `A[i] < j` begins to hold: behind the last number there is none."""
     values = np.array([*FARTHEST, 0, 3, 5])
     kernel = _comparing(compared.format("A[i]", index))
     args = {"A": ln.asarray(values), "Y": ln.empty_tensor(ln.DENSE(2))}
-    shift = {"j": 0, "j + 3": 3, "j - 3": -3}[index]
+    shift = {"j": 0, "j + 3": 3, "j - 3": -3, "j + A[5]": 3, "j - A[5]": -3}[index]
     holds = [
         [float(eval(compared.format(int(value), j + shift))) for j in range(len(values))]
         for value in values

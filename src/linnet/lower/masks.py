@@ -20,6 +20,7 @@ from linnet.formats.looplets import (
     Switch,
     Truth,
 )
+from linnet.imp.fold import fold
 from linnet.loops.rewrite import walk
 from linnet.lower.context import Context, Mask, resolve
 from linnet.lower.expressions import lower_expr
@@ -27,6 +28,7 @@ from linnet.lower.strides import Stride
 from linnet.normalize.affine import MIRRORED, affine_of, residue_of
 
 _FAR = 1 << 62  # no index is that large, nor its sum with another
+_LEAST, _GREATEST = -(1 << 63), (1 << 63) - 1
 _MOST = 32  # parts into which the loops of a nest are cut, all together
 
 
@@ -86,13 +88,11 @@ def mask_looplet(ctx: Context, mask: Mask, index: imp.Var, hi: imp.Expr, point: 
 
 
 def _bound(ctx: Context, value: loops.Expr, shift: loops.Expr) -> imp.Expr:
-    """The index of which `index + shift` is a value; for one that is too far away, another such.
-
-    That holds for shifts that are near themselves. Else the difference wraps around as sums do.
-    """
+    """The index of which `index + shift` is a value; if there is none, the last on that side."""
     found, by = lower_expr(ctx, value, imp.INT), lower_expr(ctx, shift, imp.INT)
-    if shift != loops.Literal(0) and _is_far(value) and not _is_far(shift):
-        found = imp.minimum(imp.maximum(found, -_FAR), _FAR)
+    if shift != loops.Literal(0) and _is_far(value):
+        found = imp.maximum(found, fold(imp.maximum(by, 0)) + _LEAST)
+        found = imp.minimum(found, fold(imp.minimum(by, 0)) + _GREATEST)
     return found - by
 
 
