@@ -192,9 +192,7 @@ def meet_chunks(
     A chunk that ends before another one begins is left behind without a look between the two, and
     `seeking`, all such chunks at once. The walks may be `under_way`, up to an index.
     """
-    start = ctx.b.var(f"{r.index.name}_start") if under_way is None else under_way
-    if under_way is None:
-        ctx.b.emit(imp.Let(start, r.lo))
+    start = ctx.b.let(f"{r.index.name}_start", r.lo) if under_way is None else under_way
     beyond = any(r.hi != ctx.dim(w.cursor) for w in walks)  # chunks may go on after the region
     begin = r.lo if under_way is None else ctx.b.let(f"{r.index.name}_begin", start)
     within = under_way is None and any(_begins_within(ctx, r, w) for w in walks)
@@ -203,31 +201,36 @@ def meet_chunks(
         pieces = {w.cursor: _piece(ctx, w) for w in walks}
         late = [p for p in pieces.values() if not _begins_early(p)]
         ctx.b.emit(*(stmt for p in late for stmt in p.preamble))
-        for w in walks:
-            ctx.b.emit(imp.Let(w.last, w.stepper.last + 1))
+        ctx.b.emit(*(imp.Let(w.last, w.stepper.last + 1) for w in walks))
         where = _first(list(pieces.values()), start, None if within else begin)
         first = ctx.b.let(f"{r.index.name}_first", where)
         stop = least(ctx, r, [*(w.last for w in walks), *([r.hi] if beyond else [])])
-        stored = {c: p.stored for c, p in pieces.items()}
-        both = replace(r, looplets={**r.looplets, **stored}, lo=first, hi=stop, nonempty=True)
-        if under_way is None and _are_apart(r, [w.stepper for w in walks]):
-            both = replace(both, apart=(first, stop))
+        alone = under_way is None and _are_apart(r, [w.stepper for w in walks])
+        apart = (first, stop) if alone else r.apart
+        both = replace(r, lo=first, hi=stop, nonempty=True, apart=apart)
 
         def meet() -> None:
             ctx.b.emit(*(stmt for p in pieces.values() if p not in late for stmt in p.preamble))
-            if any(w.spike for w in walks):
-                lower_at(ctx, both, first)
-            else:
-                lower_region(ctx, both)
-            break_early(ctx, r.body)
+            _lower_shared(ctx, both, walks, pieces)
             ctx.b.emit(imp.Assign(start, stop), *_pass(ctx, walks, pieces, stop))
 
-        moves = _seek_all(walks, first) if seeking else _step_all(walks, first)
+        moves = (_seek_all if seeking else _step_all)(walks, first)
         missed = imp.Block((imp.Assign(start, first), *moves))
         ctx.b.emit(imp.If(first < stop, ctx.collect(meet), missed))
 
     what = note(r.index, [w.cursor for w in walks])
     ctx.b.emit(imp.While(_all_last(r, walks, start, beyond), ctx.collect(lower), what))
+
+
+def _lower_shared(ctx: Context, r: Region, walks: list[Walk], pieces: dict[Cursor, Piece]) -> None:
+    """What is done where all of these chunks meet: at one index, if one of them is an entry."""
+    stored = {c: p.stored for c, p in pieces.items()}
+    both = replace(r, looplets={**r.looplets, **stored})
+    if any(w.spike for w in walks):
+        lower_at(ctx, both, r.lo)
+    else:
+        lower_region(ctx, both)
+    break_early(ctx, r.body)
 
 
 def _step_all(walks: list[Walk], end: imp.Expr) -> Iterator[imp.Stmt]:
