@@ -110,3 +110,24 @@ def test_a_loop_to_an_unsigned_number_beyond_all_indices(backend, ends, found):
         for format in (ln.DENSE(1), ln.CSF(1), ln.RunList(ln.Element())):
             x = ln.asarray(np.arange(1, 6), format=format)
             assert f(ln.scalar(0), np.array(ends, "uint64"), x).item() == found
+
+
+def test_what_stands_for_a_missing_row_takes_no_room():
+    """Of a row that is not stored, what lies beyond the bounds is the number that coalesce names.
+
+    A number that tests of indices choose is known: 2**33 of them were to be written.
+    """
+
+    @ln.kernel
+    def f(Y, A, B):
+        Y[...] = 0.0
+        for j, k, i in ...:
+            Y[j, k, i] += A[j, k, i] - ln.coalesce(B[j, ~(k - 1), i], 0.0)
+        return Y
+
+    wide, coo = 2**33, ln.COO(3)
+    A = ln.tensor([[3], [0], [5]], [1.0], (wide,) * 3, coo)
+    B = ln.tensor([[4], [0], [7]], [2.0], (wide,) * 3, coo)
+    Y = f(ln.empty_tensor(ln.CSF(3)), A.to(ln.CSF(3)), B.to(ln.CSF(3)))
+    assert [c.tolist() for c in Y.coords] == [[3, 4], [0, 1], [5, 7]]
+    assert Y.data.tolist() == [1.0, -2.0]

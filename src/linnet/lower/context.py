@@ -7,7 +7,7 @@ from dataclasses import field, replace
 from typing import assert_never
 
 from linnet import imp, loops
-from linnet.algebra.table import greater_equal, less, logical_and, where
+from linnet.algebra.table import greater_equal, less, logical_and
 from linnet.errors import Location
 from linnet.formats.fiber import Fiber, Register, Storage
 from linnet.formats.looplets import Fill, Missing, Truth, Value
@@ -18,7 +18,7 @@ from linnet.loops.rewrite import accesses, rewrite_stmt, walk
 from linnet.lower.trace import Trace
 from linnet.normalize.affine import affine_of, is_mask
 from linnet.normalize.facts import Facts
-from linnet.normalize.known import data
+from linnet.normalize.known import INSIDE, data
 from linnet.normalize.simplify import MISSING, simplify
 from linnet.records import dataclass
 
@@ -205,7 +205,7 @@ def _within_bounds(access: loops.Access, storage: Storage, fill: loops.Literal) 
                 dim = loops.Value(storage.dims[mode])
             low = loops.Call(greater_equal, (index, loops.Literal(0)))
             inside = loops.Call(logical_and, (low, loops.Call(less, (index, dim))))
-            value = loops.Call(where, (inside, value, nothing))
+            value = loops.Call(INSIDE, (inside, value, nothing))
     return value
 
 

@@ -14,7 +14,7 @@ from linnet.algebra.dtypes import Number
 from linnet.algebra.exact import same
 from linnet.loops.types import Types, dtype_of
 from linnet.normalize.collapse import typed
-from linnet.normalize.known import data, is_of_indices, number
+from linnet.normalize.known import INSIDE, data, is_of_indices, number
 
 
 def choose_branch(call: loops.Call, types: Types) -> loops.Expr | None:
@@ -25,7 +25,7 @@ def choose_branch(call: loops.Call, types: Types) -> loops.Expr | None:
     told = number(cond)
     if isinstance(told, loops.Literal):
         chosen = typed(yes if told.value else no, dtype_of(call, types), types)
-        if not isinstance(chosen, loops.Literal) or chosen.structural:
+        if not isinstance(chosen, loops.Literal) or chosen.structural or call.function is INSIDE:
             return chosen
         return replace(chosen, structural=told.structural) if told is cond else data(chosen)
     if yes == no or _are_one_number(yes, no):
@@ -45,7 +45,7 @@ def _choice_of_indices(call: loops.Call) -> loops.Expr | None:
     """`where(i < 2, 0, x)`: a number that is chosen by what is known is known as well."""
     cond, *parts = call.args
     chosen = [replace(a, structural=True) if isinstance(a, loops.Literal) else a for a in parts]
-    if chosen == parts or not is_of_indices(cond):
+    if chosen == parts or call.function is INSIDE or not is_of_indices(cond):
         return None
     return loops.Call(call.function, (cond, *chosen))
 

@@ -21,6 +21,7 @@ from linnet.normalize.collapse import GUARD, annihilate, converted, is_resolved,
 from linnet.normalize.known import (
     ALWAYS,
     HELD,
+    INSIDE,
     JUNCTIONS,
     PLAIN,
     Known,
@@ -55,7 +56,7 @@ def keep_guards(call: loops.Call, types: dict[str, str], simplify: Simplify) -> 
     Of a choice only the test is an argument that is looked at here: what it chooses, it is. So are
     conditions that are joined: they stay as they were written, and say themselves what is known.
     """
-    if is_guarded(call) or call.function is PLAIN:
+    if is_guarded(call) or call.function is PLAIN or call.function is INSIDE:
         return None
     if call.function.name in JUNCTIONS and not _are_held(call.args):
         return None

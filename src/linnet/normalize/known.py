@@ -41,6 +41,13 @@ HELD = replace(where, emit=_held)
 """`where(stored, value, fill)` of a value that is its fill where it is not stored: no test."""
 
 
+INSIDE = replace(where)
+"""`where(inside, value, number)` of a value that may be beyond the bounds of its tensor.
+
+What is chosen there is as it was: a number that `coalesce` names is one of the program.
+"""
+
+
 def _itself(args: tuple[imp.Expr, ...], dtype: str) -> imp.Expr:
     return args[0]
 

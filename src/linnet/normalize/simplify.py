@@ -37,6 +37,7 @@ from linnet.normalize.collapse import collapse as collapsed
 from linnet.normalize.facts import Facts
 from linnet.normalize.known import (
     DATA,
+    INSIDE,
     PLAIN,
     Known,
     as_test,
@@ -302,8 +303,8 @@ def _considered(function: Function, literals: list[loops.Literal]) -> list[loops
         return []
     if function.name != "where":
         return literals
-    cond, yes, no = literals
-    return [cond, yes if cond.value else no]
+    cond, chosen = literals[0], literals[1 if literals[0].value else 2]
+    return [chosen] if function is INSIDE else [cond, chosen]
 
 
 MISSING = "missing"  # stands in code for a value beyond the bounds of its tensor

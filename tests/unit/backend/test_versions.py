@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from tests.unit.imp.test_hold_rows import spmm
 
 from linnet import imp
 from linnet.backend import llvm, machine
@@ -10,7 +11,6 @@ from linnet.backend.versions import versions
 from linnet.imp.hold_rows import hold_rows
 from linnet.imp.printer import show
 from linnet.imp.simplify import simplify
-from tests.unit.imp.test_hold_rows import spmm
 
 N, I, Q, S = imp.Var("n"), imp.Var("i"), imp.Var("q"), imp.Var("s", "float64")
 PTR, IDX = imp.Buffer("ptr", "int32"), imp.Buffer("idx", "int32")
