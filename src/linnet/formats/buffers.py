@@ -122,11 +122,17 @@ class Unseen:
             return
         deque(map(free, addresses), 0)  # no interrupt comes in between
 
-    def buffers(self) -> tuple[Buffer, ...]:
-        """The blocks as buffers, which own them from now on. Called once."""
-        self.addresses = ()
+    def hand_over(self, to: object) -> None:
+        """Give the blocks to somebody, as `buffers` that own them from now on. Called once.
+
+        Before the last line they are here, and then there: an interrupt loses none of them.
+        """
         each = zip(self.slots[::3], self.slots[1::3], self.slots[2::3], self.kinds, strict=True)
-        return tuple([Buffer.native(*block) for block in each])
+        made = tuple([Buffer.native(*block, owned=False) for block in each])
+        owners = [b._memory for b in made if b._memory is not None]
+        addresses = [b.address for b in made if b._memory is not None]
+        names = ("addresses", *["address"] * len(owners), "buffers")
+        deque(map(setattr, (self, *owners, to), names, ((), *addresses, made)), 0)
 
 
 class _View:
@@ -184,10 +190,18 @@ class Buffer:
         return self
 
     @classmethod
-    def native(cls, address: int, capacity: int, length: int, dtype: str | np.dtype[Any]) -> Buffer:
+    def native(
+        cls,
+        address: int,
+        capacity: int,
+        length: int,
+        dtype: str | np.dtype[Any],
+        owned: bool = True,
+    ) -> Buffer:
         """Take over a block that a kernel allocated (or nothing: address 0).
 
-        If more than a quarter of it is not used, that part is given back.
+        If more than a quarter of it is not used, that part is given back. A block that is not
+        owned is that of somebody else until the memory is told its address.
         """
         kind = dtype if isinstance(dtype, np.dtype) else as_dtype(dtype)
         if not 0 <= length <= capacity or (capacity and not address):
@@ -198,10 +212,10 @@ class Buffer:
         if address:
             size = kind.itemsize
             memory = _new(Memory)
-            memory.spare, memory.nbytes, memory.address = True, capacity * size, address
+            memory.spare, memory.nbytes, memory.address = True, capacity * size, owned and address
             self._memory = memory
             unused = capacity - length
-            if unused * 4 > capacity and unused * size >= _SLACK:
+            if owned and unused * 4 > capacity and unused * size >= _SLACK:
                 memory.trim(length * size)
                 self.address, self.capacity = memory.address, memory.nbytes // size
         return self

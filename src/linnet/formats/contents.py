@@ -126,7 +126,7 @@ class Contents:
         with GUARD.lock:
             unseen = self._unseen
             if unseen.addresses:  # no other thread was first
-                self.buffers = unseen.buffers()
+                unseen.hand_over(self)
         return self.buffers
 
     @property

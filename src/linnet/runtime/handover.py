@@ -160,7 +160,7 @@ def unseen(r: Result, block: array[int], at: int) -> Unseen | None:
     """What a kernel has allocated for a small result; None if it is large, or has much to spare."""
     slots = tuple(block[at : at + 3 * len(r.kinds)])
     room = slots[1::3]
-    if max(room) >= _MANY or sum(room) - sum(slots[2::3]) >= _LEFT or any(r.rooms):
+    if max(room, default=0) >= _MANY or sum(room) - sum(slots[2::3]) >= _LEFT or any(r.rooms):
         return None
     return Unseen(r.kinds, slots)
 

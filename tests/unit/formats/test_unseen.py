@@ -6,13 +6,14 @@ import copy
 import gc
 import pickle
 import threading
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from scipy import sparse as sp
 
 import linnet as ln
-from linnet.formats.buffers import Unseen
+from linnet.formats.buffers import Buffer, Unseen
 from linnet.formats.spare import C
 
 
@@ -75,10 +76,11 @@ def test_memory_is_freed_once():
     unseen = Unseen(kinds, (places[0], 16, 10, places[1], 8, 8))
     unseen.__del__(freed.append)
     assert freed == places
-    buffers = unseen.buffers()
+    owner = SimpleNamespace()
+    unseen.hand_over(owner)
     unseen.__del__(freed.append)
     assert freed == places  # they are the buffers'
-    assert [(b.address, b.capacity, b.length) for b in buffers] == [
+    assert [(b.address, b.capacity, b.length) for b in owner.buffers] == [
         (places[0], 16, 10),
         (places[1], 8, 8),
     ]
@@ -88,3 +90,21 @@ def test_nothing_else_is_missing():
     found, _ = small_sum()
     with pytest.raises(AttributeError, match="nonsense"):
         _ = found._contents.nonsense
+
+
+def test_an_error_while_buffers_are_made_loses_nothing(monkeypatch):
+    found, value = small_sum()
+    native, calls = Buffer.native, []
+
+    def failing(*block, **named):
+        calls.append(block)
+        if len(calls) == 2:
+            raise KeyboardInterrupt
+        return native(*block, **named)
+
+    monkeypatch.setattr(Buffer, "native", failing)
+    with pytest.raises(KeyboardInterrupt):
+        found.to_numpy()
+    monkeypatch.undo()
+    assert found._contents._unseen.addresses
+    np.testing.assert_array_equal(found.to_numpy(), value)
