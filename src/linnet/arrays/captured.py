@@ -37,6 +37,7 @@ _FIXED = (
     Function, Format, Family,
 )  # fmt: skip
 _OWN = ("linnet.api.", "linnet.arrays.", "linnet.frontend.")
+_AROUND = ("linnet.formats.located", "linnet.runtime.operation")  # whose decorators these may have
 _ABSENT = object()
 
 
@@ -184,7 +185,7 @@ def is_own(value: object) -> bool:
     module = value.__globals__.get("__name__", "")
     named = value.__module__ or ""
     return (
-        str(module).startswith((*_OWN, "linnet.formats.located"))
+        str(module).startswith((*_OWN, *_AROUND))
         and named.startswith(_OWN)
         and named != "linnet.api.random"
     )

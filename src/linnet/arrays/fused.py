@@ -55,11 +55,13 @@ class Calls:
         self._known: dict[Key, Ways | str] = {}  # replaced as a whole: threads may look
         self._readable = True  # until something else is known
 
-    def __call__(self, args: Sequence[Any], named: Mapping[str, Any]) -> Any:
+    def run(self, args: Sequence[Any], named: Mapping[str, Any]) -> Any:
         """What the function returns, computed."""
-        values = (*args, *named.values()) if named else args
-        given = [arg if type(arg) is Tensor else _argument(arg) for arg in values]
-        names = tuple(named) if named else ()
+        given, names = (args, ()) if not named else ((*args, *named.values()), tuple(named))
+        for arg in given:
+            if type(arg) is not Tensor:
+                given = [_argument(arg) for arg in given]
+                break
         held: list[Contents] = []
         numbers: list[int] = []
         key = _key(given, names, held, numbers) if self._readable else None
@@ -70,7 +72,7 @@ class Calls:
             self._remember(key, ())
             return self._computed(given, names)
         for way in ways:
-            found = way.law.numbers(numbers)  # type: ignore[union-attr]
+            found = way.law.numbers(numbers) if numbers else numbers  # type: ignore[union-attr]
             if found is not None and way.captured.holds():  # type: ignore[union-attr]
                 try:
                     return way.run(given, held, found)  # type: ignore[union-attr]
@@ -189,7 +191,6 @@ def _key(
     tell what they are, to `numbers`.
     """
     key: list[object] = [id(current()), names]
-    ids: list[int] = []
     for arg in given:
         if type(arg) is Tensor:
             p = arg._contents
@@ -197,11 +198,10 @@ def _key(
                 return None
             key += (p._signature or p.signature, p.shape, p._measure or measure(p))
             held.append(p)
-            ids.append(id(arg))
         elif not _tell(arg, key, numbers):
             return None
-    if len({*ids}) < len(ids):
-        key.append(tuple([ids.index(k) for k in ids]))
+    if len({*held}) < len(held):
+        key.append(tuple([held.index(p) for p in held]))
     return tuple(key)
 
 

@@ -181,7 +181,7 @@ def fuse(function: Callable[..., Any]) -> Callable[..., Any]:
     @wraps(function)
     def fused(*args: Any, **named: Any) -> Any:
         if not calls:
-            calls.append(_module("fused").Calls(function))
+            calls.append(_module("fused").Calls(function).run)
         return calls[0](args, named)
 
     return fused

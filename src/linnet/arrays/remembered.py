@@ -27,22 +27,27 @@ from linnet.runtime.watch import Seen
 
 @dataclass(frozen=True, slots=True)
 class Bound:
-    """One kernel that makes the one result, and what it is given: places of arrays, or slots.
+    """One kernel that makes the one result, and what it is given: slots, and which are of arrays.
 
     If there are `forms`, the last slots are those of numbers, which are computed of others.
     """
 
     ready: Ready
-    slots: tuple[int | Slots, ...]
+    slots: list[Slots]
+    places: tuple[tuple[int, int], ...]  # of arrays: among the slots, and among what is given
     forms: tuple[Form, ...]
 
     def run(self, held: Sequence[Contents], numbers: Sequence[int]) -> Tensor | None:
         """The result for what arrays hold; None if something is not as usual."""
-        known = [contents._slots or contents.slots for contents in held]
-        given = [s if type(s) is tuple else known[s] for s in self.slots]  # type: ignore[index]
+        given, guarded = self.slots[:], []
+        for k, place in self.places:
+            contents = held[place]
+            given[k] = contents._slots or contents.slots
+            if not contents._shared:
+                guarded.append(contents)
         if self.forms:
-            given.append(slots_of([amount(form, numbers) for form in self.forms]))
-        return self.ready.run(given, [contents for contents in held if not contents._shared])
+            given[-1] = slots_of([amount(form, numbers) for form in self.forms])
+        return self.ready.run(given, guarded)
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,12 +144,9 @@ def bound_of(
     recipe = import_module("linnet.runtime.learning").recipe_of(*seen[0], args, found[0])
     if recipe is None:
         return None
-    slots: list[int | Slots] = []
-    for k, arg in enumerate(args):
-        place = sources[k] if k < len(sources) else None
-        slots.append(place if isinstance(place, int) else arg.contents().slots)
+    places = tuple([(k, place) for k, place in enumerate(sources) if isinstance(place, int)])
+    of_arrays = dict(places)
+    slots: list[Slots] = [() if k in of_arrays else x.contents().slots for k, x in enumerate(args)]
     told = tuple([forms[k] for k in step.numbers])
     moves = any(terms for _, terms in told)
-    return Bound(
-        Ready(recipe, seen[0][0].call), tuple(slots[:-1] if moves else slots), told if moves else ()
-    )
+    return Bound(Ready(recipe, seen[0][0].call), slots, places, told if moves else ())
