@@ -12,16 +12,24 @@ import ctypes
 import os
 import sys
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
+from itertools import chain
 from operator import itemgetter
+from typing import TypeVar
 
 Block = tuple[int, int]
 """Where memory of `malloc` is, and how large it is."""
 
+Blocks = tuple[Block, ...]
+"""What a call has had at once, and the next one like it will want again."""
+
+Key = TypeVar("Key", Block, Blocks)
+
 LEAST = 1 << 15  # bytes: smaller blocks cost next to nothing
 LARGE = 16 << 20  # bytes: to offer such a block takes next to no time, since its pages are huge
 MOST = 64 << 20  # bytes that are kept of smaller blocks, all in all
+TOGETHER = 16 << 20  # bytes of blocks that are kept together; and of all such blocks, twice as much
 _OFFERED = 512 << 20  # and of large ones, if that is a small share of what the machine has
 _SHARE = 16
 _COUNT = 24  # and how many blocks of either kind
@@ -68,6 +76,7 @@ class Spare:
     def __init__(self) -> None:
         self._small: dict[Block, int] = {}
         self._large: dict[Block, int] = {}
+        self.together: dict[Blocks, int] = {}  # for who has had them: see `runtime.scratch`
         self._free: Callable[[int], None] = C.free  # modules may be gone when the last one dies
         self._offer = C.madvise if OFFERED else None
 
@@ -84,26 +93,19 @@ class Spare:
         finally:
             blocks[address, nbytes] = nbytes
         if nbytes <= most:
-            self._shrink(blocks, most)
+            self._give_up(blocks, _oldest(blocks, most))
         else:
             self._give_up(blocks, [(address, nbytes)])
+
+    def shrink_together(self) -> None:
+        """Free those that were kept together and have waited longest, while they are too many."""
+        self.give_up_together(_oldest(self.together, 2 * TOGETHER))
 
     def _on_offer(self, address: int, nbytes: int) -> None:
         """Let the system have the pages of a block, if it needs them before we do."""
         begin, end = -(-address // _PAGE) * _PAGE, (address + nbytes) // _PAGE * _PAGE
         assert self._offer is not None
         self._offer(begin, end - begin, _MADV_FREE)
-
-    def _shrink(self, blocks: dict[Block, int], most: int) -> None:
-        """Free the oldest blocks, while there are too many of them, or too large ones."""
-        excess = sum(blocks.values()) - most
-        if excess <= 0 and len(blocks) <= _COUNT:
-            return
-        oldest, count = list(blocks), 0
-        while excess > 0 and count < len(oldest):
-            excess -= oldest[count][1]
-            count += 1
-        self._give_up(blocks, oldest[: max(count, len(oldest) - _COUNT)])
 
     def _give_up(self, blocks: dict[Block, int], given: list[Block]) -> None:
         """Free blocks that nobody has taken meanwhile.
@@ -113,6 +115,13 @@ class Spare:
         for block in given:
             with suppress(KeyError):  # another thread was first
                 deque(map(self._free, map(_address, filter(blocks.pop, (block,)))), 0)
+
+    def give_up_together(self, given: list[Blocks]) -> None:
+        """The same of blocks that are kept together."""
+        for blocks in given:
+            with suppress(KeyError):
+                found: Iterator[Blocks] = filter(self.together.pop, (blocks,))
+                deque(map(self._free, map(_address, chain.from_iterable(found))), 0)
 
     def take(self, nbytes: int) -> Block:
         """A block of at least this size, and not of twice as much: its address and its size, or 0.
@@ -132,14 +141,27 @@ class Spare:
 
     def kept(self) -> dict[int, int]:
         """The sizes of all blocks, by their addresses."""
-        return dict([*self._small, *self._large])
+        return dict([*self._small, *self._large, *chain(*self.together)])
 
     def drop(self) -> bool:
         """Free everything; False if there is nothing."""
-        found = bool(self._small or self._large)
+        found = bool(self._small or self._large or self.together)
+        self.give_up_together(list(self.together))
         for blocks in (self._small, self._large):
             self._give_up(blocks, list(blocks))
         return found
+
+
+def _oldest(kept: Mapping[Key, int], most: int) -> list[Key]:
+    """The oldest of what is kept, if there is too much of it, or too many."""
+    excess = sum(kept.values()) - most
+    if excess <= 0 and len(kept) <= _COUNT:
+        return []
+    oldest, count = list(kept.items()), 0
+    while excess > 0 and count < len(oldest):
+        excess -= oldest[count][1]
+        count += 1
+    return [key for key, _ in oldest[: max(count, len(oldest) - _COUNT)]]
 
 
 SPARE = Spare()

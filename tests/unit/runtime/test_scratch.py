@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import linnet as ln
-from linnet.formats.spare import LEAST, SPARE, C
+from linnet.formats.spare import LEAST, SPARE, TOGETHER, C
 from linnet.frontend.text import parse_text
 from linnet.runtime import scratch as module
 from linnet.runtime.handover import Result
@@ -55,7 +55,7 @@ def freed(monkeypatch):
 
     gc.collect()  # what other tests have left is not freed in the middle of this one
     monkeypatch.setattr(SPARE, "_free", free)
-    monkeypatch.setattr(Scratch.__del__, "__defaults__", (free,))
+    monkeypatch.setattr(Scratch.__del__, "__defaults__", (free, SPARE.give_up_together))
     return seen
 
 
@@ -96,15 +96,70 @@ def test_large_memory_is_left_to_all_kernels(freed):
     SPARE.drop()
     freed.clear()
     r = temporary("int64")
-    kept, used = Scratch(((r, 1),)), block(LEAST)
+    kept, used = Scratch(((r, 1),)), block(TOGETHER // 8 + 1)
     kept.take_back(used)
-    assert used[1] in SPARE.kept()
+    assert SPARE.take(TOGETHER) == (used[1], TOGETHER + 8)
+    SPARE.release(used[1], TOGETHER + 8)
     again = array("q", [7, 0, 0, 0])
     kept.lend(again)
     assert again[1] == used[1]
     kept.take_back(again)
     SPARE.drop()
     assert freed == [used[1]]
+
+
+def test_the_next_call_has_the_same_arrays_if_they_are_not_small(freed):
+    """Those of one call, all of them, though there are others that would do."""
+    SPARE.drop()
+    freed.clear()
+    kept = Scratch(((temporary("int64", "int64"), 1),))
+    used, other = block(LEAST, 3), C.malloc(8 * LEAST)
+    kept.take_back(used)
+    SPARE.release(other, 8 * LEAST)
+    again, none = array("q", [7] + [0] * 6), array("q", [7] + [0] * 6)
+    kept.lend(again)
+    kept.lend(none)
+    assert again == used
+    assert not any(none[1:])
+    kept.take_back(again)
+    addresses = [*used[1::3]]
+    del kept
+    assert freed == addresses
+
+
+def test_such_arrays_are_freed_when_memory_is_short(freed):
+    SPARE.drop()
+    freed.clear()
+    kept, used = Scratch(((temporary("int64"), 1),)), block(LEAST)
+    kept.take_back(used)
+    assert used[1] in SPARE.kept()
+    assert SPARE.drop()
+    assert freed == [used[1]]
+    again = array("q", [7, 0, 0, 0])
+    kept.lend(again)
+    assert not any(again[1:])
+
+
+def test_there_is_an_end_to_what_is_kept_for_all_kernels_together(freed):
+    SPARE.drop()
+    freed.clear()
+    kernels, used = [], []
+    for _ in range(5):
+        kernels.append(Scratch(((temporary("int64"), 1),)))
+        used.append(block(TOGETHER // 16))
+        kernels[-1].take_back(used[-1])
+    assert freed == [used[0][1]]  # the oldest
+    kernels.clear()
+    assert sorted(freed) == sorted(b[1] for b in used)
+
+
+def test_of_two_calls_at_once_one_leaves_such_arrays(freed):
+    SPARE.drop()
+    kept, one, two = Scratch(((temporary("int64"), 1),)), block(LEAST), block(LEAST)
+    kept.take_back(one)
+    kept.take_back(two)
+    assert list(SPARE.together) == [((one[1], 8 * LEAST),)]
+    assert two[1] in SPARE.kept()  # as one block, for anybody
 
 
 def test_what_failed_is_not_kept(freed):
@@ -167,7 +222,8 @@ def test_a_kernel_that_is_gone_has_freed_it(monkeypatch):
 def test_arrays_that_change_places_in_every_call_are_looked_at_twice(monkeypatch):
     """After an odd number of exchanges the memory of two arrays comes back the other way round."""
     asked = []
-    monkeypatch.setattr(Scratch, "_is_little", lambda self, block: asked.append(block) or True)
+    fit = Scratch._fit
+    monkeypatch.setattr(Scratch, "_fit", lambda self, s: asked.append(s) or fit(self, s))
     scratch = Scratch(((temporary("int64", "int64"), 1),))
     memory = block(2, 3)
     exchanged = array("q", [memory[0], *memory[4:], *memory[1:4]])
