@@ -15,7 +15,7 @@ from linnet.backend.c_tasks import Tasks, around, define, structure
 from linnet.backend.c_values import Scope
 from linnet.backend.identifiers import Identifiers, identifier, symbol
 from linnet.backend.survey import Survey, returns, survey
-from linnet.imp.effects import Effects, effects_of
+from linnet.imp.effects import effects_of
 
 
 def render(kernel: imp.Kernel) -> str:
@@ -24,12 +24,13 @@ def render(kernel: imp.Kernel) -> str:
     globals_ = Identifiers(frozenset({symbol(kernel)}), functions=True)
     codelets = {f.name: globals_[f.name] for f in kernel.codelets}
     effects = effects_of(kernel.codelets)
-    functions = [_codelet(f, needs, codelets, effects) for f in kernel.codelets]
-    prototypes = [f"{functions[k].partition(' {')[0]};" for k in _called_early(kernel.codelets)]
+    surveys = {f.name: survey(f, effects) for f in kernel.codelets}
+    functions = [_codelet(f, needs, codelets, surveys[f.name]) for f in kernel.codelets]
+    prototypes = [f"{functions[k].partition(' {')[0]};" for k in _called_early(surveys)]
     facts = survey(kernel, effects)
     tasks = {task: globals_[f"run_{task}"] for task in facts.tasks}
     threads = [
-        define(Scope(needs, Identifiers(), codelets), task, tasks[task], f, survey(f, effects))
+        define(Scope(needs, Identifiers(), codelets), task, tasks[task], f, surveys[name])
         for task, name in facts.tasks.items()
         for f in kernel.codelets
         if f.name == name
@@ -40,14 +41,14 @@ def render(kernel: imp.Kernel) -> str:
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
-def _called_early(codelets: tuple[imp.Function, ...]) -> list[int]:
-    """The codelets that are called before their definition."""
+def _called_early(codelets: dict[str, Survey]) -> list[int]:
+    """The numbers of the codelets that are called before their definition."""
     called: set[str] = set()
     early = []
-    for k, function in enumerate(codelets):
-        if function.name in called:
+    for k, (name, facts) in enumerate(codelets.items()):
+        if name in called:
             early.append(k)
-        called |= survey(function).called - {function.name}
+        called |= facts.called - {name}
     return early
 
 
@@ -149,10 +150,7 @@ def _pointer(s: Scope, buffer: imp.Buffer, facts: Survey) -> str:
     return f"{const}{s.type(buffer.dtype)} *{alone}{s.names[buffer.name]}"
 
 
-def _codelet(
-    function: imp.Function, needs: Needs, codelets: dict[str, str], effects: Effects
-) -> str:
-    facts = survey(function, effects)
+def _codelet(function: imp.Function, needs: Needs, codelets: dict[str, str], facts: Survey) -> str:
     scope = Scope(needs, Identifiers(frozenset(codelets.values())), codelets)
     params = [
         _pointer(scope, q, facts)

@@ -27,7 +27,9 @@ from linnet.backend.c_values import (
 )
 from linnet.backend.identifiers import identifier
 from linnet.backend.reductions import is_short, reductions
-from linnet.backend.survey import OnBuffers, Survey, reads, survey
+from linnet.backend.survey import OnBuffers, Survey
+from linnet.imp.effects import Effects
+from linnet.imp.rewrite import walk
 from linnet.records import dataclass
 
 _WIDTH = 96
@@ -67,7 +69,7 @@ def statements(p: Printer, body: imp.Block, depth: int) -> None:
     while at < len(stmts):
         if isinstance(stmts[at], imp.Let):
             at = _lets(p, stmts, at, depth)
-        elif append := _append(p.scope, stmts[at : at + 2]):
+        elif append := _append(p, stmts[at : at + 2]):
             p.line(depth, append)
             at += 2
         else:
@@ -75,11 +77,12 @@ def statements(p: Printer, body: imp.Block, depth: int) -> None:
             at += 1
 
 
-def _append(s: Scope, pair: list[imp.Stmt]) -> str:
+def _append(p: Printer, pair: list[imp.Stmt]) -> str:
     """`x[n] = e; n++` in one: `x[n++] = e`, where `e` does not speak of `n`."""
+    s = p.scope
     match pair:
         case [imp.Store(buffer, imp.Var() as n, value), imp.Assign(var, next_value)] if (
-            var == n and next_value == n + 1 and n.name not in reads(value).read
+            var == n and next_value == n + 1 and n.name not in p.facts.effects.of(value).reads
         ):
             text = assigned(s, value, buffer.dtype)
             return f"{s.names[buffer.name]}[{s.names[n.name]}++] = {text};"
@@ -249,7 +252,7 @@ def _for(p: Printer, stmt: imp.For, depth: int) -> None:
     s, var = p.scope, stmt.var
     start, stop = assigned(s, stmt.start, var.dtype), expression(s, unwidened(stmt.stop)).at(11)
     name, before = s.names[var.name], ""
-    if _changed_by(stmt.stop, stmt.body):
+    if _changed_by(p.facts.effects, stmt.stop, stmt.body):
         end = s.names.extra(f"{name}_end")
         before, stop = f", {end} = {assigned(s, stmt.stop, var.dtype)}", end
     for op, vars in [] if is_short(stmt) else reductions(stmt):
@@ -266,11 +269,11 @@ def _annotate(p: Printer, line: int, note: str) -> None:
         p.lines[line] += f"  // {_harmless(note)}"
 
 
-def _changed_by(e: imp.Expr, body: imp.Block) -> bool:
-    """Whether a block writes something that an expression reads."""
-    inside, outside = survey(imp.Function("", (), body, None)), reads(e)
-    changed = inside.written | inside.grown
-    return bool(outside.read & inside.assigned or outside.buffers & changed or outside.called)
+def _changed_by(effects: Effects, e: imp.Expr, body: imp.Block) -> bool:
+    """Whether a block writes something that an expression reads, or may do so."""
+    inside, outside = effects.of(body), effects.of(e)
+    changed = outside.reads & inside.assigns or outside.loads & inside.changes
+    return bool(changed) or any(isinstance(n, imp.Call) for n in walk(e))
 
 
 def _body(p: Printer, head: str, body: imp.Block, depth: int, unclosed: bool = False) -> None:

@@ -9,6 +9,7 @@ from typing import TypeAlias, assert_never
 
 from linnet import imp
 from linnet.imp.effects import Effects
+from linnet.imp.rewrite import walk
 from linnet.records import dataclass
 
 OnBuffers: TypeAlias = imp.Store | imp.Grow | imp.SetLength | imp.Fill | imp.Swap | imp.Prefetch
@@ -44,13 +45,6 @@ def survey(function: imp.Kernel | imp.Function, effects: Effects | None = None) 
     """Walk a kernel or a codelet once; what codelets are not known to leave alone is written."""
     facts = Survey() if effects is None else Survey(effects=effects)
     _stmt(function.body, facts)
-    return facts
-
-
-def reads(e: imp.Expr) -> Survey:
-    """What an expression reads."""
-    facts = Survey()
-    _expr(e, facts)
     return facts
 
 
@@ -147,30 +141,11 @@ def _nested(stmt: imp.For | imp.While | imp.If, s: Survey) -> None:
 
 
 def _expr(e: imp.Expr, s: Survey) -> None:
-    match e:
-        case imp.Var(name, _):
-            s.read.add(name)
-        case imp.Const():
-            pass
-        case imp.Load(buffer, index):
-            s.buffers.add(buffer.name)
-            _expr(index, s)
-        case imp.Binary(_, a, b, _):
-            _expr(a, s)
-            _expr(b, s)
-        case imp.Unary(_, x, _) | imp.Cast(x, _):
-            _expr(x, s)
-        case imp.Select(cond, a, b):
-            _expr(cond, s)
-            _expr(a, s)
-            _expr(b, s)
-        case imp.Call(function, args, _):
-            s.places[function] += 1
-            s.written |= s.effects.of(e).changes
-            for arg in args:
-                if isinstance(arg, imp.Address):
-                    s.buffers.add(arg.buffer.name)
-                else:
-                    _expr(arg, s)
-        case _:
-            assert_never(e)
+    for node in walk(e):
+        if isinstance(node, imp.Var):
+            s.read.add(node.name)
+        elif isinstance(node, imp.Load | imp.Address):
+            s.buffers.add(node.buffer.name)
+        elif isinstance(node, imp.Call):
+            s.places[node.function] += 1
+            s.written |= s.effects.of(node).changes

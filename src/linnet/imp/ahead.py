@@ -16,9 +16,9 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 from linnet import imp
-from linnet.imp.effects import Effects, Summary, breaks
+from linnet.imp.effects import Summary, breaks, effects_of
 from linnet.imp.fresh import fresh_names
-from linnet.imp.rewrite import rewrite, substitute, walk
+from linnet.imp.rewrite import rewrite, rewrite_statements, substitute, walk
 from linnet.names import Names
 from linnet.records import dataclass
 
@@ -32,7 +32,7 @@ def compute_ahead(kernel: imp.Kernel, vectorizes: Calls) -> imp.Kernel:
 
     Needs: simplified code. Every function is computed for the same values as before.
     """
-    effects, names = Effects(kernel.codelets), fresh_names(kernel)
+    effects, names = effects_of(kernel.codelets), fresh_names(kernel)
     scratch: list[imp.Scratch] = []
 
     def rule(node: imp.Node) -> imp.Node | None:
@@ -41,7 +41,7 @@ def compute_ahead(kernel: imp.Kernel, vectorizes: Calls) -> imp.Kernel:
         found = _Found(node, effects.of(node.body)).calls(vectorizes)
         return _split(node, found, names, scratch) if found and _jumps(node) else None
 
-    body = rewrite(kernel.body, rule)
+    body = rewrite_statements(kernel.body, rule)
     return replace(kernel, body=body, scratch=(*kernel.scratch, *scratch)) if scratch else kernel
 
 

@@ -21,9 +21,9 @@ from itertools import pairwise
 import numpy as np
 
 from linnet import imp
-from linnet.imp.effects import Effects
+from linnet.imp.effects import effects_of
 from linnet.imp.fresh import fresh_names
-from linnet.imp.rewrite import rewrite, walk
+from linnet.imp.rewrite import rewrite, rewrite_statements, walk
 from linnet.names import Names
 from linnet.records import dataclass
 
@@ -33,7 +33,7 @@ _LINE = 64  # bytes
 
 def ask_ahead(kernel: imp.Kernel) -> imp.Kernel:
     """Prefetch the rows that loops find through checked positions. Needs: simplified code."""
-    effects, names = Effects(kernel.codelets), fresh_names(kernel)
+    effects, names = effects_of(kernel.codelets), fresh_names(kernel)
 
     def rule(node: imp.Node) -> imp.Node | None:
         found = _followed(node) if isinstance(node, imp.For) else None
@@ -42,7 +42,7 @@ def ask_ahead(kernel: imp.Kernel) -> imp.Kernel:
         rows = _rows(found, effects.of(found.loop.body).changes)
         return _asking(found, rows, names) if rows else None
 
-    body = rewrite(kernel.body, rule)
+    body = rewrite_statements(kernel.body, rule)
     return kernel if body is kernel.body else replace(kernel, body=body)
 
 

@@ -14,7 +14,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from linnet import imp
-from linnet.imp.rewrite import rewrite, statements
+from linnet.imp.rewrite import rewrite_statements, statements
 
 Steps = dict[imp.Var, imp.Expr]
 """By how much variables are made larger."""
@@ -28,7 +28,11 @@ def count_anyway(kernel: imp.Kernel) -> imp.Kernel:
     branches = [s for s in statements(kernel.body) if isinstance(s, imp.If)]
     if all(_counted(branch) is None for branch in branches):
         return kernel
-    body = rewrite(kernel.body, lambda node: _counted(node) if isinstance(node, imp.If) else None)
+
+    def rule(node: imp.Node) -> imp.Node | None:
+        return _counted(node) if isinstance(node, imp.If) else None
+
+    body = rewrite_statements(kernel.body, rule)
     return replace(kernel, body=body)
 
 

@@ -31,7 +31,8 @@ def remove_dead(body: imp.Block, effects: Effects) -> imp.Block:
 def _useful(body: imp.Block, effects: Effects, outside: frozenset[str]) -> set[str]:
     """The variables that have a bearing on what is stored, returned or decided."""
     feeds: dict[str, set[str]] = {}
-    found, todo = set[str](), list(outside)
+    found: set[str] = set()
+    todo = list(outside)
     for stmt in statements(body):
         match stmt:
             case imp.Let(var, value) | imp.Assign(var, value) | imp.Accumulate(var, _, value):
@@ -182,7 +183,8 @@ class _Backwards:
                 return self.effects.of(stmt).reads
 
     def _exposed_in(self, stmts: tuple[imp.Stmt, ...]) -> frozenset[str]:
-        found, given = set[str](), set[str]()
+        found: set[str] = set()
+        given: set[str] = set()
         for stmt in stmts:
             found |= self._exposed(stmt) - given
             if isinstance(stmt, imp.Let | imp.Assign):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterable
+from typing import get_args
 
 from linnet import imp
 from linnet.imp.rewrite import children, walk
@@ -26,14 +27,17 @@ class Summary:
     swaps: frozenset[str] = _NONE
 
 
-_NOTHING = Summary()
+_STATEMENTS = frozenset(get_args(imp.Stmt))
+_LOAD = (imp.Load, imp.Address, imp.Prefetch)
+_ASSIGN = (imp.Let, imp.Assign, imp.Accumulate, imp.For)
+_CHANGE = (imp.Store, imp.Fill, imp.Grow)
+_WRITE = (imp.Store, imp.Fill, imp.Call)
 
 
 class Effects:
     """Summaries of code; each piece is looked at once."""
 
     def __init__(self, codelets: Iterable[imp.Function]) -> None:
-        self.codelets = codelets
         self._codelets = {function.name: function for function in codelets}
         self._written: dict[str, frozenset[int]] = {}  # codelet: the arguments it writes to
         self._known: dict[int, tuple[imp.Node, Summary]] = {}
@@ -47,32 +51,47 @@ class Effects:
         self._known[id(node)] = node, summary
         return summary
 
+    def knows(self, codelets: Iterable[imp.Function]) -> bool:
+        """Whether what is found here holds for code that calls these."""
+        return all(self._codelets.get(function.name) is function for function in codelets)
+
     @property
     def size(self) -> int:
         """How many pieces of code have been looked at."""
         return len(self._known)
 
-    def _find(self, node: imp.Node) -> Summary:
-        below = [s for s in map(self.of, children(node)) if s is not _NOTHING]
-        match node:
-            case imp.Const() | imp.Break() | imp.Comment():
-                return _NOTHING
-            case imp.Var(name):
-                return Summary(reads=frozenset((name,)))
-            case imp.Let(var) | imp.Assign(var) | imp.Accumulate(var) | imp.For(var):
-                below.append(Summary(assigns=frozenset((var.name,))))
-            case imp.Load(buffer) | imp.Address(buffer) | imp.Prefetch(buffer):
-                below.append(Summary(loads=frozenset((buffer.name,))))
-            case imp.Store(buffer) | imp.Fill(buffer) | imp.Grow(buffer):
-                below.append(Summary(changes=frozenset((buffer.name,))))
-            case imp.Swap(a, b):
-                both = frozenset((a.name, b.name))
-                below.append(Summary(changes=both, swaps=both))
-            case imp.Join(_, lent):
-                below.append(Summary(changes=frozenset(buffer.name for buffer in lent)))
-            case imp.Call():
-                below.append(Summary(changes=self._changed(node)))
-        return _union(below)
+    def _find(self, whole: imp.Node) -> Summary:
+        """What is done here; the statements below it are looked at for themselves."""
+        found: tuple[set[str], ...] = set(), set(), set(), set(), set()
+        reads, assigns, loads, changes, swaps = found
+        todo = [whole]
+        while todo:
+            node = todo.pop()
+            if isinstance(node, imp.Var):
+                reads.add(node.name)
+            elif type(node) in _STATEMENTS and node is not whole:
+                below = self.of(node)
+                reads |= below.reads
+                assigns |= below.assigns
+                loads |= below.loads
+                changes |= below.changes
+                swaps |= below.swaps
+                continue
+            elif isinstance(node, _LOAD):
+                loads.add(node.buffer.name)
+            elif isinstance(node, _ASSIGN):
+                assigns.add(node.var.name)
+            elif isinstance(node, _CHANGE):
+                changes.add(node.buffer.name)
+            elif isinstance(node, imp.Call):
+                changes |= self._changed(node)
+            elif isinstance(node, imp.Swap):
+                changes |= {node.a.name, node.b.name}
+                swaps |= {node.a.name, node.b.name}
+            elif isinstance(node, imp.Join):
+                changes |= {buffer.name for buffer in node.lent}
+            todo += children(node)
+        return Summary(*map(frozenset, found))
 
     def _changed(self, call: imp.Call) -> frozenset[str]:
         """The buffers that a call may write to."""
@@ -87,19 +106,19 @@ class Effects:
         """The numbers of the arguments that a codelet writes to; None if it is not known."""
         if name not in self._written and name in self._codelets:
             function = self._codelets[name]
+            writing = [n for n in walk(function.body) if isinstance(n, _WRITE)]
             self._written[name] = frozenset()  # what is passed on to itself is found by and by
-            while (found := self._written_by(function)) != self._written[name]:
+            while (found := self._written_by(function, writing)) != self._written[name]:
                 self._written[name] = found
         return self._written.get(name)
 
-    def _written_by(self, function: imp.Function) -> frozenset[int]:
-        names = set[str]()
-        for node in walk(function.body):
-            match node:
-                case imp.Store(buffer) | imp.Fill(buffer):
-                    names.add(buffer.name)
-                case imp.Call():
-                    names |= self._changed(node)
+    def _written_by(
+        self, function: imp.Function, writing: Iterable[imp.Store | imp.Fill | imp.Call]
+    ) -> frozenset[int]:
+        """The numbers of the parameters that something in a codelet writes to."""
+        names: set[str] = set()
+        for node in writing:
+            names |= self._changed(node) if isinstance(node, imp.Call) else {node.buffer.name}
         return frozenset(k for k, p in enumerate(function.params) if p.name in names)
 
 
@@ -110,21 +129,9 @@ _MANY = 20_000  # pieces of code: what was known of more than these is forgotten
 def effects_of(codelets: tuple[imp.Function, ...]) -> Effects:
     """Summaries of the code of a kernel, which the passes that it goes through share."""
     found: Effects | None = getattr(_last, "effects", None)
-    if found is None or found.codelets is not codelets or found.size > _MANY:
+    if found is None or not found.knows(codelets) or found.size > _MANY:
         found = _last.effects = Effects(codelets)
     return found
-
-
-def _union(parts: list[Summary]) -> Summary:
-    if len(parts) < 2:
-        return parts[0] if parts else _NOTHING
-    return Summary(
-        _NONE.union(*[s.reads for s in parts]),
-        _NONE.union(*[s.assigns for s in parts]),
-        _NONE.union(*[s.loads for s in parts]),
-        _NONE.union(*[s.changes for s in parts]),
-        _NONE.union(*[s.swaps for s in parts]),
-    )
 
 
 def ends(block: imp.Block) -> bool:

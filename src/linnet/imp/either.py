@@ -16,7 +16,7 @@ from dataclasses import replace
 from linnet import imp
 from linnet.imp.effects import effects_of
 from linnet.imp.fold import negation, same
-from linnet.imp.rewrite import rewrite
+from linnet.imp.rewrite import rewrite_statements
 
 
 def either(kernel: imp.Kernel) -> imp.Kernel:
@@ -27,7 +27,7 @@ def either(kernel: imp.Kernel) -> imp.Kernel:
         found = _either(node) if isinstance(node, imp.If) else None
         return None if found is None or effects.of(found.cond).changes else found
 
-    body = rewrite(kernel.body, rule)
+    body = rewrite_statements(kernel.body, rule)
     return kernel if body is kernel.body else replace(kernel, body=body)
 
 

@@ -21,7 +21,7 @@ from linnet import imp
 from linnet.imp.consecutive import Known
 from linnet.imp.effects import Effects, breaks, effects_of
 from linnet.imp.fold import fold
-from linnet.imp.rewrite import rebuild, rewrite, statements
+from linnet.imp.rewrite import rebuild, rewrite_statements, statements
 from linnet.records import dataclass
 
 Rooms = tuple[imp.Grow, ...]
@@ -187,7 +187,7 @@ def _without(body: imp.Block, cursor: imp.Var) -> imp.Block:
         kept = [s for s in node.stmts if not ((c := _catch_up(s)) and c.cursor == cursor)]
         return imp.Block(tuple(kept)) if len(kept) < len(node.stmts) else None
 
-    return rewrite(body, rule)
+    return rewrite_statements(body, rule)
 
 
 def _is_done(reached: dict[str, imp.Expr], c: _CatchUp) -> bool:

@@ -20,7 +20,7 @@ from dataclasses import replace
 from linnet import imp
 from linnet.imp.consecutive import RUN_ENDS, Known, at
 from linnet.imp.effects import Effects, breaks, effects_of
-from linnet.imp.rewrite import rewrite
+from linnet.imp.rewrite import rewrite_statements
 
 
 def fuse_ranges(kernel: imp.Kernel, known: Known) -> imp.Kernel:
@@ -41,7 +41,8 @@ def fuse_ranges(kernel: imp.Kernel, known: Known) -> imp.Kernel:
                 return _without_groups(node, effects)
         return None
 
-    body = rewrite(kernel.body, rule)  # the innermost first, so that whole trees collapse
+    # the innermost first, so that whole trees collapse
+    body = rewrite_statements(kernel.body, rule)
     return kernel if body is kernel.body else replace(kernel, body=body)
 
 

@@ -16,7 +16,7 @@ from dataclasses import replace
 
 from linnet import imp
 from linnet.imp.fresh import fresh_names
-from linnet.imp.rewrite import rewrite
+from linnet.imp.rewrite import rewrite_statements
 from linnet.names import Names
 
 _NOTHING = {"+": -0.0, "*": 1.0}  # what changes nothing, not even the sign of a zero
@@ -32,7 +32,7 @@ def own_sums(kernel: imp.Kernel) -> imp.Kernel:
             return None if body is node.body else replace(node, body=body)
         return None
 
-    body = rewrite(kernel.body, rule)
+    body = rewrite_statements(kernel.body, rule)
     return kernel if body is kernel.body else replace(kernel, body=body)
 
 

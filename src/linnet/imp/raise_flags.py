@@ -13,7 +13,7 @@ from dataclasses import replace
 
 from linnet import imp
 from linnet.imp.effects import Effects, breaks, effects_of
-from linnet.imp.rewrite import rewrite, statements
+from linnet.imp.rewrite import rewrite_statements, statements
 
 
 def raise_flags(kernel: imp.Kernel) -> imp.Kernel:
@@ -28,7 +28,7 @@ def raise_flags(kernel: imp.Kernel) -> imp.Kernel:
     def rule(node: imp.Node) -> imp.Node | None:
         return _raised(node, effects) if isinstance(node, imp.Block) else None
 
-    body = rewrite(kernel.body, rule)
+    body = rewrite_statements(kernel.body, rule)
     return kernel if body is kernel.body else replace(kernel, body=body)
 
 

@@ -9,7 +9,7 @@ from typing import TypeAlias
 from linnet import imp
 from linnet.imp.effects import Effects, effects_of
 from linnet.imp.fresh import fresh_names
-from linnet.imp.rewrite import rewrite
+from linnet.imp.rewrite import rewrite_statements
 from linnet.names import Names
 
 Better: TypeAlias = Callable[[imp.For, Effects, Names], imp.Node | None]
@@ -23,5 +23,5 @@ def replace_loops(kernel: imp.Kernel, better: Better) -> imp.Kernel:
     def rule(node: imp.Node) -> imp.Node | None:
         return better(node, effects, names) if isinstance(node, imp.For) else None
 
-    body = rewrite(kernel.body, rule)
+    body = rewrite_statements(kernel.body, rule)
     return kernel if body is kernel.body else replace(kernel, body=body)

@@ -7,7 +7,8 @@ and are left alone.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import TypeVar, cast
+from operator import attrgetter, is_
+from typing import Any, TypeVar, cast
 
 from linnet import imp
 
@@ -47,16 +48,31 @@ _CHILDREN: dict[type, tuple[str, ...]] = {
     imp.Prefetch: ("index",),
     imp.Block: ("stmts",),
 }
+# Those that hold statements: what changes statements alone need not look at values.
+_BODIES: dict[type, tuple[str, ...]] = {
+    imp.For: ("body",),
+    imp.While: ("body",),
+    imp.If: ("then", "orelse"),
+    imp.Block: ("stmts",),
+}
 
 
-def children(node: Tree) -> Iterator[Tree]:
+def _getter(names: tuple[str, ...]) -> Callable[[Any], tuple[Tree, ...]]:
+    """What is below a node that has its children in these fields."""
+    if len(names) != 1:
+        return attrgetter(*names) if names else lambda node: ()
+    only = attrgetter(*names)
+    if names[0] in ("args", "stmts"):
+        return only
+    return lambda node: () if (child := only(node)) is None else (child,)
+
+
+_BELOW = {kind: _getter(names) for kind, names in _CHILDREN.items()}
+
+
+def children(node: Tree) -> tuple[Tree, ...]:
     """The values and statements directly below a node, in the order of evaluation."""
-    for name in _CHILDREN[type(node)]:
-        field = getattr(node, name)
-        if type(field) is tuple:
-            yield from field
-        elif field is not None:
-            yield field
+    return _BELOW[type(node)](node)
 
 
 def walk(node: Tree) -> Iterator[Tree]:
@@ -65,12 +81,7 @@ def walk(node: Tree) -> Iterator[Tree]:
     while todo:
         node = todo.pop()
         yield node
-        for name in reversed(_CHILDREN[type(node)]):
-            field = getattr(node, name)
-            if type(field) is tuple:
-                todo.extend(reversed(field))
-            elif field is not None:
-                todo.append(field)
+        todo += _BELOW[type(node)](node)[::-1]
 
 
 def statements(block: imp.Block) -> Iterator[imp.Stmt]:
@@ -89,28 +100,30 @@ def statements(block: imp.Block) -> Iterator[imp.Stmt]:
 
 def rebuild(node: T, change: Callable[[Tree], Tree]) -> T:
     """The node with each child changed; the same object if no child does."""
-    names = _CHILDREN[type(node)]
-    changed: dict[str, object] = {}
+    return _with(node, _CHILDREN[type(node)], change)
+
+
+def _with(node: T, names: tuple[str, ...], change: Callable[[Tree], Tree]) -> T:
+    """The node with each child in these fields changed."""
+    changed: dict[str, object] | None = None
     for name in names:
         old = getattr(node, name)
         if old is None:
             continue
         new: object = _rebuild_all(old, change) if type(old) is tuple else change(old)
         if new is not old:
+            changed = {} if changed is None else changed
             changed[name] = new
-    if not changed:
+    if changed is None:
         return node
     make: Callable[..., T] = type(node)
-    return make(*[changed.get(f, getattr(node, f)) for f in type(node).__match_args__])
+    fields = type(node).__match_args__
+    return make(*[changed[f] if f in changed else getattr(node, f) for f in fields])
 
 
 def _rebuild_all(nodes: tuple[Tree, ...], change: Callable[[Tree], Tree]) -> tuple[Tree, ...]:
     new = tuple([change(node) for node in nodes])
-    return nodes if all(map(_same, new, nodes)) else new
-
-
-def _same(a: object, b: object) -> bool:
-    return a is b
+    return nodes if all(map(is_, new, nodes)) else new
 
 
 def rewrite(node: T, rule: Rule) -> T:
@@ -120,11 +133,26 @@ def rewrite(node: T, rule: Rule) -> T:
     """
 
     def visit(node: Tree) -> Tree:
-        node = rebuild(node, visit)
+        names = _CHILDREN[type(node)]
+        if names:
+            node = _with(node, names, visit)
         found = rule(node)
         return node if found is None else found
 
     return cast(T, visit(node))
+
+
+def rewrite_statements(block: imp.Block, rule: Rule) -> imp.Block:
+    """Apply a rule to every statement, those inside first; values stay as they are."""
+
+    def visit(stmt: Tree) -> Tree:
+        names = _BODIES.get(type(stmt))
+        if names is not None:
+            stmt = _with(stmt, names, visit)
+        found = rule(stmt)
+        return stmt if found is None else found
+
+    return cast(imp.Block, visit(block))
 
 
 def substitute(node: T, values: dict[str, imp.Expr]) -> T:

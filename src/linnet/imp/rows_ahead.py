@@ -22,7 +22,7 @@ from linnet import imp
 from linnet.imp.consecutive import Known, at
 from linnet.imp.effects import Effects, effects_of
 from linnet.imp.fresh import fresh_names
-from linnet.imp.rewrite import rewrite, walk
+from linnet.imp.rewrite import rewrite_statements, walk
 from linnet.records import dataclass
 
 _AHEAD = 8  # entries: a row comes from memory while so many others are read
@@ -32,7 +32,8 @@ _LEAVES = imp.Return | imp.Break | imp.Prefetch  # what ends a loop early, or ha
 def rows_ahead(kernel: imp.Kernel, known: Known) -> imp.Kernel:
     """Prefetch the rows that loops over stored entries walk. Needs: simplified code."""
     asking = _Pass(kernel, known)
-    body = rewrite(rewrite(kernel.body, asking.of_fibers), asking.of_entries)
+    body = rewrite_statements(kernel.body, asking.of_fibers)
+    body = rewrite_statements(body, asking.of_entries)
     return kernel if body is kernel.body else replace(kernel, body=body)
 
 

@@ -20,7 +20,7 @@ import numpy as np
 
 from linnet import imp
 from linnet.imp.fresh import fresh_names
-from linnet.imp.rewrite import rewrite, walk
+from linnet.imp.rewrite import rewrite_statements, walk
 from linnet.names import Names
 
 _BITS = 10
@@ -35,7 +35,7 @@ def strips(kernel: imp.Kernel, counters: frozenset[str] = frozenset()) -> imp.Ke
     What is stored in the buffers `counters` tells how often something is done.
     """
     names = fresh_names(kernel)
-    body = rewrite(kernel.body, lambda node: _asked(node, names))
+    body = rewrite_statements(kernel.body, lambda node: _asked(node, names))
     body = imp.Block(tuple([_outermost(s, names, counters) for s in body.stmts]))
     return kernel if body == kernel.body else replace(kernel, body=body)
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
-from operator import attrgetter
+from operator import attrgetter, is_
 from typing import TypeAlias
 
 from linnet.loops.nodes import (
@@ -71,6 +71,8 @@ _BELOW: dict[type, Callable[..., tuple[Node, ...]]] = {
 }
 _LEAVES = (Literal, Index, Name, Dimension, Value, Freeze, Thaw, Swap, Break)
 _BELOW |= dict.fromkeys(_LEAVES, _of_leaf)
+_WITH_EXPRS = frozenset((Assign, Loop, If, Let, Declare))
+_WITH_STMTS = frozenset((Block, Loop, If, Let))
 
 
 def children(node: Node) -> tuple[Node, ...]:
@@ -84,7 +86,7 @@ def walk(node: Node) -> Iterator[Node]:
     while stack:
         node = stack.pop()
         yield node
-        stack.extend(reversed(_BELOW[type(node)](node)))
+        stack += _BELOW[type(node)](node)[::-1]
 
 
 def point_of(extent: Extent | None) -> Expr | None:
@@ -150,15 +152,14 @@ def block(stmts: Iterable[Stmt]) -> Stmt:
 
 def map_args(expr: Expr, f: Callable[[Expr], Expr]) -> Expr:
     """Apply `f` to the expressions directly below an expression."""
-    match expr:
-        case Access(tensor, indices, protocols, at):
-            changed = _map(f, indices)
-            return expr if changed is indices else Access(tensor, changed, protocols, at)
-        case Call(function, args):
-            changed = _map(f, args)
-            return expr if changed is args else Call(function, changed)
-        case _:
-            return expr
+    if type(expr) is Access:
+        changed = _map(f, expr.indices)
+        same = changed is expr.indices
+        return expr if same else Access(expr.tensor, changed, expr.protocols, expr.at)
+    if type(expr) is Call:
+        changed = _map(f, expr.args)
+        return expr if changed is expr.args else Call(expr.function, changed)
+    return expr
 
 
 def map_exprs(stmt: Stmt, f: Callable[[Expr], Expr]) -> Stmt:
@@ -166,6 +167,8 @@ def map_exprs(stmt: Stmt, f: Callable[[Expr], Expr]) -> Stmt:
 
     The target of an assignment stays an access: `f` sees its indices only.
     """
+    if type(stmt) not in _WITH_EXPRS:
+        return stmt
     match stmt:
         case Assign(target, op, value, at, partial):
             where, what = map_args(target, f), f(value)
@@ -192,6 +195,8 @@ def map_exprs(stmt: Stmt, f: Callable[[Expr], Expr]) -> Stmt:
 
 def map_stmts(stmt: Stmt, f: Callable[[Stmt], Stmt]) -> Stmt:
     """Apply `f` to the statements directly below a statement."""
+    if type(stmt) not in _WITH_STMTS:
+        return stmt
     match stmt:
         case Block(stmts):
             changed = tuple([f(s) for s in stmts])
@@ -211,10 +216,13 @@ def map_stmts(stmt: Stmt, f: Callable[[Stmt], Stmt]) -> Stmt:
 
 def rewrite_expr(expr: Expr, rule: ExprRule) -> Expr:
     """Apply `rule` to an expression and all below it, the innermost first."""
-    if type(expr) is Call or type(expr) is Access:
-        expr = map_args(expr, lambda e: rewrite_expr(e, rule))
-    changed = rule(expr)
-    return expr if changed is None else changed
+
+    def visit(expr: Expr) -> Expr:
+        expr = map_args(expr, visit)
+        changed = rule(expr)
+        return expr if changed is None else changed
+
+    return visit(expr)
 
 
 def rewrite_stmt(
@@ -224,12 +232,19 @@ def rewrite_stmt(
 
     `on_expr` is applied to all expressions but the targets of assignments themselves.
     """
-    if on_expr is not None:
-        rule = on_expr
-        stmt = map_exprs(stmt, lambda e: rewrite_expr(e, rule))
-    stmt = map_stmts(stmt, lambda s: rewrite_stmt(s, on_stmt, on_expr))
-    changed = None if on_stmt is None else on_stmt(stmt)
-    return stmt if changed is None else changed
+
+    def visit_expr(expr: Expr) -> Expr:
+        assert on_expr is not None
+        return rewrite_expr(expr, on_expr)
+
+    def visit(stmt: Stmt) -> Stmt:
+        if on_expr is not None:
+            stmt = map_exprs(stmt, visit_expr)
+        stmt = map_stmts(stmt, visit)
+        changed = None if on_stmt is None else on_stmt(stmt)
+        return stmt if changed is None else changed
+
+    return visit(stmt)
 
 
 def rewrite_program(
@@ -269,4 +284,4 @@ def _map(f: Callable[[Expr], Expr], exprs: tuple[Expr, ...]) -> tuple[Expr, ...]
 
 
 def _same(a: tuple[object, ...], b: tuple[object, ...]) -> bool:
-    return len(a) == len(b) and all(x is y for x, y in zip(a, b, strict=True))
+    return len(a) == len(b) and all(map(is_, a, b))

@@ -13,7 +13,7 @@ from linnet import imp
 from linnet.formats.fiber import Storage
 from linnet.imp.dead import remove_dead
 from linnet.imp.effects import Effects
-from linnet.imp.rewrite import rewrite, statements
+from linnet.imp.rewrite import rewrite, rewrite_statements, statements
 from linnet.lower.context import Context
 
 
@@ -36,7 +36,7 @@ def counting(ctx: Context, storage: Storage, writing: imp.Block) -> imp.Block:
         return None
 
     effects = Effects(ctx.b.codelets.values())
-    left = rewrite(writing, rule)
+    left = rewrite_statements(writing, rule)
     while (less := remove_dead(left, effects)) is not left:
         left = less
     before, after = effects.of(writing), effects.of(left)

@@ -11,7 +11,7 @@ from linnet.formats.fiber import Register, Storage
 from linnet.formats.format import Format
 from linnet.imp.build import Builder, TooManyCases
 from linnet.imp.prove import Facts as Known
-from linnet.imp.rewrite import rewrite
+from linnet.imp.rewrite import rewrite_statements
 from linnet.imp.rewrite import walk as nodes
 from linnet.loops.rewrite import walk
 from linnet.lower.binding import at_root, bind, statements
@@ -143,7 +143,7 @@ def _without_lengths(
                 return imp.EMPTY
         return None
 
-    return rewrite(body, rule)
+    return rewrite_statements(body, rule)
 
 
 def _names_in(program: loops.Program) -> set[str]:
