@@ -12,13 +12,7 @@ from operator import is_
 from typing import TYPE_CHECKING
 
 from linnet import imp
-from linnet.errors import (
-    FormatError,
-    IndexBoundsError,
-    InternalError,
-    OutOfMemoryError,
-    ShapeError,
-)
+from linnet.errors import LinnetError, ShapeError
 from linnet.formats.away import TAKEN, brought
 from linnet.formats.contents import NARROW, Contents
 from linnet.formats.spare import SPARE
@@ -237,49 +231,10 @@ class Entry:
             )
         return shape
 
-    def _failure(self, status: int) -> Exception:
-        kind, number = status & 0xFF, status >> 8
-        if kind == imp.OUT_OF_MEMORY:
-            return OutOfMemoryError(
-                f"there is not enough memory for the result of `{self.name}`",
-                why="the operands are as they were",
-                hint="use sparser formats for results and temporaries, or a smaller problem",
-            )
-        if kind == imp.OUT_OF_BOUNDS:
-            site = self.sites[number]
-            return IndexBoundsError(
-                f"{site.message} in `{self.name}`",
-                at=site.at,
-                why="an index runs from 0 to the size of its dimension less one",
-                hint="check the indices before the call; a read that may lie outside is written "
-                "`ln.coalesce(A[~i], 0)`",
-            )
-        if kind == imp.NO_PLACE:
-            site = self.sites[number]
-            return FormatError(
-                f"{site.message} in `{self.name}`",
-                at=site.at,
-                why="its format stores one per fiber",
-                hint="use one for more of them: SparseList for elements, SparseRunList for runs",
-            )
-        if kind == imp.UNSORTED:
-            site = self.sites[number]
-            return FormatError(
-                f"the policy of a workspace gives components out of order in `{self.name}`",
-                at=site.at,
-                why="its `sort` must list every component once, by rising coordinates",
-                hint="compare components with linnet.imp.components.compare",
-            )
-        if kind == imp.ASTRAY:
-            site = self.sites[number]
-            return FormatError(
-                f"the policy of a workspace goes beyond its arrays in `{self.name}`",
-                at=site.at,
-                why="its codelets may read `crd`, `order`, `spare` and `slots`, and write the last "
-                "three, as far as they reach; and call themselves a thousand times",
-                hint="look at the indices, and at how large `heads` makes the table",
-            )
-        return InternalError(f"`{self.name}` returned the unknown status {status}")
+    def _failure(self, status: int) -> LinnetError:
+        from linnet.runtime.status import failure  # which most processes never need
+
+        return failure(status, self.name, self.sites)
 
 
 def kinds_for(

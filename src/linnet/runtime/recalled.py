@@ -68,7 +68,7 @@ class Recalled(Entry):
         if not fit or not all(check.holds(named) for check in self.other_checks):
             raise LinnetError("sizes do not fit")
 
-    def _failure(self, status: int) -> Exception:
+    def _failure(self, status: int) -> LinnetError:
         return LinnetError(f"the status is {status}")
 
 
