@@ -111,7 +111,9 @@ def held(x: Tensor, found: Tensor) -> Tensor:
 def getitem(x: Tensor, key: object) -> Tensor:
     """`x[key]`; with indices of index notation, an expression over them."""
     try:
-        found = _quick_part(x, key) if type(x) is Tensor else None
+        first = key[0] if type(key) is tuple and key else key
+        quick = indexing.at_arrays if type(first) is np.ndarray else _quick_part
+        found = quick(x, key) if type(x) is Tensor else None
         if found is not None:
             return found
         if refers(key):

@@ -34,6 +34,7 @@ from linnet.formats.located import located
 from linnet.formats.named import CSR, DENSE, FormatLike, as_format
 from linnet.formats.tensor import Tensor
 from linnet.formats.validate import check_shape
+from linnet.runtime.operation import by_kernels
 
 
 @located
@@ -227,6 +228,7 @@ def eye(
     return build([i, i + k], np.ones(len(i), held), (rows, cols), wanted)
 
 
+@by_kernels
 @located
 def diag(x: Array, /, k: int = 0, *, format: FormatLike | None = None) -> Tensor:
     """A CSR matrix with a vector on its k-th diagonal, or that diagonal of a matrix.
@@ -236,9 +238,9 @@ def diag(x: Array, /, k: int = 0, *, format: FormatLike | None = None) -> Tensor
     """
     x, k = as_tensor(x), whole(k, "a diagonal")
     if x.ndim == 2:
-        from linnet.api.linalg import diagonal
+        from linnet.api.linalg import diagonal_of
 
-        return diagonal(x, offset=k)
+        return diagonal_of(x, k)
     if x.ndim != 1:
         raise ShapeError(f"diag takes a vector or a matrix, and this has shape {x.shape}")
     (i,), values = entries(_zero_filled(x))

@@ -44,9 +44,6 @@ _INTEGERS = {"i", "u"}
 
 def getitem(x: Tensor, key: object) -> Tensor:
     """What `x[key]` means, as in NumPy."""
-    found = _at_arrays(x, key)
-    if found is not None:
-        return found
     parts = normalized(key, shape_of(x))
     if all(isinstance(p, int | slice | None) for p in parts):
         return basic(x, parts)
@@ -55,7 +52,7 @@ def getitem(x: Tensor, key: object) -> Tensor:
     return _with_arrays(x, parts)
 
 
-def _at_arrays(x: Tensor, key: object) -> Tensor | None:
+def at_arrays(x: Tensor, key: object) -> Tensor | None:
     """`x[rows]`, `x[mask]` and `x[i, j]` of a large array, by the shortest way; None for the rest.
 
     It is what graphs and finite elements ask for, and nothing that `normalized` tells is missing.
@@ -64,12 +61,10 @@ def _at_arrays(x: Tensor, key: object) -> Tensor | None:
     for p in parts:
         if type(p) is not np.ndarray or p.ndim != 1:
             return None
-    if not parts or not is_large(x):
-        return None
     contents = x.contents()
-    kinds, shape, count = {p.dtype.kind for p in parts}, contents.shape, len(parts)
-    if is_dense(contents.format):
+    if not parts or not is_large(x) or is_dense(contents.format):
         return None
+    kinds, shape, count = {p.dtype.kind for p in parts}, contents.shape, len(parts)
     if count == 1:
         if kinds == {"b"} and len(parts[0]) == shape[0]:
             return select(x, parts[0].nonzero()[0], 0)

@@ -86,6 +86,11 @@ class SVDResult(NamedTuple):
 @located
 def diagonal(x: Array, /, *, offset: int = 0) -> Tensor:
     """A diagonal of every matrix in a stack."""
+    return diagonal_of(x, offset)
+
+
+def diagonal_of(x: Array, offset: int) -> Tensor:
+    """The same, for functions of which it is a part."""
     x, k = _matrix(x, "diagonal"), whole(offset, "an offset")
     if is_dense(x.contents().format):
         return dense(np.diagonal(x.to_numpy(), k, -2, -1))

@@ -146,7 +146,7 @@ def at_points(x: Tensor, positions: Sequence[Ints], axes: tuple[int, ...]) -> Te
     x = readable(x)
     contents, count = x.contents(), len(positions[0])
     format, shape = contents.format, contents.shape
-    wanted = _of_points(format, axes, repr(format.fill_value))
+    wanted = _of_points(format, axes)
     if wanted is None:
         return None
     rest = [n for m, n in enumerate(shape) if m not in axes]
@@ -158,7 +158,7 @@ def at_points(x: Tensor, positions: Sequence[Ints], axes: tuple[int, ...]) -> Te
 
 
 @lru_cache(maxsize=256)
-def _of_points(format: Format, axes: tuple[int, ...], fill: str) -> tuple[Kernel, Format] | None:
+def _of_points(format: Format, axes: tuple[int, ...]) -> tuple[Kernel, Format] | None:
     """How elements, or parts, at points of these axes are found, and how they are stored."""
     if {*format.order[: len(axes)]} != {*axes}:
         return None
@@ -166,7 +166,7 @@ def _of_points(format: Format, axes: tuple[int, ...], fill: str) -> tuple[Kernel
     wanted = alike(format, ndim)
     if wanted.order != tuple(range(ndim)):  # the new dimension is the outermost one
         wanted = recognize(Format(wanted.levels, tuple(range(ndim))))
-    return _pick(format, axes, fill), wanted
+    return _pick(format, axes, repr(format.fill_value)), wanted
 
 
 @lru_cache(maxsize=256)

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import lru_cache
 from importlib import import_module
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from linnet import loops
 from linnet.algebra.table import add
@@ -37,7 +37,7 @@ _SIZE = "size"  # the tensor whose dimensions are numbers
 
 def is_large(*tensors: Tensor) -> bool:
     """Whether so much is stored that a kernel pays, even one that has to be compiled."""
-    return any(b.length >= MANY for x in tensors for b in x.contents().buffers)
+    return max(map(stored, tensors)) >= MANY
 
 
 def is_vast(x: Tensor) -> bool:
@@ -80,16 +80,24 @@ def readable(x: Tensor) -> Tensor:
 
 def run(kernel: Kernel, x: Tensor, wanted: Format, maps: Sequence[Ints], *numbers: int) -> Tensor:
     """The result of a kernel, in the format that is wanted."""
-    from linnet.runtime.straight import made  # for arrays that store much
-
     target = listed(wanted)
-    result = made(kernel, target, (x,), maps, numbers)
+    result: Tensor = _straight().made(kernel, target, (x,), maps, numbers)
     return result if target == wanted else result.to(wanted)
+
+
+@lru_cache(maxsize=1)
+def _straight() -> Any:
+    """How kernels are called on arrays that store much."""
+    return import_module("linnet.runtime.straight")
 
 
 def stored(x: Tensor) -> int:
     """How many elements the array stores, or somewhat more."""
-    return max([b.length for b in x.contents().buffers], default=0)
+    most = 0
+    for buffer in x.contents().buffers:  # `max` takes three times as long, and all calls ask
+        if buffer.length > most:
+            most = buffer.length
+    return most
 
 
 def same_kind(x: Tensor) -> Format:

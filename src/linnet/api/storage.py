@@ -53,13 +53,9 @@ def is_plain(format: Format) -> bool:
 # -- formats ---------------------------------------------------------------------------------------
 
 
+@lru_cache(maxsize=1024)
 def alike(format: Format, ndim: int) -> Format:
     """The format of the same kind for `ndim` dimensions, in which any pattern can be stored."""
-    return _alike(format, ndim, repr(format.fill_value))
-
-
-@lru_cache(maxsize=1024)
-def _alike(format: Format, ndim: int, fill: str) -> Format:
     inner, order = format.levels[:-1], tuple(range(ndim))
     if ndim == 0:
         return typed(Format((_OPEN,), ()), format.dtype, format.fill_value)

@@ -22,7 +22,7 @@ from linnet.errors import InternalError, OutOfMemoryError
 from linnet.formats.addresses import address_of
 from linnet.formats.spare import LEAST, SPARE, C
 
-_new = object.__new__
+_new, _realloc = object.__new__, C.realloc
 _SLACK = 4096  # bytes: less than a page is not worth giving back
 
 
@@ -109,10 +109,11 @@ class Unseen:
     Most results of small calls are read by another kernel, or dropped, and need no `Buffer`.
     """
 
-    __slots__ = ("addresses", "kinds", "slots")
+    __slots__ = ("addresses", "kinds", "lengths", "rooms")
 
-    def __init__(self, kinds: tuple[np.dtype[Any], ...], slots: tuple[int, ...]) -> None:
-        self.kinds, self.slots = kinds, slots  # address, capacity and length of each
+    def __init__(self, kinds: tuple[np.dtype[Any], ...], slots: list[int]) -> None:
+        """Of kinds of elements, and address, capacity and length of each."""
+        self.kinds, self.rooms, self.lengths = kinds, slots[1::3], slots[2::3]
         self.addresses = slots[::3]
 
     def __del__(self, free: Callable[[int], None] = C.free) -> None:
@@ -122,12 +123,22 @@ class Unseen:
             return
         deque(map(free, addresses), 0)  # no interrupt comes in between
 
+    def trim(self) -> None:
+        """Give back what is not used, where that is much: no interrupt loses where a block is."""
+        at, rooms = self.addresses, self.rooms
+        for k, length in enumerate(self.lengths):
+            unused, size = rooms[k] - length, self.kinds[k].itemsize
+            if unused * 4 > rooms[k] and unused * size >= _SLACK:
+                rooms[k] = length
+                moved = filter(None, map(_realloc, (at[k],), (length * size or 1,)))
+                deque(map(at.__setitem__, (k,), moved), 0)
+
     def hand_over(self, to: object) -> None:
         """Give the blocks to somebody, as `buffers` that own them from now on. Called once.
 
         Before the last line they are here, and then there: an interrupt loses none of them.
         """
-        each = zip(self.slots[::3], self.slots[1::3], self.slots[2::3], self.kinds, strict=True)
+        each = zip(self.addresses, self.rooms, self.lengths, self.kinds, strict=True)
         made = tuple([Buffer.native(*block, owned=False) for block in each])
         owners = [b._memory for b in made if b._memory is not None]
         addresses = [b.address for b in made if b._memory is not None]
@@ -180,13 +191,11 @@ class Buffer:
         return self
 
     @classmethod
-    def made(cls, array: NDArray[Any], address: int) -> Buffer:
-        """The same of an array that nobody else has, at an address that is known."""
+    def made(cls, array: NDArray[Any]) -> Buffer:
+        """The same of an array that nobody else has."""
         array.setflags(False)  # type: ignore[call-arg]  # by name, it takes three times as long
-        self = _new(cls)
-        self.dtype, self.address, self.exported = array.dtype, address, True
-        self.length = self.capacity = len(array)
-        self._memory, self._array = None, array
+        self = cls(array.dtype, len(array), len(array), address_of(array))
+        self._array, self.exported = array, True
         return self
 
     @classmethod

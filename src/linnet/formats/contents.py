@@ -101,14 +101,18 @@ class Contents:
     buffers: tuple[Buffer, ...]
 
     def __init__(
-        self, format: Format, shape: tuple[int, ...], buffers: tuple[Buffer, ...] | Unseen
+        self,
+        format: Format,
+        shape: tuple[int, ...],
+        buffers: tuple[Buffer, ...] | Unseen | NDArray[Any],
     ) -> None:
+        """Of buffers, or of memory for which they are made when somebody asks for them."""
         self.format = format
         self.shape = shape
-        if type(buffers) is Unseen:
-            self._unseen = buffers
+        if type(buffers) is tuple:
+            self.buffers = buffers
         else:
-            self.buffers = buffers  # type: ignore[assignment]
+            self._unseen: Any = buffers
         self.pins = 0  # kernels that read this now; changed with the guard held
         self.lent = False  # a kernel that writes has the memory
         self._slots: tuple[int, ...] | None = None
@@ -125,8 +129,11 @@ class Contents:
             raise AttributeError(name)
         with GUARD.lock:
             unseen = self._unseen
-            if unseen.addresses:  # no other thread was first
-                unseen.hand_over(self)
+            if type(unseen) is Unseen:
+                if unseen.addresses:  # no other thread was first
+                    unseen.hand_over(self)
+            elif type(unseen) is not tuple:
+                self.buffers = self._unseen = (Buffer.made(unseen),)
         return self.buffers
 
     @property

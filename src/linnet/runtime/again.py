@@ -13,7 +13,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from linnet.formats.addresses import address_of
-from linnet.formats.buffers import GUARD, Buffer
+from linnet.formats.buffers import GUARD
 from linnet.formats.contents import Contents, Signature
 from linnet.formats.tensor import Tensor
 from linnet.options import Options
@@ -62,13 +62,13 @@ class Again:
             where = block.buffer_info()[0]
         values, at = _empty(self.count, self.kind), self.written
         block[self.read] = read
-        block[at] = address = address_of(values)
+        block[at] = address_of(values)
         block[at + 2] = 0
         status = self.ready.call(where) if p._shared else self._pinned(p, where)
         self.blocks.append((block, where))
         if status:
             return None
-        found = self.ready.tensor(self.layout, (Buffer.made(values, address),))
+        found = self.ready.tensor(self.layout, values)
         found._contents._shared = True  # type: ignore[union-attr]
         return found
 

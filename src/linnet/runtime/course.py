@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 class Course:
     """Kernels with everything bound, and the numbers that they are given."""
 
-    __slots__ = ("_held", "_ready", "_slots")
+    __slots__ = ("_first", "_held", "_last", "_slots")
 
     def __init__(self, steps: Steps, calls: Sequence[Callable[[int], int]]) -> None:
         self._held: list[NDArray[np.generic]] = []
@@ -38,15 +38,16 @@ class Course:
                     self._slots.append((address_of(self._held[-1]), 1, 1))
                 case sizes:
                     self._slots.append(slots_of(sizes))
-        self._ready = [Ready(*step) for step in zip(steps.recipes, calls, strict=True)]
+        ready = [Ready(*step) for step in zip(steps.recipes, calls, strict=True)]
+        self._first, self._last = ready[:-1], ready[-1]
 
     def run(self, given: Sequence[Slots], held: Sequence[Contents]) -> Tensor | None:
         """The result for arguments with these slots; None if the general way has to be gone."""
         known, made = [*given, *self._slots], list[Tensor]()  # whose memory is read further on
-        for ready in self._ready:
+        for ready in self._first:
             found = ready.run(tuple(known), held)
             if found is None:
                 return None
             made.append(found)
             known.append(found.contents().slots)
-        return made[-1]
+        return self._last.run(tuple(known), held)

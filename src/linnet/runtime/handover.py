@@ -157,12 +157,14 @@ def take_over(
 
 
 def unseen(r: Result, block: array[int], at: int) -> Unseen | None:
-    """What a kernel has allocated for a small result; None if it is large, or has much to spare."""
-    slots = tuple(block[at : at + 3 * len(r.kinds)])
-    room = slots[1::3]
-    if max(room, default=0) >= _MANY or sum(room) - sum(slots[2::3]) >= _LEFT or any(r.rooms):
+    """What a kernel has allocated for a small result; None if it is large, or memory was lent."""
+    slots = block[at : at + 3 * len(r.kinds)].tolist()
+    if max(slots[2::3], default=0) >= _MANY or any(r.rooms):
         return None
-    return Unseen(r.kinds, slots)
+    made = Unseen(r.kinds, slots)
+    if sum(slots[1::3]) - sum(slots[2::3]) >= _LEFT:
+        made.trim()
+    return made
 
 
 def adopted(r: Result, block: array[int], at: int) -> tuple[Buffer, ...]:

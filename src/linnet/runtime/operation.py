@@ -49,11 +49,14 @@ def operation(
     told: list[object] = []
     arrays: list[Tensor] = []
     held: list[Contents] = []
-    words = sorted(named)
-    given = [_described(x, told, arrays, held) for x in (*args, *[named[word] for word in words])]
+    words = sorted(named) if named else ()
+    values = (*args, *[named[word] for word in words]) if words else args
+    given = [_described(x, told, arrays, held) for x in values]
     if not arrays or _UNKNOWN in told:
         return general(*args, **named)
-    key = (name, id(current()), len(args), *words, *told, *[held.index(p) for p in held])
+    key = (name, id(current()), len(args), *words, *told)
+    if len(held) > 1:
+        key = (*key, *[held.index(p) for p in held])
     ready = KNOWN.get(key)
     if ready is None and _is_rare(key, held):
         ready = recalled(key)
@@ -62,8 +65,7 @@ def operation(
             run.keywords.update(zip(words, given[len(args) :], strict=True))
             return learned(key, arrays, run, (), sized=True)
     if ready is not None:
-        slots = [p._slots or p.slots for p in held]
-        found = ready.run(slots, [p for p in held if not p._shared])
+        found = ready.run([p._slots or p.slots for p in held], [p for p in held if not p._shared])
         if found is not None:
             return found
     return general(*args, **named)

@@ -11,8 +11,10 @@ from __future__ import annotations
 from array import array
 from collections.abc import Callable, Sequence
 from math import prod
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from linnet.formats.addresses import address_of
 from linnet.formats.buffers import GUARD, Buffer, Unseen
@@ -141,9 +143,9 @@ class Ready:
             taken = () if small and len(self.results) == 1 else self._take(block, layout, status)
         if status:
             return None
-        return self.tensor(layout, (Buffer.made(values, block[at]),) if small else taken)
+        return self.tensor(layout, values if small else taken)
 
-    def tensor(self, layout: Layout, buffers: tuple[Buffer, ...] | Unseen) -> Tensor:
+    def tensor(self, layout: Layout, buffers: tuple[Buffer, ...] | Unseen | NDArray[Any]) -> Tensor:
         """The result, of parts that are known to fit."""
         contents = Contents(self.recipe.format, layout.shapes[0], buffers)
         contents._signature = self.signature
