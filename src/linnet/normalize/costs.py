@@ -26,7 +26,8 @@ _BEGIN = 16.0  # for a dense workspace with few updates
 _BEGIN_LIST, _BEGIN_NUMBERS = 24.0, 175.0  # for one that is listed, of one dimension and of several
 _UPDATE = 2.0  # for each update
 _SORTING = ((4, 0.5), (16, 1.5), (64, 8.5), (256, 13.0))  # by comparison, for each of so many
-_BY_DIGITS, _DIGIT, _BITS = 64, 3.0, 11  # where there are more, by digits of so many bits
+_BY_DIGITS, _DIGIT, _BITS = 64, 3.0, 11  # where there are more, by digits of so many bits,
+_BEGIN_DIGITS = 100.0  # of which each has a table to be cleared and added up
 _NUMBER = 1.6  # for a number that is made of coordinates, and taken apart again
 _ANEW = 3.5  # for one of those that are listed, sorted and copied row by row
 _MERGED = 9.0  # to merge again, whenever there are twice as many as fit
@@ -165,6 +166,7 @@ class Costs:
         each += _MERGED * max(math.log2(max(group.updates, 1) / CAPACITY[MILLIONS]), 0.0)
         waiting = _LINES * self.at_hand.wait(self.operands)
         begin = (_BEGIN_NUMBERS if several else _BEGIN_LIST) + waiting
+        begin += 0.0 if few else _BEGIN_DIGITS
         return begin * min(group.updates, 1.0) + group.updates * (_UPDATE + each)
 
     @property

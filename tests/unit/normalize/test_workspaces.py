@@ -125,6 +125,7 @@ AT_HAND = Caches(1 << 20, 1 << 25)
         (ROW, 5000, 300_000, DENSE),  # most places are used
         (ROW, 30_000, 900_000, COORD),  # 900 updates of 30000 places are sorted by digits
         (ROW, 10_000, 300_000, COORD),  # so are these, of which places would be sorted anyway
+        (ROW, 10_000, 100_000, DENSE),  # but a hundred are too few for that
         (ROW, 1_000_000, 2_000_000, COORD),  # four updates at a time, far away
         (ROW, 10**7, 10**8, COORD),  # a hundred updates of ten million places
         (ROW, 300_000, 1_200_000, COORD),  # sixteen updates of more than the cache holds
