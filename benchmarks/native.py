@@ -155,11 +155,13 @@ def with_arrays(
     return Side(run, read)
 
 
-def read_csr(shape: tuple[int, int]) -> Callable[[Result], sp.csr_array]:
-    """How to read a result in which ints 0 and 1 are ptr and idx."""
+def read_csr(shape: tuple[int, int], kind: str = "<f8") -> Callable[[Result], sp.csr_array]:
+    """How to read a result in which ints 0 and 1 are ptr and idx, and values are of this kind."""
 
     def read(result: Result) -> sp.csr_array:
-        return sp.csr_array((result.values(), result.ints(1), result.ints(0)), shape=shape)
+        made = result.arrays
+        values = np.asarray(_View(result, made.values, made.stored, kind))
+        return sp.csr_array((values, result.ints(1), result.ints(0)), shape=shape)
 
     return read
 

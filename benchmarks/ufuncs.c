@@ -1,17 +1,28 @@
 // Functions of two and three sparse matrices by rows, each over its own iteration space.
 #include "result.h"
 
-typedef struct { i32 *restrict ptr, *restrict idx; double *restrict val; i64 n; } Sink;
+typedef struct {
+    i32 *restrict ptr, *restrict idx;
+    double *restrict val;
+    _Bool *restrict truth;  // the same memory, of results that are true or false, as NumPy's
+    i64 n;
+} Sink;
 
 static inline void push(Sink *out, i32 j, double x) {
     out->idx[out->n] = j;
     out->val[out->n++] = x;
 }
 
+static inline void tell(Sink *out, i32 j, _Bool x) {
+    out->idx[out->n] = j;
+    out->truth[out->n++] = x;
+}
+
 static int begin(Arrays *result, Sink *out, i64 n, i64 most) {
     out->ptr = new_ints(result, 0, n + 1);
     out->idx = new_ints(result, 1, most);
     out->val = new_values(result, most);
+    out->truth = (void *)out->val;
     out->n = 0;
     if (!out->ptr || !out->idx || !out->val) return 1;
     out->ptr[0] = 0;
@@ -36,12 +47,12 @@ i64 logical_xor(i64 n, const i32 *A_ptr, const i32 *A_idx, const double *A_val, 
         i64 p = A_ptr[i], p_end = A_ptr[i + 1], q = B_ptr[i], q_end = B_ptr[i + 1];
         while (p < p_end && q < q_end) {
             i32 a = A_idx[p], b = B_idx[q];
-            if (a == b) push(&out, a, (A_val[p++] != 0) != (B_val[q++] != 0));
-            else if (a < b) push(&out, a, A_val[p++] != 0);
-            else push(&out, b, B_val[q++] != 0);
+            if (a == b) tell(&out, a, (A_val[p++] != 0) != (B_val[q++] != 0));
+            else if (a < b) tell(&out, a, A_val[p++] != 0);
+            else tell(&out, b, B_val[q++] != 0);
         }
-        for (; p < p_end; p++) push(&out, A_idx[p], A_val[p] != 0);
-        for (; q < q_end; q++) push(&out, B_idx[q], B_val[q] != 0);
+        for (; p < p_end; p++) tell(&out, A_idx[p], A_val[p] != 0);
+        for (; q < q_end; q++) tell(&out, B_idx[q], B_val[q] != 0);
     }
     return end(result, &out);
 }
@@ -96,7 +107,7 @@ i64 xor_and(i64 n, const i32 *A_ptr, const i32 *A_idx, const double *A_val, cons
             while (q < q_end && B_idx[q] < j) q++;
             int a = p < p_end && A_idx[p] == j, b = q < q_end && B_idx[q] == j;
             if (a || b)
-                push(&out, j, ((a && A_val[p] != 0) != (b && B_val[q] != 0)) && C_val[r] != 0);
+                tell(&out, j, ((a && A_val[p] != 0) != (b && B_val[q] != 0)) && C_val[r] != 0);
         }
     }
     return end(result, &out);

@@ -63,7 +63,7 @@ FUSIONS = {"xor_and": xor_and}
 def c(function: str, fill: float) -> Callable[..., Side]:
     def way(*operands: sp.csr_array) -> Side:
         arrays = [array for A in operands for array in native.csr(A)]
-        read = native.read_csr(operands[0].shape)
+        read = native.read_csr(operands[0].shape, "|b1" if "xor" in function else "<f8")
         side = native.building("ufuncs", function, read, operands[0].shape[0], *arrays)
         return Side(side.run, lambda result: plain(read(result), fill))
 
