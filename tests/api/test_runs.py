@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import linnet as ln
-from linnet.api import moves
+from linnet.api import moves, runs
 
 RUNS = (ln.RunList, ln.SparseRunList)
 PAIRS = [
@@ -83,3 +83,34 @@ def test_runs_are_shown_without_listing_them(level, n):
     if n > 5 and level is ln.RunList:
         with pytest.raises(ln.LinnetError):
             _ = x.coords
+
+
+@pytest.mark.parametrize("fill", [0.0, 2.0, np.nan])
+@pytest.mark.parametrize("levels", [*[[level] for level in RUNS], *PAIRS])
+def test_values_are_counted_by_the_lengths_of_runs(levels, fill, monkeypatch):
+    monkeypatch.setattr(runs, "_LONG", 0)
+    rng = np.random.default_rng(2)
+    a = np.repeat(rng.integers(0, 3, (4, 3)) - 0.5, 3, axis=1)
+    a[0], a[2], a[a == 1.5] = -0.0, a[1], fill
+    a = a[1] if len(levels) == 1 else a
+    x = stored(a, levels, fill)
+    expected = np.unique(a, return_counts=True, equal_nan=False)
+    for found, value in zip(ln.unique_counts(x), expected, strict=True):
+        np.testing.assert_array_equal(found.to_numpy(), value)
+    np.testing.assert_array_equal(ln.unique_values(x).to_numpy(), expected[0])
+
+
+@pytest.mark.parametrize("level", RUNS)
+def test_values_of_billions_are_counted(level):
+    """Every element was listed."""
+    n = 2**33
+    x, y = (ln.full((n,), v, format=level(ln.Element(0.0))) for v in (3.0, 0.0))
+    values, counts = ln.unique_counts(ln.concat([x, y, x]))
+    assert values.to_numpy().tolist() == [0.0, 3.0]
+    assert counts.to_numpy().tolist() == [n, 2 * n]
+    tall = np.histogram(ln.concat([x, y, x]), bins=2)[0]
+    assert tall.to_numpy().tolist() == [n, 2 * n]
+    many = ln.full((2**40, 2**40), 1.5, format=level(level(ln.Element(0.0))))
+    assert ln.unique_values(many).to_numpy().tolist() == [1.5]
+    with pytest.raises(ln.LinnetError, match="every NaN"):
+        ln.unique_counts(ln.full((n,), np.nan, format=level(ln.Element(0.0))))

@@ -1,4 +1,4 @@
-"""Arrays of runs joined and rolled: what is read run by run is written run by run.
+"""Arrays of runs joined, rolled and counted: what is read run by run is written run by run.
 
 A fiber of runs is written from its start to its end in one loop. So what comes there is said for
 every index at once: of some arrays side by side, the one that is not out of bounds.
@@ -13,10 +13,13 @@ from typing import TYPE_CHECKING
 from linnet import loops
 from linnet.algebra.table import add, coalesce, subtract
 from linnet.api.operands import shape_of
-from linnet.api.programs import assignment, indices, moving_kernel, name_of, number
+from linnet.api.programs import assignment, indices, moving_kernel, name_of, nest, number
+from linnet.api.storage import Ints, typed
+from linnet.formats.assemble import wrap
 from linnet.formats.dense import Dense
 from linnet.formats.format import Format
 from linnet.formats.level import PERMISSIVE
+from linnet.formats.named import DENSE
 from linnet.formats.sparse_list import SparseList
 from linnet.formats.tensor import Tensor
 from linnet.runtime.straight import made
@@ -102,3 +105,27 @@ def _beside(format: Format, d: int, tensors: tuple[str, str], fill: str) -> Kern
         body = loops.Loop(name_of(m), loops.Extent(loops.Literal(0), size), body)
     params = tensors[:1] if same else tensors
     return moving_kernel("beside", format, params, ndim, body)
+
+
+def tallied(x: Tensor, numbers: Ints) -> Ints:
+    """How many elements have each number; every value that is stored has one, from 1 on.
+
+    The first are those that are not stored. A run counts as many times as it is long, at once.
+    """
+    contents = x.shared()
+    format, most = typed(contents.format, "int64", 0), int(numbers.max(initial=0)) + 1
+    placed = wrap(format, contents.shape, [*contents.arrays()[:-1], numbers])
+    found = made(_tally(format), typed(DENSE(1), "int64", 0), (placed,), (), (most,))
+    return found.to_numpy(copy=True)
+
+
+@lru_cache(maxsize=256)
+def _tally(format: Format) -> Kernel:
+    """`for i, … in ...: N[A[i, …]] += 1`."""
+    from linnet.runtime.kernel import Kernel
+
+    number_of = loops.Access("A", tuple(indices(format.ndim)))
+    count = loops.Assign(loops.Access("N", (number_of,)), add, loops.Literal(1))
+    zeros = loops.Declare("N", loops.Literal(0, "int64"), (number(0),))
+    body = loops.Block((zeros, nest([name_of(m) for m in format.order], count)))
+    return Kernel(loops.Program("tally", ("N", "A", "size"), (), body, ("N",)))

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from linnet.api.operands import Array, as_tensor, shape_of
 from linnet.api.programs import coordinates as coordinates_of
 from linnet.api.programs import is_large, is_many
+from linnet.api.runs import is_long, tallied
 from linnet.api.searching import valuewise
 from linnet.api.storage import (
     Ints,
@@ -74,9 +75,7 @@ def _counted(x: Tensor, *, told: bool = True) -> tuple[NDArray[Any], NDArray[Any
     """The different values, and how often each occurs, where that is to be told."""
     if told:
         _refuse_uncountable(x)
-    stored = values_of(x)
-    values, counts = _counts(stored)
-    missing = x.size - len(stored)
+    values, counts, missing = _of_runs(x) if is_long(x) else _of_elements(x)
     if not missing:
         return values, counts
     fill = np.asarray(x.contents().format.fill_value, values.dtype)
@@ -88,6 +87,29 @@ def _counted(x: Tensor, *, told: bool = True) -> tuple[NDArray[Any], NDArray[Any
         values, counts = np.insert(values, at, fill), np.insert(counts, at, 0)
     counts[at] += missing if told else 0
     return values, counts
+
+
+def _of_elements(x: Tensor) -> tuple[NDArray[Any], NDArray[Any], int]:
+    """Different values that are stored, how often each is, and how many elements are not."""
+    stored = values_of(x)
+    return *_counts(stored), x.size - len(stored)
+
+
+def _of_runs(x: Tensor) -> tuple[NDArray[Any], NDArray[Any], int]:
+    """The same by the lengths of runs, whose elements may be more than can be listed."""
+    stored = x.shared().arrays()[-1]
+    first, inverse, _ = _distinct(stored)
+    missing, *held = tallied(x, inverse + 1).tolist()
+    values, counts = stored[first], np.array(held, np.int64)
+    lost = values != values
+    if lost.any():  # each NaN is a value of its own
+        refuse_large(int(counts[lost].sum()), "an array of every NaN")
+        times = np.where(lost, counts, 1)
+        values, counts = np.repeat(values, times), np.repeat(np.where(lost, 1, counts), times)
+    if x.size > LARGEST:  # nobody asks how many
+        levels = x.contents().format.levels[:-1]
+        missing = int(not all(level.full or level.covers for level in levels))
+    return values, counts, missing
 
 
 def _refuse_uncountable(x: Tensor) -> None:
