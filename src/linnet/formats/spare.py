@@ -130,8 +130,7 @@ class Spare:
         several, the latest. Its contents are anything.
         """
         for blocks in (self._small, self._large):
-            found = [b for b in reversed(list(blocks)) if nbytes <= b[1] < 2 * nbytes]
-            for block in sorted(found, key=_nbytes):
+            for block in _fitting(blocks, nbytes):
                 try:
                     del blocks[block]
                     return block
@@ -162,6 +161,15 @@ def _oldest(kept: Mapping[Key, int], most: int) -> list[Key]:
         excess -= oldest[count][1]
         count += 1
     return [key for key, _ in oldest[: max(count, len(oldest) - _COUNT)]]
+
+
+def _fitting(blocks: dict[Block, int], nbytes: int) -> list[Block]:
+    """Those of at least this size and not of twice as much, the smallest and latest first."""
+    latest = list(blocks)
+    latest.reverse()
+    exact = [block for block in latest if block[1] == nbytes]
+    # A call that is like the last one finds what that has left, and looks no further.
+    return exact or sorted([b for b in latest if nbytes < b[1] < 2 * nbytes], key=_nbytes)
 
 
 SPARE = Spare()

@@ -20,7 +20,7 @@ from linnet.formats.away import taken
 from linnet.formats.buffers import GUARD, Buffer, Unseen, allocate
 from linnet.formats.contents import Contents
 from linnet.formats.format import Format
-from linnet.formats.spare import SPARE
+from linnet.formats.spare import LEAST, SPARE
 from linnet.formats.tensor import Tensor
 from linnet.records import NamedTuple
 
@@ -103,7 +103,7 @@ def lend(
 def spare(r: Result, block: array[int], at: int) -> None:
     """For large results, memory that others have left: as much as the last one took."""
     for nbytes, kind in zip(r.rooms, r.kinds, strict=True):
-        if nbytes > 0:
+        if nbytes >= LEAST:  # no less is kept
             address, size = SPARE.take(nbytes)
             block[at], block[at + 1] = address, size // kind.itemsize
         at += 3
