@@ -11,6 +11,7 @@ from linnet.algebra.dtypes import as_python, concrete
 from linnet.algebra.exact import converter
 from linnet.errors import InternalError
 from linnet.formats.fiber import Fiber, Register
+from linnet.imp.rewrite import walk
 from linnet.loops.types import dtype_of
 from linnet.lower.context import Context
 
@@ -75,9 +76,12 @@ def status_of(missing: loops.Expr) -> imp.Expr:
 def _lower_call(ctx: Context, call: loops.Call) -> imp.Expr:
     given = tuple([dtype_of(a, ctx.facts.types) for a in call.args])
     wanted, result = call.function.types(given)
-    lower = _lower_lazily if call.function.name in LAZY else _lower_all
-    args = lower(ctx, call, [concrete(t) for t in wanted])
-    return call.function.emit(args, concrete(result))
+    dtypes = [concrete(t) for t in wanted]
+    if call.function.name not in LAZY:
+        return call.function.emit(_lower_all(ctx, call, dtypes), concrete(result))
+    args, sure = _lower_lazily(ctx, call, dtypes)
+    found = call.function.emit(args, concrete(result))
+    return at_once(found) if sure and ctx.stores else found
 
 
 LAZY = ("logical_and", "logical_or", "where")
@@ -88,8 +92,13 @@ def _lower_all(ctx: Context, call: loops.Call, dtypes: list[str]) -> tuple[imp.E
     return tuple([lower_expr(ctx, a, t) for a, t in zip(call.args, dtypes, strict=True)])
 
 
-def _lower_lazily(ctx: Context, call: loops.Call, dtypes: list[str]) -> tuple[imp.Expr, ...]:
-    """Arguments of which the first decides: beyond the bounds is an error only where it is used."""
+def _lower_lazily(
+    ctx: Context, call: loops.Call, dtypes: list[str]
+) -> tuple[tuple[imp.Expr, ...], bool]:
+    """Arguments of which the first decides, and whether the others can be had in any case.
+
+    Beyond the bounds is an error only where it is used.
+    """
     first = lower_expr(ctx, call.args[0], dtypes[0])
     args, blocks = [first], []
     for arg, dtype in zip(call.args[1:], dtypes[1:], strict=True):
@@ -99,9 +108,40 @@ def _lower_lazily(ctx: Context, call: loops.Call, dtypes: list[str]) -> tuple[im
     then, orelse = (*blocks, imp.EMPTY)[:2]
     if call.function.name == "logical_or":
         then, orelse = orelse, then
-    if then != imp.EMPTY or orelse != imp.EMPTY:
+    sure = then == orelse == imp.EMPTY
+    if not sure:
         ctx.b.emit(imp.If(convert(first, imp.BOOL), then, orelse))
-    return tuple(args)
+    return tuple(args), sure
+
+
+_EAGER = {"and": "&", "or": "|"}
+
+
+def at_once(e: imp.Expr) -> imp.Expr:
+    """`a and b` or `a or b` without a branch, where `b` is had sooner than a branch is foretold.
+
+    Of what is stored in any case: a condition leads to a branch anyway, and may spare a load.
+    """
+    match e:
+        case imp.Binary(("and" | "or") as op, a, b) if _is_cheap(b):
+            return imp.Binary(_EAGER[op], a, b, imp.BOOL)
+        case _:
+            return e
+
+
+def _is_cheap(e: imp.Expr) -> bool:
+    """Whether a value is had with little work, if nobody needs it."""
+    match e:
+        case imp.Const() | imp.Var():
+            return True
+        case imp.Load(_, index):
+            return not any(isinstance(n, imp.Load | imp.Call) for n in walk(index))
+        case imp.Cast(x) | imp.Unary(_, x):
+            return _is_cheap(x)
+        case imp.Binary(op, a, b):
+            return op not in ("div", "rem", "/") and _is_cheap(a) and _is_cheap(b)
+        case _:
+            return False
 
 
 def convert(x: imp.Expr, dtype: str) -> imp.Expr:
@@ -121,4 +161,4 @@ def lower_update(ctx: Context, old: imp.Expr, stmt: loops.Assign, dtype: str) ->
     wanted, result = stmt.op.types((dtype, dtype_of(stmt.value, ctx.facts.types)))
     value = lower_expr(ctx, stmt.value, concrete(wanted[1]))
     new = stmt.op.emit((convert(old, concrete(wanted[0])), value), concrete(result))
-    return convert(new, dtype)
+    return convert(at_once(new) if ctx.stores else new, dtype)

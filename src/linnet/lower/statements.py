@@ -199,7 +199,10 @@ def lower_assign(ctx: Context, stmt: loops.Assign) -> None:
             old = storage.init if target.fresh else leaf.read(target)  # type: ignore[attr-defined]
             if target.fresh and _starts_anew(stmt, storage.init, dtype):
                 stmt = replace(stmt, op=None)
-            leaf.write(ctx.b, target, lower_update(ctx, old, stmt, dtype))  # type: ignore[attr-defined]
+            ctx.stores = True
+            value = lower_update(ctx, old, stmt, dtype)
+            ctx.stores = False
+            leaf.write(ctx.b, target, value)  # type: ignore[attr-defined]
             if leaf.selective:
                 return
         case _:
