@@ -31,12 +31,17 @@ def linnet(A: Coordinates, x: np.ndarray) -> Side:
     return Side(lambda: ttv(ln.empty_tensor(RESULT), tensor, vector), read)
 
 
-def c(A: Coordinates, x: np.ndarray) -> Side:
+def c(A: Coordinates, x: np.ndarray, function: str = "ttv") -> Side:
     def read(result: native.Result) -> sp.csr_array:
         rows = np.repeat(result.ints(1), np.diff(result.ints(2)))
         return sp.csr_array((result.values(), (rows, result.ints(3))), shape=A.shape[:2])
 
-    return native.building("ttv", "ttv", read, *interleaved(A), A.values, x)
+    return native.building("ttv", function, read, *interleaved(A), A.values, x)
+
+
+def c_full(A: Coordinates, x: np.ndarray) -> Side:
+    """For tensors without empty fibers, which these are: the format does not promise it."""
+    return c(A, x, "ttv_full")
 
 
 def interleaved(A: Coordinates) -> list[np.ndarray]:
@@ -88,7 +93,14 @@ def _loop(ptr, idx, val, x, y):
     return y
 
 
-WAYS = {"linnet": linnet, "c": c, "scipy": scipy_flat, "sparse": pydata, "numba": numba}
+WAYS = {
+    "linnet": linnet,
+    "c": c,
+    "c-full": c_full,
+    "scipy": scipy_flat,
+    "sparse": pydata,
+    "numba": numba,
+}
 
 
 def cases(load: data.Load) -> Iterator[Case]:
