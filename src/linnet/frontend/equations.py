@@ -81,6 +81,7 @@ def _quick_key(
 ) -> tuple[object, ...] | None:
     """What tells how an equation over tensors is computed; None if it is not as simple as that."""
     key: list[object] = [equation, repr(fill)]
+    first: dict[int, int] = {}  # an operand that is given twice is one tensor of the plan
     try:
         hash(format)
     except TypeError:
@@ -88,7 +89,9 @@ def _quick_key(
     key.append(format)
     for name, value in operands.items():
         if type(value) is Tensor and (contents := value._contents) is not None:
-            key += (name, contents.signature, contents.shape, contents.nnz.bit_length() // 3)
+            which = first.setdefault(id(value), len(first))
+            size = contents.nnz.bit_length() // 3
+            key += (name, which, contents.signature, contents.shape, size)
         elif isinstance(value, Function):
             key += (name, value)
         else:
