@@ -161,12 +161,9 @@ def distances(D, W, degrees, source):
 def linnet_search(A: sp.csr_array, source: int, pulls: bool = True) -> Side:
     graph, turned = (ln.asarray(X.astype(bool)).to(GRAPH) for X in (A, sp.csr_array(A.T)))
     degrees = ln.asarray(np.diff(A.indptr))
-    start, count, may = (ln.asarray(np.array(x)) for x in (source, A.nnz, pulls))
-
-    def run() -> ln.Tensor:
-        return search(ln.empty_tensor(PARENTS), graph, turned, degrees, start, count, may)
-
-    return Side(run, lambda P: depths(P.to_numpy(), source))
+    given = (graph, turned, degrees, *(ln.asarray(np.array(x)) for x in (source, A.nnz, pulls)))
+    parents = ln.empty_tensor(PARENTS)
+    return Side(lambda: search(parents, *given), lambda P: depths(P.to_numpy(), source))
 
 
 def linnet_push(A: sp.csr_array, source: int) -> Side:
@@ -240,8 +237,9 @@ def depths(parents: np.ndarray, source: int) -> np.ndarray:
 def linnet_paths(A: sp.csr_array, source: int) -> Side:
     arrays = {"ptr1": A.indptr, "idx1": A.indices, "val": A.data}
     W = ln.from_buffers(ln.CSR.with_fill(FAR), A.shape, arrays)
-    degrees, start = ln.asarray(np.diff(A.indptr)), ln.asarray(np.array(source))
-    return Side(lambda: distances(ln.empty_tensor(ln.DENSE(1)), W, degrees, start), read_paths)
+    given = (W, ln.asarray(np.diff(A.indptr)), ln.asarray(np.array(source)))
+    found = ln.empty_tensor(ln.DENSE(1))
+    return Side(lambda: distances(found, *given), read_paths)
 
 
 def c_paths(A: sp.csr_array, source: int, function: str = "distances") -> Side:
