@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from linnet import loops
+from linnet import api, loops
 from linnet.algebra.table import less_equal, multiply, subtract
 from linnet.api import runs
 from linnet.api.operands import shape_of
@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from linnet.runtime.kernel import Kernel
 
 _TOGETHER = 8  # arrays that are joined by one kernel
+_LONG = 16  # times as many places along a dimension as entries are too many for a list of them
 
 
 # -- one after the other ---------------------------------------------------------------------------
@@ -144,6 +145,8 @@ def flipped(x: Tensor, d: int) -> Tensor:
     """With the order along dimension `d` reversed."""
     y, last = readable(x), max(shape_of(x)[d] - 1, 0)
     format = y.contents().format
+    if last > _LONG * stored(y) and not is_full(format, d):  # places are more than entries
+        return api.shapes.move(x, {d: lambda idx: last - idx})
     if format.order[0] != d or not is_full(format, d):
         return select(x, np.arange(last, -1, -1)[: shape_of(x)[d]], d)
     kernel = _flip(format, d, repr(format.fill_value))

@@ -28,7 +28,7 @@ from linnet.api.programs import (
     run,
     stored,
 )
-from linnet.api.storage import alike, nothing
+from linnet.api.storage import nothing, reshaped_alike
 from linnet.formats.assemble import wrap
 from linnet.formats.format import Format
 from linnet.formats.level import APPEND
@@ -46,7 +46,7 @@ Group = tuple[tuple[int, ...], tuple[int, ...]]
 
 def reshaped(x: Tensor, shape: tuple[int, ...]) -> Tensor:
     """The same elements in row-major order."""
-    wanted = alike(x.contents().format, len(shape))
+    wanted = reshaped_alike(x, shape)
     if not x.size:  # and yet there may be many empty rows
         return nothing(shape, wanted)
     if is_stretched(x):

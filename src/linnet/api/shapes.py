@@ -32,6 +32,7 @@ from linnet.api.storage import (
     flatten,
     is_dense,
     refuse_large,
+    reshaped_alike,
     unflatten,
 )
 from linnet.arrays import Lazy
@@ -39,7 +40,7 @@ from linnet.errors import FormatError, ShapeError
 from linnet.formats.coordinates import MANY
 from linnet.formats.located import located
 from linnet.formats.tensor import Tensor
-from linnet.formats.validate import check_shape
+from linnet.formats.validate import LARGEST, check_shape
 
 Ints: TypeAlias = NDArray[Any]
 
@@ -62,11 +63,12 @@ def reshape(x: Array, /, shape: Any, *, copy: bool | None = None) -> Tensor:
         return dense(array.copy() if copy else array)
     if copy is False:
         raise FormatError("a sparse array is reshaped only with a copy")
-    if is_large(x) or (x.size >= MANY and api.reshaping.is_stretched(x)):
+    stretched = x.size >= MANY and api.reshaping.is_stretched(x)
+    if is_large(x) or stretched or x.size > LARGEST:
         return api.reshaping.reshaped(x, wanted)
     coordinates, values = entries(x)
     key = flatten(coordinates, shape_of(x))
-    return build(unflatten(key, wanted), values, wanted, alike(x.contents().format, len(wanted)))
+    return build(unflatten(key, wanted), values, wanted, reshaped_alike(x, wanted))
 
 
 def _completed(shape: Any, size: int) -> tuple[int, ...]:

@@ -71,6 +71,24 @@ def alike(format: Format, ndim: int) -> Format:
     return recognize(Format((*levels, format.leaf), order))
 
 
+def reshaped_alike(x: Tensor, shape: tuple[int, ...]) -> Format:
+    """The same for its elements in another shape: lists, if rows stored as a whole would change."""
+    contents = x.contents()
+    found, whole = alike(contents.format, len(shape)), _whole(contents.format, len(shape))
+    if not whole or shape[-whole:] == contents.shape[-whole:]:
+        return found
+    return recognize(Format((*[SparseList(_OPEN)] * len(shape), found.leaf), found.order))
+
+
+@lru_cache(maxsize=1024)
+def _whole(format: Format, ndim: int) -> int:
+    """How many dimensions are stored as a whole below lists, if there are any in that format."""
+    kept = alike(format, ndim).levels[:-1]
+    if is_dense(format) or not is_plain(format):
+        return 0
+    return next((k for k, level in enumerate(reversed(kept)) if not level.full), len(kept))
+
+
 def _resized(levels: list[Level], ndim: int) -> list[Level]:
     """As many levels: inner ones are kept; new outer ones are lists unless all is stored."""
     if ndim <= len(levels):
