@@ -14,6 +14,7 @@ from types import FrameType
 from linnet.records import dataclass
 
 _PACKAGE = __file__.rpartition(os.sep)[0] + os.sep  # pathlib takes long to import
+_LIBRARY = os.__file__.rpartition(os.sep)[0] + os.sep  # of Python, and packages in a folder of it
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +56,10 @@ _NOT_THE_USER = {"linnet", "numpy", "scipy"}  # code that `dataclass` makes has 
 
 def _is_ours(frame: FrameType) -> bool:
     """Whether a frame runs code of the package, or of a library that calls it for its user."""
-    if frame.f_code.co_filename.startswith(_PACKAGE):
+    file = frame.f_code.co_filename
+    if file.startswith(_PACKAGE):
+        return True
+    if file.startswith(_LIBRARY) and "-packages" not in file:
         return True
     package, dot, _ = str(frame.f_globals.get("__name__", "")).partition(".")
     return bool(dot) and package in _NOT_THE_USER

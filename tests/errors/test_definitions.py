@@ -176,6 +176,15 @@ def test_an_expression_that_is_too_long(count):
     assert caught.value.at.file == "<cell>"
 
 
+@pytest.mark.parametrize("count", [700, 1500])
+@pytest.mark.parametrize("x", [2.0, np.ones(3)], ids=["number", "array"])
+def test_a_function_that_is_too_long(count, x):
+    f = in_cell(f"@ln.function\ndef f(x):\n    return {'+'.join(['x'] * count)}\n")["f"]
+    with pytest.raises(KernelSyntaxError, match="`f` is nested too deeply") as caught:
+        f(x)
+    assert caught.value.at.file == "<cell>"
+
+
 def test_many_statements_are_not_too_many():
     lines = "".join(f"        y[i] += x[i] * {k}\n" for k in range(60))
     text = f"@ln.kernel\ndef k(y, x):\n    y[...] = 0\n    for i in ...:\n{lines}"

@@ -55,6 +55,29 @@ def test_the_place_in_the_equation_is_marked(text, names, message, mark):
     assert line[pointer.index("^") :].startswith(mark)
 
 
+@pytest.mark.parametrize("count", [700, 4000])
+def test_a_sum_that_is_too_long(count):
+    with pytest.raises(KernelSyntaxError, match="cannot read the equation") as caught:
+        ln.einsum(f"y[i] += {'+'.join(['A[i,j]'] * count)}", A=A)
+    assert caught.value.at.file == __file__
+    assert "nested too deeply" in caught.value.why
+
+
+@pytest.mark.parametrize("part", ["j", "1.5:", "'1':", "'x'", "1.0"])
+def test_parts_that_are_no_numbers(part):
+    with pytest.raises(KernelSyntaxError, match="cannot read the equation") as caught:
+        ln.einsum(f"y[i] += A[{part}][i]", A=A)
+    assert caught.value.at.file == __file__  # and not a line of Python's own `ast`
+
+
+def test_a_number_has_no_indices():
+    np.testing.assert_array_equal(dense(ln.einsum("y[i] += c * A[i,j] * c", A=A, c=2.0)), [8, 8])
+    np.testing.assert_array_equal(dense(ln.einsum("y[i] += A[:, 0][i] * c", A=A, c=3)), [0, 9])
+    with pytest.raises(LinnetError, match="0 indices") as caught:
+        ln.einsum("C += A", A=A)
+    assert caught.value.at.file == __file__
+
+
 def test_operands_that_do_not_occur():
     with pytest.raises(ArgumentError, match="`B` is given, and is not in the equation"):
         ln.einsum("y[i] += A[i,j]", A=A, B=A)

@@ -117,11 +117,9 @@ def names_of(function: FunctionType) -> dict[str, object]:
 
 def _bare(tree: ast.AST) -> Iterator[str]:
     """The names that are used by themselves, not for an attribute."""
-    if isinstance(tree, ast.Name):
-        yield tree.id
-    for child in ast.iter_child_nodes(tree):
-        if not (isinstance(tree, ast.Attribute) and isinstance(child, ast.Name)):
-            yield from _bare(child)
+    nodes = list(ast.walk(tree))  # which is no recursion: long sums are nested deeply
+    roots = {id(node.value) for node in nodes if isinstance(node, ast.Attribute)}
+    yield from [n.id for n in nodes if isinstance(n, ast.Name) and id(n) not in roots]
 
 
 def _keep(node: ast.Attribute, around: Mapping[str, object], found: dict[str, object]) -> None:

@@ -6,6 +6,7 @@ import ast
 import re
 from collections.abc import Mapping
 from functools import lru_cache
+from operator import index
 from types import FunctionType
 
 from linnet import loops
@@ -31,6 +32,8 @@ from linnet.records import dataclass
 from linnet.runtime.memory import Memory
 
 _EQUATION = re.compile(r"\s*(\w+)\s*(\[[^\]]*\])?\s*([^\s\w=]*|\s\w+)=(?!=)\s*(.+)", re.DOTALL)
+_TOO_DEEP = "it is nested too deeply"
+_SHORTER = "a long sum is written as several equations, or as loops in a kernel"
 _FAST: Memory[tuple[object, ...], tuple[Plan, tuple[str | Tensor, ...]]] = Memory()
 
 
@@ -229,6 +232,8 @@ def _parsed(text: str, equation: str, at: int) -> ast.Expression:
     except SyntaxError as error:
         place = at + (error.offset or 1) - 1
         raise _unreadable(equation, f"this is not an expression: {error.msg}", place) from None
+    except RecursionError:
+        raise _unreadable(equation, _TOO_DEEP, at, _SHORTER) from None
 
 
 # -- parts of operands -----------------------------------------------------------------------------
@@ -240,16 +245,33 @@ def _parts(
     """The parts of operands in an expression, and the expression with names for them."""
     tree = _parsed(value, equation, at)
     namer = _Namer(tensors, equation)
-    changed = namer.visit(tree)
-    return tuple(namer.found), ast.unparse(changed) if namer.found else value
+    try:
+        changed = namer.visit(tree)
+        return tuple(namer.found), ast.unparse(changed) if namer.changed else value
+    except RecursionError:
+        raise _unreadable(equation, _TOO_DEEP, at, _SHORTER) from None
 
 
 class _Namer(ast.NodeTransformer):
-    """Gives `A[2:9, :]` in `A[2:9, :][i, j]` a name."""
+    """Gives `A[2:9, :]` in `A[2:9, :][i, j]` a name, and reads a number `c` as `c[()]`."""
 
     def __init__(self, tensors: tuple[str, ...], equation: str) -> None:
         self.tensors, self.equation = tensors, equation
         self.found: list[Slice] = []
+        self.changed = False
+
+    def visit_Name(self, node: ast.Name) -> ast.AST:
+        """An operand by itself: the element of one without dimensions."""
+        if node.id not in self.tensors:
+            return node
+        self.changed = True
+        nothing = ast.Tuple([], ast.Load())
+        return ast.copy_location(ast.Subscript(node, nothing, ast.Load()), node)
+
+    def visit_Call(self, node: ast.Call) -> ast.AST:
+        """What is called is no element."""
+        node.args = [self.visit(arg) for arg in node.args]
+        return node
 
     def visit_Subscript(self, node: ast.Subscript) -> ast.AST:
         """Name the part whose elements are read."""
@@ -259,9 +281,12 @@ class _Namer(ast.NodeTransformer):
                 while name in self.tensors:
                     name += "_"
                 self.found.append(Slice(name, tensor, self._index(index)))
+                self.changed = True
                 inner = ast.Name(name, ast.Load())
                 return ast.copy_location(ast.Subscript(inner, node.slice, ast.Load()), node)
-        self.generic_visit(node)
+        if not isinstance(node.value, ast.Name):
+            node.value = self.visit(node.value)
+        node.slice = self.visit(node.slice)
         return node
 
     def _index(self, index: ast.expr) -> tuple[Part, ...]:
@@ -272,9 +297,9 @@ class _Namer(ast.NodeTransformer):
         try:
             if isinstance(part, ast.Slice):
                 ends = (part.lower, part.upper, part.step)
-                return slice(*(None if e is None else int(ast.literal_eval(e)) for e in ends))
-            value: Part = ast.literal_eval(part)
-            return value
+                return slice(*(None if e is None else index(ast.literal_eval(e)) for e in ends))
+            value = ast.literal_eval(part)
+            return value if value is None or value is ... else index(value)
         except (ValueError, TypeError):
             why = f"`{ast.unparse(part)}` selects a part of an operand, and is not a number"
             raise _unreadable(self.equation, why, 0) from None

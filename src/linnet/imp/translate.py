@@ -14,6 +14,7 @@ from types import FunctionType
 from weakref import WeakKeyDictionary
 
 from linnet import imp
+from linnet.errors import KernelSyntaxError
 from linnet.imp.arithmetic import concrete
 from linnet.imp.effects import ends
 from linnet.imp.exact_rules import EXACT
@@ -74,8 +75,20 @@ def translation(
     with _lock:
         known = _translated.setdefault(function, {})
         if types not in known:
-            known[types] = _translate(function, types, rules, active)
+            try:
+                known[types] = _translate(function, types, rules, active)
+            except RecursionError:
+                raise _too_deep(function) from None
         return known[types]
+
+
+def _too_deep(function: FunctionType) -> KernelSyntaxError:
+    source = source_of(function)
+    return KernelSyntaxError(
+        f"`{function.__name__}` is nested too deeply",
+        at=source.location(source.definition),
+        hint="split long expressions into lines",
+    )
 
 
 def define(function: FunctionType, types: Types, module: Module) -> None:
