@@ -79,6 +79,7 @@ from linnet.options import config
 if TYPE_CHECKING:
     from linnet.algebra.properties import check_properties
     from linnet.algebra.semirings import Semiring, semiring, semirings
+    from linnet.arrays.operations import reduce
     from linnet.explanation import explain
     from linnet.files.read import read
     from linnet.files.write import write
@@ -107,6 +108,7 @@ _LATER = {
     "function": "linnet.frontend.functions",
     "kernel": "linnet.frontend.kernel",
     "read": "linnet.files.read",
+    "reduce": "linnet.arrays.operations",
     "write": "linnet.files.write",
 }
 _LATER |= dict.fromkeys(("Lazy", "compute", "fuse", "lazy"), "linnet.arrays.lazy")

@@ -79,6 +79,23 @@ def steep(a, b):
     return a - 2 * b
 
 
+@pytest.mark.parametrize("fill", [0.0, 1.0, 0.5, -2.0])
+@pytest.mark.parametrize("axis", [None, 0, 2, (0, 2), (1,), (0, 1, 2)], ids=str)
+def test_any_function_over_any_axes(axis, fill):
+    """An identity, an annihilator, and neither of them is what is not stored."""
+    rng = np.random.default_rng(3)
+    array = np.where(rng.random((3, 4, 5)) < 0.4, rng.integers(-1, 3, (3, 4, 5)) / 4, fill)
+    either = ln.function(
+        lambda x, y: x + y - x * y, commutative=True, associative=True, identity=0, annihilator=1
+    )
+    expected = 1 - np.prod(1 - array, axis=axis)
+    for format in (ln.CSF(3), ln.COO(3), ln.DENSE(3)):
+        x = ln.asarray(array, format=format, fill_value=fill)
+        np.testing.assert_allclose(ln.reduce(either, x, axis=axis).to_numpy(), expected)
+        lazily = ln.compute(ln.reduce(either, ln.lazy(x) * 0.5, axis=axis))
+        np.testing.assert_allclose(lazily.to_numpy(), 1 - np.prod(1 - array / 2, axis=axis))
+
+
 def test_an_order_that_matters_is_kept():
     """A function that is not said to be associative is applied from the first to the last."""
     x = matrix("float64", 3.0)

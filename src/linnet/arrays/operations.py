@@ -208,6 +208,10 @@ def reduce(
 
     A function without an identity needs an `initial` value. Integers are added and multiplied in
     64 bits, unless `dtype` says otherwise.
+
+    >>> either = ln.function(lambda x, y: x + y - x * y, associative=True, identity=0)
+    >>> ln.reduce(either, ln.asarray([[0.5, 0.0, 0.5], [0.0, 0.25, 0.0]]), axis=1).to_numpy().tolist()
+    [0.75, 0.25]
     """
     key: tuple[object, ...] | None = None
     if type(x) is Tensor and initial is None and format is None and x._contents is not None:
