@@ -210,7 +210,7 @@ def reduce(
     64 bits, unless `dtype` says otherwise.
 
     >>> either = ln.function(lambda x, y: x + y - x * y, associative=True, identity=0)
-    >>> ln.reduce(either, ln.asarray([[0.5, 0.0, 0.5], [0.0, 0.25, 0.0]]), axis=1).to_numpy().tolist()
+    >>> ln.reduce(either, ln.asarray([[0.5, 0.0, 0.5], [0.0, 0.25, 0.0]]), axis=1).tolist()
     [0.75, 0.25]
     """
     key: tuple[object, ...] | None = None
