@@ -11,6 +11,8 @@ import os
 import sys
 from types import FrameType
 
+import numpy as np
+
 from linnet.records import dataclass
 
 _PACKAGE = __file__.rpartition(os.sep)[0] + os.sep  # pathlib takes long to import
@@ -128,11 +130,11 @@ class RangeError(LinnetError, ValueError):
     """A number that means nothing here: a density of 2, a slice whose step is 0."""
 
 
-class AxisError(ShapeError, IndexError):
+class AxisError(ShapeError, np.exceptions.AxisError):
     """A dimension that an array does not have, or one that is named twice."""
 
 
-class SingularError(LinnetError, ValueError):
+class SingularError(LinnetError, np.linalg.LinAlgError):
     """A matrix for which a factorization or an inverse does not exist, or is not found."""
 
 

@@ -126,3 +126,20 @@ def test_tiny_arrays_wait_for_no_compilation(
 
 def test_the_package_says_that_it_is_annotated():
     assert (Path(ln.__file__).parent / "py.typed").is_file()
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        lambda np_or_ln: np_or_ln.sum(np_or_ln.ones(3), axis=4),
+        lambda np_or_ln: np_or_ln.linalg.inv(np_or_ln.zeros((2, 2))),
+        lambda np_or_ln: bool(np_or_ln.ones(3)),
+        lambda np_or_ln: int(np_or_ln.ones(3)),
+        lambda np_or_ln: np_or_ln.ones(3)[7],
+    ],
+)
+def test_errors_are_caught_as_those_of_numpy(wrong):
+    with pytest.raises(Exception) as theirs:  # noqa: PT011
+        wrong(np)
+    with pytest.raises(type(theirs.value)):
+        wrong(ln)

@@ -274,7 +274,7 @@ class Tensor(Operators, Habits):
         return complex(_only(self))
 
     def __bool__(self) -> bool:
-        return bool(_only(self))
+        return bool(_truth(self))
 
     # -- copies and pickles ------------------------------------------------------------------------
 
@@ -344,6 +344,17 @@ def _only(tensor: Tensor) -> Number:
         raise ArgumentError(
             f"a tensor of shape {tensor.shape} is not a single number",
             hint="only a tensor without dimensions is; .item() takes one that has one element",
+        )
+    return tensor.item()
+
+
+@located
+def _truth(tensor: Tensor) -> Number:
+    """The value of a tensor of one element, as in NumPy."""
+    if tensor.size != 1:
+        raise ShapeError(
+            f"a tensor of shape {tensor.shape} is neither true nor false",
+            hint="ask for x.any() or x.all(), or for x.size",
         )
     return tensor.item()
 

@@ -187,8 +187,10 @@ def test_one_element_in_some_dimensions():
         float(asarray([7.0]))
     with pytest.raises(ShapeError, match="has 2"):
         asarray([1, 2]).item()
-    with pytest.raises(ArgumentError, match="not a single number"):
-        bool(asarray([1, 2]))
+    assert bool(asarray([[7]]))
+    for several in (asarray([1, 2]), asarray(np.zeros(0))):
+        with pytest.raises(ValueError, match="neither true nor false"):  # as in NumPy
+            bool(several)
     with pytest.raises(ArgumentError, match="no length"):
         len(scalar(1))
 
