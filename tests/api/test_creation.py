@@ -49,6 +49,9 @@ def test_diagonals(k: int):
     if abs(k) < 9:
         same(ln.diag([1.0, 0.0, 2.0], k=k), np.diag([1.0, 0.0, 2.0], k))
         same(ln.diag(ln.eye(4), k=k), np.diag(np.eye(4), k))
+        wanted = ln.diag(ln.eye(4), k=k, format="dense")
+        same(wanted, np.diag(np.eye(4), k))
+        assert wanted.format.name == "DENSE(1)"
 
 
 def test_random_arrays():

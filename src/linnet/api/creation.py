@@ -240,7 +240,8 @@ def diag(x: Array, /, k: int = 0, *, format: FormatLike | None = None) -> Tensor
     if x.ndim == 2:
         from linnet.api.linalg import diagonal_of
 
-        return diagonal_of(x, k)
+        found = diagonal_of(x, k)
+        return found if format is None else found.to(as_format(format, 1))
     if x.ndim != 1:
         raise ShapeError(f"diag takes a vector or a matrix, and this has shape {x.shape}")
     (i,), values = entries(_zero_filled(x))
