@@ -123,6 +123,14 @@ class Unseen:
             return
         deque(map(free, addresses), 0)  # no interrupt comes in between
 
+    def slots(self) -> list[int]:
+        """Address, capacity and length of each; nothing, if they are somebody else's."""
+        addresses = self.addresses  # once: another thread may ask for buffers
+        slots = 3 * addresses
+        if slots:
+            slots[::3], slots[1::3], slots[2::3] = addresses, self.rooms, self.lengths
+        return slots
+
     def trim(self) -> None:
         """Give back what is not used, where that is much: no interrupt loses where a block is."""
         at, rooms = self.addresses, self.rooms
@@ -143,7 +151,7 @@ class Unseen:
         owners = [b._memory for b in made if b._memory is not None]
         addresses = [b.address for b in made if b._memory is not None]
         names = ("addresses", *["address"] * len(owners), "buffers")
-        deque(map(setattr, (self, *owners, to), names, ((), *addresses, made)), 0)
+        deque(map(setattr, (self, *owners, to), names, ([], *addresses, made)), 0)
 
 
 class _View:

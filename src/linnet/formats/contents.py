@@ -109,10 +109,9 @@ class Contents:
         """Of buffers, or of memory for which they are made when somebody asks for them."""
         self.format = format
         self.shape = shape
+        self._unseen: Any = buffers  # a tuple, where there are buffers
         if type(buffers) is tuple:
             self.buffers = buffers
-        else:
-            self._unseen: Any = buffers
         self.pins = 0  # kernels that read this now; changed with the guard held
         self.lent = False  # a kernel that writes has the memory
         self._slots: tuple[int, ...] | None = None
@@ -141,10 +140,22 @@ class Contents:
         """The tensor's part of a kernel's argument block: dimensions, then every buffer's three."""
         if self._slots is None:
             slots = list(self.shape)
-            for buffer in self.buffers:
-                slots += (buffer.address, buffer.capacity, buffer.length)
+            unseen = self._unseen
+            if type(unseen) is Unseen and (known := unseen.slots()):  # to read it takes no buffers
+                slots += known
+            else:
+                for buffer in self.buffers:
+                    slots += (buffer.address, buffer.capacity, buffer.length)
             self._slots = tuple(slots)
         return self._slots
+
+    @property
+    def exported(self) -> bool:
+        """Whether others may hold every array: no kernel will write to this memory."""
+        unseen = self._unseen
+        if type(unseen) is Unseen and unseen.addresses:
+            return False
+        return all(buffer.exported for buffer in self.buffers)
 
     @property
     def signature(self) -> Signature:
@@ -261,7 +272,7 @@ def _count_stored(contents: Contents) -> int:
     format = contents.format
     roles = [[array.role for array in level.arrays] for level in format.levels]
     if not any("flag" in each for each in roles) and "value" in roles[-1]:
-        return contents.buffers[-1].length
+        return contents.slots[-1]  # the length of the last array
     mapped = len(roles) > 1 and {"coordinate", "flag"} <= {*roles[-2]}
     if mapped and all(l.full for l in format.levels[:-2]):
         return contents.buffers[_index_of(format, "coordinate")].length  # each entry is listed

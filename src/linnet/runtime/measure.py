@@ -32,7 +32,7 @@ def measured(count: int, shape: tuple[int, ...]) -> tuple[int, ...]:
 def measure(contents: Contents) -> tuple[int, ...]:
     """The same of what a tensor holds, which remembers it, and whether others hold its memory."""
     contents._measure = found = measured(contents.nnz, contents.shape)
-    contents._shared = all(buffer.exported for buffer in contents.buffers)
+    contents._shared = contents.exported
     return found
 
 

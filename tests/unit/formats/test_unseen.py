@@ -43,6 +43,26 @@ def test_results_that_nobody_has_looked_at_are_operands():
     np.testing.assert_array_equal((again * found).to_numpy(), 2 * value * value)
 
 
+def test_to_read_a_result_takes_no_buffers():
+    """Nor to ask how much it holds; what is asked for later is at the place that was read."""
+    squared = ln.fuse(lambda X: X * X)
+    for _ in range(4):  # from the third on, ways are known
+        found, value = small_sum()
+        twice, parts, squares = found + found, found[1:4] + found[2:5], squared(found)
+    unseen, read = found._contents._unseen, found._contents.slots
+    assert found.nnz == np.count_nonzero(value)
+    assert unseen.addresses
+    assert not found._contents.exported
+    np.testing.assert_array_equal(twice.to_numpy(), 2 * value)
+    np.testing.assert_array_equal(parts.to_numpy(), value[1:4] + value[2:5])
+    np.testing.assert_array_equal(squares.to_numpy(), value * value)
+    np.testing.assert_array_equal(found.to_numpy(), value)
+    known = [n for b in found._contents.buffers for n in (b.address, b.capacity, b.length)]
+    assert [*found.shape, *known] == [*read]
+    assert found._contents.arrays()
+    assert found._contents.exported
+
+
 @pytest.mark.parametrize(
     "other", [copy.copy, copy.deepcopy, lambda t: pickle.loads(pickle.dumps(t))]
 )
