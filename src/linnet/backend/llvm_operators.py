@@ -82,6 +82,11 @@ def binary(w: Writer, op: str, a: Value, b: Value, dtype: str, flags: str = "") 
 def _compare(w: Writer, op: str, a: Value, b: Value, dtype: str) -> str:
     order, ty = _ORDER[op], TYPES[dtype]
     match dtype[0]:
+        case "f" if op == "!=" and b[0] == _ZERO:
+            # all bits but the sign: one test, where one of floats asks for NaN as well
+            bits = f"i{8 * BYTES[ty]}"
+            number = w.emit(f"bitcast {ty} {a[0]} to {bits}")
+            return w.emit(f"icmp ne {bits} {w.emit(f'shl {bits} {number}, 1')}, 0")
         case "f":
             return w.emit(f"fcmp {'une' if op == '!=' else 'o' + order} {ty} {a[0]}, {b[0]}")
         case "c":
