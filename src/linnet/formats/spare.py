@@ -156,11 +156,11 @@ def _oldest(kept: Mapping[Key, int], most: int) -> list[Key]:
     excess = sum(kept.values()) - most
     if excess <= 0 and len(kept) <= _COUNT:
         return []
-    oldest, count = list(kept.items()), 0
+    oldest, count = list(kept), 0  # no items: to make them may collect who gives others back
     while excess > 0 and count < len(oldest):
-        excess -= oldest[count][1]
+        excess -= kept.get(oldest[count], 0)
         count += 1
-    return [key for key, _ in oldest[: max(count, len(oldest) - _COUNT)]]
+    return oldest[: max(count, len(oldest) - _COUNT)]
 
 
 def _fitting(blocks: dict[Block, int], nbytes: int) -> list[Block]:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import linnet as ln
-from linnet.formats.spare import LEAST, SPARE, TOGETHER, C
+from linnet.formats.spare import LEAST, SPARE, TOGETHER, C, _oldest
 from linnet.frontend.text import parse_text
 from linnet.runtime import scratch as module
 from linnet.runtime.handover import Result
@@ -151,6 +151,32 @@ def test_there_is_an_end_to_what_is_kept_for_all_kernels_together(freed):
     assert freed == [used[0][1]]  # the oldest
     kernels.clear()
     assert sorted(freed) == sorted(b[1] for b in used)
+
+
+def test_kernels_that_are_collected_meanwhile_are_no_error():
+    """What they have kept goes while the oldest are looked for."""
+    kept = {((k, LEAST),): LEAST for k in range(1, 200)}
+    left = iter(list(kept))
+
+    class Gone:
+        def __init__(self):
+            self.itself = self  # found by the collector alone
+
+        def __del__(self):
+            kept.pop(next(left, None), None)
+            if kept:
+                Gone()
+
+    before = gc.get_threshold()
+    Gone()
+    gc.set_threshold(1)
+    try:
+        found = _oldest(kept, 0)
+    finally:
+        gc.set_threshold(*before)
+        kept.clear()
+        gc.collect()
+    assert found
 
 
 def test_of_two_calls_at_once_one_leaves_such_arrays(freed):
