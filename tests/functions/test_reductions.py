@@ -155,3 +155,30 @@ def test_the_compiler_says_nothing_of_sums_that_are_nan(dtype, capfd, tmp_path):
             got = dense(ln.asarray(x, format=format, fill_value=np.nan) @ np.ones(4, dtype))
             np.testing.assert_array_equal(got, x @ np.ones(4, dtype))
     assert capfd.readouterr() == ("", "")
+
+
+@pytest.mark.parametrize("axis", [True, 1.0, np.array([1]), {1}, ([1],)], ids=repr)
+def test_what_is_no_axis_is_refused_whatever_it_is_equal_to(axis):
+    x = ln.asarray(matrix("float64", 0.0), format=ln.CSR)
+    for _ in range(2):
+        reduce("add", x, axis=1)
+        with pytest.raises(ln.errors.ArgumentError, match="an axis is an integer") as caught:
+            reduce("add", x, axis=axis)
+        assert caught.value.at.file == __file__
+
+
+def test_axes_that_are_not_there():
+    x = ln.asarray(matrix("float64", 0.0), format=ln.CSR)
+    for axis in (2, -3, (0, 0), (0, -2)):
+        with pytest.raises(np.exceptions.AxisError) as caught:
+            reduce("add", x, axis=axis)
+        assert caught.value.at.file == __file__
+
+
+def test_arguments_that_cannot_be_hashed():
+    x = ln.asarray(matrix("float64", 0.0), format=ln.CSR)
+    with pytest.raises(ln.errors.ArgumentError, match="is not a function"):
+        reduce([], x)
+    with pytest.raises(ln.errors.DTypeError):
+        reduce("add", x, dtype=[])
+    np.testing.assert_array_equal(dense(reduce("add", x, axis=np.array(1))), dense(x).sum(1))

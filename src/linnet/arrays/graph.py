@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import islice, zip_longest
+from operator import index
 
 import numpy as np
 
@@ -24,7 +25,7 @@ from linnet.arrays.exponents import check_exponent
 from linnet.arrays.flip import flipped, one_way
 from linnet.arrays.moving import is_moving
 from linnet.arrays.nodes import Axis, Constant, Leaf, Map, Node, Position, Reduce, Take, View
-from linnet.errors import ArgumentError, DTypeError, ShapeError
+from linnet.errors import ArgumentError, AxisError, DTypeError, ShapeError
 from linnet.formats.construct import asarray
 from linnet.formats.from_numpy import share
 from linnet.formats.tensor import Tensor
@@ -214,11 +215,14 @@ def permuted(node: Node, axes: Sequence[int]) -> Node:
 
 def normal_axis(axis: object, ndim: int) -> int:
     """An axis counted from the front."""
-    if isinstance(axis, bool) or not hasattr(axis, "__index__"):
+    try:
+        number = index(axis)  # type: ignore[arg-type]
+    except TypeError:  # of an array of one element, too
+        raise ArgumentError(f"an axis is an integer, not {axis!r}") from None
+    if isinstance(axis, bool):
         raise ArgumentError(f"an axis is an integer, not {axis!r}")
-    number = int(axis.__index__())
     if not -ndim <= number < ndim:
-        raise ShapeError(f"there is no axis {number} in {ndim} dimensions")
+        raise AxisError(f"there is no axis {number} in {ndim} dimensions")
     return number % ndim
 
 
@@ -242,7 +246,7 @@ def reduce_of(
     given = range(ndim) if axis is None else (axis,) if not isinstance(axis, Sequence) else axis
     axes = tuple(sorted(normal_axis(a, ndim) for a in given))
     if len(set(axes)) < len(axes):
-        raise ShapeError(f"an axis is given twice in {tuple(given)}")
+        raise AxisError(f"an axis is given twice in {tuple(given)}")
     arg = converted(arg, dtype if dtype is not None else sum_dtype(function, arg.dtype))
     begin = _initial(function, arg, axes, initial)
     shape = tuple(n for k, n in enumerate(arg.shape) if k not in axes)
