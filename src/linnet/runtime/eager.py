@@ -21,6 +21,7 @@ from linnet.formats.contents import NARROW, Contents, Signature
 from linnet.formats.dense import Dense
 from linnet.formats.format import Format
 from linnet.formats.from_numpy import as_it_lies, share
+from linnet.formats.sparse_coo import SparseCOO
 from linnet.formats.sparse_list import SparseList
 from linnet.formats.tensor import Tensor
 from linnet.options import current
@@ -225,7 +226,7 @@ def _is_range(part: object) -> bool:
 def _is_listed(signature: Signature) -> bool:
     """Whether values are stored in lists, under nothing but lists and dense levels."""
     levels = signature.format.levels[:-1]
-    plain = all(type(level) in (Dense, SparseList) for level in levels)
+    plain = all(type(level) in (Dense, SparseList, SparseCOO) for level in levels)
     return plain and bool(signature.format.leaf.arrays) and not all(level.full for level in levels)
 
 

@@ -118,6 +118,17 @@ def test_what_is_asked_for_most_is_ready():
         assert len(known()) == before + 1, name
 
 
+@pytest.mark.parametrize("format", [ln.COO, ln.DCSR, ln.CSC], ids=repr)
+def test_slices_of_what_is_listed_are_ready(format):
+    a, b, x = operands(format, 0, "float64")
+    for name in ("rows", "both"):
+        before = len(known())
+        expected = OPERATIONS[name](a.to_numpy(), b.to_numpy(), x)
+        for _ in range(2):
+            np.testing.assert_array_equal(OPERATIONS[name](a, b, x).to_numpy(), expected)
+        assert len(known()) == before + 1, name
+
+
 TARGETS = [ln.CSR, ln.CSC, ln.COO(2), ln.DENSE(2), ln.DCSR, ln.BSR(2, 2), ln.RLE]
 
 
