@@ -18,8 +18,8 @@ from linnet.stages import recorded
 class Explained(Protocol):
     """What can say itself what becomes of it, such as a lazy array."""
 
-    def explain(self) -> Explanation:
-        """What becomes of it."""
+    def explain(self, *others: object) -> Explanation:
+        """What becomes of it, with these."""
 
 
 class Explanation:
@@ -41,17 +41,18 @@ def explain(kernel: Kernel | Explained, *tensors: object) -> Explanation:
     """Every stage from the program as written to LLVM: `print(ln.explain(spmv, y, A, x))`.
 
     The arguments are those of a call; nothing is run. `ln.explain(spmv, y, A, x)["code"]` is one
-    stage, and `.stages` all of them by name, in order. Of a lazy array, the plan, then the loops
-    and the code of every kernel: `print(ln.explain(expression))`.
+    stage, and `.stages` all of them by name, in order. Of lazy arrays that are computed together,
+    the plan, then the loops and the code of every kernel: `print(ln.explain(mean, variance))`. Of a
+    function that is fused the same, for arguments like those of a call.
     """
     if not isinstance(kernel, Kernel):
         if not hasattr(kernel, "explain"):
             raise ArgumentError(
                 f"{type(kernel).__name__} objects cannot be explained",
                 at=Location.of_caller(),
-                hint="pass a kernel and its arguments, or a lazy array",
+                hint="pass a kernel or a fused function and its arguments, or lazy arrays",
             )
-        return kernel.explain()
+        return kernel.explain(*tensors)
     with recorded() as record:
         lowered = kernel.lowered(*tensors)
     stages = {"program": show(kernel.program)}

@@ -387,3 +387,37 @@ def test_many_numbers_are_not_remembered_for_ever():
     (run,) = f.__closure__[0].cell_contents
     calls = run.__self__
     assert len(calls._known) <= 256
+
+
+# -- what is said of it ----------------------------------------------------------------------------
+
+
+def test_a_fused_function_is_explained():
+    X = ln.asarray(sparse(1), format=ln.CSR)
+    f = ln.fuse(lambda X, scale=1.0: {"sums": (X * scale).sum(axis=0), "most": X.max(axis=1)})
+    plan = ln.explain(f, X, 2.0)["plan"]
+    assert "kernel 2" not in plan
+    assert plan.endswith("gives R2, R3")
+    assert f.explain(X, scale=2.0)["plan"] == plan
+    with pytest.raises(LinnetError, match="no lazy array"):
+        ln.explain(ln.fuse(lambda X: 3), X)
+
+
+def test_arrays_that_are_computed_together_are_explained():
+    X = ln.lazy(ln.asarray(sparse(1), format=ln.CSR))
+    plan = ln.explain(X.sum(axis=0), X.sum(axis=1), X.T[::2])["plan"]
+    assert plan.count("add-reduce") == 2
+    assert "apart, since no kernel before has the same loops" in plan
+
+
+@pytest.mark.parametrize("fill", [0.0, 1.0, -2.0])
+@pytest.mark.parametrize("format", [ln.CSR, ln.CSC, ln.COO, ln.DCSR], ids=repr)
+def test_what_is_not_stored_takes_part_in_several_results_of_one_pass(format, fill):
+    """Columns of a matrix by rows: what is stored is counted for each result."""
+    a = np.where(sparse(1) == 0, fill, sparse(1))
+    X = ln.asarray(a, format=format, fill_value=fill)
+    f = ln.fuse(lambda X: (X.min(axis=0), X.max(axis=0), X.sum(axis=0), X.prod(axis=0)))
+    expected = (a.min(axis=0), a.max(axis=0), a.sum(axis=0), a.prod(axis=0))
+    for found, value in zip(f(X), expected, strict=True):
+        np.testing.assert_array_equal(found.to_numpy(), value)
+    assert "kernel 2" not in ln.explain(f, X)["plan"]

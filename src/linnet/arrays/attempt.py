@@ -12,7 +12,7 @@ from linnet.algebra.dtypes import Number, as_python, concrete
 from linnet.algebra.table import multiply
 from linnet.arrays.arrange import After, arrange, edges, in_order, reordered, with_edges
 from linnet.arrays.cost import Operand, cheapest
-from linnet.arrays.counted import Counted, counted, is_full
+from linnet.arrays.counted import Counted, counted, is_full, passes_over
 from linnet.arrays.graph import fill_of
 from linnet.arrays.masked import row_format, row_of, with_row
 from linnet.arrays.nest import NUMBERS, At, Pull, Scalar, all_scalars
@@ -281,8 +281,19 @@ class Attempt:
         count = reduce(lambda a, b: loops.Call(multiply, (a, b)), sizes[1:], sizes[0])
         return counted(
             self.op, self.value, self.free, self.order, names, count, self.dtype,
-            self.formats, self.types(), frozenset(s.temp for s in self.scalars if s.outer),
+            self.formats, self.types(), self._local(),
         )  # fmt: skip
+
+    def passes_over(self) -> bool:
+        """Whether what is not stored changes nothing, and need not be visited."""
+        if self.op is None:
+            return False
+        known = (self.dtype, self.formats, self.types(), self._local())
+        return passes_over(self.op, self.value, *known)
+
+    def _local(self) -> frozenset[str]:
+        """Scalars that exist in the loops only."""
+        return frozenset(s.temp for s in self.scalars if s.outer)
 
     def _size(self, index: str) -> loops.Expr:
         """How far an index runs."""

@@ -62,13 +62,10 @@ def counted(
     `names` are those of the tensors for what is stored and for how much that is; `count` is how
     many elements are combined into one; `local` are scalars that exist in the loops only.
     """
-    read = [a for a in _reads(value) if a.tensor not in local]
-    sparse = [a for a in read if not is_full(formats[str(a.tensor)])]
+    sparse, rest = _unstored(value, formats, types, local)
     if not function.repeat or not sparse or not _is_scattered(sparse, free, order, formats):
         return None
-    rest = simplified(value, formats, types, lambda a: any(a == s for s in sparse))
-    identity = function.identity(dtype)
-    if isinstance(rest, loops.Literal) and identity is not None and same(rest.value, identity):
+    if _is_identity(rest, function, dtype):
         return None
     if dtype.startswith("c") and function.repeat == "times" and not _is_finite(rest):
         return None  # a complex infinity times n has a part that is not a number
@@ -85,6 +82,33 @@ def counted(
     result = _with_rest(function, total, as_number(rest), unstored, dtype)
     body = loops.If(_is_stored(sparse, formats), loops.Block(updates), loops.NOTHING)
     return Counted(body, result)
+
+
+def passes_over(
+    function: Function,
+    value: loops.Expr,
+    dtype: str,
+    formats: Formats,
+    types: Mapping[str, str],
+    local: frozenset[str],
+) -> bool:
+    """Whether a reduction need not visit what is not stored, since that changes nothing."""
+    sparse, rest = _unstored(value, formats, types, local)
+    return bool(sparse) and _is_identity(rest, function, dtype)
+
+
+def _unstored(
+    value: loops.Expr, formats: Formats, types: Mapping[str, str], local: frozenset[str]
+) -> tuple[list[loops.Access], loops.Expr]:
+    """The sparse operands of a value, and what it is where they store nothing."""
+    read = [a for a in _reads(value) if a.tensor not in local]
+    sparse = [a for a in read if not is_full(formats[str(a.tensor)])]
+    return sparse, simplified(value, formats, types, lambda a: any(a == s for s in sparse))
+
+
+def _is_identity(value: loops.Expr, function: Function, dtype: str) -> bool:
+    identity = function.identity(dtype)
+    return isinstance(value, loops.Literal) and identity is not None and same(value.value, identity)
 
 
 def _is_stored(sparse: Sequence[loops.Access], formats: Formats) -> loops.Expr:

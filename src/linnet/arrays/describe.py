@@ -92,6 +92,8 @@ def _plan(found: Trace, made: Plan) -> str:
                 lines.append(f"    by itself, since {result.why}")
             elif len(made.steps) > 1 and result.slot not in made.outputs:
                 lines.append("    needed by the next kernels")
+        if number > 1 and all(k < len(found.tensors) for k in step.inputs):
+            lines.append("  apart, since no kernel before has the same loops over its operands")
         for place, format in step.reorder.items():
             slot = step.inputs[place]
             lines.append(f"  {names.get(slot, f'R{slot}')} is first stored as {format!r}, since "

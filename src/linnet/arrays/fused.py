@@ -16,6 +16,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from linnet.arrays.captured import captured, is_fixed
+from linnet.arrays.describe import explained
 from linnet.arrays.evaluate import counting, evaluated
 from linnet.arrays.graph import leaf
 from linnet.arrays.lazy import Lazy
@@ -24,7 +25,8 @@ from linnet.arrays.nodes import Constant, Labels, Node
 from linnet.arrays.plan import Plan
 from linnet.arrays.remembered import Remembered, alike, bound_of, forms_of, sources_of
 from linnet.arrays.trace import Trace
-from linnet.errors import LinnetError
+from linnet.errors import ArgumentError, LinnetError
+from linnet.explanation import Explanation
 from linnet.formats.construct import asarray
 from linnet.formats.contents import Contents
 from linnet.formats.from_numpy import share
@@ -103,6 +105,14 @@ class Calls:
         nodes = [part.node for part in _lazy_parts(made)]
         return _with_parts(made, iter(_evaluated(nodes)[0])) if nodes else made
 
+    def explained(self, args: Sequence[Any], named: Mapping[str, Any]) -> Explanation:
+        """What a call would compute, and how."""
+        given = [_argument(arg) for arg in (*args, *named.values())]
+        nodes = [part.node for part in _lazy_parts(self._made(given, tuple(named)))]
+        if not nodes:
+            raise ArgumentError("a function that returns no lazy array has no kernels to explain")
+        return explained(nodes, (), _labels(nodes))
+
     def _made(self, given: Sequence[Any], names: Sequence[str]) -> Any:
         """What the function returns, with lazy arrays in it."""
         lazily = [Lazy(leaf(arg)) if isinstance(arg, Tensor) else arg for arg in given]
@@ -164,8 +174,11 @@ class Calls:
 
 def _evaluated(nodes: Sequence[Node]) -> tuple[list[Tensor], Plan, Trace]:
     """Nodes computed together, under the names that `compute` gives them."""
-    labels = (Labels(),) * len(nodes) if len(nodes) > 1 else ()
-    return evaluated(nodes, (None,) * len(nodes), labels)
+    return evaluated(nodes, (None,) * len(nodes), _labels(nodes))
+
+
+def _labels(nodes: Sequence[Node]) -> tuple[Labels, ...]:
+    return (Labels(),) * len(nodes) if len(nodes) > 1 else ()
 
 
 # -- arguments -------------------------------------------------------------------------------------

@@ -73,9 +73,11 @@ class Lazy(Operators):
         wanted = None if format is None else as_format(format, self.ndim)
         return _evaluate([self.node], [wanted])[0]
 
-    def explain(self) -> Explanation:
-        """The kernels that would compute the array, and why they are what they are."""
-        return _module("describe").explained([self.node])  # type: ignore[no-any-return]
+    @located
+    def explain(self, *others: object) -> Explanation:
+        """The kernels that would compute the array, with others, and why they are what they are."""
+        asked = [asked_for(array) for array in (self, *others)]
+        return _module("describe").explained(*zip(*asked, strict=True))  # type: ignore[no-any-return]
 
     @located
     def __bool__(self) -> bool:
@@ -158,7 +160,7 @@ def compute(*arrays: object) -> Any:
         return _evaluate((arrays[0].node,))[0]
     if not arrays:
         raise ArgumentError("compute() wants at least one array")
-    asked = [_asked(a) for a in arrays]
+    asked = [asked_for(a) for a in arrays]
     found = _evaluate(*zip(*asked, strict=True))
     return found[0] if len(found) == 1 else tuple(found)
 
@@ -184,6 +186,12 @@ def fuse(function: Callable[..., Any]) -> Callable[..., Any]:
             calls.append(_module("fused").Calls(function).run)
         return calls[0](args, named)
 
+    @located
+    def explain(*args: Any, **named: Any) -> Explanation:
+        """The kernels that a call would run, and why they are what they are."""
+        return _module("fused").Calls(function).explained(args, named)  # type: ignore[no-any-return]
+
+    fused.explain = explain  # type: ignore[attr-defined]
     return fused
 
 
@@ -196,7 +204,7 @@ def _evaluate(*asked: Sequence[Any]) -> list[Tensor]:
     return _module("evaluate").evaluate(*asked)  # type: ignore[no-any-return]
 
 
-def _asked(array: object) -> tuple[Node, Format | None, Labels]:
+def asked_for(array: object) -> tuple[Node, Format | None, Labels]:
     """What is to be computed, in what format, under which names."""
     graph = getattr(array, "graph", None)  # an output of index notation has one
     return (lazy(array).node, None, _module("nodes").Labels()) if graph is None else graph()

@@ -18,7 +18,9 @@ def aligned(attempt: Attempt, group: Sequence[Attempt]) -> Attempt | None:
     first = group[0]
     if len(attempt.order) != len(first.order) or attempt.against or first.against:
         return None
-    if attempt.counted(("s", "c")) is not None or first.counted(("s", "c")) is not None:
+    every = (attempt, *group)
+    counted = [each.counted(("s", "c")) is not None for each in every]
+    if any(counted) and not all(n or a.passes_over() for n, a in zip(counted, every, strict=True)):
         return None  # what is stored is visited in one, and everything in the other
     if any(scalar.row is not None for scalar in attempt.scalars):
         return None

@@ -15,7 +15,7 @@ from linnet.arrays.describe import explained
 from linnet.arrays.equation import graph_of
 from linnet.arrays.evaluate import evaluate
 from linnet.arrays.graph import leaf
-from linnet.arrays.lazy import Lazy
+from linnet.arrays.lazy import Lazy, asked_for
 from linnet.arrays.nodes import Labels, Node, Notation
 from linnet.arrays.printer import show
 from linnet.arrays.written import Expression, IndexVar, as_expression
@@ -120,10 +120,10 @@ class Output:
         return evaluate([node], [wanted], [labels])[0]
 
     @located
-    def explain(self) -> Explanation:
-        """The kernels that would compute it, and why they are what they are."""
-        node, wanted, labels = self.graph()
-        return explained([node], [wanted], [labels])
+    def explain(self, *others: object) -> Explanation:
+        """The kernels that would compute it, with others, and why they are what they are."""
+        asked = [asked_for(array) for array in (self, *others)]
+        return explained(*zip(*asked, strict=True))
 
     def __repr__(self) -> str:
         return f"Output({'' if self._notation is None else show(self._notation)})"
