@@ -73,6 +73,8 @@ def test_parts_that_are_no_numbers(part):
 def test_a_number_has_no_indices():
     np.testing.assert_array_equal(dense(ln.einsum("y[i] += c * A[i,j] * c", A=A, c=2.0)), [8, 8])
     np.testing.assert_array_equal(dense(ln.einsum("y[i] += A[:, 0][i] * c", A=A, c=3)), [0, 9])
+    got = ln.einsum("y[i] += c * A[i,j] / A.shape[0]", A=A, c=3.0)
+    np.testing.assert_array_equal(dense(got), [3, 3])
     with pytest.raises(LinnetError, match="0 indices") as caught:
         ln.einsum("C += A", A=A)
     assert caught.value.at.file == __file__

@@ -268,6 +268,10 @@ class _Namer(ast.NodeTransformer):
         nothing = ast.Tuple([], ast.Load())
         return ast.copy_location(ast.Subscript(node, nothing, ast.Load()), node)
 
+    def visit_Attribute(self, node: ast.Attribute) -> ast.AST:
+        """`A.shape` is of the operand, not of an element."""
+        return node
+
     def visit_Call(self, node: ast.Call) -> ast.AST:
         """What is called is no element."""
         node.args = [self.visit(arg) for arg in node.args]
