@@ -27,10 +27,10 @@ class Storage:
     that is `unordered` need not list what it holds in order.
     """
 
-    name: str
-    format: Format
-    dims: tuple[imp.Expr, ...]
-    init: imp.Expr
+    name: str  # by which it is found; the others are compared if that is the same
+    format: Format = field(hash=False)
+    dims: tuple[imp.Expr, ...] = field(hash=False)
+    init: imp.Expr = field(hash=False)
     buffers: tuple[dict[str, imp.Buffer], ...] = field(compare=False, hash=False, repr=False)
     prefixes: tuple[str, ...] = field(compare=False, hash=False, repr=False)
     counts: imp.Buffer | None = field(compare=False, hash=False, repr=False, default=None)

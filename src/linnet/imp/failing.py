@@ -6,12 +6,12 @@ If not, it may change it where it is: when it fails (memory, an index) nothing i
 from __future__ import annotations
 
 from linnet import imp
-from linnet.imp.effects import Effects
+from linnet.imp.effects import Effects, effects_of
 
 
 def fails_late(kernel: imp.Kernel, buffers: frozenset[str]) -> bool:
     """Whether something may go wrong when one of these buffers has been changed."""
-    return _Order(Effects(kernel.codelets), buffers).block(kernel.body, False)[0]
+    return _Order(effects_of(kernel.codelets), buffers).block(kernel.body, False)[0]
 
 
 class _Order:

@@ -86,16 +86,17 @@ def walk(node: Tree) -> Iterator[Tree]:
 
 def statements(block: imp.Block) -> Iterator[imp.Stmt]:
     """All statements of a block and of the blocks inside it, in the order of the text."""
-    for stmt in block.stmts:
+    todo = [*block.stmts[::-1]]
+    while todo:
+        stmt = todo.pop()
         yield stmt
-        match stmt:
-            case imp.If(_, then, orelse):
-                yield from statements(then)
-                yield from statements(orelse)
-            case imp.For(body=body) | imp.While(body=body):
-                yield from statements(body)
-            case imp.Block():
-                yield from statements(stmt)
+        if isinstance(stmt, imp.Block):
+            todo += stmt.stmts[::-1]
+        elif isinstance(stmt, imp.For | imp.While):
+            todo += stmt.body.stmts[::-1]
+        elif isinstance(stmt, imp.If):
+            todo += stmt.orelse.stmts[::-1]
+            todo += stmt.then.stmts[::-1]
 
 
 def rebuild(node: T, change: Callable[[Tree], Tree]) -> T:
