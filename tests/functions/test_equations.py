@@ -109,3 +109,22 @@ def test_claims_that_are_none(claims, message):
     with pytest.raises(LinnetError, match=message) as caught:
         ln.function(lambda x, y: x + y, **claims)
     assert caught.value.at.file == __file__
+
+
+@pytest.mark.parametrize(
+    ("text", "said", "place"),
+    [
+        ("ij,jk->i!", "look like", 8),
+        ("ij,jk->iz", "the index `z`", 8),
+        ("ij, j.k->i", "an ellipsis", 4),
+        ("ij,jk->ii", "there twice", 8),
+        ("ij,jk->......", "an ellipsis", 7),
+        ("ij", "1 operands; 2 are given", 0),
+    ],
+)
+def test_the_place_in_subscripts_is_marked(text, said, place):
+    with pytest.raises(ln.LinnetError, match="cannot read the subscripts") as raised:
+        ln.einsum(text, np.eye(3), np.eye(3))
+    assert said in str(raised.value)
+    marked = str(raised.value).splitlines()[-1]
+    assert marked == " " * (8 + place) + "^"

@@ -95,23 +95,30 @@ def parse(subscripts: str, ndims: Sequence[int]) -> tuple[list[str], str]:
     """The letters of each operand, and those of the result."""
     text = subscripts.replace(" ", "")
     if _SUBSCRIPTS.fullmatch(text) is None:
-        raise _unreadable(subscripts, "subscripts look like 'ij,jk->ik'")
+        read = _SUBSCRIPTS.match(text)
+        place = read.end() if read else 0
+        raise _unreadable(text, "subscripts look like 'ij,jk->ik'", place)
     left, arrow, right = text.partition("->")
     terms = left.split(",")
     if len(terms) != len(ndims):
-        raise _unreadable(subscripts, f"it names {len(terms)} operands; {len(ndims)} are given")
-    terms = [_expand(t, n, subscripts) for t, n in zip(terms, ndims, strict=True)]
+        raise _unreadable(text, f"it names {len(terms)} operands; {len(ndims)} are given", 0)
+    terms = [_expand(t, n, text) for t, n in zip(terms, ndims, strict=True)]
     joined = "".join(terms)
     dots = "".join(sorted({c for c in joined if c in _BROADCAST}, reverse=True))
     if arrow:
+        if "." in right.replace("...", "", 1):
+            raise _unreadable(text, "an ellipsis is three dots, once in the result", len(left) + 2)
         result = right.replace("...", dots)
     else:
         result = dots + "".join(sorted(c for c in set(joined) - set(dots) if joined.count(c) == 1))
     unknown = [c for c in result if c not in joined]
     if unknown:
-        raise _unreadable(subscripts, f"no operand has the index `{unknown[0]}` of the result")
+        place = text.rindex(unknown[0])
+        raise _unreadable(text, f"no operand has the index `{unknown[0]}` of the result", place)
     if len(set(result)) < len(result):
-        raise _unreadable(subscripts, "an index of the result is there twice")
+        twice = next(c for c in result if result.count(c) > 1)
+        place = text.rfind("..." if twice in _BROADCAST else twice)
+        raise _unreadable(text, "an index of the result is there twice", place)
     return terms, result
 
 
@@ -119,7 +126,8 @@ def _expand(term: str, ndim: int, subscripts: str) -> str:
     """A term with digits for its `...`."""
     named = term.replace("...", "")
     if "." in named or term.count("...") > 1:
-        raise _unreadable(subscripts, "an ellipsis is three dots, once in a term")
+        place = subscripts.index(term) + term.index(".")
+        raise _unreadable(subscripts, "an ellipsis is three dots, once in a term", place)
     extra = ndim - len(named)
     if extra < 0 or (extra and "..." not in term):
         raise ShapeError(
@@ -173,5 +181,7 @@ def _dtype(plus: Function, product: Node) -> str | None:
     return product.dtype if plus.types((product.dtype,) * 2)[1] == product.dtype else None
 
 
-def _unreadable(text: str, why: str) -> KernelSyntaxError:
-    return KernelSyntaxError(f"cannot read the subscripts {text!r}", why=why)
+def _unreadable(text: str, why: str, place: int) -> KernelSyntaxError:
+    """Subscripts that cannot be read, and where."""
+    marked = f"        {text}\n        {' ' * place}^"
+    return KernelSyntaxError(f"cannot read the subscripts {text!r}", why=f"{why}\n{marked}")
