@@ -114,3 +114,16 @@ def test_values_of_billions_are_counted(level):
     assert ln.unique_values(many).to_numpy().tolist() == [1.5]
     with pytest.raises(ln.LinnetError, match="every NaN"):
         ln.unique_counts(ln.full((n,), np.nan, format=level(ln.Element(0.0))))
+    none = ln.unique_counts(ln.full((n,), 0.0, format=level(ln.Element(0.0))))
+    assert (none.counts.dtype, none.counts.to_numpy().tolist()) == ("int64", [n])
+
+
+@pytest.mark.parametrize("level", RUNS)
+@pytest.mark.parametrize("fill", [0.0, np.nan])
+def test_values_of_more_than_can_be_counted(level, fill):
+    """2**80 are 0 in 64 bits: NaN was no value, and one that is nowhere was."""
+    shape, format = (2**40, 2**40), level(level(ln.Element(fill)))
+    lost = ln.full(shape, np.nan, format=format)
+    with pytest.raises(ln.LinnetError, match="every NaN"):
+        ln.unique_values(lost)
+    assert ln.unique_values(ln.full(shape, 1.5, format=format).to(format)).tolist() == [1.5]

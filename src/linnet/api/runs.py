@@ -22,6 +22,7 @@ from linnet.formats.level import PERMISSIVE
 from linnet.formats.named import DENSE
 from linnet.formats.sparse_list import SparseList
 from linnet.formats.tensor import Tensor
+from linnet.formats.validate import LARGEST
 from linnet.runtime.straight import made
 
 if TYPE_CHECKING:
@@ -110,22 +111,23 @@ def _beside(format: Format, d: int, tensors: tuple[str, str], fill: str) -> Kern
 def tallied(x: Tensor, numbers: Ints) -> Ints:
     """How many elements have each number; every value that is stored has one, from 1 on.
 
-    The first are those that are not stored. A run counts as many times as it is long, at once.
+    The first are those that are not stored. A run counts as many times as it is long, at once. Of
+    more than 64 bits can count, it is about how many: what does not wrap around is 0 for none.
     """
-    contents = x.shared()
+    contents, kind = x.shared(), "int64" if x.size <= LARGEST else "float64"
     format, most = typed(contents.format, "int64", 0), int(numbers.max(initial=0)) + 1
     placed = wrap(format, contents.shape, [*contents.arrays()[:-1], numbers])
-    found = made(_tally(format), typed(DENSE(1), "int64", 0), (placed,), (), (most,))
+    found = made(_tally(format, kind), typed(DENSE(1), kind, 0), (placed,), (), (most,))
     return found.to_numpy(copy=True)
 
 
 @lru_cache(maxsize=256)
-def _tally(format: Format) -> Kernel:
-    """`for i, … in ...: N[A[i, …]] += 1`."""
+def _tally(format: Format, kind: str) -> Kernel:
+    """`for i, … in ...: N[A[i, …]] += 1`, in numbers of some kind."""
     from linnet.runtime.kernel import Kernel
 
     number_of = loops.Access("A", tuple(indices(format.ndim)))
     count = loops.Assign(loops.Access("N", (number_of,)), add, loops.Literal(1))
-    zeros = loops.Declare("N", loops.Literal(0, "int64"), (number(0),))
+    zeros = loops.Declare("N", loops.Literal(0, kind), (number(0),))
     body = loops.Block((zeros, nest([name_of(m) for m in format.order], count)))
     return Kernel(loops.Program("tally", ("N", "A", "size"), (), body, ("N",)))

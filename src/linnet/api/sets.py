@@ -99,17 +99,14 @@ def _of_runs(x: Tensor) -> tuple[NDArray[Any], NDArray[Any], int]:
     """The same by the lengths of runs, whose elements may be more than can be listed."""
     stored = x.shared().arrays()[-1]
     first, inverse, _ = _distinct(stored)
-    missing, *held = tallied(x, inverse + 1).tolist()
-    values, counts = stored[first], np.array(held, np.int64)
+    tally = tallied(x, inverse + 1)
+    values, counts = stored[first], tally[1:]
     lost = values != values
     if lost.any():  # each NaN is a value of its own
         refuse_large(int(counts[lost].sum()), "an array of every NaN")
-        times = np.where(lost, counts, 1)
+        times = np.where(lost, counts, 1).astype(np.int64)
         values, counts = np.repeat(values, times), np.repeat(np.where(lost, 1, counts), times)
-    if x.size > LARGEST:  # nobody asks how many
-        levels = x.contents().format.levels[:-1]
-        missing = int(not all(level.full or level.covers for level in levels))
-    return values, counts, missing
+    return values, counts, int(tally[0])
 
 
 def _refuse_uncountable(x: Tensor) -> None:
