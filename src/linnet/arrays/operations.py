@@ -32,7 +32,7 @@ from linnet.arrays.graph import (
 from linnet.arrays.lazy import Lazy
 from linnet.arrays.nodes import Constant, Leaf, Node, View
 from linnet.arrays.plan import BY_VALUE, Plan, plan
-from linnet.arrays.scalars import passed, scalar
+from linnet.arrays.scalars import as_numbers, passed, scalar
 from linnet.arrays.slices import Index, viewed
 from linnet.arrays.subscripts import contraction
 from linnet.arrays.trace import trace
@@ -66,6 +66,7 @@ def apply(function: object, *args: object, format: FormatLike | None = None) -> 
     """A function of elements, with NumPy's broadcasting."""
     if Lazy in map(type, args):
         return _noted(function, args)
+    args = as_numbers(args)
     if format is None:
         try:
             made = alone(function, args)

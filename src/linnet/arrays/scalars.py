@@ -36,6 +36,30 @@ Fact = tuple[Number, str]
 BETTER_KNOWN = ("pow", "bitwise_left_shift", "bitwise_right_shift", "round")  # as x ** 2 is
 
 
+def as_numbers(args: tuple[object, ...]) -> tuple[object, ...]:
+    """Arrays without dimensions beside sparse ones as the numbers that they hold.
+
+    The fill value of the result may follow from them, and it need not be dense.
+    """
+    single = [type(a) in (Tensor, np.ndarray) and not a.ndim for a in args]  # type: ignore[attr-defined]
+    if not any(single) or not any(map(_is_sparse, args)):
+        return args
+    return tuple([_value_of(a) if one else a for a, one in zip(args, single, strict=True)])
+
+
+def _value_of(single: object) -> np.generic:
+    """The number of an array without dimensions, with its dtype."""
+    array = single.to_numpy() if type(single) is Tensor else single
+    return array[()]  # type: ignore[index,no-any-return]
+
+
+def _is_sparse(arg: object) -> bool:
+    """Whether an argument is a tensor that does not store all its elements."""
+    if type(arg) is not Tensor or arg._contents is None:
+        return False
+    return not all(level.full for level in arg._contents.format.levels[:-1])
+
+
 def is_passed(function: Function, k: int, value: Number, dtype: str) -> bool:
     """Whether a number is given to a kernel that computes with it, and not part of its code.
 
