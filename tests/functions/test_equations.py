@@ -63,6 +63,17 @@ def test_a_sum_that_is_too_long(count):
     assert "nested too deeply" in caught.value.why
 
 
+@pytest.mark.parametrize("count", range(125, 300, 25))
+def test_a_sum_that_may_be_too_long(count):
+    """Passes go deeper than the text is nested: wherever that ends, it is refused by name."""
+    try:
+        found = ln.einsum(f"y[i] += {'+'.join(['A[i,j]'] * count)}", A=A)
+    except (KernelSyntaxError, ArgumentError) as error:
+        assert "nested too deeply" in str(error)  # noqa: PT017
+    else:
+        np.testing.assert_array_equal(dense(found), count * dense(A).sum(axis=1))
+
+
 @pytest.mark.parametrize("part", ["j", "1.5:", "'1':", "'x'", "1.0"])
 def test_parts_that_are_no_numbers(part):
     with pytest.raises(KernelSyntaxError, match="cannot read the equation") as caught:

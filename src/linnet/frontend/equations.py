@@ -58,7 +58,10 @@ def computed(
     wanted = None if format is None else as_format(format, len(made.shape))
     if wanted is not None and fill_value is not None:
         wanted = wanted.with_fill(fill_value)
-    return _evaluated(made, labels, nodes, wanted, key)
+    try:
+        return _evaluated(made, labels, nodes, wanted, key)
+    except RecursionError:
+        raise _unreadable(equation, _TOO_DEEP, 0, _SHORTER) from None
 
 
 def _evaluated(
