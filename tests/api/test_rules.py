@@ -26,7 +26,7 @@ KEEP: dict[str, Callable[[Any], Any]] = {
     "another fill value": lambda A: A + 1,
     "what has no dimensions": lambda A: A - A.mean(),
     "the same of NumPy": lambda A: ln.maximum(A, np.asarray(2.0)),
-    "compared with that": lambda A: A > A.mean(),
+    "compared with that": lambda A: A.mean() < A,
     "chosen or that": lambda A: ln.where(A > 3, A, ln.asarray(-1.0)),
     "a function": ln.sqrt,
     "rows": lambda A: A[1:3],
