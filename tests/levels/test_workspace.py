@@ -149,8 +149,18 @@ def test_merged_components(w):
 
 def test_growth():
     """A share of what is stored, but at most eight times as much; nothing is less than before."""
-    assert [grown(s, 1000, 256) for s in (0, 100, 1000, 1 << 20)] == [1000, 1000, 8000, 9 << 17]
-    assert grown(1 << 20, 1000, 64) == (1 << 17) + (1 << 18)
+    stored = (0, 100, 1000, 1 << 20)
+    assert [grown(s, 1000, 256, s) for s in stored] == [1000, 1000, 8000, 9 << 17]
+    assert grown(1 << 20, 1000, 64, 1 << 20) == (1 << 17) + (1 << 18)
+
+
+def test_growth_where_few_are_new():
+    """Then more room at once would hold what is there already."""
+    assert [grown(1 << 20, 1000, 256, n) for n in (0, 1 << 10, 1 << 18)] == [
+        1 << 17,
+        (1 << 17) + (1 << 12),
+        9 << 17,
+    ]
 
 
 @pytest.mark.parametrize("backend", ["llvm", "c"])

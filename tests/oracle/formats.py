@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from hypothesis import strategies as st
-from tests.papers.test_work_policies import Insertion
+from tests.papers.test_work_own_policies import Insertion
 
 import linnet as ln
 from linnet.algebra.dtypes import DTYPES, Number, highest, kind

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.papers import test_work_policies as policies
+from tests.papers import test_work_own_policies as policies
 from tests.papers.test_work_memory import SCRIPT
 from tests.papers.test_work_policies import by_parity, outer, scatter
 from tests.unit.backend.harness import needs_cc

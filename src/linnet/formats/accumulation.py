@@ -52,6 +52,11 @@ class Variables:
         return self._var("all")
 
     @property
+    def fresh(self) -> imp.Var:
+        """How many of these the last merge has brought."""
+        return self._var("fresh")
+
+    @property
     def capacity(self) -> imp.Var:
         """How many may accumulate."""
         return self._var("cap")
@@ -155,7 +160,9 @@ class Accumulation:
         """How many components are to accumulate, seeing how many there are to merge with."""
         first = imp.Const(self.policy.capacity or _FIRST, imp.INT)
         share = imp.Const(round(256 * self.policy.growth), imp.INT)
-        return self.b.call(grown, self.v.stored, first, share) if self.policy.growth else first
+        if not self.policy.growth:
+            return first
+        return self.b.call(grown, self.v.stored, first, share, self.v.fresh)
 
     @property
     def inserts(self) -> bool:
@@ -241,6 +248,7 @@ class Accumulation:
         crd, order, slots, run, late = (
             self.array(name) for name in ("crd", "order", "slots", "run", "late")
         )
+        before = b.let("before", v.stored)
         bits = self.make_room_to_sort(crd, self.base, order)
         if self.guards:
             args = (crd, v.w, self.base, v.count, order, run, slots, v.heads)
@@ -260,7 +268,7 @@ class Accumulation:
         only = (imp.Swap(old, run), imp.Swap(old_val, late), imp.Assign(v.stored, n))
         merges = v.stored > 0 if last else (v.stored > 0) | (n <= _FEW)
         b.emit(imp.If(merges, imp.Block(tuple(merge)), imp.Block(only)))
-        b.emit(imp.Assign(v.count, imp.ZERO))
+        b.emit(imp.Assign(v.count, imp.ZERO), imp.Assign(v.fresh, v.stored - before))
 
     def _merge(self, n: imp.Var) -> None:
         """Merge the run, of n components, with the all array."""

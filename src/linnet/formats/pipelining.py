@@ -2,7 +2,8 @@
 
 There are two accumulation arrays. When one is full, a task sorts it and merges it into the all
 array, and the other one takes new components meanwhile. The next task waits for the last one, so
-that all happens in the same order as without a second thread, and gives the same bits.
+that all happens in the same order as without a second thread, and gives the same bits, unless a
+policy finds components by the size of its table: one that is in use stays as it is.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from linnet import imp
 from linnet.formats.accumulation import Accumulation
 from linnet.formats.combining import guarded_stage_codelet, stage_codelet
 from linnet.formats.policies import CLEAR, SORT, Policy, plain
-from linnet.imp.flushing import ALARM, STORED, TOLD, leave
+from linnet.imp.flushing import ALARM, FRESH, STORED, TOLD, leave
 from linnet.imp.guarding import guarded
 from linnet.records import dataclass
 
@@ -44,7 +45,8 @@ class Pipeline:
         """Nothing has been handed over; so much is stored."""
         told, size = self.to.array("told"), imp.Const(TOLD, imp.INT)
         self.to.b.emit(imp.Grow(told, size), imp.Fill(told, imp.ZERO, size, imp.ZERO))
-        self.to.b.emit(imp.Store(told, imp.Const(STORED, imp.INT), self.to.v.stored))
+        for cell, known in ((STORED, self.to.v.stored), (FRESH, self.to.v.fresh)):
+            self.to.b.emit(imp.Store(told, imp.Const(cell, imp.INT), known))
 
     def wait(self) -> None:
         """Wait for the task; find out how much is stored, or what went wrong."""
@@ -53,7 +55,7 @@ class Pipeline:
         to.b.emit(imp.Join(self.task, (*map(to.array, names), *self.tables)))
         if to.guards:
             to.b.emit(to.unless(imp.eq(told[ALARM], imp.ZERO), imp.ASTRAY))
-        to.b.emit(imp.Assign(to.v.stored, told[STORED]))
+        to.b.emit(imp.Assign(to.v.stored, told[STORED]), imp.Assign(to.v.fresh, told[FRESH]))
         if to.checks:
             to.b.emit(to.unless(to.v.stored >= 0))
 

@@ -47,6 +47,7 @@ Ints = Sequence[int]
 Target = MutableSequence[int]
 
 _MOST_GROWTH = 1000
+_TABLED_GROWTH = 0.125  # where to look components up takes longer than to merge them
 _MIX = 0x9E3779B97F4A7C15
 _FAR = 32  # components of a list that are looked at, and that are sorted by insertion
 INSERT = ("int64*", *("int64",) * 4, "int64*", "int64*", "int64")
@@ -80,14 +81,15 @@ class Policy:
 
     `capacity` is how many accumulate before they are sorted and merged for the first time. `growth`
     says how many do later, as a multiple of those that there are to merge with: less of it takes
-    less memory and more time. With none, it is `capacity` each time.
+    less memory and more time. Where few of the last ones were new, fewer accumulate. With none, it
+    is `capacity` each time.
 
     With `double_buffered`, they are merged into a second array of all components, instead of in
     place. With `pipelined`, another thread sorts and merges while more of them accumulate.
     """
 
     capacity: int | None = field(default=None, kw_only=True)
-    growth: float = field(default=1, kw_only=True)
+    growth: float = field(default=0.75, kw_only=True)
     double_buffered: bool = field(default=False, kw_only=True)
     pipelined: bool = field(default=False, kw_only=True)
 
@@ -125,7 +127,7 @@ class Policy:
         if not isinstance(growth, int | float) or not 0 <= growth <= _MOST_GROWTH:
             raise FormatError(
                 f"the growth of a {type(self).__name__} workspace is {growth!r}",
-                hint=f"from 0, all batches alike, to {_MOST_GROWTH}; 1 without saying",
+                hint=f"from 0, all batches alike, to {_MOST_GROWTH}",
             )
 
     @property
@@ -250,6 +252,7 @@ class Bucket(Policy):
 
     h: Callable[..., int] | None = None
     length: int | None = None
+    growth: float = field(default=_TABLED_GROWTH, kw_only=True)
 
     buckets: ClassVar[bool] = True
     trusted: ClassVar[bool] = True
@@ -304,6 +307,7 @@ class Hash(Policy):
     """Like `Bucket`, with a hash of all coordinates: `length`, a power of two, is the table's."""
 
     length: int | None = None
+    growth: float = field(default=_TABLED_GROWTH, kw_only=True)
 
     trusted: ClassVar[bool] = True
     insert: ClassVar[Callable[..., int]] = staticmethod(insert_hashed)

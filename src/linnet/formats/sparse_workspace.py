@@ -144,11 +144,11 @@ class SparseWorkspace(Inner):
 
     def variables(self, storage: Storage, level: int) -> tuple[imp.Var, ...]:
         v = Variables(storage)
-        return (v.count, v.stored, v.capacity, v.heads, v.full_heads, v.w)
+        return (v.count, v.stored, v.fresh, v.capacity, v.heads, v.full_heads, v.w)
 
     def declare(self, b: Builder, storage: Storage, level: int) -> None:
         v = Variables(storage)
-        b.emit(imp.Assign(v.count, imp.ZERO), imp.Assign(v.stored, imp.ZERO))
+        b.emit(*(imp.Assign(var, imp.ZERO) for var in (v.count, v.stored, v.fresh)))
         b.emit(imp.Assign(v.w, self.words(b, storage)))
         accumulation = self._begin(b, storage)
         with b.collect() as room:
@@ -207,7 +207,8 @@ class SparseWorkspace(Inner):
     def thaw(self, b: Builder, storage: Storage, level: int, count: imp.Expr) -> None:
         v = Variables(storage)
         b.emit(imp.Assign(v.stored, imp.widen(storage.buffers[level]["ptr"][count])))
-        b.emit(imp.Assign(v.count, imp.ZERO), imp.Assign(v.w, self.words(b, storage)))
+        b.emit(imp.Assign(v.count, imp.ZERO), imp.Assign(v.fresh, v.stored))
+        b.emit(imp.Assign(v.w, self.words(b, storage)))
         accumulation = self._begin(b, storage)
         accumulation.exchange()
         accumulation.make_room()

@@ -19,8 +19,9 @@ Values = MutableSequence[float]
 Combine = Callable[[float, float], float]
 Codelet = Callable[..., None]
 
-ALARM, STORED = 0, 2  # what a stage tells: whether its policy went astray, and what is stored now
-TOLD = 3
+ALARM, STORED, FRESH = 0, 2, 3
+"""What a stage tells: whether its policy went astray, what is stored now, and what of it is new."""
+TOLD = 4
 
 
 def arranging(combine: Combine, sort: Codelet, groups: bool, checked: bool) -> Callable[..., int]:
@@ -83,6 +84,7 @@ def staging(
         told[STORED] = -1
         if n >= 0:
             told[STORED] = merge_all(old, old_val, w, stored, run, late, n, crd, val)
+            told[FRESH] = told[STORED] - stored
 
     return stage
 

@@ -20,6 +20,8 @@ Target = MutableSequence[int]
 Values = MutableSequence[float]
 Combine = Callable[[float, float], float]
 
+_ENOUGH = 1 << 17  # components that are merged at once, if there are so many already
+_FRESH = 4  # components that accumulate for each that was new the last time, at most
 _NEAR = 8  # a run is merged one by one into an all array that is at most so many times as long
 
 
@@ -247,10 +249,12 @@ def weave(
         val[p + r + 1] = late[r]
 
 
-def grown(stored: int, first: int, share: int) -> int:
+def grown(stored: int, first: int, share: int, fresh: int) -> int:
     """How many components to accumulate next: more, the more there are to merge with (WORK §5.1).
 
     Merging takes time in proportion to what is stored, so that a share of it, told in 256ths, must
-    come together to be worth it; a few are not worth a thought.
+    come together to be worth it; a few are not worth a thought. Where few were `fresh` the last
+    time, there are few to come in between the others, and no more room is needed.
     """
-    return max(first, min(8 * stored, (1 << 17) + ((stored * share) >> 8)))
+    merged = min(stored, _FRESH * fresh)
+    return max(first, min(8 * stored, _ENOUGH + ((merged * share) >> 8)))
