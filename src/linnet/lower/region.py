@@ -39,10 +39,12 @@ from linnet.lower.context import (
     surely_writes,
     targets,
 )
+from linnet.lower.diagonals import along
 from linnet.lower.presence import as_read
 from linnet.lower.repeat import begins_anew, carries, declared_in, lower_repeated, repeat
 from linnet.lower.shortcircuit import break_early
 from linnet.lower.trace import body_lines, region_lines, rule_of
+from linnet.lower.unfurl import Span
 from linnet.records import dataclass
 
 LowerStmt = Callable[[Context, loops.Stmt], None]
@@ -111,7 +113,10 @@ def apply_rule(ctx: Context, r: Region) -> None:
         runs = any(isinstance(x, Run) for x in r.looplets.values())
         sequence = r.find(Sequence)
         if runs or not sequence:
-            r = lower_runs(ctx, r)
+            walked, r = r.looplets.keys(), lower_runs(ctx, r)
+            if not r.looplets.keys() <= walked:
+                lower_region(ctx, r)
+                return
         if sequence := r.find(Sequence):
             lower_sequence(ctx, r, *sequence)
             return
@@ -211,8 +216,12 @@ def lower_runs(ctx: Context, r: Region) -> Region:
     body = ctx.simplify(resolve(r.body, r.index.name, runs) if runs else r.body)
     if ctx.trace is not None and body != r.body:
         ctx.trace.note("Simplify", *body_lines(body))
+    more: dict[Cursor, Looplet] = {}
+    if runs and not r.point and not leaves(body):
+        body, more = along(ctx, body, Span(r.index, r.lo, r.hi, False), r.extent or (r.lo, r.hi))
     alive = set(cursors_of(body, r.index.name))
-    return replace(r, body=body, looplets={c: x for c, x in r.looplets.items() if c in alive})
+    known = {c: x for c, x in r.looplets.items() if c in alive}
+    return replace(r, body=body, looplets=known | more)
 
 
 def lower_spike(ctx: Context, r: Region, cursor: Cursor, spike: Spike) -> None:
