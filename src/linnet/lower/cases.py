@@ -131,6 +131,6 @@ def lower_case(
             looplets[w.cursor] = Run(chunk.tail if w in stored else FILL)
     if len(spikes) == 2 and stored and where != r.index:
         where = stored[0].last
-    here = replace(r, looplets=looplets, merged=merged)
+    here = replace(r, looplets=looplets, merged=merged, every=r.body)
     block = ctx.collect(lambda: lower_at(ctx, here, where))
     return imp.EMPTY if block.stmts == (imp.Let(r.index, where),) else block

@@ -42,7 +42,7 @@ from linnet.lower.context import (
 from linnet.lower.diagonals import along
 from linnet.lower.presence import as_read
 from linnet.lower.repeat import begins_anew, carries, declared_in, lower_repeated, repeat
-from linnet.lower.shortcircuit import break_early
+from linnet.lower.shortcircuit import break_early, settled
 from linnet.lower.trace import body_lines, region_lines, rule_of
 from linnet.lower.unfurl import Span
 from linnet.records import dataclass
@@ -57,9 +57,10 @@ class Region:
 
     In a `point` region the index variable is already set, and is the only index; one that is
     `nonempty` is known to have an index. In a `tight` one nobody has made room for what is written
-    at single indices. A `merged` one is a case of a loop over several fibers. `extent` has the
-    bounds of the loop that it is a part of; `apart` are bounds of which it is known that something
-    lies between them and those before, which a part of the region does not say of itself.
+    at single indices. A `merged` one is a case of a loop over several fibers; a case, or one side
+    of a test, may do less than `every` iteration of its loop. `extent` has the bounds of the loop
+    that it is a part of; `apart` are bounds of which it is known that something lies between them
+    and those before, which a part of the region does not say of itself.
     """
 
     index: imp.Var
@@ -72,6 +73,7 @@ class Region:
     nonempty: bool = False
     tight: bool = False
     merged: bool = False
+    every: loops.Stmt | None = None
     extent: tuple[imp.Expr, imp.Expr] | None = None
     apart: tuple[imp.Expr, imp.Expr] | None = None
 
@@ -144,6 +146,8 @@ def lower_thunk(ctx: Context, r: Region, cursor: Cursor, thunk: Thunk) -> None:
 
 def lower_switch(ctx: Context, r: Region, cursor: Cursor, switch: Switch) -> None:
     """Two versions of the region."""
+    if r.point and r.every is None:
+        r = replace(r, every=r.body)
     head = ctx.collect(lambda: lower_region(ctx, r.with_looplet(cursor, switch.head)))
     tail = ctx.collect(lambda: lower_region(ctx, r.with_looplet(cursor, switch.tail)))
     ctx.b.emit(imp.If(switch.cond, head, tail))
@@ -337,7 +341,10 @@ def lower_point(ctx: Context, r: Region, whole: bool = False) -> None:
     ctx.indices.append(r.index.name)
     code = ctx.collect(lambda: r.lower_stmt(ctx, resolve(body, r.index.name, writes)))
     ctx.b.emit(*code.stmts)
-    break_early(ctx, body, None if r.merged else code)
+    if r.every is None:
+        break_early(ctx, body, None if r.merged else code)
+    elif settled(body) is not None:
+        break_early(ctx, r.every, None if r.merged else code)
     ctx.indices.pop()
     for epilogue in reversed(epilogues):
         ctx.b.emit(*epilogue)
