@@ -9,6 +9,7 @@ still is there for all kernels.
 
 from __future__ import annotations
 
+import sys
 from array import array
 from collections.abc import Callable
 
@@ -98,6 +99,7 @@ class Scratch:
         self,
         free: Callable[[int], None] = C.free,
         give_up: Callable[[list[Blocks]], None] = SPARE.give_up_together,
+        ending: Callable[[], bool] = sys.is_finalizing,
     ) -> None:
         for slots in getattr(self, "_left", ()):  # an interrupt may have come when this was made
             for r, at in self.temporaries:
@@ -105,5 +107,5 @@ class Scratch:
                 for address in slots[first : first + 3 * len(r.kinds) : 3]:
                     free(address)
         kept = getattr(self, "_kept", None)
-        if kept is not None:
+        if kept is not None and not ending():  # `give_up` needs more than its arguments
             give_up([kept[1]])

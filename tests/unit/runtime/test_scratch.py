@@ -1,6 +1,7 @@
 """Memory of temporaries that a kernel keeps between calls: used again, by one call, and freed."""
 
 import gc
+import sys
 import threading
 from array import array
 
@@ -55,7 +56,8 @@ def freed(monkeypatch):
 
     gc.collect()  # what other tests have left is not freed in the middle of this one
     monkeypatch.setattr(SPARE, "_free", free)
-    monkeypatch.setattr(Scratch.__del__, "__defaults__", (free, SPARE.give_up_together))
+    given = (free, SPARE.give_up_together, sys.is_finalizing)
+    monkeypatch.setattr(Scratch.__del__, "__defaults__", given)
     return seen
 
 
@@ -259,3 +261,14 @@ def test_arrays_that_change_places_in_every_call_are_looked_at_twice(monkeypatch
     assert len(asked) == 2
     C.free(memory[1])
     C.free(memory[4])
+
+
+def test_at_exit_nothing_is_asked_of_modules_that_may_be_cleared(freed):
+    scratch = Scratch(((temporary("int64"), 1),))
+    memory = block(LEAST)
+    scratch.take_back(memory)
+    asked = []
+    scratch.__del__(freed.append, asked.append, lambda: True)
+    assert not asked
+    scratch.__del__(freed.append, asked.append, lambda: False)
+    assert asked == [[((memory[1], memory[2] * 8),)]]
