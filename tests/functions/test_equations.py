@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 
@@ -37,22 +39,92 @@ def test_functions_of_all_kinds():
     np.testing.assert_allclose(dense(got), np.where(np.abs(z) > 1, z * z.conj(), z + 1j * z))
 
 
-@pytest.mark.parametrize(
-    ("text", "names", "message", "mark"),
-    [
-        ("y[i] += f(A[i,j])", {"f": np.add}, "takes 2 arguments, not 1", "f(A"),
-        ("y[i] += q(A[i,j])", {}, "`q` is not defined", "q(A"),
-        ("y[i] += A(A[i,j])", {}, "`A` is not a function", "A(A"),
-        ("y[i] += A[i,j] * f(A[i,j])", {"f": np.add}, "takes 2 arguments", "f(A"),
-    ],
-)
-def test_the_place_in_the_equation_is_marked(text, names, message, mark):
-    with pytest.raises(LinnetError, match=message) as caught:
+# what is wrong, and the text that begins where it is marked; each with nothing before it, with a
+# number, a part of an operand and a letter of two bytes before it, and in a line of its own
+WRONG = [
+    ("q(A[i,j])", "`q` is not defined", "q(A"),
+    ("z", "`z` is not defined", "z"),
+    ("A(A[i,j])", "`A` is not a function", "A(A"),
+    ("np.add(A[i,j])", "takes 2 arguments, not 1", "np.add("),
+    ("max(A[i,j], key=3)", "takes plain arguments", "key=3"),
+    ("max(*A[i,j])", "takes plain arguments", "*A"),
+    ("A[i,j].T", "is not a value", "A[i,j].T"),
+    ("A.shape", "is not a value", "A.shape"),
+    ("A.shape[7]", "has no dimension 7", "A.shape[7]"),
+    ("A[i,j][i]", "`i` selects a part", "i,j]["),
+    ("A[0:1.5, :][i,j]", "`0:1.5` selects a part", "0:1.5"),
+    ("A[0, 0, 0][i,j]", "there are 3 indices for 2 dimensions", "A[0, 0, 0]"),
+    ("A[0:1, :][i,j,k]", "has 3 indices", "A[0:1, :]["),
+    ("A[i,j,i]", "has 3 indices", "A[i,j,i]"),
+    ("A[j,i]", "`[ij]` is", "A[j,i]"),
+    ("A[i,1.5]", "cannot be an index", "1.5"),
+    ("A[i,-1]", "a negative index", "-1"),
+    ("A[i,j:]", "slice", "j:]"),
+    ("A[k + 1,j]", "nothing says how far `k` runs", "A[k + 1,j]"),
+    ("B[i,j]", "`B` is not given", "B[i,j]"),
+    ("y[i]", "`y` is what is computed", "y[i]"),
+    ("'text'", "a string is not a value", "'text'"),
+    ("...", "is not a value", "..."),
+    ("10**30", "does not fit 64 bits", "10**30"),
+    ("[A[i,j]]", "a list", "[A[i,j]]"),
+    ("(A[i,j], 1)", "a tuple", "(A[i,j], 1)"),
+    ("{A[i,j]}", "a set", "{A[i,j]}"),
+    ("(A[i,j] is 3)", "`is`", "A[i,j] is 3"),
+    ("(3 if z else A[i,j])", "`z` is not defined", "z else"),
+    ("(A[i,j] and z)", "`z` is not defined", "z)"),
+    ("(-z)", "`z` is not defined", "z)"),
+    ("(A[i,j] @ A[i,j])", "operator @", "A[i,j] @"),
+    ("(lambda x: x)", "lambda", "lambda x"),
+    ("[v for v in A]", "cannot be used", "[v for"),
+    ("(v := 3)", "cannot be used", "v := 3"),
+    ("f'{A}'", "cannot be used", "f'{A}'"),
+    ("A[i,j", "this is not an expression", "[i,j"),
+    ("3)", "this is not an expression", ")"),
+]
+BEFORE = ["", "c * ", "A[0:2, :][i,j] + ", "ä[i] * c * A[:, 0][i] * ", "A[i,\nj] + "]
+
+
+@pytest.mark.parametrize("before", BEFORE)
+@pytest.mark.parametrize(("wrong", "message", "mark"), WRONG)
+def test_the_place_in_the_equation_is_marked(before, wrong, message, mark):
+    """Whatever is before it, and by whatever it is refused: when it is read, or with the sizes."""
+    text = f" y[i]  +=  A[i,j] - {before}{wrong}"
+    names = {name: v for name, v in {"c": 2.0, "ä": np.ones(2)}.items() if name in before}
+    with pytest.raises(LinnetError) as caught:
         ln.einsum(text, A=A, **names)
     error = caught.value
+    assert re.search(message, str(error))
     assert error.at.file == __file__
-    _, line, pointer = error.why.splitlines()
+    *_, line, pointer = error.why.splitlines()
+    place = pointer.index("^")
+    assert line[place:].startswith(mark)
+    assert place >= len(f"         y[i]  +=  A[i,j] - {before}")
+
+
+@pytest.mark.parametrize(
+    ("text", "message", "mark"),
+    [
+        ("y[1.5] += A[i,j]", "cannot be an index", "1.5]"),
+        ("y[i+] += A[i,j]", "this is not an expression", "]"),
+        ("y[i,i] += A[i,j]", "must be different names", "y[i,i]"),
+        ("y[k] += A[i,j]", "nothing says how far `k` runs", "y[k]"),
+        ("  y[i] foo= A[i,j]", "there is no update `foo=`", "foo="),
+        ("y[i] ?= A[i,j]", "there is no update", "?="),
+        ("C += A", "has 0 indices", "A"),
+        ("C = A[:, 0][i] * A.shape[7]", "`A` has no dimension 7", "A[:, 0]"),
+    ],
+)
+def test_the_place_of_what_is_not_in_the_value_is_marked(text, message, mark):
+    with pytest.raises(LinnetError) as caught:
+        ln.einsum(text, A=A)
+    assert re.search(message, str(caught.value))
+    *_, line, pointer = caught.value.why.splitlines()
     assert line[pointer.index("^") :].startswith(mark)
+
+
+def test_an_equation_of_several_lines():
+    got = ln.einsum("y[i] +=\n  A[i,\n    j] * c", A=A, c=2)
+    np.testing.assert_array_equal(dense(got), 2 * X.sum(1))
 
 
 @pytest.mark.parametrize("count", [700, 4000])

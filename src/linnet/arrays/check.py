@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from linnet import loops
 from linnet.arrays.nodes import Notation
 from linnet.arrays.printer import show
-from linnet.errors import FormatError, ShapeError
+from linnet.errors import FormatError, Location, ShapeError
 from linnet.loops.printer import show as show_expr
 from linnet.loops.rewrite import accesses, walk
 
@@ -24,7 +24,7 @@ def index_sizes(notation: Notation, shapes: Shapes) -> dict[str, int]:
             raise ShapeError(
                 f"{show_expr(access)} has {len(access.indices)} indices, and {access.tensor} has "
                 f"{len(shape)} dimensions",
-                at=notation.at,
+                at=access.at or notation.at,
             )
         for index, size in zip(access.indices, shape, strict=True):
             if isinstance(index, loops.Index):
@@ -33,7 +33,7 @@ def index_sizes(notation: Notation, shapes: Shapes) -> dict[str, int]:
                     raise ShapeError(
                         f"`{index.name}` is {known} in {show_expr(where)} but {size} in "
                         f"{show_expr(access)}",
-                        at=notation.at,
+                        at=access.at or notation.at,
                         why="an index has one size wherever it is used",
                     )
     return {name: size for name, (size, _) in sizes.items()}
@@ -54,18 +54,33 @@ def indices(notation: Notation) -> list[str]:
 def check(notation: Notation, shapes: Shapes) -> None:
     """Refuse an equation that has no meaning for operands of these shapes."""
     bound = index_sizes(notation, shapes)
+    for node in walk(notation.value):
+        if isinstance(node, loops.Dimension) and node.mode >= len(shapes[node.tensor]):
+            raise ShapeError(
+                f"`{node.tensor}` has no dimension {node.mode}",
+                at=notation.at,
+                why=f"it has {len(shapes[node.tensor])} dimensions",
+            )
     if len(notation.free) < len(notation.target.indices) or len(set(notation.free)) < len(
         notation.free
     ):
         raise FormatError(
             f"the indices of {show_expr(notation.target)} must be different names",
-            at=notation.at,
+            at=notation.target.at or notation.at,
             why="every element of the result is computed once",
         )
     for index in indices(notation):
         if index not in bound:
             raise ShapeError(
                 f"nothing says how far `{index}` runs in `{show(notation)}`",
-                at=notation.at,
+                at=_place(index, notation),
                 hint="use it as a plain index of an operand",
             )
+
+
+def _place(index: str, notation: Notation) -> Location | None:
+    """Where an index is used, as far as that is known."""
+    for access in (notation.target, *operands(notation)):
+        if access.at is not None and loops.Index(index) in walk(access):
+            return access.at
+    return notation.at

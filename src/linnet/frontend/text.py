@@ -36,13 +36,18 @@ def parse_text(text: str, names: Mapping[str, object] | None = None) -> loops.Pr
         tree = ast.parse(text)
     except SyntaxError as error:
         raise KernelSyntaxError(f"this is not Python: {error.msg}") from None
-    given = {"ln": _Linnet(), "np": np, "inf": float("inf"), "nan": float("nan")}
-    outer = ChainMap(dict(names or {}), given, vars(builtins), by_name)
+    outer = surroundings(names or {})
     match tree.body:
         case [ast.FunctionDef() as function]:
             return parse_tree(function, source, outer)
         case stmts:
             return parse_tree(_as_function(stmts), source, outer)
+
+
+def surroundings(names: Mapping[str, object]) -> Mapping[str, object]:
+    """What names mean in a text: these, `ln`, `np`, the names of Python and of functions."""
+    given = {"ln": _Linnet(), "np": np, "inf": float("inf"), "nan": float("nan")}
+    return ChainMap(dict(names), given, vars(builtins), by_name)
 
 
 class _Linnet:
