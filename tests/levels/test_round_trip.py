@@ -31,6 +31,16 @@ def test_arrays(letters):
         ln.from_buffers(x.format, x.shape, dict(x.buffers))
 
 
+@pytest.mark.parametrize("zero", [0.0, -0.0])
+@pytest.mark.parametrize("format", [ln.COO(2), ln.CSR, ln.DCSC, ln.RLE, ln.BLOCK, ln.BAND])
+def test_zeros_of_the_other_sign(format, zero):
+    """What is not the fill value is kept by a conversion, as it is from NumPy's arrays."""
+    for array in (np.array([[-0.0, 0.0], [2.0, -0.0]]), np.array([[-0j, 0j], [2j, -0j]])):
+        x = ln.asarray(ln.asarray(array), format=format.with_dtype(array.dtype).with_fill(zero))
+        assert np.array_equal(dense(x).view(np.int64), array.view(np.int64))
+        assert x.nnz == ln.asarray(array, format=x.format).nnz
+
+
 @pytest.mark.parametrize("letters", NEW)
 def test_coordinates_in_any_order(letters):
     coords, values = [[4, 2, 3, 4]], [1.0, 2.0, 2.0, 1.0]

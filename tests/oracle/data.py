@@ -14,7 +14,7 @@ import linnet as ln
 from linnet.algebra.dtypes import Number, highest, kind, lowest
 from linnet.formats.format import Format
 
-SMALL, WILD, INDEX, BEYOND = "small", "wild", "index", "beyond"
+SMALL, WILD, SIGNED, INDEX, BEYOND = "small", "wild", "signed", "index", "beyond"
 """Domains of values: few small ones; also infinities or the limits of integers; coordinates; also
 those just outside their dimension."""
 
@@ -31,9 +31,11 @@ def domain(dtype: str, how: str) -> tuple[Number, ...]:
             return (True, False)
         case "f":
             wild: tuple[Number, ...] = (math.inf, -math.inf, math.nan) if how == WILD else ()
-            return (1.0, 2.0, 3.0, -1.0, -2.0, 0.0, *wild)
+            zeros: tuple[Number, ...] = (-0.0,) if how == SIGNED else ()
+            return (1.0, 2.0, 3.0, -1.0, -2.0, 0.0, *zeros, *wild)
         case "c":
-            return (1 + 0j, 1j, 2 - 1j, -1 + 1j, 0j)
+            zeros = (complex(0.0, -0.0), complex(-0.0, 0.0)) if how == SIGNED else ()
+            return (1 + 0j, 1j, 2 - 1j, -1 + 1j, 0j, *zeros)
         case _:
             wild = (highest(dtype), lowest(dtype)) if how == WILD else ()
             signed = (-1, -2) if kind(dtype) == "i" else ()

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+import numpy as np
 from hypothesis import given, note
 from hypothesis import strategies as st
+from numpy.typing import NDArray
 from tests.oracle.check import BACKENDS, Subject, check, describe
-from tests.oracle.data import SMALL, WILD, recipes, square, tensors
+from tests.oracle.data import SIGNED, SMALL, WILD, recipes, square, tensors
 from tests.oracle.formats import READ, WRITTEN, formats
 
 import linnet as ln
@@ -18,12 +22,12 @@ from linnet.testing import dense
 @given(st.data())
 def test_conversions(data):
     ndim = data.draw(st.sampled_from((2, 1, 3, 0, 4)))
-    source = data.draw(formats(ndim, READ))
+    source = data.draw(formats(ndim, data.draw(st.sampled_from((READ, READ, (ln.Dense,))))))
     same = data.draw(st.booleans())
     target = data.draw(formats(ndim, WRITTEN, source.dtype if same else None))
     if same and not isinstance(target.leaf, Pattern) and data.draw(st.booleans()):
         target = target.with_fill(source.fill_value)
-    recipe = data.draw(recipes(source, data.draw(st.sampled_from((SMALL, WILD)))))
+    recipe = data.draw(recipes(source, data.draw(st.sampled_from((SMALL, WILD, SIGNED)))))
     subject = None
     for _ in range(2):
         shape = tuple(
@@ -43,3 +47,10 @@ def test_conversions(data):
         assert ((values == right) | ((values != values) & (right != right))).all(), (
             f"B is {values}, should be {right}"
         )
+        assert (_signs(values) == _signs(right)).all(), f"B is {values}, should be {right}"
+
+
+def _signs(array: NDArray[Any]) -> NDArray[np.bool_]:
+    """Of zeros, of both parts of complex numbers."""
+    parts = (array.real, array.imag) if array.dtype.kind in "fc" else ()
+    return np.array([np.signbit(part) & (part == 0) for part in parts])

@@ -19,6 +19,7 @@ from linnet.algebra.stored import stored
 from linnet.formats.assemble import pack, unpack
 from linnet.formats.buffers import GUARD, Buffer
 from linnet.formats.format import Format
+from linnet.formats.from_numpy import differs
 from linnet.formats.named import COO, SCALAR, settle
 from linnet.formats.tensor import Tensor
 from linnet.runtime.entries import sort_entries
@@ -38,7 +39,8 @@ def copy_kernel(source: Format, target: Format) -> Kernel:
     assert fill is not None
     literal = loops.Literal(fill, target.dtype)
     compares = _holds_all(source) and not _stores_all(target)
-    body = _copy(source, _is_not(literal) if compares else None)
+    kept = (lambda value: _is_not(value, literal)) if compares else None
+    body = _copy(source, kept)
     code = loops.Block((loops.Declare("B", literal), body))
     return Kernel(loops.Program("convert", ("B", "A"), (), code, ("B",)))
 
@@ -66,13 +68,23 @@ def _holds_all(format: Format) -> bool:
     return _stores_all(format) or any(level.covers for level in format.levels)
 
 
-def _is_not(fill: loops.Literal) -> Callable[[loops.Expr], loops.Expr]:
-    """`… != fill`, where NaN is the same as NaN."""
-    from linnet.algebra.table import isnan, logical_not, not_equal
+def _is_not(value: loops.Expr, fill: loops.Literal) -> loops.Expr:
+    """`value != fill`, as `differs` has it of NumPy's arrays: NaN is NaN, and 0.0 is not -0.0."""
+    from linnet.algebra import table
 
-    if fill.value != fill.value:
-        return lambda value: loops.Call(logical_not, (loops.Call(isnan, (value,)),))
-    return lambda value: loops.Call(not_equal, (value, fill))
+    number = fill.value
+    if isinstance(number, complex):
+        parts = (table.real, number.real), (table.imag, number.imag)
+        found = [_is_not(loops.Call(of, (value,)), loops.Literal(part)) for of, part in parts]
+        return loops.Call(table.logical_or, tuple(found))
+    if number != number:
+        return loops.Call(table.logical_not, (loops.Call(table.isnan, (value,)),))
+    unequal = loops.Call(table.not_equal, (value, fill))
+    if number != 0 or not isinstance(number, float):
+        return unequal
+    sign = loops.Call(table.signbit, (value,))
+    unlike = loops.Call(table.logical_not, (sign,)) if np.signbit(number) else sign
+    return loops.Call(table.logical_or, (unequal, unlike))
 
 
 def convert(tensor: Tensor, format: Format) -> Tensor:
@@ -183,7 +195,7 @@ def _packed(tensor: Tensor, format: Format) -> Tensor:
     listed = tensor.to(_coordinates(format))
     assert listed.shape is not None
     (coordinates, values), fill = unpack(listed), listed.fill_value
-    kept = values == values if fill != fill else values != fill
+    kept = differs(values, fill)
     return pack([idx[kept] for idx in coordinates], values[kept], listed.shape, format)
 
 
