@@ -51,7 +51,6 @@ class Context:
     # of assignments, by place and target, if asked for
     counters: dict[tuple[Location, str], imp.Load] = field(default_factory=dict)
     carried: frozenset[str] = frozenset()  # scalars that are read while they are updated
-    stores: bool = False  # what is computed is written to memory, whatever it is
     parts: int = 1  # into which the open loops have been cut (`lower.masks`)
     trace: Trace | None = None  # what is done, if somebody looks
 

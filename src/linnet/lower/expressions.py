@@ -16,8 +16,13 @@ from linnet.loops.types import dtype_of
 from linnet.lower.context import Context
 
 
-def lower_expr(ctx: Context, expr: loops.Expr, dtype: str | None = None) -> imp.Expr:
-    """The code of an expression, converted to `dtype` if one is given."""
+def lower_expr(
+    ctx: Context, expr: loops.Expr, dtype: str | None = None, stored: bool = False
+) -> imp.Expr:
+    """The code of an expression, converted to `dtype` if one is given.
+
+    What is `stored` is written to memory, whatever it is.
+    """
     found: imp.Expr
     match expr:
         case loops.Literal(value, None) if dtype == imp.BOOL:
@@ -49,7 +54,7 @@ def lower_expr(ctx: Context, expr: loops.Expr, dtype: str | None = None) -> imp.
         case loops.Access():
             raise InternalError(f"an access was not resolved: {expr}")
         case loops.Call():
-            found = _lower_call(ctx, expr)
+            found = _lower_call(ctx, expr, stored)
         case _:
             assert_never(expr)
     return found if dtype is None else convert(found, dtype)
@@ -73,37 +78,34 @@ def status_of(missing: loops.Expr) -> imp.Expr:
     return out_of_bounds(int(site.value))  # type: ignore[arg-type]
 
 
-def _lower_call(ctx: Context, call: loops.Call) -> imp.Expr:
+def _lower_call(ctx: Context, call: loops.Call, stored: bool) -> imp.Expr:
     given = tuple([dtype_of(a, ctx.facts.types) for a in call.args])
     wanted, result = call.function.types(given)
     dtypes = [concrete(t) for t in wanted]
     if call.function.name not in LAZY:
-        return call.function.emit(_lower_all(ctx, call, dtypes), concrete(result))
-    args, sure = _lower_lazily(ctx, call, dtypes)
-    found = call.function.emit(args, concrete(result))
-    return at_once(found) if sure and ctx.stores else found
+        args = [lower_expr(ctx, a, t, stored) for a, t in zip(call.args, dtypes, strict=True)]
+        return call.function.emit(tuple(args), concrete(result))
+    args, sure = _lower_lazily(ctx, call, dtypes, stored)
+    found = call.function.emit(tuple(args), concrete(result))
+    return at_once(found) if sure and stored else found
 
 
 LAZY = ("logical_and", "logical_or", "where")
 """Functions that do not use all of their arguments."""
 
 
-def _lower_all(ctx: Context, call: loops.Call, dtypes: list[str]) -> tuple[imp.Expr, ...]:
-    return tuple([lower_expr(ctx, a, t) for a, t in zip(call.args, dtypes, strict=True)])
-
-
 def _lower_lazily(
-    ctx: Context, call: loops.Call, dtypes: list[str]
-) -> tuple[tuple[imp.Expr, ...], bool]:
+    ctx: Context, call: loops.Call, dtypes: list[str], stored: bool
+) -> tuple[list[imp.Expr], bool]:
     """Arguments of which the first decides, and whether the others can be had in any case.
 
     Beyond the bounds is an error only where it is used.
     """
-    first = lower_expr(ctx, call.args[0], dtypes[0])
+    first = lower_expr(ctx, call.args[0], dtypes[0], stored)
     args, blocks = [first], []
     for arg, dtype in zip(call.args[1:], dtypes[1:], strict=True):
         with ctx.b.collect() as stmts:
-            args.append(lower_expr(ctx, arg, dtype))
+            args.append(lower_expr(ctx, arg, dtype, stored))
         blocks.append(imp.Block(tuple(stmts)))
     then, orelse = (*blocks, imp.EMPTY)[:2]
     if call.function.name == "logical_or":
@@ -111,7 +113,7 @@ def _lower_lazily(
     sure = then == orelse == imp.EMPTY
     if not sure:
         ctx.b.emit(imp.If(convert(first, imp.BOOL), then, orelse))
-    return tuple(args), sure
+    return args, sure
 
 
 _EAGER = {"and": "&", "or": "|"}
@@ -154,11 +156,13 @@ def convert(x: imp.Expr, dtype: str) -> imp.Expr:
     return imp.Cast(x, dtype)
 
 
-def lower_update(ctx: Context, old: imp.Expr, stmt: loops.Assign, dtype: str) -> imp.Expr:
+def lower_update(
+    ctx: Context, old: imp.Expr, stmt: loops.Assign, dtype: str, stored: bool = False
+) -> imp.Expr:
     """The new value of a target whose value is `old`."""
     if stmt.op is None:
-        return lower_expr(ctx, stmt.value, dtype)
+        return lower_expr(ctx, stmt.value, dtype, stored)
     wanted, result = stmt.op.types((dtype, dtype_of(stmt.value, ctx.facts.types)))
-    value = lower_expr(ctx, stmt.value, concrete(wanted[1]))
+    value = lower_expr(ctx, stmt.value, concrete(wanted[1]), stored)
     new = stmt.op.emit((convert(old, concrete(wanted[0])), value), concrete(result))
-    return convert(at_once(new) if ctx.stores else new, dtype)
+    return convert(at_once(new) if stored else new, dtype)

@@ -199,9 +199,7 @@ def lower_assign(ctx: Context, stmt: loops.Assign) -> None:
             old = storage.init if target.fresh else leaf.read(target)  # type: ignore[attr-defined]
             if target.fresh and _starts_anew(stmt, storage.init, dtype):
                 stmt = replace(stmt, op=None)
-            ctx.stores = True
-            value = lower_update(ctx, old, stmt, dtype)
-            ctx.stores = False
+            value = lower_update(ctx, old, stmt, dtype, stored=True)
             leaf.write(ctx.b, target, value)  # type: ignore[attr-defined]
             if leaf.selective:
                 return

@@ -15,7 +15,7 @@ Loops over indices of the result that are not precomputed stay around both.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from linnet import loops
@@ -52,30 +52,36 @@ def precompute(
     names = Names({n.index for n in walk(program.body) if isinstance(n, loops.Loop)})
     fresh = {i: names.fresh(o) for i, o in zip(i_vars, o_vars, strict=True)}
     workspace = loops.Access(name, tuple(loops.Index(i) for i in i_vars), at=update.at)
+    begin = loops.Declare(name, loops.Literal(_identity(update, format)), at=update.at)
     produce = loops.Assign(workspace, update.op, expr, update.at)
     rest = rewrite_expr(update.value, lambda e: workspace if e == expr else None)
     order = ow_order(update.target, i_vars)
     consume = _consume(update, rest, {i_vars[m]: fresh[i_vars[m]] for m in order})
-    init = loops.Literal(_identity(update, format))
-    begin = loops.Declare(name, init, at=update.at)
 
-    def change(stmt: loops.Stmt) -> loops.Stmt | None:
-        return produce if stmt is update else None
+    def around(stmt: loops.Stmt) -> loops.Stmt:
+        change = rewrite_stmt(stmt, lambda s: produce if s is update else None)
+        return block([begin, change, consume])
 
-    def place(stmt: loops.Stmt) -> loops.Stmt:
-        """Go down to where the loops of the workspace begin."""
-        if not any(n is update for n in walk(stmt)):
-            return stmt
-        shared = isinstance(stmt, loops.Loop) and (
-            stmt.index not in i_vars and loops.Index(stmt.index) in update.target.indices
-        )
-        if shared or isinstance(stmt, loops.Block):
-            return map_stmts(stmt, place)
-        return block([begin, rewrite_stmt(stmt, change), consume])
-
+    body = _placed(program.body, update, i_vars, around)
     stored = format.with_order(*(order[k] for k in format.order))
-    temporaries = (*program.temporaries, (name, stored))
-    return replace(program, body=place(program.body), temporaries=temporaries)
+    return replace(program, body=body, temporaries=(*program.temporaries, (name, stored)))
+
+
+def _placed(
+    stmt: loops.Stmt,
+    update: loops.Assign,
+    i_vars: Sequence[str],
+    around: Callable[[loops.Stmt], loops.Stmt],
+) -> loops.Stmt:
+    """A program in which what has the update is changed where the loops of the workspace begin."""
+    if not any(n is update for n in walk(stmt)):
+        return stmt
+    shared = isinstance(stmt, loops.Loop) and (
+        stmt.index not in i_vars and loops.Index(stmt.index) in update.target.indices
+    )
+    if shared or isinstance(stmt, loops.Block):
+        return map_stmts(stmt, lambda s: _placed(s, update, i_vars, around))
+    return around(stmt)
 
 
 def _consume(update: loops.Assign, value: loops.Expr, renamed: dict[str, str]) -> loops.Stmt:
