@@ -78,6 +78,13 @@ def minimax(T):
     return reduce("maximum", reduce("minimum", reduce("maximum", T, 2), 1), 0)
 
 
+@fuse
+def statistics(X):
+    """Rows that are scaled, and means and variances of their columns."""
+    Y = ln.log1p(X * (1e4 / X.sum(axis=1, keepdims=True)))
+    return Y.mean(axis=0), Y.var(axis=0)
+
+
 A, B, C = matrix(), matrix(), matrix()
 S, M = matrix("int64"), matrix("int64")
 P, Q, R = (matrix("bool").to(PATTERN) for _ in range(3))
@@ -85,6 +92,7 @@ x, mask = ln.asarray(rng.random(n)), ln.asarray(rng.random(n) < 0.75)
 truths = ln.asarray(rng.random(n) < 0.25)
 D, E = matrix(fill=np.inf), matrix(fill=np.inf)
 T = matrix(shape=(300, 300, 300))
+X = matrix("float32", shape=(n // 10, n // 10))
 # with the operands whose entries bound those of the result, or of what is made on the way to it
 EXPERIMENTS = {
     "logical_xor": (lambda: apply("logical_xor", A, B), ()),
@@ -100,6 +108,7 @@ EXPERIMENTS = {
     "masked mxm": (lambda: masked(A, B), (A,)),
     "edges": (lambda: edges(P, Q, R), (R,)),
     "minimax": (lambda: minimax(T), ()),
+    "scaled log1p": (lambda: statistics(X), (X,)),
 }
 allocator = ctypes.CDLL(None)
 
@@ -111,7 +120,8 @@ def taken(run, bounds) -> tuple[int, int, int]:
     SPARE.drop()
     start = allocator.counted_anew()
     result = run()
-    return allocator.counted_most() - start, size(result), sum(map(size, bounds))
+    results = result if isinstance(result, tuple) else (result,)
+    return allocator.counted_most() - start, sum(map(size, results)), sum(map(size, bounds))
 
 
 def size(tensor) -> int:
