@@ -75,6 +75,7 @@ from linnet.frontend.words import (
     walk,
 )
 from linnet.options import config
+from linnet.runtime import eager as _eager  # what every operation begins with
 
 if TYPE_CHECKING:
     from linnet.algebra.properties import check_properties

@@ -3,15 +3,16 @@
 There, the text of each method of each class is put together and compiled while the class is made:
 half a millisecond each, and half of what importing this package took. Here, the fields are those
 that `dataclasses` finds; comparing is one function for all classes, and `__init__` is one code for
-all classes with as many fields, in which the names of the parameters are replaced. The annotations
-of a named tuple are kept as they are written: there, each is compiled to see whether it is one.
+all classes with as many fields, in which the names of the parameters are replaced; so is `__new__`
+of named tuples. Their annotations are kept as they are written: there, each is compiled to see
+whether it is one.
 """
 
 from __future__ import annotations
 
 import dataclasses
-from collections import namedtuple
-from collections.abc import Callable, Sequence
+from collections import _tuplegetter  # type: ignore[attr-defined]
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import MISSING, Field, FrozenInstanceError
 from functools import cache
 from operator import attrgetter
@@ -49,20 +50,69 @@ def _dataclass(
     return _processed(cls, init, repr, eq, frozen, slots)
 
 
+class _Tuple(tuple[Any, ...]):
+    """What tuples whose fields have names do, whatever these are."""
+
+    __slots__ = ()
+    _fields: tuple[str, ...] = ()
+
+    @classmethod
+    def _make(cls, values: Iterable[Any]) -> Any:
+        made = tuple.__new__(cls, values)
+        if len(made) != len(cls._fields):
+            raise TypeError(f"Expected {len(cls._fields)} arguments, got {len(made)}")
+        return made
+
+    def _replace(self, /, **changes: Any) -> Any:
+        made = self._make(map(changes.pop, self._fields, self))
+        if changes:
+            raise ValueError(f"Got unexpected field names: {list(changes)!r}")
+        return made
+
+    def _asdict(self) -> dict[str, Any]:
+        return dict(zip(self._fields, self, strict=True))
+
+    def __getnewargs__(self) -> tuple[Any, ...]:
+        return tuple(self)
+
+    def __repr__(self) -> str:
+        told = ", ".join([f"{name}={value!r}" for name, value in self._asdict().items()])
+        return f"{self.__class__.__name__}({told})"
+
+
+_METHODS = {name: each for name, each in vars(_Tuple).items() if callable(getattr(_Tuple, name))}
+
+
 class _Named(type):
     """What makes a subclass of `tuple` of a class that is derived from `NamedTuple`."""
 
     def __new__(cls, name: str, bases: tuple[type, ...], body: dict[str, Any]) -> Any:
         if not bases:
             return super().__new__(cls, name, bases, body)
-        types = body.get("__annotations__", {})
-        given = [body[field] for field in types if field in body]
-        make: Callable[..., Any] = namedtuple
-        made = make(name, types, defaults=given, module=body["__module__"])
-        for key, value in body.items():
-            if key not in types:
-                setattr(made, key, value)
-        return made
+        fields = tuple(body.get("__annotations__", ()))
+        given = {field: body[field] for field in fields if field in body}
+        if fields[len(fields) - len(given) :] != tuple(given):
+            raise TypeError(f"{name}: a field without a default after one that has it")
+        made = {field: _tuplegetter(k, "") for k, field in enumerate(fields)}
+        made |= {"_fields": fields, "_field_defaults": given, "__match_args__": fields}
+        made |= {"__slots__": (), "__new__": _new(name, fields, tuple(given.values()))}
+        return type(name, (tuple,), _METHODS | body | made)
+
+
+def _new(name: str, fields: tuple[str, ...], defaults: tuple[Any, ...]) -> FunctionType:
+    """`def __new__(_cls, x, y=…): …`, by the code for as many fields."""
+    code = _tuple_code(len(fields)).replace(co_varnames=("_cls", *fields))
+    new = FunctionType(code, {"_tuple_new": tuple.__new__}, "__new__", defaults)
+    new.__qualname__ = f"{name}.__new__"
+    return new
+
+
+@cache
+def _tuple_code(count: int) -> CodeType:
+    """The code of `__new__` for so many fields."""
+    names = "".join([f"a{k}, " for k in range(count)])
+    code: CodeType = eval(f"lambda _cls, {names}: _tuple_new(_cls, ({names}))").__code__
+    return code
 
 
 if TYPE_CHECKING:

@@ -265,3 +265,24 @@ def test_named_tuples_are_those_of_the_standard_library():
     with pytest.raises(AttributeError):
         OurPoint(1).x = 2
     assert not hasattr(OurPoint(1), "__dict__")
+    assert str(inspect.signature(OurPoint)).count("=") == 2
+    for call in (
+        lambda point: point(),
+        lambda point: point(1, 2, 3, 4),
+        lambda point: point(1, z=2),
+        lambda point: point._make([1]),
+        lambda point: point._make([1, 2, 3]) == (1, 2, 3),
+        lambda point: point(1)._replace(x=2) == (2, None, "here"),
+    ):
+        assert outcome(lambda call=call: call(OurPoint)) == outcome(
+            lambda call=call: call(TheirPoint)
+        )
+    with pytest.raises((TypeError, ValueError), match="unexpected field names"):
+        OurPoint(1)._replace(z=2)
+    with pytest.raises(TypeError, match="default"):
+
+        class Late(records.NamedTuple):
+            """A field without a default after one that has it."""
+
+            x: int = 1
+            y: int

@@ -5,7 +5,6 @@ What the handler of a signal raises is for whoever installed it; all else is a m
 
 from __future__ import annotations
 
-import signal
 from types import CodeType
 from typing import Any
 
@@ -14,6 +13,8 @@ from linnet.errors import InternalError, Location
 
 def is_of_handler(error: BaseException) -> bool:
     """Whether an exception came out of the handler of a signal, such as one that ends a wait."""
+    import signal  # whose names take a millisecond to make, and few processes ask
+
     handlers = {_code(signal.getsignal(s)) for s in signal.valid_signals()} - {None}
     at = error.__traceback__
     while at is not None:

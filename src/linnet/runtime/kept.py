@@ -10,9 +10,9 @@ import pickle
 import struct
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from importlib import import_module
-from typing import Any, TypeVar
+from typing import TypeVar
 
+from linnet import backend
 from linnet.errors import CacheError, LinnetError
 from linnet.formats.contents import Signature
 from linnet.formats.format import Format
@@ -32,7 +32,7 @@ UNREADABLE = (
 def load(key: str, options: Options, kind: type[T]) -> tuple[T, Calls] | None:
     """What is kept under a key, and its machine code, ready to be called."""
     try:
-        data = _backend().stored(key, options)
+        data = backend.stored(key, options)
     except CacheError:  # which those who compile tell
         return None
     if data is None:
@@ -41,7 +41,7 @@ def load(key: str, options: Options, kind: type[T]) -> tuple[T, Calls] | None:
         thing, codes = pickle.loads(data)
         if not isinstance(thing, kind):
             return None
-        return thing, tuple([_backend().link(code, symbol, options) for symbol, code in codes])
+        return thing, tuple([backend.link(code, symbol, options) for symbol, code in codes])
     except UNREADABLE:
         return None
 
@@ -51,15 +51,10 @@ def store(key: str, options: Options, thing: object, machine_keys: Sequence[str]
     if not options.cache:
         return
     with suppress(CacheError):  # it was there a moment ago
-        codes = [_backend().machine_code(machine_key, options) for machine_key in machine_keys]
+        codes = [backend.machine_code(machine_key, options) for machine_key in machine_keys]
         data = None if None in codes else pickled((thing, codes))
         if data is not None:
-            _backend().store(key, options, data)
-
-
-def _backend() -> Any:
-    """What loads machine code, which is imported when there is something to look for."""
-    return import_module("linnet.backend")
+            backend.store(key, options, data)
 
 
 def told(signature: Signature) -> str:

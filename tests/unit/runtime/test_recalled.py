@@ -255,6 +255,23 @@ def test_operations_of_a_second_process_need_no_compiler(tmp_path):
     assert again.splitlines()[1] == first.splitlines()[1]
 
 
+FIRST = """
+import sys
+A, x = ln.asarray(matrix(20, 0), format='csr'), np.ones(20)
+before = set(sys.modules)
+found = A @ x, A + A, A * 2, A @ A, A.sum(0), A[2:9], A.to(ln.CSC), A.to_numpy()
+print(sorted(set(sys.modules) - before))
+"""
+
+
+def test_first_operations_of_a_second_process_import_nothing(tmp_path):
+    """All that they need comes with `import linnet`: to find modules takes longer than they do."""
+    where = {"LINNET_CACHE_DIR": str(tmp_path / "c"), "LINNET_CHECK": "0"}
+    first, again = (passes(FIRST, **where) for _ in range(2))
+    assert "linnet.compiler" in first
+    assert again.strip() == "[]"
+
+
 def test_results_are_those_of_the_reference():
     for _ in range(2):
         kernel, given = spmv(), ln.asarray(A, format=ln.CSR)
