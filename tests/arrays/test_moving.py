@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.arrays.test_fused import Traced, sparse
+from tests.arrays.tracing import Traced, sparse
 
 import linnet as ln
 from linnet.arrays.moving import Law, Notes, amount, only

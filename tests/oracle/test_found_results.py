@@ -1,0 +1,195 @@
+"""Programs that went wrong once for where a result begins, and what it keeps."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from tests.oracle.check import Subject, check
+
+import linnet as ln
+from linnet.errors import IndexBoundsError, ShapeError
+
+SPARSE = (ln.SparseList, ln.SparseByteMap, ln.SparseHash)
+
+
+def test_branches_that_agree_store_nothing():
+    @ln.kernel
+    def f(y, c, a, b):
+        y[...] = 0
+        for i in ...:
+            y[i] = a[i] if c[i] else b[i]
+        return y
+
+    sparse = ln.SparseList(ln.Element(0.0))
+    a, b = np.array([0, 0, 3.0, 0, 4.0]), np.array([0, 5.0, 0, 0, 6.0])
+    c = np.array([True, False, True, True, False])
+    y = f(ln.empty_tensor(sparse), c, ln.asarray(a, format=sparse), ln.asarray(b, format=sparse))
+    ln.testing.assert_equal(y, np.where(c, a, b))
+    assert y.nnz == 3
+
+
+@pytest.mark.parametrize("level", [ln.Dense, *SPARSE])
+def test_a_result_that_begins_in_a_loop(level):
+    """It exists also if the loop never runs, and may be written in any order."""
+
+    @ln.kernel
+    def f(y, x, A):
+        for _t in range(x.shape[0]):
+            ln.declare(y, 0, (A.shape[1],))
+            for i, j in ...:
+                y[j] += A[i, j]
+                y[j // 2] += x[_t]
+        return y
+
+    A, y = np.arange(6.0).reshape(2, 3), ln.empty_tensor(level(ln.Element(0.0)))
+    ln.testing.assert_equal(f(y, np.zeros(0), A), np.zeros(3))
+    ln.testing.assert_equal(f(y, np.array([7.0, 1.0]), A), A.sum(0) + np.array([4, 2, 0]))
+
+
+def test_a_range_that_a_tensor_holds_gives_a_result_its_size():
+    @ln.kernel
+    def f(y, x, n):
+        y[...] = 0
+        for i in range(n[2]):
+            y[i] = x[i]
+        return y
+
+    x, y = np.arange(5.0), ln.empty_tensor(ln.DENSE(1))
+    assert f(y, x, np.array([1, 2, 3])).to_numpy().tolist() == [0, 1, 2]
+    with pytest.raises(IndexBoundsError):
+        f(y, x, np.array([1, 2, 7]))
+    with pytest.raises(IndexBoundsError, match=r"n\[2\] is outside n"):
+        f(y, x, np.array([1, 2]))
+
+
+def test_a_result_declared_in_two_branches_has_one_size():
+    @ln.kernel
+    def f(y, a, b):
+        if a[0] > 0:
+            y[...] = 0
+            for i in ...:
+                y[i] = a[i]
+        else:
+            y[...] = 0
+            for i in ...:
+                y[i] = b[i]
+        return y
+
+    y = ln.empty_tensor(ln.DENSE(1))
+    assert f(y, np.array([1.0, 2.0]), np.array([3.0, 4.0])).to_numpy().tolist() == [1, 2]
+    assert f(y, np.array([-1.0, 2.0]), np.array([3.0, 4.0])).to_numpy().tolist() == [3, 4]
+    with pytest.raises(ShapeError, match="mode 0 of y is 3 but mode 0 of y is 2"):
+        f(y, np.ones(3), np.ones(2))
+
+
+def test_a_result_declared_under_a_condition_is_kept_otherwise():
+    @ln.kernel
+    def f(y, x, c):
+        if c[0]:
+            x[...] = 0
+            for i in ...:
+                x[i] = c[i]
+        y[...] = 0
+        for i in ...:
+            y[i] = x[i]
+        return y
+
+    for c in ([0.0, 5.0], [1.0, 5.0]):
+        x, y = ln.asarray(np.array([7.0, 8.0])), ln.empty_tensor(ln.DENSE(1))
+        expected = c if c[0] else [7.0, 8.0]
+        assert f(y, x, np.array(c)).to_numpy().tolist() == expected
+        assert x.to_numpy().tolist() == expected
+
+
+def test_a_tensor_that_is_first_written_after_it_was_read_keeps_it():
+    """The first update vanishes, since A stores nothing; the second is not forgotten."""
+
+    @ln.kernel
+    def twice(y, A):
+        w = ln.temp(ln.DENSE(1))
+        y[...] = 0.0
+        for i in ...:
+            ln.declare(w, 0.0, (A.shape[0],))
+            w[i] += A[i]
+            y[i] += w[0]
+            w[i] = 5.0
+            y[i] += w[i]
+        return y
+
+    A = ln.asarray(np.zeros(2), format=ln.SparseByteMap(ln.Element(0.0)))
+    ln.testing.assert_equal(twice(ln.empty_tensor(ln.DENSE(1)), A), np.full(2, 5.0))
+
+
+@ln.kernel
+def turned_sum(Y, B):
+    Y[...] = 1.0
+    for i, j in ...:
+        Y[j, i] += B[i, j]
+    return Y
+
+
+@ln.kernel
+def spread_scalar(Y, s, B):
+    Y[...] = 1.0
+    for i in range(B.shape[0]):
+        for j in range(B.shape[0]):
+            Y[j, i] += s[()]
+    return Y
+
+
+@pytest.mark.filterwarnings("ignore::linnet.errors.DiscordanceWarning")
+def test_what_an_update_leaves_as_it_is_does_not_count():
+    """Entries are counted before they are written: nothing added to 1 is no entry."""
+    dense = np.array([[0.0, 2.0, 0.0], [3.0, 0.0, 0.0]])
+    into = ln.Dense(ln.SparseList(ln.Element(1.0)))
+    for format in (ln.CSR, ln.CSC, ln.COO, ln.DCSR, ln.DENSE, ln.RLE):
+        B = ln.asarray(dense, format=format)
+        found = turned_sum(ln.empty_tensor(into), B)
+        ln.from_buffers(found.format, found.shape, dict(found.buffers))  # as it should be stored
+        assert np.array_equal(found.to_numpy(), 1 + dense.T)
+    for held in (0.0, 2.0):
+        s = ln.asarray(np.array(held), format=ln.SparseScalar(0.0))
+        found = spread_scalar(ln.empty_tensor(into), s, np.zeros((2, 2)))
+        ln.from_buffers(found.format, found.shape, dict(found.buffers))
+        assert np.array_equal(found.to_numpy(), np.full((2, 2), 1 + held))
+
+
+@ln.kernel
+def held_and_written(K, A, Y):
+    w = ln.temp(ln.SparseHash(ln.SparseHash(ln.Element(False, "bool"))))
+    Y[...] = False
+    w[...] = False
+    for i in range(A.shape[0] // 2):
+        Y[i] = (A[i, i] + A[i, i] != w[i, i]) and i > 0
+    for i in ...:
+        w[i, i] = A[i, i]
+    for i in range(A.shape[0]):
+        K[i] += w[i, i]
+    return K, Y
+
+
+def test_a_value_that_is_held_is_not_taken_for_its_tensor():
+    """What is not stored of a held value is left alone; of the tensor of that name it is not."""
+    A = ln.asarray(np.ones((3, 3), complex), format=ln.CSR, fill_value=1 + 0j)
+    K, _ = held_and_written(
+        ln.zeros(3, format=ln.SparseByteMap(ln.Element())), A, ln.empty_tensor(ln.CSF(1))
+    )
+    assert np.array_equal(K.to_numpy(), [1, 1, 1])
+
+
+@pytest.mark.parametrize("level", SPARSE)
+def test_both_passes_find_the_same_values_to_be_the_fill(level):
+    """0 *= A[i] is 0: such entries were not counted, and written nevertheless, behind the end."""
+
+    @ln.kernel
+    def f(Y, A):
+        Y[...] = 0
+        for i in ...:
+            for j in range(A.shape[0]):
+                for k in range(A.shape[0]):
+                    Y[i, k, j] *= A[i]
+        return Y
+
+    args = {"Y": ln.empty_tensor(ln.Dense(ln.Dense(level(ln.Element(0, "int64")))))}
+    args["A"] = ln.asarray(np.array([2, 3]))
+    check(Subject.of(f.program, args), args)
