@@ -1,7 +1,7 @@
-"""Tables of docs/performance.md ("Structures", "Workspaces", "Whole arrays"), from what a run left.
+"""Tables of docs/performance, from what runs left.
 
-python -m benchmarks structures images graphs workspaces arrays --json figures.json
-python -m benchmarks.tables figures.json
+python -m benchmarks structures images graphs ufuncs slicing workspaces arrays --json figures.json
+python -m benchmarks.tables figures.json …
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from benchmarks.report import count, seconds
 # names of kernels begin with these; the sides beside Linnet, each with its column
 TABLES = (
     (("spmv", "sum of"), {"c": "C", "csr": "CSR"}),
-    (("erosion", "masked"), {"c": "C", "opencv": "OpenCV"}),
+    (("erosion", "masked histogram"), {"c": "C", "opencv": "OpenCV"}),
     (
         ("bfs", "bellman"),
         {
@@ -26,6 +26,17 @@ TABLES = (
             "scipy": "SciPy",
         },
     ),
+    (
+        ("logical_xor", "ldexp", "right_shift", "power", "xor_and"),
+        {"c": "C", "sparse": "PyData/Sparse"},
+    ),
+    (
+        ("add windows", "add a quarter", "add all but ends", "add every"),
+        {"c": "C", "C prepared": "C prepared", "scipy": "SciPy"},
+    ),
+    (("scaled log1p",), {"c": "C", "scipy": "SciPy"}),
+    (("mxv", "mxm", "masked mxm"), {"c": "C", "graphblas": "graphblas", "scipy": "SciPy"}),
+    (("edges", "minimax"), {"c": "C", "sparse": "PyData/Sparse", "numpy": "NumPy"}),
     (("fig. 14", "fig. 15"), {"scipy": "SciPy", "eigen": "Eigen", "mkl": "MKL", "graphblas": "gb"}),
     (("fig. 16", "fig. 17"), {"by rows": "by rows", "coord": "coord", "c": "C", "scipy": "SciPy"}),
     (("fig. 19", "fig. 20", "table 3"), {"coord": "coord", "hash": "hash", "bucket": "bucket"}),
@@ -84,12 +95,13 @@ def by_size(cases: list[dict]) -> list[str]:
 
 
 def main() -> None:
-    whole = json.loads(Path(sys.argv[1]).read_text(encoding="utf-8"))
+    texts = [Path(name).read_text(encoding="utf-8") for name in sys.argv[1:]]
+    cases = [case for text in texts for case in json.loads(text)["cases"]]
     for kernels, sides in TABLES:
-        if any(case["kernel"].startswith(kernels) for case in whole["cases"]):
-            print("\n".join(table(whole["cases"], kernels, sides)), end="\n\n")
-    if any(case["kernel"].startswith(ARRAYS) for case in whole["cases"]):
-        print("\n".join(by_size(whole["cases"])), end="\n\n")
+        if any(case["kernel"].startswith(kernels) for case in cases):
+            print("\n".join(table(cases, kernels, sides)), end="\n\n")
+    if any(case["kernel"].startswith(ARRAYS) for case in cases):
+        print("\n".join(by_size(cases)), end="\n\n")
 
 
 if __name__ == "__main__":
