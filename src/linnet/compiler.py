@@ -31,6 +31,7 @@ from linnet.imp.rewrite import walk
 from linnet.imp.rows_ahead import rows_ahead
 from linnet.imp.scatter_ahead import scatter_ahead
 from linnet.imp.simplify import simplify as simplify_code
+from linnet.imp.skip_ahead import skip_ahead
 from linnet.imp.strips import strips
 from linnet.imp.two_sums import two_sums
 from linnet.imp.walk_together import walk_together
@@ -160,6 +161,7 @@ def improve(kernel: imp.Kernel, known: Known, counters: frozenset[str]) -> imp.K
     better = own_sums(jam(hold_rows(walk_together(better))))
     better = compute_ahead(fewer_tests(strips(whole_tiles(better), counters)), is_vectorized)
     better = two_sums(scatter_ahead(rows_ahead(ask_ahead(better), known), known))
+    better = skip_ahead(better)
     return kernel if better is kernel else simplify_code(better)
 
 
