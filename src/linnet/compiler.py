@@ -48,6 +48,7 @@ from linnet.normalize.dimensions import infer_dimensions
 from linnet.normalize.dtypes import infer_dtypes
 from linnet.normalize.lifecycles import insert_lifecycles, updated_params
 from linnet.normalize.reaches import reach_checks
+from linnet.normalize.rooms import choose_rooms
 from linnet.normalize.scalars import specialize_scalars
 from linnet.normalize.scopes import name_scopes
 from linnet.normalize.shape_checks import Check
@@ -100,9 +101,10 @@ def normalize(
     check_swaps(program, formats)
     program, formats = split_symmetric(program, formats, checks)
     program = passed("symmetry", program, check_unique)
-    inserted = insert_workspaces(program, formats, decide, policy)
+    rooms = choose_rooms(program, formats, decide)
+    inserted = insert_workspaces(rooms.program, rooms.formats, decide, policy)
     inserted = unpack_vectors(inserted, decide)
-    stage("results", "\n".join(inserted.notes))
+    stage("results", "\n".join((*rooms.notes, *inserted.notes)))
     program, formats = passed("workspaces", inserted.program, check_unique), inserted.formats
     declares = _declarations(program)
     # after workspaces: what they copy is in order, and only the rest is made so
@@ -110,8 +112,8 @@ def normalize(
     program = passed("concordance", program, check_unique)
     program = passed("lifecycles", insert_lifecycles(program), check_modes)
     stage("formats", formats)
-    checks = (*checks, *reaches)
-    return Normalized(program, formats, results, checks, warnings, declares, inserted.choices)
+    checks, choices = (*checks, *reaches), (*rooms.choices, *inserted.choices)
+    return Normalized(program, formats, results, checks, warnings, declares, choices)
 
 
 def _declarations(program: loops.Program) -> dict[str, loops.Declare]:

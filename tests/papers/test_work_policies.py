@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -206,21 +208,118 @@ def test_many_components_in_one_bucket(policy, shape):
 # -- capacity and length, where nobody says them ---------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("n", "stored", "capacity"),
-    [(1000, 100, None), (10_000, 40_000, 1 << 18), (100_000, 500_000, 1 << 21)],
-)
-def test_the_capacity_follows_the_number_of_updates(n, stored, capacity):
-    """About stored² / n of them; so many accumulate that merging is seldom, and no more."""
+IN_STEPS = """
+def in_steps(C, A, B):
+    w = ln.temp(W)
+    w[...] = 0
+    for k, i, j in ...:
+        w[i, j] += A[i, k] * B[k, j]
+    C[...] = 0
+    for i, j in ...:
+        C[i, j] = w[i, j]
+    return C
+"""
+
+
+def in_steps(policy):
+    """A product through a workspace that the user declares."""
+    return ln.Kernel(parse_text(IN_STEPS, {"W": ln.workspace(2, policy)}))
+
+
+def precomputed(policy):
+    """A product through a workspace that the user puts there."""
+    part, ij = "A[i, k] * B[k, j]", ["i", "j"]
+    return ln.precompute(outer, part, ij, ij, ln.workspace(2, policy))
+
+
+def inserted(policy):
+    """A product through a workspace that Linnet puts there."""
+    return ln.insert_workspaces(outer, policy)
+
+
+def given(n, stored, first, second):
+    """A result and two matrices that store values in random places."""
     rng = np.random.default_rng(0)
 
     def matrix(format):
         places = rng.integers(0, n, (2, stored))
         return ln.tensor(tuple(places), np.ones(stored), (n, n), format=format)
 
-    args = ln.empty_tensor(ln.CSR), matrix(ln.CSC), matrix(ln.DCSR)
-    told = f"SparseWorkspace(2, {ln.Coord(capacity=capacity)!r}, "
-    assert told in ln.explain(outer, *args)["results"]
+    return ln.empty_tensor(ln.CSR), matrix(first), matrix(second)
+
+
+def told(kernel, args):
+    """The policy of the workspace, as the program has it."""
+    return kernel.loops(*args).split("SparseWorkspace(2, ln.")[1].split(", ln.Elem")[0]
+
+
+@pytest.mark.parametrize(
+    ("n", "stored", "capacity"),
+    [(1000, 100, None), (10_000, 40_000, 1 << 18), (100_000, 500_000, 1 << 21)],
+)
+def test_the_capacity_follows_the_number_of_updates(n, stored, capacity):
+    """About stored² / n of them; so many accumulate that merging is seldom, and no more."""
+    args = given(n, stored, ln.CSC, ln.DCSR)
+    assert told(outer, args) == repr(ln.Coord(capacity=capacity))
+
+
+@pytest.mark.parametrize("way", [inserted, in_steps, precomputed])
+@pytest.mark.parametrize(
+    ("policy", "some", "many"),
+    [
+        (ln.Coord(), 1 << 18, 1 << 21),
+        (ln.Coord(pipelined=True), 1 << 18, 1 << 21),
+        (ln.Hash(), 1 << 12, 1 << 15),
+        (ln.Hash(64), 1 << 12, 1 << 15),
+        (ln.Bucket(), 1 << 12, 1 << 15),
+        (ln.Heap(), 1 << 12, 1 << 15),
+    ],
+    ids=repr,
+)
+def test_a_policy_that_is_named_gets_its_capacity_in_the_same_way(policy, some, many, way):
+    """Where components are looked for, so many as fit a cache; a capacity that is given stays."""
+    for n, stored, capacity in (
+        (1000, 100, None),
+        (10_000, 40_000, some),
+        (100_000, 500_000, many),
+    ):
+        args = given(n, stored, ln.CSC, ln.CSR)
+        assert told(way(policy), args) == repr(replace(policy, capacity=capacity))
+        fixed = replace(policy, capacity=77)
+        assert told(way(fixed), args) == repr(fixed)
+
+
+def test_many_updates_of_few_elements_get_no_room_of_their_own():
+    """Every product of a used column with a used row meets the others: room is made by and by."""
+    rng = np.random.default_rng(0)
+    a = np.zeros((3000, 3000))
+    a[:700, :900] = rng.random((700, 900)) < 0.3
+    b = a.T.copy()
+    args = ln.empty_tensor(ln.CSR), ln.asarray(a, format=ln.CSC), ln.asarray(b, format=ln.CSR)
+    assert told(inserted(ln.Coord()), args) == "Coord()"
+    assert "updates of" in ln.explain(inserted(ln.Coord()), *args)["results"]
+
+
+@pytest.mark.parametrize("way", [inserted, in_steps, precomputed])
+@pytest.mark.parametrize("policy", [ln.Coord(), ln.Hash(), ln.Bucket()], ids=repr)
+def test_a_kernel_is_called_with_few_and_with_many(policy, way):
+    """What a kernel was compiled for first does not count for other sizes."""
+    kernel = way(policy)
+    for n, stored in ((40, 60), (3000, 12_000), (40, 60)):
+        C, A, B = given(n, stored, ln.CSC, ln.CSR)
+        expected = A.to_scipy() @ B.to_scipy()
+        assert abs(kernel(C, A, B).to_scipy() - expected).max() == 0
+
+
+def test_a_result_that_is_a_workspace_keeps_its_format():
+    """How many accumulate is a matter of the kernel that writes it."""
+    format = ln.workspace(2, ln.Hash())
+    _, A, B = given(10_000, 40_000, ln.CSC, ln.CSR)
+    kernel = ln.Kernel(outer.program)
+    assert "Hash(capacity=4096)" in ln.explain(kernel, ln.empty_tensor(format), A, B)["results"]
+    C = kernel(ln.empty_tensor(format), A, B)
+    assert C.format.levels[0].policy == ln.Hash()
+    assert abs(C.to(ln.CSR).to_scipy() - A.to_scipy() @ B.to_scipy()).max() == 0
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from linnet.algebra.dtypes import Number
 from linnet.formats.dense import Dense
 from linnet.formats.element import Element, Pattern, SparseScalar
@@ -23,6 +25,8 @@ OPERAND = "operand"
 
 CAPACITY = {THOUSANDS: 1 << 18, MILLIONS: 1 << 21}
 """How many components accumulate before they are merged for the first time, by kind."""
+SEARCHED = {THOUSANDS: 1 << 12, MILLIONS: 1 << 15}
+"""The same where each is looked for among them: of what is in a cache, and not in more memory."""
 
 
 def workspace_format(format: Format, ndim: int, kind: str, policy: Policy | None = None) -> Format:
@@ -32,8 +36,30 @@ def workspace_format(format: Format, ndim: int, kind: str, policy: Policy | None
     if kind in (DENSE, MAP):
         level: Level = SparseByteMap(leaf) if kind == DENSE else SparseHash(leaf)
         return Format((level,) * ndim + (leaf,), order)
-    chosen = policy or Coord(capacity=CAPACITY.get(kind))
-    return Format((SparseWorkspace(ndim, chosen, leaf), leaf), order)
+    return Format((SparseWorkspace(ndim, with_room(policy or Coord(), kind), leaf), leaf), order)
+
+
+def with_room(policy: Policy, kind: str) -> Policy:
+    """The policy with the capacity that this kind has, unless it has one of its own."""
+    appends = type(policy).insert is Policy.insert
+    capacity = (CAPACITY if appends else SEARCHED).get(kind)
+    if policy.capacity is not None or capacity is None:
+        return policy
+    return replace(policy, capacity=capacity)
+
+
+def is_open(format: Format) -> bool:
+    """Whether a tensor is a sparse workspace whose capacity is not given."""
+    level = format.levels[0]
+    return isinstance(level, SparseWorkspace) and level.policy.capacity is None
+
+
+def with_room_for(format: Format, kind: str) -> Format:
+    """A sparse workspace with the capacity that this kind has."""
+    level = format.levels[0]
+    assert isinstance(level, SparseWorkspace)
+    made = SparseWorkspace(level.n, with_room(level.policy, kind), format.leaf)
+    return Format((made, format.leaf), format.order, format.name)
 
 
 def rows_format(format: Format) -> Format:

@@ -32,6 +32,7 @@ MERGED, UNPACKED = "merged", "unpacked"
 """What becomes of a sparse vector that meets many rows."""
 
 _SOON = 1 << 14  # updates that are merged so fast that it does not matter how often
+_MOSTLY = 0.75  # elements for each of the updates that accumulate, where many do
 _ROOMY = 64  # a vector that is unpacked has at most so many elements for each that is looked up
 _TINY = 64  # a dense workspace that takes less of the second cache is for nothing
 
@@ -56,11 +57,12 @@ class Choice:
     target: tuple[loops.Expr, ...] = ()
     fills: tuple[tuple[str, Number], ...] = ()  # of tensors, if not 0
     operand: str | None = None  # whose values may be collected instead
+    named: bool = False  # its policy is, and only how many components are to accumulate is open
 
     @property
     def usual(self) -> str:
         """The kind where sizes are not known: dense for a vector, else sparse (WORK §6.2)."""
-        return DENSE if len(self.dims) == 1 else COORD
+        return DENSE if len(self.dims) == 1 and not self.named else COORD
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,12 +112,15 @@ def choose(
         return Chosen(choice.usual, "its size is known only while it runs")
     operands = sum(counts.values()) * (choice.itemsize + 4)
     costs = Costs(tuple(sizes), choice.itemsize, operands, at_hand or caches())
-    if sizes and sizes[0] <= always_dense(choice, costs.at_hand):
+    if sizes and not choice.named and sizes[0] <= always_dense(choice, costs.at_hand):
         return Chosen(DENSE, f"{costs.space} bytes are always at hand")
     found = sample.scaled(counted) if sample else None
     found = found or _expected(choice, costs.elements, shapes, counts, counted)
     if found is None:
         return Chosen(choice.usual, "the number of updates is not known")
+    if choice.named:
+        about = f"about {found.updates:.3g} updates of {found.places:.3g} elements"
+        return Chosen(_listed(found), about)
     return _cheapest(costs, found, counts.get(choice.operand) if choice.operand else None)
 
 
@@ -128,7 +133,7 @@ def _cheapest(costs: Costs, found: Sample, stored: int | None) -> Chosen:
     about = f"about {found.updates:.3g} updates in {costs.space} bytes"
     if dense <= listed:
         return Chosen(DENSE, f"{about}, where they are found faster than sorted")
-    return Chosen(_listed(found.updates), f"{about}, where they are sorted faster than found")
+    return Chosen(_listed(found), f"{about}, where they are sorted faster than found")
 
 
 def always_dense(choice: Choice | Unpacking, at_hand: Caches | None = None) -> int:
@@ -156,14 +161,17 @@ def _expected(
     return Sample((Group(updates, places, places, max(_steps(choice.around, shapes), 1.0)),))
 
 
-def _listed(updates: float) -> str:
-    """The kind of workspace that lists components, with room for about so many at once.
+def _listed(found: Sample) -> str:
+    """The kind of workspace that lists components, with room for as many as come.
 
-    Memory that is not written to costs nothing, so there may be too much of it.
+    Those that come at once need not be merged, and memory that is not written to costs nothing, so
+    that there may be too much of it. But where many of them meet, there would be more of them than
+    of the elements that come of them: room is made by and by.
     """
-    if updates <= _SOON:
+    most = min(found.updates, CAPACITY[MILLIONS])
+    if found.updates <= _SOON or found.places < _MOSTLY * most:
         return COORD
-    return THOUSANDS if updates <= CAPACITY[THOUSANDS] else MILLIONS
+    return THOUSANDS if found.updates <= CAPACITY[THOUSANDS] else MILLIONS
 
 
 def _unpacked_or_merged(choice: Unpacking, shapes: Shapes, counts: Counts) -> Chosen:

@@ -70,6 +70,12 @@ class Sample:
         total = sum(g.updates * g.weight for g in self.groups)
         return sum(g.updates * g.updates * g.weight for g in self.groups) / max(total, 1.0)
 
+    @property
+    def places(self) -> float:
+        """How many places they have, there."""
+        total = sum(g.updates * g.weight for g in self.groups)
+        return sum(g.places * g.updates * g.weight for g in self.groups) / max(total, 1.0)
+
     def scaled(self, updates: float | None) -> Sample:
         """The same of a workspace of which it is known how often it is updated."""
         if updates is None or len(self.groups) != 1 or self.groups[0].weight != 1:

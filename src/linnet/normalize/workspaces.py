@@ -15,8 +15,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import field, replace
 
-import numpy as np
-
 from linnet import loops
 from linnet.formats.format import Format
 from linnet.formats.insertion import COORD, DENSE, MAP, OPERAND, workspace_format
@@ -32,10 +30,10 @@ from linnet.normalize.counting import count_first
 from linnet.normalize.lifecycles import refused
 from linnet.normalize.refusals import can_merge, check_merging, left, not_declared, swapped
 from linnet.normalize.regroup import Regrouping, format_of, regrouping
+from linnet.normalize.rooms import choice_of
 from linnet.normalize.updates import (
     begins,
     common,
-    extents,
     goes_on,
     parts,
     paths,
@@ -357,11 +355,15 @@ class _Insertion:
         found = paths(stmt, self.tensor, ())
         reads = reads_between(parts(stmt), self.tensor)
         merged = not reads and can_merge([w for w, _ in found], declare.init, self.format)
-        if self.policy is not None and merged:
+        asked = self.policy if merged else None
+        if asked is not None and asked.capacity is not None:
             return COORD, "as was asked for"
-        choice = replace(self.choice(name, stmt, declare, outer), operand=operand)
+        named = asked is not None
+        choice = replace(self.choice(name, stmt, declare, outer), operand=operand, named=named)
         chosen = self.decide(choice)
         self.choices.append((choice, chosen.kind))
+        if named:
+            return chosen.kind, f"as was asked for; {chosen.why}"
         if not merged and chosen.kind not in (DENSE, OPERAND):
             return MAP, "its updates must meet what is there"
         return chosen.kind, chosen.why
@@ -370,21 +372,10 @@ class _Insertion:
         self, name: str, stmt: loops.Stmt, declare: loops.Declare, outer: tuple[str, ...]
     ) -> Choice:
         """What is known of a workspace inside some loops, and of its first update."""
-        write, path = paths(stmt, self.tensor, ())[0]
+        around = {index: self.around[index] for index in outer}
         modes = self.format.order[len(outer) :]
-        assert declare.dims is not None
-        return Choice(
-            name,
-            tuple(declare.dims[m] for m in modes),
-            np.dtype(self.format.dtype).itemsize,
-            extents(stmt, self.tensor),
-            rewrite_expr(write.value, self.stood_for),
-            outer,
-            tuple(extent for i in outer if (extent := self.around[i]) is not None),
-            (*outer, *path),
-            tuple(write.target.indices[m] for m in modes),
-            tuple((name, f.fill_value) for name, f in self.formats.items() if f.fill_value),
-        )
+        choice = choice_of(self.tensor, self.formats, modes, stmt, declare, around)
+        return replace(choice, name=name, value=rewrite_expr(choice.value, self.stood_for))
 
     def stood_for(self, expr: loops.Expr) -> loops.Expr | None:
         """What the user knows instead of a temporary."""
