@@ -11,6 +11,7 @@ among it. The sorted copy is never taken off. Linux only: the peak is read from 
 from __future__ import annotations
 
 import ctypes
+import re
 import subprocess
 import sys
 from collections.abc import Callable
@@ -26,8 +27,8 @@ from linnet.imp.merging import grown
 Pair = tuple[sp.csr_array, sp.csr_array]
 POLICIES = {"coord": ln.Coord(), "hash": ln.Hash(), "bucket": ln.Bucket()}
 _COMPONENT = 16  # bytes: the number of its coordinates, and a value
-_ID, _ENTRY, _HEAD = 8, 16, 8  # and of its own number, its entry in a table, and a head of that
-_FIRST = 1024  # components that accumulate at first
+_ID, _ENTRY, _HEAD = 8, 8, 8  # and of its own number, its entry in a table, and a head of that
+_FIRST = 1024  # components that accumulate at first, where few are expected
 _SMALL_PAGES = 41  # in Linux: PR_SET_THP_DISABLE
 
 
@@ -71,23 +72,27 @@ def products(A: sp.csr_array, B: sp.csr_array) -> np.ndarray:
     return np.repeat(columns.indices.astype(np.int64), counts) * B.shape[1] + j
 
 
-def most_at_once(keys: np.ndarray, policy: ln.Policy) -> int:
+def most_at_once(keys: np.ndarray, policy: ln.Policy, first: int) -> int:
     """How many components accumulate at most: batches as the workspace makes them."""
-    stored, most, room, at = np.empty(0, np.int64), 0, _FIRST, 0
-    share = round(256 * policy.growth)
+    _, places = np.unique(keys, return_inverse=True)
+    stored, seen = np.zeros(len(keys), bool), np.full(len(keys), -1)
+    share, room, most, at = round(256 * policy.growth), first, 0, 0
     while at < len(keys):
         end = min(at + room, len(keys))
-        found, first = np.unique(keys[at:end], return_index=True)
-        while policy.tabled and len(found) < room and end < len(keys):  # what is there is found
-            end = min(at + 2 * (end - at), len(keys))
-            found, first = np.unique(keys[at:end], return_index=True)
-        if len(found) > room:
-            end = at + int(np.sort(first)[room])
-            found = np.unique(keys[at:end])
+        while policy.tabled and end < len(keys):  # what has accumulated already takes no room
+            window = min(at + 2 * (end - at), len(keys))
+            here = places[at:window]
+            seen[here[::-1]] = np.arange(at, window)[::-1]  # where each came first
+            new = np.cumsum(seen[here] == np.arange(at, window))
+            end = at + int(np.searchsorted(new, room, "right"))
+            if end < window:
+                break
+        found = np.unique(places[at:end])
         most = max(most, len(found) if policy.tabled else end - at)
-        merged = np.union1d(stored, found)
-        room = max(room, grown(len(merged), _FIRST, share, len(merged) - len(stored)))
-        stored, at = merged, end
+        fresh = int(np.count_nonzero(~stored[found]))
+        stored[found] = True
+        total = int(np.count_nonzero(stored))
+        room, at = max(room, grown(total, first, share, fresh)), end
     return most
 
 
@@ -95,6 +100,13 @@ def table(policy: ln.Policy, count: int) -> int:
     """Bytes of the numbers and the table of a policy for so many components."""
     heads = count if isinstance(policy, ln.Bucket) else 1 << (count - 1).bit_length()
     return _ID * count + (_ENTRY * count + _HEAD * heads if policy.tabled else 0)
+
+
+def capacity(kernel: ln.Kernel, *operands: ln.Tensor) -> int:
+    """How many components accumulate at first, as Linnet says."""
+    told = ln.explain(kernel, ln.empty_tensor(ln.CSR), *operands)["results"]
+    found = re.search(r"capacity=(\d+)", told)
+    return int(found[1]) if found else _FIRST
 
 
 def measure(name: str, kind: str) -> tuple[int, int, int]:
@@ -108,7 +120,10 @@ def measure(name: str, kind: str) -> tuple[int, int, int]:
     few = A[:50, :50]
     kernel(ln.empty_tensor(ln.CSR), ln.asarray(few).to(ln.CSC), ln.asarray(few))
     extra, result = beyond(lambda: kernel(ln.empty_tensor(ln.CSR), a, b))
-    return extra, result.nbytes, most_at_once(products(A, B), policy) if policy else 0
+    if not policy:
+        return extra, result.nbytes, 0
+    most = most_at_once(products(A, B), policy, capacity(kernel, a, b))
+    return extra, result.nbytes, most
 
 
 def row(name: str) -> str:

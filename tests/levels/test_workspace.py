@@ -151,7 +151,7 @@ def test_growth():
     """A share of what is stored, but at most eight times as much; nothing is less than before."""
     stored = (0, 100, 1000, 1 << 20)
     assert [grown(s, 1000, 256, s) for s in stored] == [1000, 1000, 8000, 9 << 17]
-    assert grown(1 << 20, 1000, 64, 1 << 20) == (1 << 17) + (1 << 18)
+    assert grown(1 << 20, 1000, 64, 1 << 20) == (1 << 15) + (1 << 18)
 
 
 def test_growth_where_few_are_new():

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from linnet.imp.build import Builder
 
 _FIRST = 1024  # components that accumulate, where nobody says how many
-_FEW = 1 << 14  # components that are copied, not swapped
+_FEW = 1 << 15  # components that are copied, not swapped
 _MOST = 1 << 40  # heads of a table
 
 
@@ -142,7 +142,7 @@ class Accumulation:
         if policy.tabled:
             slots, size = self.array("slots"), b.let("size", imp.maximum(self._heads(), v.heads))
             clear = imp.Fill(slots, imp.ZERO, size, imp.ZERO)
-            b.emit(imp.Grow(slots, size + v.capacity * 2))
+            b.emit(imp.Grow(slots, size + v.capacity * policy.entries))
             enlarge = imp.Block((clear, imp.Assign(v.heads, size)))
             larger = size > v.heads
             if policy.pipelined:  # a table that is in use stays as it is
@@ -319,7 +319,8 @@ class Accumulation:
     @property
     def table(self) -> imp.Expr:
         """How many words the table of the policy has."""
-        return self.v.heads + self.v.capacity * 2 if self.policy.tabled else imp.ZERO
+        words = self.v.heads + self.v.capacity * self.policy.entries
+        return words if self.policy.tabled else imp.ZERO
 
     # -- what is not to be trusted ---------------------------------------------------------------
 

@@ -88,7 +88,7 @@ class Pipeline:
             b.emit(imp.Grow(old, both * v.w), imp.Grow(old_val, both))
         given = (full, full_val, v.w, v.count, bits, to.array("run"), to.array("late"))
         merge = (order, slots, v.full_heads, old, old_val, v.stored, to.array("told"))
-        words = (v.full_heads + v.capacity * 2,) if to.guards else ()
+        words = (v.full_heads + v.capacity * self.policy.entries,) if to.guards else ()
         b.emit(imp.Spawn(self.task, b.call(self._stage, *given, *merge, *words)))
         b.emit(imp.Assign(v.count, imp.ZERO))
 

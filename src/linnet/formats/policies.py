@@ -15,7 +15,8 @@ A policy is a small class. Its codelets are ordinary Python functions that Linne
 
 The coordinates of component e are the words `crd[(base + e) * w + k]` with `k < w`; `order` and
 `spare` have room for all components and more. `slots` is a table of `size` heads, which are zero to
-begin with, and after them two words for each component.
+begin with, and after them some words for each component: two, if `entries` does not say another
+number. Until it sorts, a policy may use `order` as it likes.
 """
 
 from __future__ import annotations
@@ -94,6 +95,7 @@ class Policy:
     pipelined: bool = field(default=False, kw_only=True)
 
     tabled: ClassVar[bool] = True  # there is a table of heads and entries
+    entries: ClassVar[int] = 2  # words of the table for each component
     groups: ClassVar[bool] = False  # many components may be moved before they are sorted
     trusted: ClassVar[bool] = False  # the order that sort gives need not be looked at
     insert: ClassVar[Callable[..., int]] = staticmethod(append)
@@ -199,16 +201,17 @@ def insert_listed(
     """Look for a component in the list of its bucket; what is not found is put in front.
 
     Of a long list, the latest ones are looked at: the others are the same when they are sorted.
+    What comes next in a list is in `order`, which nobody else needs until they are.
     """
     head = bucket % size
     found, steps = slots[head], 0
     while found != 0 and steps < _FAR and compare(crd, base + found - 1, crd, base + e, w) != 0:
-        found = slots[size + 2 * found - 2]
+        found = order[found - 1]
         steps += 1
     if found != 0 and steps < _FAR:
         return found - 1
-    slots[size + 2 * e] = slots[head]
-    slots[size + 2 * e + 1] = head
+    order[e] = slots[head]
+    slots[size + e] = head
     slots[head] = e + 1
     return e
 
@@ -216,7 +219,7 @@ def insert_listed(
 def clear_listed(slots: Target, size: int, count: int) -> None:
     """Empty the lists that are in use."""
     for e in range(count):
-        slots[slots[size + 2 * e + 1]] = 0
+        slots[slots[size + e]] = 0
 
 
 def sort_buckets(
@@ -228,16 +231,18 @@ def sort_buckets(
         found, end = slots[head], out
         while found != 0:
             end += 1
-            found = slots[size + 2 * found - 2]
+            found = order[found - 1]
         most = max(most, end - out)
         if most > _FAR:
             break
         found = slots[head]
         for t in range(end - out):  # the latest comes first
-            order[end - 1 - t] = found - 1
-            found = slots[size + 2 * found - 2]
-        insertion_sort_ids(crd, w, base, out, end, order)
+            spare[end - 1 - t] = found - 1
+            found = order[found - 1]
+        insertion_sort_ids(crd, w, base, out, end, spare)
         out = end
+    for t in range(out):
+        order[t] = spare[t]
     if most > _FAR or not is_sorted(crd, w, base, count, order):
         sort_ids(crd, w, base, count, order, spare)
 
@@ -255,6 +260,7 @@ class Bucket(Policy):
     growth: float = field(default=_TABLED_GROWTH, kw_only=True)
 
     buckets: ClassVar[bool] = True
+    entries: ClassVar[int] = 1
     trusted: ClassVar[bool] = True
     insert: ClassVar[Callable[..., int]] = staticmethod(insert_listed)
     sort: ClassVar[Callable[..., None]] = staticmethod(sort_buckets)
@@ -309,6 +315,7 @@ class Hash(Policy):
     length: int | None = None
     growth: float = field(default=_TABLED_GROWTH, kw_only=True)
 
+    entries: ClassVar[int] = 1
     trusted: ClassVar[bool] = True
     insert: ClassVar[Callable[..., int]] = staticmethod(insert_hashed)
     sort: ClassVar[Callable[..., None]] = staticmethod(sort_hashed)

@@ -257,4 +257,4 @@ def grown(stored: int, first: int, share: int, fresh: int) -> int:
     time, there are few to come in between the others, and no more room is needed.
     """
     merged = min(stored, _FRESH * fresh)
-    return max(first, min(8 * stored, _ENOUGH + ((merged * share) >> 8)))
+    return max(first, min(8 * stored, ((_ENOUGH + merged) * share) >> 8))
