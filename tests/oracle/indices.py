@@ -63,10 +63,13 @@ class Indexing(Notebook):
                 yield combine(table.add, i, c)
             for c in range(1, r.low + 1):
                 yield combine(table.subtract, i, c)
-            yield combine(table.subtract, combine(table.subtract, self.anchors[dim], 1), i)
+            last = combine(table.subtract, self.anchors[dim], 1)
+            yield combine(table.subtract, last, i)
             yield combine(table.floor_divide, i, 2)
             for c in range(r.stride) if r.stride > 1 else ():
                 yield combine(table.add, combine(table.multiply, i, r.stride), c)
+            if r.stride > 1:
+                yield combine(table.subtract, last, combine(table.multiply, i, r.stride))
             for s in (s for s in mine if s is not r):
                 j = loops.Index(s.index)
                 yield combine(table.minimum, i, j)
@@ -116,6 +119,8 @@ class Indexing(Notebook):
                 combine(table.add, i, j),
                 combine(table.subtract, i, j),
                 combine(table.subtract, loops.Literal(c), i),
+                combine(table.subtract, loops.Literal(c + 2), combine(table.multiply, i, 2)),
+                combine(table.subtract, j, combine(table.multiply, i, c)),
                 combine(table.add, combine(table.multiply, i, 2), j),
             ]
         )

@@ -1,7 +1,7 @@
 """Tensors back to front: what a negative step reads, where a level is walked in one direction only.
 
-A dense level is read at any index. A list is not: it is turned around first, by a kernel that
-visits what is stored and no more.
+Most levels are read at any index, or walked from their end. One that is not is turned around first,
+by a kernel that visits what is stored and no more.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ def one_way(format: Format, mode: int) -> bool:
     """Whether the level that stores a dimension is walked from the first index to the last."""
     for number, level in enumerate(format.levels[:-1]):
         if mode in format.modes_of(number):
-            return not (level.full or level.covers or level.limit)
+            return not (level.full or level.takes(-1))
     return False
 
 

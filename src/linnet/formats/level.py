@@ -79,6 +79,12 @@ class Level:
     merges: ClassVar[bool] = False  # updates are combined with each other, in groups
     outermost: ClassVar[bool] = False  # stores the first dimensions of a tensor, and no others
 
+    def takes(self, factor: int, update: bool = False) -> bool:
+        """Whether a loop can walk along such a multiple of its index; a negative one, backward."""
+        if factor < 0:
+            return not (update or self.full) and (self.strided or self.sliced)
+        return factor == 1 or self.full or self.strided or (self.sliced and not update)
+
     @property
     def scattered(self) -> Level | None:
         """The level as it is written in any order, once the entries of each fiber are counted."""

@@ -145,7 +145,8 @@ class Stepper:
     `next` moves to the following chunk (None: `pos += 1`). A stepper that `covers` its dimension
     has no index outside its chunks; another is followed by fill. All chunks end before `stop`, or
     where that is None somewhere in the dimension. `reach` is the position of the last chunk that
-    follows the one at `pos` without fill between them, where a level can tell.
+    follows the one at `pos` without fill between them, where a level can tell. `before` is where
+    the chunk before the one at `pos` is, or `begin - 1`: with a `next`, what a walk backward needs.
     """
 
     pos: imp.Var
@@ -159,6 +160,7 @@ class Stepper:
     covers: bool = False
     stop: imp.Expr | None = None
     reach: imp.Expr | None = None
+    before: imp.Expr | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,6 +173,27 @@ class Jumper:
 Value: TypeAlias = Fill | Truth | Missing | Fiber
 Payload: TypeAlias = Value | Thunk | Switch
 Looplet: TypeAlias = Run | Lookup | Spike | Sequence | Switch | Thunk | Stepper | Jumper
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """A chunk as what it stores, from `left` on if there is fill before it, and code to find it."""
+
+    preamble: tuple[imp.Stmt, ...]
+    left: imp.Expr | None
+    stored: Looplet
+
+
+def piece_of(chunk: Looplet) -> Piece:
+    """The stored part of a chunk."""
+    match chunk:
+        case Thunk(preamble, body, ()):
+            inner = piece_of(body)  # type: ignore[arg-type]
+            return replace(inner, preamble=(*preamble, *inner.preamble))
+        case Sequence((Phase(stop, Run(fill)), Phase(None, stored))) if fill is FILL:
+            return Piece((), stop, stored)
+        case _:
+            return Piece((), None, chunk)
 
 
 Values = dict[str, imp.Expr]
@@ -231,6 +254,7 @@ def stepper_with(s: Stepper, values: Values) -> Stepper:
         s.covers,
         None if s.stop is None else substitute(s.stop, values),
         None if s.reach is None else substitute(s.reach, values),
+        None if s.before is None else substitute(s.before, values),
     )
 
 

@@ -66,6 +66,7 @@ class SparseCOO(Appended):
                 q, begin, end, last, Spike(inner), seek,
                 setup=(imp.Let(stop, alike),),
                 next=(imp.Assign(q, stop),),
+                before=b.call("run_begin", idx, begin, q),
             )  # fmt: skip
         return Jumper(stepper) if protocol == "gallop" else stepper
 

@@ -22,13 +22,14 @@ from linnet.imp.grouping import (
     sweep,
 )
 from linnet.imp.hashing import hash_find, hash_rehash
-from linnet.imp.searching import gallop, run_end, search
+from linnet.imp.searching import gallop, run_begin, run_end, search
 from linnet.imp.sorting import sort, sort_pairs
 from linnet.imp.translate import translate
 
 _ALL: tuple[object, ...] = (
     search,
     gallop,
+    run_begin,
     run_end,
     sort,
     sort_pairs,

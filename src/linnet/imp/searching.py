@@ -36,3 +36,11 @@ def run_end(idx: Ints, p: int, end: int) -> int:
     while q < end and idx[q] == idx[p]:
         q += 1
     return min(q, end)
+
+
+def run_begin(idx: Ints, begin: int, p: int) -> int:
+    """The first q < p of those that hold what idx[p - 1] does; below `begin` if p is there."""
+    q = p - 1
+    while q > begin and idx[q - 1] == idx[q]:
+        q -= 1
+    return q

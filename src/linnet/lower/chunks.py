@@ -15,13 +15,14 @@ from linnet import imp, loops
 from linnet.formats.looplets import (
     FILL,
     Looplet,
-    Phase,
+    Piece,
     Run,
     Sequence,
     Spike,
     Stepper,
     Switch,
     Thunk,
+    piece_of,
 )
 from linnet.imp.rewrite import substitute
 from linnet.imp.rewrite import walk as nodes
@@ -30,7 +31,6 @@ from linnet.lower.context import Context, Cursor
 from linnet.lower.region import Region, lower_at, lower_phases, lower_region
 from linnet.lower.shortcircuit import break_early
 from linnet.lower.walks import Walk, advance, again, at_fill, bounds, chunk_of, least, note, step
-from linnet.records import dataclass
 
 
 def walk_chunks(ctx: Context, r: Region, cursor: Cursor, s: Stepper, gap: Region) -> None:
@@ -143,27 +143,6 @@ def _to_boundary(ctx: Context, r: Region, runs: list[Walk], beyond: bool) -> imp
         ends = imp.TRUE if stop == w.last else imp.eq(w.last, stop)
         ctx.b.emit(*step(w, ends))
     return stop
-
-
-@dataclass(frozen=True, slots=True)
-class Piece:
-    """A chunk as what it stores, from `left` on if there is fill before it, and code to find it."""
-
-    preamble: tuple[imp.Stmt, ...]
-    left: imp.Expr | None
-    stored: Looplet
-
-
-def piece_of(chunk: Looplet) -> Piece:
-    """The stored part of a chunk."""
-    match chunk:
-        case Thunk(preamble, body, ()):
-            inner = piece_of(body)  # type: ignore[arg-type]
-            return replace(inner, preamble=(*preamble, *inner.preamble))
-        case Sequence((Phase(stop, Run(fill)), Phase(None, stored))) if fill is FILL:
-            return Piece((), stop, stored)
-        case _:
-            return Piece((), None, chunk)
 
 
 def _piece(ctx: Context, w: Walk) -> Piece:

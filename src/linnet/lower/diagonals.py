@@ -43,19 +43,22 @@ def along(
 def _without_point(stmt: loops.Stmt, index: str, inner: set[str]) -> loops.Stmt | None:
     """What is done at an index that follows from the loop's own, if it walks a list there."""
     place = point_of(stmt.extent) if isinstance(stmt, loops.Loop) else None
-    if place is None or affine_of(place, index, inner) is None:
+    affine = None if place is None else affine_of(place, index, inner)
+    if place is None or affine is None:
         return None
     assert isinstance(stmt, loops.Loop)
     mine = loops.Index(stmt.index)
     here = [(a, target) for a, target in accesses(stmt.body) if mine in a.indices]
-    if not here or any(target or not _is_walked(a, mine) for a, target in here):
+    if not here or any(target or not _is_walked(a, mine, affine[0]) for a, target in here):
         return None
     return substitute(stmt.body, {stmt.index: place})
 
 
-def _is_walked(access: loops.Access, index: loops.Index) -> bool:
+def _is_walked(access: loops.Access, index: loops.Index, factor: int) -> bool:
     """Whether an access is to a list that is there before the loop, at the index itself."""
     fiber = access.tensor
     first, *rest = access.indices
     alone = first == index and index not in rest
-    return isinstance(fiber, Fiber) and alone and not fiber.kind.full
+    if not isinstance(fiber, Fiber) or not alone or fiber.kind.full:
+        return False
+    return fiber.kind.takes(factor)

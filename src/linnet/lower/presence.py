@@ -69,6 +69,9 @@ def _emptied(ctx: Context, s: Stepper, present: imp.Var) -> Stepper:
     def rule(node: imp.Node) -> imp.Node | None:
         return end if node == s.end else None
 
+    def first(node: imp.Node) -> imp.Node | None:
+        return begin if node == s.begin else rule(node)
+
     return replace(
         s,
         begin=begin,
@@ -77,4 +80,5 @@ def _emptied(ctx: Context, s: Stepper, present: imp.Var) -> Stepper:
         setup=tuple(rewrite(let, rule) for let in s.setup),
         next=None if s.next is None else tuple(rewrite(a, rule) for a in s.next),
         reach=None if s.reach is None else rewrite(s.reach, rule),
+        before=None if s.before is None else rewrite(s.before, first),
     )

@@ -28,11 +28,15 @@ from linnet.records import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Stride:
-    """The coordinates `factor * i + shift`; where i may be below zero, it is `signed`."""
+    """The coordinates `factor * i + shift`; where i may be below zero, it is `signed`.
+
+    The `least` of the coordinates is 0, unless they are not those of a level.
+    """
 
     factor: int
     shift: imp.Expr
     signed: bool = False
+    least: imp.Expr = imp.ZERO
 
     def at(self, i: imp.Expr) -> imp.Expr:
         """The coordinate of an index."""
@@ -99,6 +103,9 @@ def _strided_entries(ctx: Context, s: Stepper, stride: Stride) -> Stepper:
 
     seek = substitute(s.seek.position, {target.name: stride.at(target)})
     following = s.pos + 1 if s.next is None else s.next[0].value
+    before: imp.Expr = ctx.b.call(last_multiple, idx, s.begin, s.pos, stride.factor, stride.shift)
+    if s.before is not None:
+        before = substitute(s.before, {s.pos.name: before + 1})
     return replace(
         s,
         begin=first(s.begin),
@@ -106,6 +113,7 @@ def _strided_entries(ctx: Context, s: Stepper, stride: Stride) -> Stepper:
         next=(imp.Assign(s.pos, first(following)),),
         seek=Seek(target, first(seek)),
         stop=None,
+        before=before,
     )
 
 
@@ -122,6 +130,14 @@ def next_multiple(idx: Ints[int], q: int, end: int, factor: int, shift: int) -> 
     return q
 
 
+def last_multiple(idx: Ints[int], begin: int, q: int, factor: int, shift: int) -> int:
+    """A codelet: the last entry before q at such a coordinate, or the place before the first."""
+    q -= 1
+    while q >= begin and (idx[q] - shift) % factor != 0:
+        q -= 1
+    return q
+
+
 def _strided_chunks(ctx: Context, s: Stepper, stride: Stride) -> Stepper:
     """Runs and blocks, without those that end before the next coordinate of the stride."""
     target, last = s.seek.target, stride.last(s.last)
@@ -130,7 +146,7 @@ def _strided_chunks(ctx: Context, s: Stepper, stride: Stride) -> Stepper:
         found = {s.pos.name: position, target.name: stride.at(index)}
         return substitute(s.seek.position, found)
 
-    start = stride.first(imp.ZERO) if stride.signed else imp.ZERO
+    start = stride.first(stride.least) if stride.signed else imp.ZERO
     return replace(
         s,
         begin=s.begin if stride.at(start) == imp.ZERO else sought(s.begin, start),

@@ -30,6 +30,7 @@ from linnet.lower.context import Context, Cursor, Site, targets
 from linnet.lower.expressions import LAZY, lower_expr, out_of_bounds
 from linnet.lower.presence import unfurl_present
 from linnet.lower.strides import Stride, strided
+from linnet.lower.turned import Turn, turned
 from linnet.normalize.affine import affine_of
 from linnet.normalize.simplify import simplify_expr
 from linnet.records import dataclass
@@ -42,8 +43,15 @@ def unfurl(ctx: Context, cursor: Cursor, index: imp.Var) -> Looplet:
     factor = affine[0]
     shift = lower_expr(ctx, simplify_expr(affine[1], ctx.facts), imp.INT)
     at: imp.Expr = index
-    if shift != imp.ZERO or factor > 1:
-        shift = shift if isinstance(shift, imp.Const | imp.Var) else ctx.b.let("shift", shift)
+    if not isinstance(shift, imp.Const | imp.Var):
+        shift = ctx.b.let("shift", value := shift)
+        ctx.known.introduce(shift, value)
+    turn = Turn(-factor, shift, cursor.fiber.dim)
+    if factor < 0:
+        at = turn.at(index)
+        ctx.begins[cursor] = turn.behind(cursor.fiber.dim)
+        ctx.ends[cursor] = turn.behind(imp.ZERO)
+    elif shift != imp.ZERO or factor > 1:
         at = index * factor + shift if factor > 1 else index + shift
         stride = Stride(factor, shift, signed=not ctx.known.at_most(imp.ZERO, index))
         ctx.begins[cursor] = stride.first(imp.ZERO)
@@ -55,7 +63,9 @@ def unfurl(ctx: Context, cursor: Cursor, index: imp.Var) -> Looplet:
         looplet = unfurl_present(
             ctx, cursor.fiber, lambda fiber: level.unfurl(ctx.b, fiber, at, cursor.protocol)
         )
-    if factor > 1:
+    if factor < 0:
+        looplet = turned(ctx, looplet, turn)
+    elif factor > 1:
         looplet = strided(ctx, looplet, stride)
     elif shift != imp.ZERO:
         looplet = shifted(looplet, shift)

@@ -15,9 +15,8 @@ from math import comb
 from linnet import imp, loops
 from linnet.algebra.table import logical_or
 from linnet.formats.fiber import Fiber
-from linnet.formats.looplets import Lookup, Looplet, Run, Sequence, Spike, Thunk
+from linnet.formats.looplets import Lookup, Looplet, Run, Sequence, Spike, Thunk, piece_of
 from linnet.loops.rewrite import rewrite_stmt
-from linnet.lower.chunks import piece_of
 from linnet.lower.context import Context, resolve
 from linnet.lower.presence import as_read, assign_if
 from linnet.lower.region import Region, lower_at, lower_region

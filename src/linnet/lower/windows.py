@@ -25,9 +25,9 @@ from linnet.formats.looplets import (
     Seek,
     Sequence,
     Stepper,
+    piece_of,
 )
 from linnet.imp.rewrite import substitute
-from linnet.lower.chunks import piece_of
 from linnet.lower.context import Context, Cursor, Mask, as_value, resolve
 from linnet.normalize.affine import affine_of
 from linnet.normalize.simplify import simplify_expr

@@ -10,7 +10,10 @@ Affine = tuple[int, loops.Expr]
 
 
 def affine_of(expr: loops.Expr, index: str, inner: set[str]) -> Affine | None:
-    """An index as a positive multiple of the loop's own, plus something known before the loop."""
+    """An index as a multiple of the loop's own, plus something known before the loop.
+
+    The multiple is positive, or taken from something: `n - 1 - i`, but not `-i`.
+    """
     factor = _multiple(expr, index)
     if factor:
         return factor, loops.Literal(0)
@@ -23,6 +26,8 @@ def affine_of(expr: loops.Expr, index: str, inner: set[str]) -> Affine | None:
         case loops.Call(function, (a, b)) if function.name == "subtract":
             if _multiple(a, index) and is_known(b, index, inner):
                 return _multiple(a, index), loops.Call(negative, (b,))
+            if _multiple(b, index) and is_known(a, index, inner):
+                return -_multiple(b, index), a
     return None
 
 

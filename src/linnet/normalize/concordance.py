@@ -195,8 +195,7 @@ def _walked_at(s: _Nest, index: loops.Expr, level: Level, update: bool) -> int:
     if deepest in s.left:
         return 0
     affine = affine_of(index, deepest, set())
-    strides = level.full or level.strided or (level.sliced and not update)
-    walks = affine is not None and (affine[0] == 1 or strides)
+    walks = affine is not None and level.takes(affine[0], update)
     return s.path.index(deepest) + 1 if walks else 0
 
 

@@ -87,6 +87,14 @@ def test_run_end(compiled, dtype):
     assert end_of(idx, 0, 2) == 2
 
 
+@pytest.mark.parametrize("dtype", WIDTHS)
+def test_run_begin(compiled, dtype):
+    begin_of = compiled("run_begin", f"{dtype}*", "int64", "int64")
+    idx = np.array([3, 3, 3, 5, 7, 7], dtype)
+    assert [begin_of(idx, 0, p) for p in range(7)] == [-1, 0, 0, 0, 3, 4, 4]
+    assert [begin_of(idx, 1, p) for p in (1, 2, 3)] == [0, 1, 1]
+
+
 @pytest.mark.parametrize("n", SIZES)
 @pytest.mark.parametrize("dtype", WIDTHS)
 def test_sort(compiled, dtype, n):
@@ -249,6 +257,7 @@ def test_groups(compiled, dtype):
 SIGNATURES = {
     "search": "idx* n n n",
     "gallop": "idx* n n n",
+    "run_begin": "idx* n n",
     "run_end": "idx* n n",
     "sort": "idx* n n",
     "sort_pairs": "idx* int64* n n",
