@@ -38,11 +38,13 @@ Ints: TypeAlias = NDArray[Any]
 
 
 @located
-def concat(arrays: Sequence[Array], /, *, axis: int | None = 0) -> Tensor:
+def concat(arrays: Sequence[Array] | Tensor, /, *, axis: int | None = 0) -> Tensor:
     """Arrays one after the other along a dimension; with None, of all elements in a row.
 
     The result has the format of the first sparse array, and its fill value.
     """
+    if isinstance(arrays, Tensor) and arrays.ndim and shape_of(arrays)[0]:
+        return _rows_joined(arrays, axis)
     given = [as_tensor(x) for x in arrays]
     if not given:
         raise FormatError("there is nothing to join")
@@ -66,6 +68,19 @@ def concat(arrays: Sequence[Array], /, *, axis: int | None = 0) -> Tensor:
         idx[d] = idx[d] + start
     coordinates = [np.concatenate([idx[m] for idx, _ in parts]) for m in range(len(shape))]
     return build(coordinates, np.concatenate([v for _, v in parts]), shape, format)
+
+
+def _rows_joined(x: Tensor, axis: int | None) -> Tensor:
+    """The rows of an array one after the other along one of their dimensions.
+
+    They may be more than can be made: the dimension in which they lie is put before that one.
+    """
+    if axis is None:
+        return api.shapes.reshape(x, (x.size,))
+    d = axis_number(axis, x.ndim - 1)
+    moved = x.permute((*range(1, d + 1), 0, *range(d + 1, x.ndim)))
+    shape = shape_of(moved)
+    return api.shapes.reshape(moved, (*shape[:d], shape[d] * shape[d + 1], *shape[d + 2 :]))
 
 
 def _check_shapes(given: list[Tensor], d: int) -> None:
@@ -98,8 +113,11 @@ def _same(a: Number | None, b: Number | None) -> bool:
 
 
 @located
-def stack(arrays: Sequence[Array], /, *, axis: int = 0) -> Tensor:
+def stack(arrays: Sequence[Array] | Tensor, /, *, axis: int = 0) -> Tensor:
     """Arrays of one shape along a new dimension."""
+    if isinstance(arrays, Tensor) and arrays.ndim and shape_of(arrays)[0]:
+        found = api.shapes.moveaxis(arrays, 0, axis)
+        return found.to(alike(arrays.contents().format, arrays.ndim))
     given = [as_tensor(x) for x in arrays]
     if not given:
         raise FormatError("there is nothing to join")
@@ -180,14 +198,19 @@ def tile(x: Array, repetitions: int | tuple[int, ...], /) -> Tensor:
 
 
 @located
-def vstack(arrays: Sequence[Array], /) -> Tensor:
+def vstack(arrays: Sequence[Array] | Tensor, /) -> Tensor:
     """Rows below rows; vectors are rows."""
+    if isinstance(arrays, Tensor) and arrays.ndim:  # rows that may be more than can be made
+        rows = api.shapes.reshape(arrays, (*shape_of(arrays), 1)) if arrays.ndim == 1 else arrays
+        return copy(rows) if rows.ndim == 2 else concat(rows)
     return concat([_as_rows(as_tensor(x)) for x in arrays], axis=0)
 
 
 @located
-def hstack(arrays: Sequence[Array], /) -> Tensor:
+def hstack(arrays: Sequence[Array] | Tensor, /) -> Tensor:
     """Columns beside columns; vectors one after the other."""
+    if isinstance(arrays, Tensor) and arrays.ndim:
+        return copy(arrays) if arrays.ndim == 1 else concat(arrays, axis=min(arrays.ndim - 2, 1))
     given = [as_tensor(x) for x in arrays]
     given = [api.shapes.reshape(x, (1,)) if x.ndim == 0 else x for x in given]
     return concat(given, axis=0 if given and given[0].ndim == 1 else 1)

@@ -253,6 +253,7 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "histogram": statistics.histogram,
     "inner": inner,
     "vdot": vdot,
+    "outer": lambda a, b: of_linnet("outer")(flat(a), flat(b)),
     "cross": lambda a, b, axis=-1: of_linnet("linalg").cross(a, b, axis=axis),
     "multi_dot": multi_dot,
     "norm": norm,

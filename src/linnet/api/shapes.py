@@ -238,9 +238,11 @@ def roll(x: Array, /, shift: Any, *, axis: Axes = None) -> Tensor:
     if axis is None:
         return reshape(roll(reshape(x, (-1,) if x.size else (0,)), shift, axis=0), shape_of(x))
     axes = [axis_number(a, x.ndim) for a in (axis if isinstance(axis, tuple) else (axis,))]
-    shifts = list(shift) if isinstance(shift, tuple | list) else [shift] * len(axes)
-    if len(shifts) != len(axes):
+    shifts = list(shift) if isinstance(shift, tuple | list) else [shift]
+    if len(shifts) != len(axes) and 1 not in (len(shifts), len(axes)):
         raise ShapeError(f"{len(shifts)} shifts do not go with {len(axes)} axes")
+    count = len(axes) if len(shifts) == 1 else len(shifts)
+    shifts, axes = (each * count if len(each) == 1 else each for each in (shifts, axes))
     total: dict[int, int] = {}
     for d, by in zip(axes, shifts, strict=True):
         total[d] = total.get(d, 0) + whole(by, "a shift")

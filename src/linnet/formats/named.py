@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import lru_cache
 
 from linnet.algebra.dtypes import Number, as_python
-from linnet.errors import FormatError
+from linnet.errors import FormatError, Location
 from linnet.formats.dense import Dense
 from linnet.formats.element import Element, Pattern
 from linnet.formats.format import Format
@@ -79,7 +79,7 @@ class Family:
     def __call__(self, ndim: int) -> Format:
         """The member with this many dimensions."""
         if not isinstance(ndim, int) or isinstance(ndim, bool) or ndim < 0:
-            raise FormatError(f"{self.name} takes a number of dimensions, not {ndim!r}")
+            raise _no_dimensions(self.name, ndim)
         # Leaves that compare equal may differ (0.0 and -0.0), so only the open one is remembered.
         return _open_member(self, ndim) if self.leaf is _OPEN else _member(self, ndim)
 
@@ -93,6 +93,16 @@ class Family:
 
     def __repr__(self) -> str:
         return self.name
+
+
+def _no_dimensions(name: str, given: object) -> FormatError:
+    """The error for what is no number of dimensions: often an array that is to have the format."""
+    array = f"ln.asarray(x, format=ln.{name})"
+    return FormatError(
+        f"{name} takes a number of dimensions, not {given!r}".partition("\n")[0],
+        at=Location.of_caller(),
+        hint=f"ln.{name}(2) is the format of matrices; an array becomes one of it by {array}",
+    )
 
 
 def _member(family: Family, ndim: int) -> Format:
