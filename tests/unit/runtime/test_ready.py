@@ -2,89 +2,26 @@
 
 from __future__ import annotations
 
-import pickle
 import threading
-from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 import pytest
 from tests.api.operands import MATRIX_FORMATS
-from tests.robustness.kernels import accumulate, passes
+from tests.robustness.kernels import accumulate
 from tests.unit.backend.harness import needs_cc
+from tests.unit.runtime.operations import OPERATIONS, forget, known, operands, told, values
 
 import linnet as ln
-from linnet import backend
-from linnet.errors import CacheError, ShapeError
+from linnet.errors import ShapeError
 from linnet.runtime import recall
-from linnet.runtime.memory import Memory
-from linnet.runtime.ready import Ready
 
 FORMATS = MATRIX_FORMATS | {"blocks": ln.BSR(2, 2)}
-OPERATIONS: dict[str, Callable[[Any, Any, Any], Any]] = {
-    "add": lambda a, b, x: a + b,
-    "multiply": lambda a, b, x: a * b,
-    "divide": lambda a, b, x: a / b,
-    "less": lambda a, b, x: a < b,
-    "twice": lambda a, b, x: a + a,
-    "negative": lambda a, b, x: -a,
-    "abs": lambda a, b, x: abs(a),
-    "root": lambda a, b, x: np.sqrt(a) if type(a) is np.ndarray else ln.sqrt(a),
-    "power of e": lambda a, b, x: np.exp(a) if type(a) is np.ndarray else ln.exp(a),
-    "product": lambda a, b, x: a @ b,
-    "vector": lambda a, b, x: a @ x,
-    "sum": lambda a, b, x: a.sum(),
-    "sum of columns": lambda a, b, x: a.sum(0),
-    "sum of rows": lambda a, b, x: a.sum(axis=-1),
-    "product of rows": lambda a, b, x: a.prod(1),
-    "max": lambda a, b, x: a.max(0),
-    "min": lambda a, b, x: a.min(),
-    "any": lambda a, b, x: a.any(1),
-    "all": lambda a, b, x: a.all(),
-    "rows": lambda a, b, x: a[1:3],
-    "both": lambda a, b, x: a[1:3, 0:2],
-    "none": lambda a, b, x: a[2:2],
-}
 
 
 @pytest.fixture(autouse=True)
 def _nothing_is_known(monkeypatch):
     """Every test begins as a process does."""
     forget(monkeypatch)
-
-
-def forget(monkeypatch) -> None:
-    memory: Memory[Any, Any] = Memory()
-    monkeypatch.setattr(recall, "KNOWN", memory)
-    monkeypatch.setattr("linnet.runtime.eager._known", memory.get)
-
-
-def known(conversions: bool = False) -> list[Ready]:
-    """What is ready; conversions, of which tests are full, only if they are asked for."""
-    ready = [(key, each) for key, each in recall.KNOWN._known.items() if isinstance(each, Ready)]
-    return [each for key, each in ready if (key[0] == "to") == conversions]
-
-
-def values(shape=(4, 4), seed=0, fill=0.0, dtype="float64") -> Any:
-    rng = np.random.default_rng(seed)
-    kept = rng.random(shape) < 0.4
-    return np.where(kept, rng.integers(1, 5, shape), fill).astype(dtype)
-
-
-def operands(format: Any, fill: float, dtype: str, size=4) -> tuple[Any, Any, Any]:
-    a, b = (
-        ln.asarray(values((size, size), s, fill, dtype), format=format, fill_value=fill)
-        for s in (1, 2)
-    )
-    return a, b, values((size,), 3, 0, dtype)
-
-
-def told(found: ln.Tensor) -> tuple[Any, ...]:
-    """Everything about a result but where it lies."""
-    dtypes = [array.dtype for array in found.buffers.values()]
-    named = (found.format, found.format.name, found.output_format, repr(found.fill_value))
-    held = (found.nnz, repr(found.to_numpy().tolist()))
-    return (*named, found.shape, found.dtype, found.signature, dtypes, *held)
 
 
 CASES = [(format, 0, "float64") for format in FORMATS]
@@ -294,76 +231,6 @@ def test_a_kernel_that_fails_leaves_it_to_the_general_way(name):
     assert a.contents().pins == 0
 
 
-@pytest.mark.parametrize(
-    "data",
-    [b"", b"junk", pickle.dumps(3), pickle.dumps((1, "f", b"")), pickle.dumps(("a", "b"))],
-    ids=["empty", "junk", "a number", "no recipe", "too short"],
-)
-def test_an_entry_that_cannot_be_read_is_none(data, monkeypatch):
-    a, _, x = operands(ln.CSR, 0, "float64")
-    expected = told(a @ x)
-    forget(monkeypatch)
-    a, _, x = operands(ln.CSR, 0, "float64")
-    genuine = backend.stored
-    asked = []
-
-    def damaged(key, options):
-        asked.append(key)
-        return data if key.startswith("operation") else genuine(key, options)
-
-    monkeypatch.setattr(backend, "stored", damaged)
-    assert told(a @ x) == expected
-    assert asked[0].startswith("operation matmul")
-
-
-def test_machine_code_that_cannot_be_linked_is_none(monkeypatch):
-    a, _, x = operands(ln.CSR, 0, "float64")
-    expected = told(a @ x)
-    forget(monkeypatch)
-    a, _, x = operands(ln.CSR, 0, "float64")
-    genuine = backend.stored
-
-    def cut(key, options):
-        data = genuine(key, options)
-        if data is None or not key.startswith("operation"):
-            return data
-        steps, ((symbol, code),) = pickle.loads(data)
-        return pickle.dumps((steps, [(symbol, code[:100])]))
-
-    monkeypatch.setattr(backend, "stored", cut)
-    assert told(a @ x) == expected
-
-
-@pytest.mark.parametrize("name", OPERATIONS)
-def test_levels_that_no_other_process_can_import_are_not_kept(name, tmp_path):
-    class Mine(ln.SparseList):
-        """Of a function that is running."""
-
-    values = np.arange(12.0).reshape(4, 3) % 3
-    a, x = ln.asarray(values, format=ln.Dense(Mine(ln.Element(0.0)))), np.ones(3)
-    b = ln.asarray(values + 1, format=ln.CSR)
-    if name == "product":
-        b = ln.asarray(values[:3], format=ln.CSR)
-    with ln.config(cache_dir=str(tmp_path)):
-        first, again = (told(OPERATIONS[name](a, b, x)) for _ in range(2))
-    assert first == again
-
-
-def test_without_a_cache():
-    a, _, x = operands(ln.CSR, 0, "float64")
-    with ln.config(cache=False):
-        first, second = told(a @ x), told(a @ x)
-    assert first == second
-
-
-def test_a_cache_that_cannot_be_used_is_told_with_the_line(tmp_path):
-    a, _, x = operands(ln.CSR, 0, "float64")
-    (tmp_path / "c").write_text("no folder")
-    with ln.config(cache_dir=tmp_path / "c"), pytest.raises(CacheError) as caught:
-        a @ x
-    assert caught.value.at.file == __file__
-
-
 def test_threads_that_read_what_another_writes():
     a = ln.asarray(np.eye(50), format="csr")
     x, ones = ln.asarray(np.zeros(50)), ln.asarray(np.ones(50))
@@ -388,21 +255,3 @@ def test_threads_that_read_what_another_writes():
         reader.join()
     assert not failed
     np.testing.assert_array_equal(x.to_numpy(), np.full(50, 300.0))
-
-
-PROGRAM = """
-A, B = (ln.asarray(matrix(20, seed), format='csr') for seed in (0, 1))
-x = np.ones(20)
-found = A @ x, A + B, A.sum(0), A.sum(), -A, A[2:9], A.max(1), ln.sqrt(A), A.to(ln.CSC)
-dense = [each.to_numpy() for each in found]
-import sys
-print('linnet.compiler' in sys.modules, 'llvmlite' in sys.modules, 'linnet.arrays' in sys.modules)
-print([float(np.abs(each).sum()) for each in dense])
-"""
-
-
-def test_a_process_whose_operations_are_known_imports_no_compiler(tmp_path):
-    first, again = (passes(PROGRAM, LINNET_CACHE_DIR=str(tmp_path / "c")) for _ in range(2))
-    assert first.splitlines()[0] == "True True True"
-    assert again.splitlines()[0] == "False False False"
-    assert again.splitlines()[1] == first.splitlines()[1]
