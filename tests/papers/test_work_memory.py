@@ -22,7 +22,8 @@ import linnet as ln
 from linnet.frontend.text import parse_text
 
 text = "ln.declare(w, 0, (1 << 20, 1 << 20))\\nfor t in ...:\\n    w[X[t], Y[t]] += v[t]"
-kernel, w = ln.Kernel(parse_text(text)), ln.empty_tensor(ln.workspace(2, ln.{policy}(capacity=1024)))
+kernel = ln.Kernel(parse_text(text))
+w = ln.empty_tensor(ln.workspace(2, ln.{policy}(capacity=1024)))
 rng = np.random.default_rng(0)
 X, Y = rng.integers(0, 1 << 20, (2, 1_000_000))
 v = np.ones(len(X))

@@ -19,10 +19,7 @@ from linnet.lower.context import Context
 def lower_expr(
     ctx: Context, expr: loops.Expr, dtype: str | None = None, stored: bool = False
 ) -> imp.Expr:
-    """The code of an expression, converted to `dtype` if one is given.
-
-    What is `stored` is written to memory, whatever it is.
-    """
+    """The code of an expression, as a `dtype` if one is given; it may be `stored` in any case."""
     found: imp.Expr
     match expr:
         case loops.Literal(value, None) if dtype == imp.BOOL:
