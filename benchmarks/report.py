@@ -71,7 +71,7 @@ def means(outcomes: list[Outcome]) -> list[str]:
 
 
 def markdown(outcomes: list[Outcome], figures: list[dict[str, object]]) -> str:
-    """Everything as a page of Markdown, for docs/performance.md."""
+    """Everything as a page of Markdown, for docs/performance."""
     rows = [HEAD, ("---", "---", *["---:"] * (len(HEAD) - 2)), *map(cells, outcomes)]
     table = ["| " + " | ".join(text.strip() for text in cells) + " |" for cells in rows]
     about = [f"* {key}: {value}" for key, value in machine().items()]

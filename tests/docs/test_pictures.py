@@ -58,4 +58,5 @@ def test_every_picture_is_on_the_page():
     assert sorted(shown) == sorted(SHOWN)
     others = {"scaling"}  # drawn by benchmarks, and on the page about performance
     assert {path.stem for path in FOLDER.glob("*.svg")} - others == set(SHOWN)
-    assert "(pictures/scaling.svg)" in (ROOT / "docs" / "performance.md").read_text("utf-8")
+    page = ROOT / "docs" / "performance" / "structures.md"
+    assert "(../pictures/scaling.svg)" in page.read_text("utf-8")
