@@ -158,9 +158,18 @@ def test_growth_where_few_are_new():
     """Then more room at once would hold what is there already."""
     assert [grown(1 << 20, 1000, 256, n) for n in (0, 1 << 10, 1 << 18)] == [
         1 << 17,
-        (1 << 17) + (1 << 12),
-        9 << 17,
+        (1 << 17) + (3 << 10),
+        (1 << 17) + (3 << 18),
     ]
+
+
+def test_growth_goes_on_where_all_are_new():
+    """An eighth of what is stored accumulates each time: what is merged again and again is not."""
+    stored, room, merged = 0, 1024, 0
+    while stored < 10**7:
+        stored, merged = stored + room, merged + stored + room
+        room = max(room, grown(stored, 1024, 32, room))
+    assert merged < 12 * stored
 
 
 @pytest.mark.parametrize("backend", ["llvm", "c"])

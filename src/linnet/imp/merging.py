@@ -21,7 +21,7 @@ Values = MutableSequence[float]
 Combine = Callable[[float, float], float]
 
 _ENOUGH = 1 << 17  # components that are merged at once, if there are so many already
-_FRESH = 4  # components that accumulate for each that was new the last time, at most
+_FRESH = 3  # components that accumulate for each that was new the last time, at most
 _NEAR = 8  # a run is merged one by one into an all array that is at most so many times as long
 
 
@@ -256,5 +256,5 @@ def grown(stored: int, first: int, share: int, fresh: int) -> int:
     come together to be worth it; a few are not worth a thought. Where few were `fresh` the last
     time, there are few to come in between the others, and no more room is needed.
     """
-    merged = min(stored, _FRESH * fresh)
-    return max(first, min(8 * stored, ((_ENOUGH + merged) * share) >> 8))
+    more = min((stored * share) >> 8, _FRESH * fresh)
+    return max(first, min(8 * stored, ((_ENOUGH * share) >> 8) + more))
