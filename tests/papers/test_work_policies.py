@@ -255,7 +255,7 @@ def told(kernel, args):
 
 @pytest.mark.parametrize(
     ("n", "stored", "capacity"),
-    [(1000, 100, None), (10_000, 40_000, 1 << 18), (100_000, 500_000, 1 << 21)],
+    [(1000, 100, None), (10_000, 40_000, 1 << 18), (100_000, 400_000, 1 << 21)],
 )
 def test_the_capacity_follows_the_number_of_updates(n, stored, capacity):
     """About stored² / n of them; so many accumulate that merging is seldom, and no more."""
@@ -281,7 +281,7 @@ def test_a_policy_that_is_named_gets_its_capacity_in_the_same_way(policy, some, 
     for n, stored, capacity in (
         (1000, 100, None),
         (10_000, 40_000, some),
-        (100_000, 500_000, many),
+        (100_000, 400_000, many),
     ):
         args = given(n, stored, ln.CSC, ln.CSR)
         assert told(way(policy), args) == repr(replace(policy, capacity=capacity))

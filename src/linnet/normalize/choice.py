@@ -32,8 +32,10 @@ MERGED, UNPACKED = "merged", "unpacked"
 """What becomes of a sparse vector that meets many rows."""
 
 _SOON = 1 << 14  # updates that are merged so fast that it does not matter how often
-_MOSTLY = 0.75  # elements for each of the updates that accumulate, where many do
+_MOSTLY = 0.75  # elements for each update, where all of them accumulate before they are sorted,
+_MANY_TIMES = 1.5  # and for each component, where millions accumulate again and again
 _ROOMY = 64  # a vector that is unpacked has at most so many elements for each that is looked up
+_HARDLY, _SMALL = 0.1, 1 << 16  # updates that cost nothing; bytes that are good for many more
 _TINY = 64  # a dense workspace that takes less of the second cache is for nothing
 
 
@@ -121,6 +123,8 @@ def choose(
     if choice.named:
         about = f"about {found.updates:.3g} updates of {found.places:.3g} elements"
         return Chosen(_listed(found), about)
+    if len(sizes) == 1 and found.updates < _HARDLY and costs.space <= _SMALL:
+        return Chosen(DENSE, f"hardly an update is expected, and {costs.space} bytes take any")
     return _cheapest(costs, found, counts.get(choice.operand) if choice.operand else None)
 
 
@@ -166,10 +170,12 @@ def _listed(found: Sample) -> str:
 
     Those that come at once need not be merged, and memory that is not written to costs nothing, so
     that there may be too much of it. But where many of them meet, there would be more of them than
-    of the elements that come of them: room is made by and by.
+    of the elements that come of them; and where not all fit, little is gained: room is made by and
+    by.
     """
-    most = min(found.updates, CAPACITY[MILLIONS])
-    if found.updates <= _SOON or found.places < _MOSTLY * most:
+    fits = found.updates <= CAPACITY[MILLIONS]
+    least = _MOSTLY * found.updates if fits else _MANY_TIMES * CAPACITY[MILLIONS]
+    if found.updates <= _SOON or found.places < least:
         return COORD
     return THOUSANDS if found.updates <= CAPACITY[THOUSANDS] else MILLIONS
 

@@ -21,6 +21,7 @@ from linnet.runtime.steps import Ints, Operand, Walk
 _UNEVEN = 16  # times the mean, and so many more: what no fiber has by chance
 _LINE = 64  # bytes that come from memory together
 _NEAR = 4  # places that lie in one of so many parts of all are near each other
+_MET = 32  # steps that update a place at most, as far as neighbours can tell
 _LARGEST = 2**62
 
 
@@ -129,8 +130,22 @@ def _all(walk: Walk, place: Ints, size: int, rows: int) -> Group:
     updates = float(walk.weight.sum()) * walk.every
     distinct = len(np.unique(place[counted]))
     places = min(_distinct(int(counted.sum()), distinct, updates), size)
+    places *= 1 - _met_before(walk, place)
     reach = _nearby(walk.pair, place, size // max(rows, 1), size)
     return Group(updates, places, places, 1.0, reach)
+
+
+def _met_before(walk: Walk, place: Ints) -> float:
+    """Which share of what a step updates the step before it has updated, too.
+
+    Of both, one in `every` update was looked at. Nothing is told of steps further away.
+    """
+    _, rank = np.unique(place, return_inverse=True)
+    number, first = walk.pair * (len(place) + 1) + rank, walk.weight > 0
+    one, next_one = np.unique(number[first]), np.unique(number[~first])
+    if not len(next_one):
+        return 0.0
+    return min(float(np.isin(next_one, one).mean()) * walk.every, 1 - 1 / _MET)
 
 
 def _nearby(pair: Ints, place: Ints, row: int, size: int) -> float:

@@ -134,7 +134,9 @@ AT_HAND = Caches(1 << 20, 1 << 25)
         (ALL, 100, 5000, DENSE),  # all places are used
         (ALL, 10**4, 10**4, COORD),  # ten thousand updates
         (ALL, 10**4, 4 * 10**4, THOUSANDS),
-        (ALL, 10**5, 5 * 10**5, MILLIONS),
+        (ALL, 10**5, 4 * 10**5, MILLIONS),  # all at once
+        (ALL, 10**5, 5 * 10**5, COORD),  # not all, and as many as there are elements
+        (ALL, 10**5, 10**6, MILLIONS),  # but of ten millions two are few
         (ALL, 10**5, 10**8, DENSE),  # ten updates to a place: the result is as large
         (ALL, 6000, 180_000, MILLIONS),  # a sixth of what lies beyond all caches
         (ALL, 5000, 290_000, DENSE),  # three quarters of it
@@ -199,6 +201,13 @@ def test_new_memory_costs():
     for n, stored, kind in ((10, 20, COORD), (10**7, 2 * 10**7, DENSE), (10**7, 20, COORD)):
         shapes, counts = {"A": (n, 1000), "B": (1000, 10**5)}, {"A": stored, "B": 10**4}
         assert choose(ROW, shapes, counts, at_hand=Caches(1 << 24, 1 << 28)).kind == kind
+
+
+def test_where_hardly_anything_is_expected_more_may_come():
+    """One used column has hundreds of updates in a few rows, where sizes alone say none."""
+    for columns, kind in ((4000, DENSE), (40_000, COORD)):
+        shapes, counts = {"A": (4000, 4000), "B": (4000, columns)}, {"A": 390, "B": 390}
+        assert choose(ROW, shapes, counts).kind == kind
 
 
 def test_the_size_of_caches_counts():

@@ -239,3 +239,16 @@ def test_rows_of_neighbouring_steps_are_compared_however_many_there_are():
         pair, second = np.arange(40) // 2, np.arange(40) % 2
         assert _nearby(pair, size // 3 + second, 1, size) == 5
         assert _nearby(pair, second * (size // 2), 1, size) == np.inf
+
+
+def test_neighbouring_steps_that_update_the_same_places():
+    """Of a finite-element matrix, nearly all that a column updates its neighbour updates, too."""
+    i = np.repeat(np.arange(3000), 24)
+    j = np.clip(i + np.tile(np.arange(-12, 12), 3000), 0, 2999)
+    A = sp.csr_array((np.ones(len(i)), (i, j)), shape=(3000, 3000))
+    A.sum_duplicates()
+    random = matrix(3000, 3000, A.nnz, 0)
+    for M, least, most in ((A, 0.02, 0.4), (random, 0.45, 1.0)):
+        operands = {"A": ln.asarray(M, format=ln.CSC), "B": ln.asarray(M, format=ln.CSR)}
+        _, found = seen(PRODUCT, "k, i, j", ln.CSR, **operands)
+        assert least <= found.places / found.updates <= most
