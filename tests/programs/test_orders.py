@@ -45,6 +45,8 @@ FOUR = {
     "CSF": ln.CSF(4),
     "CSF order": ln.CSF(4).with_order(3, 1, 0, 2),
     "COO": ln.COO(4),
+    "hashed": stack(ln.SparseHash(ln.SparseHash(ln.SparseHash(ln.SparseHash(E()))))),
+    "runs": stack(ln.Dense(ln.SparseList(ln.SparseList(ln.SparseRunList(E()))))),
     "workspace": ln.workspace(4),
     "DENSE": ln.DENSE(4),
 }
@@ -191,12 +193,13 @@ def test_truth_values(label):
 
 
 @pytest.mark.parametrize("label", MATRICES)
-def test_convolution_in_two_dimensions(label):
+@pytest.mark.parametrize("order", ["i, j, p, q", "p, q, i, j", "i, p, j, q", "p, i, q, j"])
+def test_convolution_in_two_dimensions(order, label):
     kernel = ln.Kernel(
         parse_text(
-            """
+            f"""
             ln.declare(C, 0, (9, 11))
-            for i, j, p, q in ...:
+            for {order} in ...:
                 C[i + p, j + q] += A[i, j] * B[p, q]
             """
         )
@@ -214,12 +217,13 @@ def test_convolution_in_two_dimensions(label):
 
 
 @pytest.mark.parametrize("label", TENSORS)
-def test_convolution_in_three_dimensions(label):
+@pytest.mark.parametrize("order", ["i, j, k, p, q, r", "p, i, q, j, r, k"])
+def test_convolution_in_three_dimensions(order, label):
     kernel = ln.Kernel(
         parse_text(
-            """
+            f"""
             ln.declare(C, 0, (6, 6, 6))
-            for i, j, k, p, q, r in ...:
+            for {order} in ...:
                 C[i + p, j + q, k + r] += A[i, j, k] * B[p, q, r]
             """
         )
@@ -268,12 +272,55 @@ def test_sum_with_a_transposed_operand(first, label):
         assert np.array_equal(found.to_numpy(), A + B.T)
 
 
-def test_band_where_it_fits():
-    A, B = np.diag([1.0, 2, 3, 4]) + np.diag([5.0, 6, 7], 1), np.diag([2.0, 3, 4, 5])
+@pytest.mark.parametrize("label", MATRICES)
+@pytest.mark.parametrize("format", [ln.CSR, ln.CSC, ln.DCSR], ids=lambda f: f.name)
+def test_a_matrix_times_its_transpose(format, label):
+    """The operand is read twice, by two names of its indices."""
+    A = data((9, 7), 4, 0.3)
     for order in itertools.permutations("ijk"):
+        kernel = kernel_of("C[i, j] += A[k, i] * A[k, j]", order)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", DiscordanceWarning)
-            C = kernel_of(PROGRAMS["product"][0], order)(
+            found = kernel(ln.empty_tensor(MATRICES[label]), ln.asarray(A, format=format))
+        assert np.array_equal(found.to_numpy(), A.T @ A), order
+
+
+BANDED = np.diag([1.0, 2, 3, 4]) + np.diag([5.0, 6, 7], 1), np.diag([2.0, 3, 4, 5])
+BANDS = {
+    "C[i, j] += A[i, k] * B[k, j]": "ik,kj->ij",
+    "C[j, i] += A[i, k] * B[k, j]": "ik,kj->ji",
+    "C[i, j] += A[k, i] * B[k, j]": "ki,kj->ij",
+    "C[i, j] += A[i, k] * B[k, l] * A[l, j]": "ik,kl,lj->ij",
+}
+
+
+@pytest.mark.parametrize("update", BANDS)
+def test_band_where_it_fits(update):
+    A, B = BANDED
+    text = BANDS[update]
+    expected = np.einsum(text, *((A, B, A)[: text.count(",") + 1]))
+    for order in itertools.permutations(sorted(set(text) & set("ijkl"))):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", DiscordanceWarning)
+            C = kernel_of(update, order)(
                 ln.empty_tensor(ln.BAND), ln.asarray(A, format=ln.CSR), ln.asarray(B, format=ln.CSR)
             )
-        assert np.array_equal(C.to_numpy(), A @ B)
+        assert np.array_equal(C.to_numpy(), expected), order
+
+
+def test_band_of_other_scatters():
+    """A sum with a transposed operand, and the larger one of products."""
+    A, B = (ln.asarray(x, format=ln.CSR) for x in BANDED)
+    programs = (
+        ("for i, j in ...:\n    C[i, j] = A[i, j] + B[j, i]", BANDED[0] + BANDED[1].T),
+        (
+            "for k, i, j in ...:\n    C[i, j] = max(C[i, j], A[i, k] * B[k, j])",
+            BANDED[0] @ BANDED[1],
+        ),
+    )
+    for text, expected in programs:
+        kernel = ln.Kernel(parse_text(f"C[...] = 0\n{text}"))
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", DiscordanceWarning)
+            found = kernel(ln.empty_tensor(ln.BAND), A, B)
+        assert np.array_equal(found.to_numpy(), expected)
