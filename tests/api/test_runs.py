@@ -1,4 +1,4 @@
-"""Arrays of runs joined, rolled and repeated: what they store decides the time, not their size."""
+"""Runs that are joined, rolled, flipped, repeated: what is stored decides the time, not size."""
 
 from __future__ import annotations
 
@@ -43,6 +43,7 @@ def test_vectors(level, fill):
             check(moves.tiled(x, times, 0), np.tile(a, times), x)
         for by in {0, 1, m - 1} if m else ():
             check(moves.rolled(x, by, 0), np.roll(a, by), x)
+            check(moves.flipped(x, 0), np.flip(a), x)
 
 
 @pytest.mark.parametrize("levels", PAIRS)
@@ -55,6 +56,7 @@ def test_matrices(levels):
     check(moves.joined([x, z], 0, x.format), np.concatenate([a, c], 0), x)
     for d in (0, 1):
         check(moves.rolled(x, 1, d), np.roll(a, 1, d), x)
+        check(moves.flipped(x, d), np.flip(a, d), x)
         check(moves.tiled(x, 3, d), np.concatenate([a] * 3, d), x)
 
 
@@ -69,6 +71,14 @@ def test_runs_of_billions(level):
     assert [float(joined[k]) for k in (0, n - 1, n, 2 * n, -1)] == [3, 3, 0, 3, 3]
     rolled = ln.roll(joined, 5)
     assert [float(rolled[k]) for k in (4, n + 4, n + 5, 2 * n + 5)] == [3, 3, 0, 3]
+    flipped = ln.flip(rolled)
+    assert [float(flipped[rolled.size - 1 - k]) for k in (4, n + 4, n + 5, 2 * n + 5)] == [
+        3,
+        3,
+        0,
+        3,
+    ]
+    assert (flipped.format, flipped.nnz) == (rolled.format, rolled.nnz)
     assert float(ln.sum(ln.tile(joined, (4,)))) == 3.0 * 2 * n * 4
 
 

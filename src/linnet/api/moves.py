@@ -143,7 +143,10 @@ def _tile(format: Format, d: int, fill: str) -> Kernel:
 
 def flipped(x: Tensor, d: int) -> Tensor:
     """With the order along dimension `d` reversed."""
-    y, last = readable(x), max(shape_of(x)[d] - 1, 0)
+    format, last = x.contents().format, max(shape_of(x)[d] - 1, 0)
+    if runs.has_runs(format):
+        return runs.written(_flip(format, d, repr(format.fill_value)), x, last)
+    y = readable(x)
     format = y.contents().format
     if last > _LONG * stored(y) and not is_full(format, d):  # places are more than entries
         return api.shapes.move(x, {d: lambda idx: last - idx})

@@ -73,8 +73,12 @@ def tiled(x: Tensor, times: int, d: int) -> Tensor:
 def rolled(x: Tensor, by: int, d: int) -> Tensor:
     """What is in the last `by` places of dimension `d` comes first, then the rest."""
     format, n = x.contents().format, shape_of(x)[d]
-    kernel = _beside(format, d, ("A", "A"), repr(format.fill_value))
-    return made(kernel, format, (x,), (), (_runs(x), *shape_of(x), n - by, by))
+    return written(_beside(format, d, ("A", "A"), repr(format.fill_value)), x, n - by, by)
+
+
+def written(kernel: Kernel, x: Tensor, *numbers: int) -> Tensor:
+    """What a kernel makes of an array, in its shape and its format."""
+    return made(kernel, x.contents().format, (x,), (), (_runs(x), *shape_of(x), *numbers))
 
 
 def _runs(x: Tensor) -> int:

@@ -225,7 +225,7 @@ def flip(x: Array, /, *, axis: Axes = None) -> Tensor:
     axes = axis_numbers(axis, x.ndim)
     if is_dense(x.contents().format):
         return dense(np.flip(x.to_numpy(), axes))
-    if is_large(x):
+    if is_large(x) or is_long(x):
         return reduce(api.moves.flipped, axes, x) if axes else copied(x)
     shape = shape_of(x)
     return move(x, {d: lambda idx, n=shape[d]: n - 1 - idx for d in axes})
