@@ -52,16 +52,16 @@ def _skipping(loop: imp.While, names: Names) -> imp.While:
     """The same with a loop that skips what does not meet."""
     *lets, choice = loop.body.stmts
     assert isinstance(choice, imp.If)
-    read = {s.var.name: s.value for s in lets if isinstance(s, imp.Let)}
-    apart = imp.Binary("and", loop.cond, ~substitute(choice.cond, read), imp.BOOL)
-    new = {name: names.fresh(name) for name in read}
+    read: dict[str, imp.Expr] = {}
     known: dict[str, imp.Expr] = {}
     again: list[imp.Stmt] = []
     for let in lets:
         assert isinstance(let, imp.Let)
-        var = replace(let.var, name=new[let.var.name])
+        name = let.var.name
+        var = replace(let.var, name=names.fresh(name))
         again.append(imp.Let(var, substitute(let.value, known)))
-        known[let.var.name] = var
+        read[name], known[name] = substitute(let.value, read), var
+    apart = imp.Binary("and", loop.cond, ~substitute(choice.cond, read), imp.BOOL)
     skip = imp.While(apart, imp.Block((*again, *substitute(choice.orelse, known).stmts)))
     met = imp.If(loop.cond, imp.Block((*lets, *choice.then.stmts)), imp.EMPTY)
     return replace(loop, body=imp.Block((skip, met)))

@@ -13,7 +13,7 @@ from linnet.imp.simplify import simplify
 from linnet.imp.skip_ahead import skip_ahead
 from linnet.testing import dense
 
-I, J, Q, P, T = (imp.Var(name) for name in ("i", "j", "q", "p", "t"))
+I, J, K, Q, P, T = (imp.Var(name) for name in ("i", "j", "k", "q", "p", "t"))
 M, N = imp.Var("m"), imp.Var("n")
 IDX, JDX, OUT = imp.Buffer("idx", "int32"), imp.Buffer("jdx", "int32"), imp.Buffer("out", "int64")
 READ = (imp.Let(I, imp.widen(IDX[Q])), imp.Let(J, imp.widen(JDX[P])))
@@ -28,9 +28,13 @@ SHORT = imp.Store(OUT, I, OUT[I] + P)
 
 def kernel(met: imp.Stmt, *then: imp.Stmt) -> imp.Kernel:
     """Two lists, walked together; `met` is done where they meet."""
-    choice = imp.If(imp.eq(I, J), imp.Block((met, *BOTH)), imp.Block((*STEP, *then)))
+    return walked(READ, imp.If(imp.eq(I, J), imp.Block((met, *BOTH)), imp.Block((*STEP, *then))))
+
+
+def walked(read: tuple[imp.Stmt, ...], choice: imp.If) -> imp.Kernel:
+    """Two lists, walked together: what is read of them, and what is done then."""
     cond = imp.Binary("and", Q < M, P < N, imp.BOOL)
-    loop = imp.While(cond, imp.Block((*READ, choice)))
+    loop = imp.While(cond, imp.Block((*read, choice)))
     begin = (imp.Let(Q, imp.ZERO), imp.Let(P, imp.ZERO))
     argument = imp.Argument("A", (M, N), (IDX, JDX, OUT))
     return imp.Kernel("k", (argument,), imp.Block((*begin, loop, imp.Return(imp.ZERO))))
@@ -58,6 +62,21 @@ def test_the_same_is_met(first, second):
     check(made)
     assert result(made, first, second) == result(plain, first, second)
     assert result(simplify(made), first, second) == result(plain, first, second)
+
+
+def test_what_is_read_may_follow_from_what_is_read():
+    """The second list is one of `j - 1`, which is computed from what is stored."""
+    step = (
+        imp.Assign(Q, Q + imp.cast(I <= K, imp.INT)),
+        imp.Assign(P, P + imp.cast(K <= I, imp.INT)),
+    )
+    choice = imp.If(imp.eq(I, K), imp.Block((LONG, *BOTH)), imp.Block(step))
+    plain = walked((*READ, imp.Let(K, J - 1)), choice)
+    made = skip_ahead(plain)
+    assert made is not plain
+    check(made)
+    first, second = [0, 5, 9], [1, 2, 4, 6, 11]
+    assert result(made, first, second) == result(plain, first, second)
 
 
 def test_what_is_short_stays():
