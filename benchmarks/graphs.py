@@ -20,6 +20,7 @@ from benchmarks.peers import peer
 BAR = 0.9
 GRAPH = ln.Dense(ln.SparseList(ln.Pattern()))
 FRONTIER = ln.SparseByteMap(ln.Pattern())
+ROWS = ln.SparseList(ln.Pattern())
 PARENTS = ln.Dense(ln.Element(-1, "int32"))
 FLAGS = ln.Dense(ln.Element(False))
 LENGTHS = ln.Dense(ln.Element(0.0))
@@ -31,17 +32,18 @@ SMALL = 100_000  # edges: SciPy's Bellman-Ford relaxes all of them n times
 # are. A narrow step pushes along the `edges` that leave the frontier, which is a list (`now`), and
 # tests each. A wide one tests no edge, or pulls; nobody can foresee what it finds, so that all
 # vertices are looked at afterwards, in vectors, and the frontier is a flag for each (`here`).
-# A pull looks at all vertices, and from one that is not found at those up to the first that leads
-# to the frontier: of every count / edges one does, if they are as good as drawn by lot. `left`
-# leave the n * left / count vertices that are not found, so that a pull looks at n * left / edges.
-# An edge that is tested takes as long as four that are not, one that is pulled as long as two.
+# Both list the vertices whose edges they look at, by which their rows are asked for ahead; a push
+# in order keeps the last that leads to a vertex, and need not look at the others. A pull looks
+# at the edges of each up to the first that leads to the frontier: of every count / edges one does,
+# if they are as good as drawn by lot. `left` leave the n * left / count vertices that are not
+# found, so that a pull looks at n * left / edges. An edge that is tested takes as long as four that
+# are not, one that is pulled as long as two.
 @ln.kernel
 def search(P, A, AT, degrees, source, count, pulls):
     now = ln.temp(FRONTIER)
     new = ln.temp(FRONTIER)
     here = ln.temp(FLAGS)
     found = ln.temp(FLAGS)
-    toward = ln.temp(PARENTS)
     edges = ln.scalar(0)
     left = ln.scalar(0)
     wide = ln.scalar(False)
@@ -51,7 +53,6 @@ def search(P, A, AT, degrees, source, count, pulls):
     found[...] = False
     here[...] = False
     now[...] = False
-    pull[...] = False
     P[source[()]] = source[()]
     found[source[()]] |= True
     now[source[()]] |= True
@@ -62,48 +63,60 @@ def search(P, A, AT, degrees, source, count, pulls):
             break
         n = A.shape[0]
         new[...] = False
-        wide[...] = pull[()] or 3 * edges[()] > 2 * n
-        if not wide[()]:
+        if pull[()]:
+            waits = ln.temp(ROWS)
+            waits[...] = False
+            for k in ...:
+                if not found[k]:
+                    waits[k] = True
+            for k in ...:
+                if waits[k]:
+                    parent[...] = -1
+                    for j in ...:
+                        if here[ln.follow(j)] and AT[k, j]:
+                            parent[()] = ln.choose(-1)(parent[()], j)
+                    if parent[()] != -1:
+                        P[k] = parent[()]
+        elif wide[()]:
+            toward = ln.temp(PARENTS)
+            toward[...] = -1
+            front = ln.temp(ROWS)
+            front[...] = False
+            for j in ...:
+                if here[j]:
+                    front[j] = True
+            for j, k in ...:
+                if front[j] and A[j, k]:
+                    toward[k] = j
+            for k in ...:
+                P[k] = max(P[k], ln.where(found[k], -1, toward[k]))
+        else:
             for j, k in ...:
                 if now[j] and A[j, k] and not found[k]:
                     new[k] |= True
                     P[k] = max(P[k], j)  # any will do, and this one is found in any order
-            edges[...] = 0
-            for k in ...:
-                if new[k]:
-                    found[k] |= True
-                    edges[()] += degrees[k]
-        else:
-            if pull[()]:
-                for k in ...:
-                    if not found[k]:
-                        parent[...] = -1
-                        for j in ...:
-                            if here[ln.follow(j)] and AT[k, j]:
-                                parent[()] = ln.choose(-1)(parent[()], j)
-                        if parent[()] != -1:
-                            P[k] = parent[()]
-            else:
-                toward[...] = -1
-                for j, k in ...:
-                    if now[j] and A[j, k]:
-                        toward[k] = max(toward[k], j)
-                for k in ...:
-                    P[k] = max(P[k], ln.where(found[k], -1, toward[k]))
-            edges[...] = 0
+        edges[...] = 0
+        if wide[()]:
             for k in ...:
                 fresh = found[k] != (P[k] != -1)
                 here[k] = fresh
                 edges[()] += degrees[k] * fresh
             for k in ...:
                 found[k] = P[k] != -1
+        else:
+            for k in ...:
+                if new[k]:
+                    found[k] |= True
+                    edges[()] += degrees[k]
         left[()] -= edges[()]
         push = min(edges[()] + 2 * n, 4 * edges[()])
         pull[...] = pulls[()] and edges[()] * push > 2 * n * (edges[()] + left[()])
-        if pull[()] and not wide[()]:
+        was_wide = wide[()]
+        wide[...] = pull[()] or 3 * edges[()] > 2 * n
+        if wide[()] and not was_wide:
             for k in ...:
                 here[k] = new[ln.follow(k)]
-        if wide[()] and not pull[()]:
+        if was_wide and not wide[()]:
             for k in ...:
                 if here[k]:
                     new[k] |= True

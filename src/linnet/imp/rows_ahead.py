@@ -20,13 +20,12 @@ from dataclasses import replace
 
 from linnet import imp
 from linnet.imp.consecutive import Known, at
-from linnet.imp.effects import Effects, effects_of
+from linnet.imp.effects import Effects, breaks, effects_of
 from linnet.imp.fresh import fresh_names
 from linnet.imp.rewrite import rewrite_statements, walk
 from linnet.records import dataclass
 
 _AHEAD = 8  # entries: a row comes from memory while so many others are read
-_LEAVES = imp.Return | imp.Break | imp.Prefetch  # what ends a loop early, or has been done here
 
 
 def rows_ahead(kernel: imp.Kernel, known: Known) -> imp.Kernel:
@@ -71,7 +70,7 @@ class _Pass:
     def _asking(self, loop: imp.For, inner: imp.For, stop: imp.Expr) -> imp.Stmt | None:
         """The loop, in whose inner one each iteration asks for the rows of later ones."""
         rows = [*_rows(inner)]
-        if not rows or any(isinstance(n, _LEAVES) for n in walk(loop)):
+        if not rows or _may_end_early(loop) or breaks(inner.body):
             return None
         all_told, outside = self.effects.of(loop), self.effects.of(stop)
         used = {b.name for row in rows for b in (row.coordinates, row.pointers)} | outside.loads
@@ -94,6 +93,11 @@ class _Pass:
         soon = imp.Var(self.names.fresh("soon"))
         yield imp.Let(soon, imp.widen(imp.Load(row.pointers, nearer)))
         yield from (imp.Prefetch(buffer, soon) for buffer in row.read)
+
+
+def _may_end_early(loop: imp.For) -> bool:
+    """Whether some entries may not be visited, or are asked for already; a row may be left."""
+    return breaks(loop.body) or any(isinstance(n, imp.Return | imp.Prefetch) for n in walk(loop))
 
 
 def _rows(loop: imp.For) -> Iterator[_Row]:

@@ -59,6 +59,15 @@ block:
     )
 
 
+def test_a_row_may_be_left_and_the_entries_may_not():
+    """As a search leaves the row of a vertex: the next ones are visited all the same."""
+    stop = imp.If(VAL[P] > 0.5, imp.Block((imp.Break(),)), imp.EMPTY)
+    left = imp.For(P, ROW.start, ROW.stop, imp.Block((ADD, stop)))
+    assert show(asking(kernel(FIND, left)).body).count("prefetch") == 3
+    over = imp.If(K >= 3, imp.Block((imp.Break(),)), imp.EMPTY)
+    assert "prefetch" not in show(asking(kernel(FIND, over, left)).body)
+
+
 def test_fibers_that_do_not_follow_each_other_are_looked_at_alone():
     text = show(simplify(asking(kernel(FIND, ROW, stop=imp.widen(PTR[I]) + 3))).body)
     assert "    for i in range(0, n):\n        last: int64 = int64(ptr[i]) + 2\n" in text
