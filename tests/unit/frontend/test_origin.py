@@ -107,7 +107,9 @@ def test_a_program_is_made_when_it_is_asked_for(tmp_path, monkeypatch):
     assert again.program is again.program
 
 
-WORKSPACE = TEXT.replace("y[...] = 0", "w = ln.temp(ln.workspace(1))\n    w[...] = 0").replace(
+# with a capacity: one that statistics of operands give is asked for in each call
+LISTED = "w = ln.temp(ln.workspace(1, ln.Coord(capacity=64)))\n    w[...] = 0"
+WORKSPACE = TEXT.replace("y[...] = 0", LISTED).replace(
     "y[i] = x[i] * BY", "w[i] = x[i] * BY\n    y[...] = 0\n    for i in ...:\n        y[i] = w[i]"
 )
 
