@@ -287,6 +287,20 @@ def test_the_size_of_an_array_need_not_fit_a_number():
     assert float(x.min()) == -2.0
 
 
+@pytest.mark.parametrize("format", ["coo", "dcsr", "dcsc", "csf"])
+def test_places_that_exceed_64_bits_are_reshaped(format: str):
+    shape, last = (2**40, 2**40), 2**40 - 1
+    x = ln.tensor(([2**30, last], [3, last]), [1.0, 2.0], shape, format=format)
+    found = x.reshape((2**41, 2**39))
+    assert np.array(found.coords).tolist() == [[2**31, 2**41 - 1], [3, 2**39 - 1]]
+    assert found.data.tolist() == [1.0, 2.0]
+    found = x.reshape((2, 2**60, 2**19))
+    assert np.array(found.coords).tolist() == [[0, 1], [2**51, 2**60 - 1], [3, 2**19 - 1]]
+    odd = ln.tensor(([2**30], [3]), [1.0], (3**25, 2**40), format=format)
+    with pytest.raises(ShapeError, match="cannot be reshaped"):
+        odd.reshape((2**40, 3**25))
+
+
 @pytest.mark.parametrize("format", ["csr", "csc", "coo", "runs", "csf"])
 def test_positions_for_every_place(format: str, recwarn: Any):
     x, array = cube(format) if format == "csf" else matrix(format)

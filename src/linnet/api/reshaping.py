@@ -8,6 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import lru_cache
+from itertools import accumulate, pairwise
+from math import prod
+from operator import mul
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -29,12 +32,14 @@ from linnet.api.programs import (
     stored,
 )
 from linnet.api.storage import nothing, reshaped_alike
+from linnet.errors import ShapeError
 from linnet.formats.assemble import wrap
 from linnet.formats.format import Format
 from linnet.formats.level import APPEND
 from linnet.formats.named import recognize
 from linnet.formats.packing import index_dtype
 from linnet.formats.tensor import Tensor
+from linnet.formats.validate import LARGEST
 from linnet.runtime.straight import made
 
 if TYPE_CHECKING:
@@ -49,15 +54,18 @@ def reshaped(x: Tensor, shape: tuple[int, ...]) -> Tensor:
     wanted = reshaped_alike(x, shape)
     if not x.size:  # and yet there may be many empty rows
         return nothing(shape, wanted)
-    if is_stretched(x):
+    if is_stretched(x) and x.size <= LARGEST:
         return _folded(_flat(x), shape, wanted)
+    groups = _groups(shape_of(x), shape)
+    if any(_is_beyond(group, shape) for group in groups):
+        return reshaped(reshaped(x, _between(shape_of(x), shape)), shape)
     x = readable(x)
     format = x.contents().format
     if format.order != tuple(range(x.ndim)):
         x = x.to(coordinates(format))
         format = x.contents().format
     target = wanted if _takes_entries(listed(wanted)) else coordinates(wanted)
-    kernel = _reshape(format, len(shape), _groups(shape_of(x), shape), repr(format.fill_value))
+    kernel = _reshape(format, len(shape), groups, repr(format.fill_value))
     result = run(kernel, x, target, (), stored(x), *shape)
     return result if target == wanted else result.to(wanted)
 
@@ -85,6 +93,23 @@ def _groups(old: Sequence[int], new: Sequence[int]) -> tuple[Group, ...]:
                 b *= new[group[1][-1]]
         groups.append((tuple(group[0]), tuple(group[1])))
     return tuple(groups)
+
+
+def _is_beyond(group: Group, new: Sequence[int]) -> bool:
+    """Whether the places of a group that are computed, and taken apart, exceed 63 bits."""
+    olds, news = group
+    return len(olds) > 1 and len(news) > 1 and prod(new[m] for m in news) > LARGEST
+
+
+def _between(old: Sequence[int], new: Sequence[int]) -> tuple[int, ...]:
+    """A shape into which dimensions of one are split, and of which those of another are joined."""
+    ends = sorted({n for shape in (old, new) for n in accumulate(reversed(shape), mul, initial=1)})
+    if any(b % a for a, b in pairwise(ends)):
+        raise ShapeError(
+            f"an array of shape {tuple(old)} cannot be reshaped to {tuple(new)}",
+            why="the places of its elements do not fit 64 bits, and no dimension is split evenly",
+        )
+    return tuple(b // a for a, b in pairwise(ends))[::-1]
 
 
 @lru_cache(maxsize=256)
