@@ -119,3 +119,19 @@ def test_the_size_of_what_is_not_read(format: str):
     x, v = ln.asarray(values(3, 4), format=format), np.ones(2)
     assert ln.einsum("y[i] += x.shape[1] * v[i]", x=x, v=v).tolist() == [4, 4]
     assert int(ln.einsum("y = x.shape[0]", x=x)) == 3
+
+
+@pytest.mark.parametrize("format", FORMATS)
+def test_an_array_tells_whether_a_value_is_in_it(format: str):
+    x = ln.asarray(values(3, 4), format=format)
+    assert 5.0 in x
+    assert 0 in x
+    assert 3.0 not in x
+    assert np.nan not in x
+    assert "words" not in x
+
+
+def test_a_value_is_looked_for_among_what_is_stored():
+    assert 1.0 in vast(VAST, VAST)
+    assert 0.0 in vast(VAST)
+    assert 2.0 not in vast(VAST)

@@ -150,6 +150,10 @@ class Operators:
     def __iter__(self) -> Iterator[Tensor]:
         return of_api("calls.iterate")(self)  # type: ignore[no-any-return]
 
+    def __contains__(self, value: object, /) -> bool:
+        found: Any = self == value  # all at once: Python would compare row after row
+        return found is not False and bool(found.any())
+
     # -- methods ---------------------------------------------------------------------------------
 
     sum, prod, min, max, any, all = (
