@@ -125,6 +125,18 @@ def test_the_place_of_what_is_not_in_the_value_is_marked(text, message, mark):
 def test_an_equation_of_several_lines():
     got = ln.einsum("y[i] +=\n  A[i,\n    j] * c", A=A, c=2)
     np.testing.assert_array_equal(dense(got), 2 * X.sum(1))
+    got = ln.einsum("y[i] +=\n    A[i,j] * c\n    - A[i,j]\n", A=A, c=2)
+    np.testing.assert_array_equal(dense(got), X.sum(1))
+    with pytest.raises(LinnetError, match="has 1 index here") as caught:
+        ln.einsum("y[i] += A[i,j]\n    - A[i]", A=A)
+    *_, line, pointer = caught.value.why.splitlines()
+    assert line[pointer.index("^") :] == "A[i]"
+
+
+def test_a_part_of_an_operand_is_called_what_it_is():
+    with pytest.raises(LinnetError) as caught:
+        ln.einsum("y[i] = A[:,1:][i,j] * A[::-1][i,j]", A=A)
+    assert caught.value.message == "`j` is 2 in A[:, 1:][i, j] but 3 in A[::-1][i, j]"
 
 
 @pytest.mark.parametrize("count", [700, 4000])

@@ -52,7 +52,9 @@ class Read:
 def read(
     equation: str, tensors: tuple[str, ...], functions: tuple[tuple[str, object], ...]
 ) -> Read:
-    """The equation in a string."""
+    """The equation in a string, of one line or of several."""
+    if "#" not in equation:  # a comment would not end
+        equation = re.sub(r"\s", " ", equation)
     found = _EQUATION.fullmatch(equation)
     if found is None:
         raise unreadable(equation, "it is not of the form `C[i, j] += …`", 0)
@@ -192,9 +194,7 @@ class _Namer(ast.NodeTransformer):
         """Name the part whose elements are read."""
         match node.value:
             case ast.Subscript(ast.Name(tensor), index) if tensor in self.tensors:
-                name = f"{tensor}_{len(self.found) + 1}"
-                while name in self.tensors:
-                    name += "_"
+                name = ast.unparse(node.value)  # no name of Python's, and what an error shows
                 at = self.source.location(node.value)
                 self.found.append(Slice(name, tensor, tuple(self._index(index)), at))
                 node.value = ast.copy_location(ast.Name(name, ast.Load()), node.value)
