@@ -52,6 +52,7 @@ CASES = {
     "array_equiv": (lambda x, _: (np.array_equiv(x, x), np.array_equiv(x, x[:, :3])), M),
     "setxor1d": (lambda x, f: np.setxor1d(x, f([1.0, 77, 3])), V),
     "choose": (lambda x, _: np.choose(abs(x).astype(int) % 3, [x, x * 2, x * 0 + 5]), M),
+    "unique, axis": (lambda x, _: (np.unique(x, axis=0), np.unique(x, axis=None)), V),
     "trim_zeros": (lambda x, _: (np.trim_zeros(x), np.trim_zeros(x, "f")), Z),
     "trim_zeros, all": (lambda x, _: np.trim_zeros(x), Z * 0),
     "apply_over_axes": (lambda x, _: np.apply_over_axes(np.sum, x, [0, 1]), M),
@@ -116,6 +117,14 @@ def test_the_median_of_nothing_is_nan(median):
         np.quantile(x, 0.5, axis=1)
 
 
+def test_zeros_are_trimmed_along_all_dimensions():
+    framed = np.zeros((5, 6))
+    framed[1, 2], framed[3, 3] = 4.0, -1.0
+    for format in (ln.CSR, ln.COO, ln.CSR.with_fill(7.0)):
+        found = np.trim_zeros(ln.asarray(framed, format=format))
+        np.testing.assert_array_equal(found.to_numpy(), framed[1:4, 2:4])
+
+
 def test_what_is_refused():
     x = ln.asarray(V, format=ln.CSF(1))
     with pytest.raises(ValueError, match="vectors"):
@@ -130,6 +139,7 @@ def test_what_is_refused():
     ("change", "error"),
     [
         (lambda x: np.diag_indices_from(x), ValueError),
+        (lambda x: np.triu_indices_from(x[None]), ValueError),
         (lambda x: np.place(x, x > 1, []), ValueError),
         (lambda x: np.put(x, [x.size], [1.0]), IndexError),
         (lambda x: np.put(x, [-x.size - 1], [1.0]), IndexError),

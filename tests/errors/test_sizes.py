@@ -297,3 +297,10 @@ def test_too_many_cases(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "y[i] = ln.coalesce(A[~(i - 1)]" in text
     assert "The cases of each: `A[~(i - 1)]` 6, `A[i]` 2, `i < 3` 2" in text
     assert "temporary of its own" in text
+
+
+@pytest.mark.parametrize("make", [lambda: ln.eye(2**45), lambda: ln.linspace(0, 1, 2**45)])
+def test_memory_for_what_is_made_is_asked_for(make):
+    with pytest.raises(OutOfMemoryError) as caught:
+        make()
+    assert caught.value.at.file == __file__

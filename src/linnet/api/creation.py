@@ -30,6 +30,7 @@ from linnet.api.storage import (
 )
 from linnet.errors import ArgumentError, DTypeError, FormatError, RangeError, ShapeError
 from linnet.formats import construct
+from linnet.formats.assemble import enough_memory
 from linnet.formats.located import located
 from linnet.formats.named import CSR, DENSE, FormatLike, as_format
 from linnet.formats.tensor import Tensor
@@ -179,7 +180,7 @@ def linspace(
     for value in (start, stop):
         if not isinstance(value, int | float | complex | np.generic | np.ndarray | Tensor):
             raise ArgumentError(f"the ends are numbers, not {value!r}")
-    with np.errstate(all="ignore"):
+    with np.errstate(all="ignore"), enough_memory():
         found = np.linspace(start, stop, count, endpoint=endpoint, dtype=held)
     return _in_format(found, format)
 
@@ -221,7 +222,8 @@ def eye(
     check_device(device)
     rows, cols = check_shape((n_rows, n_rows if n_cols is None else n_cols))
     k, held = max(-rows, min(whole(k, "a diagonal"), cols)), canonical(_float(dtype))
-    i = np.arange(max(0, -k), max(min(rows, cols - k), max(0, -k)), dtype=np.int64)
+    with enough_memory():
+        i = np.arange(max(0, -k), max(min(rows, cols - k), max(0, -k)), dtype=np.int64)
     wanted = typed(as_format(CSR if format is None else format, 2), held, 0)
     if is_dense(wanted):
         return construct.asarray(np.eye(rows, cols, k, held), format=wanted)

@@ -43,7 +43,6 @@ _INSTEAD = {
     "savez": "ln.write(path, x)",
     "ix_": "x[rows][:, columns]",
     "apply_along_axis": "an @ln.kernel",
-    "unique": "np.unique(x.to_numpy(), axis=…)",
     "piecewise": "ln.where, or np.select",
 }
 

@@ -17,7 +17,7 @@ from linnet.algebra.dtypes import promote
 from linnet.api.dtypes import astype
 from linnet.api.indexing import positions
 from linnet.api.numpy_shapes import flat, of_linnet, select, unique
-from linnet.api.operands import as_array, as_tensor, axis_number, dtype_of, shape_of
+from linnet.api.operands import as_array, as_tensor, axis_number, axis_numbers, dtype_of, shape_of
 from linnet.api.programs import moving_kernel, nest, plus, readable, stored
 from linnet.api.storage import alike, densely, entries, typed
 from linnet.arrays import apply
@@ -198,14 +198,17 @@ def choose(a: Any, choices: Sequence[Any], mode: str = "raise") -> Any:
     return select([apply(table.equal, x, k) for k in range(n)], [as_array(c) for c in choices])
 
 
-def trim_zeros(filt: Any, trim: str = "fb") -> Any:
-    """A vector without the zeros at its ends."""
+def trim_zeros(filt: Any, trim: str = "fb", axis: Any = None) -> Any:
+    """An array without the zeros at the ends of some dimensions, or of all."""
     x = as_tensor(filt)
-    (places,), values = entries(x) if not x.fill_value else ([np.arange(x.size)], x.to_numpy())
-    kept = places[values != 0]
-    begin = kept.min(initial=x.size) if "f" in trim.lower() else 0
-    end = kept.max(initial=-1) + 1 if "b" in trim.lower() else x.size
-    return x[int(begin) : max(int(end), int(begin))]
+    places, values = entries(x) if not x.fill_value else (np.indices(shape_of(x)), x.to_numpy())
+    parts = [slice(None)] * x.ndim
+    for d in axis_numbers(axis, x.ndim):
+        kept, n = places[d][values != 0], shape_of(x)[d]
+        begin = int(kept.min(initial=n)) if "f" in trim.lower() else 0
+        end = int(kept.max(initial=-1)) + 1 if "b" in trim.lower() else n
+        parts[d] = slice(begin, max(end, begin))
+    return x[tuple(parts)]
 
 
 def apply_over_axes(func: Any, a: Any, axes: Any) -> Any:
@@ -234,6 +237,8 @@ def of_matrix(name: str) -> Callable[..., Any]:
             if len(shape) < 2 or len(set(shape)) > 1:
                 raise ShapeError(f"an array of shape {shape} has no diagonal from corner to corner")
             return np.diag_indices(shape[0], len(shape))
+        if len(shape) != 2:
+            raise ShapeError(f"a triangle is part of a matrix, and this has shape {shape}")
         return getattr(np, name)(shape[0], *k, **named, m=shape[1])
 
     return places

@@ -14,7 +14,7 @@ from linnet.api.indexing import positions
 from linnet.api.operands import as_array, as_tensor, axis_number, shape_of, whole
 from linnet.api.storage import DENSE_LIMIT
 from linnet.arrays import apply
-from linnet.errors import ShapeError
+from linnet.errors import ArgumentError, ShapeError
 
 
 def of_linnet(name: str) -> Any:
@@ -235,10 +235,15 @@ def unique(
     return_index: bool = False,
     return_inverse: bool = False,
     return_counts: bool = False,
+    axis: Any = None,
     *,
     equal_nan: bool = True,
 ) -> Any:
     """The values that occur, and what else is asked for of them. NaN is one value."""
+    if axis is not None and (axis_number(axis, as_tensor(ar).ndim), as_tensor(ar).ndim) != (0, 1):
+        raise ArgumentError(
+            "`np.unique` of a tensor takes no axis", hint="np.unique(x.to_numpy(), axis=…)"
+        )
     values, index, inverse, counts = of_linnet("unique_all")(ar)
     n = shape_of(values)[0]
     last = n - int(of_linnet("sum")(apply(table.not_equal, values, values))) if equal_nan else n
