@@ -235,7 +235,7 @@ _FEW = 1 << 15  # components from which on the sorted ones and the others exchan
 
 def accumulating(policy: ln.Policy, first: int, stored: int) -> int:
     """The bytes of the accumulation array, as large as it may become beside so many components."""
-    count = max(first, int(((1 << 17) + stored) * policy.growth))
+    count = max(first, (1 << 17) + stored if policy.growth else 0)
     return count * (_WORDS + (_SLOTS if policy.tabled else 0))
 
 

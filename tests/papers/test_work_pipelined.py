@@ -198,7 +198,7 @@ def test_an_order_that_is_none_on_another_thread():
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads /proc")
 @pytest.mark.parametrize("options", ["double_buffered=True", "pipelined=True"])
 def test_out_of_memory(options):
-    text = SCRIPT.replace("{policy}()", f"Hash({options})")
+    text = SCRIPT.replace("{policy}(", f"Hash({options}, ")
     command = [sys.executable, "-c", text]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
