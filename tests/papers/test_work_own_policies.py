@@ -168,12 +168,18 @@ class ClearsTooMuch(ln.Policy):
     clear = staticmethod(clears_too_much)
 
 
+class HashThatClearsTooMuch(ln.Hash):
+    clear = staticmethod(clears_too_much)
+
+
 ASTRAY = [ReadsBeyond, WritesBeyond, WritesCoordinates, NeverEnds, CallsItself, ClearsTooMuch]
+ASTRAY += [HashThatClearsTooMuch]
 
 
 @pytest.mark.parametrize("backend", ["llvm", "c"])
 @pytest.mark.parametrize("policy", ASTRAY)
 def test_a_policy_that_goes_beyond_its_arrays_is_stopped(policy, backend):
+    assert not policy.trusted  # or else it would end the process here
     X = np.arange(10)
     with ln.config(backend=backend):
         kernel = ln.workspace(2, policy())

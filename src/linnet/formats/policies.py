@@ -105,10 +105,15 @@ class Policy:
     buckets: ClassVar[bool] = False  # neighbours are in one bucket, if nothing else is said
 
     def __init_subclass__(cls) -> None:
-        """Read the codelets where they are written: later their text may have been replaced."""
+        """Read the codelets where they are written: later their text may have been replaced.
+
+        What is derived from a policy that is trusted is another one.
+        """
         for name in ("insert", "sort", "clear", "bucket"):
             if name in vars(cls) and getattr(cls, name) is not None:
                 source_of(plain(getattr(cls, name)))
+        if "trusted" not in vars(cls):
+            cls.trusted = False
 
     def __post_init__(self) -> None:
         for f in fields(self):
