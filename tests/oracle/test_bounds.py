@@ -10,7 +10,7 @@ from tests.oracle.meaning import Arguments, Expected, meaning
 from tests.oracle.programs import arguments, cases
 from tests.oracle.scopes import Case, Style
 
-from linnet.errors import IndexBoundsError
+from linnet.errors import FormatError, IndexBoundsError, LinnetError
 
 CARELESS = Style(operands=2, ndim=2, statements=2, terms=1, room=3, careless=True)
 
@@ -27,10 +27,11 @@ def test_bounds(data: st.DataObject) -> None:
     backends = data.draw(st.sampled_from(((), BACKENDS[:1], BACKENDS)))
     strict, lenient = outcome(subject, args, True), outcome(subject, args, False)
     event(f"strict: {strict is not None}, lenient: {lenient is not None}")
+    shapes = output_shapes(case, args)
     if strict is not None:
         check(subject, args, backends, strict)
-    elif lenient is None or refuses(subject, args, output_shapes(case, args)):
-        refused(subject, args, output_shapes(case, args), backends)
+    elif lenient is None or refusal(subject, args, shapes) is IndexBoundsError:
+        refused(subject, args, shapes, backends)
     else:
         check(subject, args, backends, lenient)
 
@@ -43,14 +44,15 @@ def outcome(subject: Subject, args: Arguments, strict: bool) -> dict[str, Expect
         return None
 
 
-def refuses(subject: Subject, args: Arguments, shapes: Shapes) -> bool:
-    """Whether an index out of bounds is noticed, by the code or by what is checked before it."""
+def refusal(subject: Subject, args: Arguments, shapes: Shapes) -> type[LinnetError] | None:
+    """What is noticed, by the code or by what is checked before it: perhaps first that a result has
+    no room for a second element."""
     try:
         subject.interpreted(args, shapes)
         subject.compiled(args, BACKENDS[0])
-    except IndexBoundsError:
-        return True
-    return False
+    except (IndexBoundsError, FormatError) as error:
+        return type(error)
+    return None
 
 
 def output_shapes(case: Case, args: Arguments) -> Shapes:
@@ -64,7 +66,8 @@ def output_shapes(case: Case, args: Arguments) -> Shapes:
 
 def refused(subject: Subject, args: Arguments, shapes: Shapes, backends: tuple[str, ...]) -> None:
     """Code in all forms refuses the arguments."""
-    assert refuses(subject, args, shapes), "an index out of bounds is used"
+    found = refusal(subject, args, shapes)
+    assert found is not None, "an index out of bounds is used"
     for backend in backends:
-        with pytest.raises(IndexBoundsError):
+        with pytest.raises(found):
             subject.compiled(args, backend)

@@ -54,3 +54,10 @@ def _signs(array: NDArray[Any]) -> NDArray[np.bool_]:
     """Of zeros, of both parts of complex numbers."""
     parts = (array.real, array.imag) if array.dtype.kind in "fc" else ()
     return np.array([np.signbit(part) & (part == 0) for part in parts])
+
+
+def test_complex_numbers_to_real_ones():
+    """The sign of a zero is that of the real part."""
+    A = ln.asarray(np.array([1 + 0j, complex(-0.0, 0.0), 0j]))
+    B = ln.empty_tensor(ln.CSF(1).with_dtype("float64").with_fill(0.0))
+    assert copy_kernel(A.format, B.format)(B, A).nnz == 2

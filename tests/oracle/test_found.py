@@ -264,3 +264,19 @@ def test_one_of_two_may_be_there(level, backend):
     with ln.config(backend=backend):
         found = f(ln.empty_tensor(format), *given, ln.asarray(np.zeros(9)))
     ln.testing.assert_equal(found, np.array([*a, 1.0, 0.0, 9.0, 9.0]))
+
+
+@pytest.mark.parametrize("outer", [ln.SparseInterval, ln.RunList, ln.SparseRunList])
+def test_the_diagonal_of_equal_rows_at_an_index_that_is_simplified(outer):
+    """What was walked for `A[i, i * 1]` was looked for as `A[i, i]`, and not found."""
+
+    @ln.kernel
+    def f(y, A):
+        y[...] = 0.0
+        for i in ...:
+            y[i] += A[i, i * 1]
+        return y
+
+    array = np.array([[0, 2.0, 3], [0, 2, 3], [0, 2, 3]])
+    A = ln.asarray(array, format=outer(ln.SparseList(ln.Element(0.0))))
+    assert f(ln.empty_tensor(ln.DENSE(1)), A).to_numpy().tolist() == [0, 2, 3]

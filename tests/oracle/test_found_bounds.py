@@ -238,3 +238,21 @@ def test_a_size_that_is_a_value_bounds_a_tensor_that_no_update_changes(n):
     else:
         with pytest.raises(IndexBoundsError, match="`w` leaves"):
             kernel(*args)
+
+
+@pytest.mark.parametrize("backend", ["llvm", "c"])
+def test_what_nobody_reads_is_refused_beyond_the_bounds_as_well(backend):
+    """An index that follows from that of a loop around was not looked at any more."""
+
+    @ln.kernel
+    def f(y, x):
+        w = ln.temp(ln.DENSE(1))
+        y[...] = 0.0
+        for i in range(x.shape[0]):
+            ln.declare(w, 0, (x.shape[0],))
+            w[i - 1] = x[i]
+            y[i] = 1.0
+        return y
+
+    with ln.config(backend=backend), pytest.raises(IndexBoundsError, match=r"`w` leaves"):
+        f(ln.empty_tensor(ln.DENSE(1)), np.ones(3))

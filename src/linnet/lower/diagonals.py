@@ -13,6 +13,7 @@ from linnet.loops.rewrite import accesses, point_of, rewrite_stmt, substitute, w
 from linnet.lower.context import Context, Cursor, Mask, cursors_of
 from linnet.lower.unfurl import Span, guard, unfurl
 from linnet.normalize.affine import affine_of
+from linnet.normalize.simplify import simplify_expr
 
 Walked = dict[Cursor, Looplet]
 
@@ -26,7 +27,7 @@ def along(
     """
     index = span.index.name
     inner = {n.index for n in walk(body) if isinstance(n, loops.Loop)}
-    found = rewrite_stmt(body, lambda s: _without_point(s, index, inner))
+    found = rewrite_stmt(body, lambda s: _without_point(ctx, s, index, inner))
     if found == body:
         return body, {}
     before = cursors_of(body, index)
@@ -40,13 +41,18 @@ def along(
     return found, walked
 
 
-def _without_point(stmt: loops.Stmt, index: str, inner: set[str]) -> loops.Stmt | None:
+def _without_point(
+    ctx: Context, stmt: loops.Stmt, index: str, inner: set[str]
+) -> loops.Stmt | None:
     """What is done at an index that follows from the loop's own, if it walks a list there."""
     place = point_of(stmt.extent) if isinstance(stmt, loops.Loop) else None
-    affine = None if place is None else affine_of(place, index, inner)
-    if place is None or affine is None:
+    if place is None:
         return None
     assert isinstance(stmt, loops.Loop)
+    place = simplify_expr(place, ctx.facts)  # as the body is, where what is walked is looked for
+    affine = affine_of(place, index, inner)
+    if affine is None:
+        return None
     mine = loops.Index(stmt.index)
     here = [(a, target) for a, target in accesses(stmt.body) if mine in a.indices]
     if not here or any(target or not _is_walked(a, mine, affine[0]) for a, target in here):

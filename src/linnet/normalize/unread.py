@@ -124,7 +124,8 @@ def _is_unread(name: str, stmt: loops.Stmt) -> bool:
     return True
 
 
-_AGREED = loops.Extent | loops.Literal | loops.Dimension | loops.Index | loops.Call
+_AGREED = loops.Extent | loops.Literal | loops.Dimension | loops.Call
+"""What the ends of loops are made of that are checked before the code runs."""
 
 
 def _is_plain(node: loops.Node) -> bool:

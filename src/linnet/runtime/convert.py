@@ -82,7 +82,7 @@ def _is_not(value: loops.Expr, fill: loops.Literal) -> loops.Expr:
     unequal = loops.Call(table.not_equal, (value, fill))
     if number != 0 or not isinstance(number, float):
         return unequal
-    sign = loops.Call(table.signbit, (value,))
+    sign = loops.Call(table.signbit, (loops.Call(table.real, (value,)),))
     unlike = loops.Call(table.logical_not, (sign,)) if np.signbit(number) else sign
     return loops.Call(table.logical_or, (unequal, unlike))
 
