@@ -193,3 +193,47 @@ def test_both_passes_find_the_same_values_to_be_the_fill(level):
     args = {"Y": ln.empty_tensor(ln.Dense(ln.Dense(level(ln.Element(0, "int64")))))}
     args["A"] = ln.asarray(np.array([2, 3]))
     check(Subject.of(f.program, args), args)
+
+
+def test_fill_values_are_not_stored_in_either_version_of_a_loop():
+    """A loop that is there for a sparse scalar that is its fill value, and for one that is not,
+    writes the same places in both: its workspace was copied with all that it does not hold."""
+
+    @ln.kernel
+    def f(y, A):
+        w = ln.temp(ln.SparseScalar(0))
+        ln.declare(y, 0.0, (A.shape[0], A.shape[1], A.shape[0]))
+        w[...] = 0
+        for i in range(A.shape[0]):
+            for j in range(A.shape[0]):
+                _x = w[()]
+                y[i, j, j] = 1.0
+            w[()] += 1
+        return y
+
+    y = f(ln.empty_tensor(ln.SparseList(ln.SparseCOO(2, ln.Element(0.0)))), np.ones((3, 3)))
+    assert y.nnz == 9
+
+
+@pytest.mark.parametrize("first", [True, False])
+def test_branches_that_write_each_others_places(first):
+    """What one of them writes as fill value, the other has written before."""
+
+    @ln.kernel
+    def f(y, A, c):
+        ln.declare(y, 0.0, (A.shape[0], A.shape[0]))
+        for i in range(A.shape[0]):
+            for j in range(A.shape[0]):
+                if c[i, j]:
+                    y[i, j] = A[i, j]
+                else:
+                    y[j, i] = A[i, j]
+        return y
+
+    A, c = np.array([[1.0, 2.0], [0.0, 3.0]]), np.array([[True, first], [not first, True]])
+    right = np.zeros((2, 2))
+    for i in range(2):
+        for j in range(2):
+            right[(i, j) if c[i, j] else (j, i)] = A[i, j]
+    y = f(ln.empty_tensor(ln.DENSE(2)), ln.asarray(A, format=ln.CSR), c)
+    assert np.array_equal(y.to_numpy(), right)

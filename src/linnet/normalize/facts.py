@@ -139,8 +139,8 @@ def _writes(
 def _look_for_later(stmt: loops.Stmt, seen: frozenset[str], later: set[str]) -> frozenset[str]:
     """Find tensors of which `=` may meet what was `seen` written since they were declared.
 
-    What one iteration of a loop writes, the next one sees, unless there is a single write: of that,
-    the indices say whether it meets an element twice. Gives what is seen afterwards.
+    What one iteration of a loop writes, the next one sees, unless all writes are to the same place:
+    of that, the indices say whether it meets an element twice. Gives what is seen afterwards.
     """
     match stmt:
         case loops.Assign(target, op):
@@ -158,8 +158,9 @@ def _look_for_later(stmt: loops.Stmt, seen: frozenset[str], later: set[str]) -> 
         case loops.Let(_, _, body):
             return _look_for_later(body, seen, later)
         case loops.Loop(_, _, body):
-            found = Counter(str(n.target.tensor) for n in walk(body) if isinstance(n, loops.Assign))
-            again = {name for name, count in found.items() if count > 1}
+            places = {(str(w.target.tensor), w.target.indices) for w, _ in _writes(body, {}, ())}
+            counts = Counter(name for name, _ in places)
+            again = {name for name, count in counts.items() if count > 1}
             return seen | _look_for_later(body, seen | again, later)
         case _:
             return seen
