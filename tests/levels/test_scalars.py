@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 import pytest
 from tests.levels.samples import agree
@@ -114,3 +116,19 @@ def test_what_it_is():
     assert s.format.describe() == "SparseScalar(2, 'int64')"
     with pytest.raises(FormatError, match="not both"):
         ln.scalar(0, sparse=True, short_circuit=True)
+
+
+@pytest.mark.parametrize("backend", ["llvm", "c"])
+@pytest.mark.parametrize("fill", [0.0, -0.0, 0j, complex(-0.0, 0.0), complex(0.0, -0.0)], ids=repr)
+def test_a_zero_of_the_other_sign_is_not_the_fill_value(backend, fill):
+    """As in conversions from NumPy: what is read keeps its sign, in every part."""
+    dtype = np.dtype(type(fill))
+    leaf = ln.SparseScalar(fill, dtype.name)
+    for parts in itertools.product((0.0, -0.0), repeat=2):
+        value = dtype.type(complex(*parts) if dtype.kind == "c" else parts[0])
+        s = ln.asarray(value, format=leaf)
+        with ln.config(backend=backend):
+            read = s.to(ln.Element(fill, dtype.name)).to_numpy()[()]
+        assert repr(read) == repr(value)
+        args = {"y": ln.empty_tensor(ln.DENSE(1)), "x": ln.asarray([1.0, -2.0]), "s": s, "t": s}
+        agree(combined, args, (backend,))

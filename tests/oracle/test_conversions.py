@@ -13,6 +13,7 @@ from tests.oracle.data import SIGNED, SMALL, WILD, recipes, square, tensors
 from tests.oracle.formats import READ, WRITTEN, formats
 
 import linnet as ln
+from linnet.algebra.dtypes import Number
 from linnet.algebra.exact import converter
 from linnet.formats.element import Pattern
 from linnet.runtime.convert import copy_kernel
@@ -26,7 +27,8 @@ def test_conversions(data):
     same = data.draw(st.booleans())
     target = data.draw(formats(ndim, WRITTEN, source.dtype if same else None))
     if same and not isinstance(target.leaf, Pattern) and data.draw(st.booleans()):
-        target = target.with_fill(source.fill_value)
+        fill = data.draw(st.sampled_from(_turned(source.fill_value)))
+        source, target = source.with_fill(fill), target.with_fill(fill)
     recipe = data.draw(recipes(source, data.draw(st.sampled_from((SMALL, WILD, SIGNED)))))
     subject = None
     for _ in range(2):
@@ -48,6 +50,15 @@ def test_conversions(data):
             f"B is {values}, should be {right}"
         )
         assert (_signs(values) == _signs(right)).all(), f"B is {values}, should be {right}"
+
+
+def _turned(fill: Number) -> tuple[Number, ...]:
+    """A fill value; a zero with other signs, too, on both sides: what is not stored has none."""
+    if fill != 0 or not isinstance(fill, float | complex):
+        return (fill,)
+    if isinstance(fill, float):
+        return fill, -0.0
+    return fill, complex(0.0, -0.0), complex(-0.0, 0.0)
 
 
 def _signs(array: NDArray[Any]) -> NDArray[np.bool_]:

@@ -6,6 +6,7 @@ raises or depends on the machine, these give what the compiled code gives.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from functools import wraps
 
@@ -59,6 +60,17 @@ def _argument(value: Number, dtype: str, wanted: str) -> object:
 def same(a: Number, b: Number | None) -> bool:
     """Whether two numbers are equal, NaN included; 0.0 and -0.0 are."""
     return b is not None and (a == b or (a != a and b != b))
+
+
+def identical(a: Number, b: Number) -> bool:
+    """Whether two numbers are the same to the last bit; 0.0 and -0.0 are not."""
+    if not same(a, b):
+        return False
+    parts = (a.real, b.real), (a.imag, b.imag)
+    return all(
+        p != p if q != q else p == q and math.copysign(1, p) == math.copysign(1, q)
+        for p, q in parts
+    )
 
 
 def quiet(function: Meaning) -> Meaning:

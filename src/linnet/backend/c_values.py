@@ -87,7 +87,8 @@ def assigned(s: Scope, e: imp.Expr, dtype: str) -> str:
 
 def _whole(value: bool | int | float | complex) -> bool:
     z = complex(value)
-    return z.imag == 0 and z.real.is_integer() and abs(z.real) < 2**31 and str(value)[0] != "-"
+    positive = math.copysign(1, z.real) > 0 and math.copysign(1, z.imag) > 0
+    return positive and z.imag == 0 and z.real.is_integer() and z.real < 2**31
 
 
 def _saturates(source: str, target: str) -> bool:

@@ -15,6 +15,7 @@ import numpy as np
 
 from linnet.algebra.derive import final
 from linnet.algebra.dtypes import concrete, kind, weak_dtype
+from linnet.algebra.exact import identical
 from linnet.algebra.function import Function
 from linnet.errors import DTypeError, InternalError, Location
 from linnet.formats.format import Format
@@ -197,7 +198,7 @@ class _Compiler:
             if not isinstance(at, tuple):
                 return at
             value = cell.values[at]
-            if scalar and same(value, cell.fill):
+            if scalar and identical(value, cell.fill):
                 return Structural(value)
             return value if cell.stored is None or cell.stored[at] else Structural(value)
 

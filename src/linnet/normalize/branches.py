@@ -6,12 +6,10 @@ known so, too; one that a stored value chooses is computed (docs/guide/functions
 
 from __future__ import annotations
 
-import math
 from dataclasses import replace
 
 from linnet import loops
-from linnet.algebra.dtypes import Number
-from linnet.algebra.exact import same
+from linnet.algebra.exact import identical
 from linnet.loops.types import Types, dtype_of
 from linnet.normalize.collapse import typed
 from linnet.normalize.known import INSIDE, data, is_of_indices, number
@@ -48,12 +46,3 @@ def _choice_of_indices(call: loops.Call) -> loops.Expr | None:
     if chosen == parts or call.function is INSIDE or not is_of_indices(cond):
         return None
     return loops.Call(call.function, (cond, *chosen))
-
-
-def identical(a: Number, b: Number) -> bool:
-    """Whether two numbers are the same to the last bit; 0.0 and -0.0 are not."""
-    if not same(a, b):
-        return False
-    if isinstance(a, complex) or isinstance(b, complex):
-        return repr(complex(a)) == repr(complex(b))
-    return a != a or math.copysign(1, a) == math.copysign(1, b)

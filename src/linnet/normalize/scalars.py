@@ -8,10 +8,10 @@ from __future__ import annotations
 from dataclasses import replace
 
 from linnet import loops
-from linnet.algebra.table import equal, isnan
 from linnet.formats.format import Format
 from linnet.loops.rewrite import accesses, block, map_stmts, substitute, walk
 from linnet.loops.types import dtype_of
+from linnet.loops.unlike import unlike
 from linnet.normalize.facts import Facts, facts_of
 from linnet.normalize.simplify import replace_reads, simplify
 
@@ -19,7 +19,7 @@ Formats = dict[str, Format]
 
 
 def specialize_scalars(program: loops.Program, formats: Formats) -> loops.Program:
-    """`if s[()] == fill: … else: …` around statements that read a sparse scalar and keep it.
+    """`if s[()] != fill: … else: …` around statements that read a sparse scalar and keep it.
 
     Needs: life cycles. Comes last, since the fill value is structural, and does not print as such.
     """
@@ -51,7 +51,8 @@ def _specialize(stmt: loops.Stmt, scalars: Formats, facts: Facts) -> loops.Stmt:
     fill = loops.Literal(format.fill_value, format.dtype, structural=True)
     then = simplify(replace_reads(stmt, {kept[0]: fill}), facts)
     then, orelse = (_specialize(s, others, facts) for s in (then, stmt))
-    return loops.If(_is_fill(kept[0], format), then, orelse)
+    other = unlike(loops.Access(kept[0], ()), loops.Literal(format.fill_value, format.dtype))
+    return loops.If(other, orelse, then)
 
 
 def _kept(stmt: loops.Stmt, scalars: Formats) -> list[str]:
@@ -64,11 +65,3 @@ def _kept(stmt: loops.Stmt, scalars: Formats) -> list[str]:
 
 def _changes_mode(node: loops.Node) -> bool:
     return isinstance(node, loops.Declare | loops.Freeze | loops.Thaw)
-
-
-def _is_fill(name: str, format: Format) -> loops.Expr:
-    value, fill = loops.Access(name, ()), format.fill_value
-    assert fill is not None
-    if fill != fill:
-        return loops.Call(isnan, (value,))
-    return loops.Call(equal, (value, loops.Literal(fill, format.dtype)))

@@ -22,6 +22,7 @@ from linnet.formats.format import Format
 from linnet.formats.from_numpy import differs
 from linnet.formats.named import COO, SCALAR, settle
 from linnet.formats.tensor import Tensor
+from linnet.loops.unlike import unlike
 from linnet.runtime.entries import sort_entries
 from linnet.runtime.kernel import Kernel
 from linnet.runtime.listing import relisting
@@ -39,7 +40,7 @@ def copy_kernel(source: Format, target: Format) -> Kernel:
     assert fill is not None
     literal = loops.Literal(fill, target.dtype)
     compares = _holds_all(source) and not _stores_all(target)
-    kept = (lambda value: _is_not(value, literal)) if compares else None
+    kept = (lambda value: unlike(value, literal)) if compares else None
     body = _copy(source, kept)
     code = loops.Block((loops.Declare("B", literal), body))
     return Kernel(loops.Program("convert", ("B", "A"), (), code, ("B",)))
@@ -66,25 +67,6 @@ def _stores_all(format: Format) -> bool:
 def _holds_all(format: Format) -> bool:
     """Whether fill values are among what a tensor holds."""
     return _stores_all(format) or any(level.covers for level in format.levels)
-
-
-def _is_not(value: loops.Expr, fill: loops.Literal) -> loops.Expr:
-    """`value != fill`, as `differs` has it of NumPy's arrays: NaN is NaN, and 0.0 is not -0.0."""
-    from linnet.algebra import table
-
-    number = fill.value
-    if isinstance(number, complex):
-        parts = (table.real, number.real), (table.imag, number.imag)
-        found = [_is_not(loops.Call(of, (value,)), loops.Literal(part)) for of, part in parts]
-        return loops.Call(table.logical_or, tuple(found))
-    if number != number:
-        return loops.Call(table.logical_not, (loops.Call(table.isnan, (value,)),))
-    unequal = loops.Call(table.not_equal, (value, fill))
-    if number != 0 or not isinstance(number, float):
-        return unequal
-    sign = loops.Call(table.signbit, (loops.Call(table.real, (value,)),))
-    unlike = loops.Call(table.logical_not, (sign,)) if np.signbit(number) else sign
-    return loops.Call(table.logical_or, (unequal, unlike))
 
 
 def convert(tensor: Tensor, format: Format) -> Tensor:
