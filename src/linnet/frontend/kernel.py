@@ -13,7 +13,6 @@ from linnet.frontend.origin import origin_of
 from linnet.options import current
 from linnet.runtime import kept
 from linnet.runtime.kernel import Kernel, too_deep
-from linnet.runtime.outline import Outline
 
 if TYPE_CHECKING:
     from linnet import loops
@@ -41,7 +40,7 @@ def kernel(function: FunctionType | None = None, /) -> Kernel:
             hint="write it with def, and put @ln.kernel directly above",
         )
     origin = origin_of(unwrap(function))
-    found = None if origin is None else kept.load(origin, current(), Outline)
+    found = None if origin is None else kept.load(origin, current(), kept.Outline)
     if found is None:
         made = Kernel(_read(function))
         made.origin = origin
@@ -52,7 +51,7 @@ def kernel(function: FunctionType | None = None, /) -> Kernel:
     return made
 
 
-def _remade(outline: Outline, function: FunctionType) -> loops.Program:
+def _remade(outline: kept.Outline, function: FunctionType) -> loops.Program:
     """The program that another process has read; read again if it cannot be made of its bytes."""
     return outline.program() or _read(function)
 

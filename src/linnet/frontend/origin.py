@@ -6,6 +6,7 @@ can be refused of it has not been. Where the code sees what has no text of its o
 
 from __future__ import annotations
 
+import linecache
 import sys
 from types import BuiltinFunctionType, CodeType, EllipsisType, FunctionType, ModuleType, NoneType
 
@@ -15,7 +16,6 @@ from linnet.algebra.function import Function
 from linnet.algebra.lookup import by_name
 from linnet.formats.contents import Signature
 from linnet.formats.format import Format
-from linnet.frontend.source import text_of
 from linnet.runtime import kept
 
 _NUMBERS = (bool, int, float, complex, str, NoneType, EllipsisType)
@@ -24,7 +24,7 @@ _OURS = frozenset(("linnet", "numpy", "math", "builtins"))  # whose versions are
 
 def origin_of(function: FunctionType) -> str | None:
     """All that tells programs of kernels apart, as another process would write it."""
-    code, text = function.__code__, text_of(function)
+    code, text = function.__code__, _text_of(function)
     if text is None or any(isinstance(const, CodeType) for const in code.co_consts):
         return None
     try:
@@ -42,6 +42,37 @@ def origin_of(function: FunctionType) -> str | None:
     place = (code.co_filename, code.co_firstlineno, function.__kwdefaults__, function.__defaults__)
     lines = (code.co_code.hex(), code.co_linetable.hex())
     return f"program {sys.version} {place!r} {parts!r} {lines!r} {told!r}\n{text}"
+
+
+def _text_of(function: FunctionType) -> str | None:
+    """The lines of a function, if they can be told by how far they are indented."""
+    file, first = function.__code__.co_filename, function.__code__.co_firstlineno - 1
+    linecache.checkcache(file)
+    lines = linecache.getlines(file, function.__globals__)
+    return block(lines[first:]) if lines[first:] else None
+
+
+def block(lines: list[str]) -> str:
+    """Decorators, the line that begins with `def`, and all lines that are indented more.
+
+    That is less than the function, and cannot be parsed, if what is in brackets or quotes is not
+    indented so; the tokenizer of Python, which knows, takes longer than all the rest.
+    """
+    margin = _indent(lines[0]) if lines else 0
+    defined = False
+    for count, line in enumerate(lines):
+        text = line.lstrip()
+        if not text or text[0] == "#" or _indent(line) > margin:
+            continue
+        if defined:
+            return "".join(lines[:count])
+        defined = text.startswith(("def ", "async "))
+    return "".join(lines)
+
+
+def _indent(line: str) -> int:
+    wide = line.expandtabs()
+    return len(wide) - len(wide.lstrip())
 
 
 def _told(value: object, names: tuple[str, ...]) -> str | None:

@@ -8,6 +8,7 @@ import linecache
 import types
 
 from linnet.errors import KernelSyntaxError, Location
+from linnet.frontend.origin import block
 from linnet.records import dataclass
 
 
@@ -45,7 +46,7 @@ def read(function: types.FunctionType) -> tuple[ast.FunctionDef, Source]:
     first = code.co_firstlineno - 1
     indented = "".join(lines[first : first + 1])[:1].isspace()
     try:
-        tree = _parsed(_block(lines[first:]), indented)
+        tree = _parsed(block(lines[first:]), indented)
     except (SyntaxError, ValueError):  # what is in brackets or quotes may begin anywhere
         try:
             tree = _parsed("".join(inspect.getblock(lines[first:])), indented)
@@ -58,40 +59,9 @@ def read(function: types.FunctionType) -> tuple[ast.FunctionDef, Source]:
     return _the_def(found, function, source), source
 
 
-def text_of(function: types.FunctionType) -> str | None:
-    """The lines of a function, if they can be told by how far they are indented."""
-    file, first = function.__code__.co_filename, function.__code__.co_firstlineno - 1
-    linecache.checkcache(file)
-    lines = linecache.getlines(file, function.__globals__)
-    return _block(lines[first:]) if lines[first:] else None
-
-
 def _parsed(text: str, indented: bool) -> ast.Module:
     """The tree; an indented function is below an `if`, so that its columns stay as they are."""
     return ast.parse(f"if 1:\n{text}" if indented else text)
-
-
-def _block(lines: list[str]) -> str:
-    """Decorators, the line that begins with `def`, and all lines that are indented more.
-
-    That is less than the function, and cannot be parsed, if what is in brackets or quotes is not
-    indented so; the tokenizer of Python, which knows, takes longer than all the rest.
-    """
-    margin = _indent(lines[0]) if lines else 0
-    defined = False
-    for count, line in enumerate(lines):
-        text = line.lstrip()
-        if not text or text[0] == "#" or _indent(line) > margin:
-            continue
-        if defined:
-            return "".join(lines[:count])
-        defined = text.startswith(("def ", "async "))
-    return "".join(lines)
-
-
-def _indent(line: str) -> int:
-    wide = line.expandtabs()
-    return len(wide) - len(wide.lstrip())
 
 
 def _the_def(

@@ -17,9 +17,8 @@ from linnet.formats.away import TAKEN, brought
 from linnet.formats.contents import NARROW, Contents
 from linnet.formats.spare import SPARE
 from linnet.formats.tensor import Tensor
-from linnet.records import dataclass
+from linnet.records import NamedTuple
 from linnet.runtime.handover import Result, is_long, lend, take_back, take_over
-from linnet.runtime.scratch import Scratch
 from linnet.runtime.sizes import Shapes, check_size
 
 if TYPE_CHECKING:  # nothing of the compiler is needed to call what is in the disk cache
@@ -27,13 +26,13 @@ if TYPE_CHECKING:  # nothing of the compiler is needed to call what is in the di
     from linnet.normalize.choice import Choice, Kinds, Unpacking
     from linnet.normalize.concordance import Warned
     from linnet.normalize.shape_checks import Check
+    from linnet.runtime.scratch import Scratch
 
 _NOT_RUN = -1  # the status of a kernel that was not run, or whose status an interrupt has lost
 _FRAMES = 4  # argument blocks that an entry remembers: loops swap a few tensors
 
 
-@dataclass(frozen=True, slots=True)
-class Frame:
+class Frame(NamedTuple):
     """The argument block for operands of certain sizes at certain places, to be copied.
 
     Results have their dimensions in it, and no memory yet.
@@ -45,9 +44,8 @@ class Frame:
     scratch: Scratch | None  # of temporaries, if there are any
 
 
-@dataclass(slots=True)
-class Entry:
-    """Machine code, and what to do before and after."""
+class Bound(NamedTuple):
+    """What of an entry stays as it is: a tuple, since a process waits for its definition."""
 
     name: str
     params: tuple[str, ...]
@@ -65,11 +63,16 @@ class Entry:
     fixed: bool  # sizes of results follow from shapes alone, and from no element
     choices: tuple[Choice | Unpacking, ...] = ()  # workspaces whose kind depends on sizes
     kinds: Kinds = ()  # the kind of each
-    told: tuple[Sequence[object] | None, Kinds] = (None, ())  # contents asked for last, the answer
-    frames: tuple[Frame, ...] = ()  # of the last few calls, which are often alike
     # up to which sizes of operands, by position and mode, workspaces stay as they are; None: never
     limits: tuple[tuple[int, int, int], ...] | None = None
     key: str = ""  # under which the machine code is kept
+
+
+class Entry(Bound):
+    """Machine code, and what to do before and after."""
+
+    told: tuple[Sequence[object] | None, Kinds] = (None, ())  # contents asked for last, the answer
+    frames: tuple[Frame, ...] = ()  # of the last few calls, which are often alike
 
     def run(
         self, tensors: Sequence[Tensor], held: Sequence[Contents | None], again: bool = False
@@ -172,7 +175,7 @@ class Entry:
         written = list(zip(self.results, sizes, at, strict=True))
         writes = tuple([w for w in written if w[0].position is not None])
         temporaries = tuple([(r, at) for r, _, at in written if r.position is None])
-        return Frame(known, block, writes, Scratch(temporaries) if temporaries else None)
+        return Frame(known, block, writes, _scratch(temporaries) if temporaries else None)
 
     def _outgrown(self, frame: Frame, block: array[int]) -> bool:
         """Whether a kernel asked for more elements than positions of 32 bits can tell apart."""
@@ -235,6 +238,12 @@ class Entry:
         from linnet.runtime.status import failure  # which most processes never need
 
         return failure(status, self.name, self.sites)
+
+
+def _scratch(temporaries: tuple[tuple[Result, int], ...]) -> Scratch:
+    from linnet.runtime.scratch import Scratch  # which most kernels have none of
+
+    return Scratch(temporaries)
 
 
 def kinds_for(

@@ -10,13 +10,18 @@ import pickle
 import struct
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from typing import TypeVar
+from importlib import import_module
+from typing import TYPE_CHECKING, TypeVar
 
 from linnet import backend
 from linnet.errors import CacheError, LinnetError
 from linnet.formats.contents import Signature
 from linnet.formats.format import Format
 from linnet.options import Options
+from linnet.records import NamedTuple
+
+if TYPE_CHECKING:
+    from linnet import loops
 
 T = TypeVar("T")
 Calls = tuple[Callable[[int], int], ...]
@@ -27,6 +32,28 @@ UNREADABLE = (
     pickle.UnpicklingError, struct.error, AttributeError, EOFError, ImportError, IndexError,
     KeyError, OSError, TypeError, ValueError, LinnetError,
 )  # fmt: skip
+
+
+class Outline(NamedTuple):
+    """A program as those see it who call what another process has compiled of it.
+
+    All of it is beside that, as bytes: it is made of them when somebody asks for it.
+    """
+
+    name: str
+    params: tuple[str, ...]
+    outputs: frozenset[str]  # parameters that are written
+    kept: frozenset[str]  # those of them that begin with what they held
+    text: str  # what tells it from other programs
+    data: bytes  # all of it
+
+    def program(self) -> loops.Program | None:
+        """The program; None if it names levels of a user that are elsewhere now."""
+        try:
+            found: loops.Program = pickle.loads(self.data)
+        except UNREADABLE:
+            return None
+        return found
 
 
 def load(key: str, options: Options, kind: type[T]) -> tuple[T, Calls] | None:
@@ -55,6 +82,16 @@ def store(key: str, options: Options, thing: object, machine_keys: Sequence[str]
         data = None if None in codes else pickled((thing, codes))
         if data is not None:
             backend.store(key, options, data)
+
+
+def text_of(program: loops.Program) -> str:
+    """What tells a program from others: its text, functions and levels of users in it."""
+    show = import_module("linnet.loops.printer").show
+    content = import_module("linnet.loops.functions").content
+    lines = [show(program), *content(program)]
+    for name, format in program.temporaries:
+        lines.append(f"{name}: {format.describe()} {format.fill_value!r} {stamps(format)}")
+    return "\n".join(lines)
 
 
 def told(signature: Signature) -> str:

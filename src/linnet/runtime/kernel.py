@@ -24,7 +24,7 @@ from linnet.formats.construct import asarray
 from linnet.formats.contents import Contents, Signature
 from linnet.formats.tensor import Tensor
 from linnet.options import current
-from linnet.runtime.failures import is_of_handler, mistake
+from linnet.runtime.kept import Outline, text_of
 from linnet.runtime.watch import WATCHED, note
 
 if TYPE_CHECKING:
@@ -34,7 +34,6 @@ if TYPE_CHECKING:
     from linnet.formats.policies import Policy
     from linnet.lower.program import Lowered
     from linnet.runtime.call import Entry
-    from linnet.runtime.outline import Outline
 
 
 Held = Sequence[Contents | None]
@@ -89,7 +88,7 @@ class Kernel:
     def text(self) -> str:
         """What tells the program from others, as another process would write it."""
         if self._text is None:
-            self._text = import_module("linnet.runtime.outline").text_of(self.program)
+            self._text = text_of(self.program)
         return self._text
 
     # -- calling ---------------------------------------------------------------------------------
@@ -231,10 +230,11 @@ class Kernel:
         except (LinnetError, MemoryError, Warning):
             raise
         except Exception as error:
-            if is_of_handler(error):
+            whose = import_module("linnet.runtime.failures")  # most processes never ask
+            if whose.is_of_handler(error):
                 raise
             formats = ", ".join(f"{s.format!r}" for s in signatures)
-            raise mistake(self.__name__, self.program.at, formats, error) from error
+            raise whose.mistake(self.__name__, self.program.at, formats, error) from error
         return entry
 
     # -- looking ---------------------------------------------------------------------------------

@@ -1,7 +1,7 @@
 """`Recalled`: a kernel for arguments of certain formats as another process has compiled it.
 
 It is known by the program as it was written, before the compiler completes it: to find it takes no
-more than its text (`runtime.outline`). Its own errors are never seen: `Kernel` then compiles, and
+more than its text (`kept.Outline`). Its own errors are never seen: `Kernel` then compiles, and
 calls again.
 """
 
@@ -14,11 +14,10 @@ from linnet.errors import LinnetError
 from linnet.formats.contents import Contents, Signature
 from linnet.formats.tensor import Tensor
 from linnet.options import current
-from linnet.records import NamedTuple, dataclass
+from linnet.records import NamedTuple
 from linnet.runtime import kept
 from linnet.runtime.call import Entry
 from linnet.runtime.handover import Result
-from linnet.runtime.outline import Outline
 from linnet.runtime.sizes import Shapes
 
 if TYPE_CHECKING:
@@ -41,7 +40,6 @@ class Plain(NamedTuple):
     key: str
 
 
-@dataclass(slots=True)
 class Recalled(Entry):
     """Machine code, and what to do before and after if nothing is wrong."""
 
@@ -111,7 +109,7 @@ def _keep_program(kernel: Kernel) -> None:
     data = kept.pickled(kernel.program)
     if data is not None:
         name, params = kernel.program.name, kernel.params
-        found = Outline(name, params, kernel.outputs, kernel.kept, kernel.text, data)
+        found = kept.Outline(name, params, kernel.outputs, kernel.kept, kernel.text, data)
         kept.store(kernel.origin, current(), found, ())
     kernel.origin = None
 

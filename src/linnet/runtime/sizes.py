@@ -12,19 +12,16 @@ from math import prod
 from linnet.errors import OutOfMemoryError, ShapeError
 from linnet.formats.contents import Contents
 from linnet.formats.format import Format
-from linnet.records import dataclass
+from linnet.records import NamedTuple
 
 Shapes = Sequence[Sequence[int]]
 Held = Sequence[Contents | None]
-Size = Callable[[Shapes, Held], int]
-"""From the arguments' shapes and contents to a size."""
 
 LARGEST = 2**63 - 1
 _MOST = 2**59  # elements of 16 bytes that 64 bits can count
 
 
-@dataclass(frozen=True, slots=True)
-class Axis:
+class Axis(NamedTuple):
     """The size that is a dimension of an argument, as most are."""
 
     position: int
@@ -33,6 +30,10 @@ class Axis:
     def __call__(self, shapes: Shapes, held: Held) -> int:
         """What it is for arguments of these shapes."""
         return shapes[self.position][self.mode]
+
+
+Size = Axis | Callable[[Shapes, Held], int]
+"""From the arguments' shapes and contents to a size."""
 
 
 def runs_of(format: Format) -> tuple[tuple[int, ...], ...]:

@@ -76,8 +76,7 @@ def specialize(
         }
         compiled = backend.build(lowered.kernel, key, options, meta)
     sites = tuple(_unpack_site(s, places) for s in compiled.meta["sites"])  # type: ignore[attr-defined]
-    entry = make_entry(kernel, normalized, arrays, compiled, sites, wide)
-    entry.key = key
+    entry = make_entry(kernel, normalized, arrays, compiled, sites, wide)._replace(key=key)
     asked = (signature.format for signature in signatures)
     others = [k for k, f in enumerate(asked) if f is not formats[kernel.program.params[k]]]
     return with_stand_ins(entry, tuple(others))

@@ -7,16 +7,13 @@ compared when they are there: then one of them is kept, or the first place where
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import fields
 
 from linnet.formats.buffers import GUARD
 from linnet.formats.contents import Contents
 from linnet.formats.tensor import Tensor
-from linnet.records import dataclass
 from linnet.runtime.call import Entry
 
 
-@dataclass(slots=True)
 class StandIns(Entry):
     """Machine code that writes other tensors in place of some of the outputs."""
 
@@ -42,5 +39,6 @@ def with_stand_ins(entry: Entry, others: tuple[int, ...]) -> Entry:
     """The entry, if some outputs have stand-ins one that knows of them."""
     if not others:
         return entry
-    parts = {field.name: getattr(entry, field.name) for field in fields(Entry)}
-    return StandIns(**parts, others=others)
+    made = StandIns(*entry)
+    made.others = others
+    return made

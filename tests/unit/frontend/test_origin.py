@@ -22,7 +22,7 @@ from linnet.frontend.origin import origin_of
 from linnet.frontend.parse import parse
 from linnet.options import current
 from linnet.runtime import kept
-from linnet.runtime.outline import Outline
+from linnet.runtime.kept import Outline
 
 TEXT = """import numpy as np
 import linnet as ln
