@@ -10,18 +10,27 @@ whether it is one.
 
 from __future__ import annotations
 
+import collections
 import dataclasses
-from collections import _tuplegetter  # type: ignore[attr-defined]
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import MISSING, Field, FrozenInstanceError
 from functools import cache
-from operator import attrgetter
+from operator import attrgetter, itemgetter
 from reprlib import recursive_repr
 from types import CodeType, FunctionType, MemberDescriptorType
 from typing import TYPE_CHECKING, Any
 
 Class = type[Any]
 Values = Callable[[Any], tuple[Any, ...]]
+
+
+def _by_position(k: int, doc: str) -> Any:
+    """What reads an element of a tuple by name, of public parts."""
+    return property(itemgetter(k), doc=doc)
+
+
+# The library's own way takes two thirds of the time; it is private, so it may be gone one day.
+_element = getattr(collections, "_tuplegetter", _by_position)
 
 
 class _Made:
@@ -93,7 +102,7 @@ class _Named(type):
         given = {field: body[field] for field in fields if field in body}
         if fields[len(fields) - len(given) :] != tuple(given):
             raise TypeError(f"{name}: a field without a default after one that has it")
-        made = {field: _tuplegetter(k, "") for k, field in enumerate(fields)}
+        made = {field: _element(k, "") for k, field in enumerate(fields)}
         made |= {"_fields": fields, "_field_defaults": given, "__match_args__": fields}
         made |= {"__slots__": (), "__new__": _new(name, fields, tuple(given.values()))}
         return type(name, (tuple,), _METHODS | body | made)

@@ -286,3 +286,15 @@ def test_named_tuples_are_those_of_the_standard_library():
 
             x: int = 1
             y: int
+
+
+def test_elements_have_names_without_what_is_private_to_the_library(monkeypatch):
+    monkeypatch.setattr(records, "_element", records._by_position)
+
+    class Point(records.NamedTuple):
+        x: int
+        y: int = 4
+
+    assert (Point(3).x, Point(3).y) == (3, 4)
+    with pytest.raises(AttributeError):
+        Point(1).x = 2
