@@ -20,7 +20,8 @@ def dense(operand: Operand) -> NDArray[Any]:
     contents = operand.contents()
     result = np.full(contents.shape, operand.fill_value, dtype=operand.dtype)
     coordinates, values = unpack(operand)
-    result[tuple(coordinates)] = values if operand.ndim else values[0]
+    if len(values):
+        result[tuple(coordinates)] = values if operand.ndim else values[0]
     return result
 
 

@@ -12,7 +12,17 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from linnet.api import assign, indexing, moves, picking, products, reshaping, shapes, small
+    from linnet.api import (
+        assign,
+        indexing,
+        moves,
+        picking,
+        products,
+        reshaping,
+        run_vectors,
+        shapes,
+        small,
+    )
 
 _MODULES = {
     "dtypes": "can_cast finfo iinfo isdtype result_type astype int8 int16 int32 int64 uint8 uint16 "
@@ -45,7 +55,7 @@ NAMES = {
     for name in names.split()
 } | {"bool": ("linnet.api.dtypes", "bool_")}
 SPACES = {"linalg": "linnet.api.linalg", "fft": "linnet.api.fft"}
-_PARTS = "assign indexing moves picking products reshaping shapes small".split()
+_PARTS = "assign indexing moves picking products reshaping run_vectors shapes small".split()
 
 
 def __getattr__(name: str) -> object:

@@ -131,7 +131,7 @@ def astype(x: Array, dtype: DType, /, *, copy: bool = True, device: object = Non
     with np.errstate(all="ignore"):
         values = values.astype(wanted)
         fill = np.asarray(contents.format.fill_value, held).astype(wanted).item()
-    if is_dense(contents.format) and fill != fill:
+    if is_dense(contents.format) and fill != fill and not contents.format.leaf.unstored:
         fill = 0
     format = typed(contents.format, wanted, as_python(fill, wanted))
     return wrap(format, contents.shape, [*indices, values])

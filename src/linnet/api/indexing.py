@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from copy import copy
 from functools import reduce
 from typing import Any, NamedTuple, TypeAlias
 
@@ -12,7 +13,7 @@ from numpy.typing import NDArray
 from linnet import api, arrays
 from linnet.api.operands import Array, as_tensor, axis_number, shape_of
 from linnet.api.picking import along, at_points, select
-from linnet.api.programs import coordinates, is_large
+from linnet.api.programs import coordinates, is_large, is_vast
 from linnet.api.single import element
 from linnet.api.storage import (
     alike,
@@ -44,6 +45,8 @@ _INTEGERS = {"i", "u"}
 
 def getitem(x: Tensor, key: object) -> Tensor:
     """What `x[key]` means, as in NumPy."""
+    if type(key) is Tensor and is_vast(key) and api.run_vectors.masks(x, key):
+        return api.run_vectors.masked(x, key)
     parts = normalized(key, shape_of(x))
     if all(isinstance(p, int | slice | None) for p in parts):
         return basic(x, parts)
@@ -225,6 +228,8 @@ def positions(given: NDArray[Any], n: int, d: int) -> Ints:
 def basic(x: Tensor, parts: tuple[Any, ...]) -> Tensor:
     """The part that integers, slices and None select."""
     parts = (*parts, *[_ALL] * (x.ndim - len(parts) + parts.count(None)))
+    if not parts:
+        return copy(x)
     if is_dense(x.contents().format):
         found = x.to_numpy()[parts]
         return dense(np.asarray(found))

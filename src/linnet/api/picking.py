@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from linnet import loops
+from linnet import api, loops
 from linnet.algebra.table import greater_equal
 from linnet.api.operands import shape_of
 from linnet.api.programs import (
@@ -19,6 +19,7 @@ from linnet.api.programs import (
     innermost,
     is_full,
     is_large,
+    is_vast,
     listed,
     moving_kernel,
     name_of,
@@ -49,6 +50,8 @@ def select(x: Tensor, positions: Ints, d: int) -> Tensor:
     contents = x.contents()
     if is_dense(contents.format):
         return dense(np.take(x.to_numpy(), positions, d))
+    if is_vast(x) and api.run_vectors.is_long_vector(x):
+        return api.run_vectors.picked(x, positions)
     held, n = stored(x), contents.shape[d]
     outermost = contents.format.order[0] == d
     if is_large(x) and (outermost or n <= _LONG * (held + len(positions))):

@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 
 from linnet import arrays
-from linnet.algebra.dtypes import Number
+from linnet.algebra.dtypes import Number, as_python
+from linnet.algebra.exact import same
 from linnet.api.storage import alike
-from linnet.formats.assemble import unpack
+from linnet.formats.assemble import unpack, unstored
 from linnet.formats.buffers import Buffer
 from linnet.formats.contents import Contents, Signature
 from linnet.formats.dense import Dense
@@ -22,17 +23,20 @@ _MANY = 1 << 14  # stored values: so many are not listed to find one
 
 
 def element(x: Tensor, index: tuple[int, ...]) -> Tensor:
-    """The element at an index that is in range, as a tensor without dimensions."""
+    """The element at an index that is in range, as a tensor without dimensions.
+
+    Where nothing is stored it is `Unstored`, as it was in the array.
+    """
     contents = x.shared()
     is_walked, format, dtype, signature = _layout(contents.signature)
     if is_walked:
         value = _located(contents, index)
     elif contents.nnz > _MANY or _is_vast(x):
-        found = arrays.view(x, index)
-        assert isinstance(found, Tensor)
-        return found
+        value = _computed(x, index)
     else:
         value = _listed(x, index)
+    if value is None:
+        return unstored(format.fill_value, str(format.dtype))  # type: ignore[arg-type]
     made = Tensor(format, (), (Buffer.borrow(np.array((value,), dtype)),))
     made.contents()._signature = signature
     return made
@@ -55,7 +59,7 @@ def _layout(held: Signature) -> tuple[bool, Format, np.dtype[Any], Signature]:
 
 
 def _located(contents: Contents, index: tuple[int, ...]) -> Number | None:
-    """Down the levels: a place in a dense one, a search in the list of a sparse one."""
+    """Down the levels: a place in a dense one, a search in a list; None if it fails."""
     format, p, arrays = contents.format, 0, iter(contents.arrays())
     for level, mode in zip(format.levels[:-1], format.order, strict=True):
         if level.full:
@@ -65,17 +69,36 @@ def _located(contents: Contents, index: tuple[int, ...]) -> Number | None:
         begin, end = int(ptr[p]), int(ptr[p + 1])
         p = begin + int(np.searchsorted(idx[begin:end], index[mode]))
         if p == end or idx[p] != index[mode]:
-            return format.fill_value
+            return None
     value: Number = next(arrays)[p].item()
     return value
 
 
 def _listed(x: Tensor, index: tuple[int, ...]) -> Number | None:
-    """Among all that is stored."""
+    """Among all that is stored; None if it is not."""
     coordinates, values = unpack(x)
     here = np.ones(len(values), bool)
     for idx, i in zip(coordinates, index, strict=True):
         here &= idx == i
     at = np.flatnonzero(here)
-    value: Number | None = values[at[0]].item() if len(at) else x.contents().format.fill_value
+    value: Number | None = values[at[0]].item() if len(at) else None
     return value
+
+
+def _computed(x: Tensor, index: tuple[int, ...]) -> Number | None:
+    """By a kernel; None if it reads another fill value where there is another."""
+    value, format = _read(x, index), x.contents().format
+    if not same(value, format.fill_value):
+        return value
+    if not format.leaf.arrays:  # a pattern is true where it stores something
+        return None
+    other = as_python(not format.fill_value, str(format.dtype))
+    contents = x.shared()
+    relabelled = Tensor(format.with_fill(other), contents.shape, contents.buffers)
+    return None if same(_read(relabelled, index), other) else value
+
+
+def _read(x: Tensor, index: tuple[int, ...]) -> Number:
+    found = arrays.view(x, index)
+    assert isinstance(found, Tensor)
+    return found.item()

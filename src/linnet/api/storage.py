@@ -56,6 +56,7 @@ def is_plain(format: Format) -> bool:
 @lru_cache(maxsize=1024)
 def alike(format: Format, ndim: int) -> Format:
     """The format of the same kind for `ndim` dimensions, in which any pattern can be stored."""
+    format = format.written if format.leaf.unstored else format
     inner, order = format.levels[:-1], tuple(range(ndim))
     if ndim == 0:
         return typed(Format((_OPEN,), ()), format.dtype, format.fill_value)

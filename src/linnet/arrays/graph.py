@@ -329,7 +329,8 @@ class _Fills:
                 return loops.Literal(value, None if dtype.startswith("weak") else dtype)
             case Leaf(tensor, _, dtype):
                 format = tensor.contents().format
-                if all(level.full for level in format.levels[:-1]):
+                whole = all(level.full for level in format.levels[:-1])
+                if whole and not format.leaf.unstored:
                     return self._anything(dtype)
                 return loops.Literal(as_python(format.fill_value, dtype), dtype, structural=True)
             case Position():

@@ -14,6 +14,7 @@ from dataclasses import field
 from linnet import loops
 from linnet.algebra.table import add, logical_or, multiply, subtract
 from linnet.arrays.nodes import Constant, Leaf, Map, Node, Position, Reduce, Take, View
+from linnet.arrays.scalars import nowhere_stored
 from linnet.arrays.trace import Trace, is_whole
 from linnet.arrays.twins import Twins
 from linnet.formats.level import INSIDE
@@ -117,6 +118,8 @@ class Pull:
     ) -> loops.Expr:
         """An element of a node; `scalars` gets the reductions that it reads."""
         name = self.names.get(id(node))
+        if type(node) is Leaf and (fill := nowhere_stored(node)) is not None:
+            return fill
         if name is not None:
             self.bound.update(a.name for a in at if a.name and a.is_plain)
             return loops.Access(name, tuple(a.expr() for a in at), protocols or _inside(at))

@@ -36,6 +36,7 @@ from linnet.arrays.scalars import as_numbers, passed, scalar
 from linnet.arrays.slices import Index, viewed
 from linnet.arrays.subscripts import contraction
 from linnet.arrays.trace import trace
+from linnet.arrays.unstored import decided
 from linnet.arrays.written import Expression, called
 from linnet.errors import ArgumentError, DTypeError, ShapeError
 from linnet.formats.format import Format
@@ -69,7 +70,8 @@ def apply(function: object, *args: object, format: FormatLike | None = None) -> 
     args = as_numbers(args)
     if format is None:
         try:
-            made = alone(function, args)
+            made = decided(function, args)
+            made = alone(function, args) if made is None else made
             found = _quick(function, args) if made is None else None
         except DTypeError:  # a number that does not fit: refused, unless it is compared with
             made = found = None

@@ -92,6 +92,9 @@ def is_sparse(
             for mode in format.modes_of(number)
         )
 
+    read = [n for n in walk(value) if isinstance(n, loops.Access) and n.indices]
+    if not any(map(absent, read)):
+        return False
     found = simplified(value, formats, types, absent)
     nowhere = simplified(value, formats, types, lambda access: True)
     if not isinstance(found, loops.Literal) or not isinstance(nowhere, loops.Literal):

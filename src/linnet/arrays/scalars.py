@@ -41,7 +41,7 @@ def as_numbers(args: tuple[object, ...]) -> tuple[object, ...]:
 
     The fill value of the result may follow from them, and it need not be dense.
     """
-    single = [type(a) in (Tensor, np.ndarray) and not a.ndim for a in args]  # type: ignore[attr-defined]
+    single = [type(a) in (Tensor, np.ndarray) and not a.ndim and not is_unstored(a) for a in args]  # type: ignore[attr-defined]
     if not any(single) or not any(map(_is_sparse, args)):
         return args
     return tuple([_value_of(a) if one else a for a, one in zip(args, single, strict=True)])
@@ -238,6 +238,19 @@ def fixed_fill(
     return as_python(found.value, concrete(function.types(dtypes)[1]))
 
 
+def nowhere_stored(leaf: Leaf) -> loops.Literal | None:
+    """The value of a single element that is not stored."""
+    format = leaf.tensor.contents().format
+    if not format.leaf.unstored:
+        return None
+    return loops.Literal(_fill(leaf), format.dtype, structural=True)
+
+
+def is_unstored(arg: object) -> bool:
+    """Whether an argument is a single element that is not stored."""
+    return type(arg) is Tensor and arg.contents().format.leaf.unstored
+
+
 def _fill(leaf: Leaf) -> Number:
     fill = leaf.tensor.contents().format.fill_value
     assert fill is not None
@@ -245,7 +258,8 @@ def _fill(leaf: Leaf) -> Number:
 
 
 def _is_dense(leaf: Leaf) -> bool:
-    return all(level.full for level in leaf.tensor.contents().format.levels[:-1])
+    levels = leaf.tensor.contents().format.levels
+    return all(level.full for level in levels[:-1]) and not levels[-1].unstored
 
 
 @lru_cache(maxsize=64)

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from linnet.algebra.dtypes import Number
 from linnet.errors import LinnetError, OutOfMemoryError
 from linnet.formats.buffers import Buffer
+from linnet.formats.contents import Contents, Signature
 from linnet.formats.coordinates import MANY
+from linnet.formats.element import Unstored
 from linnet.formats.format import Format
 from linnet.formats.named import COO
 from linnet.formats.packing import index_dtype, pack_levels, unpack_levels
@@ -73,6 +77,24 @@ def _wrap_levels(
         levels = pack_levels(coordinates, values, shape, format)
     named = zip(format.levels, levels, strict=True)
     return wrap(format, shape, [arrays[a.name] for level, arrays in named for a in level.arrays])
+
+
+def unstored(fill: Number, dtype: str) -> Tensor:
+    """An element of an array that does not store it; a kernel that writes to the tensor does."""
+    asked, held, buffers, signature = _unstored(fill, repr(fill), dtype)
+    made = Tensor(asked, None)
+    made._contents = Contents(held, (), buffers)
+    made._contents._signature = signature
+    return made
+
+
+@lru_cache(maxsize=1024)
+def _unstored(
+    fill: Number, text: str, dtype: str
+) -> tuple[Format, Format, tuple[Buffer, ...], Signature]:
+    format = Format((Unstored(fill, dtype),), ())  # the text tells 0.0 from -0.0, and False
+    buffers = (Buffer.borrow(np.array((fill,), dtype)),)
+    return format.written, format, buffers, Contents(format, (), buffers).signature
 
 
 def unpack(tensor: Tensor) -> tuple[list[NDArray[Any]], NDArray[Any]]:

@@ -270,6 +270,8 @@ class Contents:
 def _count_stored(contents: Contents) -> int:
     """How many values the levels store."""
     format = contents.format
+    if format.leaf.unstored:
+        return 0
     roles = [[array.role for array in level.arrays] for level in format.levels]
     if not any("flag" in each for each in roles) and "value" in roles[-1]:
         return contents.slots[-1]  # the length of the last array

@@ -119,6 +119,20 @@ class SparseScalar(Element):
     specialized: ClassVar[bool] = True
 
 
+@dataclass(frozen=True, repr=False)
+class Unstored(SparseScalar):
+    """A scalar of which nothing was ever written: what is read where an array stores nothing.
+
+    FINCH has it as the state of a sparse scalar. Here it is known while a kernel is compiled, and
+    the memory holds the fill value, for those who read a number.
+    """
+
+    unstored: ClassVar[bool] = True
+
+    def written(self, below: tuple[Level, ...]) -> tuple[Level, ...]:
+        return (Element(self.fill, self.dtype),)
+
+
 @dataclass(frozen=True)
 class Pattern(Leaf):
     """True at every stored position, false elsewhere; nothing is kept."""

@@ -7,9 +7,10 @@ A format is static and hashable; shapes are not part of it. Dtype and fill value
 from __future__ import annotations
 
 from functools import cached_property, lru_cache
+from typing import NoReturn
 
 from linnet.algebra.dtypes import Number, canonical
-from linnet.errors import FormatError
+from linnet.errors import ArgumentError, FormatError, Location
 from linnet.formats.level import Level
 from linnet.records import dataclass
 
@@ -36,6 +37,8 @@ class Format:
         stored = sum(level.width for level in self.levels if not level.leaf)
         if not self.levels or not self.levels[-1].leaf or any(l.leaf for l in self.levels[:-1]):
             raise FormatError("a format is a stack of levels over one leaf, such as Element(0.0)")
+        if self.levels[-1].unstored and stored:
+            raise FormatError("only a single element is known not to be stored")
         if any(level.outermost for level in self.levels[1:]):
             raise FormatError("a workspace stores all dimensions, and stands below no other level")
         if sorted(self.order) != list(range(stored)):
@@ -119,6 +122,15 @@ class Format:
     def with_order(self, *order: int) -> Format:
         """The same levels storing the modes in another order."""
         return Format(self.levels, order, None)
+
+    def __call__(self, *args: object, **named: object) -> NoReturn:
+        """A format makes no arrays, as a class of SciPy's does; say what does."""
+        name = f"ln.{self.name}" if self.name and self.name.isidentifier() else "this format"
+        raise ArgumentError(
+            f"{self!r} is a format, and is not called",
+            at=Location.of_caller(),
+            hint=f"an array is stored so by ln.asarray(x, format={name}), a tensor by x.to({name})",
+        )
 
     def __repr__(self) -> str:
         return self.name or self.describe()

@@ -65,6 +65,7 @@ class Level:
     full: ClassVar[bool] = False  # every index of a fiber has a subfiber, as in Dense
     short_circuit: ClassVar[bool] = False  # a leaf whose loop ends when its value cannot change
     specialized: ClassVar[bool] = False  # a scalar whose fill value is looked for when it is read
+    unstored: ClassVar[bool] = False  # a scalar at a place where nothing is stored
     selective: ClassVar[bool] = False  # a leaf that stores only some of the values written to it
     sequential: ClassVar[bool] = False  # written in order, each fiber in one go
     skips: ClassVar[bool] = False  # some of its children are not visited where it is written

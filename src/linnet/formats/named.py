@@ -149,7 +149,7 @@ def as_format(format: FormatLike, ndim: int | None = None) -> Format:
             f"the format {found!r} stores {found.ndim} dimensions, and the data has {ndim}",
             hint="COO, CSF and DENSE take any number of dimensions",
         )
-    return found
+    return found.written if found.leaf.unstored else found  # what is put there is stored
 
 
 def _find(format: FormatLike, ndim: int | None) -> Format:

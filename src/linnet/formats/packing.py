@@ -221,7 +221,7 @@ def unpack_levels(
     levels: Sequence[Arrays], shape: tuple[int, ...], format: Format
 ) -> tuple[list[Ints], NDArray[Any]]:
     """Coordinates (by mode) and values of everything stored, in storage order."""
-    at, coordinates = np.zeros(1, np.int64), dict[int, Ints]()
+    at, coordinates = np.zeros(0 if format.leaf.unstored else 1, np.int64), dict[int, Ints]()
     for k, level in enumerate(format.levels[:-1]):
         modes = format.modes_of(k)
         entries = unpack_level(level, levels[k], at, [shape[mode] for mode in modes])

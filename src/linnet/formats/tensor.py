@@ -203,6 +203,8 @@ class Tensor(Operators, Habits):
         Arrays that both formats have are shared, as values and columns are by CSR and COO.
         """
         held = self.contents().format
+        if format is held:
+            return self
         wanted = as_format(format, held.ndim)
         found = _settled(wanted, wanted.name, held)
         return self if found == held else _converted(self, found)
@@ -302,6 +304,9 @@ def _settled(format: Format, name: str | None, held: Format) -> Format:
 
 def _converted(tensor: Tensor, format: Format) -> Tensor:
     """A conversion is a loop program, compiled by what comes after this file."""
+    if tensor.contents().format.leaf.unstored:  # a single number
+        value = tensor.to_numpy().astype(str(format.dtype)).reshape(1)
+        return Tensor(format, (), (Buffer.borrow(value),))
     from linnet.runtime.eager import conversion
 
     return conversion(tensor, format)
