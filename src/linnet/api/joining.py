@@ -28,6 +28,7 @@ from linnet.api.storage import (
     typed,
 )
 from linnet.errors import ArgumentError, FormatError, ShapeError
+from linnet.formats.assemble import enough_memory
 from linnet.formats.format import Format
 from linnet.formats.located import located
 from linnet.formats.named import CSR, FormatLike
@@ -150,9 +151,12 @@ def repeat(x: Array, repeats: Any, /, *, axis: int | None = None) -> Tensor:
         raise ArgumentError(f"repeats are integers, not {times.dtype}")
     if (times < 0).any() or times.ndim > 1 or (times.ndim == 1 and len(times) not in (1, n)):
         raise ShapeError(f"{times.shape} repeats do not go with {n} elements, or are negative")
+    if times.size == 1 and api.run_vectors.is_of_runs(x):
+        return api.run_vectors.repeated(x, int(times.reshape(())))
     if n > DENSE_LIMIT and times.size == 1:
         return _repeated(x, int(times.reshape(())), d)
-    return api.picking.select(x, np.repeat(np.arange(n), times), d)
+    with enough_memory():
+        return api.picking.select(x, np.repeat(np.arange(n), times), d)
 
 
 def _repeated(x: Tensor, times: int, d: int) -> Tensor:

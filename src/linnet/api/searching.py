@@ -8,6 +8,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from linnet import api
 from linnet.algebra.dtypes import Number
 from linnet.algebra.table import last
 from linnet.api.operands import (
@@ -19,7 +20,7 @@ from linnet.api.operands import (
     dtype_of,
     shape_of,
 )
-from linnet.api.programs import innermost, is_large
+from linnet.api.programs import innermost, is_large, is_vast
 from linnet.api.shapes import reshape
 from linnet.api.storage import (
     alike,
@@ -71,7 +72,9 @@ def _extreme(x: Tensor, axis: int | None, keepdims: bool, largest: bool) -> Tens
         return dense(np.asarray(choose(x.to_numpy(), d, keepdims=keepdims), np.int64))
     others = tuple(n for m, n in enumerate(shape) if m != d)
     format = typed(alike(x.contents().format, len(others)), "int64", 0)
-    if is_large(x):
+    if is_vast(x) and api.run_vectors.is_long_vector(x):
+        result = build([], np.array([api.run_vectors.first_extreme(x, largest)]), (), format)
+    elif is_large(x):
         result = _by_fibers(x, d, others, largest, format)
     else:
         key, found = _extreme_stored(x, d, others, largest)
@@ -136,6 +139,8 @@ def nonzero(x: Array, /) -> tuple[Tensor, ...]:
     x = as_tensor(x)
     if x.ndim == 0:
         raise ShapeError("nonzero wants an array with dimensions", hint="use x != 0")
+    if is_vast(x) and api.run_vectors.is_long_vector(x):
+        return (dense(api.run_vectors.not_zero(x)),)
     if x.contents().format.fill_value or is_dense(x.contents().format):
         return tuple(dense(idx) for idx in np.nonzero(densely(x, "what nonzero looks through")))
     coordinates, values = sorted_entries(x)

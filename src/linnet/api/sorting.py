@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from linnet import api
 from linnet.api.operands import Array, as_tensor, axis_number, check_kind, shape_of, whole
-from linnet.api.programs import fiberwise, innermost, is_large, same_kind
+from linnet.api.programs import fiberwise, innermost, is_large, is_vast, same_kind
 from linnet.api.shapes import flip
 from linnet.api.storage import (
     alike,
@@ -33,6 +34,8 @@ def sort(x: Array, /, *, axis: int = -1, descending: bool = False, stable: bool 
     x = as_tensor(x)
     check_kind(x, "biuf", "sort")
     d = axis_number(axis, x.ndim)
+    if is_vast(x) and api.run_vectors.is_long_vector(x):
+        return api.run_vectors.in_order(x, descending)
     if is_large(x) and not is_dense(x.contents().format):
         return _by_fibers(x, d, descending)
     if is_dense(x.contents().format):
