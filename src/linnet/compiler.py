@@ -20,6 +20,7 @@ from linnet.imp.count_anyway import count_anyway
 from linnet.imp.either import either
 from linnet.imp.end_fibers import end_fibers
 from linnet.imp.fewer_tests import fewer_tests
+from linnet.imp.full_strips import full_strips
 from linnet.imp.fuse_ranges import fuse_ranges
 from linnet.imp.hoist import hoist
 from linnet.imp.hold_rows import hold_rows
@@ -33,6 +34,7 @@ from linnet.imp.scatter_ahead import scatter_ahead
 from linnet.imp.simplify import simplify as simplify_code
 from linnet.imp.skip_ahead import skip_ahead
 from linnet.imp.strips import strips
+from linnet.imp.sums_ahead import sums_ahead
 from linnet.imp.two_sums import two_sums
 from linnet.imp.walk_together import walk_together
 from linnet.imp.whole_tiles import whole_tiles
@@ -157,11 +159,12 @@ def bind(program: loops.Program, formats: Formats, arrays: Arrays) -> dict[str, 
 
 def improve(kernel: imp.Kernel, known: Known, counters: frozenset[str]) -> imp.Kernel:
     """Rearrange simplified code as an expert would."""
-    better = end_fibers(hoist(raise_flags(kernel)), known)
+    better = end_fibers(sums_ahead(hoist(raise_flags(kernel))), known)
     better = append_at_once(reserve_ahead(fuse_ranges(better, known), known), known)
     better = either(count_anyway(append_anyway(better, known)))
     better = own_sums(jam(hold_rows(walk_together(better))))
-    better = compute_ahead(fewer_tests(strips(whole_tiles(better), counters)), is_vectorized)
+    better = strips(full_strips(whole_tiles(better), known), counters)
+    better = compute_ahead(fewer_tests(better), is_vectorized)
     better = two_sums(scatter_ahead(rows_ahead(ask_ahead(better), known), known))
     better = skip_ahead(better)
     return kernel if better is kernel else simplify_code(better)

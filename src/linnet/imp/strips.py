@@ -12,7 +12,7 @@ entries of a row, there is little to save. Around inner loops there is a test.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import reduce
 
@@ -24,7 +24,6 @@ from linnet.imp.rewrite import rewrite_statements, walk
 from linnet.names import Names
 
 _BITS = 10
-_LENGTH = imp.Const(1 << _BITS, imp.INT)
 _EAGER = {"or": "|", "and": "&"}  # which compute both sides, and so in vectors
 LEAVE = imp.Block((imp.Break(),))
 
@@ -70,15 +69,24 @@ def _has_loop(loop: imp.For) -> bool:
 
 
 def _in_strips(loop: imp.For, leave: imp.Stmt, names: Names) -> imp.Stmt:
+    eager = replace(loop, body=at_once(loop.body))
+    return in_strips(eager, lambda strip: (strip, leave), names, _BITS)
+
+
+def in_strips(
+    loop: imp.For, make: Callable[[imp.For], tuple[imp.Stmt, ...]], names: Names, bits: int
+) -> imp.For:
+    """A loop over strips of a loop, of 2 ** bits iterations each: what `make` makes of each."""
     strip = imp.Var(names.fresh("strip"), imp.INT)
     first, last = (imp.Var(names.fresh(f"{loop.var.name}_{w}"), imp.INT) for w in ("from", "to"))
-    lo, hi, bits = imp.widen(loop.start), imp.widen(loop.stop), imp.Const(_BITS, imp.INT)
+    lo, hi, shift = imp.widen(loop.start), imp.widen(loop.stop), imp.Const(bits, imp.INT)
     # nothing goes beyond `hi`, the last number, nor below `lo`, from where it may be the least
-    count = imp.binary(">>", imp.maximum(hi, lo) - lo - 1, bits) + 1
-    begin = imp.Let(first, lo + imp.binary("<<", strip, bits))
-    end = imp.Let(last, first + imp.minimum(hi - first, _LENGTH))
-    inner = replace(loop, start=first, stop=last, body=at_once(loop.body))
-    return imp.For(strip, imp.ZERO, count, imp.Block((begin, end, inner, leave)))
+    count = imp.binary(">>", imp.maximum(hi, lo) - lo - 1, shift) + 1
+    begin = imp.Let(first, lo + imp.binary("<<", strip, shift))
+    length = imp.minimum(hi - first, imp.Const(1 << bits, imp.INT))
+    end = imp.Let(last, first + length)
+    inner = make(replace(loop, start=first, stop=last))
+    return imp.For(strip, imp.ZERO, count, imp.Block((begin, end, *inner)))
 
 
 def at_once(body: imp.Block) -> imp.Block:
