@@ -28,16 +28,95 @@ FAR = np.inf
 SMALL = 100_000  # edges: SciPy's Bellman-Ford relaxes all of them n times
 
 
+@ln.kernel
+def begin(P, found, here, now, source):
+    P[...] = -1
+    found[...] = False
+    here[...] = False
+    now[...] = False
+    P[source[()]] = source[()]
+    found[source[()]] |= True
+    now[source[()]] |= True
+
+
+@ln.kernel
+def pull_all(P, AT, here, found):
+    """Look at the edges of each vertex that waits, up to the first that leads to the frontier."""
+    parent = ln.scalar(-1, short_circuit=True)
+    waits = ln.temp(ROWS)
+    waits[...] = False
+    for k in ...:
+        if not found[k]:
+            waits[k] = True
+    for k in ...:
+        if waits[k]:
+            parent[...] = -1
+            for j in ...:
+                if here[ln.follow(j)] and AT[k, j]:
+                    parent[()] = ln.choose(-1)(parent[()], j)
+            if parent[()] != -1:
+                P[k] = parent[()]
+
+
+@ln.kernel
+def push_all(P, A, here, found):
+    """In order: what is kept is the last that leads to a vertex, without a look at the others."""
+    toward = ln.temp(PARENTS)
+    toward[...] = -1
+    front = ln.temp(ROWS)
+    front[...] = False
+    for j in ...:
+        if here[j]:
+            front[j] = True
+    for j, k in ...:
+        if front[j] and A[j, k]:
+            toward[k] = j
+    for k in ...:
+        P[k] = max(P[k], ln.where(found[k], -1, toward[k]))
+
+
+@ln.kernel
+def push_each(P, new, A, now, found):
+    for j, k in ...:
+        if now[j] and A[j, k] and not found[k]:
+            new[k] |= True
+            P[k] = max(P[k], j)  # any will do, and this one is found in any order
+
+
+@ln.kernel
+def look_at_all(P, here, found, edges, degrees):
+    for k in ...:
+        fresh = found[k] != (P[k] != -1)
+        here[k] = fresh
+        edges[()] += degrees[k] * fresh
+    for k in ...:
+        found[k] = P[k] != -1
+
+
+@ln.kernel
+def look_at_new(new, found, edges, degrees):
+    for k in ...:
+        if new[k]:
+            found[k] |= True
+            edges[()] += degrees[k]
+
+
+# A pull looks at the edges of each vertex up to the first that leads to the frontier: of every
+# count / edges one does, if they are as good as drawn by lot. `left` leave the n * left / count
+# vertices that are not found, so that a pull looks at n * left / edges. An edge that is tested
+# takes as long as four that are not, one that is pulled as long as two.
+@ln.kernel
+def choose(wide, pull, pulls, edges, left, n):
+    push = min(edges[()] + 2 * n[()], 4 * edges[()])
+    pull[...] = pulls[()] and edges[()] * push > 2 * n[()] * (edges[()] + left[()])
+    wide[...] = pull[()] or 3 * edges[()] > 2 * n[()]
+
+
 # P: parents. A, AT: edges by where they begin, and by where they lead; `count` is how many there
 # are. A narrow step pushes along the `edges` that leave the frontier, which is a list (`now`), and
 # tests each. A wide one tests no edge, or pulls; nobody can foresee what it finds, so that all
 # vertices are looked at afterwards, in vectors, and the frontier is a flag for each (`here`).
-# Both list the vertices whose edges they look at, by which their rows are asked for ahead; a push
-# in order keeps the last that leads to a vertex, and need not look at the others. A pull looks
-# at the edges of each up to the first that leads to the frontier: of every count / edges one does,
-# if they are as good as drawn by lot. `left` leave the n * left / count vertices that are not
-# found, so that a pull looks at n * left / edges. An edge that is tested takes as long as four that
-# are not, one that is pulled as long as two.
+# Both list the vertices whose edges they look at, by which their rows are asked for ahead.
 @ln.kernel
 def search(P, A, AT, degrees, source, count, pulls):
     now = ln.temp(FRONTIER)
@@ -48,71 +127,27 @@ def search(P, A, AT, degrees, source, count, pulls):
     left = ln.scalar(0)
     wide = ln.scalar(False)
     pull = ln.scalar(False)
-    parent = ln.scalar(-1, short_circuit=True)
-    P[...] = -1
-    found[...] = False
-    here[...] = False
-    now[...] = False
-    P[source[()]] = source[()]
-    found[source[()]] |= True
-    now[source[()]] |= True
+    begin(P, found, here, now, source)
     edges[...] = degrees[source[()]]
     left[...] = count[()] - degrees[source[()]]
     for _step in range(A.shape[0]):
         if edges[()] == 0:
             break
-        n = A.shape[0]
         new[...] = False
         if pull[()]:
-            waits = ln.temp(ROWS)
-            waits[...] = False
-            for k in ...:
-                if not found[k]:
-                    waits[k] = True
-            for k in ...:
-                if waits[k]:
-                    parent[...] = -1
-                    for j in ...:
-                        if here[ln.follow(j)] and AT[k, j]:
-                            parent[()] = ln.choose(-1)(parent[()], j)
-                    if parent[()] != -1:
-                        P[k] = parent[()]
+            pull_all(P, AT, here, found)
         elif wide[()]:
-            toward = ln.temp(PARENTS)
-            toward[...] = -1
-            front = ln.temp(ROWS)
-            front[...] = False
-            for j in ...:
-                if here[j]:
-                    front[j] = True
-            for j, k in ...:
-                if front[j] and A[j, k]:
-                    toward[k] = j
-            for k in ...:
-                P[k] = max(P[k], ln.where(found[k], -1, toward[k]))
+            push_all(P, A, here, found)
         else:
-            for j, k in ...:
-                if now[j] and A[j, k] and not found[k]:
-                    new[k] |= True
-                    P[k] = max(P[k], j)  # any will do, and this one is found in any order
+            push_each(P, new, A, now, found)
         edges[...] = 0
         if wide[()]:
-            for k in ...:
-                fresh = found[k] != (P[k] != -1)
-                here[k] = fresh
-                edges[()] += degrees[k] * fresh
-            for k in ...:
-                found[k] = P[k] != -1
+            look_at_all(P, here, found, edges, degrees)
         else:
-            for k in ...:
-                if new[k]:
-                    found[k] |= True
-                    edges[()] += degrees[k]
+            look_at_new(new, found, edges, degrees)
         left[()] -= edges[()]
-        push = min(edges[()] + 2 * n, 4 * edges[()])
-        pull[...] = pulls[()] and edges[()] * push > 2 * n * (edges[()] + left[()])
         was_wide = wide[()]
-        wide[...] = pull[()] or 3 * edges[()] > 2 * n
+        choose(wide, pull, pulls, edges, left, A.shape[0])
         if wide[()] and not was_wide:
             for k in ...:
                 here[k] = new[ln.follow(k)]

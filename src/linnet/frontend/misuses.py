@@ -9,6 +9,7 @@ import numpy as np
 from linnet.algebra.function import Function
 from linnet.frontend import words
 from linnet.frontend.scope import Scope
+from linnet.runtime.kernel import Kernel
 
 
 def not_a_tensor(node: ast.Subscript, scope: Scope) -> Exception:
@@ -60,6 +61,8 @@ def unknown_function(node: ast.Call, callee: object, scope: Scope) -> Exception:
     hint = "define it under @ln.function, or use the functions of math, NumPy and ln"
     if callee is len:
         hint = "write `A.shape[0]`, the size of one dimension"
+    elif isinstance(callee, Kernel):
+        hint = "give it a line of its own; what it computes, it writes to its arguments"
     elif callee is sum or callee is np.sum:
         hint = "write the sum as a loop: `s[()] += …`"
     return scope.error(node, f"`{text}` is not a function that a kernel can call", hint=hint)

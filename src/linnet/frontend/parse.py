@@ -16,6 +16,7 @@ from linnet import loops
 from linnet.errors import Location
 from linnet.frontend import words
 from linnet.frontend.assignments import assign, is_dots, lets, swap, update
+from linnet.frontend.calls import call
 from linnet.frontend.expressions import expression, operator
 from linnet.frontend.refusals import refusal, refused_loop
 from linnet.frontend.scope import Scope, outer_names
@@ -34,7 +35,7 @@ def parse(function: types.FunctionType) -> loops.Program:
 
 def parse_tree(tree: ast.FunctionDef, source: Source, outer: Mapping[str, object]) -> loops.Program:
     """The loop program of a function's syntax tree; `outer` are the Python names it sees."""
-    scope = Scope(source, _local_names(tree), outer)
+    scope = Scope(source, _local_names(tree), outer, tree.name)
     try:
         params = _parameters(tree, scope)
         stmts, results = _results(tree.body, scope)
@@ -179,7 +180,9 @@ def _statement(node: ast.stmt, scope: Scope) -> loops.Stmt:
 
 
 def _bare(node: ast.Expr, value: ast.expr, scope: Scope) -> loops.Stmt:
-    """An expression as a statement: text, `...`, or a call that steers a life cycle."""
+    """An expression as a statement: text, `...`, a kernel, or a call that steers a life cycle."""
+    if isinstance(value, ast.Call) and (done := call(value, scope)) is not None:
+        return done
     match value:
         case ast.Constant(text) if isinstance(text, str) or text is ...:
             return loops.NOTHING

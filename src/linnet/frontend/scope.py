@@ -45,9 +45,14 @@ class Scope:
     """The names of a kernel while it is read, and the Python names around it."""
 
     def __init__(
-        self, source: Source, local_names: frozenset[str], outer: Mapping[str, object]
+        self,
+        source: Source,
+        local_names: frozenset[str],
+        outer: Mapping[str, object],
+        kernel: str = "",
     ) -> None:
         self.source = source
+        self.kernel = kernel
         self._outer = outer
         self._local_names = local_names
         self._blocks: list[dict[str, Binding]] = [{}]
@@ -92,6 +97,17 @@ class Scope:
         self._formats[unique], self._made[unique] = format, at
         if isinstance(format, Format):
             self._indexed[unique] = (format.ndim, at)
+        return unique
+
+    def fresh(self, name: str) -> str:
+        """A name for what a kernel that is called here binds: the same, if nothing else has it."""
+        return self._names.fresh(name)
+
+    def adopt(self, name: str, format: Format, node: ast.AST) -> str:
+        """A temporary of a kernel that is called here, under a name of its own."""
+        unique, at = self.fresh(name), self.source.location(node)
+        self._formats[unique], self._made[unique] = format, at
+        self._indexed[unique] = (format.ndim, at)
         return unique
 
     def is_temporary(self, tensor: str) -> bool:
