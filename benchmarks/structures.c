@@ -14,8 +14,11 @@ REASSOCIATE i64 band(i64 n, const i32 *restrict end, const i32 *restrict ofs,
     return 0;
 }
 
-#ifdef __AVX512F__
+#if defined(__AVX512F__) || defined(__AVX2__)
 #include <immintrin.h>
+#endif
+
+#ifdef __AVX512F__
 
 // The lanes of a row are added up at its end; a mask ends a block, which takes no branch.
 i64 blocks(i64 n, const i32 *restrict ptr, const i32 *restrict end, const i32 *restrict ofs,
@@ -32,6 +35,28 @@ i64 blocks(i64 n, const i32 *restrict ptr, const i32 *restrict end, const i32 *r
             s = _mm512_fmadd_pd(last, _mm512_maskz_loadu_pd(rest, v + k), s);
         }
         y[i] = _mm512_reduce_add_pd(s);
+    }
+    return 0;
+}
+#elif defined(__AVX2__) && defined(__FMA__)
+// The lanes of a row are added up at its end; what whole vectors leave of a block is seldom there.
+i64 blocks(i64 n, const i32 *restrict ptr, const i32 *restrict end, const i32 *restrict ofs,
+           const double *restrict val, const double *restrict x, double *restrict y) {
+    for (i64 i = 0; i < n; i++) {
+        __m256d s = _mm256_setzero_pd(), t = s;
+        double r = 0;
+        for (i64 b = ptr[i]; b < ptr[i + 1]; b++) {
+            i64 length = ofs[b + 1] - ofs[b], k = 0;
+            const double *a = val + ofs[b], *v = x + (end[b] - length);
+            for (; k + 8 <= length; k += 8) {
+                s = _mm256_fmadd_pd(_mm256_loadu_pd(a + k), _mm256_loadu_pd(v + k), s);
+                t = _mm256_fmadd_pd(_mm256_loadu_pd(a + k + 4), _mm256_loadu_pd(v + k + 4), t);
+            }
+            for (; k < length; k++) r += a[k] * v[k];
+        }
+        s = _mm256_add_pd(s, t);
+        __m128d h = _mm_add_pd(_mm256_castpd256_pd128(s), _mm256_extractf128_pd(s, 1));
+        y[i] = r + h[0] + h[1];
     }
     return 0;
 }

@@ -41,8 +41,8 @@ attributes #5 = {{ nounwind {NEVER} }}
 """
 
 
-def render(kernel: imp.Kernel, masks: bool = False) -> str:
-    """The kernel and its codelets as one LLVM module; `masks`, if the machine can mask vectors."""
+def render(kernel: imp.Kernel, masks: str = "") -> str:
+    """The kernel and its codelets as one LLVM module; `masks`: what vectors do in part."""
     module = Module(codelets={f.name: f for f in kernel.codelets}, masks=masks)
     effects = effects_of(kernel.codelets)
     facts = survey(kernel, effects)
@@ -251,7 +251,7 @@ def _for(w: Writer, stmt: imp.For, s: _Scope) -> None:
     """A counted loop, perhaps in several versions; the bound is read once, before it."""
     start, stop = integer(w, stmt.start), integer(w, stmt.stop)
     leave = w.label("end")
-    kept = keep_lanes(w, stmt) if w.module.masks else []
+    kept = keep_lanes(w, stmt)
     *others, last = versions(stmt)
     for version in others:
         here, next_one = w.label("long"), w.label("short")
@@ -260,7 +260,7 @@ def _for(w: Writer, stmt: imp.For, s: _Scope) -> None:
         w.start(here)
         _count(w, stmt, (start, stop, leave), version, s)
         w.start(next_one)
-    if last.few and w.module.masks and has_lanes(stmt):
+    if last.few and has_lanes(stmt, w.module.masks):
         loop_in_lanes(w, stmt, start, stop, leave)
     else:
         _count(w, stmt, (start, stop, leave), last, s)

@@ -6,6 +6,7 @@
                                 s += t[0] + … + t[7]
 
 A loop over what whole vectors leave would end where no processor foresees it; a mask ends nothing.
+With AVX2 a mask costs something: there is one only for what whole vectors and a half leave.
 """
 
 from __future__ import annotations
@@ -20,10 +21,12 @@ from linnet.backend.llvm_writer import BYTES, REDUCTION, TYPES, Writer
 from linnet.backend.reductions import streams, walks
 from linnet.backend.versions import versions
 from linnet.errors import InternalError
+from linnet.imp.fold import fold
 from linnet.imp.rewrite import statements, walk
 from linnet.records import dataclass
 
 _BYTES = 64  # of a vector that can be masked
+_FEW = 2  # sums, each of which has two registers
 _FLOAT = {"+": "fadd", "-": "fsub", "*": "fmul", "/": "fdiv"}
 _INT = {"+": "add", "-": "sub", "*": "mul", "&": "and", "|": "or", "^": "xor"}
 _SHIFT = {"<<": ("shl", "shl"), ">>": ("lshr", "ashr")}  # without a sign, and with one
@@ -33,9 +36,14 @@ _MARKS = {"float": "f32", "double": "f64"}
 # -- which loops ---------------------------------------------------------------------------------
 
 
-def has_lanes(loop: imp.For) -> bool:
-    """Whether a loop only adds up floats, or writes neighbours, that come from neighbours."""
+def has_lanes(loop: imp.For, masks: str) -> bool:
+    """Whether a loop only adds up floats, or writes neighbours, that come from neighbours.
+
+    `masks` says what a machine can do in part: nothing, "load" (as with AVX2), or "all".
+    """
     sums = _sums(loop)
+    if not masks or (masks == "load" and not _pays(loop)):
+        return False
     hidden, lets = {loop.var.name, *(s.var.name for s in sums)}, set[str]()
     if len(hidden) <= len(sums) or len(_results(loop)) != 1 or not (sums or streams(loop)):
         return False
@@ -53,6 +61,16 @@ def has_lanes(loop: imp.For) -> bool:
             case _:
                 return False
     return True
+
+
+def _pays(loop: imp.For) -> bool:
+    """Whether lanes are better than LLVM's vectors, where masks cost something.
+
+    A loop of a known length has no end that would have to be foreseen, and of many sums the lanes
+    do not fit into registers.
+    """
+    length = fold(imp.widen(loop.stop) - imp.widen(loop.start))
+    return 0 < len(_sums(loop)) <= _FEW and not isinstance(length, imp.Const)
 
 
 def _sums(loop: imp.For) -> list[imp.Accumulate]:
@@ -112,7 +130,7 @@ class _Vectors:
 def loop_in_lanes(w: Writer, loop: imp.For, start: str, stop: str, leave: str) -> None:
     """Write the loop, from here to the block `leave`."""
     sums, (dtype,) = _sums(loop), _results(loop)
-    lanes = _lanes(dtype)
+    lanes, free = _lanes(dtype), w.module.masks == "all"
     before, head, body, last = w.block, *(w.label(h) for h in ("vectors", "whole", "masked"))
     kept = [w.kept.get(stmt.var.name) for stmt in sums]
     slots = [slot or _empty(w, dtype) for slot in kept]
@@ -122,21 +140,45 @@ def loop_in_lanes(w: Writer, loop: imp.For, start: str, stop: str, leave: str) -
     w.lines.append(f"  {var} = phi i64 [ {start}, %{before} ], [ {step}, %{body} ]")
     w.lines.append(f"  {step} = add nsw i64 {var}, {lanes}")
     w.values[loop.var.name] = (var,)
-    w.branch(w.emit(f"icmp slt i64 {step}, {stop}"), body, last)
+    w.branch(w.emit(f"icmp {'slt' if free else 'sle'} i64 {step}, {stop}"), body, last)
     w.start(body)
     _body(_Vectors(w, lanes, "", {}), loop, slots)
     w.jump(head)
     w.start(last)
-    _body(_Vectors(w, lanes, _mask(w, lanes, f"{stop}, {var}"), {}), loop, slots)
+    if free:
+        _body(_Vectors(w, lanes, _mask(w, lanes, dtype, f"{stop}, {var}"), {}), loop, slots)
+    else:
+        _rest(w, loop, slots, stop, lanes // 2)
     for stmt, slot, outside in zip(sums, slots, kept, strict=True):
         if outside is None:
             _add(w, stmt.var, slot)
     w.jump(leave)
 
 
+def _rest(w: Writer, loop: imp.For, slots: list[str], stop: str, lanes: int) -> None:
+    """What whole vectors leave, where a mask costs something: perhaps a half, perhaps a part."""
+    (dtype,), (var,) = _results(loop), w.values[loop.var.name]
+    some, half, part, last, done = (w.label(h) for h in ("some", "half", "part", "masked", "done"))
+    w.branch(w.emit(f"icmp slt i64 {var}, {stop}"), some, done)
+    w.start(some)
+    step = w.emit(f"add nsw i64 {var}, {lanes}")
+    w.branch(w.emit(f"icmp sle i64 {step}, {stop}"), half, part)
+    w.start(half)
+    _body(_Vectors(w, lanes, "", {}), loop, slots)
+    w.jump(part)
+    w.start(part)
+    at = w.emit(f"phi i64 [ {var}, %{some} ], [ {step}, %{half} ]")
+    w.values[loop.var.name] = (at,)
+    w.branch(w.emit(f"icmp slt i64 {at}, {stop}"), last, done)
+    w.start(last)
+    _body(_Vectors(w, lanes, _mask(w, lanes, dtype, f"{stop}, {at}"), {}), loop, slots)
+    w.jump(done)
+    w.start(done)
+
+
 def keep_lanes(w: Writer, loop: imp.For) -> list[tuple[imp.Var, imp.Var]]:
     """Let the lanes of loops inside live as long as this one: which sums, and of what."""
-    carried = list(_carried(loop))
+    carried = list(_carried(loop, w.module.masks))
     for part, _ in carried:
         w.kept[part.name] = _empty(w, part.dtype)
     return carried
@@ -148,10 +190,12 @@ def end_lanes(w: Writer, carried: list[tuple[imp.Var, imp.Var]]) -> None:
         _add(w, total, w.kept.pop(part.name))
 
 
-def _carried(loop: imp.For) -> Iterator[tuple[imp.Var, imp.Var]]:
+def _carried(loop: imp.For, masks: str) -> Iterator[tuple[imp.Var, imp.Var]]:
     """The sums of loops inside, each with what it is added to, and nobody reads before the end."""
+    if not masks:
+        return
     inside = [s for s in loop.body.stmts if isinstance(s, imp.For) and versions(s)[-1].few]
-    parts = {s.var for inner in inside if has_lanes(inner) for s in _sums(inner)}
+    parts = {s.var for inner in inside if has_lanes(inner, masks) for s in _sums(inner)}
     if not parts:
         return
     reads = Counter(node for node in walk(loop.body) if isinstance(node, imp.Var))
@@ -187,10 +231,10 @@ def _empty(w: Writer, dtype: str) -> str:
     return f"%{name}"
 
 
-def _mask(w: Writer, lanes: int, ends: str) -> str:
+def _mask(w: Writer, lanes: int, dtype: str, ends: str) -> str:
     """The first lanes, as many as there are elements left, if there are any: one comparison."""
     left = w.intrinsic("smax", "i64", w.emit(f"sub nsw i64 {ends}"), "0")
-    number = f"i{8 * _BYTES // lanes}"
+    number = f"i{8 * _size(dtype)}"
     if number != "i64":
         left = w.emit(f"trunc i64 {left} to {number}")
     ty = f"<{lanes} x {number}>"

@@ -51,7 +51,7 @@ class Module:
     declarations: dict[str, str] = field(default_factory=dict)
     metadata: list[str] = field(default_factory=list)
     codelets: dict[str, imp.Function] = field(default_factory=dict)
-    masks: bool = False
+    masks: str = ""  # "load", "all"
 
     def node(self, text: str) -> str:
         """A numbered metadata node."""

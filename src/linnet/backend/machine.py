@@ -45,11 +45,13 @@ def _target() -> _Target:
     return _Target(llvm, machine, triple, str(machine.target_data))
 
 
-def has_masks() -> bool:
-    """Whether a vector of this machine can be loaded in part, at no cost."""
+def masks() -> str:
+    """What vectors of this machine can do in part, at no cost: "" nothing, "load", or "all"."""
     with _lock:
         features: dict[str, bool] = _target().binding.get_host_cpu_features()
-        return all(features.get(name, False) for name in ("avx512f", "avx512bw", "avx512vl"))
+    if all(features.get(name, False) for name in ("avx512f", "avx512bw", "avx512vl")):
+        return "all"
+    return "load" if features.get("avx2", False) else ""
 
 
 def compile(text: str) -> bytes:

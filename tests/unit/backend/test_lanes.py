@@ -64,7 +64,18 @@ def blocks(dtype: str, op: str = "+", source: str | None = None) -> Kernel:
 
 def run(kernel: Kernel, n: int, *arrays: np.ndarray) -> None:
     """Compile with masks, whatever the machine can do, and call."""
-    text = llvm.render(kernel, masks=True)
+    call(llvm.render(kernel, masks="all"), kernel, n, *arrays)
+
+
+def run_both(kernel: Kernel, n: int, *arrays: np.ndarray) -> None:
+    """Sums, also where masks cost something: the last array is the same."""
+    call(llvm.render(kernel, masks="load"), kernel, n, *arrays)
+    expected = arrays[-1].copy()
+    run(kernel, n, *arrays)
+    assert np.array_equal(arrays[-1], expected)
+
+
+def call(text: str, kernel: Kernel, n: int, *arrays: np.ndarray) -> None:
     assert "llvm.masked.load" in text
     address, owner = machine.load(machine.compile(text), symbol(kernel))
     slots = [n, *(x for a in arrays for x in (a.ctypes.data, a.size, a.size))]
@@ -96,7 +107,7 @@ def test_rows_of_blocks_of_any_length(dtype, op):
     start = stop - LENGTHS
     ptr = np.array([0, 0, 1, 3, 8, len(LENGTHS)])
     y = np.empty(len(ptr) - 1, dtype)
-    run(blocks(dtype, op), len(y), ptr, start, stop, a, x, y)
+    run_both(blocks(dtype, op), len(y), ptr, start, stop, a, x, y)
     terms = (-2 if op == "+" else 2) * a * x
     ends = [0, *stop]
     assert y.tolist() == [terms[ends[p] : ends[q]].sum() for p, q in pairwise(ptr)]
@@ -112,7 +123,7 @@ def test_a_sum_that_is_read_in_between_is_complete():
     y, ones = np.zeros(3), np.ones(20)
     ends = np.array([3, 12, 20])
     kernel = replace(kernel, body=Block((replace(rows, body=twice),)))
-    run(kernel, 1, np.array([0, 3]), np.array([0, 3, 12]), ends, ones, ones, y)
+    run_both(kernel, 1, np.array([0, 3]), np.array([0, 3, 12]), ends, ones, ones, y)
     assert y.tolist() == [-6, -24, -40]
 
 
@@ -120,7 +131,7 @@ def test_narrower_values_and_ranges_that_end_before_they_begin():
     a, x = np.arange(40, dtype="float32"), np.ones(40)
     start, stop = np.array([5, 30, 20]), np.array([16, 2, 20])
     y = np.empty(1)
-    run(blocks("float64", source="float32"), 1, np.array([0, 3]), start, stop, a, x, y)
+    run_both(blocks("float64", source="float32"), 1, np.array([0, 3]), start, stop, a, x, y)
     assert y[0] == -2 * sum(range(5, 16))
 
 
@@ -134,7 +145,7 @@ def test_what_is_not_under_the_mask_takes_no_part():
     )))  # fmt: skip
     body = Block((Let(s, Const(-0.0, "float64")), loop, Store(result, ZERO, s)))
     kernel = Kernel("k", (Argument("x", (Var("n"),), (given_stop.buffer, given, result)),), body)
-    assert has_lanes(loop)
+    assert has_lanes(loop, "all")
     run(kernel, 2, np.array([0]), x, y)
     assert y[0] == 0.75
     run(kernel, 0, np.array([0]), x, y)
@@ -149,20 +160,29 @@ def test_lanes_are_for_sums_of_neighbours():
     def loop(*stmts: Stmt) -> For:
         return For(j, Var("a"), Var("b"), Block(stmts))
 
-    assert has_lanes(loop(Accumulate(s, "+", x[j])))
-    assert has_lanes(loop(Accumulate(s, "+", x[j]), Accumulate(k, "-", x[j + 1])))
-    assert not has_lanes(loop(Accumulate(s, "+", x[Binary("*", j, j, "int64")])))
-    assert not has_lanes(loop(Accumulate(s, "+", Cast(j, "float64"))))
-    assert not has_lanes(loop(Accumulate(s, "*", x[j])))
-    assert not has_lanes(loop(Accumulate(s, "+", x[j]), Accumulate(k, "+", s)))
-    assert not has_lanes(loop(Accumulate(s, "+", x[j]), Accumulate(s, "+", x[j])))
-    assert has_lanes(loop(Store(x, j, k)))
-    assert not has_lanes(loop(Store(x, j, k), Accumulate(s, "+", x[j])))
-    assert not has_lanes(loop(Store(x, j, x[j + 1])))  # what is read there was written before
-    assert not has_lanes(loop(Store(Buffer("b", "bool"), j, Const(1, "bool"))))
+    assert has_lanes(loop(Accumulate(s, "+", x[j])), "all")
+    assert has_lanes(loop(Accumulate(s, "+", x[j]), Accumulate(k, "-", x[j + 1])), "all")
+    assert not has_lanes(loop(Accumulate(s, "+", x[Binary("*", j, j, "int64")])), "all")
+    assert not has_lanes(loop(Accumulate(s, "+", Cast(j, "float64"))), "all")
+    assert not has_lanes(loop(Accumulate(s, "*", x[j])), "all")
+    assert not has_lanes(loop(Accumulate(s, "+", x[j]), Accumulate(k, "+", s)), "all")
+    assert not has_lanes(loop(Accumulate(s, "+", x[j]), Accumulate(s, "+", x[j])), "all")
+    assert has_lanes(loop(Store(x, j, k)), "all")
+    assert not has_lanes(loop(Store(x, j, k)), "load")
+    assert has_lanes(loop(Accumulate(s, "+", x[j])), "load")
+    assert not has_lanes(loop(Accumulate(s, "+", x[j])), "")
+    sums = [Accumulate(Var(f"s{n}", "float64"), "+", x[j]) for n in range(3)]
+    assert has_lanes(loop(*sums), "all")
+    assert has_lanes(loop(*sums[:2]), "load")
+    assert not has_lanes(loop(*sums), "load")
+    assert not has_lanes(loop(Store(x, j, k), Accumulate(s, "+", x[j])), "all")
+    assert not has_lanes(
+        loop(Store(x, j, x[j + 1])), "all"
+    )  # what is read there was written before
+    assert not has_lanes(loop(Store(Buffer("b", "bool"), j, Const(1, "bool"))), "all")
     n, places = Buffer("n", "int64"), Var("p")
-    assert not has_lanes(loop(Store(n, j, Binary("<<", n[j], places, "int64"))))
-    assert not has_lanes(loop(Store(n, j, Binary("div", n[j], Const(3, "int64"), "int64"))))
+    assert not has_lanes(loop(Store(n, j, Binary("<<", n[j], places, "int64"))), "all")
+    assert not has_lanes(loop(Store(n, j, Binary("div", n[j], Const(3, "int64"), "int64"))), "all")
 
 
 DTYPES = ["int8", "uint8", "int16", "uint32", "int64", "uint64", "float32", "float64"]
