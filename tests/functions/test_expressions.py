@@ -10,35 +10,13 @@ import shutil
 
 import numpy as np
 import pytest
+from tests.functions.claimed import gcd, implied, larger, unless
 
 import linnet as ln
 from linnet.frontend.text import parse_text
 from linnet.runtime.kernel import Kernel
 
 SHAPE = (5, 7)
-
-
-@ln.function(commutative=True, iteration_space="x | y")
-def gcd(x, y):
-    x, y = abs(x), abs(y)
-    while x != 0:
-        x, y = y % x, x
-    return y
-
-
-@gcd.case(y=0)
-def _(x, y):
-    return abs(x)
-
-
-@ln.function(iteration_space="x & ~y")
-def unless(x, y):
-    return x if y == 0 else 0 * x
-
-
-@ln.function(iteration_space="x | ~y", outside=0)
-def implied(x, y):
-    return 1 + x if y == 0 else x
 
 
 @ln.function(commutative=True, iteration_space="(x | y) & ~(x & y)")
@@ -56,11 +34,6 @@ def times(x, y):
 @ln.function(annihilator={0: "x"}, identity={1: "y"})
 def scaled(x, y):
     return x * (y * y)
-
-
-@ln.function(commutative=True, idempotent=True, associative=True)
-def larger(x, y):
-    return x if x > y else y
 
 
 @ln.function(iteration_space="x & y", fills={"x": 1, "y": 0}, outside=0)

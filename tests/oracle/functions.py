@@ -5,21 +5,9 @@ Outside its space a body gives what is said of it: what a user claims is believe
 
 from __future__ import annotations
 
+from tests.functions.claimed import gcd, larger
+
 import linnet as ln
-
-
-@ln.function(commutative=True, iteration_space="x | y")
-def gcd(x, y):
-    """Euclid, in a loop."""
-    x, y = abs(x), abs(y)
-    while x != 0:
-        x, y = y % x, x
-    return y
-
-
-@gcd.case(y=0)
-def _(x, y):
-    return abs(x)
 
 
 @ln.function(iteration_space="x & ~y")
@@ -34,12 +22,6 @@ def one_of(x, y):
     if x != 0 and y != 0:
         return 0
     return x if y == 0 else y
-
-
-@ln.function(commutative=True, idempotent=True, associative=True)
-def larger(x, y):
-    """The maximum, of which nothing is known but that."""
-    return x if x > y else y
 
 
 @ln.function(iteration_space="x & y", outside=0)

@@ -17,19 +17,6 @@ INF = np.inf
 COPIES = 3  # coordinates in every region of the diagram
 
 
-@ln.function(commutative=True, iteration_space="x | y")
-def gcd(x, y):
-    x, y = abs(x), abs(y)
-    while x != 0:
-        x, y = y % x, x
-    return y
-
-
-@gcd.case(y=0)
-def _(x, y):
-    return abs(x)
-
-
 @ln.function(commutative=True, annihilator=0)
 def bitwise_and(x, y):
     return x & y
@@ -38,16 +25,6 @@ def bitwise_and(x, y):
 @ln.function(commutative=True, iteration_space="(x | y) & ~(x & y)", fills=False)
 def xor(x, y):
     return x != y
-
-
-@ln.function(iteration_space="x & ~y")
-def unless(x, y):
-    return x if y == 0 else 0 * x
-
-
-@ln.function(iteration_space="x | ~y", outside=0)
-def implied(x, y):
-    return 1 + x if y == 0 else x
 
 
 def vectors(names: str, fills: dict[str, object], dtype: str) -> dict[str, ln.Tensor]:

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from tests.functions.claimed import gcd
 from tests.papers.spaces import (
     INF,
     bitwise_and,
     check,
-    gcd,
     lattice_of,
     points,
     region_of,

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from tests.functions.claimed import gcd, implied, unless
 from tests.papers.spaces import (
     bitwise_and,
     check,
-    gcd,
-    implied,
     lattice_of,
     points,
     region_of,
     stored,
-    unless,
     vectors,
     xor,
 )
