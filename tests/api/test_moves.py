@@ -7,13 +7,12 @@ from typing import Any
 import numpy as np
 import pytest
 from tests.api.operands import cube, dense_matrix, matrix, same, stored
-from tests.api.test_indexing import VALUES
 from tests.api.test_moving import MOVES
 
 import linnet as ln
 from linnet.api import programs
 from linnet.api.indexing import positions
-from linnet.errors import FormatError, ShapeError
+from linnet.errors import ShapeError
 from linnet.formats.assemble import unpack
 
 WIDE = 10**9  # columns: whoever goes through all of them is noticed
@@ -132,155 +131,6 @@ def test_any_sizes(case: int):
         agree(ln.tril(x), np.tril(a))
 
 
-SORTED = [("float64", float("nan")), ("float32", -0.0), ("int8", 3), ("uint64", 0), ("bool", 0)]
-
-
-@pytest.mark.parametrize(("dtype", "fill"), SORTED, ids=str)
-@pytest.mark.parametrize("format", [ln.CSR, ln.CSC, ln.COO(2)], ids=str)
-def test_fibers_are_sorted(format: Any, dtype: str, fill: float):
-    rng = np.random.default_rng(0)
-    array = rng.integers(-9 if dtype[0] in "fi" else 0, 9, (6, 40)).astype(dtype)
-    if dtype[0] == "f":
-        array[rng.random(array.shape) < 0.1] = rng.choice([np.nan, -np.nan, np.inf, -0.0])
-    if dtype == "uint64":
-        array[0] += np.uint64(2**63)
-    array[rng.random(array.shape) < 0.5] = fill
-    x = stored(array, format, fill)
-    for d in (0, 1):
-        same(ln.sort(x, axis=d), np.sort(array, d))
-        same(ln.sort(x, axis=d, descending=True), np.flip(np.sort(array, d), d))
-    values, counts = np.unique(array, return_counts=True, equal_nan=False)
-    same(ln.unique_values(x), values)
-    assert ln.unique_counts(x).counts.to_numpy().tolist() == counts.tolist()
-
-
-def ragged(dtype: str, fill: float, shape: tuple[int, ...], seed: int = 0) -> np.ndarray:
-    """Small numbers, many of them equal, some the fill value; NaN and both zeros if there are."""
-    rng = np.random.default_rng(seed)
-    array = rng.integers(0 if dtype[0] in "bu" else -4, 4, shape).astype(dtype)
-    if dtype[0] == "f":
-        array[rng.random(shape) < 0.1] = np.nan
-        array[rng.random(shape) < 0.1] = -0.0
-    array[rng.random(shape) < rng.choice([0.1, 0.5, 0.9])] = fill
-    return array
-
-
-@pytest.mark.parametrize(
-    ("dtype", "fill"), [*SORTED[:1], ("float32", -1.0), ("uint64", 2)], ids=str
-)
-@pytest.mark.parametrize("format", [ln.CSC, ln.CSF(3)], ids=str)
-def test_extremes_of_fibers(format: Any, dtype: str, fill: float):
-    for seed in range(4):
-        array = ragged(dtype, fill, (3, 4, 6)[: format.ndim], seed)
-        x = stored(array, format, fill)
-        for axis in (*range(format.ndim), None):
-            same(ln.argmax(x, axis=axis), np.argmax(array, axis))
-            same(ln.argmin(x, axis=axis, keepdims=True), np.argmin(array, axis, keepdims=True))
-        for d in range(format.ndim):
-            k = (0, 1, 3, array.shape[d])[seed]
-            for largest in (True, False):
-                found = ln.topk(x, min(k, array.shape[d]), axis=d, largest=largest)
-                expected = ln.topk(
-                    ln.asarray(array), min(k, array.shape[d]), axis=d, largest=largest
-                )
-                for ours, theirs in zip(found, expected, strict=True):
-                    same(ours, theirs.to_numpy())
-
-
-ORDERED = [*SORTED, ("float32", 1.0), ("int64", -4), ("uint8", 2)]
-LAYOUTS: dict[str, tuple[Any, tuple[int, ...]]] = {
-    "csf": (ln.CSF(3), (3, 4, 40)),
-    "coo": (ln.COO(3), (3, 4, 40)),
-    "dense": (ln.DENSE(3), (3, 4, 40)),
-    "csc": (ln.CSC, (4, 40)),
-    "runs": (ln.RLE, (4, 40)),
-    "bytemap": (ln.Dense(ln.SparseByteMap(ln.Element())), (4, 40)),
-    "hash": (ln.SparseList(ln.SparseHash(ln.Element())), (4, 40)),
-    "list": (ln.SparseList(ln.Element()), (40,)),
-}
-
-
-@pytest.mark.parametrize(("dtype", "fill"), ORDERED, ids=str)
-@pytest.mark.parametrize("format", list(LAYOUTS))
-def test_positions_in_order(format: str, dtype: str, fill: float):
-    """Of equal elements, the first stays first in both directions; NaN is the largest."""
-    for seed in range(3):
-        layout, shape = LAYOUTS[format]
-        array = ragged(dtype, fill, shape, seed)
-        x = stored(array, layout, fill)
-        for d in range(array.ndim):
-            same(ln.argsort(x, axis=d), np.argsort(array, d, kind="stable"))
-            back = np.flip(np.argsort(np.flip(array, d), d, kind="stable"), d)
-            same(ln.argsort(x, axis=d, descending=True), array.shape[d] - 1 - back)
-
-
-@pytest.mark.parametrize(("dtype", "fill"), [*ORDERED, ("complex64", 1.0)], ids=str)
-@pytest.mark.parametrize("format", list(LAYOUTS))
-def test_different_values(format: str, dtype: str, fill: float):
-    for seed in range(3):
-        layout, shape = LAYOUTS[format]
-        array = ragged(dtype, fill, shape, seed)
-        if dtype == "complex64":
-            array = array + 1j * ragged(dtype, 0.0, shape, seed + 9)
-        x, expected = stored(array, layout, fill), np.unique(array, True, True, True)
-        if dtype[0] != "f":
-            for ours, theirs in zip(ln.unique_all(x), expected, strict=True):
-                same(ours, theirs.reshape(ours.shape))
-        check_distinct(x, array)
-
-
-@pytest.mark.parametrize("format", [ln.CSR, ln.CSC, ln.COO(2)], ids=str)
-@pytest.mark.parametrize("shape", [(0, 3), (4, 5), (1, 1)], ids=str)
-def test_different_values_where_nothing_or_all_is_stored(shape: tuple[int, int], format: Any):
-    for array in (np.zeros(shape), np.ones(shape), np.full(shape, np.nan)):
-        x = stored(array, format)
-        check_distinct(x, array)
-        same(ln.argsort(x), np.argsort(array, kind="stable"))
-
-
-def check_distinct(x: ln.Tensor, array: np.ndarray) -> None:
-    """What is said of different values is true of an array, NaN being equal to nothing."""
-    values, places, inverse, counts = (found.to_numpy() for found in ln.unique_all(x))
-    expected, often = np.unique(array, return_counts=True, equal_nan=False)
-    np.testing.assert_array_equal(values, expected)
-    np.testing.assert_array_equal(counts, often)
-    np.testing.assert_array_equal(values[inverse], array)
-    np.testing.assert_array_equal(array.reshape(-1)[places], values)
-    for k in np.flatnonzero(values == values):
-        assert places[k] == np.flatnonzero(array == values[k])[0]
-    lost = inverse[array != array]
-    assert len(np.unique(lost)) == len(lost)
-    same(ln.unique_inverse(x).inverse_indices, inverse)
-    for name, found in ln.unique_counts(x)._asdict().items():
-        same(found, values if name == "values" else counts)
-
-
-def test_different_values_of_more_elements_than_memory_has():
-    x = ln.tensor(([0, 2, 2], [5, 7, WIDE - 1]), [1.0, 0.0, 1.0], (3, WIDE), format="csr")
-    found = ln.unique_all(x)
-    assert [part.to_numpy().tolist() for part in (found.values, found.indices, found.counts)] == [
-        [0.0, 1.0], [0, 5], [3 * WIDE - 2, 2]
-    ]  # fmt: skip
-    assert found.inverse_indices.data.tolist() == [1, 0, 1]
-    assert found.inverse_indices.format.name == "CSR"
-    lost = ln.tensor(([0], [5]), [1.0], (3, WIDE), fill_value=np.nan)
-    with pytest.raises(FormatError, match="every NaN"):
-        ln.unique_all(lost)
-
-
-@pytest.mark.parametrize(("dtype", "fill"), ORDERED, ids=str)
-@pytest.mark.parametrize("format", list(LAYOUTS))
-def test_extremes_of_all(format: str, dtype: str, fill: float):
-    """The fill value takes part where something is not stored, and only there."""
-    layout, shape = LAYOUTS[format]
-    for seed in range(3):
-        array = ragged(dtype, fill, shape, seed)
-        for stands in (array, np.full(shape, 5, dtype), np.full(shape, fill, dtype)):
-            x = stored(stands, layout, fill)
-            for ours, theirs in ((x.max(), stands.max()), (x.min(), stands.min())):
-                same(ours, theirs)
-
-
 def test_the_size_of_an_array_need_not_fit_a_number():
     x = ln.tensor(([0, 2], [5, 7], [1, 2]), [-1.0, -2.0], (2**40, 2**40, 3), format="coo")
     assert float(x.max()) == 0.0
@@ -366,69 +216,6 @@ def test_positions_are_those_of_the_call():
     assert not np.shares_memory(positions(given, 3, 0), given)
 
 
-# -- parts that are assigned to --------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("value", list(VALUES))
-@pytest.mark.parametrize(("format", "fill"), [*SOME, ("runs", 0.0)])
-def test_assignments(format: str, fill: float, value: str):
-    x, array = matrix(format, fill)
-    alias, before, kept = x[...], array.copy(), x.format
-    key, new = VALUES[value]
-    x[key] = new
-    array[key] = new
-    same(x, array)
-    same(alias, before)
-    assert x.format.describe() == kept.describe()
-
-
-PARTS: dict[str, Any] = {
-    "box": (slice(1, 3), slice(0, 2), slice(2, 5)),
-    "plane": (slice(None), 2),
-    "line": (1, slice(None), 3),
-    "steps": (slice(None, None, 2), slice(None, None, -3)),
-    "positions": (slice(1, 3), np.array([3, 0]), slice(None, 4)),
-    "mask": (slice(None), np.array([True, False, True, True])),
-    "nothing": slice(2, 2),
-}
-
-
-@pytest.mark.parametrize("part", list(PARTS))
-@pytest.mark.parametrize("format", ["csf", "coo"])
-def test_parts_of_cubes_are_assigned_to(format: str, part: str):
-    key = PARTS[part]
-    for sparse in (False, True):
-        x, array = cube(format)
-        new = dense_matrix(0.0, array[key].shape[-2:], 3)
-        x[key] = ln.asarray(new, format="coo") if sparse else new
-        array[key] = new
-        same(x, array)
-
-
-def test_what_is_assigned_where_a_sparse_mask_is_true():
-    x, array = matrix("csr")
-    x[x > 0.5] = 0.0
-    array[array > 0.5] = 0.0
-    same(x, array)
-    x[ln.asarray(array < 0, format="coo")] = 2.5
-    array[array < 0] = 2.5
-    same(x, array)
-    x[~(x == 2.5)] = 1.0  # true where nothing is stored
-    array[array != 2.5] = 1.0
-    same(x, array)
-
-
-def test_an_element_of_a_wide_array_is_assigned_to():
-    x = ln.tensor(([0, 2, 2], [5, 7, WIDE - 1]), [1.0, 2.0, 3.0], (3, WIDE), format="csr")
-    x[2, 8] = 4.0
-    x[0] = 0.0
-    assert x.coords[1].tolist() == [7, 8, WIDE - 1]
-    with pytest.raises(ValueError, match="do not fit"):
-        x[1, 0:3] = np.ones(4)
-    with pytest.raises(ValueError, match="would be dense"):
-        x[1] = 1.0
-
-
 STRETCHED = [ln.RunList, ln.SparseRunList, ln.SparseBlockList]
 SHAPES = [(12, 5), (60,), (5, 3, 4), (60, 1)]
 
@@ -461,40 +248,3 @@ def test_runs_are_reshaped_as_runs():
     back = ln.reshape(found, (2, WIDE))
     assert back.buffers["right1"].tolist() == right
     assert ln.sum(back) == WIDE // 4 + 2.0 * (2 * WIDE - WIDE // 4)
-
-
-@pytest.mark.parametrize("fill", [0.0, 1.0])
-@pytest.mark.parametrize("format", ["csr", "csc", "coo", "dcsr", "runs", "band", "block", "hash"])
-def test_points_are_assigned_to(format: str, fill: float):
-    rng = np.random.default_rng(0)
-    i, j = rng.integers(-4, 4, 9), rng.integers(-6, 6, 9)  # some of them twice: the last one counts
-    mask = np.arange(24).reshape(4, 6) % 5 == 0
-    for key, value in (
-        ((i, j), 3.0),
-        ((i, j), fill),
-        ((i, j), rng.random(9)),
-        ((i[:, None], j[:2]), rng.random((9, 2))),
-        ((2, j), rng.random(9)),
-        (mask, rng.random(5)),
-    ):
-        x, array = matrix(format, fill)
-        array[key] = value
-        old, x[key] = x.copy(), value
-        same(x, array)
-        assert x.fill_value == fill
-        assert not np.array_equal(old.to_numpy(), array)
-    x, array = matrix(format, fill)
-    x[i, j] = ln.asarray([0.0, 2.0, 0.0], format=ln.COO)[np.arange(9) % 3]
-    array[i, j] = np.array([0.0, 2.0, 0.0])[np.arange(9) % 3]
-    same(x, array)
-    with pytest.raises(ValueError, match=r"shapes \(2,\), \(9,\) do not fit together"):
-        x[i, j] = [1.0, 2.0]
-
-
-def test_values_of_more_elements_than_can_be_counted():
-    """They are known all the same; how often each occurs is no number of 64 bits."""
-    x = ln.tensor([[0], [0]], [2.0], (2**33, 2**33))
-    assert ln.unique_values(x).to_numpy().tolist() == [0.0, 2.0]
-    for counting in (ln.unique_counts, ln.unique_inverse, ln.unique_all):
-        with pytest.raises(ShapeError, match="more elements than 64 bits can count"):
-            counting(x)
