@@ -61,6 +61,7 @@ def test_tns_without_a_header(tmp_path: Path):
         ("1 2 3\n1 2\n", "line 2: expected 3 fields (row, column, number), found 2"),
         ("1 2 3\n1 2 3 4\n", "line 2: expected the end of the line, found '4'"),
         ("1 0 3\n", "line 1: column 0 is not 1 or more"),
+        (f"1 1 3\n1 {10**22} 3\n", f"line 2: column {10**22} is too large"),
         ("1 1 1 x\n", "line 1: expected a number, found 'x'"),
         ("# shape: 2 2\n1 3 1\n", "line 2: column 3 is not between 1 and 2"),
         ("# shape: 2 2 2\n1 2 1\n", "says that it has 3 dimensions, and lists 2"),

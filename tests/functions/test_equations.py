@@ -223,3 +223,24 @@ def test_the_place_in_subscripts_is_marked(text, said, place):
     assert said in str(raised.value)
     marked = str(raised.value).splitlines()[-1]
     assert marked == " " * (8 + place) + "^"
+
+
+@pytest.mark.parametrize(
+    ("text", "said", "place"),
+    [
+        ("y[i] = A[i, j] *", "it ends where an operand is to follow", 16),
+        ("y[i] = A[i, j] + -", "it ends where an operand is to follow", 18),
+        ("y[i] = A[i, j] *) 2", "not an expression", 16),
+        ("y[i] = A[0, i] * A[9, i]", "`9` reaches 9 in A[9, i]", 17),
+        ("y[i] = A[i, i + 3]", "`i + 3` reaches", 7),
+        ("y[i] = A[i, j] * A.shape[7]", "it has 2 indices elsewhere in it", 17),
+        ("y[i] = A[i, j] + A[i]", "1 index here and 2 indices elsewhere in it", 17),
+    ],
+)
+def test_the_place_in_an_equation_is_marked(text, said, place):
+    with pytest.raises(LinnetError) as caught:
+        ln.einsum(text, A=np.eye(3))
+    shown = str(caught.value)
+    assert said in shown
+    assert f"        {text}\n        {' ' * place}^" in shown
+    assert "line 1" not in shown

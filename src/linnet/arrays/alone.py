@@ -26,6 +26,7 @@ from linnet.arrays.nodes import Constant, Leaf, Node
 from linnet.arrays.plan import Plan, plan
 from linnet.arrays.scalars import BETTER_KNOWN, fixed_fill, scalar
 from linnet.arrays.trace import trace
+from linnet.arrays.unstored import decided
 from linnet.formats.format import Format
 from linnet.formats.located import located
 from linnet.formats.tensor import Tensor
@@ -63,7 +64,10 @@ _GIVEN: Memory[tuple[object, ...], _Given] = Memory()
 
 
 def alone(function: object, args: Sequence[object]) -> Tensor | None:
-    """A function of one sparse tensor and numbers; None if the arguments are others."""
+    """A function of one sparse tensor and numbers; None if the arguments are others.
+
+    Single elements that are not stored may decide it, whatever the others are.
+    """
     tensor: Tensor | None = None
     key: list[object] = [function]
     for arg in args:
@@ -73,9 +77,9 @@ def alone(function: object, args: Sequence[object]) -> Tensor | None:
         elif type(arg) in _NUMBERS or isinstance(arg, np.generic):
             key.append(arg.dtype if isinstance(arg, np.generic) else type(arg))
         else:
-            return None
+            return decided(function, args)
     if tensor is None or is_dense(tensor.contents().format):
-        return None
+        return decided(function, args)
     return _computed(function, args, tensor, key)
 
 

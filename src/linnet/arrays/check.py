@@ -10,6 +10,7 @@ from linnet.arrays.printer import show
 from linnet.errors import FormatError, Location, ShapeError
 from linnet.loops.printer import show as show_expr
 from linnet.loops.rewrite import accesses, walk
+from linnet.normalize.reaches import reach_checks
 
 Shapes = Mapping[str, Sequence[int]]
 
@@ -76,6 +77,19 @@ def check(notation: Notation, shapes: Shapes) -> None:
                 at=_place(index, notation),
                 hint="use it as a plain index of an operand",
             )
+    _check_reach(notation, shapes, bound)
+
+
+def _check_reach(notation: Notation, shapes: Shapes, sizes: Mapping[str, int]) -> None:
+    """Refuse an index that leaves its dimension, where it stands in the equation."""
+    body: loops.Stmt = loops.Assign(notation.target, None, notation.value)
+    for index in indices(notation):
+        extent = loops.Extent(loops.Literal(0), loops.Literal(sizes[index]))
+        body = loops.Loop(index, extent, body)
+    held = {name: tuple(shape) for name, shape in shapes.items()}
+    for check in reach_checks(loops.Program("equation", tuple(held), (), body, ()), {}):
+        if not check.holds(held):
+            raise check.explain(held)
 
 
 def _place(index: str, notation: Notation) -> Location | None:

@@ -36,7 +36,6 @@ from linnet.arrays.scalars import as_numbers, passed, scalar
 from linnet.arrays.slices import Index, viewed
 from linnet.arrays.subscripts import contraction
 from linnet.arrays.trace import trace
-from linnet.arrays.unstored import decided
 from linnet.arrays.written import Expression, called
 from linnet.errors import ArgumentError, DTypeError, ShapeError
 from linnet.formats.format import Format
@@ -70,8 +69,7 @@ def apply(function: object, *args: object, format: FormatLike | None = None) -> 
     args = as_numbers(args)
     if format is None:
         try:
-            made = decided(function, args)
-            made = alone(function, args) if made is None else made
+            made = alone(function, args)
             found = _quick(function, args) if made is None else None
         except DTypeError:  # a number that does not fit: refused, unless it is compared with
             made = found = None

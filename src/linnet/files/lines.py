@@ -148,6 +148,11 @@ class Lines:
         field = min(int(state[e.FIELD]), len(tokens) - 1)
         if state[e.PROBLEM] == e.TOO_LONG:
             return self._expected("the end of the line", tokens[field], line)
+        if state[e.PROBLEM] == e.NOT_AN_INDEX and tokens[field].isdigit():
+            found = tokens[field][:40].decode()
+            return self.source.problem(
+                f"{names[field]} {found} is too large", line=line, why="it has more than 18 digits"
+            )
         if state[e.PROBLEM] == e.NOT_AN_INDEX:
             return self._expected(f"a {names[field]} (a whole number)", tokens[field], line)
         said = self.layout.dims[field] < LARGEST

@@ -20,6 +20,7 @@ from linnet.arrays.nodes import Notation
 from linnet.arrays.slices import Part
 from linnet.errors import KernelSyntaxError, LinnetError, Location
 from linnet.frontend.parse import parse_tree
+from linnet.frontend.scope import EQUATION
 from linnet.frontend.source import Source
 from linnet.frontend.text import surroundings
 from linnet.records import dataclass
@@ -27,7 +28,6 @@ from linnet.records import dataclass
 _EQUATION = re.compile(r"\s*(\w+\s*(?:\[[^\]]*\])?)\s*([^\s\w=]*|\s\w+)=(?!=)\s*(.+)", re.DOTALL)
 _TOO_DEEP = "it is nested too deeply"
 _SHORTER = "a long sum is written as several equations, or as loops in a kernel"
-_FILE = "<equation>"
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +60,7 @@ def read(
         raise unreadable(equation, "it is not of the form `C[i, j] += …`", 0)
     op = _update(found, dict(functions))
     target, value = (_parsed(found[k], equation, found.start(k)) for k in (1, 3))
-    source = Source(_FILE, tuple(equation.split("\n")), 0)
+    source = Source(EQUATION, tuple(equation.split("\n")), 0)
     namer = _Namer(tensors, equation, source)
     try:
         value = namer.visit(value)
@@ -95,6 +95,8 @@ def _parsed(text: str, equation: str, at: int) -> ast.expr:
         line, column = getattr(error, "lineno", None) or 1, getattr(error, "offset", None) or 1
         place = at + _offset(text, line, column - 1)
         why = f"this is not an expression: {getattr(error, 'msg', error)}"
+        if _goes_on(text):
+            why, place = "it ends where an operand is to follow", at + len(text.rstrip())
         raise unreadable(equation, why, place) from None
     except (RecursionError, MemoryError):
         raise too_deep(equation) from None
@@ -107,6 +109,15 @@ def _parsed(text: str, equation: str, at: int) -> ast.expr:
             node.end_col_offset += margin  # type: ignore[attr-defined]
     ast.increment_lineno(tree, len(before) - 1)
     return tree.body
+
+
+def _goes_on(text: str) -> bool:
+    """Whether a text that is no expression is one with something behind it."""
+    try:
+        ast.parse(f"{text.strip()} x", mode="eval")
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return False
+    return True
 
 
 def _target(node: ast.expr) -> ast.Subscript:
@@ -225,7 +236,7 @@ class _Namer(ast.NodeTransformer):
 def marked(error: LinnetError, equation: str) -> LinnetError:
     """An error at a place of the equation, as one of the user's line, with the place marked."""
     inner = error.at
-    if inner is not None and inner.file == _FILE:
+    if inner is not None and inner.file == EQUATION:
         at = _offset(equation, inner.line, inner.column)
         error.at = Location.of_caller()
         error.why = f"{error.why or 'it is in the equation'}\n{_pointed(equation, at)}"

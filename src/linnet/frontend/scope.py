@@ -23,6 +23,8 @@ from linnet.frontend.source import Source
 from linnet.names import Names
 from linnet.records import dataclass
 
+EQUATION = "<equation>"  # the file of what is written in a string
+
 
 @dataclass(frozen=True, slots=True)
 class Binding:
@@ -141,7 +143,7 @@ class Scope:
         first, there = self._indexed.setdefault(tensor, (count, here))
         if first != count:
             raise KernelSyntaxError(
-                f"`{tensor}` has {_indices(count)} here and {_indices(first)} in line {there.line}",
+                f"`{tensor}` has {_indices(count)} here and {_indices(first)} {_place(there)}",
                 at=here,
                 hint="give a tensor one index per dimension, everywhere; `s[()]` has none",
             )
@@ -158,7 +160,7 @@ class Scope:
                 raise self.error(
                     node,
                     f"`{tensor}` has no dimension {mode}",
-                    why=f"it has {_indices(count)} in line {there.line}",
+                    why=f"it has {_indices(count)} {_place(there)}",
                 )
 
     # -- Python names around the kernel --------------------------------------------------------
@@ -252,6 +254,10 @@ def outer_names(function: types.FunctionType) -> Mapping[str, object]:
         with suppress(ValueError):  # a cell that has no value yet
             enclosing[name] = cell.cell_contents
     return ChainMap(enclosing, function.__globals__, vars(builtins))
+
+
+def _place(there: Location) -> str:
+    return "elsewhere in it" if there.file == EQUATION else f"in line {there.line}"
 
 
 def _indices(count: int) -> str:
