@@ -109,6 +109,14 @@ def test_a_family_of_formats_is_no_constructor(family: Any):
     assert f"ln.asarray(x, format=ln.{family.name})" in str(caught.value)
 
 
+@pytest.mark.parametrize("format", [ln.CSR, ln.CSC, ln.BAND])
+def test_a_format_is_no_constructor(format: Any):
+    with pytest.raises(TypeError, match="is a format, and is not called") as caught:
+        format(ln.asarray(values(2, 3)))
+    assert "format(ln.asarray(values(2, 3)))" in str(caught.value)
+    assert f"ln.asarray(x, format=ln.{format})" in str(caught.value)
+
+
 def test_what_is_no_function_holds_a_list():
     with pytest.raises(ArgumentError, match=r"\(\[\],\) is not a function"):
         ln.reduce(([],), ln.asarray(values(2, 3)))

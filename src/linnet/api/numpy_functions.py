@@ -287,7 +287,8 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "array_equal": array_equal,
     "ptp": spread,
     "rollaxis": shapes.rollaxis,
-    "ravel": lambda a, order="C": flat(a),
+    "ravel": shapes.flattened,
+    "reshape": shapes.reshape,
     "copy": lambda a, order="K", subok=False: as_tensor(a).copy(),
     "copyto": copyto,
     "putmask": lambda a, mask, values: copyto(a, values, where=mask),
@@ -305,8 +306,8 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "take": lambda a, indices, axis=None: of_linnet("take")(
         flat(a) if axis is None else a, indices, axis=axis or 0
     ),
-    "tril": lambda m, k=0: of_linnet("tril")(m, k=k),
-    "triu": lambda m, k=0: of_linnet("triu")(m, k=k),
+    "tril": shapes.triangle("tril"),
+    "triu": shapes.triangle("triu"),
     "roll": lambda a, shift, axis=None: of_linnet("roll")(a, shift, axis=axis),
     "tile": lambda A, reps: of_linnet("tile")(A, reps if isinstance(reps, tuple) else (reps,)),
     "isreal": lambda x: apply(table.equal, of_linnet("imag")(x), 0),

@@ -82,7 +82,7 @@ def _slope(x: Any, d: int, step: float) -> Any:
 
 def convolve(a: Any, v: Any, mode: str = "full") -> Any:
     """Sums of products of elements whose indices have the same sum."""
-    x, y = as_tensor(a), as_tensor(v)
+    x, y = _vector(a), _vector(v)
     if x.ndim != 1 or y.ndim != 1 or not x.size or not y.size:
         raise ShapeError(f"vectors with elements are convolved, not {x.shape} and {y.shape}")
     more, less = max(x.size, y.size), min(x.size, y.size)
@@ -97,11 +97,19 @@ def convolve(a: Any, v: Any, mode: str = "full") -> Any:
 def correlate(a: Any, v: Any, mode: str = "valid") -> Any:
     """The same with the second vector, conjugated, back to front."""
     x, y = as_tensor(a), as_tensor(v)
+    if x.ndim != 1 or y.ndim != 1:
+        raise ShapeError(f"vectors are correlated, not {x.shape} and {y.shape}")
     turned = apply(table.conj, y) if dtype_of(y)[0] == "c" else y
     if x.size >= y.size:
         return convolve(x, of_linnet("flip")(turned), mode)
     found = convolve(of_linnet("flip")(x), turned, mode)  # which is as long as the second
     return of_linnet("flip")(found)
+
+
+def _vector(x: Any) -> Tensor:
+    """What is convolved; a number is a vector of one element."""
+    given = as_tensor(x)
+    return given if given.ndim else given.reshape(1)
 
 
 def _convolved(x: Tensor, y: Tensor) -> Tensor:

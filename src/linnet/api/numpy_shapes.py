@@ -12,9 +12,10 @@ import numpy as np
 from linnet.algebra import table
 from linnet.api.indexing import positions
 from linnet.api.operands import as_array, as_tensor, axis_number, shape_of, whole
-from linnet.api.storage import DENSE_LIMIT
+from linnet.api.storage import DENSE_LIMIT, is_dense, reshaped_alike
 from linnet.arrays import apply
 from linnet.errors import ArgumentError, ShapeError
+from linnet.formats.tensor import Tensor
 
 
 def of_linnet(name: str) -> Any:
@@ -32,7 +33,45 @@ def along(x: Any, axis: int | None) -> tuple[Any, int]:
     return (flat(x), 0) if axis is None else (as_tensor(x), axis)
 
 
+def flattened(a: Any, order: str = "C") -> Any:
+    """`np.ravel`: all elements in one dimension, by rows or by columns."""
+    return reshape(a, (-1,), order)
+
+
 # -- shapes ----------------------------------------------------------------------------------------
+
+
+def reshape(
+    a: Any, shape: Any = None, order: str = "C", *, newshape: Any = None, copy: bool | None = None
+) -> Any:
+    """The same elements, by rows or, with "F", by columns, in another shape."""
+    x, wanted = as_tensor(a), newshape if shape is None else shape
+    if not _is_by_columns(x, order):
+        return of_linnet("reshape")(x, wanted, copy=copy)
+    sizes = tuple(reversed(wanted)) if isinstance(wanted, tuple | list) else (wanted,)
+    found = of_linnet("reshape")(x.T, sizes, copy=copy).T
+    return found if is_dense(found.format) else found.to(reshaped_alike(x, found.shape))
+
+
+def _is_by_columns(x: Tensor, order: str) -> bool:
+    """Whether the first dimension varies fastest; "A" and "K" are as a dense array lies."""
+    if order in ("A", "K"):
+        format = x.contents().format
+        return is_dense(format) and format.order == tuple(reversed(range(x.ndim)))
+    if order not in ("C", "F"):
+        raise ArgumentError(f'the order of elements is "C", "F", "A" or "K", not {order!r}')
+    return order == "F"
+
+
+def triangle(name: str) -> Callable[..., Any]:
+    """`np.tril` and `np.triu`: of a vector, those of a matrix that has it in every row."""
+
+    def call(m: Any, k: int = 0) -> Any:
+        x = as_tensor(m)
+        rows = of_linnet("broadcast_to")(x, (x.size, x.size)) if x.ndim == 1 else x
+        return of_linnet(name)(rows, k=k)
+
+    return call
 
 
 def at_least(ndim: int) -> Callable[..., Any]:
