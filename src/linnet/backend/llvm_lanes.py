@@ -28,6 +28,7 @@ from linnet.records import dataclass
 _BYTES = 64  # of a vector that can be masked
 _FEW = 2  # sums, each of which has two registers
 _FLOAT = {"+": "fadd", "-": "fsub", "*": "fmul", "/": "fdiv"}
+_NOTHING = {"+": -0.0, "-": 0.0}  # which leaves any number as it is
 _INT = {"+": "add", "-": "sub", "*": "mul", "&": "and", "|": "or", "^": "xor"}
 _SHIFT = {"<<": ("shl", "shl"), ">>": ("lshr", "ashr")}  # without a sign, and with one
 _MARKS = {"float": "f32", "double": "f64"}
@@ -226,9 +227,13 @@ def _empty(w: Writer, dtype: str) -> str:
     lanes, name = _lanes(dtype), w.label("lanes")
     ty = f"<{lanes} x {TYPES[dtype]}>"
     w.entry.append(f"  %{name} = alloca {ty}, align {_BYTES}")
-    nothing = f"{TYPES[dtype]} {float_text(-0.0, dtype)}"
-    w.do(f"store {ty} <{', '.join([nothing] * lanes)}>, ptr %{name}")
+    w.do(f"store {ty} {_constant(lanes, dtype, _NOTHING['+'])}, ptr %{name}")
     return f"%{name}"
+
+
+def _constant(lanes: int, dtype: str, number: float) -> str:
+    """The same number in each lane."""
+    return f"<{', '.join([f'{TYPES[dtype]} {float_text(number, dtype)}'] * lanes)}>"
 
 
 def _mask(w: Writer, lanes: int, dtype: str, ends: str) -> str:
@@ -258,13 +263,20 @@ def _body(v: _Vectors, loop: imp.For, slots: list[str]) -> None:
             case imp.Accumulate(var, op, value):
                 w, slot, ty = v.w, next(left), v.type(var.dtype)
                 old = w.emit(f"load {ty}, ptr {slot}")
-                part = _value(v, value, "contract ")
+                part, free = _value(v, value, "contract "), w.module.masks == "all"
+                if v.mask and not free:  # the next sum waits for this addition, and for no choice
+                    part = _under(v, ty, part, _constant(v.lanes, var.dtype, _NOTHING[op]))
                 new = w.emit(f"{_FLOAT[op]} {REDUCTION}{ty} {old}, {part}")
-                if v.mask:
-                    new = w.emit(f"select <{v.lanes} x i1> {v.mask}, {ty} {new}, {ty} {old}")
+                if v.mask and free:
+                    new = _under(v, ty, new, old)
                 w.do(f"store {ty} {new}, ptr {slot}")
             case imp.Store(buffer, index, value):
                 _store(v, buffer, integer(v.w, index), _value(v, value))
+
+
+def _under(v: _Vectors, ty: str, yes: str, no: str) -> str:
+    """One value under the mask, another elsewhere."""
+    return v.w.emit(f"select <{v.lanes} x i1> {v.mask}, {ty} {yes}, {ty} {no}")
 
 
 def _value(v: _Vectors, e: imp.Expr, flags: str = "") -> str:
