@@ -32,13 +32,16 @@ def layout_for(shape: tuple[int, ...], count: int) -> FormatLike:
 
 
 def from_entries(
-    coords: Sequence[Ints],
+    coords: list[Ints],
     values: NDArray[Any] | None,
     shape: tuple[int, ...],
     format: FormatLike | None,
     dtype: str | None,
 ) -> Tensor:
-    """The tensor with these entries; equal ones are summed. Without values it is a pattern."""
+    """The tensor with these entries; equal ones are summed. Without values it is a pattern.
+
+    The list of coordinates is emptied: those of a large file are freed as soon as may be.
+    """
     wanted = layout_for(shape, len(coords[0])) if format is None else format
     found = override(as_format(wanted, len(shape)), dtype)
     if values is None and format is None and dtype is None:
@@ -48,7 +51,9 @@ def from_entries(
     assert found.dtype is not None
     with enough_memory():
         order = _order(coords, found)
-        in_order, combined = _combined(coords, cast(held, found.dtype), shape, order)
+        in_order = [coords[mode] for mode in order]
+        coords.clear()
+        in_order, combined = _combined(in_order, cast(held, found.dtype), shape, order)
         return _listed(in_order, combined, shape, found, order).to(found)
 
 
@@ -65,10 +70,9 @@ def _order(coords: Sequence[Ints], format: Format) -> tuple[int, ...]:
 
 
 def _combined(
-    coords: Sequence[Ints], values: NDArray[Any], shape: tuple[int, ...], order: tuple[int, ...]
+    in_order: list[Ints], values: NDArray[Any], shape: tuple[int, ...], order: tuple[int, ...]
 ) -> tuple[list[Ints], NDArray[Any]]:
     """The entries, sorted in this order of dimensions, each once."""
-    in_order = [coords[mode] for mode in order]
     if how_sorted(in_order) == DISTINCT:
         return in_order, values
     op = logical_or if values.dtype == bool else add

@@ -58,8 +58,8 @@ def read_tns(
         kind = "complex128" if parts == 2 else "float64"
         values = bits.view(held if layout.unsigned else "int64" if whole else kind)
         found = shape or tuple(int(idx.max()) + 1 for idx in coords)
-    narrow = [idx.astype(index_dtype(n), copy=False) for idx, n in zip(coords, found, strict=True)]
-    return from_entries(narrow, values, found, format, dtype or held or None)
+    coords = [idx.astype(index_dtype(n), copy=False) for idx, n in zip(coords, found, strict=True)]
+    return from_entries(coords, values, found, format, dtype or held or None)
 
 
 def _first_line(source: Source) -> str:

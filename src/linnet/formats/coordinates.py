@@ -50,9 +50,12 @@ def _is_flat(coords: np.ndarray[Any, Any] | Sequence[Any]) -> bool:
 
 
 def sort_unique(
-    coordinates: Sequence[Ints], dims: Sequence[int], values: NDArray[Any], op: Combine
+    coordinates: list[Ints], dims: Sequence[int], values: NDArray[Any], op: Combine
 ) -> tuple[list[Ints], NDArray[Any]]:
-    """Coordinates (outermost first), sorted; the values of equal ones are folded in given order."""
+    """Coordinates (outermost first), sorted; the values of equal ones are folded in given order.
+
+    The list given may be empty afterwards: what nobody else has is freed early.
+    """
     if not coordinates:
         coordinates, dims = [np.zeros(len(values), np.int32)], [1]
         return [], sort_unique(coordinates, dims, values, op)[1]
@@ -70,15 +73,15 @@ def sort_unique(
 
 
 def sort_stably(
-    coordinates: Sequence[Ints], dims: Sequence[int], values: NDArray[Any]
+    coordinates: list[Ints], dims: Sequence[int], values: NDArray[Any]
 ) -> tuple[list[Ints], NDArray[Any]]:
-    """The entries sorted (outermost coordinate first); equal ones all stay, in given order."""
+    """The same for entries that all stay: those at equal coordinates in given order."""
     in_order, held, _ = _sort(coordinates, dims, values, None)
     return in_order, held
 
 
 def _sort(
-    coordinates: Sequence[Ints], dims: Sequence[int], values: NDArray[Any], op: Combine | None
+    coordinates: list[Ints], dims: Sequence[int], values: NDArray[Any], op: Combine | None
 ) -> tuple[list[Ints], NDArray[Any], bool]:
     """The entries sorted, those at equal coordinates in given order; and whether none are known.
 

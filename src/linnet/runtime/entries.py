@@ -30,30 +30,38 @@ _sort_entries, _combine_entries = Routine(radix.sort_entries), Combining(radix.c
 
 
 def sort_entries(
-    coordinates: Sequence[Ints], dims: Sequence[int], values: NDArray[Any], op: object
+    coordinates: list[Ints], dims: Sequence[int], values: NDArray[Any], op: object
 ) -> tuple[list[Ints], NDArray[Any], bool]:
     """Coordinates (outermost first) and values, sorted; and whether they are distinct now.
 
     Equal coordinates may remain, in the order given, where the function is none that is compiled.
+    What is not needed any more makes room for what is next, since a system may take longer to find
+    memory than we to fill it: the list given is emptied, and the result takes the place of keys.
     """
     bits = key_bits(dims)
     count, values = len(values), np.ascontiguousarray(values)
-    keys = coordinates[0].astype(np.int64)
-    for idx, width in zip(coordinates[1:], bits[1:], strict=True):
-        _append_bits(keys, idx, count, width)
+    keys = _keys(coordinates, bits)
     if _first_descent(keys, count) == count:
         return list(coordinates), values, True
     function = lookup(op)
     if function is not None and not _keeps_type(function, str(values.dtype)):
         function = None
+    kinds = [idx.dtype for idx in coordinates]
+    coordinates.clear()
     found, held = np.empty_like(keys), np.empty_like(values)
     count = _sort(function, keys, values, found, held, max(1, sum(bits)))
-    del keys
-    in_order = [
-        _coordinate(found[:count], idx.dtype, sum(bits[k + 1 :]), bits[k])
-        for k, idx in enumerate(coordinates)
-    ]
-    return in_order, held[:count], function is not None
+    places = _places(keys, count, kinds)
+    for k, idx in enumerate(places):
+        _take_bits(found, idx, count, sum(bits[k + 1 :]), bits[k])
+    return places, held[:count], function is not None
+
+
+def _keys(coordinates: Sequence[Ints], bits: Sequence[int]) -> Ints:
+    """All coordinates of each entry as one number."""
+    keys = coordinates[0].astype(np.int64)
+    for idx, width in zip(coordinates[1:], bits[1:], strict=True):
+        _append_bits(keys, idx, len(keys), width)
+    return keys
 
 
 def _sort(
@@ -73,10 +81,18 @@ def _sort(
     return _combine_entries(function, str(values.dtype), *args)
 
 
-def _coordinate(keys: Ints, dtype: np.dtype[Any], shift: int, bits: int) -> Ints:
-    idx = np.empty(len(keys), dtype)
-    _take_bits(keys, idx, len(keys), shift, bits)
-    return idx
+def _places(keys: Ints, count: int, kinds: Sequence[np.dtype[Any]]) -> list[Ints]:
+    """Arrays of so many coordinates: where keys were, if they fit there and leave little of it."""
+    room = keys.view(np.uint8) if 2 * count > len(keys) else keys[:0].view(np.uint8)
+    places: list[Ints] = []
+    at = 0
+    for kind in kinds:
+        at = -(-at // kind.itemsize) * kind.itemsize
+        end = at + count * kind.itemsize
+        fits = end <= len(room)
+        places.append(room[at:end].view(kind) if fits else np.empty(count, kind))
+        at = end if fits else at
+    return places
 
 
 def _keeps_type(function: Function, dtype: str) -> bool:

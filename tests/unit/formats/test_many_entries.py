@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import tracemalloc
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import linnet as ln
+from linnet.files.build import from_entries
 from linnet.formats.coordinates import MANY, sort_unique
 from linnet.formats.format import Format
 from linnet.formats.named import stack
@@ -48,7 +51,7 @@ def test_every_dtype_and_function(dtype, op):
         pytest.skip("NumPy has no such function of these")
     rng = np.random.default_rng(0)
     coordinates, values = drawn(rng, MANY + 100, (50, 60), dtype, np.int32)
-    found, folded = sort_unique(coordinates, (50, 60), values, op)
+    found, folded = sort_unique(list(coordinates), (50, 60), values, op)
     columns, expected = in_numpy(coordinates, values, function)
     assert folded.dtype == values.dtype
     assert all(np.array_equal(a, b) for a, b in zip(found, columns, strict=True))
@@ -70,7 +73,7 @@ def test_any_dimensions(seed, dims, index_dtype, clustered):
     if clustered:  # nearly all in one corner, so that buckets are uneven
         most = [min(dim, 9) if rng.random() < 0.9 else dim for dim in most]
     coordinates, values = drawn(rng, count, most, "int64", index_dtype)
-    found, folded = sort_unique(coordinates, dims, values, np.subtract)
+    found, folded = sort_unique(list(coordinates), dims, values, np.subtract)
     columns, expected = in_numpy(coordinates, values, np.subtract)
     assert all(np.array_equal(a, b) for a, b in zip(found, columns, strict=True))
     assert np.array_equal(folded, expected)
@@ -80,7 +83,7 @@ def test_a_function_of_python():
     rng = np.random.default_rng(1)
     coordinates, values = drawn(rng, MANY, (30, 30), "float64", np.int64)
     last = lambda x, y: y  # noqa: E731
-    found, folded = sort_unique(coordinates, (30, 30), values, last)
+    found, folded = sort_unique(list(coordinates), (30, 30), values, last)
     columns, expected = in_numpy(coordinates, values, last)
     assert all(np.array_equal(a, b) for a, b in zip(found, columns, strict=True))
     assert np.array_equal(folded, expected)
@@ -91,6 +94,46 @@ def test_sorted_entries_are_not_copied():
     found, held = sort_unique([at], [MANY], values, np.add)
     assert found[0] is at
     assert held is values
+
+
+def test_memory_is_used_again_while_entries_of_a_file_are_sorted():
+    """Coordinates are freed as soon as there are keys, and those of the result lie where keys were.
+
+    At most there are, each of 8 bytes for an entry: values and keys as they are given and as they
+    are sorted, and room for as many once more, of which little is touched.
+    """
+    count, rng = 400_000, np.random.default_rng(3)
+
+    def sort():
+        both = rng.integers(0, 2**20, 2 * count).astype(np.int32)
+        coordinates, values = [both[:count], both[count:]], rng.random(count)
+        del both
+        return from_entries(coordinates, values, (2**20, 2**20), ln.COO, None)
+
+    sort()  # which loads or compiles what it takes
+    tracemalloc.start()
+    try:
+        made = sort()
+        left, most = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert made.nnz == count
+    assert most < 6.5 * 8 * count
+    assert left < 2.5 * 8 * count
+
+
+@pytest.mark.parametrize("dtypes", [(np.int32, np.int32, np.int32), (np.int32, np.int64)])
+@pytest.mark.parametrize("copies", [1, 3])
+def test_coordinates_that_do_not_fit_where_keys_were(dtypes, copies):
+    rng = np.random.default_rng(4)
+    once = [rng.integers(0, 2**20, MANY + 1).astype(dtype) for dtype in dtypes]
+    coordinates = [np.tile(idx, copies) for idx in once]
+    values, dims = np.ones(len(coordinates[0])), [2**20] * len(dtypes)
+    found, folded = sort_unique(list(coordinates), dims, values, np.add)
+    columns, expected = in_numpy(coordinates, values, np.add)
+    assert [idx.dtype for idx in found] == [np.dtype(dtype) for dtype in dtypes]
+    assert all(np.array_equal(a, b) for a, b in zip(found, columns, strict=True))
+    assert np.array_equal(folded, expected)
 
 
 def test_what_is_given_stays_as_it_is():
