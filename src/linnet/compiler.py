@@ -8,6 +8,7 @@ from dataclasses import replace
 from linnet import imp, loops
 from linnet.algebra.codelets import resolve
 from linnet.algebra.elementary import is_vectorized
+from linnet.backend.reductions import gathers
 from linnet.formats.format import Format
 from linnet.formats.policies import Policy
 from linnet.imp.ahead import compute_ahead
@@ -31,6 +32,7 @@ from linnet.imp.reserve_ahead import reserve_ahead
 from linnet.imp.rewrite import walk
 from linnet.imp.rows_ahead import rows_ahead
 from linnet.imp.scatter_ahead import scatter_ahead
+from linnet.imp.several_places import several_places
 from linnet.imp.simplify import simplify as simplify_code
 from linnet.imp.skip_ahead import skip_ahead
 from linnet.imp.strips import strips
@@ -166,7 +168,7 @@ def improve(kernel: imp.Kernel, known: Known, counters: frozenset[str]) -> imp.K
     better = strips(full_strips(whole_tiles(better), known), counters)
     better = compute_ahead(fewer_tests(better), is_vectorized)
     better = two_sums(scatter_ahead(rows_ahead(ask_ahead(better), known), known))
-    better = skip_ahead(better)
+    better = several_places(skip_ahead(better), gathers)
     return kernel if better is kernel else simplify_code(better)
 
 
