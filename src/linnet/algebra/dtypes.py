@@ -27,7 +27,6 @@ DTYPES = (
     "complex64",
     "complex128",
 )
-INDEX_DTYPES = ("int32", "int64")
 _WEAK = {
     "weak_bool": "bool",
     "weak_int": "int64",

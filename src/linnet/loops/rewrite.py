@@ -29,7 +29,6 @@ from linnet.loops.nodes import (
     Loop,
     Name,
     Node,
-    Program,
     Stmt,
     Swap,
     Thaw,
@@ -245,14 +244,6 @@ def rewrite_stmt(
         return stmt if changed is None else changed
 
     return visit(stmt)
-
-
-def rewrite_program(
-    program: Program, on_stmt: StmtRule | None = None, on_expr: ExprRule | None = None
-) -> Program:
-    """Apply rules to the body of a program."""
-    body = rewrite_stmt(program.body, on_stmt, on_expr)
-    return program if body is program.body else replace(program, body=body)
 
 
 def substitute_expr(expr: Expr, values: Mapping[str, Expr]) -> Expr:

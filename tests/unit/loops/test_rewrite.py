@@ -19,7 +19,6 @@ from linnet.loops.rewrite import (
     block,
     children,
     rewrite_expr,
-    rewrite_program,
     rewrite_stmt,
     substitute,
     walk,
@@ -42,7 +41,7 @@ def test_what_is_below_every_kind_of_node_is_known():
 
 @given(programs())
 def test_a_rewrite_that_changes_nothing_returns_the_same_object(program: Program):
-    assert rewrite_program(program, lambda s: None, lambda e: None) is program
+    assert rewrite_stmt(program.body, lambda s: None, lambda e: None) is program.body
     assert substitute(program.body, {}) is program.body
 
 
