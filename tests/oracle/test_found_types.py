@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 
 import numpy as np
@@ -174,3 +175,34 @@ def test_a_float_that_is_true_changes_no_truth_value():
     args = {"Y": ln.empty_tensor(ln.Dense(ln.SparseList(ln.Dense(ln.Element(False, "bool")))))}
     args["A"] = ln.asarray(np.full((2, 2), math.inf), format=ln.COO.with_fill(math.inf))
     check(Subject.of(f.program, args), args)
+
+
+@pytest.mark.parametrize("backend", ["llvm", "c"])
+@pytest.mark.parametrize(
+    ("name", "dtype"),
+    [
+        *itertools.product(("isinf", "isnan", "isfinite"), ("float32", "float64", "complex64")),
+        *(("signbit", "float32"), ("signbit", "float64")),
+    ],
+)
+def test_what_is_true_counts_as_one(name, dtype, backend):
+    """C's own tests of an infinity and of a sign are -1 and 128: sums of them went wrong."""
+    test = getattr(ln, name)
+
+    @ln.kernel
+    def count(s, t, x, y):
+        s[...] = 0
+        t[...] = False
+        for i in ...:
+            s[()] += test(x[i])
+            t[i] = test(x[i]) == test(y[i])
+        return s, t
+
+    values = np.array([-np.inf, np.inf, np.nan, -0.0, 0.0, -1.5], dtype)
+    with ln.config(backend=backend):
+        s, t = count(
+            ln.scalar(0), ln.empty_tensor(ln.DENSE(1).with_dtype("bool")), values, values[::-1]
+        )
+    told = getattr(np, name)(values)
+    assert s.item() == told.sum()
+    assert (t.to_numpy() == (told == told[::-1])).all()

@@ -191,10 +191,14 @@ class Needs:
         )
 
     def _test(self, operation: str, name: str, dtype: str) -> str:
+        """What C's macros tell, as true or false: theirs is any number, -1 for an infinity."""
         self.types.add("bool")
-        if dtype[0] != "c":
+        if dtype[0] not in "fc":
             return _TEST.format(T=TYPES[dtype], name=name, body=int(operation == "isfinite"))
-        self.headers |= {"complex.h", "math.h"}
+        self.headers.add("math.h")
+        if dtype[0] == "f":
+            return _TEST.format(T=TYPES[dtype], name=name, body=f"{operation}(x)")
+        self.headers.add("complex.h")
         join = "&&" if operation == "isfinite" else "||"
         body = f"{operation}(creal(x)) {join} {operation}(cimag(x))"
         return _TEST.format(T=TYPES[dtype], name=name, body=body)

@@ -283,12 +283,12 @@ def call(s: Scope, e: imp.Call) -> str:
 
 
 def arguments(s: Scope, e: imp.Call) -> list[str]:
-    """The arguments of a call. A macro, as of isnan, goes by their type; functions convert them."""
+    """The arguments of a call, which converts them."""
 
     def argument(a: imp.Expr | imp.Address) -> str:
         if isinstance(a, imp.Address):
             return s.names[a.buffer.name]
-        return plain(s, a) if e.function in prelude.TESTS else assigned(s, a, a.dtype)
+        return assigned(s, a, a.dtype)
 
     return [argument(a) for a in e.args]
 
@@ -309,14 +309,11 @@ def _function(s: Scope, e: imp.Call) -> str:
         return ""  # the number itself
     if name in prelude.BITS:
         return s.needs.function(name, dtype)
-    test = name in prelude.TESTS
-    if name == "imag" or (name == "abs" and kind == "i") or (test and kind != "f"):
+    if name == "imag" or (name == "abs" and kind == "i") or name in prelude.TESTS:
         return s.needs.function(name, dtype)
     s.needs.headers.add("math.h")
     if name == "abs":
         return f"fabs{suffix}"
-    if test:
-        return name
     if name in MATH and kind == "f":
         return name + suffix
     raise InternalError(f"the C back end knows no function {name} of {dtype}")
