@@ -86,10 +86,15 @@ class Outcome:
     missing: dict[str, str]
 
     def ratio(self, side: str) -> float | None:
-        """How many times as long as Linnet a side takes: above 1, Linnet is faster."""
-        if side not in self.timings or "linnet" not in self.timings:
+        """How many times as long as Linnet a side takes: above 1, Linnet is faster.
+
+        None if one of them is missing, or took no time that the clock saw: that of a thread may
+        stand still while another one works for it.
+        """
+        if not {side, "linnet"} <= self.timings.keys():
             return None
-        return self.timings[side].best / self.timings["linnet"].best
+        other, own = self.timings[side].best, self.timings["linnet"].best
+        return other / own if other > 0 and own > 0 else None
 
     @property
     def best_peer(self) -> str | None:
