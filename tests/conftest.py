@@ -5,14 +5,15 @@ from __future__ import annotations
 import os
 import shutil
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Generator
 from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
 from hypothesis.internal.conjecture import providers
 
-GOLDEN = Path(__file__).parent / "golden"
+TESTS = Path(__file__).parent
+GOLDEN = TESTS / "golden"
 
 # Set before anything imports linnet, and inherited by the processes that tests start. Tests that
 # run side by side (pytest-xdist) share the folder that the first process made.
@@ -20,6 +21,12 @@ _WORKER = "PYTEST_XDIST_WORKER" in os.environ
 _CACHE = os.environ["LINNET_CACHE_DIR"] if _WORKER else tempfile.mkdtemp(prefix="linnet-tests-")
 os.environ["LINNET_CACHE_DIR"] = _CACHE
 os.environ["LINNET_CHECK"] = "1"  # every pass is checked
+
+# Half of all the time would go into optimizing code that is run once, on a few numbers. What we say
+# of code to those who optimize it (what does not overflow, what does not overlap) is tried in these
+# folders, in all formats and by random programs; in all of them with LINNET_OPTIMIZE=1.
+OPTIMIZED = ("oracle", "levels", "golden", "unit/backend")
+os.environ.setdefault("LINNET_OPTIMIZE", "0")
 
 # Compiling a kernel takes longer than hypothesis expects of an example.
 _PATIENT = {
@@ -60,6 +67,18 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             drawn = getattr(item, "callspec", None)
             if drawn is not None and drawn.params.get("backend") == "c":
                 item.add_marker(missing)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object]:
+    """Code is optimized for tests of these folders, or for all, if that is asked for."""
+    from linnet.options import config
+
+    place = item.path.relative_to(TESTS)
+    if any(place.is_relative_to(folder) for folder in OPTIMIZED):
+        with config(optimize=True):
+            return (yield)
+    return (yield)
 
 
 def pytest_unconfigure() -> None:

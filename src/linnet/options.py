@@ -29,12 +29,14 @@ class Options:
     """How kernels are compiled, kept and run.
 
     `check` verifies the program after every stage. `sanitize` compiles with a C compiler's address
-    and undefined-behaviour sanitizers. `cache_dir` is None for the user's cache folder.
+    and undefined-behaviour sanitizers. Without `optimize`, machine code is made in a tenth of the
+    time, and runs slowly. `cache_dir` is None for the user's cache folder.
     """
 
     backend: str = "llvm"
     check: bool = False
     sanitize: bool = False
+    optimize: bool = True
     cache: bool = True
     cache_dir: str | None = None
     cache_limit: int = 256 << 20
@@ -48,7 +50,7 @@ class Options:
             raise LinnetError(f"{self.threads!r} is not a number of threads", hint="1 or more")
         if not _is_whole(self.cache_limit) or self.cache_limit < 0:
             raise LinnetError(f"{self.cache_limit!r} is not a number of bytes", hint="0 or more")
-        for name in ("check", "sanitize", "cache"):
+        for name in ("check", "sanitize", "optimize", "cache"):
             if not isinstance(getattr(self, name), bool):
                 raise LinnetError(f"{name} is {getattr(self, name)!r}", hint="True or False")
         for name in ("cache_dir", "compiler"):
@@ -72,6 +74,7 @@ def from_environment() -> Options:
         backend=env.get("LINNET_BACKEND", "llvm"),
         check=_flag("LINNET_CHECK", False),
         sanitize=_flag("LINNET_SANITIZE", False),
+        optimize=_flag("LINNET_OPTIMIZE", True),
         cache=_flag("LINNET_CACHE", True),
         cache_dir=env.get("LINNET_CACHE_DIR") or None,
         compiler=env.get("CC") or None,
@@ -145,6 +148,7 @@ class Changes(TypedDict, total=False):
     backend: str | None
     check: bool | None
     sanitize: bool | None
+    optimize: bool | None
     cache: bool | None
     cache_dir: str | os.PathLike[str] | None
     cache_limit: int | None
@@ -159,8 +163,8 @@ def _plain(value: object) -> object:
 class config:
     """Change options: `config(backend="c")` from now on, `with config(backend="c"):` in a block.
 
-    The options are `backend` (llvm, c), `check`, `sanitize`, `cache`, `cache_dir`, `cache_limit`,
-    `compiler` and `threads`.
+    The options are `backend` (llvm, c), `check`, `sanitize`, `optimize`, `cache`, `cache_dir`,
+    `cache_limit`, `compiler` and `threads`.
 
     Which of the two it is shows only later: when a block is entered; or when nobody has the object
     any more, it is printed, or the thread goes on to ask for its options.

@@ -95,11 +95,12 @@ def test_the_environment(monkeypatch):
     monkeypatch.setenv("LINNET_BACKEND", "c")
     monkeypatch.setenv("LINNET_CHECK", "1")
     monkeypatch.setenv("LINNET_SANITIZE", "no")
+    monkeypatch.setenv("LINNET_OPTIMIZE", "0")
     monkeypatch.setenv("LINNET_CACHE_DIR", "/somewhere")
     monkeypatch.setenv("CC", "gcc -m64")
     found = from_environment()
     assert (found.backend, found.check, found.sanitize) == ("c", True, False)
-    assert (found.cache_dir, found.compiler) == ("/somewhere", "gcc -m64")
+    assert (found.cache_dir, found.compiler, found.optimize) == ("/somewhere", "gcc -m64", False)
     monkeypatch.setattr(options, "_process", None)
     assert astuple(current()) == astuple(found)
 

@@ -15,4 +15,4 @@ def generate(kernel: imp.Kernel, options: Options) -> bytes:
     """An object file, or a shared library from a C compiler."""
     if options.target == "c":
         return toolchain.compile(c.render(kernel), options)
-    return machine.compile(llvm.render(kernel, machine.masks()))
+    return machine.compile(llvm.render(kernel, machine.masks()), options.optimize)

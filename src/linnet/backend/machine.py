@@ -14,7 +14,7 @@ from linnet.errors import BuildError, InternalError
 from linnet.records import dataclass
 
 _lock = threading.RLock()  # LLVM's objects are used by one thread at a time
-SPEED_LEVEL = 2
+_LEVEL = 2  # of optimization, as LLVM counts them
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +28,7 @@ class _Target:
 
 
 @cache
-def _target() -> _Target:
+def _target(level: int) -> _Target:
     """The machine we are on, as LLVM knows it."""
     import llvmlite.binding as llvm
 
@@ -38,7 +38,7 @@ def _target() -> _Target:
     machine = llvm.Target.from_triple(triple).create_target_machine(
         cpu=llvm.get_host_cpu_name(),
         features=llvm.get_host_cpu_features().flatten(),
-        opt=2,
+        opt=level,
         reloc="pic",
         codemodel="small",
     )
@@ -48,17 +48,18 @@ def _target() -> _Target:
 def masks() -> str:
     """What vectors of this machine can do in part, at no cost: "" nothing, "load", or "all"."""
     with _lock:
-        features: dict[str, bool] = _target().binding.get_host_cpu_features()
+        features: dict[str, bool] = _target(_LEVEL).binding.get_host_cpu_features()
     if all(features.get(name, False) for name in ("avx512f", "avx512bw", "avx512vl")):
         return "all"
     return "load" if features.get("avx2", False) else ""
 
 
-def compile(text: str) -> bytes:
+def compile(text: str, optimize: bool = True) -> bytes:
     """Compile a module for this machine; return the object file."""
     with _lock:
-        target = _target()
-        module = _optimized(text, target)
+        level = _LEVEL if optimize else 0
+        target = _target(level)
+        module = _optimized(text, target, level)
         result: bytes = target.machine.emit_object(module)  # type: ignore[attr-defined]
         return result
 
@@ -66,7 +67,7 @@ def compile(text: str) -> bytes:
 def assembly(text: str) -> str:
     """The same as text, for reading."""
     with _lock:
-        target = _target()
+        target = _target(_LEVEL)
         module = _optimized(text, target)
         result: str = target.machine.emit_assembly(module)  # type: ignore[attr-defined]
         return result
@@ -75,10 +76,10 @@ def assembly(text: str) -> str:
 def optimized(text: str) -> str:
     """The module as it is when LLVM has optimized it, for reading."""
     with _lock:
-        return str(_optimized(text, _target()))
+        return str(_optimized(text, _target(_LEVEL)))
 
 
-def _optimized(text: str, target: _Target) -> object:
+def _optimized(text: str, target: _Target, level: int = _LEVEL) -> object:
     llvm = target.binding
     try:
         module = llvm.parse_assembly(text, context=llvm.create_context())
@@ -87,7 +88,7 @@ def _optimized(text: str, target: _Target) -> object:
             "LLVM refuses the generated code", source=text, output=str(error)
         ) from None
     module.triple, module.data_layout = target.triple, target.layout
-    tuning = llvm.create_pipeline_tuning_options(SPEED_LEVEL)
+    tuning = llvm.create_pipeline_tuning_options(level)
     tuning.loop_vectorization = tuning.loop_interleaving = True
     tuning.slp_vectorization = False  # it makes gathers of loads that are better left alone
     tuning.loop_unrolling = False  # it takes a third of the time, and the loops are short
@@ -99,7 +100,7 @@ def _optimized(text: str, target: _Target) -> object:
 def load(code: bytes, symbol: str) -> tuple[int, object]:
     """Link an object file with LLVM's own loader; the address, and what must be kept alive."""
     with _lock:
-        target = _target()
+        target = _target(_LEVEL)
         llvm = target.binding
         empty = llvm.parse_assembly("", context=llvm.create_context())
         empty.triple, empty.data_layout = target.triple, target.layout

@@ -22,7 +22,7 @@ def of(options: Options) -> str:
     if options.target == "c":
         tool = import_module("linnet.backend.toolchain").describe(options)
     else:
-        tool = "llvm " + _llvmlite()
+        tool = f"llvm {_llvmlite()} {options.optimize}"
     return f"{tool}|{_processor()}|{_package()}"
 
 

@@ -28,6 +28,7 @@ _ALWAYS = (
 )
 _NATIVE = "-mcpu=native" if platform.machine() in ("aarch64", "arm64") else "-march=native"
 _FAST = ("-O3", _NATIVE)
+_QUICK = ("-O0", _NATIVE)
 _SANITIZE = (
     "-O1",
     "-g",
@@ -71,7 +72,7 @@ def available(options: Options) -> bool:
 
 def flags(options: Options, text: str) -> tuple[str, ...]:
     """The flags with which a source text is compiled."""
-    chosen = _ALWAYS + (_SANITIZE if options.sanitize else _FAST)
+    chosen = _ALWAYS + (_SANITIZE if options.sanitize else _FAST if options.optimize else _QUICK)
     chosen += (_COMPLEX,) if "_Complex" in text else ()
     return (*chosen, "-pthread") if "pthread.h" in text else chosen
 

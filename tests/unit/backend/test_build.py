@@ -5,6 +5,7 @@ import subprocess
 import sys
 import textwrap
 import threading
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -14,6 +15,7 @@ from tests.unit.backend.harness import Block, needs_cc
 
 from linnet import backend
 from linnet.backend import loader, machine, stamp, toolchain
+from linnet.backend.generate import generate
 from linnet.errors import BuildError, LinnetError
 from linnet.imp import Const
 from linnet.options import Options
@@ -160,6 +162,12 @@ def test_no_c_compiler(monkeypatch):
     with pytest.raises(LinnetError, match="no C compiler 'tcc'"):
         toolchain.find(Options(compiler="tcc"))
     assert not toolchain.available(Options())
+
+
+def test_code_that_is_not_optimized_is_other_code(options):
+    kernel, quick = kernels.reductions("float64", ["+"]), replace(options, optimize=False)
+    assert generate(kernel, options) != generate(kernel, quick)
+    assert stamp.of(options) != stamp.of(quick), "one would be loaded for the other"
 
 
 def test_the_sanitizers_are_the_c_compilers():
