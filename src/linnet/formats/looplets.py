@@ -11,6 +11,7 @@ loop extents exclusive.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import TypeAlias, assert_never
 
@@ -194,6 +195,17 @@ def piece_of(chunk: Looplet) -> Piece:
             return Piece((), stop, stored)
         case _:
             return Piece((), None, chunk)
+
+
+def within(looplet: Looplet, change: Callable[[Looplet], Looplet]) -> Looplet:
+    """The looplet with what it chooses from or prepares changed, or one that has no such parts."""
+    match looplet:
+        case Switch(cond, head, tail):
+            return Switch(cond, change(head), change(tail))  # type: ignore[arg-type]
+        case Thunk(preamble, body, epilogue):
+            return Thunk(preamble, change(body), epilogue)  # type: ignore[arg-type]
+        case _:
+            return looplet
 
 
 Values = dict[str, imp.Expr]

@@ -18,8 +18,7 @@ from linnet.formats.looplets import (
     Sequence,
     Spike,
     Stepper,
-    Switch,
-    Thunk,
+    within,
 )
 from linnet.imp.rewrite import substitute
 from linnet.lower.context import Context
@@ -80,13 +79,8 @@ def strided(ctx: Context, looplet: Looplet, stride: Stride) -> Looplet:
             return Jumper(inner)
         case Sequence(phases):
             return Sequence(tuple(_strided_phase(ctx, p, stride) for p in phases))
-        case Switch(cond, head, tail):
-            yes, no = (strided(ctx, x, stride) for x in (head, tail))  # type: ignore[arg-type]
-            return Switch(cond, yes, no)
-        case Thunk(preamble, body, epilogue):
-            return Thunk(preamble, strided(ctx, body, stride), epilogue)  # type: ignore[arg-type]
         case _:
-            return looplet
+            return within(looplet, lambda part: strided(ctx, part, stride))
 
 
 def _strided_phase(ctx: Context, phase: Phase, stride: Stride) -> Phase:

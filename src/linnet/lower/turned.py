@@ -21,11 +21,11 @@ from linnet.formats.looplets import (
     Sequence,
     Spike,
     Stepper,
-    Switch,
     Thunk,
     Values,
     piece_of,
     with_variables,
+    within,
 )
 from linnet.imp.rewrite import substitute
 from linnet.lower.context import Context
@@ -74,13 +74,8 @@ def turned(ctx: Context, looplet: Looplet, turn: Turn) -> Looplet:
             return replace(inner, body=Jumper(inner.body))
         case Sequence():
             return _turned_sequence(ctx, looplet, turn)
-        case Switch(cond, head, tail):
-            yes, no = (turned(ctx, x, turn) for x in (head, tail))  # type: ignore[arg-type]
-            return Switch(cond, yes, no)
-        case Thunk(preamble, body, epilogue):
-            return Thunk(preamble, turned(ctx, body, turn), epilogue)  # type: ignore[arg-type]
         case _:
-            return looplet
+            return within(looplet, lambda part: turned(ctx, part, turn))
 
 
 def _turned_sequence(ctx: Context, sequence: Sequence, turn: Turn) -> Sequence:

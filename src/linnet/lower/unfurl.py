@@ -23,6 +23,7 @@ from linnet.formats.looplets import (
     Stepper,
     Switch,
     Thunk,
+    within,
 )
 from linnet.imp.rewrite import substitute
 from linnet.loops.rewrite import point_of
@@ -166,12 +167,8 @@ def shifted(looplet: Looplet, shift: imp.Expr) -> Looplet:
             return Jumper(inner)
         case Sequence(phases, inside):
             return Sequence(tuple(_shifted_phase(p, shift) for p in phases), inside)
-        case Switch(cond, head, tail):
-            return Switch(cond, shifted(head, shift), shifted(tail, shift))  # type: ignore[arg-type]
-        case Thunk(preamble, body, epilogue):
-            return Thunk(preamble, shifted(body, shift), epilogue)  # type: ignore[arg-type]
         case _:
-            return looplet
+            return within(looplet, lambda part: shifted(part, shift))
 
 
 def _shifted_phase(phase: Phase, shift: imp.Expr) -> Phase:
