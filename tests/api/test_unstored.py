@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 
 import linnet as ln
+from linnet.runtime.watch import watch
 
 INF, NAN = np.inf, np.nan
 FUNCTIONS = [f for name in dir(ln) if isinstance(f := getattr(ln, name), ln.Function)]
@@ -98,6 +99,15 @@ def test_elements_beside_arrays():
     assert (x[0] * x).nnz == 0
     outer = x[0] * ln.outer(x, d)
     assert outer.to_numpy().tobytes() == np.zeros((3, 3)).tobytes()
+
+
+def test_a_loop_over_numbers_compiles_once():
+    x = ln.tensor([[1]], [2.0], (3,), format="csf")
+    assert {float((x[0] + c) * x[1]) for c in (0.25, 0.5)} == {0.5, 1.0}
+    with watch() as seen:
+        found = [float((x[0] + c) * x[1]) for c in np.linspace(3, 4, 9)]
+    assert found == [2 * c for c in np.linspace(3, 4, 9)]
+    assert len({id(entry) for entry, _ in seen}) <= 1
 
 
 def test_what_an_element_is_to_others():

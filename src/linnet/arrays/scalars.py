@@ -104,19 +104,19 @@ def _settled(
     if fixed_fill(function, while_compiling, given) is not None:
         return function, ""
     found = value_of(function, tuple([f[0] for f in facts]), tuple([f[1] for f in facts]))
-    if not _is_telling(found):
+    if not is_telling(found):
         return function, ""
     return decided(function, place, facts[place][0], found), repr(found)
 
 
-def _is_telling(value: Number) -> bool:
+def is_telling(value: Number) -> bool:
     """0, 1, -1, a truth value, or what is not finite."""
     return value in (0, 1, -1) or value - value != 0
 
 
 @lru_cache(maxsize=4096)
 def _tells(function: Function, k: int, value: Number, dtype: str) -> bool:
-    if _is_telling(value) or decides(function, k, value, dtype) is not None:
+    if is_telling(value) or decides(function, k, value, dtype) is not None:
         return True
     laws = (function.identity, function.left_identity, function.right_identity)
     cases = [case for case in function.cases if (k, value) in case.values]

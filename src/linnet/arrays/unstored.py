@@ -13,7 +13,7 @@ import numpy as np
 from linnet.algebra.dtypes import Number, as_python, concrete
 from linnet.algebra.lookup import lookup
 from linnet.arrays.graph import map_of, node_of, rounded
-from linnet.arrays.scalars import known_fill
+from linnet.arrays.scalars import is_telling, known_fill, scalar
 from linnet.formats.assemble import unstored
 from linnet.formats.tensor import Tensor
 from linnet.runtime.memory import Memory
@@ -39,7 +39,10 @@ def decided(function: object, args: Sequence[object]) -> Tensor | None:
     known = _FOUND.get(tuple(key))
     if known is None:
         known = _FOUND.put(tuple(key), _decided(function, args))
-    return unstored(*known[0]) if known else None
+    if not known:
+        return None
+    # what no law speaks of is stored: kernels are compiled for a fill value, and not for a number
+    return (unstored if is_telling(known[0][0]) else scalar)(*known[0])
 
 
 def _decided(function: object, args: Sequence[object]) -> tuple[tuple[Number, str], ...]:
