@@ -184,9 +184,11 @@ def _next_room(last: int, capacity: int, buffer: Buffer) -> int:
     """How many bytes the next result is lent: those that are left of this one, if they will do.
 
     They do not for a kernel that had so many, made itself more, and did not need them after all.
+    One that had less than it needed, since its last result was smaller, gets what it needs now.
     """
     size = buffer.dtype.itemsize
-    if buffer.capacity < capacity and (last == _NONE or 0 < 2 * last <= capacity * size):
+    enough = buffer.capacity * size <= last and 2 * last <= capacity * size
+    if buffer.capacity < capacity and (last == _NONE or enough):
         buffer.discard()  # of this and of what was cut off, `malloc` makes the next one
         return _NONE
     return buffer.capacity * size
