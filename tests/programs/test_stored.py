@@ -7,58 +7,14 @@ the fill value are not looked at: where an operand stores one, so does the resul
 
 from __future__ import annotations
 
-import itertools
-
 import numpy as np
 import pytest
 from tests.programs.cases import interpreted
 from tests.programs.formats import nest
+from tests.programs.storing import PAIRS, SIZE, SPARSE, check, drawn, stored
 
 import linnet as ln
-from linnet.formats.construct import unpack
 from linnet.testing import assert_equal
-
-SPARSE = ["S", "1", "B", "H"]
-PAIRS = [(f, g) for f, g in itertools.product(SPARSE, SPARSE) if f <= g]
-SIZE = 40
-
-
-def drawn(seed: int, fill: float = 0.0, dtype: str = "float64") -> tuple[np.ndarray, np.ndarray]:
-    """Values, and the places at which they are stored; some stored ones are the fill value."""
-    rng = np.random.default_rng(seed)
-    places = rng.random(SIZE) < 0.5
-    values = np.where(places, rng.integers(2, 9, SIZE), fill).astype(dtype)
-    values[places & (rng.random(SIZE) < 0.2)] = fill
-    return values, places
-
-
-def stored(letters: str, values: np.ndarray, places: np.ndarray, fill: object = 0) -> ln.Tensor:
-    """A vector that stores exactly these places."""
-    return ln.tensor([np.flatnonzero(places)], values[places], values.shape, nest(letters), fill)
-
-
-def pattern(letters: str, places: np.ndarray) -> ln.Tensor:
-    """A vector of truth values that are not kept."""
-    format = nest(letters)
-    levels = (*format.levels[:-1], ln.Pattern())
-    return ln.asarray(places, format=ln.Format(levels, format.order))
-
-
-def check(
-    kernel: ln.Kernel,
-    letters: str,
-    operands: list[ln.Tensor],
-    values: np.ndarray,
-    places: np.ndarray,
-    fill: object = 0,
-) -> None:
-    """The result has these values, stored at these places."""
-    made = interpreted(kernel, ln.empty_tensor(nest(letters)), operands, (SIZE,), fill)
-    assert_equal(made, values)
-    found = np.zeros(SIZE, bool)
-    found[unpack(made)[0][0]] = True
-    assert (found == places).all(), f"{found.sum()} places, expected {places.sum()}"
-
 
 # -- unions and intersections --------------------------------------------------------------------
 
@@ -131,138 +87,6 @@ def test_arithmetic(kernel, value, place):
     (a, p), (b, q) = drawn(1), drawn(2)
     for n, (f, g) in enumerate(PAIRS):
         check(kernel, SPARSE[n % 4], [stored(f, a, p), stored(g, b, q)], value(a, b), place(p, q))
-
-
-# -- truth values --------------------------------------------------------------------------------
-
-
-@ln.kernel
-def either(c, a, b):
-    c[...] = False
-    for i in ...:
-        c[i] = a[i] | b[i]
-
-
-@ln.kernel
-def both(c, a, b):
-    c[...] = False
-    for i in ...:
-        c[i] = a[i] & b[i]
-
-
-@ln.kernel
-def exclusive(c, a, b):
-    c[...] = False
-    for i in ...:
-        c[i] = a[i] ^ b[i]
-
-
-@ln.kernel
-def unequal(c, a, b):
-    c[...] = False
-    for i in ...:
-        c[i] = a[i] != b[i]
-
-
-@ln.kernel
-def without(c, a, b):
-    c[...] = False
-    for i in ...:
-        c[i] = a[i] & ~b[i]
-
-
-@ln.kernel
-def without_if(c, a, b):
-    c[...] = False
-    for i in ...:
-        if a[i] and not b[i]:
-            c[i] = True
-
-
-@ln.kernel
-def implication(c, a, b):
-    c[...] = True
-    for i in ...:
-        c[i] = ~a[i] | b[i]
-
-
-@ln.kernel
-def xor_if(c, a, b):
-    c[...] = False
-    for i in ...:
-        if a[i]:
-            if not b[i]:
-                c[i] = True
-        elif b[i]:
-            c[i] = True
-
-
-LOGIC = [  # kernel, value, places where values are kept, places where they are not
-    (either, np.logical_or, np.logical_or, np.logical_or),
-    (both, np.logical_and, np.logical_and, np.logical_and),
-    (exclusive, np.logical_xor, np.logical_or, np.logical_xor),
-    (unequal, np.logical_xor, np.logical_or, np.logical_xor),
-    (without, lambda a, b: a & ~b, lambda p, q: p, lambda p, q: p & ~q),
-    (implication, lambda a, b: ~a | b, lambda p, q: p, lambda p, q: p & ~q),
-]
-
-
-@pytest.mark.parametrize(
-    ("kernel", "value", "kept", "known"), LOGIC, ids=lambda x: getattr(x, "__name__", "")
-)
-def test_truth_values(kernel, value, kept, known):
-    (a, p), (b, q) = drawn(3, dtype="bool"), drawn(4, dtype="bool")
-    fill = kernel is implication
-    for n, (f, g) in enumerate(PAIRS):
-        result = SPARSE[n % 4]
-        operands = [stored(f, a, p, False), stored(g, b, q, False)]
-        check(kernel, result, operands, value(a, b), kept(p, q), fill)
-        operands = [pattern(f, p), pattern(g, q)]
-        check(kernel, result, operands, value(p, q), known(p, q), fill)
-
-
-@pytest.mark.parametrize(
-    ("kernel", "value"), [(without_if, lambda a, b: a & ~b), (xor_if, np.logical_xor)]
-)
-def test_conditions_store_where_they_hold(kernel, value):
-    (a, p), (b, q) = drawn(3, dtype="bool"), drawn(4, dtype="bool")
-    for n, (f, g) in enumerate(PAIRS):
-        operands = [stored(f, a, p, False), stored(g, b, q, False)]
-        check(kernel, SPARSE[n % 4], operands, value(a, b), value(a, b), False)
-        operands = [pattern(f, p), pattern(g, q)]
-        check(kernel, SPARSE[n % 4], operands, value(p, q), value(p, q), False)
-
-
-@ln.kernel
-def large(c, a):
-    c[...] = 0
-    for i in ...:
-        if a[i] > 4:
-            c[i] = a[i]
-
-
-@ln.kernel
-def small(c, a):
-    c[...] = 0
-    for i in ...:
-        if a[i] < 4:
-            c[i] = 1.0
-
-
-@ln.kernel
-def chosen(c, a):
-    c[...] = 0
-    for i in ...:
-        c[i] = a[i] if a[i] > 4 else 0
-
-
-@pytest.mark.parametrize("letters", SPARSE)
-def test_conditions_on_values(letters):
-    a, p = drawn(5)
-    for result in SPARSE:
-        check(large, result, [stored(letters, a, p)], np.where(a > 4, a, 0), a > 4)
-        check(small, result, [stored(letters, a, p)], np.where(a < 4, 1.0, 0), a < 4)
-        check(chosen, result, [stored(letters, a, p)], np.where(a > 4, a, 0), p)
 
 
 # -- other fill values ---------------------------------------------------------------------------
