@@ -28,6 +28,7 @@ Pair = tuple[sp.csr_array, sp.csr_array]
 POLICIES = {"coord": ln.Coord(), "hash": ln.Hash(), "bucket": ln.Bucket()}
 _COMPONENT = 16  # bytes: the number of its coordinates, and a value
 _ID, _ENTRY, _HEAD = 8, 8, 8  # and of its own number, its entry in a table, and a head of that
+_LONGEST = 1 << 16  # heads of the table of a hash
 _FIRST = 1024  # components that accumulate at first, where few are expected
 _SMALL_PAGES = 41  # in Linux: PR_SET_THP_DISABLE
 
@@ -97,9 +98,13 @@ def most_at_once(keys: np.ndarray, policy: ln.Policy, first: int) -> int:
 
 
 def table(policy: ln.Policy, count: int) -> int:
-    """Bytes of the numbers and the table of a policy for so many components."""
-    heads = count if isinstance(policy, ln.Bucket) else 1 << (count - 1).bit_length()
-    return _ID * count + (_ENTRY * count + _HEAD * heads if policy.tabled else 0)
+    """Bytes of the numbers and the table of a policy for so many components.
+
+    Where they are moved with their values, as with `Coord` and `Hash`, they have no numbers.
+    """
+    if isinstance(policy, ln.Hash):
+        return _ENTRY * count + 2 * _HEAD * _LONGEST
+    return _ID * count + (_ENTRY + _HEAD) * count if policy.tabled else 0
 
 
 def capacity(kernel: ln.Kernel, *operands: ln.Tensor) -> int:

@@ -12,7 +12,10 @@ import linnet as ln
 from linnet.formats.assemble import unpack
 from linnet.frontend.text import parse_text
 from linnet.imp.condensing import TABLES, condensing
+from linnet.imp.latest import clear_hashed, insert_hashed
 from linnet.imp.merging import doubling, grown, merging
+from linnet.imp.ordering import ordering
+from linnet.imp.radix import PLACES
 
 POLICIES = [
     ln.Coord(capacity=3),
@@ -119,6 +122,54 @@ def test_condensed_components(rows, columns):
     assert run[:count] == sorted(expected)
     for key, found in zip(run[:count], late[:count], strict=True):
         assert found == int("".join(map(str, expected[key])))
+
+
+@pytest.mark.parametrize(
+    "keys",
+    [
+        np.random.default_rng(6).integers(0, 1 << 62, 3000) >> 30,  # hardly any meet
+        np.random.default_rng(6).integers(0, 500, 3000),  # most do
+        np.random.default_rng(6).integers(0, 40, 3000) << 57,  # told apart by their highest bits
+        np.random.default_rng(6).integers((1 << 61) - 7, (1 << 61) + 7, 3000),
+        np.full(3000, 12),
+        np.full(3000, 2**63 - 2),
+        np.arange(3000) * 3,  # rising
+        np.arange(3000)[::-1].copy(),
+    ],
+    ids=range(8),
+)
+def test_components_in_order(keys):
+    """Components that are moved with their values: in Python, as the codelet is written."""
+    values = np.random.default_rng(7).integers(1, 9, len(keys)).tolist()
+    expected: dict[int, list[int]] = {}
+    for key, value in zip(keys.tolist(), values, strict=True):
+        expected.setdefault(key, []).append(value)
+    put_in_order = ordering(lambda old, new: 10 * old + new)  # tells the order, too
+    crd, val = [-1, -1, *keys.tolist()], [0, 0, *values]
+    run, late = [0] * len(keys), [0] * len(keys)
+    count = put_in_order(crd, val, 2, len(keys), run, late, [7] * PLACES)
+    assert run[:count] == sorted(expected)
+    assert crd[:2] == [-1, -1]
+    for key, found in zip(run[:count], late[:count], strict=True):
+        assert found == int("".join(map(str, expected[key])))
+
+
+@np.errstate(over="ignore")
+@pytest.mark.parametrize("place", [3, 12_345, 199_999])
+def test_hash_knows_the_latest(place):
+    """A component is found as long as no other one of its hash came, and is one with it later."""
+    drawn = np.random.default_rng(place).integers(0, 1 << 20, 5000)
+    x = np.append(drawn, [place] * 3)  # of 3 that follow each other, 2 are found
+    slots, crd, kept = [0] * (128 + len(x)), [0] * (len(x) + 1), 0
+    for key in x.tolist():
+        crd[kept] = key
+        e = insert_hashed(crd, 1, 0, kept, 0, [], slots, 128)
+        assert crd[e] == key
+        kept += e == kept
+    assert crd[kept - 1] == place
+    assert set(crd[:kept]) == set(x.tolist())
+    clear_hashed(slots, 128, kept)
+    assert insert_hashed(crd, 1, 0, kept - 1, 0, [], slots, 128) == kept - 1
 
 
 @pytest.mark.parametrize("w", [1, 2])

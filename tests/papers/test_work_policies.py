@@ -323,18 +323,21 @@ def test_a_result_that_is_a_workspace_keeps_its_format():
 
 
 @pytest.mark.parametrize(
-    ("policy", "heads"),
+    ("policy", "share", "heads"),
     [
-        (ln.Hash(), "power_of_two_i64(C_w_cap)"),
-        (ln.Bucket(), "max(C_w_cap, 1)"),
-        (ln.Hash(64), "max(64, C_w_heads)"),
-        (ln.Bucket(length=64), "max(64, C_w_heads)"),
+        (ln.Hash(), 26, "max(131072, C_w_heads)"),
+        (ln.Bucket(), 26, "max(C_w_cap, 1)"),
+        (ln.Hash(64), 26, "max(128, C_w_heads)"),
+        (ln.Bucket(length=64), 26, "max(64, C_w_heads)"),
     ],
     ids=repr,
 )
-def test_the_table_is_as_long_as_there_are_components(policy, heads):
-    """L follows the capacity, which rises with what is stored; a length that is given stays."""
+def test_the_table_is_as_long_as_there_are_components(policy, share, heads):
+    """L follows the capacity, which rises with what is stored; a length that is given stays.
+
+    That of `Hash` is as long as fits a cache, and stays so: what meets does not depend on options.
+    """
     A = ln.asarray(np.eye(3), format=ln.CSC)
     code = ln.insert_workspaces(outer, policy).code(ln.empty_tensor(ln.CSR), A, A.to(ln.CSR))
-    assert "C_w_cap = max(C_w_cap, grown_i64(C_w_all, 1024, 32, C_w_fresh))" in code
+    assert f"C_w_cap = max(C_w_cap, grown_i64(C_w_all, 1024, {share}, C_w_fresh))" in code
     assert heads in code

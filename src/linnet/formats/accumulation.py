@@ -15,11 +15,12 @@ from linnet import imp
 from linnet.errors import FormatError
 from linnet.formats.combining import Merging, arrange_codelet, combine, merge_codelet
 from linnet.formats.policies import CLEAR, INSERT, SORT, Policy, plain
-from linnet.imp.components import ROOM, check_found
+from linnet.imp.components import MANY, ROOM, check_found
 from linnet.imp.condensing import TABLES, dense_bits
 from linnet.imp.flushing import keep
 from linnet.imp.guarding import guarded
 from linnet.imp.merging import grown
+from linnet.imp.radix import PLACES
 from linnet.options import current
 from linnet.records import dataclass
 
@@ -312,7 +313,10 @@ class Accumulation:
         bits = b.let("bits", b.call(dense_bits, crd, v.w, base, v.count))
         dense = imp.Grow(late, v.count + imp.binary("<<", imp.ONE, bits))
         tables = imp.Grow(order, imp.Const(TABLES, imp.INT))
-        sparse = (imp.Grow(late, v.count), numbers)
+        moved = imp.eq(v.w, imp.ONE) & (v.count > MANY)
+        ends = imp.Grow(order, imp.Const(PLACES, imp.INT))
+        either = imp.If(moved, imp.Block((ends,)), imp.Block((numbers,)))
+        sparse = (imp.Grow(late, v.count), either)
         b.emit(imp.If(bits >= 0, imp.Block((dense, tables)), imp.Block(sparse)))
         return bits
 

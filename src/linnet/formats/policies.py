@@ -27,8 +27,6 @@ from dataclasses import dataclass, field, fields
 from types import FunctionType
 from typing import TYPE_CHECKING, ClassVar
 
-from numpy import uint64
-
 from linnet import imp
 from linnet.errors import FormatError
 from linnet.imp.components import (
@@ -37,6 +35,7 @@ from linnet.imp.components import (
     is_sorted,
     sort_ids,
 )
+from linnet.imp.latest import clear_hashed, insert_hashed
 from linnet.imp.printer import show
 from linnet.imp.source import source_of
 from linnet.imp.translate import translate
@@ -48,8 +47,9 @@ Ints = Sequence[int]
 Target = MutableSequence[int]
 
 _MOST_GROWTH = 1000
-_TABLED_GROWTH = 0.125  # where to look components up takes longer than to merge them
-_MIX = 0x9E3779B97F4A7C15
+_TABLED_GROWTH = 0.1  # where what meets soon is found at once: less memory
+_ROOMY = 64  # heads of a table for each component that accumulates at first,
+_LONGEST = 1 << 16  # and how many are still in a cache
 _FAR = 32  # components of a list that are looked at, and that are sorted by insertion
 INSERT = ("int64*", *("int64",) * 4, "int64*", "int64*", "int64")
 CLEAR = ("int64*", "int64", "int64")
@@ -295,27 +295,12 @@ class Bucket(Policy):
 # -- a hash table ----------------------------------------------------------------------------------
 
 
-def insert_hashed(
-    crd: Ints, w: int, base: int, e: int, bucket: int, order: Target, slots: Target, size: int
-) -> int:
-    """Look a component up among those with the same hash."""
-    h = uint64(0)
-    for k in range((base + e) * w, (base + e) * w + w):
-        h = (h ^ uint64(crd[k])) * _MIX
-        h = h ^ (h >> 32)
-    return insert_listed(crd, w, base, e, int(h) & (size - 1), order, slots, size)
-
-
-def sort_hashed(
-    crd: Ints, w: int, base: int, count: int, order: Target, spare: Target, slots: Ints, size: int
-) -> None:
-    """What was hashed is in any order: sort all of it."""
-    sort_ids(crd, w, base, count, order, spare)
-
-
 @dataclass(frozen=True, repr=False)
 class Hash(Policy):
-    """Like `Bucket`, with a hash of all coordinates: `length`, a power of two, is the table's."""
+    """Components are looked for by a hash of their coordinates, and sorted when there are enough.
+
+    `length`, a power of two, is that of the table, which knows the latest one of each hash.
+    """
 
     length: int | None = None
     growth: float = field(default=_TABLED_GROWTH, kw_only=True)
@@ -323,8 +308,7 @@ class Hash(Policy):
     entries: ClassVar[int] = 1
     trusted: ClassVar[bool] = True
     insert: ClassVar[Callable[..., int]] = staticmethod(insert_hashed)
-    sort: ClassVar[Callable[..., None]] = staticmethod(sort_hashed)
-    clear: ClassVar[Callable[..., None]] = staticmethod(clear_listed)
+    clear: ClassVar[Callable[..., None]] = staticmethod(clear_hashed)
     groups: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
@@ -333,17 +317,8 @@ class Hash(Policy):
             raise FormatError(f"the table of a Hash workspace is a power of two, not {self.length}")
 
     def heads(self, b: Builder, first: imp.Expr, capacity: imp.Expr) -> imp.Expr:
-        if self.length is not None:
-            return imp.Const(self.length, imp.INT)
-        return b.call(power_of_two, capacity)
-
-
-def power_of_two(count: int) -> int:
-    """A codelet: the least power of two that is not less."""
-    size = 1
-    while size < count:
-        size *= 2
-    return size
+        most = min(_ROOMY * (self.capacity or 1024), _LONGEST)
+        return imp.Const(2 * (self.length or 1 << (most - 1).bit_length()), imp.INT)
 
 
 # -- a heap ----------------------------------------------------------------------------------------

@@ -19,7 +19,6 @@ Values = MutableSequence[float]
 _TINY = 12  # up to this many ids are sorted by insertion
 _FEW = 64  # up to this many words are sorted by comparison
 _DIGIT = 11  # bits that are sorted by at a time
-_GROUPS = 10  # bits by which many components are grouped before they are sorted
 ROOM = 1 << _DIGIT
 MANY = 1 << 14  # components that are too many to be sorted all at once
 _RUN = 8  # ids that are sorted by insertion before they are merged
@@ -73,51 +72,21 @@ def is_sorted(crd: Ints, w: int, base: int, count: int, order: Ints) -> bool:
 
 
 def _sort_words(crd: Ints, base: int, count: int, order: Target, spare: Target) -> bool:
-    """Sort words that hold a key and its id, if there are bits for both.
-
-    Keys that are grouped by their highest bits (`group`) are sorted group by group.
-    """
+    """Sort words that hold a key and its id, if there are bits for both."""
     low, high = lowest(crd, base, count), highest(crd, base, count)
-    bits = bit_length(high - low)
-    if bits + bit_length(count - 1) > 63:
+    bits, id_bits = bit_length(high - low), bit_length(count - 1)
+    if bits + id_bits > 63:
         return False
-    shift = max(bits - _GROUPS, 0)
-    if count <= MANY or not _is_grouped(crd, base, count, low, shift):
-        _sort_part(crd, base, 0, count, low, bits, order, spare)
-        return True
-    lo = 0
-    while lo < count:
-        number = (crd[base + lo] - low) >> shift
-        hi = lo + 1
-        while hi < count and (crd[base + hi] - low) >> shift == number:
-            hi += 1
-        _sort_part(crd, base, lo, hi, low + (number << shift), shift, order, spare)
-        lo = hi
-    return True
-
-
-def _is_grouped(crd: Ints, base: int, count: int, low: int, shift: int) -> bool:
-    t = base + 1
-    while t < base + count and (crd[t - 1] - low) >> shift <= (crd[t] - low) >> shift:
-        t += 1
-    return t == base + count
-
-
-def _sort_part(
-    crd: Ints, base: int, lo: int, hi: int, low: int, bits: int, order: Target, spare: Target
-) -> None:
-    """Sort the ids from lo to hi, whose keys are `bits` bits above `low`."""
-    count = hi - lo
-    id_bits = bit_length(count - 1)
     for t in range(count):
-        order[lo + t] = ((crd[base + lo + t] - low) << id_bits) | t
+        order[t] = ((crd[base + t] - low) << id_bits) | t
     if count <= _FEW:
-        sort(order, lo, hi)
+        sort(order, 0, count)
     else:
-        radix_sort(order, spare, lo, count, id_bits, bits)
+        radix_sort(order, spare, count, id_bits, bits)
     mask = (1 << id_bits) - 1
-    for t in range(lo, hi):
-        order[t] = lo + (order[t] & mask)
+    for t in range(count):
+        order[t] = order[t] & mask
+    return True
 
 
 def lowest(crd: Ints, base: int, count: int) -> int:
@@ -145,8 +114,8 @@ def bit_length(x: int) -> int:
     return bits
 
 
-def radix_sort(words: Target, spare: Target, lo: int, count: int, low: int, bits: int) -> None:
-    """Sort words[lo : lo + count] by `bits` bits from bit `low` on, a digit at a time.
+def radix_sort(words: Target, spare: Target, count: int, low: int, bits: int) -> None:
+    """Sort words[0:count] by `bits` bits from bit `low` on, a digit at a time.
 
     Equal ones stay in order. The counts of digits lie at the start of the spare array.
     """
@@ -157,12 +126,12 @@ def radix_sort(words: Target, spare: Target, lo: int, count: int, low: int, bits
     digit = (bits + rounds - 1) // rounds
     for r in range(rounds):
         if r & 1 == 0:
-            _spread(words, spare, lo, ROOM, count, low + r * digit, digit)
+            _spread(words, spare, 0, ROOM, count, low + r * digit, digit)
         else:
-            _spread_back(spare, words, ROOM, lo, count, low + r * digit, digit)
+            _spread_back(spare, words, ROOM, 0, count, low + r * digit, digit)
     if rounds & 1 == 1:
         for t in range(count):
-            words[lo + t] = spare[ROOM + t]
+            words[t] = spare[ROOM + t]
 
 
 def _spread(
@@ -208,21 +177,6 @@ def _starts(counts: Target, size: int, start: int) -> None:
         here = counts[d]
         counts[d] = total
         total += here
-
-
-def group(
-    crd: Target, val: Values, base: int, count: int, run: Target, late: Values, order: Target
-) -> None:
-    """Let words and values with the same highest bits lie together, in order of those bits.
-
-    What is next to each other then fits a cache when it is sorted.
-    """
-    low, high = lowest(crd, base, count), highest(crd, base, count)
-    shift = max(bit_length(high - low) - _GROUPS, 0)
-    deal(crd, val, base, count, low, shift, run, late, order, 1 << _GROUPS)
-    for t in range(count):
-        crd[base + t] = run[t]
-        val[base + t] = late[t]
 
 
 def deal(

@@ -9,9 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, MutableSequence, Sequence
 
-from linnet.imp.components import MANY, ROOM, check_order, group
+from linnet.imp.components import MANY, ROOM, check_order
 from linnet.imp.condensing import condensing
 from linnet.imp.merging import gathering
+from linnet.imp.ordering import ordering
 
 Ints = Sequence[int]
 Target = MutableSequence[int]
@@ -27,10 +28,10 @@ TOLD = 4
 def arranging(combine: Combine, sort: Codelet, groups: bool, checked: bool) -> Callable[..., int]:
     """The codelet that gives the number of components of the run, or -1 if `sort` is wrong.
 
-    With `groups`, components may be moved before they are sorted, and need not be sorted at all
-    where `bits` is that of a group of them. `order` and `late` have room as `bits` says.
+    With `groups`, many components are moved with their values, and need not be sorted at all where
+    `bits` is that of a group of them. `order` and `late` have room as `bits` says.
     """
-    gather, condense = gathering(combine), condensing(combine)
+    gather, condense, put_in_order = gathering(combine), condensing(combine), ordering(combine)
     right = check_order if checked else _believed
 
     def arrange(
@@ -47,11 +48,11 @@ def arranging(combine: Combine, sort: Codelet, groups: bool, checked: bool) -> C
         crd: Target, val: Values, w: int, base: int, count: int, bits: int, run: Target,
         late: Values, order: Target, slots: Ints, size: int,
     ) -> int:  # fmt: skip
-        """Add up in groups, or sort."""
+        """Add up in groups, or sort, values and all."""
         if bits >= 0:
             return condense(crd, val, base, count, bits, run, late, order)
         if w == 1 and count > MANY:
-            group(crd, val, base, count, run, late, order)
+            return put_in_order(crd, val, base, count, run, late, order)
         return arrange(crd, val, w, base, count, bits, run, late, order, slots, size)
 
     return arrange_groups if groups else arrange

@@ -109,7 +109,7 @@ def sort_entries(
     for d in range(deeper):
         m = ends[d] - begin
         if m > 1:
-            _sort(found, values, begin, spare, other, 0, m, ends, deeper, bits - width, False)
+            sort_bucket(found, values, begin, spare, other, 0, m, ends, deeper, bits - width, False)
         begin += m
     return n
 
@@ -132,7 +132,7 @@ def combine_entries(
     for d in range(deeper):
         m = ends[d] - begin
         if m > 1:
-            _sort(found, values, begin, spare, other, 0, m, ends, deeper, bits - width, False)
+            sort_bucket(found, values, begin, spare, other, 0, m, ends, deeper, bits - width, False)
         count = _combine(found, values, begin, m, count)
         begin += m
     return count
@@ -176,7 +176,7 @@ def combine_groups(
         result[to[u] if placed != 0 else u] = value
 
 
-def _sort(
+def sort_bucket(
     keys: Target,
     values: Values,
     lo: int,
@@ -209,7 +209,7 @@ def _sort(
         m = ends[d] - begin
         if m > 0:
             there = lo + begin - to
-            _sort(spare, other, begin, keys, values, there, m, ends, deeper, left, not away)
+            sort_bucket(spare, other, begin, keys, values, there, m, ends, deeper, left, not away)
         begin += m
 
 
