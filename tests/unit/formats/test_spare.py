@@ -220,7 +220,7 @@ def test_spare_memory_is_given_up_before_memory_is_said_to_be_short(monkeypatch)
     """The first attempt fails; the second finds nothing kept, and succeeds."""
     A = matrix()
     double(ln.empty_tensor(ln.CSR), A)
-    (entry,) = double._entries.values()
+    ((key, entry),) = double._entries.items()
     gc.collect()
     block(SPARE, LEAST)
     statuses = []
@@ -229,7 +229,7 @@ def test_spare_memory_is_given_up_before_memory_is_said_to_be_short(monkeypatch)
         statuses.append(1 if SPARE.kept() else run(address))
         return statuses[-1]
 
-    monkeypatch.setattr(entry, "call", call)
+    monkeypatch.setitem(double._entries, key, entry._replace(call=call))
     block(SPARE, 2 * LEAST)
     block(SPARE, 4 * LEAST)
     B = double(ln.empty_tensor(ln.CSR), A)
