@@ -101,3 +101,21 @@ def test_arrays_like_others_of_another_shape():
         assert found.format.name == "CSR"
     assert np.zeros_like(x, shape=(4,)).shape == (4,)
     assert ln.full_like(x, 7, shape=5, dtype="int8").dtype == np.int8
+
+
+NUMBERS = [np.uint64(2**64 - 1), np.float32(1.5), np.array(3, np.int8), np.bool_(True), 2, 1j]
+
+
+@pytest.mark.parametrize("value", NUMBERS, ids=repr)
+def test_full_has_the_dtype_of_its_number(value):
+    for given in (value, ln.asarray(np.asarray(value))):
+        found, expected = ln.full((2,), given), np.full((2,), value)
+        assert found.dtype == expected.dtype
+        np.testing.assert_array_equal(found.to_numpy(), expected)
+
+
+def test_the_ends_of_linspace_may_be_elements():
+    x = ln.tensor([[1]], np.array([5.0], np.float32), (3,), format=ln.CSF(1))
+    found = ln.linspace(x[0], x[1], 3)
+    assert found.dtype == np.float32
+    np.testing.assert_array_equal(found.to_numpy(), [0.0, 2.5, 5.0])

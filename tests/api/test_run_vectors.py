@@ -82,3 +82,10 @@ def test_what_is_stored_decides_the_time(level):
         ln.repeat(x, 2**40)
     with pytest.raises(IndexError, match="out of bounds"):
         x[np.array([VAST])]
+
+
+@pytest.mark.parametrize("part", ["data", "coords"])
+def test_what_cannot_be_listed_is_told_with_the_line(part):
+    x = ln.full((VAST,), 1.0, format=ln.RunList(ln.Element()))
+    with pytest.raises(MemoryError, match="test_run_vectors"):
+        getattr(x, part)

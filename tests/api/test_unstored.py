@@ -185,3 +185,16 @@ def test_of_arrays_that_store_much(n, fill):
     assert [x[int(i)].nnz for i in (at[0], at[4], at[9])] == [1, 1, 1]
     unstored = x[0 if n < 2**20 else 1]
     assert (unstored.nnz, repr(unstored.item())) == (0, repr(fill))
+
+
+def test_elements_are_written_as_numbers():
+    x = ln.tensor([[1]], [5.0], (3,), format="csf")
+    assert f"{x[0]:.2f} {x[1]:6.1f}" == "0.00    5.0"
+    assert f"{x[0]}" == str(x[0])
+    with pytest.raises(ln.LinnetError, match="not a single number"):
+        format(x, ".2f")
+
+
+def test_a_number_has_no_dimension_to_go_along():
+    with pytest.raises(IndexError, match="0 dimensions"):
+        ln.cumulative_sum(ln.tensor([[1]], [5.0], (3,), format="csf")[0])

@@ -54,13 +54,20 @@ def full(
     """
     check_device(device)
     dims = check_shape(shape)
-    value = fill_value.item() if isinstance(fill_value, np.generic | Tensor) else fill_value
+    value, own = _number(fill_value)
     if not isinstance(value, bool | int | float | complex):
         raise DTypeError(f"{fill_value!r} is not a number")
-    held = canonical(np.result_type(type(value)) if dtype is None else dtype)
+    held = canonical(own if dtype is None else dtype)
     value = overflown(value, held) if overflows(value, held) else value
     wanted = typed(as_format(DENSE if format is None else format, len(dims)), held, value)
     return nothing(dims, wanted)
+
+
+def _number(value: Any) -> tuple[object, Any]:
+    """A number as Python has it, and its dtype: that of an array or scalar is its own."""
+    if isinstance(value, np.generic | np.ndarray | Tensor) and value.size == 1:
+        return value.item(), value.dtype
+    return value, np.result_type(type(value)) if isinstance(value, int | float | complex) else None
 
 
 def zeros(
@@ -177,11 +184,12 @@ def linspace(
     if count < 0:
         raise ShapeError(f"an array cannot have {count} elements")
     held = None if dtype is None else canonical(dtype)
-    for value in (start, stop):
-        if not isinstance(value, int | float | complex | np.generic | np.ndarray | Tensor):
-            raise ArgumentError(f"the ends are numbers, not {value!r}")
+    first, last = (end.to_numpy() if isinstance(end, Tensor) else end for end in (start, stop))
+    for end in (first, last):
+        if not isinstance(end, int | float | complex | np.generic | np.ndarray):
+            raise ArgumentError(f"the ends are numbers, not {end!r}")
     with np.errstate(all="ignore"), enough_memory():
-        found = np.linspace(start, stop, count, endpoint=endpoint, dtype=held)
+        found = np.linspace(first, last, count, endpoint=endpoint, dtype=held)
     return _in_format(found, format)
 
 

@@ -48,7 +48,7 @@ def _running(
     function: Function, start: int, x: Tensor, axis: int | None, dtype: DType, initial: bool
 ) -> Tensor:
     if axis is None:
-        if x.ndim != 1:
+        if x.ndim > 1:
             raise ArgumentError("an array of several dimensions wants an axis")
         axis = 0
     d = axis_number(axis, x.ndim)

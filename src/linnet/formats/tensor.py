@@ -153,11 +153,13 @@ class Tensor(Operators, Habits):
         return shape[0]
 
     @property
+    @located
     def coords(self) -> NDArray[Any]:
         """The coordinates of what is stored: one row for every dimension, one column per value."""
         return show.coordinates(self)
 
     @property
+    @located
     def data(self) -> NDArray[Any]:
         """The values that are stored, in the order of `coords`."""
         return show.values(self)
@@ -277,6 +279,9 @@ class Tensor(Operators, Habits):
 
     def __bool__(self) -> bool:
         return bool(_truth(self))
+
+    def __format__(self, spec: str) -> str:
+        return format(_only(self), spec) if spec else str(self)
 
     # -- copies and pickles ------------------------------------------------------------------------
 
