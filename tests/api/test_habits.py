@@ -267,3 +267,19 @@ def test_functions_that_combine_duplicates_have_names(count):
     np.minimum.at(expected, places, values)
     found = ln.tensor([places], values, (9,), op="min", fill_value=np.inf)
     np.testing.assert_array_equal(found.to_numpy(), expected)
+
+
+@pytest.mark.parametrize("format", [ln.CSR, ln.COO, ln.DENSE], ids=str)
+@pytest.mark.parametrize("order", "CF")
+def test_shapes_by_columns(format, order):
+    array = np.arange(12.0).reshape(3, 4)
+    x = ln.asarray(array, format=format)
+    for found, expected in [
+        (x.reshape((2, 6), order=order), array.reshape((2, 6), order=order)),
+        (x.reshape(6, -1, order=order), array.reshape(6, -1, order=order)),
+        (x.ravel(order), array.ravel(order)),
+        (x.flatten(order=order), array.flatten(order=order)),
+    ]:
+        np.testing.assert_array_equal(found.to_numpy(), expected)
+    with pytest.raises(ln.LinnetError, match="order of elements"):
+        x.ravel("X")

@@ -169,9 +169,11 @@ class Operators:
     clip = method_of("elementwise.clip")
     squeeze, take = method_of("shapes.squeeze"), method_of("indexing.take")
 
-    def reshape(self, *shape: Any, copy: bool | None = None) -> Tensor:
-        """The same elements, in row-major order, in another shape; one size may be -1."""
+    def reshape(self, *shape: Any, order: str = "C", copy: bool | None = None) -> Tensor:
+        """The same elements, by rows unless told, in another shape; one size may be -1."""
         wanted = shape[0] if len(shape) == 1 and not isinstance(shape[0], int) else shape
+        if order != "C":
+            return of_api("numpy_shapes.reshape")(self, wanted, order, copy=copy)  # type: ignore[no-any-return]
         return of_api("shapes.reshape")(self, wanted, copy=copy)  # type: ignore[no-any-return]
 
     def transpose(self, *axes: Any) -> Tensor:
@@ -179,9 +181,9 @@ class Operators:
         given = axes[0] if len(axes) == 1 and not isinstance(axes[0], int) else axes or None
         return of_api("calls.transpose")(self, given)  # type: ignore[no-any-return]
 
-    def ravel(self) -> Tensor:
+    def ravel(self, order: str = "C") -> Tensor:
         """The elements in one dimension."""
-        return of_api("shapes.reshape")(self, (-1,))  # type: ignore[no-any-return]
+        return self.reshape((-1,), order=order)
 
     flatten = ravel
 
