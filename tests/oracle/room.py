@@ -66,6 +66,8 @@ def _is_one(limit: str, stored: Mask, values: Values) -> bool:
 
 
 def same(a: Values, b: Values) -> Mask:
-    """Equal, or both NaN."""
+    """Equal, or both NaN; both parts of complex numbers, since runs hold what is the same."""
+    if np.iscomplexobj(a):
+        return same(a.real, b.real) & same(a.imag, b.imag)
     found: Mask = (a == b) | ((a != a) & (b != b))
     return found
