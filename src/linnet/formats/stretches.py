@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from linnet.errors import FormatError
+from linnet.errors import FormatError, OutOfMemoryError
 from linnet.formats.packing import Fibers, distinct
 from linnet.records import dataclass
 
@@ -89,6 +90,20 @@ def bits(values: Ints) -> Ints:
 def spread(left: Ints, right: Ints) -> tuple[Ints, Ints]:
     """Every index of every stretch, and which stretch it belongs to."""
     length = right.astype(np.int64) - left
+    _check_room(int(length.sum()))
     which = np.repeat(np.arange(len(length)), length)
     begin = left - (np.cumsum(length) - length)
     return which, np.arange(len(which)) + begin[which]
+
+
+def _check_room(count: int) -> None:
+    """Refuse to list what no memory holds: a system may promise it, and end who writes to it."""
+    if not hasattr(os, "sysconf") or "SC_PHYS_PAGES" not in os.sysconf_names:
+        return
+    nbytes = 8 * count
+    if nbytes > os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"):
+        raise OutOfMemoryError(
+            f"could not allocate {nbytes} bytes for a list of elements",
+            why="what runs, bands and blocks hold is listed element by element there",
+            hint="take a part of it first, or work on the whole by functions and kernels",
+        )
