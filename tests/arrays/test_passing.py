@@ -216,3 +216,21 @@ def test_negative_powers_of_integers_are_refused():
     np.testing.assert_array_equal(dense(2**A), 2**x)
     with np.errstate(divide="ignore"):
         np.testing.assert_allclose(dense(A.astype(float) ** -1), x.astype(float) ** -1)
+
+
+@pytest.mark.parametrize("format", [ln.CSF(1), ln.COO(1), ln.SparseHash(ln.Element())], ids=repr)
+@pytest.mark.parametrize("dtype", ["float64", "uint8"])
+def test_a_choice_passes_on_what_is_not_stored(format, dtype):
+    """It was taken for the fill value, which stands for the number where nothing is stored."""
+    condition, x = np.array([1, 0, 1, 0], bool), np.array([0, 0, 3, 5], dtype)
+    C, X = (ln.asarray(a, format=format) for a in (condition, x))
+    for number in (2, np.uint16(7), ln.asarray(np.array(2, dtype))):
+        value = number.to_numpy() if isinstance(number, ln.Tensor) else number
+        np.testing.assert_array_equal(
+            ln.where(C, X, number).to_numpy(), np.where(condition, x, value)
+        )
+        np.testing.assert_array_equal(
+            ln.where(C, number, X).to_numpy(), np.where(condition, value, x)
+        )
+        both = ln.fuse(lambda c, x, n: ln.where(c, x, n) * 3 + n)(C, X, number)
+        np.testing.assert_array_equal(both.to_numpy(), np.where(condition, x, value) * 3 + value)

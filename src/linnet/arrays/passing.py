@@ -92,7 +92,12 @@ def filled(tensor: Tensor, node: Node) -> Format:
 
 
 def _parts(node: Node, unknown: set[int]) -> list[Node] | None:
-    """The largest parts of a node with a fill value that is known; None if they lie elsewhere."""
+    """The largest parts of a node with a fill value that is known; None if they lie elsewhere.
+
+    None as well if a choice passes one of several on: where that stores nothing another may, and
+    what it does not store would be taken for the 0 that stands in for a fill value.
+    """
+    chosen = False
     found: dict[int, Node] = {}
     seen: set[int] = set()
     left = [node]
@@ -100,6 +105,7 @@ def _parts(node: Node, unknown: set[int]) -> list[Node] | None:
         whole = left.pop()
         if not isinstance(whole, Map):
             return None
+        chosen = chosen or whole.function is where
         for arg in whole.args:
             if id(arg) in seen:
                 continue
@@ -108,7 +114,25 @@ def _parts(node: Node, unknown: set[int]) -> list[Node] | None:
                 left.append(arg)
             elif not isinstance(arg, Constant) and known_fill(arg) is not None:
                 found[id(arg)] = arg
-    return list(found.values())
+    parts = list(found.values())
+    return None if chosen and len(_tensors(parts)) > 1 else parts
+
+
+def _tensors(parts: Sequence[Node]) -> set[int]:
+    """What some nodes are computed of, element by element; each may store something elsewhere."""
+    found: set[int] = set()
+    seen: set[int] = set()
+    left = list(parts)
+    while left:
+        node = left.pop()
+        if id(node) in seen or isinstance(node, Constant) or not node.shape:
+            continue
+        seen.add(id(node))
+        if isinstance(node, Map):
+            left += node.args
+        else:
+            found.add(id(node))
+    return found
 
 
 def _where_stored(node: Node, parts: Sequence[Node]) -> Node:
