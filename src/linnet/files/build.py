@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from linnet.algebra.dtypes import canonical
 from linnet.algebra.table import add, logical_or
 from linnet.formats.assemble import enough_memory, wrap
-from linnet.formats.coordinates import sort_unique
+from linnet.formats.coordinates import KEY, key_bits, sort_unique
 from linnet.formats.element import Pattern
 from linnet.formats.format import Format
 from linnet.formats.from_numpy import cast
@@ -19,6 +19,7 @@ from linnet.formats.named import COO, CSR, FormatLike, as_format, override, reco
 from linnet.formats.packing import index_dtype
 from linnet.formats.tensor import Tensor
 from linnet.runtime.arrange import DISTINCT, UNSORTED, how_sorted
+from linnet.runtime.in_place import LARGE, sort_in_place
 
 Ints = NDArray[Any]
 _EMPTY = 64  # rows for each entry: where there are more, CSR would store little but empty rows
@@ -76,7 +77,10 @@ def _combined(
     if how_sorted(in_order) == DISTINCT:
         return in_order, values
     op = logical_or if values.dtype == bool else add
-    return sort_unique(in_order, [shape[mode] for mode in order], values, op)
+    dims = [shape[mode] for mode in order]
+    if len(values) >= LARGE and sum(key_bits(dims)) <= KEY:
+        return sort_in_place(in_order, dims, values, op)
+    return sort_unique(in_order, dims, values, op)
 
 
 def _listed(

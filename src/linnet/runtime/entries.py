@@ -30,10 +30,11 @@ _sort_entries, _combine_entries = Routine(radix.sort_entries), Combining(radix.c
 
 
 def sort_entries(
-    coordinates: list[Ints], dims: Sequence[int], values: NDArray[Any], op: object
+    coordinates: list[Ints], dims: Sequence[int], values: NDArray[Any], op: object, same: int = 0
 ) -> tuple[list[Ints], NDArray[Any], bool]:
     """Coordinates (outermost first) and values, sorted; and whether they are distinct now.
 
+    So many leading bits of all keys are the `same`.
     Equal coordinates may remain, in the order given, where the function is none that is compiled.
     What is not needed any more makes room for what is next, since a system may take longer to find
     memory than we to fill it: the list given is emptied, and the result takes the place of keys.
@@ -49,7 +50,7 @@ def sort_entries(
     kinds = [idx.dtype for idx in coordinates]
     coordinates.clear()
     found, held = np.empty_like(keys), np.empty_like(values)
-    count = _sort(function, keys, values, found, held, max(1, sum(bits)))
+    count = _sort(function, keys, values, found, held, max(1, sum(bits) - same))
     places = _places(keys, count, kinds)
     for k, idx in enumerate(places):
         _take_bits(found, idx, count, sum(bits[k + 1 :]), bits[k])
