@@ -182,6 +182,51 @@ def test_a_kernel_of_the_same_name_from_before():
     assert "cannot call itself" in str(refused(define))
 
 
+def test_a_tensor_that_is_two_parameters():
+    """The line that calls is marked: the called kernel is right by itself."""
+
+    @ln.kernel
+    def sums(y, a, b):
+        for i in ...:
+            y[i] = a[i] + b[i]
+
+    def define():
+        @ln.kernel
+        def twice(y, x):
+            sums(y, x, y)
+
+    with pytest.raises(ln.LinnetError, match="`y` cannot be both `y` and `b` of `sums`") as caught:
+        define()
+    assert caught.value.at.text.strip() == "sums(y, x, y)"
+    assert "y is read and written in the loop over `i`" in caught.value.why
+
+    @ln.kernel
+    def doubled(y, x):  # which is only read twice
+        sums(y, x, x)
+
+    y = ln.asarray(np.zeros(3))
+    doubled(y, ln.asarray(np.arange(3.0)))
+    np.testing.assert_array_equal(y.to_numpy(), [0, 2, 4])
+
+
+def test_a_kernel_that_is_not_yet_defined():
+    def statement():
+        @ln.kernel
+        def early(y, x):
+            afterwards(y, x)  # noqa: F821
+
+    def value():
+        @ln.kernel
+        def early(y, x):
+            for i in ...:
+                y[i] = afterwards(x[i])  # noqa: F821
+
+    for define in (statement, value):
+        error = refused(define)
+        assert "`afterwards` is not defined" in str(error)
+        assert error.hint == "define it above this kernel"
+
+
 def test_arguments():
     def too_few():
         @ln.kernel

@@ -18,9 +18,11 @@ import ast
 from dataclasses import replace
 
 from linnet import loops
+from linnet.errors import LifecycleError
 from linnet.frontend.expressions import expression
 from linnet.frontend.scope import Scope
 from linnet.loops.rewrite import rewrite_stmt, walk
+from linnet.normalize.lifecycles import insert_lifecycles
 from linnet.records import dataclass
 from linnet.runtime.kernel import Kernel
 
@@ -32,7 +34,7 @@ def call(node: ast.Call, scope: Scope) -> loops.Stmt | None:
     if isinstance(node.func, ast.Name) and node.func.id == scope.kernel:
         why = "what it does is written out where it is called, which would never end"
         raise scope.error(node, f"the kernel `{scope.kernel}` cannot call itself", why=why)
-    called = scope.static(node.func)
+    called = scope.called(node.func)
     return _written_out(node, called.program, scope) if isinstance(called, Kernel) else None
 
 
@@ -53,9 +55,9 @@ def _written_out(node: ast.Call, program: loops.Program, scope: Scope) -> loops.
     others = {param: arg for param, arg in given.items() if param not in known}
     _check_values(program, others, scope)
     _check_uses(program, known, given, scope)
+    _check_same(program, known, given, scope)
     made = {name: scope.adopt(name, format, node) for name, format in program.temporaries}
-    bound = dict.fromkeys(name for n in walk(program.body) if (name := _bound(n)) is not None)
-    own = {name: scope.fresh(name) for name in bound}
+    own = {name: scope.fresh(name) for name in _bound(program)}
     values = {param: expression(arg, scope) for param, arg in others.items()}
     lets = {param: scope.fresh(param) for param, value in values.items() if _reads(value)}
     before = {param: loops.Name(name) for param, name in lets.items()}
@@ -122,15 +124,37 @@ def _check_uses(
                 scope.use_dimension(tensors[param], mode, given[param])
 
 
+def _check_same(
+    program: loops.Program, tensors: dict[str, str], given: dict[str, ast.expr], scope: Scope
+) -> None:
+    """Two parameters may be one tensor if the program could be written with one."""
+    first = {tensor: param for param, tensor in reversed(tensors.items())}
+    again = {param: first[tensor] for param, tensor in tensors.items() if first[tensor] != param}
+    if not again:
+        return
+    names = {name: name for name in (*program.params, *dict(program.temporaries))}
+    body = _renamed(program.body, _Meanings(names | again, {}, _bound(program)))
+    try:
+        insert_lifecycles(replace(program, body=body))
+    except LifecycleError as error:
+        named = [param for param, other in again.items() if other in error.message.split()]
+        param = [*named, *again][0]
+        raise LifecycleError(
+            f"`{tensors[param]}` cannot be both `{again[param]}` and `{param}` of `{program.name}`",
+            at=scope.source.location(given[param]),
+            why=f"in `{program.name}` {error.message} then",
+            hint="copy it to a temporary, and pass that",
+        ) from error
+
+
 # -- names -----------------------------------------------------------------------------------------
 
 
-def _bound(node: loops.Node) -> str | None:
-    match node:
-        case loops.Loop(name) | loops.Let(name):
-            return name
-        case _:
-            return None
+def _bound(program: loops.Program) -> dict[str, str]:
+    """The indices and lets of a program."""
+    found = [n for n in walk(program.body) if isinstance(n, loops.Loop | loops.Let)]
+    names = [n.index if isinstance(n, loops.Loop) else n.name for n in found]
+    return dict(zip(names, names, strict=True))
 
 
 def _renamed(body: loops.Stmt, meanings: _Meanings) -> loops.Stmt:

@@ -182,8 +182,14 @@ class Scope:
 
     def function(self, node: ast.expr) -> tuple[object, Function | None]:
         """The Python object that is called, and the function that it is to Linnet, if any."""
-        found = self.static(node)
+        found = self.called(node)
         return found, lookup(found) if callable(found) or isinstance(found, Function) else None
+
+    def called(self, node: ast.expr) -> object:
+        """The Python object that is called."""
+        if isinstance(node, ast.Name) and node.id not in self._outer:
+            raise self.undefined(node.id, node, "define it above this kernel")
+        return self.static(node)
 
     def _python(self, name: str, node: ast.AST) -> object:
         if name in self._outer:
@@ -215,7 +221,9 @@ class Scope:
         """An error at a node."""
         return KernelSyntaxError(message, at=self.source.location(node), why=why, hint=hint)
 
-    def undefined(self, name: str, node: ast.AST) -> KernelSyntaxError:
+    def undefined(
+        self, name: str, node: ast.AST, remedy: str = "pass it as a parameter"
+    ) -> KernelSyntaxError:
         """The error for a name without meaning."""
         if name in self._local_names:
             return self.error(
@@ -229,7 +237,7 @@ class Scope:
 
         known = [n for names in self._blocks for n in names]
         close = difflib.get_close_matches(name, known, n=1)
-        hint = f"did you mean `{close[0]}`?" if close else "pass it as a parameter"
+        hint = f"did you mean `{close[0]}`?" if close else remedy
         return self.error(node, f"`{name}` is not defined", hint=hint)
 
     def _rebound(self, known: Binding, name: str, node: ast.AST) -> KernelSyntaxError:

@@ -1,0 +1,137 @@
+"""Random choices between arrays and numbers, nested: values and dtypes as NumPy's.
+
+Where nothing is stored a choice may be a number that its kernel is given, and not a value of any
+array. Operands come in any format, with any fill value; beside them are numbers, elements and
+arrays of NumPy. What is computed eagerly, lazily and by `fuse` is the same.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, note
+from hypothesis import strategies as st
+from tests.oracle.data import WILD, recipes, square, tensors
+from tests.oracle.formats import READ, formats
+
+import linnet as ln
+from linnet.api import programs
+from linnet.formats.format import Format
+
+Draw = st.DrawFn
+DTYPES = ("float64", "float64", "float32", "int64", "uint8")
+FLOATS = (0.0, -0.0, 1.0, 2.0, -1.0, math.inf, -math.inf, math.nan)
+FILLS = (0.0, 0.0, -0.0, 1.0, math.inf, math.nan, -1.0)
+HOW = ("eager", "lazy", "fused")
+
+
+@st.composite
+def conditions(draw: Draw, depth: int, names: tuple[str, ...]) -> str:
+    """A condition on some values, as both write it."""
+    if depth and draw(st.integers(0, 2)) == 2:
+        kind = draw(st.sampled_from(["and", "or", "xor", "not"]))
+        args = [draw(conditions(depth - 1, names)) for _ in range(1 if kind == "not" else 2)]
+        return f"xp.logical_{kind}({', '.join(args)})"
+    x = draw(values(depth - 1, names))
+    if draw(st.integers(0, 4)) == 4:
+        return f"xp.{draw(st.sampled_from(['isnan', 'isfinite']))}({x})"
+    op = draw(st.sampled_from(["<", "<=", ">", ">=", "==", "!="]))
+    return f"({x} {op} {draw(values(depth - 1, names))})"
+
+
+@st.composite
+def values(draw: Draw, depth: int, names: tuple[str, ...]) -> str:
+    """A value that is chosen from others."""
+    if depth <= 0:
+        return draw(st.sampled_from(names))
+    rest = values(depth - 1, names)
+    match draw(st.sampled_from(["where", "where", "where", "extreme", "clip", "sum", "leaf"])):
+        case "where":
+            return f"xp.where({draw(conditions(depth - 1, names))}, {draw(rest)}, {draw(rest)})"
+        case "extreme":
+            return f"xp.{draw(st.sampled_from(['maximum', 'minimum']))}({draw(rest)}, {draw(rest)})"
+        case "clip":
+            low, high = draw(st.sampled_from([(0, 2), (1, 3), (2, 2)]))
+            return f"xp.clip({draw(rest)}, {low}, {high})"
+        case "sum":
+            return f"({draw(rest)} {draw(st.sampled_from('+-'))} {draw(rest)})"
+        case _:
+            return draw(st.sampled_from(names))
+
+
+@st.composite
+def filled(draw: Draw, ndim: int) -> Format:
+    """A format with a fill value."""
+    format = draw(formats(ndim, READ, draw(st.sampled_from(DTYPES))))
+    some = str(format.dtype).startswith("float")
+    return format.with_fill(draw(st.sampled_from(FILLS))) if some else format
+
+
+@st.composite
+def operands(draw: Draw) -> dict[str, tuple[Any, Any]]:
+    """What names mean to us, and to NumPy."""
+    ndim = draw(st.integers(1, 2))
+    kinds = [draw(filled(ndim)) for _ in "xyz"]
+    shape = tuple(draw(st.sampled_from([3, 4, 2, 1, 0])) for _ in range(ndim))
+    for format in kinds:
+        shape = square(shape, format)
+    found: dict[str, tuple[Any, Any]] = {}
+    for name, format in zip("xyz", kinds, strict=True):
+        tensor = draw(tensors(draw(recipes(format, WILD)), shape))
+        found[name] = tensor, tensor.to_numpy()
+        note(f"{name} = {found[name][1]!r} of {format}")
+    dtype = draw(st.sampled_from(DTYPES))
+    held = np.array(draw(st.lists(st.integers(0, 3), min_size=shape[-1], max_size=shape[-1])))
+    found["d"] = (held.astype(dtype),) * 2
+    number = draw(st.sampled_from(FLOATS) if dtype.startswith("float") else st.integers(0, 3))
+    found["n"] = number, number
+    element = np.array(draw(st.integers(0, 3)), dtype)
+    found["e"] = ln.asarray(element) if draw(st.booleans()) else element, element
+    note(f"d = {found['d'][1]!r}, n = {number!r}, e = {element!r}")
+    return found
+
+
+def _computed(text: str, how: str, names: list[str], args: list[Any]) -> ln.Tensor:
+    function = eval(f"lambda {', '.join(names)}: {text}", {"xp": ln})
+    if how == "fused":
+        return ln.fuse(function)(*args)
+    if how == "lazy":
+        args = [ln.lazy(arg) if isinstance(arg, ln.Tensor) else arg for arg in args]
+    return ln.compute(function(*args))
+
+
+@given(data=st.data())
+def test_choices_are_as_numpys(data: st.DataObject, large_from: Any) -> None:
+    draw = data.draw
+    large_from(draw(st.sampled_from([0, 4096])))
+    found = draw(operands())
+    text = draw(values(draw(st.integers(1, 3)), (*"xxyyz", *"nnde")))
+    if not re.search(r"\b[xyz]\b", text):
+        text = f"xp.where(x == y, {text}, z)"
+    how = draw(st.sampled_from(HOW))
+    note(f"{how}: {text}")
+    names = list(found)
+    with np.errstate(all="ignore"):
+        theirs = eval(f"lambda {', '.join(names)}: {text}", {"xp": np})
+        expected = np.asarray(theirs(*[found[name][1] for name in names]))
+    got = _computed(text, how, names, [found[name][0] for name in names])
+    assert got.shape == expected.shape
+    assert got.dtype == expected.dtype
+    np.testing.assert_array_equal(got.to_numpy(), expected)
+
+
+@pytest.fixture(scope="module")
+def large_from() -> Iterator[Any]:
+    """Sets from how many stored values on functions are kernels."""
+    before = programs.MANY
+
+    def put(many: int) -> None:
+        programs.MANY = many
+
+    yield put
+    programs.MANY = before
