@@ -11,15 +11,18 @@ i64 gustavson(i64 *restrict args) {
   const double *restrict B_val = (void *)args[30];
   i32 *restrict w_idx = (void *)args[37];
   bool *restrict w_tbl = (void *)args[40];
+  i64 *restrict w_key = (void *)args[43];
   double *restrict w_val = (void *)args[46];
   i64 C_n = 0, w_n = 0, w_ready = 0;
   if (grow(C_ptr, args + 2, n_i + 1)) return OUT_OF_MEMORY;
   C_ptr[0] = 0;
   if (0 < n_j) {
     if (grow(w_tbl, args + 40, n_j)) return OUT_OF_MEMORY;
-    if (grow(w_idx, args + 37, n_j)) return OUT_OF_MEMORY;
     for (i64 k_2 = 0; k_2 < n_j; k_2++) w_tbl[k_2] = false;
     w_ready = n_j;
+    if (grow(w_idx, args + 37, n_j)) return OUT_OF_MEMORY;
+    if (grow(w_key, args + 43, (n_j >> 5) + 3)) return OUT_OF_MEMORY;
+    for (i64 k_3 = 0; k_3 < (n_j >> 5) + 3; k_3++) w_key[k_3] = 0;
     if (grow(w_val, args + 46, n_j)) return OUT_OF_MEMORY;
   }
   i64 room = ((i64)A_ptr[n_i] - A_ptr[0]) * 2;
@@ -46,7 +49,7 @@ i64 gustavson(i64 *restrict args) {
         w_val[j] += A_k * B_val[B_q];
       }
     }
-    order_b_i32(w_tbl, n_j, w_idx, w_n);
+    order_b_i32_i64(w_tbl, n_j, w_idx, w_n, w_key, 0);
     if (grow(C_idx, args + 5, C_n + w_n)) return OUT_OF_MEMORY;
     if (grow(C_val, args + 8, C_n + w_n)) return OUT_OF_MEMORY;
     for (i64 w_q = 0; w_q < w_n; w_q++) {  // j_2 in w[j]

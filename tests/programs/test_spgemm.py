@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 from tests.programs.cases import Case, cases, program
 from tests.programs.formats import APPENDED
 from tests.programs.meaning import einsum
@@ -112,3 +113,42 @@ def test_without_temporaries(case: Case):
 @pytest.mark.parametrize("case", cases(TEMPORARIES))
 def test_with_temporaries(case: Case):
     case.check()
+
+
+@ln.kernel
+def more(C, A, B):
+    for k, i, j in ...:
+        C[i, j] += A[i, k] * B[k, j]
+
+
+FLAGS = ln.SparseByteMap(ln.SparseByteMap(ln.Element(0.0)))
+
+
+def wide(columns: int) -> tuple[sp.csc_array, sp.csr_array, np.ndarray]:
+    """Two matrices, in whose product a row has more than are sorted one by one.
+
+    They are too few to look at all flags: they are sorted by bits.
+    """
+    rng = np.random.default_rng(columns)
+    A = sp.random_array((9, 12), density=0.5, rng=rng, format="csc")
+    B = sp.random_array((12, columns), density=60 / columns, rng=rng, format="csr")
+    return A, B, (A @ B).toarray()
+
+
+@pytest.mark.parametrize("columns", [3000, 300_000])
+@pytest.mark.parametrize("kernel", [gustavson_bytemap, outer_bytemap])
+def test_wide_rows(backend, kernel: ln.Kernel, columns: int):
+    """One fiber at a time, and several."""
+    A, B, expected = wide(columns)
+    C = ln.empty_tensor(ln.CSR)
+    kernel(C, ln.asarray(A if kernel is outer_bytemap else A.tocsr()), ln.asarray(B))
+    np.testing.assert_allclose(C.to_numpy(), expected, rtol=1e-14)
+    assert C.nnz == np.count_nonzero(expected)
+
+
+def test_wide_rows_that_are_gone_on_with(backend):
+    A, B, expected = wide(3000)
+    C = ln.zeros(expected.shape, format=FLAGS)
+    for k in (1, 2):
+        more(C, ln.asarray(A), ln.asarray(B))
+        np.testing.assert_allclose(C.to_numpy(), k * expected, rtol=1e-14)

@@ -50,6 +50,15 @@ _TO = """static inline {T} {name}(double x) {{
   if (x != x) return 0;
   return x <= {low} ? {MIN} : x >= {high} ? {MAX} : ({T})x;
 }}"""
+_LOWEST_BIT = """static inline {T} {name}({T} a) {{
+#ifdef __GNUC__
+  return __builtin_ctzll(a);
+#else
+  {T} n = 0;
+  while (!(a >> n & 1)) n++;
+  return n;
+#endif
+}}"""
 _BITS = """static inline {R} {name}({T} x) {{
   {R} y;
   memcpy(&y, &x, sizeof y);
@@ -167,6 +176,8 @@ class Needs:
         if operation in BITS:
             self.headers.add("string.h")
             return _BITS.format(T=c, name=name, R=BITS[operation])
+        if operation == "lowest_bit":
+            return _LOWEST_BIT.format(T=c, name=name)
         if operation in TESTS:
             return self._test(operation, name, dtype)
         bits = int(dtype.lstrip("uint")) if kind in "iu" else 0

@@ -196,6 +196,8 @@ def call(w: Writer, e: imp.Call) -> Value:
             return (absolute(w, args[0], dtype),)
         case "bits" | "from_bits":
             return (w.emit(f"bitcast {ty} {args[0][0]} to {TYPES[e.dtype]}"),)
+        case "lowest_bit":
+            return (_lowest_bit(w, args[0][0]),)
         case "isnan" | "isinf" | "isfinite" | "signbit":
             return (classify(w, name, args[0], dtype),)
     function = MATH.get(name)
@@ -205,6 +207,13 @@ def call(w: Writer, e: imp.Call) -> Value:
     if function.intrinsic:
         return (w.intrinsic(function.intrinsic, ty, *operands),)
     return (w.libm(name, ty, *operands),)
+
+
+def _lowest_bit(w: Writer, x: str) -> str:
+    """How many bits below the lowest one that is set; of 0, anything."""
+    symbol = "@llvm.cttz.i64"
+    w.module.declarations.setdefault(symbol, f"declare i64 {symbol}(i64, i1)")
+    return w.emit(f"call i64 {symbol}(i64 {x}, i1 true)")
 
 
 def result_type(dtype: str | None) -> str:

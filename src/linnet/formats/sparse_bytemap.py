@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import MutableSequence, Sequence
+from collections.abc import Iterator, MutableSequence, Sequence
 from typing import TYPE_CHECKING, ClassVar
 
 from linnet import imp
 from linnet.formats.level import Array, Inner
 from linnet.formats.looplets import FILL, Lookup, Looplet, Seek, Spike, Stepper, Switch, Thunk
 from linnet.formats.validate import check_flags, check_pointers, check_sorted
+from linnet.imp.bit_sets import words_of
 from linnet.records import dataclass
 
 Ints = Sequence[int]
@@ -29,7 +30,8 @@ class SparseByteMap(Inner):
 
     While it is written, `key` lists the positions that are set, in the order of their insertion, so
     that declaring it anew takes time in proportion to what was stored and not to its size. Where
-    there is only one fiber, positions are indices: `idx` lists them, and there is no `key`.
+    there is only one fiber, positions are indices, and `idx` lists them. Behind the list, `key` has
+    the words of a set of bits, by which it is sorted.
     """
 
     strided: ClassVar[bool] = True
@@ -77,9 +79,10 @@ class SparseByteMap(Inner):
             size = b.let(f"{storage.prefix(level)}_size", stop * storage.dim(level))
             if level > 0:  # the pointers of the outermost have room from the beginning
                 b.emit(imp.Grow(arrays["ptr"], stop + 1))
-            b.emit(imp.Grow(arrays["tbl"], size), *_room(storage, level, size))
+            b.emit(imp.Grow(arrays["tbl"], size))
             fresh = b.let("fresh", ready)
             b.emit(imp.Fill(arrays["tbl"], fresh, size, imp.FALSE), imp.Assign(ready, size))
+            b.emit(*_room(storage, level))
             storage.below(level).reserve(b, storage, level + 1, size)
             if any(below.per_fiber for below in storage.format.levels[level + 1 :]):
                 storage.below(level).initialize(b, storage, level + 1, fresh, size)
@@ -112,8 +115,11 @@ class SparseByteMap(Inner):
         listed = _listed(storage, level)
         if level > 0:
             b.emit(imp.Grow(ptr, count + 1))
-        order = "order_if_cheap" if storage.unordered else "order"
-        b.emit(imp.Do(b.call(order, tbl, count * n, listed, m)))
+        if storage.unordered:
+            b.emit(imp.Do(b.call("order_if_cheap", tbl, count * n, listed, m)))
+        else:
+            bits = _bits(storage, level)
+            b.emit(imp.Do(b.call("order", tbl, count * n, listed, m, key, bits)))
         if listed != idx:
             b.emit(imp.Do(b.call(split_keys, key, m, n, count, ptr, idx)))
         elif not storage.temporary:
@@ -127,9 +133,9 @@ class SparseByteMap(Inner):
     def thaw(self, b: Builder, storage: Storage, level: int, count: imp.Expr) -> None:
         arrays, n = storage.buffers[level], storage.dim(level)
         if not _is_counted(storage, level):
-            b.emit(*_room(storage, level, count * n))
             b.emit(imp.Assign(_count(storage, level), imp.widen(arrays["ptr"][count])))
             b.emit(imp.Assign(_ready(storage, level), count * n))
+            b.emit(*_room(storage, level))
         storage.below(level).thaw(b, storage, level + 1, count * n)
 
     def validate(
@@ -151,10 +157,18 @@ def _listed(storage: Storage, level: int) -> imp.Buffer:
     return storage.buffers[level]["key" if level else "idx"]
 
 
-def _room(storage: Storage, level: int, size: imp.Expr) -> tuple[imp.Stmt, ...]:
-    """Grow the lists, so that every position can be listed."""
-    names = ("key", "idx") if level else ("idx",)
-    return tuple(imp.Grow(storage.buffers[level][name], size) for name in names)
+def _bits(storage: Storage, level: int) -> imp.Expr:
+    """Where the set of bits begins: behind the list of positions, if that is not another array."""
+    return _ready(storage, level) if level else imp.ZERO
+
+
+def _room(storage: Storage, level: int) -> Iterator[imp.Stmt]:
+    """Grow the lists, so that every position can be listed, and set; none is set."""
+    key, size, bits = storage.buffers[level]["key"], _ready(storage, level), _bits(storage, level)
+    yield imp.Grow(storage.buffers[level]["idx"], size)
+    if level or not storage.unordered:
+        yield imp.Grow(key, bits + words_of(size))
+        yield imp.Fill(key, bits, bits + words_of(size), imp.ZERO)
 
 
 def _count(storage: Storage, level: int) -> imp.Var:

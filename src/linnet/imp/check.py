@@ -12,7 +12,7 @@ from typing import NoReturn, assert_never
 
 from linnet import imp
 from linnet.errors import InternalError
-from linnet.imp.functions import BITS, COMPLEX, MATH, TESTS
+from linnet.imp.functions import BITS, COMPLEX, MATH, TESTS, WORDS
 from linnet.records import dataclass
 
 _FIXED, _ASSIGNABLE = False, True
@@ -319,6 +319,9 @@ def _mathematics(e: imp.Call) -> None:
     elif name in BITS:
         if (first, e.dtype) != (("float64", imp.INT) if name == "bits" else (imp.INT, "float64")):
             _refuse(f"{name} is between int64 and float64", e)
+    elif name in WORDS:
+        if len(e.args) != 1 or kinds | {e.dtype} != {imp.INT}:
+            _refuse(f"{name} takes and gives an int64", e)
     elif name == "complex":
         if len(e.args) != 2 or kinds != {_PARTS.get(e.dtype)}:
             _refuse("complex takes two floats", e)

@@ -1,4 +1,4 @@
-"""What codelets do to floats beyond arithmetic: multiply and add at once, look at the bits.
+"""What codelets do to numbers beyond arithmetic: multiply and add at once, look at the bits.
 
 Called in a codelet, these are instructions of the machine; called from Python, they are exact.
 """
@@ -35,3 +35,8 @@ def from_bits(n: int) -> float:
     """The float that has these 64 bits."""
     found: float = struct.unpack("d", struct.pack("Q", int(n) & 0xFFFFFFFFFFFFFFFF))[0]
     return found
+
+
+def lowest_bit(n: int) -> int:
+    """The number of the lowest bit of an integer that is set; of 0, there is none."""
+    return (int(n) & -int(n)).bit_length() - 1

@@ -11,7 +11,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from linnet.imp.floats import bits, fma, from_bits
+from linnet.imp.floats import bits, fma, from_bits, lowest_bit
 from linnet.records import dataclass
 
 
@@ -107,5 +107,7 @@ BITS: dict[str, Callable[..., object]] = {
     "bits": lambda x: bits(float(x)),
     "from_bits": lambda n: from_bits(int(n)),
 }
+# These are for integers of 64 bits.
+WORDS: dict[str, Callable[..., object]] = {"lowest_bit": lowest_bit}
 # These look inside a complex number, or make one; `abs` takes any number.
 COMPLEX = frozenset({"real", "imag", "conj", "abs", "complex"})

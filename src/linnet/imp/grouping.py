@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import MutableSequence, Sequence
 
-from linnet.imp.sorting import quicksort, sort_pairs
+from linnet.imp.bit_sets import sort_by_bits
+from linnet.imp.sorting import SMALL, sort_pairs, sort_small
 
 Ints = Sequence[int]
 Target = MutableSequence[int]
@@ -62,16 +63,27 @@ def clear(tbl: Flags, n: int, keys: Ints, count: int) -> None:
             tbl[keys[t]] = False
 
 
-def order(tbl: Sequence[bool], n: int, keys: Target, count: int) -> None:
-    """Sort the list of the flags that are set; if they are many, by looking at all n."""
+def order(tbl: Sequence[bool], n: int, keys: Target, count: int, bits: Target, base: int) -> None:
+    """Sort the list of the flags that are set; if they are many, by looking at all n.
+
+    `bits` has words for a set of them, from `base` on.
+    """
+    if _ascends(keys, count):
+        return
+    if count * _CROWDED > n or (count * _IN_STRETCHES > n and _follow(keys, count) * 2 > count):
+        sweep(tbl, 0, n, keys, 0)
+    elif count <= SMALL:
+        sort_small(keys, 0, count)
+    else:
+        sort_by_bits(keys, count, n, bits, base)
+
+
+def _ascends(keys: Ints, count: int) -> bool:
+    """Whether a list is sorted already."""
     q = 1
     while q < count and keys[q - 1] < keys[q]:
         q += 1
-    if q < count:
-        if count * _CROWDED > n or (count * _IN_STRETCHES > n and _follow(keys, count) * 2 > count):
-            sweep(tbl, 0, n, keys, 0)
-        else:
-            quicksort(keys, 0, count, count)
+    return q >= count
 
 
 def _follow(keys: Ints, count: int) -> int:
@@ -84,8 +96,8 @@ def _follow(keys: Ints, count: int) -> int:
 
 def order_if_cheap(tbl: Sequence[bool], n: int, keys: Target, count: int) -> None:
     """The same for those who need no order: memory is better walked in order where much is set."""
-    if count * _CROWDED > n:
-        order(tbl, n, keys, count)
+    if count * _CROWDED > n and not _ascends(keys, count):
+        sweep(tbl, 0, n, keys, 0)
 
 
 def sweep(tbl: Sequence[bool], base: int, n: int, idx: Target, out: int) -> int:

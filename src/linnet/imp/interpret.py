@@ -16,7 +16,7 @@ import numpy as np
 
 from linnet import imp
 from linnet.errors import InternalError
-from linnet.imp.functions import BITS, MATH, TESTS
+from linnet.imp.functions import BITS, MATH, TESTS, WORDS
 from linnet.records import dataclass
 
 Array: TypeAlias = np.ndarray
@@ -275,8 +275,8 @@ def _mathematics(e: imp.Call, args: list[Scalar]) -> Scalar:
             if name == "signbit" and isinstance(part, int):
                 return False
             return bool(TESTS[name](part))
-        case name if name in BITS:
-            return convert(BITS[name](*args), e.dtype)
+        case name if name in BITS | WORDS:
+            return convert((BITS | WORDS)[name](*args), e.dtype)
         case name if name in MATH:
             return convert(MATH[name].meaning(*args), e.dtype)
     raise InternalError(f"there is no function {e.function}")

@@ -13,7 +13,7 @@ from linnet.imp.rare import rare
 
 Ints = MutableSequence[int]
 
-_SMALL = 16  # up to this many keys are sorted by exchanges
+SMALL = 16  # up to this many keys are sorted by exchanges
 _HIGHEST = 2**63 - 1  # no key is greater
 
 
@@ -29,7 +29,7 @@ def sort(keys: Ints, lo: int, hi: int) -> None:
 def quicksort(keys: Ints, lo: int, hi: int, budget: int) -> None:
     """Sort; the budget shrinks by a quarter with each partition, and is spent if they are bad."""
     limit, least = 0, False
-    while hi - lo > _SMALL:
+    while hi - lo > SMALL:
         if budget == 0:
             _heapsort(keys, lo, hi)
             return
@@ -51,7 +51,7 @@ def quicksort(keys: Ints, lo: int, hi: int, budget: int) -> None:
         else:
             quicksort(keys, mid, hi, budget)
             hi = mid
-    _sort_small(keys, lo, hi)
+    sort_small(keys, lo, hi)
 
 
 def _pivot(keys: Ints, lo: int, hi: int) -> int:
@@ -82,7 +82,7 @@ def _partition(keys: Ints, lo: int, hi: int, limit: int) -> int:
     return end
 
 
-def _sort_small(keys: Ints, lo: int, hi: int) -> None:
+def sort_small(keys: Ints, lo: int, hi: int) -> None:
     """Bubble sort that carries the two largest keys along, without branches."""
     end = hi
     while end - lo > 1:
@@ -138,7 +138,7 @@ def sort_pairs(keys: Ints, payload: Ints, lo: int, hi: int) -> None:
 def quicksort_pairs(keys: Ints, payload: Ints, lo: int, hi: int, budget: int) -> None:
     """The same as `quicksort`, with the payload."""
     limit, least = 0, False
-    while hi - lo > _SMALL:
+    while hi - lo > SMALL:
         if budget == 0:
             _heapsort_pairs(keys, payload, lo, hi)
             return

@@ -34,9 +34,9 @@ def test_what_has_no_loop_is_inlined_at_any_number_of_places():
 
 
 def test_a_loop_inside_of_a_loop_is_called_and_so_is_what_calls_it():
-    found = told("order", FLAGS, INT, INDICES, INT)
-    assert found["partition_i32"] == found["follow_i32"] == ALWAYS
-    for name in ("quicksort_i32", "sweep_b_i32", "order_b_i32"):
+    found = told("order", FLAGS, INT, INDICES, INT, INDICES, INT)
+    assert found["ascends_i32"] == found["follow_i32"] == ALWAYS
+    for name in ("sort_by_bits_i32_i32", "sweep_b_i32", "order_b_i32_i32"):
         assert found[name] == NEVER
 
 

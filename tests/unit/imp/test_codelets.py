@@ -7,12 +7,15 @@ import pytest
 
 from linnet import imp
 from linnet.errors import InternalError
+from linnet.imp.bit_sets import sort_by_bits
 from linnet.imp.build import Builder
 from linnet.imp.check import check
 from linnet.imp.codelets import CODELETS, instantiate
+from linnet.imp.floats import lowest_bit
 from linnet.imp.simplify import simplify
 
 WIDTHS = ("int32", "int64")
+WORDS = 100  # enough for bits of three thousand numbers
 SIZES = (0, 1, 2, 3, 7, 16, 17, 40, 129, 1000, 20_000)
 
 
@@ -139,15 +142,16 @@ def test_sorts_fall_back_on_a_heap(compiled, name):
 @pytest.mark.parametrize("dtype", WIDTHS)
 @pytest.mark.parametrize("count", [0, 1, 3, 90, 100, 101, 700, 1000])
 def test_flags_that_are_listed(compiled, dtype, count):
-    order = compiled("order", "bool*", "int64", f"{dtype}*", "int64")
+    order = compiled("order", "bool*", "int64", f"{dtype}*", "int64", "int64*", "int64")
     roughly = compiled("order_if_cheap", "bool*", "int64", f"{dtype}*", "int64")
     clear = compiled("clear", "bool*", "int64", f"{dtype}*", "int64")
     rng, n = np.random.default_rng(count), 1000
     keys = rng.permutation(n)[:count].astype(dtype)
+    bits = np.zeros(WORDS, "int64")
     for listed in (keys, np.sort(keys)):
         tbl, idx = np.zeros(n, bool), np.full(n, -1, dtype)
         tbl[keys], idx[:count] = True, listed
-        order(tbl, n, idx, count)
+        order(tbl, n, idx, count, bits, 0)
         assert idx[:count].tolist() == np.sort(keys).tolist()
         idx[:count] = listed
         roughly(tbl, n, idx, count)
@@ -161,14 +165,43 @@ def test_flags_that_are_listed(compiled, dtype, count):
 @pytest.mark.parametrize("stretch", [1, 2, 3, 20])
 def test_flags_in_stretches(compiled, dtype, stretch):
     """Too few to look for one by one, unless they lie side by side: the list is the same."""
-    order = compiled("order", "bool*", "int64", f"{dtype}*", "int64")
+    order = compiled("order", "bool*", "int64", f"{dtype}*", "int64", "int64*", "int64")
     n, count = 3000, 60
     first = np.random.default_rng(stretch).permutation(n // 20)[: count // stretch] * 20
     keys = (first[:, None] + np.arange(stretch)).ravel().astype(dtype)
     tbl, idx = np.zeros(n, bool), np.full(n, -1, dtype)
     tbl[keys], idx[:count] = True, keys
-    order(tbl, n, idx, count)
+    order(tbl, n, idx, count, np.zeros(WORDS, "int64"), 0)
     assert idx[:count].tolist() == np.sort(keys).tolist()
+
+
+@pytest.mark.parametrize("dtype", WIDTHS)
+@pytest.mark.parametrize("n", [1, 63, 64, 65, 4096, 4097, 262_144, 262_145, 1_000_000])
+def test_numbers_by_their_bits(compiled, dtype, n):
+    """All of them, the ends of words among them, and the words are as they were."""
+    sort = compiled(sort_by_bits, f"{dtype}*", "int64", "int64", "int64*", "int64")
+    rng, words = np.random.default_rng(n), (n >> 5) + 3
+    for count in (0, 1, n // 1000, n // 10, n):
+        ends = [k for k in (0, 63, 64, 4095, 4096, n - 1) if k < n]
+        keys = np.unique([*ends, *rng.permutation(n)[:count]]).astype(dtype)
+        keys = rng.permutation(keys)
+        bits = np.zeros(7 + words, "int64")
+        bits[:7] = -1
+        expected = np.sort(keys)
+        sort(keys, len(keys), n, bits, 7)
+        np.testing.assert_array_equal(keys, expected)
+        assert (bits[:7] == -1).all()
+        assert not bits[7:].any()
+
+
+def test_lowest_bit(compiled):
+    def lowest(n: int) -> int:
+        return lowest_bit(n)
+
+    find = compiled(lowest, "int64")
+    for k in range(64):
+        for n in (-1 << k, *([1 << k, 5 << k] if k < 61 else [])):
+            assert find(n) == k == lowest_bit(n)
 
 
 @pytest.mark.parametrize("dtype", WIDTHS)
@@ -263,7 +296,7 @@ SIGNATURES = {
     "sort_pairs": "idx* int64* n n",
     "sweep": "bool* n n idx* n",
     "clear": "bool* n idx* n",
-    "order": "bool* n idx* n",
+    "order": "bool* n idx* n int64* n",
     "order_if_cheap": "bool* n idx* n",
     "prefix_sum": "idx* n",
     "group_by_position": "idx* n idx* n int64*",
