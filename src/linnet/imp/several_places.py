@@ -19,7 +19,8 @@ from math import inf
 
 from linnet import imp
 from linnet.imp.fresh import fresh_names
-from linnet.imp.rewrite import substitute, walk
+from linnet.imp.replace_loops import at_another
+from linnet.imp.rewrite import walk
 from linnet.names import Names
 
 _PLACES = 4
@@ -69,12 +70,12 @@ def _split(loop: imp.For, names: Names) -> list[imp.Stmt]:
     body, before, after = list(loop.body.stmts), list[imp.Stmt](), list[imp.Stmt]()
     for k in range(1, _PLACES):
         own = {s.var: imp.Var(names.fresh(f"{s.var.name}_part"), s.var.dtype) for s in sums}
-        body += _copy(loop, loop.var + part * k, own, names)
+        body += at_another(loop, loop.var + part * k, own, names)
         before += [imp.Let(own[s.var], imp.Const(_NOTHING[s.op], s.var.dtype)) for s in sums]
         after += [imp.Accumulate(s.var, s.op, own[s.var]) for s in sums]
     quarter = imp.binary(">>", count, imp.Const(_PLACES.bit_length() - 1, imp.INT))
     rest = imp.Var(names.fresh(loop.var.name))
-    left = _copy(loop, rest, {s.var: s.var for s in sums}, names)
+    left = at_another(loop, rest, {s.var: s.var for s in sums}, names)
     return [
         imp.Let(first, imp.widen(loop.start)),
         imp.Let(count, imp.maximum(imp.widen(loop.stop), first) - first),
@@ -84,18 +85,3 @@ def _split(loop: imp.For, names: Names) -> list[imp.Stmt]:
         imp.For(rest, first + part * _PLACES, first + count, imp.Block(tuple(left))),
         *after,
     ]
-
-
-def _copy(loop: imp.For, at: imp.Expr, own: dict[imp.Var, imp.Var], names: Names) -> list[imp.Stmt]:
-    """The body at another place, with variables of its own."""
-    new: dict[str, imp.Expr] = {loop.var.name: at}
-    stmts: list[imp.Stmt] = []
-    for stmt in loop.body.stmts:
-        match stmt:
-            case imp.Let(var, value):
-                other = imp.Var(names.fresh(var.name), var.dtype)
-                stmts.append(imp.Let(other, substitute(value, new)))
-                new[var.name] = other
-            case imp.Accumulate(var, _, value):
-                stmts.append(replace(stmt, var=own[var], value=substitute(value, new)))
-    return stmts

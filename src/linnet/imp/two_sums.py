@@ -14,12 +14,10 @@ The updates stay in order.
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from linnet import imp
 from linnet.imp.effects import Effects
-from linnet.imp.replace_loops import replace_loops
-from linnet.imp.rewrite import substitute, walk
+from linnet.imp.replace_loops import at_another, replace_loops
+from linnet.imp.rewrite import walk
 from linnet.names import Names
 
 
@@ -39,7 +37,7 @@ def _by_two(loop: imp.For, effects: Effects, names: Names) -> imp.Block | None:
     q, end = loop.var, imp.Var(names.fresh(f"{loop.var.name}_end"))
     own = {var: imp.Var(names.fresh(f"{var.name}_odd"), var.dtype) for var in sums}
     step = imp.Assign(q, q + 2)
-    both = imp.Block((*loop.body.stmts, *_next(loop, own, names), step))
+    both = imp.Block((*loop.body.stmts, *at_another(loop, q + 1, own, names), step))
     note = (imp.Comment(loop.note),) if loop.note else ()
     return imp.Block(
         (
@@ -87,20 +85,3 @@ def _is_looked_up(e: imp.Expr, known: set[str]) -> bool:
     return any(
         isinstance(n, imp.Load) or (isinstance(n, imp.Var) and n.name in known) for n in walk(e)
     )
-
-
-def _next(loop: imp.For, own: dict[imp.Var, imp.Var], names: Names) -> list[imp.Stmt]:
-    """The body once more, for the step after this one, with variables of its own."""
-    new: dict[str, imp.Expr] = {loop.var.name: loop.var + 1}
-    stmts: list[imp.Stmt] = []
-    for stmt in loop.body.stmts:
-        match stmt:
-            case imp.Let(var, value):
-                other = imp.Var(names.fresh(var.name), var.dtype)
-                stmts.append(imp.Let(other, substitute(value, new)))
-                new[var.name] = other
-            case imp.Accumulate(var, _, value):
-                stmts.append(replace(stmt, var=own[var], value=substitute(value, new)))
-            case imp.Store() | imp.If():
-                stmts.append(substitute(stmt, new))
-    return stmts
