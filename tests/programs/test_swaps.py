@@ -108,7 +108,7 @@ def test_matrices_change_places(format: ln.Format, backend: None):
     assert C.to_numpy().tolist() == np.linalg.matrix_power(MATRIX, 8).tolist()
 
 
-def test_what_cannot_change_places():
+def test_an_argument_cannot_change_places():
     @ln.kernel
     def argument(y, x):
         w = ln.temp(ln.DENSE(1))
@@ -123,6 +123,8 @@ def test_what_cannot_change_places():
     with pytest.raises(ln.errors.KernelSyntaxError, match="`y` cannot change places"):
         argument(ln.empty_tensor(ln.DENSE(1)), START)
 
+
+def test_different_formats_cannot_change_places():
     @ln.kernel
     def different(y, x):
         v = ln.temp(ln.SparseHash(E))
@@ -141,6 +143,8 @@ def test_what_cannot_change_places():
     with pytest.raises(ln.errors.FormatError, match="`v` and `w` cannot change places: they"):
         different(ln.empty_tensor(ln.DENSE(1)), START)
 
+
+def test_different_fill_values_cannot_change_places():
     @ln.kernel
     def begun(y, x):
         v = ln.temp(ln.DENSE(1))
@@ -159,6 +163,8 @@ def test_what_cannot_change_places():
     with pytest.raises(ln.errors.FormatError, match=r"with 0\.0; .*, declared with 1\.0"):
         begun(ln.empty_tensor(ln.DENSE(1)), START)
 
+
+def test_different_sizes_cannot_change_places():
     @ln.kernel
     def sizes(y, x, z):
         v = ln.temp(ln.DENSE(1))
@@ -179,6 +185,8 @@ def test_what_cannot_change_places():
     with pytest.raises(ln.errors.ShapeError):
         sizes(ln.empty_tensor(ln.DENSE(1)), START, START[:3])
 
+
+def test_what_is_swapped_and_updated_again():
     @ln.kernel
     def again(y, x):
         v = ln.temp(ln.SparseList(E))

@@ -259,6 +259,9 @@ def test_named_tuples_are_those_of_the_standard_library():
     assert (OurPoint.__mro__[1:], type(OurPoint)) == ((tuple, object), type)
     assert typing.get_type_hints(OurPoint) == typing.get_type_hints(TheirPoint)
     assert OurPoint.__match_args__ == ("x", "y", "label")
+
+
+def test_named_tuples_refuse_what_those_of_the_standard_library_do():
     for wrong in ((), (1, 2, 3, 4)):
         with pytest.raises(TypeError, match="argument"):
             OurPoint(*wrong)

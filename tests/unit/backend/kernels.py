@@ -141,12 +141,9 @@ def spgemm() -> Kernel:
         q, Bp[k], Bp[k + 1], Block((Let(j, Bi[q]), If(Unary("not", wt[j], "bool"), first, later)))
     )
     gather = (
-        Let(jt, wi[t]),
-        Store(Ci, c, jt),
-        Store(Cv, c, wv[jt]),
-        Assign(c, c + 1),
-        Store(wt, jt, FALSE),
-    )
+        Let(jt, wi[t]), Store(Ci, c, jt), Store(Cv, c, wv[jt]),
+        Assign(c, c + 1), Store(wt, jt, FALSE),
+    )  # fmt: skip
     row = Block((
         Let(n, ZERO),
         For(p, Ap[i], Ap[i + 1], Block((Let(k, Ai[p]), Let(a, Av[p]), scatter))),
@@ -157,8 +154,7 @@ def spgemm() -> Kernel:
     ))  # fmt: skip
     body = Block((
         Let(c, ZERO), Grow(Cp, ni + 1), Store(Cp, ZERO, ZERO),
-        Grow(wt, nj), Grow(wi, nj), Grow(wv, nj),
-        Fill(wt, ZERO, nj, FALSE),
+        Grow(wt, nj), Grow(wi, nj), Grow(wv, nj), Fill(wt, ZERO, nj, FALSE),
         For(i, ZERO, ni, row),
         SetLength(Cp, ni + 1), SetLength(Ci, c), SetLength(Cv, c),
     ))  # fmt: skip

@@ -44,26 +44,8 @@ class Maker:
     def statement(self, names: list[str], loops: int, depth: int) -> imp.Stmt:
         pick = self.random.random()
         mutable = [m for m in names if m[0] == "v"]
-        if depth and pick < 0.2:
-            return If(
-                self.condition(names),
-                self.block(names, loops, depth - 1),
-                self.otherwise(names, loops, depth),
-            )
-        if depth and pick < 0.35:
-            var = self.name("f")
-            body = self.block([*names, var], loops + 1, depth - 1)
-            return For(
-                Var(var), self.value(names, 0), Const(self.random.randint(0, 6), "int64"), body
-            )
         if depth and pick < 0.42:
-            var = self.name("w")
-            body = self.block(names, loops + 1, depth - 1)
-            count = Var(var)
-            turn = Block(
-                (If(count > 3, Block((Break(),)), imp.EMPTY), Assign(count, count + 1), *body.stmts)
-            )
-            return Block((Let(count, ZERO), While(self.condition(names) | (count < 2), turn)))
+            return self.nested(pick, names, loops, depth - 1)
         if loops and pick < 0.47:
             return Break()
         if pick < 0.49:
@@ -86,8 +68,24 @@ class Maker:
             return Block((self.statement(list(names), loops, depth),))
         return Store(self.x, self.index(names), self.value(names, 2))
 
+    def nested(self, pick: float, names: list[str], loops: int, depth: int) -> imp.Stmt:
+        """A branch, or a loop of either kind, with blocks of this depth."""
+        if pick < 0.2:
+            cond, then = self.condition(names), self.block(names, loops, depth)
+            return If(cond, then, self.otherwise(names, loops, depth))
+        if pick < 0.35:
+            var = self.name("f")
+            body = self.block([*names, var], loops + 1, depth)
+            start, stop = self.value(names, 0), Const(self.random.randint(0, 6), "int64")
+            return For(Var(var), start, stop, body)
+        count = Var(self.name("w"))
+        body = self.block(names, loops + 1, depth)
+        leave = If(count > 3, Block((Break(),)), imp.EMPTY)
+        turn = Block((leave, Assign(count, count + 1), *body.stmts))
+        return Block((Let(count, ZERO), While(self.condition(names) | (count < 2), turn)))
+
     def otherwise(self, names, loops, depth):
-        return self.block(names, loops, depth - 1) if self.random.random() < 0.6 else imp.EMPTY
+        return self.block(names, loops, depth) if self.random.random() < 0.6 else imp.EMPTY
 
     def name(self, kind: str) -> str:
         self.fresh += 1

@@ -33,6 +33,27 @@ def test_expressions(e, text):
     assert show(e) == text
 
 
+STATEMENTS = """\
+kernel total(A[x]{A_val: float64+}):
+    # the sum
+    grow(A_val, x)
+    s: float64 = 0.0
+    for y in range(0, x):
+        s += A_val[y]
+        A_val[y:x] = s
+    while p:
+        break
+    if p:
+        pass
+    elif x < 0:
+        return x
+    else:
+        block:
+            pass
+    A_val[0] = s
+    length(A_val, x)"""
+
+
 def test_statements():
     s = imp.Var("s", "float64")
     body = imp.Block(
@@ -54,27 +75,7 @@ def test_statements():
         )
     )
     kernel = imp.Kernel("total", (imp.Argument("A", (X,), (A,)),), body)
-    assert show(kernel) == (
-        """\
-kernel total(A[x]{A_val: float64+}):
-    # the sum
-    grow(A_val, x)
-    s: float64 = 0.0
-    for y in range(0, x):
-        s += A_val[y]
-        A_val[y:x] = s
-    while p:
-        break
-    if p:
-        pass
-    elif x < 0:
-        return x
-    else:
-        block:
-            pass
-    A_val[0] = s
-    length(A_val, x)"""
-    )
+    assert show(kernel) == STATEMENTS
 
 
 def test_codelets():
