@@ -281,5 +281,6 @@ def test_shapes_by_columns(format, order):
         (x.flatten(order=order), array.flatten(order=order)),
     ]:
         np.testing.assert_array_equal(found.to_numpy(), expected)
+    np.testing.assert_array_equal(x.ravel("K").to_numpy(), array.ravel("K"))
     with pytest.raises(ln.LinnetError, match="order of elements"):
         x.ravel("X")

@@ -38,6 +38,9 @@ CASES = {
     "convolve": (lambda x, f: np.convolve(x, f(SHORT)), V),
     "convolve, same": (lambda x, f: np.convolve(f(SHORT), x, "same"), V),
     "convolve, valid": (lambda x, f: np.convolve(x, f(SHORT), "valid"), V),
+    "convolve, valid, by its number": (lambda x, f: np.convolve(x, f(SHORT), 0), V),
+    "convolve, same, by its number": (lambda x, f: np.convolve(x, f(SHORT), 1), V),
+    "correlate, full, by its number": (lambda x, f: np.correlate(x, f(SHORT), 2), V),
     "convolve, mixed": (lambda x, _: np.convolve(x, np.array(SHORT)), V),
     "correlate": (lambda x, f: np.correlate(x, f(SHORT)), V),
     "correlate, longer": (lambda x, f: np.correlate(f(SHORT), x, "same"), V),
@@ -152,6 +155,9 @@ def test_what_is_refused():
         (lambda x: np.place(x, x > 1, []), ValueError),
         (lambda x: np.correlate(x[0], 3), ValueError),
         (lambda x: np.reshape(x, (30,), order="X"), (TypeError, ValueError)),
+        (lambda x: np.reshape(x, (30,), order="K"), ValueError),
+        (lambda x: x.reshape((30,), order="K"), ValueError),
+        (lambda x: np.convolve(x[0], x[0], 3), ValueError),
         (lambda x: np.put(x, [x.size], [1.0]), IndexError),
         (lambda x: np.put(x, [-x.size - 1], [1.0]), IndexError),
         (lambda x: np.put_along_axis(x, np.array([1]), 9.0, axis=1), ValueError),
@@ -164,6 +170,11 @@ def test_what_numpy_refuses(change, error):
         with pytest.raises(error):
             change(x)
         np.testing.assert_array_equal(plain(x), M)
+
+
+def test_powers_have_no_modulus():
+    with pytest.raises(TypeError, match="unsupported operand"):
+        pow(ln.asarray(M), 2, 3)
 
 
 HUGE = 2**33

@@ -50,6 +50,15 @@ def test_as_numpy_does(level, array, fill, long):
         assert ln.argmax(x).item() == np.argmax(array)
         assert ln.argmin(x).item() == np.argmin(array)
         assert ln.argmax(x, keepdims=True).shape == (1,)
+        for k in (0, 1, len(array)):
+            for largest in (False, True):
+                listed = ln.topk(ln.asarray(array), k, largest=largest)
+                for found, expected in zip(ln.topk(x, k, largest=largest), listed, strict=True):
+                    check(found, expected.to_numpy())
+        ordered, sought = np.sort(array), np.array([-9, 0, 1, 2, 8, *array], array.dtype)
+        for side in ("left", "right"):
+            found = ln.searchsorted(ln.sort(x), ln.asarray(sought), side=side)
+            check(found, np.searchsorted(ordered, sought, side))
     check(ln.nonzero(x)[0], np.nonzero(array)[0])
     at = np.array([2, 0, 2, -1])
     check(x[at], array[at])
@@ -67,6 +76,12 @@ def test_what_is_stored_decides_the_time(level):
     assert (ln.argmax(x).item(), ln.argmin(x).item()) == (3 * VAST // 4, VAST // 2)
     ordered = ln.sort(x)
     assert [ordered[k].item() for k in (0, VAST // 4, VAST // 2, VAST - 1)] == [0, 2, 5, 7]
+    assert [part.to_numpy().tolist() for part in ln.topk(x, 2)] == [
+        [7.0, 7.0],
+        [3 * VAST // 4, 3 * VAST // 4 + 1],
+    ]
+    sought = ln.searchsorted(ordered, ln.asarray([1.0, 5.0, 9.0]))
+    assert sought.to_numpy().tolist() == [VAST // 4, VAST // 2, VAST]
     assert x[x == 5.0].shape == (VAST // 4,)
     assert x[x > 100.0].shape == (0,)
     assert (x == 5.0).sum().item() == ln.count_nonzero(x == 5.0).item() == VAST // 4

@@ -163,6 +163,20 @@ def test_topk(format: str):
         ln.topk(x, 7)
 
 
+@pytest.mark.parametrize("format", ["dense", "csr"])
+@pytest.mark.parametrize("largest", [False, True])
+def test_topk_of_equal_elements(format: str, largest: bool):
+    """The first of them, wherever the others are; NaN is larger than all numbers."""
+    a = np.random.default_rng(0).integers(-1, 2, (40, 30)).astype(float)
+    a[::2, ::7] = np.nan
+    turned = np.where(np.isnan(a), 9, a) * (-1 if largest else 1)
+    for k in (1, 3, 6, 20):
+        places = np.argsort(turned, 1, kind="stable")[:, :k]
+        found, at = ln.topk(ln.asarray(a, format=MATRIX_FORMATS[format]), k, largest=largest)
+        same(at, places)
+        same(found, np.take_along_axis(a, places, 1))
+
+
 @pytest.mark.parametrize("format", ["dense", "csr", "csc", "coo", "runs"])
 def test_running(format: str):
     x, a = matrix(format)
@@ -173,6 +187,16 @@ def test_running(format: str):
     wide = ln.cumulative_sum(x, axis=1, include_initial=True)
     close(wide, np.concatenate([np.zeros((4, 1)), np.cumsum(a, 1)], 1))
     same(ln.diff(x, n=2, prepend=x[:, :1]), np.diff(a, n=2, prepend=a[:, :1]))
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+def test_a_running_sum_begins_with_its_first_element(dtype: str):
+    a = np.array([-0.0, -0.0, 0.0, -0.0], dtype)
+    for initial in (False, True):
+        found = ln.cumulative_sum(ln.asarray(a), include_initial=initial).to_numpy()
+        same(ln.asarray(np.signbit(found)), [False] * initial + [True, True, False, False])
+    gaps = ln.tensor([[1]], np.array([5], dtype), (3,), format="csf")
+    assert not np.signbit(ln.cumulative_sum(gaps).to_numpy()).any()
 
 
 @matrix_formats

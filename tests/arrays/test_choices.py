@@ -30,18 +30,24 @@ FILLS = (0.0, 0.0, -0.0, 1.0, math.inf, math.nan, -1.0)
 HOW = ("eager", "lazy", "fused")
 
 
+def _called(name: str, *args: str) -> str:
+    """A function of arguments that are not all numbers, which NumPy makes arrays of."""
+    first = "x" if all(re.fullmatch(r"[n0-9+() -]*", arg) for arg in args) else args[0]
+    return f"xp.{name}({', '.join((first, *args[1:]))})"
+
+
 @st.composite
 def conditions(draw: Draw, depth: int, names: tuple[str, ...]) -> str:
     """A condition on some values, as both write it."""
     if depth and draw(st.integers(0, 2)) == 2:
         kind = draw(st.sampled_from(["and", "or", "xor", "not"]))
         args = [draw(conditions(depth - 1, names)) for _ in range(1 if kind == "not" else 2)]
-        return f"xp.logical_{kind}({', '.join(args)})"
-    x = draw(values(depth - 1, names))
+        return _called(f"logical_{kind}", *args)
+    x, y = draw(values(depth - 1, names)), draw(values(depth - 1, names))
     if draw(st.integers(0, 4)) == 4:
-        return f"xp.{draw(st.sampled_from(['isnan', 'isfinite']))}({x})"
-    op = draw(st.sampled_from(["<", "<=", ">", ">=", "==", "!="]))
-    return f"({x} {op} {draw(values(depth - 1, names))})"
+        return _called(draw(st.sampled_from(["isnan", "isfinite"])), x)
+    compared = ["less", "less_equal", "greater", "greater_equal", "equal", "not_equal"]
+    return _called(draw(st.sampled_from(compared)), x, y)
 
 
 @st.composite
@@ -52,12 +58,12 @@ def values(draw: Draw, depth: int, names: tuple[str, ...]) -> str:
     rest = values(depth - 1, names)
     match draw(st.sampled_from(["where", "where", "where", "extreme", "clip", "sum", "leaf"])):
         case "where":
-            return f"xp.where({draw(conditions(depth - 1, names))}, {draw(rest)}, {draw(rest)})"
+            return _called("where", draw(conditions(depth - 1, names)), draw(rest), draw(rest))
         case "extreme":
-            return f"xp.{draw(st.sampled_from(['maximum', 'minimum']))}({draw(rest)}, {draw(rest)})"
+            return _called(draw(st.sampled_from(["maximum", "minimum"])), draw(rest), draw(rest))
         case "clip":
-            low, high = draw(st.sampled_from([(0, 2), (1, 3), (2, 2)]))
-            return f"xp.clip({draw(rest)}, {low}, {high})"
+            low, high = draw(st.sampled_from([("0", "2"), ("1", "3"), ("2", "2")]))
+            return _called("clip", draw(rest), low, high)
         case "sum":
             return f"({draw(rest)} {draw(st.sampled_from('+-'))} {draw(rest)})"
         case _:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+import pytest
 from hypothesis import assume, given, note, reject, settings
 from hypothesis import strategies as st
 from tests.oracle.data import SMALL, recipes, tensors
@@ -177,3 +178,23 @@ def test_an_operand_that_was_given_twice_is_not_read_for_another():
         for A, B in ((X, X), (X, Y), (Y, X), (Y, Y), (X, X)):
             result = ln.einsum("C[i, j] += A[i, k] * B[k, j]", A=A, B=B)
             np.testing.assert_array_equal(result.to_numpy(), A.to_numpy() @ B.to_numpy())
+
+
+@pytest.mark.parametrize(
+    ("equation", "mark"),
+    [
+        ("y[i] = a[i] & b[i]", 7),
+        ("y[i] = b[i] + (~a[i])", 16),
+        ("y[i] = b[i] * (a[i] % c[i])", 15),
+    ],
+)
+def test_a_dtype_that_a_function_does_not_take_is_marked(equation, mark):
+    operands = {"a": np.ones(3), "b": np.ones(3, int), "c": np.ones(3, complex)}
+    used = {name: x for name, x in operands.items() if f"{name}[" in equation}
+    with pytest.raises(ln.LinnetError) as caught:
+        ln.einsum(equation, **used)
+    assert isinstance(caught.value, TypeError)
+    assert caught.value.at.file == __file__
+    *_, text, under = caught.value.why.split("\n")
+    assert text.strip() == equation
+    assert under.index("^") - text.index("y") == mark

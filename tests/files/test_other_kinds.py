@@ -55,9 +55,9 @@ def test_tns_without_a_header(tmp_path: Path):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("", "expected a line of coordinates and a value"),
-        ("# only\n", "expected a line of coordinates and a value"),
-        ("5\n", "expected a line of coordinates and a value"),
+        ("", "line 1: expected a line of coordinates and a value"),
+        ("# only\n", "line 1: expected a line of coordinates and a value"),
+        ("# one\n5\n", "line 2: expected a line of coordinates and a value"),
         ("1 2 3\n1 2\n", "line 2: expected 3 fields (row, column, number), found 2"),
         ("1 2 3\n1 2 3 4\n", "line 2: expected the end of the line, found '4'"),
         ("1 0 3\n", "line 1: column 0 is not 1 or more"),

@@ -224,7 +224,7 @@ def test_a_kernel_that_is_not_yet_defined():
     for define in (statement, value):
         error = refused(define)
         assert "`afterwards` is not defined" in str(error)
-        assert error.hint == "define it above this kernel"
+        assert error.hint == "define it first"
 
 
 def test_arguments():

@@ -21,7 +21,7 @@ from linnet.api.operands import as_array, as_tensor, axis_number, axis_numbers, 
 from linnet.api.programs import moving_kernel, nest, plus, readable, stored
 from linnet.api.storage import alike, densely, entries, typed
 from linnet.arrays import apply
-from linnet.errors import ArgumentError, ShapeError
+from linnet.errors import ArgumentError, RangeError, ShapeError
 from linnet.formats.format import Format
 from linnet.formats.tensor import Tensor
 
@@ -80,7 +80,7 @@ def _slope(x: Any, d: int, step: float) -> Any:
     return of_linnet("concat")([first, inner, last], axis=d)
 
 
-def convolve(a: Any, v: Any, mode: str = "full") -> Any:
+def convolve(a: Any, v: Any, mode: str | int = "full") -> Any:
     """Sums of products of elements whose indices have the same sum."""
     x, y = _vector(a), _vector(v)
     if x.ndim != 1 or y.ndim != 1 or not x.size or not y.size:
@@ -88,13 +88,14 @@ def convolve(a: Any, v: Any, mode: str = "full") -> Any:
     more, less = max(x.size, y.size), min(x.size, y.size)
     ends = {"full": (0, more + less - 1), "valid": (less - 1, more),
             "same": ((less - 1) // 2, (less - 1) // 2 + more)}  # fmt: skip
-    if mode not in ends:
-        raise ArgumentError(f"the mode is full, same or valid, not {mode!r}")
-    begin, end = ends[mode]
+    named = {0: "valid", 1: "same", 2: "full"}.get(mode, mode)  # type: ignore[call-overload]
+    if named not in ends:
+        raise RangeError(f"the mode is full, same or valid, not {mode!r}")
+    begin, end = ends[named]
     return _convolved(x, y)[begin:end]
 
 
-def correlate(a: Any, v: Any, mode: str = "valid") -> Any:
+def correlate(a: Any, v: Any, mode: str | int = "valid") -> Any:
     """The same with the second vector, conjugated, back to front."""
     x, y = as_tensor(a), as_tensor(v)
     if x.ndim != 1 or y.ndim != 1:

@@ -14,7 +14,7 @@ from linnet.api.indexing import positions
 from linnet.api.operands import as_array, as_tensor, axis_number, shape_of, whole
 from linnet.api.storage import DENSE_LIMIT, is_dense, reshaped_alike
 from linnet.arrays import apply
-from linnet.errors import ArgumentError, ShapeError
+from linnet.errors import ArgumentError, RangeError, ShapeError
 from linnet.formats.tensor import Tensor
 
 
@@ -35,6 +35,8 @@ def along(x: Any, axis: int | None) -> tuple[Any, int]:
 
 def flattened(a: Any, order: str = "C") -> Any:
     """`np.ravel`: all elements in one dimension, by rows or by columns."""
+    if order == "K":  # as in memory: there are no views that "A" does not tell
+        order = "A"
     return reshape(a, (-1,), order)
 
 
@@ -54,12 +56,12 @@ def reshape(
 
 
 def _is_by_columns(x: Tensor, order: str) -> bool:
-    """Whether the first dimension varies fastest; "A" and "K" are as a dense array lies."""
-    if order in ("A", "K"):
+    """Whether the first dimension varies fastest; "A" is as a dense array lies."""
+    if order == "A":
         format = x.contents().format
         return is_dense(format) and format.order == tuple(reversed(range(x.ndim)))
     if order not in ("C", "F"):
-        raise ArgumentError(f'the order of elements is "C", "F", "A" or "K", not {order!r}')
+        raise RangeError(f'the order of elements is "C", "F" or "A", not {order!r}')
     return order == "F"
 
 

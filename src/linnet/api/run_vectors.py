@@ -86,6 +86,29 @@ def in_order(x: Tensor, descending: bool) -> Tensor:
     return _of_runs(np.cumsum(lengths[order]), values[order], x.contents().format)
 
 
+def first_few(x: Tensor, k: int, order: Ints) -> tuple[NDArray[Any], Ints]:
+    """The first k elements and their positions, where runs come in an order."""
+    refuse_large(k, "what is picked")
+    ends, values = _runs(x)
+    lengths = np.diff(ends, prepend=0)[order]
+    until = np.cumsum(lengths)
+    taken = np.clip(k - (until - lengths), 0, lengths)
+    begins = np.repeat(ends[order] - lengths - np.cumsum(taken) + taken, taken)
+    return np.repeat(values[order], taken), begins + np.arange(k)
+
+
+def values_of_runs(x: Tensor) -> NDArray[Any]:
+    """The value of each run."""
+    return _runs(x)[1]
+
+
+def searched(x: Tensor, values: NDArray[Any], right: bool) -> Ints:
+    """Where values would go in a sorted vector."""
+    ends, held = _runs(x)
+    run = np.searchsorted(held, values, "right" if right else "left")
+    return np.append(0, ends)[run]
+
+
 def picked(x: Tensor, positions: Ints) -> Tensor:
     """The elements at positions that are in range."""
     ends, values = _runs(x)

@@ -9,7 +9,7 @@ import numpy as np
 
 from linnet import loops
 from linnet.algebra import table
-from linnet.algebra.dtypes import canonical
+from linnet.algebra.dtypes import as_python, canonical
 from linnet.algebra.function import Function
 from linnet.api.creation import full
 from linnet.api.dtypes import DType, astype
@@ -58,10 +58,13 @@ def _running(
         raise DTypeError(f"complex values are not accumulated in {wanted}")
     refuse_large(x.size, f"the result of {function.name} along a dimension")
     inner = moveaxis(astype(x, wanted, copy=False), d, -1)
-    if not is_dense(inner.contents().format):
+    whole = is_dense(inner.contents().format)
+    if not whole:
         inner = inner.to(CSF(inner.ndim))
     result = Tensor(DENSE(inner.ndim), None)
-    running(function, inner.ndim, wanted, start)(result, inner)
+    # -0.0 + x is x, be it -0.0; but what is not stored would leave it
+    first = "-0.0" if whole and not start and np.dtype(wanted).kind == "f" else str(start)
+    running(function, inner.ndim, wanted, first)(result, inner)
     found = moveaxis(result, -1, d)
     if not initial:
         return found
@@ -70,8 +73,9 @@ def _running(
 
 
 @lru_cache(maxsize=256)
-def running(function: Function, ndim: int, dtype: str, start: int) -> Kernel:
-    """`s = f(s, x[…, i]); y[…, i] = s`, for all `i` of every row."""
+def running(function: Function, ndim: int, dtype: str, text: str) -> Kernel:
+    """`s = f(s, x[…, i]); y[…, i] = s`, for all `i` of every row, from a number on."""
+    start = as_python(float(text), dtype)
     names = tuple(f"i{d}" for d in range(ndim))
     at = tuple(loops.Index(name) for name in names)
     s, zero = loops.Access("s", ()), loops.Literal(start, dtype)

@@ -169,6 +169,8 @@ def searchsorted(
         raise FormatError(f"side is 'left' or 'right', not {side!r}")
     if x1.ndim != 1:
         raise ShapeError(f"x1 is a vector, and this has shape {x1.shape}")
+    if sorter is None and is_vast(x1) and api.run_vectors.is_long_vector(x1):
+        return valuewise(x2, lambda v: api.run_vectors.searched(x1, v, side == "right"))
     line = densely(x1, "the vector that is searched")
     if sorter is not None:
         line = line[as_tensor(sorter).to_numpy()]

@@ -127,6 +127,10 @@ def topk(x: Array, /, k: int, *, axis: int = -1, largest: bool = True) -> tuple[
     n = shape_of(x)[d]
     if not 0 <= k <= n:
         raise ShapeError(f"there are {n} elements along dimension {d}, and {k} are asked for")
+    if is_vast(x) and api.run_vectors.is_long_vector(x):
+        order = _order(api.run_vectors.values_of_runs(x), 0, largest)
+        found, places = api.run_vectors.first_few(x, k, order)
+        return dense(found), dense(places)
     if is_large(x) and not is_dense(x.contents().format):
         return _first_by_fibers(x, k, d, largest)
     array = np.moveaxis(densely(x, "the array that topk looks through"), d, -1)
@@ -159,11 +163,18 @@ def _first_by_fibers(x: Tensor, k: int, d: int, largest: bool) -> tuple[Tensor, 
 
 
 def _first(rows: NDArray[Any], k: int, largest: bool) -> NDArray[Any]:
-    """The positions of the k first elements of every row, in order."""
+    """The positions of the k first elements of every row, in order; of equal ones the first."""
     n = rows.shape[1]
     if 0 < k < n // 4:
-        part = np.argpartition(rows, n - k if largest else k - 1, 1)
-        part = np.sort(part[:, n - k :] if largest else part[:, :k], 1)
+        at = n - k if largest else k - 1
+        last = np.partition(rows, at, 1)[:, at : at + 1]
+        same = (rows == last) | ((rows != rows) & (last != last))
+        if largest:  # NaN is larger than all others
+            ahead = ~(rows <= last) & (last == last)
+        else:
+            ahead = (rows < last) | ((rows == rows) & (last != last))
+        kept = ahead | (same & (np.cumsum(same, 1) <= k - ahead.sum(1, keepdims=True)))
+        part = np.nonzero(kept)[1].reshape(len(rows), k)
     else:
         part = np.broadcast_to(np.arange(n), rows.shape)
     order = _order(np.take_along_axis(rows, part, 1), 1, largest)[:, :k]

@@ -19,8 +19,8 @@ from linnet.arrays.graph import broadcast, map_of, reduce_of, view_of
 from linnet.arrays.maskable import mask_of
 from linnet.arrays.nodes import Axis, Constant, Labels, Node, Notation, Position, Take
 from linnet.arrays.subscripts import contracted
-from linnet.errors import FormatError, InternalError
-from linnet.loops.rewrite import walk
+from linnet.errors import DTypeError, FormatError, InternalError
+from linnet.loops.rewrite import accesses, walk
 from linnet.records import dataclass
 
 _TERMS = ("add", "subtract")
@@ -63,7 +63,7 @@ def _summed(
             inside = [set(_reduced(a, free)) for a in args]
             if inside[0] != inside[1]:
                 parts = [_summed(a, free, sizes, operands, None) for a in args]
-                return map_of(function, parts)
+                return _called(function, parts, expr)
     reduced = _reduced(expr, free)
     broken = _broken_up(expr, add, free, sizes, operands) if fill is None else None
     if broken is not None:
@@ -153,6 +153,15 @@ def _reduce(op: Function, value: Node, axes: range, fill: Number | None) -> Node
     return reduce_of(op, value, tuple(axes), initial=fill, dtype=own)
 
 
+def _called(function: Function, args: Sequence[Node], call: loops.Call) -> Node:
+    """A function of nodes; what it does not take is told at the first of them."""
+    try:
+        return map_of(function, args)
+    except DTypeError as error:
+        error.at = error.at or next((access.at for access, _ in accesses(call)), None)
+        raise
+
+
 @dataclass(frozen=True, slots=True)
 class _Reader:
     """Expressions as nodes with one dimension for every letter."""
@@ -176,7 +185,7 @@ class _Reader:
             case loops.Dimension(tensor, mode):
                 return Constant(self.operands[tensor].shape[mode], "int64")
             case loops.Call(function, args):
-                return map_of(function, [self.node(a) for a in args])
+                return _called(function, [self.node(a) for a in args], expr)
             case loops.Access(str(tensor), indices, protocols):
                 return self._access(self.operands[tensor], indices, protocols)
             case _:

@@ -39,14 +39,14 @@ def read_tns(
     shape = shape if given is None else given
     whole, parts = held[:1] in ("i", "u", "b"), 2 if held[:1] == "c" else 1
     with Source(path) as source:
-        fields = len(_first_line(source).split())
+        fields, first = len(_first_line(source).split()), source.lines
     if shape and not fields:  # nothing is stored, and the comments say of what
         dtype, none = dtype or held or None, [np.zeros(0, np.int64)] * len(shape)
         return from_entries(none, np.zeros(0, held or "float64"), shape, format, dtype)
     ndim = fields - parts
     with Source(path) as source:  # from the beginning
         if not 0 < ndim <= _MOST:
-            raise source.problem("expected a line of coordinates and a value")
+            raise source.problem("expected a line of coordinates and a value", line=max(1, first))
         if shape is not None and len(shape) != ndim:
             raise source.problem(
                 f"says that it has {len(shape)} dimensions, and lists {ndim} coordinates"

@@ -68,6 +68,15 @@ def _binary(name: str, eager: bool = True) -> tuple[Any, Any, Any]:
     return forward, backward, update
 
 
+def _without_modulus(power: Any) -> Any:
+    """`pow(x, y, z)` asks for a third operand, of which arrays have none."""
+
+    def operator(self: Any, other: object, modulus: object = None, /) -> Any:
+        return power(self, other) if modulus is None else NotImplemented
+
+    return operator
+
+
 def _unary(name: str) -> Any:
     def operator(self: Any, /) -> Any:
         return _eager.unary(_operator, name, self)
@@ -118,6 +127,7 @@ class Operators:
     __floordiv__, __rfloordiv__, __ifloordiv__ = _binary("floor_divide")
     __mod__, __rmod__, __imod__ = _binary("remainder")
     __pow__, __rpow__, __ipow__ = _binary("pow", eager=False)
+    __pow__ = _without_modulus(__pow__)
     __and__, __rand__, __iand__ = _binary("bitwise_and")
     __or__, __ror__, __ior__ = _binary("bitwise_or")
     __xor__, __rxor__, __ixor__ = _binary("bitwise_xor")
@@ -183,7 +193,7 @@ class Operators:
 
     def ravel(self, order: str = "C") -> Tensor:
         """The elements in one dimension."""
-        return self.reshape((-1,), order=order)
+        return of_api("numpy_shapes.flattened")(self, order)  # type: ignore[no-any-return]
 
     flatten = ravel
 

@@ -188,7 +188,7 @@ class Scope:
     def called(self, node: ast.expr) -> object:
         """The Python object that is called."""
         if isinstance(node, ast.Name) and node.id not in self._outer:
-            raise self.undefined(node.id, node, "define it above this kernel")
+            raise self.undefined(node.id, node, "define it first")
         return self.static(node)
 
     def _python(self, name: str, node: ast.AST) -> object:
