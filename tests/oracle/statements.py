@@ -15,11 +15,12 @@ from tests.oracle.expressions import Expressions
 from tests.oracle.formats import INSERTING, RESULTS, WRITTEN, formats, workspaces
 from tests.oracle.indices import combine
 from tests.oracle.scopes import ANY, Known, Running, Scope, Wish
-from tests.oracle.values import UPDATES, Typed, converted, limited, updated
+from tests.oracle.values import UPDATES, Typed, call, converted, limited, updated
 
 import linnet as ln
 from linnet import loops
 from linnet.algebra import table
+from linnet.algebra.derive import is_lawful
 from linnet.algebra.dtypes import as_python, kind
 from linnet.algebra.function import Function
 from linnet.formats.combining import merges
@@ -237,6 +238,7 @@ class Statements(Expressions):
         held = Typed(target, tensor.dtype, tensor.bound)
         ops = [None, None] if self.one_in(4) else [self.choose(UPDATES), None]
         ops = [tensor.op] if tensor.merges else ops
+        value = fitting(tensor, value)
         for op in ops:
             bound = updated(held, op, value, scope.rounds * self.style.longest ** len(scope.loops))
             if bound is not None and (not tensor.steady or stays(tensor, bound)):
@@ -286,7 +288,13 @@ def merging(format: Format) -> list[Function | None]:
     assert format.dtype is not None
     assert format.fill_value is not None
     fill, dtype = format.fill_value, format.dtype
-    return [None, *(op for op in dict.fromkeys(UPDATES) if merges(op, dtype, fill))]
+    return [None, *(op for op in dict.fromkeys(UPDATES) if merges(op, dtype, fill, dtype))]
+
+
+def fitting(tensor: Known, value: Typed) -> Typed:
+    """A value as an update takes it: a workspace may take none that is cut after the update."""
+    lawful = tensor.op is None or is_lawful(tensor.op, tensor.dtype, value.dtype)
+    return value if lawful else call(table.astype[tensor.dtype], value) or value
 
 
 def stays(tensor: Known, bound: float) -> bool:

@@ -237,3 +237,22 @@ def test_branches_that_write_each_others_places(first):
             right[(i, j) if c[i, j] else (j, i)] = A[i, j]
     y = f(ln.empty_tensor(ln.DENSE(2)), ln.asarray(A, format=ln.CSR), c)
     assert np.array_equal(y.to_numpy(), right)
+
+
+@pytest.mark.parametrize("level", SPARSE)
+def test_a_sum_stores_nothing_where_its_terms_are_outside_their_space(level):
+    """That a loop runs does not say that it writes."""
+
+    @ln.kernel
+    def f(y, a, b, n):
+        y[...] = 0
+        for i in range(n.shape[0]):
+            for k in ...:
+                y[i] += ln.logical_xor(a[k], b[k])
+        return y
+
+    a, n = ln.asarray(np.array([7, 7])), ln.asarray(np.zeros(3))
+    for other, count in ((a, 0), (ln.asarray(np.array([7, 0])), 3)):
+        args = {"y": ln.empty_tensor(level(ln.Element(0, "int64"))), "a": a, "b": other, "n": n}
+        check(Subject.of(f.program, args), args)
+        assert f(*args.values()).nnz == count

@@ -7,11 +7,11 @@ import math
 
 import numpy as np
 import pytest
-from tests.oracle.check import Subject, check
+from tests.oracle.check import KINDS, Subject, check
 from tests.oracle.functions import one_of
 
 import linnet as ln
-from linnet.errors import DTypeError
+from linnet.errors import DTypeError, FormatError
 
 
 def test_a_truth_value_that_ends_a_loop_is_as_wide_as_its_scalar():
@@ -206,3 +206,79 @@ def test_what_is_true_counts_as_one(name, dtype, backend):
     told = getattr(np, name)(values)
     assert s.item() == told.sum()
     assert (t.to_numpy() == (told == told[::-1])).all()
+
+
+# -- integers that are cut -------------------------------------------------------------------------
+
+WIDE = np.array([-32768, -32768, -40000, -40000, 2**32 - 1, 2**32 - 1])
+
+
+@ln.kernel
+def least(y, x):
+    y[...] = 32767
+    for i in ...:
+        y[()] = min(y[()], x[i])
+    return y
+
+
+@ln.kernel
+def greatest(y, x):
+    y[...] = -32768
+    for i in ...:
+        y[()] = ln.fmax(y[()], x[i])
+    return y
+
+
+@ln.kernel
+def divisor(y, x):
+    y[...] = 0
+    for i in ...:
+        y[()] = ln.gcd(y[()], x[i])
+    return y
+
+
+@pytest.mark.parametrize("level", [ln.Dense, ln.SparseList, ln.RunList, ln.SparseRunList])
+@pytest.mark.parametrize(("kernel", "init"), [(least, 32767), (greatest, -32768), (divisor, 0)])
+def test_what_is_cut_after_every_update_follows_no_law(kernel, init, level):
+    """Of 16 bits, 32767 is no identity of minima of 64, nor -32768 the last word."""
+    for held in (WIDE, WIDE[::-1], WIDE[:2], WIDE[2:4], WIDE[4:]):
+        x = ln.asarray(held, format=level(ln.Element(0, "int64")))
+        args = {"y": ln.empty_tensor(ln.Element(init, "int16")), "x": x}
+        check(Subject.of(kernel.program, args), args)
+
+
+@pytest.mark.parametrize("level", [ln.SparseList, ln.SparseHash, ln.SparseByteMap])
+def test_elements_that_are_cut_meet_what_is_there(level):
+    """Updates of a workspace are cut before they meet: minima that are would not be the same."""
+
+    @ln.kernel
+    def scattered(y, x, at):
+        ln.declare(y, 32767, (x.shape[0],))
+        for i in ...:
+            y[at[i]] = min(y[at[i]], x[i])
+        return y
+
+    at = ln.asarray(np.array([3, 3, 0, 3, 5, 5]))
+    for held in (WIDE, WIDE[::-1]):
+        y = ln.empty_tensor(level(ln.Element(32767, "int16")))
+        args = {"y": y, "x": ln.asarray(held), "at": at}
+        for kinds in KINDS:
+            check(Subject.of(scattered.program, args, kinds), args)
+
+
+def test_a_workspace_refuses_minima_that_it_would_cut():
+    @ln.kernel
+    def f(y, x):
+        w = ln.temp(ln.SparseWorkspace(1, ln.Coord(), ln.Element(32767, "int16")))
+        ln.declare(w, 32767, (x.shape[0],))
+        for i in ...:
+            w[i] = min(w[i], x[i])
+        y[...] = 0
+        for i in ...:
+            y[i] += w[i]
+        return y
+
+    y = ln.empty_tensor(ln.Dense(ln.Element(0, "int64")))
+    with pytest.raises(FormatError, match="the updates of `w` cannot be combined"):
+        f(y, WIDE)
+    assert f(y, np.array([3, 40], "int16")).to_numpy().tolist() == [3, 40]

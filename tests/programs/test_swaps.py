@@ -204,3 +204,29 @@ def test_what_is_swapped_and_updated_again():
 
     with pytest.raises(ln.errors.FormatError, match="`v` is swapped and updated again"):
         again(ln.empty_tensor(ln.DENSE(1)), START)
+
+
+@pytest.mark.parametrize("level", [ln.SparseList, ln.RunList, ln.SparseRunList])
+def test_what_is_declared_and_then_swapped_is_another(level):
+    """The tensor that is updated is not the one that was declared, and has been read."""
+
+    @ln.kernel
+    def late(y, x):
+        v = ln.temp(level(E))
+        w = ln.temp(level(E))
+        y[...] = 0
+        v[...] = 0
+        w[...] = 0
+        for i in ...:
+            v[i] += x[i] + w[i]
+        for _step in range(2):
+            ln.declare(v, 0, (x.shape[0],))
+            v, w = w, v
+            for i in ...:
+                v[i] += x[i]
+        for i in ...:
+            y[i] = v[i]
+        return y
+
+    with pytest.raises(ln.errors.FormatError, match="`v` is swapped and updated again"):
+        late(ln.empty_tensor(ln.DENSE(1)), START)

@@ -14,6 +14,11 @@ from linnet.algebra.regions import UNIVERSE, Region, intersection, substitute, u
 from linnet.errors import DTypeError
 from linnet.records import dataclass
 
+# functions of integers whose lower bits are those of the arguments' lower bits
+_WRAPPING = frozenset(
+    ("add", "subtract", "multiply", "bitwise_and", "bitwise_or", "bitwise_xor", "first", "last")
+)
+
 
 @dataclass(frozen=True, slots=True)
 class Space:
@@ -128,6 +133,18 @@ def _case(function: Function, args: tuple[Space, ...], given: tuple[str, ...]) -
         if same(left, function.left_identity(given[0])):
             return "identity"
     return "inferred"
+
+
+def is_lawful(function: Function, dtype: str, found: str) -> bool:
+    """Whether the laws of a function hold between updates of a target of this dtype by such values.
+
+    What is computed in more bits than the target has is cut after every update. Sums, products and
+    bits do not tell; but the minimum of 32767 and 40000 is no identity any more once it is cut.
+    """
+    wanted, result = function.types((dtype, found))
+    wider = [t for t in (*wanted, result) if kind(t) in "iu" and concrete(t) != dtype]
+    wraps = function.body is None and function.name in _WRAPPING
+    return wraps or not wider or kind(dtype) not in "iu"
 
 
 def final(function: Function, dtype: str, claimed: bool = False) -> Number | None:

@@ -30,7 +30,6 @@ class Appended(Inner):
     """A level whose fibers are appended one after the other, with pointers to where each begins."""
 
     sequential: ClassVar[bool] = True
-    thawable: ClassVar[bool] = False
     pointers: ClassVar[str] = "ptr"  # the name of their array
 
     def count(self, storage: Storage, level: int) -> imp.Var:

@@ -8,6 +8,7 @@ from types import FunctionType
 
 from linnet import imp
 from linnet.algebra.codelets import resolve
+from linnet.algebra.derive import is_lawful
 from linnet.algebra.dtypes import Number, concrete, kind
 from linnet.algebra.function import Function
 from linnet.imp.flushing import arranging, guarded_staging, staging
@@ -16,16 +17,18 @@ from linnet.imp.translate import define
 from linnet.records import dataclass
 
 
-def merges(op: Function | None, dtype: str, init: Number) -> bool:
+def merges(op: Function | None, dtype: str, init: Number, found: str) -> bool:
     """Whether updates may be combined with each other before they meet what is stored.
 
+    They are by values of the dtype `found`.
     `init` is what an element has before its first update: it must not count. The last one of
     several assignments counts, and nothing else.
     """
     if op is None:
         return True
     identity = op.identity(dtype)
-    return op.associative and identity is not None and _same(identity, init)
+    neutral = op.associative and identity is not None and _same(identity, init)
+    return neutral and is_lawful(op, dtype, found)
 
 
 def _same(a: Number, b: Number) -> bool:

@@ -61,7 +61,6 @@ class Level:
     strided: ClassVar[bool] = False  # can be walked with a stride: coordinates lie in one array
     sliced: ClassVar[bool] = False  # can be read with a stride: says where what it stores ends
     located: ClassVar[bool] = False  # can be read at any index without a search ("follow")
-    thawable: ClassVar[bool] = True  # can be updated again after it was read
     full: ClassVar[bool] = False  # every index of a fiber has a subfiber, as in Dense
     short_circuit: ClassVar[bool] = False  # a leaf whose loop ends when its value cannot change
     specialized: ClassVar[bool] = False  # a scalar whose fill value is looked for when it is read

@@ -46,7 +46,6 @@ class SparseInterval(Inner):
     sliced: ClassVar[bool] = True
     per_fiber: ClassVar[bool] = True
     sequential: ClassVar[bool] = True
-    thawable: ClassVar[bool] = False
     skips: ClassVar[bool] = True  # the child of an empty fiber
     limit: ClassVar[str] = "run"
     runs: ClassVar[bool] = True

@@ -13,7 +13,7 @@ from typing import TypeAlias, assert_never
 
 import numpy as np
 
-from linnet.algebra.derive import final
+from linnet.algebra.derive import final, is_lawful
 from linnet.algebra.dtypes import concrete, kind, weak_dtype
 from linnet.algebra.exact import identical
 from linnet.algebra.function import Function
@@ -330,7 +330,7 @@ def _updating(op: Function, strict: bool) -> Callable[[Cell, Place, Code, Locati
         laws = [law(value_type) for law in (op.identity, op.right_identity)]
         identities = [e for e in laws if e is not None and result == dtype]
         _check_constant(value, convert)
-        is_final = _finality(op, cell)
+        is_final = _finality(op, cell, value.dtype)
 
         def update(env: Env) -> None:
             place_found = place(env)
@@ -355,9 +355,11 @@ def _updating(op: Function, strict: bool) -> Callable[[Cell, Place, Code, Locati
     return make
 
 
-def _finality(op: Function, cell: Cell) -> Callable[[object], bool]:
-    """Whether updates by `op` leave a value as it is."""
+def _finality(op: Function, cell: Cell, found: str) -> Callable[[object], bool]:
+    """Whether updates by `op`, with values of the dtype `found`, leave a value as it is."""
     dtype = str(cell.values.dtype)
+    if not is_lawful(op, dtype, found):
+        return lambda value: False
     identity = op.identity(dtype)
     if op.decisive and identity is not None:
         return lambda value: not same(identity, value)

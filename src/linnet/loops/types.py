@@ -7,7 +7,19 @@ from typing import assert_never
 
 from linnet.algebra.dtypes import weak_dtype
 from linnet.formats.fiber import Fiber, Register
-from linnet.loops.nodes import Access, Call, Dimension, Expr, Index, Literal, Name, Value
+from linnet.loops.nodes import (
+    Access,
+    Call,
+    Dimension,
+    Expr,
+    Index,
+    Let,
+    Literal,
+    Name,
+    Stmt,
+    Value,
+)
+from linnet.loops.rewrite import walk
 
 Types = Mapping[str, str]
 """The dtypes of tensors and of let names."""
@@ -37,3 +49,12 @@ def dtype_of(expr: Expr, types: Types) -> str:
             return code.dtype
         case _:
             assert_never(expr)
+
+
+def with_lets(types: Types, body: Stmt) -> dict[str, str]:
+    """The dtypes of tensors, and of the names that are let in a program, in its order."""
+    found = dict(types)
+    for node in walk(body):
+        if isinstance(node, Let):
+            found[node.name] = dtype_of(node.value, found)
+    return found

@@ -257,7 +257,7 @@ def surely_writes(body: loops.Stmt, storage: Storage) -> bool:
     """Whether running `body` always writes something to the tensor."""
     match body:
         case loops.Assign(target):
-            return storage_of(target) == storage and not storage.format.leaf.selective
+            return storage_of(target) == storage and not _may_be_idle(body, storage)
         case loops.Let(_, _, inner):
             return surely_writes(inner, storage)
         case loops.If(_, then, orelse):
@@ -266,6 +266,12 @@ def surely_writes(body: loops.Stmt, storage: Storage) -> bool:
             return any(surely_writes(s, storage) for s in stmts)
         case _:
             return False
+
+
+def _may_be_idle(stmt: loops.Assign, storage: Storage) -> bool:
+    """Whether an update stores nothing for some values: not true, or outside a function's space."""
+    calls = (n for n in walk(stmt.value) if isinstance(n, loops.Call))
+    return storage.format.leaf.selective or any(c.function.space is not None for c in calls)
 
 
 def settle(body: loops.Stmt, fibers: Iterable[Fiber]) -> loops.Stmt:

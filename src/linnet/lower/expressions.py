@@ -8,7 +8,7 @@ import numpy as np
 
 from linnet import imp, loops
 from linnet.algebra.dtypes import as_python, concrete
-from linnet.algebra.exact import converter
+from linnet.algebra.exact import converter, same
 from linnet.errors import InternalError
 from linnet.formats.fiber import Fiber, Register
 from linnet.imp.rewrite import walk
@@ -156,10 +156,12 @@ def convert(x: imp.Expr, dtype: str) -> imp.Expr:
 def lower_update(
     ctx: Context, old: imp.Expr, stmt: loops.Assign, dtype: str, stored: bool = False
 ) -> imp.Expr:
-    """The new value of a target whose value is `old`."""
+    """The new value of a target whose value is `old`; the first sum is the value: `0 + x`."""
     if stmt.op is None:
         return lower_expr(ctx, stmt.value, dtype, stored)
     wanted, result = stmt.op.types((dtype, dtype_of(stmt.value, ctx.facts.types)))
     value = lower_expr(ctx, stmt.value, concrete(wanted[1]), stored)
+    if isinstance(old, imp.Const) and same(old.value, stmt.op.identity(concrete(wanted[0]))):
+        return convert(at_once(value) if stored else value, dtype)
     new = stmt.op.emit((convert(old, concrete(wanted[0])), value), concrete(result))
     return convert(at_once(new) if stored else new, dtype)

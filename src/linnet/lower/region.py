@@ -343,7 +343,7 @@ def lower_point(ctx: Context, r: Region, whole: bool = False) -> None:
     ctx.b.emit(*code.stmts)
     if r.every is None:
         break_early(ctx, body, None if r.merged else code)
-    elif settled(body) is not None:
+    elif settled(ctx, body) is not None:
         break_early(ctx, r.every, None if r.merged else code)
     ctx.indices.pop()
     for epilogue in reversed(epilogues):

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from linnet import imp, loops
+from linnet.algebra.derive import is_lawful
 from linnet.algebra.dtypes import kind
 from linnet.algebra.function import Function
 from linnet.algebra.table import add, astype, multiply, subtract
@@ -171,9 +172,12 @@ def _repeat_update(ctx: Context, stmt: loops.Assign, times: imp.Expr) -> loops.A
         return None
     op, dtype = stmt.op, stmt.target.tensor.storage.format.dtype
     assert dtype is not None
-    if op is None or op.repeat == "once" or (op.idempotent and op.associative):
+    if op is None:
         return stmt
     found = dtype_of(stmt.value, ctx.facts.types)
+    once = op.repeat == "once" or (op.idempotent and op.associative)
+    if once and is_lawful(op, dtype, found):
+        return stmt
     if op.repeat in ("times", "power") and dtype == "bool" and found in ("bool", "weak_bool"):
         return stmt  # on booleans, + is or and * is and
     # A complex infinity times n has a part that is not a number.

@@ -12,11 +12,12 @@ from functools import reduce
 
 from linnet import imp, loops
 from linnet.algebra.codelets import is_called
-from linnet.algebra.derive import final
+from linnet.algebra.derive import final, is_lawful
 from linnet.algebra.function import Function
 from linnet.formats.fiber import Register
 from linnet.imp.rewrite import walk as nodes
 from linnet.loops.rewrite import walk
+from linnet.loops.types import dtype_of
 from linnet.lower.context import Context
 from linnet.normalize.simplify import MISSING
 from linnet.records import dataclass
@@ -37,14 +38,14 @@ def break_early(ctx: Context, body: loops.Stmt, code: imp.Block | None = None) -
     """
     if not ctx.running or not ctx.running[-1]:
         return
-    found = settled(body)
+    found = settled(ctx, body)
     if found is not None and (found.asked or code is None or _pays(code)):
         ctx.b.emit(imp.If(found.cond, imp.Block((imp.Break(),)), imp.EMPTY))
 
 
 def unless_settled(ctx: Context, body: loops.Stmt, code: imp.Block) -> imp.Block:
     """What remains to be done after a loop that may have been left early."""
-    found = settled(body) if ctx.running and ctx.running[-1] else None
+    found = settled(ctx, body) if ctx.running and ctx.running[-1] else None
     if found is None or code == imp.EMPTY:
         return code
     return imp.Block((imp.If(imp.Unary("not", found.cond, imp.BOOL), code, imp.EMPTY),))
@@ -58,7 +59,7 @@ def _pays(code: imp.Block) -> bool:
     )
 
 
-def settled(body: loops.Stmt) -> Settled | None:
+def settled(ctx: Context, body: loops.Stmt) -> Settled | None:
     """Whether the values that `body` updates may all become final; None if some do not."""
     ops: dict[imp.Var, Function] = {}
     asked = True
@@ -76,6 +77,8 @@ def settled(body: loops.Stmt) -> Settled | None:
             return None  # the value may be that of another index, and the first update an error
         if ops.setdefault(register.var, op) is not op:
             return None  # what is final for the one is not for the other
+        if not is_lawful(op, register.var.dtype, dtype_of(stmt.value, ctx.facts.types)):
+            return None
         asked = asked and register.storage.format.leaf.short_circuit
     conds = [is_final(op, var, asked) for var, op in ops.items()]
     found = [cond for cond in conds if cond is not None]

@@ -14,7 +14,7 @@ from linnet.lower.expressions import lower_expr, lower_update, out_of_bounds, st
 from linnet.lower.loop import lower_loop
 from linnet.lower.trace import body_lines
 from linnet.lower.visits import count
-from linnet.normalize.simplify import MISSING, is_missing, same
+from linnet.normalize.simplify import MISSING, is_missing
 
 
 def lower_stmt(ctx: Context, stmt: loops.Stmt) -> None:
@@ -197,8 +197,6 @@ def lower_assign(ctx: Context, stmt: loops.Assign) -> None:
             leaf, dtype = target.kind, storage.format.dtype
             assert dtype is not None
             old = storage.init if target.fresh else leaf.read(target)  # type: ignore[attr-defined]
-            if target.fresh and _starts_anew(stmt, storage.init, dtype):
-                stmt = replace(stmt, op=None)
             value = lower_update(ctx, old, stmt, dtype, stored=True)
             leaf.write(ctx.b, target, value)  # type: ignore[attr-defined]
             if leaf.selective:
@@ -207,10 +205,3 @@ def lower_assign(ctx: Context, stmt: loops.Assign) -> None:
             raise AssertionError(stmt)
     if dirty is not None:
         ctx.b.emit(imp.Assign(dirty, imp.TRUE))
-
-
-def _starts_anew(stmt: loops.Assign, init: imp.Expr, dtype: str) -> bool:
-    """Whether the first update of an element is the value itself: `0 + x`."""
-    if stmt.op is None or not isinstance(init, imp.Const):
-        return False
-    return same(init.value, stmt.op.identity(dtype))

@@ -12,7 +12,7 @@ from linnet.algebra.dtypes import Number, as_python
 from linnet.algebra.function import Function
 from linnet.formats.level import APPEND, ONCE
 from linnet.loops.rewrite import point_of, substitute, walk
-from linnet.loops.types import dtype_of
+from linnet.loops.types import with_lets
 from linnet.normalize.unread import forgotten
 from linnet.records import dataclass
 
@@ -68,14 +68,12 @@ class Facts:
 def facts_of(program: loops.Program, types: dict[str, str]) -> Facts:
     """Read off the program what simplification may rely on. Needs: dimensions and life cycles."""
     found: dict[str, Fact] = {}
-    types = dict(types)
+    types = with_lets(types, program.body)
     inits: dict[str, set[str]] = {}
     for node in walk(program.body):
         if isinstance(node, loops.Declare):
             value = node.init.value if isinstance(node.init, loops.Literal) else None
             inits.setdefault(node.tensor, set()).add(repr(value))
-        elif isinstance(node, loops.Let):
-            types[node.name] = dtype_of(node.value, types)
     writes = list(_writes(program.body, {}, ()))
     thawed = {n.tensor for n in walk(program.body) if isinstance(n, loops.Thaw)}
     thawed |= {t for n in walk(program.body) if isinstance(n, loops.Swap) for t in (n.a, n.b)}

@@ -9,33 +9,43 @@ from linnet.errors import FormatError
 from linnet.formats.combining import merges
 from linnet.formats.format import Format
 from linnet.loops.rewrite import walk
+from linnet.loops.types import Types, dtype_of, with_lets
 
 
 def check_merging(program: loops.Program, formats: Mapping[str, Format]) -> None:
     """Refuse updates of a workspace that cannot be combined with each other."""
-    nodes = list(walk(program.body))
+    nodes, types = list(walk(program.body)), value_types(program.body, formats)
     updated = [str(n.target.tensor) for n in nodes if isinstance(n, loops.Assign)]
     for name in dict.fromkeys(updated):
         if not any(level.merges for level in formats[name].levels):
             continue
         writes = [n for n in nodes if isinstance(n, loops.Assign) and n.target.tensor == name]
         inits = [n.init for n in nodes if isinstance(n, loops.Declare) and n.tensor == name]
-        if not all(can_merge(writes, init, formats[name]) for init in inits):
+        if not all(can_merge(writes, init, formats[name], types) for init in inits):
             raise FormatError(
                 f"the updates of `{name}` cannot be combined before they meet what it holds",
                 at=writes[-1].at,
                 why="a SparseWorkspace is updated by one associative function, and begins with "
-                "its identity",
+                "its identity; what that makes of larger integers than it holds must not be cut",
                 hint="use SparseHash levels, which take updates of any kind",
             )
 
 
-def can_merge(writes: Sequence[loops.Assign], init: loops.Expr, format: Format) -> bool:
+def value_types(body: loops.Stmt, formats: Mapping[str, Format]) -> Types:
+    """The dtypes of all that is written or read."""
+    held = {name: f.dtype for name, f in formats.items() if f.dtype is not None}
+    return with_lets(held, body)
+
+
+def can_merge(
+    writes: Sequence[loops.Assign], init: loops.Expr, format: Format, types: Types
+) -> bool:
     """Whether the updates of a tensor may be combined in groups."""
     ops = {write.op for write in writes}
     if len(ops) != 1 or not isinstance(init, loops.Literal) or format.dtype is None:
         return False
-    return merges(next(iter(ops)), format.dtype, init.value)
+    op, dtype, begun = next(iter(ops)), format.dtype, init.value
+    return all(merges(op, dtype, begun, dtype_of(w.value, types)) for w in writes)
 
 
 def swapped(tensor: str, declare: loops.Declare) -> FormatError:

@@ -7,7 +7,19 @@ from collections.abc import Iterable
 from linnet.algebra.dtypes import as_python
 from linnet.errors import FormatError, KernelSyntaxError
 from linnet.formats.format import Format
-from linnet.loops.nodes import Declare, Expr, Literal, Program, Swap
+from linnet.loops.nodes import (
+    Assign,
+    Block,
+    Declare,
+    Expr,
+    If,
+    Let,
+    Literal,
+    Loop,
+    Program,
+    Stmt,
+    Swap,
+)
 from linnet.loops.printer import show
 from linnet.loops.rewrite import walk
 
@@ -48,6 +60,37 @@ def with_swapped(program: Program, tensors: Iterable[str]) -> set[str]:
     while more := {t for pair in pairs if not found.isdisjoint(pair) for t in pair} - found:
         found |= more
     return found
+
+
+def is_updated_elsewhere(stmt: Stmt, tensor: str) -> bool:
+    """Whether a tensor that was declared before is updated where another one has been meanwhile."""
+    return _follow(stmt, tensor, False)[1]
+
+
+def _follow(stmt: Stmt, tensor: str, away: bool) -> tuple[bool, bool]:
+    """Whether a tensor has changed places after a statement, and whether it was updated then."""
+    match stmt:
+        case Swap(a, b):
+            return away or tensor in (a, b), False
+        case Assign(target):
+            return away, away and target.tensor == tensor
+        case Let(_, _, body):
+            return _follow(body, tensor, away)
+        case If(_, then, orelse):
+            found = [_follow(s, tensor, away) for s in (then, orelse)]
+            return found[0][0] or found[1][0], found[0][1] or found[1][1]
+        case Loop(_, _, body):
+            after, updated = _follow(body, tensor, away)
+            if after and not away:  # in the next iteration it begins so
+                updated = updated or _follow(body, tensor, after)[1]
+            return after, updated
+        case Block(stmts):
+            updated = False
+            for s in stmts:
+                away, here = _follow(s, tensor, away)
+                updated = updated or here
+            return away, updated
+    return away, False
 
 
 def _number(init: Expr, format: Format) -> str:

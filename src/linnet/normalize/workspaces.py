@@ -28,9 +28,17 @@ from linnet.normalize.classify import Assembly
 from linnet.normalize.collecting import Collecting
 from linnet.normalize.counting import count_first
 from linnet.normalize.lifecycles import refused
-from linnet.normalize.refusals import can_merge, check_merging, left, not_declared, swapped
+from linnet.normalize.refusals import (
+    can_merge,
+    check_merging,
+    left,
+    not_declared,
+    swapped,
+    value_types,
+)
 from linnet.normalize.regroup import Regrouping, format_of, regrouping
 from linnet.normalize.rooms import choice_of
+from linnet.normalize.swaps import is_updated_elsewhere
 from linnet.normalize.updates import (
     begins,
     common,
@@ -85,7 +93,7 @@ def insert_workspaces(
         if last == 0 or tensor in hopeless:
             continue
         lasts = tensor in program.params
-        insertion = _Insertion(tensor, formats, names, last, decide, policy, lasts)
+        insertion = _Insertion(tensor, formats, program.body, names, last, decide, policy, lasts)
         body = insertion.apply(program.body)
         choices += insertion.choices
         notes += [f"{tensor} is {note}" for note in insertion.notes]
@@ -145,6 +153,7 @@ class _Insertion:
 
     tensor: str
     formats: Formats
+    body: loops.Stmt  # of the program
     names: Names
     last: int  # dimensions subject to an order of writing
     decide: Decide
@@ -195,6 +204,8 @@ class _Insertion:
         agreed = min((self.agreement(w, path) for w, path in writes), default=self.format.ndim)
         agreed = min(agreed, common([path for _, path in writes]))
         last = max((k for k, s in enumerate(rest) if any(paths(s, self.tensor, ()))), default=-1)
+        if is_updated_elsewhere(block(rest[: last + 1]), self.tensor):
+            raise swapped(self.tensor, declare)
         reads = reads_between(rest[: last + 1], self.tensor)
         if self.lasts and leaves(block(rest[: last + 1])):
             return [*self.until_left(declare, block(rest[: last + 1])), *rest[last + 1 :]]
@@ -353,8 +364,8 @@ class _Insertion:
         if begins(stmt, self.tensor) or leaves(stmt):
             return MAP, "not all of its updates may be done, or last"
         found = paths(stmt, self.tensor, ())
-        reads = reads_between(parts(stmt), self.tensor)
-        merged = not reads and can_merge([w for w, _ in found], declare.init, self.format)
+        reads, types = reads_between(parts(stmt), self.tensor), value_types(self.body, self.formats)
+        merged = not reads and can_merge([w for w, _ in found], declare.init, self.format, types)
         asked = self.policy if merged else None
         if asked is not None and asked.capacity is not None:
             return COORD, "as was asked for"
