@@ -49,6 +49,8 @@ EXPRESSIONS = {
     "power of two": (lambda c, x, y, v: np.exp2(x + c) - c, 1),
     "above": (lambda c, x, y, v: x * x > c, 2),
     "where": (lambda c, x, y, v: np.where(x > c, x, c), 2),
+    "where, of several": (lambda c, x, y, v: np.where(y > 2, x, c), 1),
+    "where in where": (lambda c, x, y, v: np.where(y > 2, np.where(x > 1, x, c), c + 1), 1),
     "above, times": (lambda c, x, y, v: (x > c) @ v, 2),
     "bounded, times": (lambda c, x, y, v: np.minimum(x, c) @ v, 2),
     "clipped": (lambda c, x, y, v: np.minimum(np.maximum(x, -c), c), 2),

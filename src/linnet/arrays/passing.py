@@ -3,15 +3,19 @@
 Where nothing is stored, `X * X + c` is c: the fill value of the result is not known while its
 kernel is compiled. It is computed as if it were 0, only where something is stored, and gets its own
 when that is known (`filled`). So a loop over a thousand numbers compiles once.
+
+A choice passes on what it chooses: where one tensor is stored it may be the 0 that another does not
+store, which is no fill value of the result. So another number stands in for that, an odd one.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import field, replace
 from functools import reduce
 
-from linnet.algebra.dtypes import as_python, concrete
+from linnet.algebra.dtypes import Number, as_python, concrete
+from linnet.algebra.function import Function
 from linnet.algebra.stored import stored
 from linnet.algebra.table import logical_or, where
 from linnet.arrays.cuts import cuts
@@ -22,6 +26,17 @@ from linnet.arrays.trace import Passed, Trace
 from linnet.formats.format import Format
 from linnet.formats.tensor import Tensor
 from linnet.records import dataclass
+
+# Numbers that no fill value is, and that nothing gives that is computed of fill values. Of smaller
+# types any number may be one.
+_ODD = {
+    "float64": float.fromhex("0x1.5bd1e9955bd1ep-777"),
+    "float32": float.fromhex("0x1.5bd1e8p-99"),
+    "int64": -0x5BD1_E995_5BD1_E995,
+    "uint64": 0x5BD1_E995_5BD1_E995,
+    "int32": -0x5BD1_E995,
+    "uint32": 0x5BD1_E995,
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,9 +66,10 @@ def passing(outputs: Sequence[Node], found: Trace) -> Passing | None:
     filled_later = tuple([k for k, node in enumerate(made) if id(node) in unknown])
     for k in filled_later:
         parts = _parts(made[k], unknown)
-        if parts is None:
+        instead = None if parts is None else _stand_in(made[k], parts)
+        if parts is None or instead is None:
             return None
-        made[k] = _where_stored(made[k], parts)
+        made[k] = _where_stored(made[k], parts, instead)
         origins[id(made[k])] = found.places[id(outputs[k])]
     trace = found.like(made, origins)
     if any(id(node) in unknown for node in cuts(trace.nodes)):
@@ -92,12 +108,7 @@ def filled(tensor: Tensor, node: Node) -> Format:
 
 
 def _parts(node: Node, unknown: set[int]) -> list[Node] | None:
-    """The largest parts of a node with a fill value that is known; None if they lie elsewhere.
-
-    None as well if a choice passes one of several on: where that stores nothing another may, and
-    what it does not store would be taken for the 0 that stands in for a fill value.
-    """
-    chosen = False
+    """The largest parts of a node with a fill value that is known; None if they lie elsewhere."""
     found: dict[int, Node] = {}
     seen: set[int] = set()
     left = [node]
@@ -105,7 +116,6 @@ def _parts(node: Node, unknown: set[int]) -> list[Node] | None:
         whole = left.pop()
         if not isinstance(whole, Map):
             return None
-        chosen = chosen or whole.function is where
         for arg in whole.args:
             if id(arg) in seen:
                 continue
@@ -114,8 +124,32 @@ def _parts(node: Node, unknown: set[int]) -> list[Node] | None:
                 left.append(arg)
             elif not isinstance(arg, Constant) and known_fill(arg) is not None:
                 found[id(arg)] = arg
-    parts = list(found.values())
-    return None if chosen and len(_tensors(parts)) > 1 else parts
+    return list(found.values())
+
+
+def _stand_in(node: Node, parts: Sequence[Node]) -> Number | None:
+    """What stands in for a fill value: 0, or what no choice among tensors passes on, if there is.
+
+    Code asks of no value that it computes whether it is a fill value, only of those it knows.
+    """
+    dtype = concrete(node.dtype)
+    if len(_tensors(parts)) < 2 or not any(f is where for f in _functions(node, parts)):
+        return as_python(0, dtype)
+    odd = _ODD.get(dtype)
+    known = [fill[0] for part in parts if (fill := known_fill(part)) is not None]
+    return None if odd is None or odd in known else as_python(odd, dtype)
+
+
+def _functions(node: Node, parts: Sequence[Node]) -> Iterator[Function]:
+    """The functions between a node and its parts."""
+    seen = set(map(id, parts))
+    left = [node]
+    while left:
+        whole = left.pop()
+        if isinstance(whole, Map) and id(whole) not in seen:
+            seen.add(id(whole))
+            yield whole.function
+            left += whole.args
 
 
 def _tensors(parts: Sequence[Node]) -> set[int]:
@@ -135,16 +169,16 @@ def _tensors(parts: Sequence[Node]) -> set[int]:
     return found
 
 
-def _where_stored(node: Node, parts: Sequence[Node]) -> Node:
-    """The node where one of its parts is stored; 0 elsewhere, which is as good as any number."""
+def _where_stored(node: Node, parts: Sequence[Node], instead: Number) -> Node:
+    """The node where one of its parts is stored; what stands in for its fill value elsewhere."""
     tests: list[Node] = []
     for part in parts:
         fill = known_fill(part)
         assert fill is not None
         tests.append(Map(stored(fill[0]), (part,), part.shape, "bool"))
     cond = reduce(lambda a, b: Map(logical_or, (a, b), node.shape, "bool"), tests)
-    dtype = concrete(node.dtype)
-    return Map(where, (cond, node, Constant(as_python(0, dtype), dtype)), node.shape, node.dtype)
+    constant = Constant(instead, concrete(node.dtype))
+    return Map(where, (cond, node, constant), node.shape, node.dtype)
 
 
 @dataclass(slots=True)
