@@ -34,6 +34,7 @@ from linnet.imp.rows_ahead import rows_ahead
 from linnet.imp.scatter_ahead import scatter_ahead
 from linnet.imp.several_places import several_places
 from linnet.imp.simplify import simplify as simplify_code
+from linnet.imp.single_rows import single_rows
 from linnet.imp.skip_ahead import skip_ahead
 from linnet.imp.strips import strips
 from linnet.imp.sums_ahead import sums_ahead
@@ -168,7 +169,7 @@ def improve(kernel: imp.Kernel, known: Known, counters: frozenset[str]) -> imp.K
     better = strips(full_strips(whole_tiles(better), known), counters)
     better = compute_ahead(fewer_tests(better), is_vectorized)
     better = two_sums(scatter_ahead(rows_ahead(ask_ahead(better), known), known))
-    better = several_places(skip_ahead(better), gathers)
+    better = several_places(skip_ahead(single_rows(better, known)), gathers)
     return kernel if better is kernel else simplify_code(better)
 
 
@@ -181,15 +182,18 @@ def _counters(program: loops.Program, kernel: imp.Kernel) -> frozenset[str]:
 
 
 def known_of(kernel: imp.Kernel, bound: dict[str, Bound]) -> Known:
-    """Which variables are sizes, and which buffers hold pointers."""
+    """Which variables are sizes, and which buffers hold pointers, or coordinates that ascend."""
     sizes = {dim.name for argument in kernel.arguments for dim in argument.dims}
-    pointers = set[str]()
+    pointers, ascend = set[str](), set[tuple[str, str]]()
     for argument in kernel.arguments:
-        levels = bound[argument.name].format.levels
-        roles = (array.name for level in levels for array in level.arrays)
-        named = zip(argument.buffers, roles, strict=True)
-        pointers |= {buffer.name for buffer, role in named if role == "ptr"}
-    return Known(frozenset(sizes), frozenset(pointers))
+        tensor, buffers = bound[argument.name], iter(argument.buffers)
+        for level in tensor.format.levels:
+            named = {array.name: next(buffers).name for array in level.arrays}
+            if "ptr" in named:
+                pointers.add(named["ptr"])
+            if level.ascends and not tensor.updated:
+                ascend.add((named["ptr"], named["idx"]))
+    return Known(frozenset(sizes), frozenset(pointers), frozenset(ascend))
 
 
 def is_narrow(bound: dict[str, Bound]) -> bool:

@@ -30,32 +30,52 @@ i64 gustavson(i64 *restrict args) {
   if (grow(C_val, args + 8, room)) return OUT_OF_MEMORY;
   i64 last = (i64)A_ptr[n_i] - 1;
   for (i64 i = 0; i < n_i; i++) {
-    if (w_n > 0) clear_b_i32(w_tbl, w_ready, w_idx, w_n);
-    w_n = 0;
-    for (i64 A_q = A_ptr[i]; A_q < A_ptr[i + 1]; A_q++) {  // k in A[i, k]
+    if ((i64)A_ptr[i + 1] - A_ptr[i] == 1) {
+      i64 A_q = A_ptr[i];
       prefetch(B_ptr, A_idx[min(A_q + 16, last)]);
       i64 soon = B_ptr[A_idx[min(A_q + 8, last)]];
       prefetch(B_idx, soon);
       prefetch(B_val, soon);
       i64 k = A_idx[A_q];
       double A_k = A_val[A_q];
+      if (grow(C_idx, args + 5, C_n + ((i64)B_ptr[k + 1] - B_ptr[k]))) return OUT_OF_MEMORY;
+      if (grow(C_val, args + 8, C_n + ((i64)B_ptr[k + 1] - B_ptr[k]))) return OUT_OF_MEMORY;
+      i64 shift = C_n - B_ptr[k];
       for (i64 B_q = B_ptr[k]; B_q < B_ptr[k + 1]; B_q++) {  // j in B[k, j]
         i64 j = B_idx[B_q];
-        if (!w_tbl[j]) {
-          w_tbl[j] = true;
-          w_idx[w_n++] = j;
-          w_val[j] = 0;
-        }
-        w_val[j] += A_k * B_val[B_q];
+        double j_sum = 0.0 + A_k * B_val[B_q];
+        C_val[shift + B_q] = j_sum;
+        C_idx[shift + B_q] = j;
       }
-    }
-    order_b_i32_i64(w_tbl, n_j, w_idx, w_n, w_key, 0);
-    if (grow(C_idx, args + 5, C_n + w_n)) return OUT_OF_MEMORY;
-    if (grow(C_val, args + 8, C_n + w_n)) return OUT_OF_MEMORY;
-    for (i64 w_q = 0; w_q < w_n; w_q++) {  // j_2 in w[j]
-      i64 j_2 = w_idx[w_q];
-      C_val[C_n] = w_val[w_idx[w_q]];
-      C_idx[C_n++] = j_2;
+      C_n = shift + B_ptr[k + 1];
+    } else {
+      if (w_n > 0) clear_b_i32(w_tbl, w_ready, w_idx, w_n);
+      w_n = 0;
+      for (i64 A_q = A_ptr[i]; A_q < A_ptr[i + 1]; A_q++) {  // k in A[i, k]
+        prefetch(B_ptr, A_idx[min(A_q + 16, last)]);
+        i64 soon = B_ptr[A_idx[min(A_q + 8, last)]];
+        prefetch(B_idx, soon);
+        prefetch(B_val, soon);
+        i64 k = A_idx[A_q];
+        double A_k = A_val[A_q];
+        for (i64 B_q = B_ptr[k]; B_q < B_ptr[k + 1]; B_q++) {  // j in B[k, j]
+          i64 j = B_idx[B_q];
+          if (!w_tbl[j]) {
+            w_tbl[j] = true;
+            w_idx[w_n++] = j;
+            w_val[j] = 0;
+          }
+          w_val[j] += A_k * B_val[B_q];
+        }
+      }
+      order_b_i32_i64(w_tbl, n_j, w_idx, w_n, w_key, 0);
+      if (grow(C_idx, args + 5, C_n + w_n)) return OUT_OF_MEMORY;
+      if (grow(C_val, args + 8, C_n + w_n)) return OUT_OF_MEMORY;
+      for (i64 w_q = 0; w_q < w_n; w_q++) {  // j_2 in w[j]
+        i64 j_2 = w_idx[w_q];
+        C_val[C_n] = w_val[w_idx[w_q]];
+        C_idx[C_n++] = j_2;
+      }
     }
     C_ptr[i + 1] = C_n;
   }

@@ -77,6 +77,7 @@ class Level:
     limit: ClassVar[str] = ""  # what a fiber has one of: writing another is an error
     comparable: ClassVar[bool] = True  # fibers can be compared as soon as they are written
     merges: ClassVar[bool] = False  # updates are combined with each other, in groups
+    ascends: ClassVar[bool] = False  # `idx` has the indices of a fiber, in order, as `ptr` says
     outermost: ClassVar[bool] = False  # stores the first dimensions of a tensor, and no others
 
     def takes(self, factor: int, update: bool = False) -> bool:

@@ -24,6 +24,7 @@ class SparseList(Appended):
     """`fiber(p) -> fill … child(q) | fill … child(q + 1) | … | fill`, from `ptr[p]` on."""
 
     strided: ClassVar[bool] = True
+    ascends: ClassVar[bool] = True
     arrays: ClassVar[tuple[Array, ...]] = (Array("ptr", "position"), Array("idx", "coordinate"))
 
     @property

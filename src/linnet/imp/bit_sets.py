@@ -27,11 +27,13 @@ def sort_by_bits(keys: Ints, count: int, n: int, bits: Ints, base: int) -> None:
     """Sort different numbers below n, with words that are 0 and will be, from `base` on."""
     second = base + (n >> _WORD) + 1
     third = second + (n >> 2 * _WORD) + 1
-    for q in range(count):
+    q = 0
+    while q < count:  # one loop, where back ends make two of a `for` that writes all over an array
         k = keys[q]
         bits[base + (k >> _WORD)] |= 1 << (k & _IN_WORD)
         bits[second + (k >> 2 * _WORD)] |= 1 << ((k >> _WORD) & _IN_WORD)
         bits[third + (k >> 3 * _WORD)] |= 1 << ((k >> 2 * _WORD) & _IN_WORD)
+        q += 1
     out = 0
     for t in range((n >> 3 * _WORD) + 1):
         parts = bits[third + t]

@@ -17,10 +17,14 @@ RUN_ENDS = frozenset({"run_end_i32", "run_end_i64"})
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """What is known of a kernel's arguments: names of sizes (not negative) and pointer arrays."""
+    """What is known of a kernel's arguments: names of sizes (not negative) and pointer arrays.
+
+    With pointers and coordinates that `ascend`, those of a fiber do, and no two are the same.
+    """
 
     sizes: frozenset[str]
     pointers: frozenset[str]
+    ascend: frozenset[tuple[str, str]] = frozenset()
 
     def ordered(self, start: imp.Expr, stop: imp.Expr) -> bool:
         """Whether a range surely does not end before it begins."""
