@@ -86,12 +86,12 @@ def convolve(a: Any, v: Any, mode: str | int = "full") -> Any:
     if x.ndim != 1 or y.ndim != 1 or not x.size or not y.size:
         raise ShapeError(f"vectors with elements are convolved, not {x.shape} and {y.shape}")
     more, less = max(x.size, y.size), min(x.size, y.size)
-    ends = {"full": (0, more + less - 1), "valid": (less - 1, more),
-            "same": ((less - 1) // 2, (less - 1) // 2 + more)}  # fmt: skip
-    named = {0: "valid", 1: "same", 2: "full"}.get(mode, mode)  # type: ignore[call-overload]
-    if named not in ends:
+    full, valid = (0, more + less - 1), (less - 1, more)
+    same = ((less - 1) // 2, (less - 1) // 2 + more)
+    ends = {"full": full, "same": same, "valid": valid, 2: full, 1: same, 0: valid}
+    if mode not in ends:
         raise RangeError(f"the mode is full, same or valid, not {mode!r}")
-    begin, end = ends[named]
+    begin, end = ends[mode]
     return _convolved(x, y)[begin:end]
 
 
