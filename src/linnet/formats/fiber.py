@@ -69,14 +69,14 @@ class Fiber:
     initialized. One that is read may be there or not, as `present` says while running.
     """
 
-    storage: Storage
+    storage: Storage  # by which it is found, as storage is by its name
     level: int
-    pos: imp.Expr
+    pos: imp.Expr = field(hash=False)
     sub: int = 0
-    state: tuple[imp.Expr, ...] = ()
-    dirty: imp.Var | None = None
+    state: tuple[imp.Expr, ...] = field(hash=False, default=())
+    dirty: imp.Var | None = field(hash=False, default=None)
     fresh: bool = False
-    present: imp.Var | None = None
+    present: imp.Var | None = field(hash=False, default=None)
 
     @property
     def dim(self) -> imp.Expr:

@@ -32,6 +32,7 @@ _LOAD = (imp.Load, imp.Address, imp.Prefetch)
 _ASSIGN = (imp.Let, imp.Assign, imp.Accumulate, imp.For)
 _CHANGE = (imp.Store, imp.Fill, imp.Grow)
 _WRITE = (imp.Store, imp.Fill, imp.Call)
+_DOING = frozenset((*_LOAD, *_ASSIGN, *_CHANGE, imp.Call, imp.Swap, imp.Join))
 
 
 class Effects:
@@ -77,6 +78,8 @@ class Effects:
                 changes |= below.changes
                 swaps |= below.swaps
                 continue
+            elif type(node) not in _DOING:  # most nodes: only what is below them counts
+                pass
             elif isinstance(node, _LOAD):
                 loads.add(node.buffer.name)
             elif isinstance(node, _ASSIGN):

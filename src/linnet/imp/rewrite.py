@@ -7,6 +7,7 @@ and are left alone.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from itertools import repeat
 from operator import attrgetter, is_
 from typing import Any, TypeVar, cast
 
@@ -55,6 +56,7 @@ _BODIES: dict[type, tuple[str, ...]] = {
     imp.If: ("then", "orelse"),
     imp.Block: ("stmts",),
 }
+_TUPLES = (("args",), ("stmts",))  # the fields that hold several
 
 
 def _getter(names: tuple[str, ...]) -> Callable[[Any], tuple[Tree, ...]]:
@@ -62,12 +64,19 @@ def _getter(names: tuple[str, ...]) -> Callable[[Any], tuple[Tree, ...]]:
     if len(names) != 1:
         return attrgetter(*names) if names else lambda node: ()
     only = attrgetter(*names)
-    if names[0] in ("args", "stmts"):
+    if names in _TUPLES:
         return only
     return lambda node: () if (child := only(node)) is None else (child,)
 
 
 _BELOW = {kind: _getter(names) for kind, names in _CHILDREN.items()}
+_INSIDE = {kind: _getter(names) for kind, names in _BODIES.items()}
+_WITHIN: dict[type, Callable[[Any], tuple[imp.Stmt, ...]]] = {
+    imp.For: attrgetter("body.stmts"),
+    imp.While: attrgetter("body.stmts"),
+    imp.If: lambda stmt: stmt.then.stmts + stmt.orelse.stmts,
+    imp.Block: attrgetter("stmts"),
+}
 
 
 def children(node: Tree) -> tuple[Tree, ...]:
@@ -90,41 +99,28 @@ def statements(block: imp.Block) -> Iterator[imp.Stmt]:
     while todo:
         stmt = todo.pop()
         yield stmt
-        if isinstance(stmt, imp.Block):
-            todo += stmt.stmts[::-1]
-        elif isinstance(stmt, imp.For | imp.While):
-            todo += stmt.body.stmts[::-1]
-        elif isinstance(stmt, imp.If):
-            todo += stmt.orelse.stmts[::-1]
-            todo += stmt.then.stmts[::-1]
+        within = _WITHIN.get(type(stmt))
+        if within is not None:
+            todo += within(stmt)[::-1]
 
 
 def rebuild(node: T, change: Callable[[Tree], Tree]) -> T:
     """The node with each child changed; the same object if no child does."""
-    return _with(node, _CHILDREN[type(node)], change)
+    old = _BELOW[type(node)](node)
+    new = tuple(map(change, old))
+    return node if all(map(is_, new, old)) else _with(node, _CHILDREN[type(node)], new)
 
 
-def _with(node: T, names: tuple[str, ...], change: Callable[[Tree], Tree]) -> T:
-    """The node with each child in these fields changed."""
-    changed: dict[str, object] | None = None
-    for name in names:
-        old = getattr(node, name)
-        if old is None:
-            continue
-        new: object = _rebuild_all(old, change) if type(old) is tuple else change(old)
-        if new is not old:
-            changed = {} if changed is None else changed
-            changed[name] = new
-    if changed is None:
-        return node
+def _with(node: T, names: tuple[str, ...], new: tuple[Tree, ...]) -> T:
+    """The node with other children in these fields."""
+    values = (new,) if names in _TUPLES else new
+    changed: dict[str, object] = dict(zip(names, values, strict=True))
     make: Callable[..., T] = type(node)
     fields = type(node).__match_args__
     return make(*[changed[f] if f in changed else getattr(node, f) for f in fields])
 
 
-def _rebuild_all(nodes: tuple[Tree, ...], change: Callable[[Tree], Tree]) -> tuple[Tree, ...]:
-    new = tuple([change(node) for node in nodes])
-    return nodes if all(map(is_, new, nodes)) else new
+# Both call themselves and no function inside, which would be garbage that refers to itself.
 
 
 def rewrite(node: T, rule: Rule) -> T:
@@ -132,28 +128,25 @@ def rewrite(node: T, rule: Rule) -> T:
 
     A rule turns an expression into an expression, and a statement into a statement.
     """
-
-    def visit(node: Tree) -> Tree:
-        names = _CHILDREN[type(node)]
-        if names:
-            node = _with(node, names, visit)
-        found = rule(node)
-        return node if found is None else found
-
-    return cast(T, visit(node))
+    old = _BELOW[type(node)](node)
+    if old:
+        new = tuple(map(rewrite, old, repeat(rule)))
+        if not all(map(is_, new, old)):
+            node = _with(node, _CHILDREN[type(node)], new)
+    found = rule(node)
+    return node if found is None else cast(T, found)
 
 
-def rewrite_statements(block: imp.Block, rule: Rule) -> imp.Block:
+def rewrite_statements(stmt: T, rule: Rule) -> T:
     """Apply a rule to every statement, those inside first; values stay as they are."""
-
-    def visit(stmt: Tree) -> Tree:
-        names = _BODIES.get(type(stmt))
-        if names is not None:
-            stmt = _with(stmt, names, visit)
-        found = rule(stmt)
-        return stmt if found is None else found
-
-    return cast(imp.Block, visit(block))
+    inside = _INSIDE.get(type(stmt))
+    if inside is not None:
+        old = inside(stmt)
+        new = tuple(map(rewrite_statements, old, repeat(rule)))
+        if not all(map(is_, new, old)):
+            stmt = _with(stmt, _BODIES[type(stmt)], new)
+    found = rule(stmt)
+    return stmt if found is None else cast(T, found)
 
 
 def substitute(node: T, values: dict[str, imp.Expr]) -> T:

@@ -213,15 +213,15 @@ def map_stmts(stmt: Stmt, f: Callable[[Stmt], Stmt]) -> Stmt:
             return stmt
 
 
+# Both call themselves and no function inside, which would be garbage that refers to itself.
+
+
 def rewrite_expr(expr: Expr, rule: ExprRule) -> Expr:
     """Apply `rule` to an expression and all below it, the innermost first."""
-
-    def visit(expr: Expr) -> Expr:
-        expr = map_args(expr, visit)
-        changed = rule(expr)
-        return expr if changed is None else changed
-
-    return visit(expr)
+    if type(expr) is Access or type(expr) is Call:
+        expr = map_args(expr, lambda e: rewrite_expr(e, rule))
+    changed = rule(expr)
+    return expr if changed is None else changed
 
 
 def rewrite_stmt(
@@ -231,19 +231,11 @@ def rewrite_stmt(
 
     `on_expr` is applied to all expressions but the targets of assignments themselves.
     """
-
-    def visit_expr(expr: Expr) -> Expr:
-        assert on_expr is not None
-        return rewrite_expr(expr, on_expr)
-
-    def visit(stmt: Stmt) -> Stmt:
-        if on_expr is not None:
-            stmt = map_exprs(stmt, visit_expr)
-        stmt = map_stmts(stmt, visit)
-        changed = None if on_stmt is None else on_stmt(stmt)
-        return stmt if changed is None else changed
-
-    return visit(stmt)
+    if on_expr is not None:
+        stmt = map_exprs(stmt, lambda e: rewrite_expr(e, on_expr))
+    stmt = map_stmts(stmt, lambda s: rewrite_stmt(s, on_stmt, on_expr))
+    changed = None if on_stmt is None else on_stmt(stmt)
+    return stmt if changed is None else changed
 
 
 def substitute_expr(expr: Expr, values: Mapping[str, Expr]) -> Expr:

@@ -116,15 +116,16 @@ class Mask:
 def cursors_of(body: loops.Stmt, index: str) -> list[Cursor]:
     """What the loop over `index` walks, in program order: fibers, and comparisons of the index."""
     found: dict[Cursor, None] = {}
-    inner = {n.index for n in walk(body) if isinstance(n, loops.Loop)}
+    nodes = list(walk(body))
+    inner = {n.index for n in nodes if type(n) is loops.Loop}
     for access, is_target in accesses(body):
         if isinstance(access.tensor, Fiber) and access.indices:
             head = access.indices[0]
             if affine_of(head, index, inner) is not None:
                 cursor = Cursor(access.tensor, is_target, _protocol(access), head, access.at)
                 found[cursor] = None
-    for node in walk(body):
-        if isinstance(node, loops.Call) and is_mask(node, index, inner):
+    for node in nodes:
+        if type(node) is loops.Call and is_mask(node, index, inner):
             found[Mask(node)] = None  # type: ignore[index]
     return list(found)
 

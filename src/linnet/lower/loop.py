@@ -45,8 +45,9 @@ def lower_loop(ctx: Context, loop: loops.Loop, lower_stmt: LowerStmt) -> None:
     if not point:
         ctx.known.enter(loop.index, span.lo, span.hi)
     # a loop that may be left stays one loop: its index is compared inside
-    cuts = {} if is_left(loop) else cutting(ctx, body, loop.index, _masks(body, loop.index))
-    looplets = _reads(ctx, body, span, cuts)
+    found = cursors_of(body, loop.index)
+    cuts = {} if is_left(loop) else cutting(ctx, body, loop.index, _masks(found))
+    looplets = _reads(ctx, body, found, span, cuts)
     if not point:
         body, looplets = join_windows(ctx, body, loop.index, looplets)
     body = settle_fresh(ctx, body, span, looplets)
@@ -98,16 +99,16 @@ def _simple(ctx: Context, x: imp.Expr, name: str) -> imp.Expr:
     return var
 
 
-def _masks(body: loops.Stmt, index: str) -> list[Mask]:
-    return [c for c in cursors_of(body, index) if isinstance(c, Mask)]  # type: ignore[misc]
+def _masks(cursors: list[Cursor]) -> list[Mask]:
+    return [c for c in cursors if isinstance(c, Mask)]  # type: ignore[misc]
 
 
 def _reads(
-    ctx: Context, body: loops.Stmt, span: Span, cuts: dict[Mask, int]
+    ctx: Context, body: loops.Stmt, cursors: list[Cursor], span: Span, cuts: dict[Mask, int]
 ) -> dict[Cursor, Looplet]:
     """What is read along the index, and the conditions that cut it."""
     found: dict[Cursor, Looplet] = {}
-    for c in cursors_of(body, span.index.name):
+    for c in cursors:
         if isinstance(c, Mask):
             if c in cuts:
                 found[c] = mask_looplet(ctx, c, span.index, span.hi, span.point)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import field, replace
 from functools import reduce
 
 from linnet import imp
@@ -27,10 +27,10 @@ from linnet.records import dataclass
 class Walk:
     """A stepper under way: its fiber, and the variables for its end and its next coordinate."""
 
-    cursor: Cursor
-    stepper: Stepper
-    end: imp.Expr
-    last: imp.Var
+    cursor: Cursor  # by which it is found
+    stepper: Stepper = field(hash=False)
+    end: imp.Expr = field(hash=False)
+    last: imp.Var = field(hash=False)
 
     @property
     def more(self) -> imp.Expr:
