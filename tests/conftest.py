@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import shutil
 import tempfile
@@ -27,6 +28,9 @@ os.environ["LINNET_CHECK"] = "1"  # every pass is checked
 # folders, by random programs over all formats; LINNET_OPTIMIZE=1 tries it in all of them.
 OPTIMIZED = ("oracle", "golden", "unit/backend")
 os.environ.setdefault("LINNET_OPTIMIZE", "0")
+
+# To look for garbage as often as Python does takes a twelfth of the time.
+gc.set_threshold(200_000)
 
 # Compiling a kernel takes longer than hypothesis expects of an example.
 _PATIENT = {
@@ -67,6 +71,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             drawn = getattr(item, "callspec", None)
             if drawn is not None and drawn.params.get("backend") == "c":
                 item.add_marker(missing)
+
+
+def pytest_collection_finish() -> None:
+    """The half million objects of all tests live until the end."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.hookimpl(wrapper=True)

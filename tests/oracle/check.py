@@ -15,9 +15,9 @@ from tests.oracle.meaning import Arguments, Expected, fresh_outputs, meaning, st
 from tests.oracle.room import fits
 
 import linnet as ln
-from linnet import imp, loops
+from linnet import compiler, imp, loops
 from linnet.backend import toolchain
-from linnet.compiler import normalize
+from linnet.compiler import Arrays, Normalized, normalize
 from linnet.errors import (
     DiscordanceWarning,
     FormatError,
@@ -31,6 +31,7 @@ from linnet.formats.insertion import COORD, DENSE, OPERAND
 from linnet.imp.interpret import run as run_code
 from linnet.imp.rewrite import walk
 from linnet.loops.printer import show
+from linnet.lower.program import Lowered
 from linnet.normalize.choice import MERGED, UNPACKED, Choice, Chosen, Unpacking
 from linnet.options import Options, current
 from linnet.runtime import deciding as runtime_deciding
@@ -44,6 +45,7 @@ BACKENDS = ("c",) if current().target == "c" else ("llvm", "c") if HAS_CC else (
 Shapes = dict[str, tuple[int, ...]]
 LIMITS = ("too many cases", "cannot be updated in place")
 Kinds = tuple[str, str]
+Generated = dict[str, Lowered]  # by what code depends on
 KINDS: tuple[Kinds | None, ...] = (
     None,
     (DENSE, UNPACKED),
@@ -67,6 +69,7 @@ class Subject:
     results: dict[str, Format]
     kinds: Kinds | None = None
     earlier: Arguments = field(default_factory=dict)  # outputs of an earlier call
+    generated: Generated = field(default_factory=dict)
 
     @staticmethod
     def of(program: loops.Program, args: Arguments, kinds: Kinds | None = None) -> Subject:
@@ -74,8 +77,10 @@ class Subject:
         kernel = Kernel(program)
         tensors = [args[p] for p in program.params]
         results = normalize(program, formats_of(kernel, tensors)).results
-        with deciding(kinds):
-            return Subject(kernel, kernel.lowered(*tensors).kernel, results, kinds)
+        generated: Generated = {}
+        with deciding(kinds), generating(generated):
+            code = kernel.lowered(*tensors).kernel
+        return Subject(kernel, code, results, kinds, generated=generated)
 
     @property
     def size(self) -> int:
@@ -110,7 +115,11 @@ class Subject:
         """The outputs by machine code; `args` are left as they are, but for those lent."""
         outputs = {n: args[n] if n in lent else _another(args[n]) for n in self.kernel.outputs}
         given = {**args, **outputs}
-        with deciding(self.kinds), ln.config(backend=backend), warnings.catch_warnings():
+        with ExitStack() as ways:
+            ways.enter_context(deciding(self.kinds))
+            ways.enter_context(generating(self.generated))
+            ways.enter_context(ln.config(backend=backend))
+            ways.enter_context(warnings.catch_warnings())
             warnings.simplefilter("ignore", DiscordanceWarning)
             self.kernel(*[given[p] for p in self.kernel.program.params])
         return outputs
@@ -133,6 +142,20 @@ def deciding(kinds: Kinds | None) -> Iterator[None]:
     with ExitStack() as patches:
         for module in (specialize, runtime_deciding):
             patches.enter_context(mock.patch.object(module, "decide", decide))
+        yield
+
+
+@contextmanager
+def generating(known: Generated) -> Iterator[None]:
+    """Back ends are given the code that is interpreted, and not the same made again."""
+
+    def generate(normalized: Normalized, arrays: Arrays) -> Lowered:
+        key = specialize.key_of(normalized, arrays)
+        if key not in known:
+            known[key] = compiler.generate(normalized, arrays)
+        return known[key]
+
+    with mock.patch.object(specialize, "generate", generate):
         yield
 
 
