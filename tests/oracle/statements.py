@@ -293,7 +293,10 @@ def merging(format: Format) -> list[Function | None]:
 
 def fitting(tensor: Known, value: Typed) -> Typed:
     """A value as an update takes it: a workspace may take none that is cut after the update."""
-    lawful = tensor.op is None or is_lawful(tensor.op, tensor.dtype, value.dtype)
+    op = tensor.op
+    if op is None or call(op, Typed(value.expr, tensor.dtype, tensor.bound), value) is None:
+        return value  # in another way, or not at all
+    lawful = is_lawful(op, tensor.dtype, value.dtype)
     return value if lawful else call(table.astype[tensor.dtype], value) or value
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from tests.oracle.check import Subject, check
+from tests.oracle.functions import one_of
 
 import linnet as ln
 from linnet.errors import IndexBoundsError, ShapeError
@@ -256,3 +257,20 @@ def test_a_sum_stores_nothing_where_its_terms_are_outside_their_space(level):
         args = {"y": ln.empty_tensor(level(ln.Element(0, "int64"))), "a": a, "b": other, "n": n}
         check(Subject.of(f.program, args), args)
         assert f(*args.values()).nnz == count
+
+
+@pytest.mark.parametrize("level", SPARSE)
+def test_what_a_condition_leaves_unread_does_not_say_that_nothing_is_written(level):
+    """Where d is 0 nobody looks at a and b, which would say that there is nothing to add."""
+
+    @ln.kernel
+    def f(y, a, b, d):
+        y[...] = 7
+        for i in ...:
+            y[i] += d[i] and one_of(a[i], b[i])
+        return y
+
+    a, b, d = (ln.asarray(x.ravel()) for x in np.indices((2, 2, 2)))
+    args = {"y": ln.empty_tensor(level(ln.Element(7, "int64"))), "a": a, "b": b, "d": d}
+    check(Subject.of(f.program, args), args)
+    assert f(*args.values()).nnz == 6

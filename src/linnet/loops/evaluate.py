@@ -128,8 +128,9 @@ def _loose_call(
         ]
         if decided and all(same(decided[0][0], other) for other, _ in decided):
             return _marked(finish(decided[0][0]), [value for _, value in decided])
-        if function.space is not None and _is_outside(function, values, args):
-            return Structural(beyond, all(_is_sure(v) for v in values))
+        sure = None if function.space is None else _outside(function, values, args)
+        if sure is not None:
+            return Structural(beyond, sure)
         if len(present) < len(values):
             return MISSING
         return _known(finish(numpy(*[plain(v) for v in values])), values, args)
@@ -137,8 +138,8 @@ def _loose_call(
     return call
 
 
-def _is_outside(function: Function, values: list[object], args: list[Code]) -> bool:
-    """Whether a function is not computed, by what is not stored, or else by all values."""
+def _outside(function: Function, values: list[object], args: list[Code]) -> bool | None:
+    """None if a function is computed; else whether that is known without looking at a value."""
     assert function.space is not None
     there = [not same(plain(v), fill) for v, fill in zip(values, function.fills, strict=True)]
     known = {
@@ -147,11 +148,11 @@ def _is_outside(function: Function, values: list[object], args: list[Code]) -> b
         if type(value) is Structural or arg.constant
     }
     if not possible(function.space, known):
-        return True
+        return all(_is_sure(v) for v in values)
     if MISSING in values or holds(function.space, lambda name: known.get(name, True)):
-        return False
+        return None
     by_value = dict(zip(function.params, there, strict=True))
-    return not holds(function.space, lambda name: by_value[name])
+    return None if holds(function.space, lambda name: by_value[name]) else False
 
 
 def _is_sure(value: object) -> bool:
