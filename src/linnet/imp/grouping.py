@@ -13,7 +13,7 @@ Flags = MutableSequence[bool]
 
 # To look at as many flags as this takes about as long as to sort one more position (if half of them
 # follow another, so that less is found at more places), or, to clear them, as to follow one.
-_CROWDED, _IN_STRETCHES, _FULL = 10, 64, 16
+_CROWDED, _IN_STRETCHES, _FULL = 4, 64, 16
 
 
 def prefix_sum(ptr: Target, n: int) -> None:
