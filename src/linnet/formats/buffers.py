@@ -142,7 +142,7 @@ class Unseen:
                 deque(map(at.__setitem__, (k,), moved), 0)
 
     def hand_over(self, to: object) -> None:
-        """Give the blocks to somebody, as `buffers` that own them from now on. Called once.
+        """Give the blocks to somebody, as `_buffers` that own them from now on. Called once.
 
         Before the last line they are here, and then there: an interrupt loses none of them.
         """
@@ -150,7 +150,7 @@ class Unseen:
         made = tuple([Buffer.native(*block, owned=False) for block in each])
         owners = [b._memory for b in made if b._memory is not None]
         addresses = [b.address for b in made if b._memory is not None]
-        names = ("addresses", *["address"] * len(owners), "buffers")
+        names = ("addresses", *["address"] * len(owners), "_buffers")
         deque(map(setattr, (self, *owners, to), names, ([], *addresses, made)), 0)
 
 

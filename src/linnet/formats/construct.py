@@ -14,7 +14,7 @@ from linnet.formats.assemble import enough_memory, pack, unpack, wrap
 from linnet.formats.coordinates import Combine, as_combine, as_coordinates, sort_unique
 from linnet.formats.element import ShortCircuit, SparseScalar
 from linnet.formats.format import Format
-from linnet.formats.from_numpy import cast, contiguous, from_numpy
+from linnet.formats.from_numpy import as_it_lies, cast, contiguous, from_numpy, share
 from linnet.formats.from_scipy import from_scipy, is_scipy_sparse
 from linnet.formats.given import as_indices, as_numpy
 from linnet.formats.level import Level
@@ -51,6 +51,9 @@ def asarray(
     >>> ln.asarray([[1.0, 0.0], [0.0, 2.0]], format="csr")
     Tensor(shape=(2, 2), dtype=float64, format=CSR, stored=2, fill=0.0, 36 bytes)
     """
+    plain = type(obj) is np.ndarray and dtype is format is fill_value is copy is None
+    if plain and as_it_lies(obj.dtype, obj.ndim) is not None:  # type: ignore[attr-defined]
+        return share(obj)  # type: ignore[arg-type]
     wanted = None if dtype is None else canonical(dtype)
     if isinstance(obj, Tensor):
         return _from_tensor(obj, wanted, format, fill_value, copy)

@@ -84,21 +84,19 @@ class Contents:
 
     __slots__ = (
         "_again",
+        "_buffers",
         "_measure",
         "_nnz",
         "_shared",
         "_signature",
         "_slots",
         "_unseen",
-        "buffers",
         "fitted",
         "format",
         "lent",
         "pins",
         "shape",
     )
-
-    buffers: tuple[Buffer, ...]
 
     def __init__(
         self,
@@ -110,8 +108,7 @@ class Contents:
         self.format = format
         self.shape = shape
         self._unseen: Any = buffers  # a tuple, where there are buffers
-        if type(buffers) is tuple:
-            self.buffers = buffers
+        self._buffers: tuple[Buffer, ...] | None = buffers if type(buffers) is tuple else None
         self.pins = 0  # kernels that read this now; changed with the guard held
         self.lent = False  # a kernel that writes has the memory
         self._slots: tuple[int, ...] | None = None
@@ -122,18 +119,23 @@ class Contents:
         self._shared = False  # known to be memory that no kernel will write to
         self.fitted: tuple[np.dtype[Any], ...] | None = None
 
-    def __getattr__(self, name: str) -> Any:
-        """The buffers of what nobody has asked for yet; there is nothing else that is missing."""
-        if name != "buffers":
-            raise AttributeError(name)
+    @property
+    def buffers(self) -> tuple[Buffer, ...]:
+        """The memory of every array; buffers are made of it when somebody first asks."""
+        found = self._buffers
+        return self._made() if found is None else found
+
+    def _made(self) -> tuple[Buffer, ...]:
+        """The buffers of what nobody has asked for yet."""
         with GUARD.lock:
             unseen = self._unseen
             if type(unseen) is Unseen:
                 if unseen.addresses:  # no other thread was first
                     unseen.hand_over(self)
             elif type(unseen) is not tuple:
-                self.buffers = self._unseen = (Buffer.made(unseen),)
-        return self.buffers
+                self._buffers = self._unseen = (Buffer.made(unseen),)
+            assert self._buffers is not None
+            return self._buffers
 
     @property
     def slots(self) -> tuple[int, ...]:

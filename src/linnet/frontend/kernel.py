@@ -12,7 +12,7 @@ from linnet.errors import ArgumentError, Location
 from linnet.frontend.origin import origin_of
 from linnet.options import current
 from linnet.runtime import kept
-from linnet.runtime.kernel import Kernel, too_deep
+from linnet.runtime.kernel import Kernel
 
 if TYPE_CHECKING:
     from linnet import loops
@@ -62,5 +62,5 @@ def _read(function: FunctionType) -> loops.Program:
     try:
         import_module("linnet.normalize.lifecycles").insert_lifecycles(program)
     except RecursionError:
-        raise too_deep(program) from None
+        raise import_module("linnet.runtime.refusals").too_deep(program) from None
     return program

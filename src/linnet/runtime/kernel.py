@@ -13,8 +13,6 @@ from typing import TYPE_CHECKING, Any
 
 from linnet.errors import (
     ArgumentError,
-    KernelSyntaxError,
-    LifecycleError,
     LinnetError,
     Location,
 )
@@ -25,6 +23,7 @@ from linnet.formats.contents import Contents, Signature
 from linnet.formats.tensor import Tensor
 from linnet.options import current
 from linnet.runtime.kept import Outline, text_of
+from linnet.runtime.repeats import Repeats
 from linnet.runtime.watch import WATCHED, note
 
 if TYPE_CHECKING:
@@ -73,6 +72,8 @@ class Kernel:
         self.kept = kept  # those of them that begin with what they held
         self.origin: str | None = None  # what it was read from, if another process may look it up
         self._fresh = tuple([p in outputs and p not in kept for p in params])
+        self._written = [k for k, p in enumerate(params) if p in outputs]
+        self._repeats = Repeats()
         self._types = [Tensor] * len(params)
         self._entries: dict[tuple[object, ...], Entry] = {}
         self._text: str | None = None
@@ -95,18 +96,27 @@ class Kernel:
 
     def __call__(self, *args: object, **named: object) -> Tensor | tuple[Tensor, ...] | None:
         """Run on tensors; outputs are updated in place, and returned."""
+        repeat = self._repeats.latest
+        if repeat is not None and not named and not WATCHED and args:
+            if not (repeat.options is current() and repeat.run(args)):
+                repeat = self._repeats.another(args)
+            if repeat is not None:
+                return _results(args, repeat.returned)  # type: ignore[arg-type]
         given = self._in_order(args, named) if named else args
         plain = [*map(type, given)] == self._types
         tensors: Sequence[Tensor] = given if plain else self.tensors(given)  # type: ignore[assignment]
         if len(self.outputs) > 1:
             self._check_outputs(tensors)
         held: list[Contents | None] = []
+        written = [tensors[k]._contents for k in self._written]
         try:
             # what is read is held from before it is looked at: other threads may write to it
             signatures = self._held(tensors, held)
             entry = self._entry(signatures, held)
             if not entry.run(tensors, held):
                 entry = self._otherwise(entry, signatures, tensors, held)
+            if plain and [tensors[k]._contents for k in self._written] == written:
+                self._repeats.remember(entry, tensors, held, written)
             if WATCHED:
                 note(entry, tensors)
         except LinnetError as error:
@@ -117,10 +127,7 @@ class Kernel:
                 for contents in held:
                     if contents is not None:
                         contents.pins -= 1
-        found = entry.returned
-        if len(found) == 1:
-            return tensors[found[0]]
-        return tuple([tensors[p] for p in found]) or None
+        return _results(tensors, entry.returned)
 
     def _held(
         self, tensors: Sequence[Tensor], held: list[Contents | None]
@@ -129,8 +136,8 @@ class Kernel:
         while True:
             signatures: list[Signature] = []
             with GUARD.lock:
-                for fresh, tensor in zip(self._fresh, tensors, strict=True):
-                    if fresh:
+                for k, tensor in enumerate(tensors):
+                    if self._fresh[k]:
                         held.append(None)
                         signatures.append(tensor._output)
                         continue
@@ -145,7 +152,7 @@ class Kernel:
             missing = len(held)
             _let_go(held)  # who waits keeps nothing from others
             if awaited(tensors[missing]) is None:
-                raise self._no_contents(missing)
+                raise _refusals().no_contents(self, missing)
 
     def _otherwise(
         self, entry: Entry, signatures: tuple[Signature, ...], tensors: Sequence[Tensor], held: Held
@@ -163,7 +170,7 @@ class Kernel:
     def tensors(self, args: Sequence[object]) -> list[Tensor]:
         """The arguments as tensors."""
         if len(args) != len(self.params):
-            raise self._wrong_count(len(args))
+            raise _refusals().wrong_count(self, len(args))
         return [a if type(a) is Tensor else self._tensor(k, a) for k, a in enumerate(args)]
 
     def signatures(self, tensors: Sequence[Tensor]) -> tuple[Signature, ...]:
@@ -226,7 +233,7 @@ class Kernel:
         try:
             entry: Entry = _compiler().specialize(self, signatures, wide, held)
         except RecursionError:
-            raise too_deep(self.program) from None
+            raise _refusals().too_deep(self.program) from None
         except (LinnetError, MemoryError, Warning):
             raise
         except Exception as error:
@@ -310,13 +317,7 @@ class Kernel:
             return value
         name = self.params[k]
         if name in self.outputs:
-            updated = "pass ln.asarray(…), which is updated and leaves your array as it is"
-            raise ArgumentError(
-                f"`{name}` is written by `{self.__name__}`, so it must be a tensor of Linnet",
-                at=Location.of_caller(),
-                why=f"it is a {type(value).__name__}, whose memory is not ours to write to",
-                hint=updated if name in self.kept else "pass ln.empty_tensor(format)",
-            )
+            raise _refusals().not_a_tensor(self, name, value)
         try:
             return asarray(value)
         except LinnetError as error:
@@ -337,40 +338,24 @@ class Kernel:
                     hint=f"its parameters are {', '.join(params)}",
                 )
         if len(args) + len(named) != len(params):
-            raise self._wrong_count(len(args) + len(named))
+            raise _refusals().wrong_count(self, len(args) + len(named))
         return [*args, *(named[name] for name in params[len(args) :])]
-
-    def _no_contents(self, k: int) -> LifecycleError:
-        name = self.params[k]
-        what = "updates what it holds" if name in self.outputs else "reads it"
-        return LifecycleError(
-            f"`{name}` has no contents yet, and `{self.__name__}` {what}",
-            at=Location.of_caller(),
-            why="it gets its shape and values from a kernel that writes to it; none has, or the "
-            "last one failed",
-            hint=f"declare it in the kernel, `{name}[...] = 0`, or pass a tensor that has a shape"
-            if name in self.outputs
-            else "pass it as the output of a kernel first",
-        )
 
     def _check_outputs(self, tensors: Sequence[Tensor]) -> None:
         """Two outputs cannot be one tensor: which of them would it hold?"""
         seen: dict[int, str] = {}
         for name, tensor in zip(self.params, tensors, strict=True):
             if name in self.outputs and seen.setdefault(id(tensor), name) != name:
-                raise ArgumentError(
-                    f"`{seen[id(tensor)]}` and `{name}` are one tensor, and `{self.__name__}` "
-                    "writes both",
-                    at=Location.of_caller(),
-                    hint="pass two tensors, such as two of ln.empty_tensor(format)",
-                )
+                raise _refusals().one_tensor(self, seen[id(tensor)], name)
 
-    def _wrong_count(self, count: int) -> ArgumentError:
-        params = self.params
-        return ArgumentError(
-            f"`{self.__name__}` takes {len(params)} tensors ({', '.join(params)}), not {count}",
-            at=Location.of_caller(),
-        )
+
+def _results(
+    tensors: Sequence[Tensor], returned: tuple[int, ...]
+) -> Tensor | tuple[Tensor, ...] | None:
+    """What a call gives: a tensor, several, or nothing."""
+    if len(returned) == 1:
+        return tensors[returned[0]]
+    return tuple([tensors[p] for p in returned]) or None
 
 
 def _let_go(held: list[Contents | None]) -> None:
@@ -382,13 +367,8 @@ def _let_go(held: list[Contents | None]) -> None:
                 contents.unpin()
 
 
-def too_deep(program: loops.Program) -> KernelSyntaxError:
-    """The error for a program whose parts are nested deeper than Python can follow."""
-    return KernelSyntaxError(
-        f"`{program.name}` is nested too deeply",
-        at=program.at,
-        hint="split long expressions into lines, and long sums into several updates",
-    )
+def _refusals() -> Any:
+    return import_module("linnet.runtime.refusals")
 
 
 def _compiler() -> Any:

@@ -12,6 +12,7 @@ from __future__ import annotations
 import sys
 from array import array
 from collections.abc import Callable
+from typing import Any
 
 from linnet.formats.buffers import GUARD
 from linnet.formats.spare import LEAST, SPARE, TOGETHER, Blocks, C
@@ -109,3 +110,35 @@ class Scratch:
         kept = getattr(self, "_kept", None)
         if kept is not None and not ending():  # `give_up` needs more than its arguments
             give_up([kept[1]])
+
+
+class Staying(Scratch):
+    """The same for calls, one at a time, that all have one argument block: it stays in there."""
+
+    __slots__ = ("_block", "_empty", "stays")
+
+    def __init__(self, temporaries: tuple[tuple[Result, int], ...], block: array[int]) -> None:
+        super().__init__(temporaries)
+        self._block, self._empty = block, block[self._tail :]
+        self.stays = False  # whether there is memory in the block, which is not much
+
+    @property
+    def begin(self) -> int:
+        """Where temporaries begin."""
+        return self._tail
+
+    def lend(self, block: array[int]) -> None:
+        """Hand memory to a call, unless it is there."""
+        if not self.stays:
+            block[self._tail :] = self._empty
+            super().lend(block)
+
+    def _keep(self, slots: array[int], blocks: Blocks, nbytes: int) -> bool:
+        """What is little stays where it is."""
+        self.stays = nbytes < LEAST
+        return self.stays or super()._keep(slots, blocks, nbytes)
+
+    def __del__(self, *given: Any) -> None:
+        if getattr(self, "stays", False):
+            self._left.append(self._block[self._tail :])
+        super().__del__(*given)

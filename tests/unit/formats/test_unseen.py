@@ -101,7 +101,7 @@ def test_memory_is_freed_once():
     unseen.hand_over(owner)
     unseen.__del__(freed.append)
     assert freed == places  # they are the buffers'
-    assert [(b.address, b.capacity, b.length) for b in owner.buffers] == [
+    assert [(b.address, b.capacity, b.length) for b in owner._buffers] == [
         (places[0], 16, 10),
         (places[1], 8, 8),
     ]
@@ -152,4 +152,4 @@ def test_much_room_is_given_back_and_a_block_that_moves_is_found():
     unseen.trim()
     assert unseen.rooms == [10, 8]
     unseen.hand_over(owner)
-    assert owner.buffers[0].array.tolist() == list(range(10))
+    assert owner._buffers[0].array.tolist() == list(range(10))

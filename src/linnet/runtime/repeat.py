@@ -1,0 +1,173 @@
+"""`Repeat`: a kernel called again with the tensors of the last call, and nothing moved since.
+
+Programs call a kernel in a loop, on a few tensors, and results find room where the last ones were.
+There is nothing to be looked up, compared or computed for such a call: what is read is pinned, what
+is written is taken, and the argument block is there, with the memory of temporaries in it. A kernel
+that has not moved its results moves them in no call like that one: it does the same again.
+
+Contents are known by their slots. These are those of one `Contents` for ever, and keep no memory of
+a user alive. A block is used by one call at a time, which has taken what it writes.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Sequence
+from threading import get_ident
+from typing import TYPE_CHECKING, Any
+
+from linnet.formats.away import TAKEN, brought
+from linnet.formats.buffers import GUARD
+from linnet.formats.contents import Contents
+from linnet.options import current
+from linnet.runtime.handover import Result, take_over
+from linnet.runtime.scratch import Staying
+
+if TYPE_CHECKING:
+    from linnet.formats.tensor import Tensor
+    from linnet.runtime.call import Entry, Frame
+
+_NOT_RUN = -1  # the status of a kernel that was not run, or whose status an interrupt has lost
+
+Slots = tuple[int, ...]
+Loans = list[tuple["Tensor", Contents]]
+"""What a call has taken, to write to it."""
+
+
+class Repeat:
+    """What is the same in all calls with certain tensors, as long as these hold what they do."""
+
+    __slots__ = ("after", "before", "block", "call", "count", "first", "head", "options", "read",
+                 "returned", "scratch", "varies", "where", "writes", "written")  # fmt: skip
+
+    def __init__(self, entry: Entry, frame: Frame, known: list[Slots], first: int) -> None:
+        self.first, self.count = first, len(known)  # where the first tensor is, to say no early
+        self.options, self.call, self.returned = current(), entry.call, entry.returned
+        self.writes, positions = frame.writes, [_position(r) for r, _, _ in frame.writes]
+        self.written = [(k, known[k]) for k in positions]
+        self.read = [(k, slots) for k, slots in enumerate(known) if k not in positions]
+        self.scratch, self.block = None, frame.block[:]
+        if frame.scratch is not None:
+            self.scratch = Staying(frame.scratch.temporaries, self.block)
+        self.varies = any(r.keeps for r, _, _ in frame.writes)  # what temporaries take, too
+        self.where = self.block.buffer_info()[0]
+        self.head = slice(None if self.scratch is None else self.scratch.begin)
+        self.before = self.block[self.head]
+        self.after = self.before[:]
+        for r, shape, at in frame.writes:
+            memory = array("q", known[_position(r)][len(shape) :])
+            self.after[at : at + len(memory)] = memory
+            if not r.keeps:  # its length is what the kernel will say
+                memory[2::3] = array("q", [0] * len(r.kinds))
+            self.before[at : at + len(memory)] = memory
+
+    def run(self, tensors: Sequence[Any]) -> bool:
+        """Call the kernel; False if it is not done, and the general way has to be gone."""
+        if id(tensors[0]) != self.first or len(tensors) != self.count:
+            return False
+        pinned: list[Contents] = []
+        loans: Loans = []
+        scratch, block = self.scratch, self.block
+        status, run, same = _NOT_RUN, False, True
+        try:
+            if not self._begin(tensors, pinned, loans):
+                return False
+            block[self.head] = self.before
+            if scratch is not None and not scratch.stays:
+                scratch.lend(block)
+            run = True
+            status = self.call(self.where)
+        except AttributeError:  # where a tensor was in memory, there is another object
+            return False
+        finally:  # after an interrupt, too: a kernel runs to its end, and what it made is freed
+            try:
+                if run:
+                    same = not status and block[self.head] == self.after
+                    if not same:
+                        self._settle(tensors, loans, status)
+                    if scratch is not None and (self.varies or not (same and scratch.stays)):
+                        scratch.take_back(block)
+                _end(pinned, loans)
+            except BaseException:  # an interrupt, which hardly comes twice
+                _end_again(loans if same else [])
+                brought([tensors[k] for k, _ in self.written])
+                raise
+        return not status
+
+    def _begin(self, tensors: Sequence[Any], pinned: list[Contents], loans: Loans) -> bool:
+        """Take what is written and pin what is read; False if one is not what it was."""
+        with GUARD.lock:
+            for k, slots in self.read:
+                contents = tensors[k]._contents
+                if contents is None or contents._slots is not slots:
+                    return False
+                contents.pins += 1
+                pinned.append(contents)
+            for k, slots in self.written:
+                tensor = tensors[k]
+                contents = tensor._contents
+                if contents is None or contents._slots is not slots:
+                    return False
+                if contents.pins or contents.lent:
+                    return False
+                for buffer in contents._buffers:
+                    if buffer.exported:
+                        return False
+                TAKEN[id(tensor)] = get_ident()
+                # no interrupt comes between these: Python looks for one after calls, and in loops
+                tensor._contents, contents.lent = None, True
+                loans.append((tensor, contents))
+        return True
+
+    def _settle(self, tensors: Sequence[Tensor], loans: Loans, status: int) -> None:
+        """What becomes of memory that the kernel has moved, or not finished."""
+        taken = [contents for _, contents in loans]
+        loans.clear()  # they are not given back as they were
+        for old, (r, shape, at) in zip(taken, self.writes, strict=True):
+            take_over(r, tensors, shape, self.block, at, old, status)
+        brought([tensors[k] for k, _ in self.written])
+
+
+def _end(pinned: Sequence[Contents], loans: Loans) -> None:
+    """Nobody reads or writes any more: what was taken is where it was."""
+    with GUARD.lock:
+        for tensor, contents in loans:
+            contents.lent = False
+            tensor._contents = contents
+            TAKEN.pop(id(tensor), None)
+        for contents in pinned:
+            contents.pins -= 1
+
+
+def _end_again(loans: Loans) -> None:
+    """The same after an interrupt: others may have what has been given back."""
+    with GUARD.lock:
+        mine = [id(t) for t, _ in loans if TAKEN.get(id(t)) == get_ident()]
+        _end((), [(t, c) for t, c in loans if id(t) in mine and t._contents is None])
+
+
+def repeat(
+    entry: Entry,
+    tensors: Sequence[Tensor],
+    held: Sequence[Contents | None],
+    written: Sequence[Contents],
+) -> Repeat | None:
+    """How to call a kernel again whose results are where they were before this call.
+
+    Other threads may have given the tensors other contents meanwhile, and other dimensions.
+    """
+    frame = entry._frame(tensors, held)
+    if frame is None or [c.shape for c in written] != [shape for _, shape, _ in frame.writes]:
+        return None
+    found = [*held]
+    for contents, (r, _, _) in zip(written, frame.writes, strict=True):
+        found[_position(r)] = contents
+    known = [c.slots for c in found if c is not None]
+    if not all(known):  # `()` is what many have
+        return None
+    return Repeat(entry, frame, known, id(tensors[0]))
+
+
+def _position(r: Result) -> int:
+    assert r.position is not None  # those of temporaries: `runtime.scratch`
+    return r.position

@@ -1,0 +1,68 @@
+"""`Repeats`: the calls that a kernel may be asked to repeat, found by the tensors of a call."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from importlib import import_module
+from operator import is_
+from typing import TYPE_CHECKING, TypeVar
+
+from linnet.formats.contents import Contents
+from linnet.options import current
+
+if TYPE_CHECKING:
+    from linnet.formats.tensor import Tensor
+    from linnet.runtime.call import Entry
+    from linnet.runtime.repeat import Repeat
+
+Value = TypeVar("Value")
+_MOST = 8  # calls that are remembered: loops swap a few tensors
+
+Key = tuple[int, ...]
+"""Where the tensors of a call are; what they hold is compared before it is repeated."""
+
+
+class Repeats:
+    """Calls of one kernel that can be repeated, and those that were made once."""
+
+    __slots__ = ("_known", "_once", "latest")
+
+    def __init__(self) -> None:
+        self.latest: Repeat | None = None  # which is tried first
+        self._known: dict[Key, Repeat] = {}
+        self._once: dict[Key, list[tuple[int, ...]]] = {}  # and what their operands held
+
+    def another(self, args: Sequence[object]) -> Repeat | None:
+        """Repeat a call that is not the latest; None if there is none with these tensors."""
+        key = (*map(id, args),)
+        repeat = self._known.get(key)
+        if repeat is None or repeat.options is not current():
+            return None
+        if repeat is not self.latest and repeat.run(args):
+            self.latest = repeat
+            return repeat
+        self._known.pop(key, None)  # they hold something else
+        self.latest = next(iter([*self._known.values()]), None)
+        return None
+
+    def remember(
+        self,
+        entry: Entry,
+        tensors: Sequence[Tensor],
+        held: Sequence[Contents | None],
+        written: Sequence[Contents | None],
+    ) -> None:
+        """A call was made whose results are where they were: the third like it is a `Repeat`."""
+        key, known = (*map(id, tensors),), [() if c is None else c._slots or c.slots for c in held]
+        last = self._once.get(key)
+        if last is None or not all(map(is_, known, last)):
+            self._once = {**_few(self._once), key: known}
+        elif entry.repeats:
+            repeat = import_module("linnet.runtime.repeat").repeat(entry, tensors, held, written)
+            if repeat is not None:
+                self._known, self.latest = {**_few(self._known), key: repeat}, repeat
+
+
+def _few(calls: dict[Key, Value]) -> dict[Key, Value]:
+    """The calls, unless they are too many."""
+    return calls if len(calls) < _MOST else {}

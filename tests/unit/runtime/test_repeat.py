@@ -1,0 +1,354 @@
+"""A kernel called again with the same tensors does the same as in the general way, and no less."""
+
+from __future__ import annotations
+
+import gc
+import itertools
+import linecache
+import sys
+import weakref
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pytest
+
+import linnet as ln
+from linnet.formats.away import TAKEN
+from linnet.formats.spare import LEAST, SPARE, C
+from linnet.runtime import repeat as module
+from linnet.runtime.scratch import Scratch
+
+VECTOR = ln.Dense(ln.Element(0.0))
+
+
+def by_rows(y, A, x):
+    y[...] = 0
+    for i, j in ...:
+        y[i] += A[i, j] * x[j]
+    return y
+
+
+def sums(r, c, A):
+    r[...] = 0
+    c[...] = 0
+    for i, j in ...:
+        r[i] += A[i, j]
+        c[j] += A[i, j]
+    return r, c
+
+
+def added(y, x):
+    for i in ...:
+        y[i] += x[i]
+    return y
+
+
+def chosen(B, A, x):
+    B[...] = 0
+    for i, j in ...:
+        B[i, j] = A[i, j] * x[j]
+    return B
+
+
+def product(B, A):
+    W = ln.temp(ln.SparseByteMap(ln.Element(0.0)))
+    B[...] = 0
+    for i in ...:
+        W[...] = 0
+        for k, j in ...:
+            W[j] += A[i, k] * A[k, j]
+        for j in ...:
+            B[i, j] = W[j]
+    return B
+
+
+def matrix(n=6, seed=0):
+    rng = np.random.default_rng(seed)
+    return np.where(rng.random((n, n)) < 0.5, rng.integers(1, 9, (n, n)), 0).astype(float)
+
+
+def repeated(kernel, *tensors):
+    """The call that a kernel remembers, once it has been called a few times with these tensors."""
+    for _ in range(4):
+        kernel(*tensors)
+    return kernel._repeats._known[tuple(map(id, tensors))]
+
+
+@pytest.fixture
+def spmv():
+    """A kernel that remembers a product, its tensors, and what the product is."""
+    a, x = matrix(), np.arange(6.0)
+    kernel = ln.kernel(by_rows)
+    tensors = ln.empty_tensor(VECTOR), ln.asarray(a, format=ln.CSR), ln.asarray(x)
+    assert repeated(kernel, *tensors) is not None
+    return kernel, tensors, a, x
+
+
+def test_the_general_way_is_not_gone(spmv, monkeypatch):
+    kernel, (y, A, x), a, b = spmv
+    monkeypatch.setattr(type(kernel), "_held", None)
+    contents = y._contents
+    assert kernel(y, A, x) is y
+    assert y._contents is contents
+    np.testing.assert_array_equal(y.to_numpy(), a @ b)
+
+
+def test_what_an_operand_holds_changes(spmv):
+    kernel, (y, A, x), a, b = spmv
+    copy = ln.kernel(added)
+    w = ln.empty_tensor(VECTOR)
+    for _ in range(4):  # `w` is written where it was, and then somewhere else
+        kernel(w, A, x)
+        kernel(y, A, w)
+        np.testing.assert_array_equal(ln.asarray(y).to_numpy(), a @ (a @ b))
+    copy(x, ln.asarray(np.ones(6)))
+    for _ in range(4):
+        kernel(y, A, x)
+        np.testing.assert_array_equal(y.to_numpy(), a @ (b + 1))
+
+
+def test_results_that_were_seen_stay_as_they_are(spmv):
+    kernel, (y, A, x), a, b = spmv
+    seen = y.to_numpy()
+    add, ones = ln.kernel(added), ln.asarray(np.ones(6))
+    for k in range(1, 8):
+        add(x, ones)
+        kernel(y, A, x)
+        np.testing.assert_array_equal(seen, a @ b)
+        np.testing.assert_array_equal(y.copy().to_numpy(), a @ (b + k))
+
+
+def test_results_that_somebody_reads_are_written_elsewhere(spmv):
+    kernel, (y, A, x), _, _ = spmv
+    contents = y.pin()
+    kernel(y, A, x)
+    assert y._contents is not contents
+    assert not contents.lent
+    contents.unpin()
+
+
+def test_loops_that_swap_tensors():
+    a, x = matrix(), np.arange(6.0)
+    kernel, A = ln.kernel(by_rows), ln.asarray(a, format=ln.CSR)
+    p, q = (ln.kernel(added)(ln.asarray(x), ln.asarray(x)) for _ in range(2))
+    expected = 2 * x
+    for _ in range(12):
+        kernel(q, A, p)
+        expected = a @ expected
+        p, q = q, p
+    np.testing.assert_allclose(p.to_numpy(), expected)
+    assert len(kernel._repeats._known) == 2
+
+
+def test_several_results():
+    a = matrix()
+    kernel, A = ln.kernel(sums), ln.asarray(a, format=ln.CSR)
+    r, c = ln.empty_tensor(VECTOR), ln.empty_tensor(VECTOR)
+    assert repeated(kernel, r, c, A) is not None
+    found = kernel(r, c, A)
+    assert found[0] is r
+    assert found[1] is c
+    np.testing.assert_array_equal(r.to_numpy(), a.sum(1))
+    np.testing.assert_array_equal(c.to_numpy(), a.sum(0))
+    with pytest.raises(ln.errors.ArgumentError, match="one tensor"):
+        kernel(r, r, A)
+
+
+def test_updates_in_place():
+    y, x = ln.asarray(np.zeros(5)), ln.asarray(np.arange(5.0))
+    kernel = ln.kernel(added)
+    assert repeated(kernel, y, x) is not None
+    where = y._contents
+    for _ in range(6):
+        kernel(y, x)
+    assert y._contents is where
+    np.testing.assert_array_equal(y.to_numpy(), 10 * np.arange(5.0))
+
+
+def test_an_operand_that_is_the_result():
+    y = ln.kernel(added)(ln.asarray(np.zeros(5)), ln.asarray(np.ones(5)))
+    kernel = ln.kernel(added)
+    for k in range(1, 8):
+        kernel(y, y)
+        np.testing.assert_array_equal(y.copy().to_numpy(), np.full(5, 2.0**k))
+
+
+@pytest.mark.parametrize("x", [np.ones(6), np.zeros(6)], ids=["some", "none"])
+def test_sparse_results(x):
+    """What they store may be nothing, in no memory."""
+    a = matrix()
+    kernel, A, B = ln.kernel(chosen), ln.asarray(a, format=ln.CSR), ln.empty_tensor(ln.CSR)
+    given = ln.asarray(x, format=ln.SparseList(ln.Element(0.0)))
+    assert repeated(kernel, B, A, given) is not None
+    kernel(B, A, given)
+    np.testing.assert_array_equal(B.to_numpy(), a * x)
+
+
+@pytest.mark.parametrize("n", [6, LEAST // 4], ids=["small", "large"])
+def test_temporaries(n):
+    """Small ones stay in the block; the memory of large ones may be freed between calls."""
+    a = matrix(n) if n < 10 else np.eye(1)
+    kernel, B = ln.kernel(product), ln.empty_tensor(ln.CSR)
+    A = ln.asarray(a, format=ln.CSR)
+    if n > 10:
+        A = ln.tensor(np.stack([np.arange(n)] * 2), np.full(n, 3.0), (n, n), format=ln.CSR)
+    remembered = repeated(kernel, B, A)
+    assert remembered.scratch.stays == (n < 10)
+    for _ in range(3):
+        SPARE.drop()
+        kernel(B, A)
+        values = B.copy()
+        if n > 10:
+            assert values.nnz == n
+            assert set(values.data.tolist()) == {9.0}
+        else:
+            np.testing.assert_array_equal(values.to_numpy(), a @ a)
+
+
+def test_the_memory_of_temporaries_is_freed(monkeypatch):
+    seen = []
+
+    def free(address):
+        seen.append(address)
+        C.free(address)
+
+    kernel, B, A = ln.kernel(product), ln.empty_tensor(ln.CSR), ln.asarray(matrix(), format=ln.CSR)
+    remembered = repeated(kernel, B, A)
+    r, at = remembered.scratch.temporaries[0]
+    held = {remembered.block[at + 3 * k] for k in range(len(r.kinds))} - {0}
+    assert held
+    given = (free, SPARE.give_up_together, sys.is_finalizing)
+    monkeypatch.setattr(Scratch.__del__, "__defaults__", given)
+    del kernel, remembered
+    gc.collect()
+    freed = [address for address in seen if address]
+    assert held <= {*freed}
+    assert len(freed) == len({*freed})
+
+
+def test_no_memory_of_a_user_is_kept(spmv):
+    kernel, (y, A, _), _, _ = spmv
+    values = np.arange(6.0)
+    given = ln.asarray(values)
+    assert repeated(kernel, y, A, given) is not None
+    gone = [weakref.ref(values), weakref.ref(given)]
+    del values, given
+    gc.collect()
+    assert [ref() for ref in gone] == [None, None]
+
+
+def test_other_objects_in_the_places_of_tensors(spmv):
+    kernel, (y, A, x), _, _ = spmv
+    remembered = kernel._repeats._known[tuple(map(id, (y, A, x)))]
+    assert not remembered.run((y, A, np.ones(6)))
+    assert not remembered.run((np.ones(6), A, x))
+    assert not remembered.run((y, A, ln.asarray(np.ones(6))))
+    assert not remembered.run((y, A, x, x))
+    assert not remembered.run((ln.empty_tensor(VECTOR), A, x))
+    assert [t._contents.pins for t in (y, A, x)] == [0, 0, 0]
+    assert not TAKEN
+    assert remembered.run((y, A, x))
+
+
+def test_a_kernel_that_fails_is_left_to_the_general_way(spmv):
+    kernel, (y, A, x), a, b = spmv
+    remembered = kernel._repeats._known[tuple(map(id, (y, A, x)))]
+    remembered.call = lambda block: 1
+    assert kernel(y, A, x) is y
+    np.testing.assert_array_equal(y.to_numpy(), a @ b)
+
+
+def test_memory_that_the_kernel_moves_is_the_tensors(spmv):
+    kernel, (y, A, x), a, b = spmv
+    remembered = kernel._repeats._known[tuple(map(id, (y, A, x)))]
+    call, at = remembered.call, remembered.writes[0][2]
+
+    def moving(block):
+        status = call(block)
+        capacity = 1 << 16
+        address = C.realloc(remembered.block[at], 8 * capacity)
+        remembered.block[at], remembered.block[at + 1] = address, capacity
+        return status
+
+    remembered.call, before = moving, y._contents
+    kernel(y, A, x)
+    assert y._contents is not before
+    np.testing.assert_array_equal(y.to_numpy(), a @ b)
+    assert not TAKEN
+
+
+def test_other_options_are_another_kernel(spmv):
+    kernel, (y, A, x), a, b = spmv
+    with ln.config(cache_limit=1 << 20):
+        kernel(y, A, x)
+        np.testing.assert_array_equal(y.to_numpy(), a @ b)
+    assert len(kernel._entries) == 2
+
+
+def test_threads_with_one_result_and_with_their_own(spmv):
+    kernel, (y, A, x), a, b = spmv
+
+    def work(k):
+        mine = ln.empty_tensor(VECTOR)
+        for _ in range(300):
+            kernel(y, A, x)
+            kernel(mine, A, x)
+        return np.array_equal(mine.to_numpy(), a @ b) and np.array_equal(y.to_numpy(), a @ b)
+
+    with ThreadPoolExecutor(4) as pool:
+        assert all(pool.map(work, range(4)))
+    assert not TAKEN
+
+
+class Interrupt(BaseException):
+    """What a test raises where a user might press a key."""
+
+
+# Python looks for interrupts after calls and in loops: none comes before these lines.
+NEVER = ("try:", "tensor._contents, contents.lent =", "loans.append(")
+
+
+def interrupted(call, number):
+    """Whether a call has an n-th line in this module, at which it is interrupted."""
+    lines = 0
+
+    def trace(frame, event, arg):
+        nonlocal lines
+        if frame.f_code.co_filename != module.__file__:
+            return None
+        line = linecache.getline(module.__file__, frame.f_lineno).strip()
+        if event == "line" and not line.startswith(NEVER):
+            lines += 1
+            if lines == number:
+                sys.settrace(None)
+                raise Interrupt
+        return trace
+
+    before = sys.gettrace()
+    sys.settrace(trace)
+    try:
+        call()
+    except Interrupt:
+        return True
+    finally:
+        sys.settrace(before)
+    return False
+
+
+def test_an_interrupt_at_any_line(spmv):
+    """No tensor waits for anybody, nothing stays lent, and later calls are right."""
+    kernel, (y, A, x), a, b = spmv
+    gc.disable()
+    try:
+        for number in itertools.count(1):
+            assert repeated(kernel, y, A, x) is not None
+            stopped = interrupted(lambda: kernel(y, A, x), number)
+            assert not TAKEN
+            assert y._contents is None or not y._contents.lent
+            if not stopped:
+                break
+            kernel(y, A, x)
+            np.testing.assert_array_equal(y.copy().to_numpy(), a @ b)
+    finally:
+        gc.enable()
+    assert number > 40
