@@ -116,9 +116,10 @@ def test_condensed_components(rows, columns):
         expected.setdefault(key, []).append(value)
     condense = condensing(lambda old, new: 10 * old + new)  # tells the order, too
     crd, val = [-1, -1, *keys.tolist()], [0, 0, *values.tolist()]
-    bits = max(12, int(keys.max() - keys.min()).bit_length() - 12)
-    run, late, tables = [0] * 700, [0] * (700 + (1 << bits)), [7] * TABLES
-    count = condense(crd, val, 2, 700, bits, run, late, tables)
+    bits = int(np.bitwise_or.reduce(keys ^ keys[0])).bit_length()
+    shift = max(12, bits - 12)
+    run, late, tables = [0] * 700, [0] * (700 + (1 << shift)), [7] * TABLES
+    count = condense(crd, val, 2, 700, bits, shift, run, late, tables)
     assert run[:count] == sorted(expected)
     for key, found in zip(run[:count], late[:count], strict=True):
         assert found == int("".join(map(str, expected[key])))
@@ -147,7 +148,8 @@ def test_components_in_order(keys):
     put_in_order = ordering(lambda old, new: 10 * old + new)  # tells the order, too
     crd, val = [-1, -1, *keys.tolist()], [0, 0, *values]
     run, late = [0] * len(keys), [0] * len(keys)
-    count = put_in_order(crd, val, 2, len(keys), run, late, [7] * PLACES)
+    bits = max(int(np.bitwise_or.reduce(keys ^ keys[0])).bit_length(), 1)
+    count = put_in_order(crd, val, 2, len(keys), bits, run, late, [7] * PLACES)
     assert run[:count] == sorted(expected)
     assert crd[:2] == [-1, -1]
     for key, found in zip(run[:count], late[:count], strict=True):

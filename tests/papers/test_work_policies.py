@@ -325,7 +325,7 @@ def test_a_result_that_is_a_workspace_keeps_its_format():
 @pytest.mark.parametrize(
     ("policy", "share", "heads"),
     [
-        (ln.Hash(), 26, "max(131072, C_w_heads)"),
+        (ln.Hash(), 26, "max(262144, C_w_heads)"),
         (ln.Bucket(), 26, "max(C_w_cap, 1)"),
         (ln.Hash(64), 26, "max(128, C_w_heads)"),
         (ln.Bucket(length=64), 26, "max(64, C_w_heads)"),

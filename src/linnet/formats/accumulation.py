@@ -15,11 +15,12 @@ from linnet import imp
 from linnet.errors import FormatError
 from linnet.formats.combining import Merging, arrange_codelet, combine, merge_codelet
 from linnet.formats.policies import CLEAR, INSERT, SORT, Policy, plain
-from linnet.imp.components import MANY, ROOM, check_found
-from linnet.imp.condensing import TABLES, dense_bits
+from linnet.imp.components import ROOM, check_found
+from linnet.imp.condensing import TABLES, group_bits
 from linnet.imp.flushing import keep
 from linnet.imp.guarding import guarded
 from linnet.imp.merging import grown
+from linnet.imp.ordering import last_bits
 from linnet.imp.radix import PLACES
 from linnet.options import current
 from linnet.records import dataclass
@@ -195,7 +196,8 @@ class Accumulation:
         assert dtype is not None
         value = b.call(combine(self.storage.op, dtype), val[self.base + e], val[self.end])
         both = imp.Store(val, self.base + e, imp.cast(value, dtype))
-        known = imp.If((e >= 0) & (e < v.count), imp.Block((both,)), imp.Block((more,)))
+        found_before = (e >= 0) & (e < v.count) if self.guards else e < v.count
+        known = imp.If(found_before, imp.Block((both,)), imp.Block((more,)))
         right = b.call(check_found, crd, v.w, self.base, e, v.count)
         checks = (*self._alarm(), self.unless(right)) if self.checks else ()
         return (self._tell(state), imp.Let(e, found), *checks, known)
@@ -303,21 +305,24 @@ class Accumulation:
         return arrange_codelet(self.merging, sort, policy.groups, self.checks)
 
     def make_room_to_sort(self, crd: imp.Buffer, base: imp.Expr, order: imp.Buffer) -> imp.Expr:
-        """Room for what is sorted; gives the bits of a group that is dense, or -1."""
+        """Room for what is sorted; gives the bits in which many components differ, or -1."""
         b, v, late = self.b, self.v, self.array("late")
-        b.emit(imp.Grow(self.array("run"), v.count * v.w + ROOM))
-        never, numbers = imp.Const(-1, imp.INT), imp.Grow(order, v.count + ROOM)
+        room, numbers = (
+            imp.Grow(self.array("run"), v.count * v.w + ROOM),
+            imp.Grow(order, v.count + ROOM),
+        )
         if not type(self.policy).groups:
-            b.emit(imp.Grow(late, v.count), numbers)
-            return never
-        bits = b.let("bits", b.call(dense_bits, crd, v.w, base, v.count))
-        dense = imp.Grow(late, v.count + imp.binary("<<", imp.ONE, bits))
+            b.emit(room, imp.Grow(late, v.count), numbers)
+            return imp.Const(-1, imp.INT)
+        bits = b.let("bits", b.call(last_bits, crd, v.w, base, v.count))
+        b.emit(room)
+        group = b.let("group", b.call(group_bits, bits, v.count))
+        dense = imp.Grow(late, v.count + imp.binary("<<", imp.ONE, group))
         tables = imp.Grow(order, imp.Const(TABLES, imp.INT))
-        moved = imp.eq(v.w, imp.ONE) & (v.count > MANY)
         ends = imp.Grow(order, imp.Const(PLACES, imp.INT))
-        either = imp.If(moved, imp.Block((ends,)), imp.Block((numbers,)))
+        either = imp.If(bits >= 0, imp.Block((ends,)), imp.Block((numbers,)))
         sparse = (imp.Grow(late, v.count), either)
-        b.emit(imp.If(bits >= 0, imp.Block((dense, tables)), imp.Block(sparse)))
+        b.emit(imp.If(group >= 0, imp.Block((dense, tables)), imp.Block(sparse)))
         return bits
 
     @property

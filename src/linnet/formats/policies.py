@@ -48,8 +48,8 @@ Target = MutableSequence[int]
 
 _MOST_GROWTH = 1000
 _TABLED_GROWTH = 0.1  # where what meets soon is found at once: less memory
-_ROOMY = 64  # heads of a table for each component that accumulates at first,
-_LONGEST = 1 << 16  # and how many are still in a cache
+_ROOMY = 128  # heads of a table for each component, where few accumulate since many meet,
+_LONGEST = 1 << 17  # and how many are still in a cache; half of it is enough for others
 _FAR = 32  # components of a list that are looked at, and that are sorted by insertion
 INSERT = ("int64*", *("int64",) * 4, "int64*", "int64*", "int64")
 CLEAR = ("int64*", "int64", "int64")
@@ -317,8 +317,10 @@ class Hash(Policy):
             raise FormatError(f"the table of a Hash workspace is a power of two, not {self.length}")
 
     def heads(self, b: Builder, first: imp.Expr, capacity: imp.Expr) -> imp.Expr:
-        most = min(_ROOMY * (self.capacity or 1024), _LONGEST)
-        return imp.Const(2 * (self.length or 1 << (most - 1).bit_length()), imp.INT)
+        if self.length is not None:
+            return imp.Const(2 * self.length, imp.INT)
+        room = _ROOMY * (self.capacity or 1024)
+        return imp.Const(2 << (room - 1).bit_length() if room <= _LONGEST else _LONGEST, imp.INT)
 
 
 # -- a heap ----------------------------------------------------------------------------------------

@@ -132,7 +132,7 @@ class SparseWorkspace(Inner):
 
     def words(self, b: Builder, storage: Storage) -> imp.Expr:
         """How many words a component has: one, if all numbers of coordinates have 64 bits."""
-        if self.n == 1:
+        if self.n == 1 or (self.n == 2 and _is_narrow(storage)):
             return imp.ONE
         room: imp.Expr = imp.Const(_LARGEST, imp.INT)
         for k in range(self.n):
@@ -236,6 +236,14 @@ def _check_arguments(n: object, policy: object, child: object) -> None:
             why="its components are coordinates and a value",
             hint="SparseWorkspace(2, ln.Coord(), ln.Element(0.0)); Element(False) for truth values",
         )
+
+
+def _is_narrow(storage: Storage) -> bool:
+    """Whether the dimensions of a temporary have 31 bits: then its positions have no more either.
+
+    Those of what is passed tell how much it stores, whatever its dimensions.
+    """
+    return storage.temporary and storage.buffers[0]["ptr"].dtype == "int32"
 
 
 def _stride(storage: Storage, k: int) -> imp.Expr:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, MutableSequence, Sequence
 
-from linnet.imp.components import MANY, bit_length, deal, highest, lowest
+from linnet.imp.components import deal
 
 Ints = Sequence[int]
 Target = MutableSequence[int]
@@ -25,15 +25,12 @@ _DE_BRUIJN = 0x077CB531  # every five bits of it, read around, are another numbe
 TABLES = (1 << _GROUPS) + 1 + 32 + 2 * (1 << (_WIDE - _WORD))  # words of all that is below
 
 
-def dense_bits(crd: Ints, w: int, base: int, count: int) -> int:
-    """How many bits a group of these components has, or -1 if they are better sorted."""
-    if w != 1 or count <= MANY:
-        return -1
-    bits = bit_length(highest(crd, base, count) - lowest(crd, base, count))
+def group_bits(bits: int, count: int) -> int:
+    """How many bits a group has of components that differ in the last `bits`; -1: sort them."""
     narrow = max(bits - _GROUPS, _NARROW)
-    if narrow > _WIDE or (1 << narrow) > _THIN * max(count >> (bits - min(narrow, bits)), 1):
+    if bits < 0 or narrow > _WIDE:
         return -1
-    return narrow
+    return narrow if 1 << narrow <= _THIN * max(count >> (bits - min(narrow, bits)), 1) else -1
 
 
 def adding_up(combine: Combine) -> Callable[..., None]:
@@ -63,15 +60,15 @@ def condensing(combine: Combine) -> Callable[..., int]:
     add_up = adding_up(combine)
 
     def condense(
-        crd: Ints, val: Sequence[float], base: int, count: int, shift: int, run: Target,
+        crd: Ints, val: Sequence[float], base: int, count: int, bits: int, shift: int, run: Target,
         late: Values, tables: Target,
     ) -> int:  # fmt: skip
         """Copy components in order, those that are the same combined; return how many are left.
 
-        `late` has room for a group behind all components, `tables` for TABLES words.
+        They differ in the last `bits`, and those of a group in `shift` of them. `late` has room for
+        a group behind all components, `tables` for TABLES words.
         """
-        low = lowest(crd, base, count)
-        groups = ((highest(crd, base, count) - low) >> shift) + 1
+        low, groups = crd[base] >> bits << bits, 1 << max(bits - shift, 0)
         numbers, marks = groups, groups + 32
         flags = marks + (1 << (shift - 2 * _WORD))
         deal(crd, val, base, count, low, shift, run, late, tables, groups)

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, MutableSequence, Sequence
 
-from linnet.imp.components import MANY, ROOM, check_order
-from linnet.imp.condensing import condensing
+from linnet.imp.components import ROOM, check_order
+from linnet.imp.condensing import condensing, group_bits
 from linnet.imp.merging import gathering
 from linnet.imp.ordering import ordering
 
@@ -28,8 +28,8 @@ TOLD = 4
 def arranging(combine: Combine, sort: Codelet, groups: bool, checked: bool) -> Callable[..., int]:
     """The codelet that gives the number of components of the run, or -1 if `sort` is wrong.
 
-    With `groups`, many components are moved with their values, and need not be sorted at all where
-    `bits` is that of a group of them. `order` and `late` have room as `bits` says.
+    With `groups`, many components are moved with their values, told apart by their last `bits`, and
+    need not be sorted at all where these lie close together. There is room for what is done.
     """
     gather, condense, put_in_order = gathering(combine), condensing(combine), ordering(combine)
     right = check_order if checked else _believed
@@ -49,10 +49,11 @@ def arranging(combine: Combine, sort: Codelet, groups: bool, checked: bool) -> C
         late: Values, order: Target, slots: Ints, size: int,
     ) -> int:  # fmt: skip
         """Add up in groups, or sort, values and all."""
+        shift = group_bits(bits, count)
+        if shift >= 0:
+            return condense(crd, val, base, count, bits, shift, run, late, order)
         if bits >= 0:
-            return condense(crd, val, base, count, bits, run, late, order)
-        if w == 1 and count > MANY:
-            return put_in_order(crd, val, base, count, run, late, order)
+            return put_in_order(crd, val, base, count, bits, run, late, order)
         return arrange(crd, val, w, base, count, bits, run, late, order, slots, size)
 
     return arrange_groups if groups else arrange

@@ -22,23 +22,22 @@ def insert_hashed(
 
     What is not found though it is there is the same when they are sorted. Coordinates that agree
     but for the last bits of the last one are neighbours in the table, too: what comes together is
-    found together, in a cache. Half of the table tells which components there are: one more than
-    their number, if they have one. The other half has their ids. Behind, there is what to clear.
+    found together, in a cache. Of two heads one tells which component there is: one more than its
+    number, if it has one. The other one is its id. Behind all heads, there is what to clear.
     """
-    ids, last = size >> 1, (base + e) * w + w - 1
+    last = (base + e) * w + w - 1
     h = uint64(0)
     for k in range((base + e) * w, last):
         h = (h ^ uint64(crd[k])) * _MIX
         h = h ^ (h >> 32)
     h = (h ^ uint64(crd[last] >> _NEAR)) * _MIX
-    head = int((h >> 32 << _NEAR) ^ (h >> 64 - _NEAR)) ^ (crd[last] & ((1 << _NEAR) - 1))
-    head = head & (ids - 1)
+    head = ((int(h >> 32 << _NEAR) ^ crd[last]) & ((size >> 1) - 1)) << 1
     told = crd[last] + 1 if w == 1 else 1
-    found = slots[ids + head]
+    found = slots[head + 1]
     if slots[head] == told and (w == 1 or compare(crd, base + found, crd, base + e, w) == 0):
         return found
     slots[head] = told
-    slots[ids + head] = e
+    slots[head + 1] = e
     slots[size + e] = head
     return e
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, MutableSequence, Sequence
 
-from linnet.imp.components import bit_length
+from linnet.imp.components import MANY, bit_length
 from linnet.imp.merging import append
 from linnet.imp.radix import deal, leading_bits, sort_bucket
 
@@ -26,12 +26,14 @@ def is_rising(crd: Sequence[int], base: int, count: int) -> bool:
     return t == base + count
 
 
-def differing(crd: Sequence[int], base: int, count: int) -> int:
-    """The bits in which some of the words differ from the first."""
+def last_bits(crd: Sequence[int], w: int, base: int, count: int) -> int:
+    """How many of their last bits tell many components of one word apart; -1 of others."""
+    if w != 1 or count <= MANY:
+        return -1
     found = 0
     for t in range(base, base + count):
         found |= crd[t] ^ crd[base]
-    return found
+    return bit_length(found)
 
 
 def ordering(combine: Combine) -> Callable[..., int]:
@@ -53,15 +55,15 @@ def ordering(combine: Combine) -> Callable[..., int]:
         return out
 
     def put_in_order(
-        crd: Target, val: Values, base: int, count: int, run: Target, late: Values, ends: Target
-    ) -> int:
+        crd: Target, val: Values, base: int, count: int, bits: int, run: Target, late: Values,
+        ends: Target,
+    ) -> int:  # fmt: skip
         """Copy components in order, those that are the same combined; return how many are left.
 
-        `ends` has room for PLACES words.
+        They differ in the last `bits`, one or more. `ends` has room for PLACES words.
         """
         if is_rising(crd, base, count):
             return append(crd, val, 1, base, base + count, run, late, 0)
-        bits = max(bit_length(differing(crd, base, count)), 1)
         deal(crd, val, base, run, late, 0, count, ends, 0, bits)
         width = leading_bits(count, bits)
         begin, out, buckets = 0, 0, 1 << width
