@@ -5,12 +5,14 @@ times the bytes of the result are resident at the peak, beyond the operands and 
 in the first call of a process of its own. In brackets, what is left without the accumulation array:
 coordinates and values of as many components as accumulate at most, which a model of the batches
 tells; and what is left without their numbers and the policy's table as well, which WORK §5 counts
-among it. The sorted copy is never taken off. Linux only: the peak is read from /proc.
+among it. The sorted copy is never taken off. Every block from 64 KB on has pages of its own here,
+so that what has been freed does not count. Linux only: the peak is read from /proc.
 """
 
 from __future__ import annotations
 
 import ctypes
+import os
 import re
 import subprocess
 import sys
@@ -28,9 +30,10 @@ Pair = tuple[sp.csr_array, sp.csr_array]
 POLICIES = {"coord": ln.Coord(), "hash": ln.Hash(), "bucket": ln.Bucket()}
 _COMPONENT = 16  # bytes: the number of its coordinates, and a value
 _ID, _ENTRY, _HEAD = 8, 8, 8  # and of its own number, its entry in a table, and a head of that
-_LONGEST = 1 << 16  # heads of the table of a hash
+_LONGEST = 1 << 16  # heads of the table of a hash, at least
 _FIRST = 1024  # components that accumulate at first, where few are expected
 _SMALL_PAGES = 41  # in Linux: PR_SET_THP_DISABLE
+_MAPPED = {"MALLOC_MMAP_THRESHOLD_": "65536"}  # read by malloc when a process begins
 
 
 def uniform(n: int, per_row: int) -> Callable[[], Pair]:
@@ -136,7 +139,8 @@ def row(name: str) -> str:
     cells = [name]
     for kind in ("linnet", *POLICIES):
         command = [sys.executable, "-m", "benchmarks.workspace_memory", name, kind]
-        text = subprocess.run(command, stdout=subprocess.PIPE, check=True).stdout
+        mapped = os.environ | _MAPPED
+        text = subprocess.run(command, stdout=subprocess.PIPE, check=True, env=mapped).stdout
         extra, result, count = (int(word) for word in text.split())
         cells.append(f"{extra / result:.2f}")
         if kind in POLICIES:
