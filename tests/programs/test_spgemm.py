@@ -201,3 +201,27 @@ def test_rows_without_order_do_not_go_past_the_workspace():
     A = ln.asarray(x).to(ln.CSR)
     for format in (ln.COO, ln.Dense(ln.SparseHash(ln.Element(0.0)))):
         assert ALONE not in gustavson_bytemap.code(C, A, ln.asarray(x).to(format))
+
+
+@ln.kernel
+def drained_twice(C, D, A, B):
+    w = ln.temp(ln.SparseByteMap(ln.Element(0)))
+    C[...] = 0
+    D[...] = 0
+    for i in ...:
+        w[...] = 0
+        for k, j in ...:
+            w[j] += A[i, k] * B[k, j]
+        for j in ...:
+            C[i, j] = w[j]
+        for j in ...:
+            D[i, j] = 2 * w[j]
+
+
+def test_single_rows_that_are_read_again_are_in_the_workspace(backend):
+    A = ln.asarray(np.array([[0.0, 2, 0], [1, 0, 3], [0, 0, 5], [0, 0, 0]])).to(ln.CSR)
+    B = ln.asarray(np.arange(30.0).reshape(3, 10) % 4).to(ln.CSR)
+    C, D = ln.empty_tensor(ln.CSR), ln.empty_tensor(ln.CSR)
+    drained_twice(C, D, A, B)
+    np.testing.assert_array_equal(C.to_numpy(), A.to_numpy() @ B.to_numpy())
+    np.testing.assert_array_equal(D.to_numpy(), 2 * C.to_numpy())

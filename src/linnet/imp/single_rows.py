@@ -19,7 +19,7 @@ from dataclasses import replace
 
 from linnet import imp
 from linnet.imp.consecutive import Known
-from linnet.imp.effects import Effects, effects_of
+from linnet.imp.effects import Effects, Summary, effects_of
 from linnet.imp.fresh import fresh_names
 from linnet.imp.rewrite import rewrite, rewrite_statements, substitute
 from linnet.names import Names
@@ -38,7 +38,8 @@ def single_rows(kernel: imp.Kernel, known: Known) -> imp.Kernel:
         if not isinstance(node, imp.Block):
             return None
         for found in _drained(node):
-            straight = _straight(found, known, effects, names)
+            elsewhere = effects.of(_without(kernel.body, node, found))
+            straight = _straight(found, elsewhere, known, effects, names)
             if straight is not None:
                 return _instead(node, found, straight)
         return None
@@ -76,6 +77,12 @@ def _drained(block: imp.Block) -> Iterator[_Drained]:
                 match block.stmts[end : end + 1]:
                     case (imp.For(_, imp.Const(0), stop) as drain,) if stop == count:
                         yield _Drained(begin, end + 1, count, adding, rooms, drain)  # type: ignore[arg-type]
+
+
+def _without(body: imp.Block, block: imp.Block, found: _Drained) -> imp.Block:
+    """All other code: what it uses of the workspace is not there if nothing was added to it."""
+    others = imp.Block((*block.stmts[: found.begin], *block.stmts[found.end :]))
+    return rewrite_statements(body, lambda node: others if node is block else None)
 
 
 def _instead(block: imp.Block, found: _Drained, straight: imp.Block) -> imp.Block:
@@ -137,7 +144,9 @@ def _looked_up(lets: tuple[imp.Let, ...], place: imp.Var, entry: imp.Var) -> imp
     return None
 
 
-def _straight(found: _Drained, known: Known, effects: Effects, names: Names) -> imp.Block | None:
+def _straight(
+    found: _Drained, elsewhere: Summary, known: Known, effects: Effects, names: Names
+) -> imp.Block | None:
     """What a single row appends; None if it may meet itself, or something is not as it seems."""
     *first, inner = found.adding.body.stmts
     scatter = _scatter(inner, found.count) if isinstance(inner, imp.For) else None
@@ -150,6 +159,8 @@ def _straight(found: _Drained, known: Known, effects: Effects, names: Names) -> 
     done, own = effects.of(imp.Block(tuple(appended))), effects.of(found.adding)
     mine = {b.name for b in (scatter.workspace, scatter.listed, scatter.flags)}
     if done.loads & mine or {found.count.name, found.drain.var.name} & done.reads:
+        return None
+    if elsewhere.loads & mine or found.count.name in elsewhere.reads:
         return None
     if done.changes & own.loads or done.assigns & own.reads:
         return None
