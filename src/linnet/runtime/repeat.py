@@ -89,7 +89,7 @@ class Repeat:
                         scratch.take_back(block)
                 _end(pinned, loans)
             except BaseException:  # an interrupt, which hardly comes twice
-                _end_again(loans if same else [])
+                (_end_again if same else _give_up)(loans)
                 brought([tensors[k] for k, _ in self.written])
                 raise
         return not status
@@ -121,10 +121,9 @@ class Repeat:
 
     def _settle(self, tensors: Sequence[Tensor], loans: Loans, status: int) -> None:
         """What becomes of memory that the kernel has moved, or not finished."""
-        taken = [contents for _, contents in loans]
-        loans.clear()  # they are not given back as they were
-        for old, (r, shape, at) in zip(taken, self.writes, strict=True):
+        for (_, old), (r, shape, at) in zip(loans, self.writes, strict=True):
             take_over(r, tensors, shape, self.block, at, old, status)
+        loans.clear()  # they are not given back as they were
         brought([tensors[k] for k, _ in self.written])
 
 
@@ -144,6 +143,13 @@ def _end_again(loans: Loans) -> None:
     with GUARD.lock:
         mine = [id(t) for t, _ in loans if TAKEN.get(id(t)) == get_ident()]
         _end((), [(t, c) for t, c in loans if id(t) in mine and t._contents is None])
+
+
+def _give_up(loans: Loans) -> None:
+    """The same where a kernel may have freed the memory: nobody frees what is not settled yet."""
+    for _, contents in loans:
+        if contents.lent:
+            contents.forget()
 
 
 def repeat(

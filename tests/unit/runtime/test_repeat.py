@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import gc
 import itertools
 import linecache
@@ -14,6 +15,7 @@ import pytest
 
 import linnet as ln
 from linnet.formats.away import TAKEN
+from linnet.formats.buffers import Memory
 from linnet.formats.spare import LEAST, SPARE, C
 from linnet.runtime import repeat as module
 from linnet.runtime.scratch import Scratch
@@ -352,3 +354,39 @@ def test_an_interrupt_at_any_line(spmv):
     finally:
         gc.enable()
     assert number > 40
+
+
+def moving(remembered, gone):
+    """A kernel that writes its result elsewhere; where it was is `gone`, and nobody's."""
+    call, at, capacity = remembered.call, remembered.writes[0][2], 1 << 10
+
+    def run(block):
+        status = call(block)
+        old, new = remembered.block[at], C.malloc(8 * capacity)
+        ctypes.memmove(new, old, 8 * remembered.block[at + 2])
+        gone.append(old)
+        remembered.block[at], remembered.block[at + 1] = new, capacity
+        return status
+
+    return run
+
+
+def test_an_interrupt_where_the_kernel_has_moved_its_result(spmv, monkeypatch):
+    """What the kernel has freed is not freed again."""
+    kernel, (y, A, x), a, b = spmv
+    gone, freed = [], []
+    _, _, least = Memory.__del__.__defaults__
+    monkeypatch.setattr(Memory.__del__, "__defaults__", (None, freed.append, least))
+    for number in itertools.count(1):
+        remembered = repeated(kernel, y, A, x)
+        remembered.call = moving(remembered, gone)
+        if not interrupted(lambda: kernel(y, A, x), number):
+            break
+        assert not TAKEN
+        kernel(y, A, x)
+        np.testing.assert_array_equal(y.copy().to_numpy(), a @ b)
+    assert number > 40
+    assert gone
+    assert not {*gone} & {*freed}
+    for address in {*gone, *freed}:
+        C.free(address)
