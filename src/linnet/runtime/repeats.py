@@ -57,7 +57,7 @@ class Repeats:
         last = self._once.get(key)
         if last is None or not all(map(is_, known, last)):
             self._once = {**_few(self._once), key: known}
-        elif entry.repeats:
+        elif entry.repeats and None not in written:  # no other thread had taken one
             repeat = import_module("linnet.runtime.repeat").repeat(entry, tensors, held, written)
             if repeat is not None:
                 self._known, self.latest = {**_few(self._known), key: repeat}, repeat
