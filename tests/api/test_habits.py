@@ -284,3 +284,12 @@ def test_shapes_by_columns(format, order):
     np.testing.assert_array_equal(x.ravel("K").to_numpy(), array.ravel("K"))
     with pytest.raises(ln.LinnetError, match="order of elements"):
         x.ravel("X")
+
+
+@pytest.mark.parametrize("shape", [(6,), (1, 6), (6, 1), (2, 3)])
+@pytest.mark.parametrize("order", "CF")
+def test_shapes_as_elements_lie(shape, order):
+    """A vector lies by rows and by columns, which tells nothing."""
+    array = np.asarray(np.arange(6.0).reshape(shape), order=order)
+    found, expected = (np.reshape(x, (3, 2), order="A") for x in (ln.asarray(array), array))
+    np.testing.assert_array_equal(found.to_numpy(), expected)
