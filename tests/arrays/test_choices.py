@@ -26,7 +26,7 @@ from linnet.formats.format import Format
 Draw = st.DrawFn
 Names = tuple[str, ...]  # what is written, each as often as it is wanted: operands, and + -
 DTYPES = ("float64", "float64", "float32", "int64", "uint8")
-FINITE = (0.0, 0.0, -0.0, 1.0, 2.0, -1.0)
+FINITE = (0.0, 0.0, 0.0, 0.0, -0.0, 1.0, 2.0, -1.0)
 # An infinity that is not stored decides a minimum, whatever the other is; NumPy's would be NaN.
 NUMBERS = {"infinite": (*FINITE, math.inf, -math.inf), "undefined": (*FINITE, math.nan)}
 HOW = ("eager", "lazy", "fused")
@@ -65,7 +65,8 @@ def values(draw: Draw, depth: int, names: Names) -> str:
     kinds = ["where", "where", "where", "extreme", "clip", "leaf", *"+-" * ("+" in names)]
     match draw(st.sampled_from(kinds)):
         case "where":
-            return _called("where", draw(conditions(depth - 1, names)), draw(rest), draw(rest))
+            otherwise = draw(st.just("n") | rest)  # which it is where nothing is stored
+            return _called("where", draw(conditions(depth - 1, names)), draw(rest), otherwise)
         case "extreme":
             return _called(draw(st.sampled_from(["maximum", "minimum"])), draw(rest), draw(rest))
         case "clip":
