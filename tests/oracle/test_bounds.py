@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 from hypothesis import event, given, note
 from hypothesis import strategies as st
 from tests.oracle.check import BACKENDS, Shapes, Subject, check, describe, lowered
+from tests.oracle.functions import unless
 from tests.oracle.meaning import Arguments, Expected, meaning
 from tests.oracle.programs import arguments, cases
 from tests.oracle.scopes import Case, Style
 
+import linnet as ln
 from linnet.errors import FormatError, IndexBoundsError, LinnetError
+from linnet.frontend.text import parse_text
 
 CARELESS = Style(operands=2, ndim=2, statements=2, terms=1, room=3, careless=True)
 
@@ -34,6 +38,32 @@ def test_bounds(data: st.DataObject) -> None:
         refused(subject, args, shapes, backends)
     else:
         check(subject, args, backends, lenient)
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        "unless(x[i + 4], ln.coalesce(y[~(i + 4)], 2.0))",
+        "unless(x[i + 4], ln.coalesce(y[~(i + 4)], 2.0) + 1.0)",
+        "x[i + 4] if ln.coalesce(y[~(i + 4)], 0.0) else y[i]",
+        "c[i + 4] * ln.coalesce(c[~(i + 4)], 0)",
+    ],
+)
+def test_a_number_that_stands_for_what_is_missing_decides(value: str) -> None:
+    """It is known before anything runs, so that what it does not let count is not used."""
+    loop = f"for i in ...:\n        Y[i] = {value} + 0 * y[i]"
+    text = f"def f(Y, x, y, c):\n    Y[...] = 0.0\n    {loop}\n    return Y"
+    args = {
+        "Y": ln.empty_tensor(ln.Dense(ln.Element(0.0))),
+        "x": ln.asarray(np.arange(1.0, 5)),
+        "y": ln.asarray(np.arange(1.0, 5)),
+        "c": ln.asarray(np.arange(1, 5)),
+    }
+    subject = Subject.of(parse_text(text, {"unless": unless}), args)
+    lenient = outcome(subject, args, False)
+    assert lenient is not None
+    if IndexBoundsError not in refusals(subject, args, dict.fromkeys(args, (4,))):
+        check(subject, args, BACKENDS[:1], lenient)
 
 
 def outcome(subject: Subject, args: Arguments, strict: bool) -> dict[str, Expected] | None:

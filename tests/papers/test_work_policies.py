@@ -113,15 +113,16 @@ def unpacked(tensor):
     return [c.tolist() for c in coordinates], values.tolist()
 
 
-def test_a_product_beyond_64_bits():
-    """A result of 2**40 by 2**40 elements, through a workspace that Linnet inserts."""
+@pytest.mark.parametrize("size", [2**31 - 2, 2**31 - 1, 2**31, HUGE])
+def test_a_product_beyond_64_bits(size):
+    """Up to 2**40 by 2**40 elements, and where 31 bits end, in a workspace that Linnet inserts."""
 
-    coords = ([5, HUGE - 1, 7], [0, 1, 2])
-    A = ln.tensor(coords, [1.0, 2.0, 3.0], (HUGE, 3), format=ln.COO(2).with_order(1, 0))
-    B = ln.tensor(([0, 1, 2], [HUGE - 2, 3, 3]), [4.0, 5.0, 6.0], (3, HUGE), format=ln.DCSR)
+    coords = ([5, size - 1, 7], [0, 1, 2])
+    A = ln.tensor(coords, [1.0, 2.0, 3.0], (size, 3), format=ln.COO(2).with_order(1, 0))
+    B = ln.tensor(([0, 1, 2], [size - 2, 3, 3]), [4.0, 5.0, 6.0], (3, size), format=ln.DCSR)
     C = outer(ln.empty_tensor(ln.DCSR), A, B)
     coordinates, values = unpacked(C)
-    assert coordinates == [[5, 7, HUGE - 1], [HUGE - 2, 3, 3]]
+    assert coordinates == [[5, 7, size - 1], [size - 2, 3, 3]]
     assert values == [4.0, 18.0, 10.0]
 
 

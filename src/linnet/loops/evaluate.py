@@ -37,6 +37,13 @@ class Structural:
     sure: bool = True
 
 
+@dataclass(frozen=True, slots=True)
+class Given:
+    """A number that stands for what is missing: it is known where it does, as constants are."""
+
+    value: object
+
+
 class Missing:
     """What `A[~i]` is outside its bounds."""
 
@@ -59,7 +66,7 @@ class Code:
 
 def plain(value: object) -> object:
     """The number, whether stored or not."""
-    return value.value if type(value) is Structural else value
+    return value.value if isinstance(value, Structural | Given) else value
 
 
 def same(a: object, b: object) -> bool:
@@ -111,18 +118,19 @@ def _loose_call(
     """A call with arguments that may be missing, or not stored."""
     numpy, finish = function.numpy, to(result)
     laws = [deciding(function, k, dtype) for k, dtype in enumerate(given)]
-    constants = [a.constant and kind(t) in "biu" for a, t in zip(args, given, strict=True)]
+    whole = [kind(dtype) in "biu" for dtype in given]
     beyond = None if function.space is None else finish(outside(function, result))
 
     def call(env: Env) -> object:
         values = [run(env) for run in runs]
         present = [v for v in values if v is not MISSING]
         if function.name == "coalesce" and present:
-            return present[0]
+            first = next(k for k, v in enumerate(values) if v is not MISSING)
+            return Given(plain(values[first])) if args[first].constant else values[first]
         decided = [
             (outcome, value)
-            for value, exact, law in zip(values, constants, laws, strict=True)
-            if exact or type(value) is Structural
+            for value, arg, exact, law in zip(values, args, whole, laws, strict=True)
+            if type(value) is Structural or (exact and _is_number(value, arg))
             for z, outcome in law
             if same(z, plain(value))
         ]
@@ -145,7 +153,7 @@ def _outside(function: Function, values: list[object], args: list[Code]) -> bool
     known = {
         name: differs
         for name, differs, value, arg in zip(function.params, there, values, args, strict=True)
-        if type(value) is Structural or arg.constant
+        if type(value) is Structural or _is_number(value, arg)
     }
     if not possible(function.space, known):
         return all(_is_sure(v) for v in values)
@@ -153,6 +161,11 @@ def _outside(function: Function, values: list[object], args: list[Code]) -> bool
         return None
     by_value = dict(zip(function.params, there, strict=True))
     return None if holds(function.space, lambda name: by_value[name]) else False
+
+
+def _is_number(value: object, arg: Code) -> bool:
+    """Whether a value is one that the user wrote."""
+    return arg.constant or type(value) is Given
 
 
 def _is_sure(value: object) -> bool:
@@ -168,8 +181,12 @@ def _marked(found: object, deciding: list[object]) -> object:
 def _known(found: object, values: list[object], args: list[Code]) -> object:
     """What a function makes of what is not stored, and of numbers, is known without looking."""
     sure = [v.sure for v in values if type(v) is Structural]
-    known = [type(v) is Structural or a.constant for v, a in zip(values, args, strict=True)]
-    return Structural(found, all(sure)) if sure and all(known) else found
+    known = [type(v) is Structural or _is_number(v, a) for v, a in zip(values, args, strict=True)]
+    if not all(known):
+        return found
+    if sure:
+        return Structural(found, all(sure))
+    return Given(found) if any(type(v) is Given for v in values) else found
 
 
 def _shortcut(runs: list[Run], args: list[Code], decisive: bool) -> Run:
@@ -207,8 +224,10 @@ def _choice(runs: list[Run], args: list[Code]) -> Run:
         if test is MISSING:
             return MISSING
         value, number = (yes(env), yes_code) if plain(test) else (no(env), no_code)
+        if type(test) is Given:
+            return Given(value) if number.constant else value
         if type(test) is not Structural:
-            return Structural(value.value, False) if type(value) is Structural else value
+            return Structural(value.value, False) if type(value) is Structural else plain(value)
         # a number that is chosen by what is not stored is a function of it
         return Structural(value, test.sure) if number.constant else value
 
@@ -267,6 +286,8 @@ def _inside(value: object, convert: Convert) -> object:
     """Convert a value, whether stored or not."""
     if type(value) is Structural:
         return Structural(convert(value.value), value.sure)
+    if type(value) is Given:
+        return Given(convert(value.value))
     return value if value is MISSING else convert(value)
 
 
