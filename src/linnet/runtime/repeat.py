@@ -96,6 +96,7 @@ class Repeat:
 
     def _begin(self, tensors: Sequence[Any], pinned: list[Contents], loans: Loans) -> bool:
         """Take what is written and pin what is read; False if one is not what it was."""
+        me = get_ident()
         with GUARD.lock:
             for k, slots in self.read:
                 contents = tensors[k]._contents
@@ -105,18 +106,19 @@ class Repeat:
                 pinned.append(contents)
             for k, slots in self.written:
                 tensor = tensors[k]
-                contents = tensor._contents
+                where, contents = id(tensor), tensor._contents
                 if contents is None or contents._slots is not slots:
                     return False
                 if contents.pins or contents.lent:
                     return False
-                for buffer in contents._buffers:
-                    if buffer.exported:
-                        return False
-                TAKEN[id(tensor)] = get_ident()
-                # no interrupt comes between these: Python looks for one after calls, and in loops
+                # nothing comes between these, no interrupt and nobody else's code: Python looks for
+                # it after calls, and in loops
+                TAKEN[where] = me
                 tensor._contents, contents.lent = None, True
                 loans.append((tensor, contents))
+                for buffer in contents._buffers:
+                    if buffer.exported:  # not before it is taken: who sees it then, waits
+                        return False
         return True
 
     def _settle(self, tensors: Sequence[Tensor], loans: Loans, status: int) -> None:
@@ -160,14 +162,18 @@ def repeat(
 ) -> Repeat | None:
     """How to call a kernel again whose results are where they were before this call.
 
-    Other threads may have given the tensors other contents meanwhile, and other dimensions.
+    Other threads may have given the tensors other contents meanwhile, of any kind.
     """
     frame = entry._frame(tensors, held)
-    if frame is None or [c.shape for c in written] != [shape for _, shape, _ in frame.writes]:
+    if frame is None:
         return None
     found = [*held]
-    for contents, (r, _, _) in zip(written, frame.writes, strict=True):
-        found[_position(r)] = contents
+    for contents, (r, shape, _) in zip(written, frame.writes, strict=True):
+        p = _position(r)
+        fits = contents is held[p] if r.keeps else contents.fits(r.format, r.kinds)
+        if not fits or contents.shape != shape:
+            return None
+        found[p] = contents
     known = [c.slots for c in found if c is not None]
     if not all(known):  # `()` is what many have
         return None
