@@ -58,7 +58,8 @@ def reshape(
 def _is_by_columns(x: Tensor, order: str) -> bool:
     """Whether the first dimension varies fastest; "A" is as a dense array lies, if that tells."""
     if order == "A":
-        format, tells = x.contents().format, sum(n > 1 for n in x.shape) > 1
+        held = x.contents()
+        format, tells = held.format, sum(n > 1 for n in held.shape) > 1
         return tells and is_dense(format) and format.order == tuple(reversed(range(x.ndim)))
     if order not in ("C", "F"):
         raise RangeError(f'the order of elements is "C", "F" or "A", not {order!r}')
