@@ -19,7 +19,7 @@ _IN_WORD = 63  # what masks them
 
 
 def words_of(n: imp.Expr) -> imp.Expr:
-    """How many words all levels for numbers below n take, or a few less."""
+    """Enough words for all levels of numbers below n: half of them are those of the first."""
     return imp.binary(">>", n, imp.Const(_WORD - 1, imp.INT)) + 3
 
 
