@@ -15,6 +15,7 @@ from linnet.imp.rewrite import walk
 from linnet.runtime.kernel import Kernel
 
 SPARSE = (ln.SparseList, ln.SparseByteMap, ln.SparseHash)
+E = ln.Element(0.0)
 
 
 @pytest.mark.parametrize("level", SPARSE)
@@ -280,3 +281,22 @@ def test_the_diagonal_of_equal_rows_at_an_index_that_is_simplified(outer):
     array = np.array([[0, 2.0, 3], [0, 2, 3], [0, 2, 3]])
     A = ln.asarray(array, format=outer(ln.SparseList(ln.Element(0.0))))
     assert f(ln.empty_tensor(ln.DENSE(1)), A).to_numpy().tolist() == [0, 2, 3]
+
+
+@pytest.mark.parametrize("runs", [ln.RunList, ln.SparseRunList, ln.SparseList])
+def test_a_tile_that_reaches_beyond_its_dimension_is_not_walked_from_there(runs):
+    """Behind an interval that ends with the dimension, what it is walked with has ended, too."""
+
+    @ln.kernel
+    def f(s, x, y, z):
+        s[...] = 0
+        for i in ...:
+            s[()] += x[i] * y[i] + z[i]
+        return s
+
+    for size, begin in ((1, 0), (5, 4), (5, 0), (6, 3), (7, 2)):
+        x = ln.asarray(np.arange(size) + 1.0)
+        args = {"s": ln.empty_tensor(ln.Element(0.0)), "x": x.to(ln.SparseTiles(3, 2, E))}
+        behind = ln.asarray(np.arange(size) >= begin).astype("float64")
+        args |= {"y": x.to(runs(E)), "z": behind.to(ln.SparseInterval(E))}
+        check(Subject.of(f.program, args), args)

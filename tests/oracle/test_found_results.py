@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from tests.oracle.check import Subject, check
-from tests.oracle.functions import one_of
+from tests.oracle.functions import larger, one_of
 
 import linnet as ln
 from linnet.errors import IndexBoundsError, ShapeError
@@ -274,3 +274,24 @@ def test_what_a_condition_leaves_unread_does_not_say_that_nothing_is_written(lev
     args = {"y": ln.empty_tensor(level(ln.Element(7, "int64"))), "a": a, "b": b, "d": d}
     check(Subject.of(f.program, args), args)
     assert f(*args.values()).nnz == 6
+
+
+@pytest.mark.parametrize("level", SPARSE)
+def test_what_is_known_by_where_an_index_leads_may_be_written(level):
+    """That the index is out of bounds is told while the kernel runs: a fill value is stored."""
+
+    @ln.kernel
+    def f(y, a, b):
+        ln.declare(y, True, (b.shape[0],))
+        for i in range(2, b.shape[0]):
+            y[i] = larger(a[i, i - 2, i], ln.coalesce(b[~(i - i * 3)], 2))
+        return y
+
+    a = np.zeros((5, 5, 5))
+    a[:, :2] = 3
+    sparse = ln.SparseList(ln.Element(0.0))
+    args = {"y": ln.empty_tensor(level(ln.Element(True, "bool")))}
+    args |= {"a": ln.asarray(a, format=ln.Dense(ln.Dense(sparse)))}
+    args |= {"b": ln.asarray(np.zeros(5), format=sparse)}
+    check(Subject.of(f.program, args), args)
+    assert f(*args.values()).to_numpy().all()

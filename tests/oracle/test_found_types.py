@@ -282,3 +282,22 @@ def test_a_workspace_refuses_minima_that_it_would_cut():
     with pytest.raises(FormatError, match="the updates of `w` cannot be combined"):
         f(y, WIDE)
     assert f(y, np.array([3, 40], "int16")).to_numpy().tolist() == [3, 40]
+
+
+def test_a_truth_value_is_subtracted_from_an_index():
+    """A comparison narrows the loop to where `j - 1` or `j - 0` is 2."""
+
+    @ln.kernel
+    def f(y, x):
+        y[...] = 0
+        for i in ...:
+            for j in range(x.shape[0]):
+                if j - (i > 1) == 2:
+                    y[i, j] += x[j]
+        return y
+
+    x = np.arange(5.0) + 1
+    y = f(ln.asarray(np.zeros((4, 5))), x)
+    expected = np.zeros((4, 5))
+    expected[:2, 2], expected[2:, 3] = 3, 4
+    ln.testing.assert_equal(y, expected)

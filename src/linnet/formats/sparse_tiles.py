@@ -99,6 +99,8 @@ class SparseTiles(Hashed):
         shift, left = b.var(f"{fiber.prefix}_shift"), imp.widen(idx[q]) * c
         here = ((imp.widen(sub[q]) * self.rows + row) * c) - left
         tile = Phase(None, Lookup(fiber.child(index + shift)))
+        # the last tile may reach beyond the dimension, where nothing is to be found any more
+        first = imp.Select(target < fiber.dim, _over(target, c), _over(fiber.dim + (c - 1), c))
         return Stepper(
             pos=q,
             begin=begin,
@@ -107,7 +109,7 @@ class SparseTiles(Hashed):
             chunk=Thunk(
                 (imp.Let(shift, here),), Sequence((Phase(left, Run(FILL)), tile), inside=True)
             ),
-            seek=Seek(target, b.call("search", idx, q, end, _over(target, c))),
+            seek=Seek(target, b.call("search", idx, q, end, first)),
         )
 
     def validate(

@@ -138,7 +138,7 @@ def _loose_call(
             return _marked(finish(decided[0][0]), [value for _, value in decided])
         sure = None if function.space is None else _outside(function, values, args)
         if sure is not None:
-            return Structural(beyond, sure)
+            return Given(beyond) if _is_given(values) else Structural(beyond, sure)
         if len(present) < len(values):
             return MISSING
         return _known(finish(numpy(*[plain(v) for v in values])), values, args)
@@ -178,15 +178,20 @@ def _marked(found: object, deciding: list[object]) -> object:
     return Structural(found, any(sure)) if len(sure) == len(deciding) else found
 
 
+def _is_given(values: list[object]) -> bool:
+    """Whether something is known by where an index leads, and perhaps while the kernel runs."""
+    return any(type(v) is Given for v in values)
+
+
 def _known(found: object, values: list[object], args: list[Code]) -> object:
     """What a function makes of what is not stored, and of numbers, is known without looking."""
     sure = [v.sure for v in values if type(v) is Structural]
     known = [type(v) is Structural or _is_number(v, a) for v, a in zip(values, args, strict=True)]
     if not all(known):
         return found
-    if sure:
-        return Structural(found, all(sure))
-    return Given(found) if any(type(v) is Given for v in values) else found
+    if _is_given(values):
+        return Given(found)
+    return Structural(found, all(sure)) if sure else found
 
 
 def _shortcut(runs: list[Run], args: list[Code], decisive: bool) -> Run:

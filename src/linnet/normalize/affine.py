@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from linnet import imp, loops
-from linnet.algebra.table import negative
+from linnet.algebra.table import astype, negative
+from linnet.loops.types import dtype_of
 
 Affine = tuple[int, loops.Expr]
 """A factor and a shift: `factor * index + shift`."""
@@ -25,10 +26,17 @@ def affine_of(expr: loops.Expr, index: str, inner: set[str]) -> Affine | None:
                 return _multiple(b, index), a
         case loops.Call(function, (a, b)) if function.name == "subtract":
             if _multiple(a, index) and is_known(b, index, inner):
-                return _multiple(a, index), loops.Call(negative, (b,))
+                return _multiple(a, index), _opposite(b)
             if _multiple(b, index) and is_known(a, index, inner):
                 return -_multiple(b, index), a
     return None
+
+
+def _opposite(shift: loops.Expr) -> loops.Expr:
+    """What is subtracted; of a truth value, the number that it is beside an index."""
+    if dtype_of(shift, {}) == "bool":
+        shift = loops.Call(astype[imp.INT], (shift,))
+    return loops.Call(negative, (shift,))
 
 
 def _multiple(expr: loops.Expr, index: str) -> int:

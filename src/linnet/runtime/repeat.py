@@ -83,10 +83,10 @@ class Repeat:
             try:
                 if run:
                     same = not status and block[self.head] == self.after
-                    if not same:
-                        self._settle(tensors, loans, status)
                     if scratch is not None and (self.varies or not (same and scratch.stays)):
                         scratch.take_back(block)
+                    if not same:  # after which others may use the block
+                        self._settle(tensors, loans, status)
                 _end(pinned, loans)
             except BaseException:  # an interrupt, which hardly comes twice
                 (_end_again if same else _give_up)(loans)
