@@ -199,6 +199,17 @@ def test_a_running_sum_begins_with_its_first_element(dtype: str):
     assert not np.signbit(ln.cumulative_sum(gaps).to_numpy()).any()
 
 
+@pytest.mark.parametrize("fill", [0.0, -0.0])
+@pytest.mark.parametrize("dtype", ["float32", "complex64", "complex128"])
+@pytest.mark.parametrize("format", ["dense", "csr", "csc", "coo", "runs"])
+def test_a_running_sum_keeps_the_signs_of_zeros(format: str, dtype: str, fill: float):
+    minus = complex(-0.0, -0.0) if dtype.startswith("c") else -0.0
+    a = np.array([[minus, minus, 0, minus], [0, minus, 1, -1], [minus, 2, 0, 0], [0] * 4], dtype)
+    x = ln.asarray(a, format=MATRIX_FORMATS[format], fill_value=fill)
+    for axis in (0, 1):
+        assert ln.cumulative_sum(x, axis=axis).to_numpy().tobytes() == np.cumsum(a, axis).tobytes()
+
+
 @matrix_formats
 def test_products(format: str):
     (x, a), (y, b) = matrix(format), matrix(format, seed=1)

@@ -58,12 +58,13 @@ def _running(
         raise DTypeError(f"complex values are not accumulated in {wanted}")
     refuse_large(x.size, f"the result of {function.name} along a dimension")
     inner = moveaxis(astype(x, wanted, copy=False), d, -1)
-    whole = is_dense(inner.contents().format)
-    if not whole:
+    if not is_dense(inner.contents().format):
         inner = inner.to(CSF(inner.ndim))
+    first = str(start)
+    if not start and np.dtype(wanted).kind in "fc" and _may_begin_with_minus_zero(inner):
+        # -0.0 + x is x, be it -0.0; but what is not stored would leave it
+        inner, first = inner.to(DENSE(inner.ndim)), "-0.0-0.0j"
     result = Tensor(DENSE(inner.ndim), None)
-    # -0.0 + x is x, be it -0.0; but what is not stored would leave it
-    first = "-0.0" if whole and not start and np.dtype(wanted).kind == "f" else str(start)
     running(function, inner.ndim, wanted, first)(result, inner)
     found = moveaxis(result, -1, d)
     if not initial:
@@ -72,10 +73,20 @@ def _running(
     return concat([full(shape, start, dtype=wanted), found], axis=d)
 
 
+def _may_begin_with_minus_zero(x: Tensor) -> bool:
+    """Whether some element may be -0.0: sums of others are the same from 0.0 on."""
+    if is_dense(x.contents().format):
+        return True
+    held = (x.buffers["val"], np.array([x.fill_value], dtype_of(x)))
+    parts = (values.view(values.real.dtype) for values in held)
+    return any(((part == 0) & np.signbit(part)).any() for part in parts)
+
+
 @lru_cache(maxsize=256)
 def running(function: Function, ndim: int, dtype: str, text: str) -> Kernel:
     """`s = f(s, x[…, i]); y[…, i] = s`, for all `i` of every row, from a number on."""
-    start = as_python(float(text), dtype)
+    number = complex(text)
+    start = as_python(number if np.dtype(dtype).kind == "c" else number.real, dtype)
     names = tuple(f"i{d}" for d in range(ndim))
     at = tuple(loops.Index(name) for name in names)
     s, zero = loops.Access("s", ()), loops.Literal(start, dtype)
