@@ -17,7 +17,15 @@ from linnet.algebra.dtypes import promote
 from linnet.api.dtypes import astype
 from linnet.api.indexing import positions
 from linnet.api.numpy_shapes import flat, of_linnet, select, unique
-from linnet.api.operands import as_array, as_tensor, axis_number, axis_numbers, dtype_of, shape_of
+from linnet.api.operands import (
+    as_array,
+    as_tensor,
+    axis_number,
+    axis_numbers,
+    dtype_of,
+    shape_of,
+    whole,
+)
 from linnet.api.programs import moving_kernel, nest, plus, readable, stored
 from linnet.api.storage import alike, densely, entries, typed
 from linnet.arrays import apply
@@ -89,9 +97,10 @@ def convolve(a: Any, v: Any, mode: str | int = "full") -> Any:
     full, valid = (0, more + less - 1), (less - 1, more)
     same = ((less - 1) // 2, (less - 1) // 2 + more)
     ends = {"full": full, "same": same, "valid": valid, 2: full, 1: same, 0: valid}
-    if mode not in ends:
+    chosen = mode if isinstance(mode, str) else whole(mode, "the mode, if it is no text,")
+    if chosen not in ends:
         raise RangeError(f"the mode is full, same or valid, not {mode!r}")
-    begin, end = ends[mode]
+    begin, end = ends[chosen]
     return _convolved(x, y)[begin:end]
 
 
