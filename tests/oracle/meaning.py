@@ -80,7 +80,18 @@ def _tells(kernel: Kernel, name: str) -> bool:
     body = kernel.program.body
     read = {a.tensor for a, is_target in accesses(body) if not is_target}
     written = {str(a.tensor) for a, is_target in accesses(body) if is_target and a.tensor in read}
+    if any(n in written and _meets_as_it_comes(f) for n, f in kernel.program.temporaries):
+        return False
     return all(_tells_itself(kernel, n) for n in {name, *written})
+
+
+def _meets_as_it_comes(format: ln.Format) -> bool:
+    """Whether which rows share a tile depends on what is stored above them."""
+    levels = format.levels
+    return any(
+        level.tile[0] > 1 and not all(above.full for above in levels[:k])
+        for k, level in enumerate(levels)
+    )
 
 
 def _tells_itself(kernel: Kernel, name: str) -> bool:

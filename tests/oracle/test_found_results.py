@@ -295,3 +295,33 @@ def test_what_is_known_by_where_an_index_leads_may_be_written(level):
     args |= {"b": ln.asarray(np.zeros(5), format=sparse)}
     check(Subject.of(f.program, args), args)
     assert f(*args.values()).to_numpy().all()
+
+
+@pytest.mark.parametrize("tiles", [(1, 2), (2, 1), (2, 3)])
+def test_what_lies_beside_an_element_in_its_tile_is_stored_and_handed_on(tiles):
+    """Tiles of rows are seen where these are the fibers of a dense level, as in BSR."""
+    wide = ln.SparseTiles(*tiles, ln.Dense(ln.Element(0.0)))
+    tall = ln.Dense(ln.SparseTiles(*tiles, ln.Element(0.0)))
+
+    @ln.kernel
+    def f(y, z, a):
+        v = ln.temp(wide)
+        w = ln.temp(tall)
+        y[...] = False
+        z[...] = False
+        ln.declare(v, 0.0, (a.shape[0], a.shape[0]))
+        ln.declare(w, 0.0, (a.shape[0], a.shape[0]))
+        for i in range(1, a.shape[0] - 1):
+            v[i, i] = a[i]
+            w[i, i] = a[i]
+        for i in ...:
+            for j in ...:
+                y[j, i] = v[i, i]
+                z[i, j] = w[i, j]
+        return y, z
+
+    sparse = ln.SparseList(ln.SparseHash(ln.Element(False, "bool")))
+    args = {"y": ln.empty_tensor(sparse), "z": ln.empty_tensor(sparse)}
+    args |= {"a": ln.asarray(np.full(5, 7.0))}
+    check(Subject.of(f.program, args), args)
+    assert f(*args.values())[1].nnz > 3

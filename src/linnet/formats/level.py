@@ -87,6 +87,11 @@ class Level:
         return factor == 1 or self.full or self.strided or (self.sliced and not update)
 
     @property
+    def tile(self) -> tuple[int, int]:
+        """How many fibers, and how many of their indices, are stored together where it pads."""
+        return 1, 1
+
+    @property
     def scattered(self) -> Level | None:
         """The level as it is written in any order, once the entries of each fiber are counted."""
         return None

@@ -77,6 +77,10 @@ class SparseTiles(Hashed):
         return f"SparseTiles({self.rows}, {self.columns}, {child})"
 
     @property
+    def tile(self) -> tuple[int, int]:
+        return self.rows, self.columns
+
+    @property
     def share(self) -> int:
         return self.rows * self.columns
 

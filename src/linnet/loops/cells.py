@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -26,6 +28,37 @@ class DenseTensor:
     stored: NDArray[np.bool_] | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class Tiles:
+    """A mode that is stored in tiles, and the modes above it whose fibers are their rows."""
+
+    mode: int
+    above: tuple[int, ...]
+    rows: int
+    columns: int
+
+    @staticmethod
+    def of(format: Format, k: int) -> Tiles:
+        """The tiles of a level; below sparse levels rows meet as they come, which nobody tells."""
+        above = tuple(m for level in range(k) for m in format.modes_of(level))
+        rows, columns = format.levels[k].tile
+        told = all(level.full for level in format.levels[:k])
+        return Tiles(format.modes_of(k)[0], above, rows if told else 1, columns)
+
+    def around(
+        self, place: tuple[int, ...], shape: tuple[int, ...]
+    ) -> Iterator[dict[int, slice | int]]:
+        """Where the tile of an element lies in the modes that it extends over, row by row."""
+        first = place[self.mode] // self.columns * self.columns
+        across: dict[int, slice | int] = {self.mode: slice(first, first + self.columns)}
+        outer = tuple(shape[m] for m in self.above)
+        row = int(np.ravel_multi_index(tuple(place[m] for m in self.above), outer)) if outer else 0
+        top = row // self.rows * self.rows
+        for r in range(top, min(top + self.rows, math.prod(outer))):
+            where = np.unravel_index(r, outer) if outer else ()
+            yield across | {m: int(w) for m, w in zip(self.above, where, strict=True)}
+
+
 @dataclass(slots=True)
 class Cell:
     """A tensor while the program runs."""
@@ -37,14 +70,15 @@ class Cell:
     stored: NDArray[np.bool_] | None
     together: frozenset[int]  # modes that are stored as a whole, or not at all
     spanned: int | None  # the mode above these, if all between two stored indices is stored
+    tiles: Tiles | None  # or if others beside a stored index are
 
     @staticmethod
     def of(tensor: DenseTensor, name: str) -> Cell:
         """The state of a tensor, which is copied."""
         stored = None if tensor.stored is None else tensor.stored.copy()
-        together, spanned = _stored_together(tensor.format)
+        together, spanned, tiles = _stored_together(tensor.format)
         values = tensor.values.copy()
-        return Cell(name, values, tensor.fill, tensor.format, stored, together, spanned)
+        return Cell(name, values, tensor.fill, tensor.format, stored, together, spanned, tiles)
 
     def tensor(self) -> DenseTensor:
         """The state as a value."""
@@ -95,15 +129,23 @@ class Cell:
                 between = np.flatnonzero(self.stored[tuple(line)])
                 whole[self.spanned] = slice(between[0], between[-1] + 1)
                 self.stored[tuple(whole)] = True
+            if self.tiles is not None:
+                for beside in self.tiles.around(place, self.values.shape):
+                    self.stored[tuple(beside.get(m, s) for m, s in enumerate(whole))] = True
 
 
-def _stored_together(format: Format | None) -> tuple[frozenset[int], int | None]:
-    """The modes of which one stored element implies all others; one that implies those between."""
+def _stored_together(
+    format: Format | None,
+) -> tuple[frozenset[int], int | None, Tiles | None]:
+    """The modes of which one stored element implies all others, and what the one above implies."""
     modes: set[int] = set()
     if format is not None:
         for k in reversed(range(len(format.levels))):
             level = format.levels[k]
             if not (level.full or level.covers or level.leaf):
-                return frozenset(modes), format.modes_of(k)[0] if level.spans else None
+                mode = format.modes_of(k)[0]
+                spanned = mode if level.spans else None
+                tiles = Tiles.of(format, k) if level.pads else None
+                return frozenset(modes), spanned, tiles
             modes.update(format.modes_of(k))
-    return frozenset(modes), None
+    return frozenset(modes), None, None
