@@ -119,3 +119,56 @@ def test_loops_of_one_name_are_called_by_it() -> None:
     results = [ln.empty_tensor(f) for f in (ln.DENSE(1), ln.CSF(1))]
     with pytest.warns(DiscordanceWarning, match=r"^A\[i, j\] goes against .* loop over `j` is"):
         g(*results, ln.asarray(np.eye(3), format=ln.CSR))
+
+
+@ln.kernel
+def largest(y, c, d):
+    y[...] = 0
+    for i in ...:
+        y[i] = max(y[i], c[i])
+
+
+@ln.kernel
+def compared(y, c, d):
+    for i in ...:
+        y[i] = c[i] < c[i]
+
+
+@ln.kernel
+def chosen(y, c, d):
+    for i in ...:
+        if c[i] < 2:
+            y[i] = d[i]
+
+
+@ln.kernel
+def named(y, c, d):
+    for i in ...:
+        t = c[i] // 2
+        y[i] = t
+
+
+@ln.kernel
+def gathered(y, c, d):
+    for i in ...:
+        y[i] += d[c[i] // 2]
+
+
+@pytest.mark.parametrize(
+    ("kernel", "line"),
+    [
+        (largest, "y[i] = max(y[i], c[i])"),
+        (compared, "y[i] = c[i] < c[i]"),
+        (chosen, "if c[i] < 2:"),
+        (named, "t = c[i] // 2"),
+        (gathered, "y[i] += d[c[i] // 2]"),
+    ],
+)
+def test_functions_of_types_that_they_are_not_defined_for(kernel, line):
+    """The line of the kernel, and that of the call."""
+    y = ln.empty_tensor(ln.DENSE(1)) if kernel is largest else ln.zeros(3)
+    with pytest.raises(DTypeError, match="is not defined for") as caught:
+        kernel(y, ln.asarray(ONES * 1j), ln.asarray(ONES))
+    assert caught.value.at.file == __file__
+    assert caught.value.at.text.strip() == line
+    assert caught.value.call.text.strip().startswith("kernel(y, ")

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import assert_never
 
 from linnet.algebra.dtypes import weak_dtype
+from linnet.errors import DTypeError
 from linnet.formats.fiber import Fiber, Register
 from linnet.loops.nodes import (
     Access,
@@ -16,6 +17,7 @@ from linnet.loops.nodes import (
     Let,
     Literal,
     Name,
+    Node,
     Stmt,
     Value,
 )
@@ -49,6 +51,16 @@ def dtype_of(expr: Expr, types: Types) -> str:
             return code.dtype
         case _:
             assert_never(expr)
+
+
+def look(body: Stmt, at: Callable[[Node], None]) -> None:
+    """Look `at` every node; what is refused for its types says where it stands."""
+    for node in walk(body):
+        try:
+            at(node)
+        except DTypeError as error:
+            error.at = error.at or getattr(node, "at", None)
+            raise
 
 
 def with_lets(types: Types, body: Stmt) -> dict[str, str]:

@@ -11,7 +11,7 @@ from linnet.algebra.dtypes import concrete, promote
 from linnet.errors import DTypeError, FormatError, LinnetError
 from linnet.formats.format import Format
 from linnet.loops.rewrite import walk
-from linnet.loops.types import dtype_of
+from linnet.loops.types import dtype_of, look
 
 
 def infer_dtypes(program: loops.Program, formats: Mapping[str, Format]) -> dict[str, Format]:
@@ -22,31 +22,40 @@ def infer_dtypes(program: loops.Program, formats: Mapping[str, Format]) -> dict[
     """
     known = {name: f.dtype for name, f in formats.items() if f.dtype is not None}
     types: dict[str, str] = dict(known)
-    inits: dict[str, loops.Declare] = {}
     for _ in range(2):  # a value may come from a tensor that is written further down, in a loop
-        for node in walk(program.body):
-            match node:
-                case loops.Declare(tensor):
-                    inits[tensor] = node
-                    if tensor not in known:
-                        _meet(types, tensor, dtype_of(node.init, types))
-                case loops.Let(name, value):
-                    types[name] = dtype_of(value, types)
-                case loops.Swap(a, b):
-                    for one, other in ((a, b), (b, a)):
-                        if one not in known and other in types:
-                            _meet(types, one, types[other])
-                case loops.Assign(target) if target.tensor not in known:
-                    assert isinstance(target.tensor, str)
-                    _meet(types, target.tensor, _value_dtype(node, types))
-    for node in walk(program.body):
-        if isinstance(node, loops.Assign) and node.op is not None:
-            _check_update(node, types)
+        look(program.body, lambda node: _infer(node, known, types))
+    look(program.body, lambda node: _check(node, types))
+    inits = {node.tensor: node for node in walk(program.body) if isinstance(node, loops.Declare)}
     result = dict(formats)
     for name, format in formats.items():
         if name in inits:
             result[name] = _declared(format, inits[name], concrete(types[name]))
     return result
+
+
+def _infer(node: loops.Node, known: Mapping[str, str], types: dict[str, str]) -> None:
+    """What a statement says of types that are not `known` from formats."""
+    match node:
+        case loops.Declare(tensor) if tensor not in known:
+            _meet(types, tensor, dtype_of(node.init, types))
+        case loops.Let(name, value):
+            types[name] = dtype_of(value, types)
+        case loops.Swap(a, b):
+            for one, other in ((a, b), (b, a)):
+                if one not in known and other in types:
+                    _meet(types, one, types[other])
+        case loops.Assign(target) if target.tensor not in known:
+            assert isinstance(target.tensor, str)
+            _meet(types, target.tensor, _value_dtype(node, types))
+
+
+def _check(node: loops.Node, types: dict[str, str]) -> None:
+    """Refuse functions of values that they are not defined for, and updates that lose digits."""
+    match node:
+        case loops.Assign(_, None, value) | loops.If(value):
+            dtype_of(value, types)
+        case loops.Assign():
+            _check_update(node, types)
 
 
 def _value_dtype(stmt: loops.Assign, types: dict[str, str]) -> str:

@@ -11,7 +11,7 @@ from linnet.errors import DTypeError, Location
 from linnet.formats.format import Format
 from linnet.loops.printer import show
 from linnet.loops.rewrite import walk
-from linnet.loops.types import dtype_of
+from linnet.loops.types import dtype_of, look
 
 _ANY = "any"  # the type of a name that is not known yet
 
@@ -19,18 +19,22 @@ _ANY = "any"  # the type of a name that is not known yet
 def check_indices(program: loops.Program, formats: Mapping[str, Format]) -> None:
     """Refuse an index or a bound that is a float: it would be cut off, and NaN would be 0."""
     types = {name: format.dtype for name, format in formats.items() if format.dtype is not None}
-    for node in walk(program.body):
-        if isinstance(node, loops.Let):
-            types[node.name] = _dtype(node.value, types) or _ANY
-        for what, expr, at in _whole_numbers(node):
-            dtype = _dtype(expr, types)
-            if dtype is not None and kind(dtype) not in "biu":
-                raise DTypeError(
-                    f"{what} is an integer, not {dtype}",
-                    at=at,
-                    why=f"{show(expr)} is a {dtype}",
-                    hint="pass integers, such as those of x.astype(np.int64)",
-                )
+    look(program.body, lambda node: _check(node, types))
+
+
+def _check(node: loops.Node, types: dict[str, str]) -> None:
+    """The same of one node; names are known from where they are given on."""
+    if isinstance(node, loops.Let):
+        types[node.name] = _dtype(node.value, types) or _ANY
+    for what, expr, at in _whole_numbers(node):
+        dtype = _dtype(expr, types)
+        if dtype is not None and kind(dtype) not in "biu":
+            raise DTypeError(
+                f"{what} is an integer, not {dtype}",
+                at=at,
+                why=f"{show(expr)} is a {dtype}",
+                hint="pass integers, such as those of x.astype(np.int64)",
+            )
 
 
 def _dtype(expr: loops.Expr, types: Mapping[str, str]) -> str | None:
