@@ -5,15 +5,15 @@ from __future__ import annotations
 import gc
 import itertools
 import signal
-import sys
 import threading
 import time
 
 import numpy as np
 import pytest
+from tests.robustness.interrupts import Interrupt, interrupted, meanwhile
 from tests.unit.formats.test_spare import nothing_kept  # noqa: F401  # a fixture
 
-from linnet.formats import spare as spare_module
+from linnet.formats import spare as module
 from linnet.formats.spare import LEAST, MOST, Spare
 
 
@@ -26,58 +26,6 @@ def no_collector():
 
 
 ENTRY = 6  # lines of `release` before the block is in its hands, without a call: none comes there
-
-
-class Interrupt(BaseException):
-    """What a test raises where a user might press a key."""
-
-
-def interrupted(function, number):
-    """Call a function and raise at its n-th line, or that of what it calls; whether it has one."""
-    lines = 0
-
-    def trace(frame, event, arg):
-        nonlocal lines
-        if frame.f_code.co_filename != spare_module.__file__:
-            return None
-        if event == "line":
-            lines += 1
-            if lines == number:
-                sys.settrace(None)
-                raise Interrupt
-        return trace
-
-    before = sys.gettrace()
-    sys.settrace(trace)
-    try:
-        function()
-    except Interrupt:
-        return True
-    finally:
-        sys.settrace(before)
-    return False
-
-
-def meanwhile(function, other, number):
-    """What a function returns if another one is called at its n-th line; and whether it has one."""
-    lines = 0
-
-    def trace(frame, event, arg):
-        nonlocal lines
-        if frame.f_code.co_filename != spare_module.__file__:
-            return None
-        lines += event == "line"
-        if lines == number and event == "line":
-            sys.settrace(None)
-            other()
-        return trace if lines < number else None
-
-    before = sys.gettrace()
-    sys.settrace(trace)
-    try:
-        return function(), lines >= number
-    finally:
-        sys.settrace(before)
 
 
 class Counted(Spare):
@@ -100,13 +48,13 @@ def test_an_interrupt_loses_no_block_that_is_kept(size):
         for address in range(1, 4):
             blocks[address] = MOST // 3
             spare.release(address, MOST // 3)
-        stopped = interrupted(lambda spare=spare: spare.release(9, size), number)
+        stopped = interrupted(module, lambda spare=spare: spare.release(9, size), number)
         there = sorted([*spare.freed, *spare.kept()])
         assert there in ([1, 2, 3, 9], [1, 2, 3])
         assert 9 in there or number <= ENTRY
         spare.release(10, MOST // 3)  # the next one finds everything in order
         assert sum(spare.kept().values()) <= MOST
-        dropping = interrupted(spare.drop, number)
+        dropping = interrupted(module, spare.drop, number)
         spare.drop()
         assert sorted(spare.freed) == sorted({*there, 10})
         if not stopped and not dropping:
@@ -127,7 +75,7 @@ def test_a_block_that_comes_back_smaller_is_not_taken_for_what_it_was(again):
             if others[0] != (0, 0):
                 spare.release(1, again)
 
-        found, met = meanwhile(lambda spare=spare: spare.take(4 * LEAST), another, number)
+        found, met = meanwhile(module, lambda spare=spare: spare.take(4 * LEAST), another, number)
         if not met:
             break
         was_first = others == [(0, 0)]
@@ -143,7 +91,7 @@ def test_an_interrupt_takes_one_block_or_none():
             spare.release(address, LEAST)
         found = []
         stopped = interrupted(
-            lambda spare=spare, found=found: found.append(spare.take(LEAST)), number
+            module, lambda spare=spare, found=found: found.append(spare.take(LEAST)), number
         )
         left = spare.kept()
         assert len(left) >= 7

@@ -5,17 +5,17 @@ from __future__ import annotations
 import ctypes
 import gc
 import itertools
-import linecache
 import sys
 import weakref
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
+from tests.robustness.interrupts import LOCKED, interrupted
 
 import linnet as ln
 from linnet.formats.away import TAKEN
-from linnet.formats.buffers import GUARD, Memory
+from linnet.formats.buffers import Memory
 from linnet.formats.spare import LEAST, SPARE, C
 from linnet.runtime import repeat as module
 from linnet.runtime.scratch import Scratch
@@ -302,41 +302,8 @@ def test_threads_with_one_result_and_with_their_own(spmv):
     assert not TAKEN
 
 
-class Interrupt(BaseException):
-    """What a test raises where a user might press a key."""
-
-
-# Python looks for interrupts after calls and in loops: none comes before these lines. That of a
-# `with` is there a second time at its end, where the lock would never be released.
-NEVER = ("try:", "tensor._contents, contents.lent =", "loans.append(", "with GUARD.lock:")
-
-
-def interrupted(call, number):
-    """Whether a call has an n-th line in this module, at which it is interrupted."""
-    lines = 0
-
-    def trace(frame, event, arg):
-        nonlocal lines
-        if frame.f_code.co_filename != module.__file__:
-            return None
-        line = linecache.getline(module.__file__, frame.f_lineno).strip()
-        if event == "line" and not line.startswith(NEVER):
-            lines += 1
-            if lines == number:
-                sys.settrace(None)
-                raise Interrupt
-        return trace
-
-    before = sys.gettrace()
-    sys.settrace(trace)
-    try:
-        call()
-    except Interrupt:
-        return True
-    finally:
-        sys.settrace(before)
-        assert not GUARD.lock._is_owned()
-    return False
+# Python looks for interrupts after calls and in loops: none comes before these lines.
+NEVER = (*LOCKED, "try:", "tensor._contents, contents.lent =", "loans.append(")
 
 
 def test_an_interrupt_at_any_line(spmv):
@@ -346,7 +313,7 @@ def test_an_interrupt_at_any_line(spmv):
     try:
         for number in itertools.count(1):
             assert repeated(kernel, y, A, x) is not None
-            stopped = interrupted(lambda: kernel(y, A, x), number)
+            stopped = interrupted(module, lambda: kernel(y, A, x), number, NEVER)
             assert not TAKEN
             assert y._contents is None or not y._contents.lent
             if not stopped:
@@ -382,7 +349,7 @@ def test_an_interrupt_where_the_kernel_has_moved_its_result(spmv, monkeypatch):
     for number in itertools.count(1):
         remembered = repeated(kernel, y, A, x)
         remembered.call = moving(remembered, gone)
-        if not interrupted(lambda: kernel(y, A, x), number):
+        if not interrupted(module, lambda: kernel(y, A, x), number, NEVER):
             break
         assert not TAKEN
         kernel(y, A, x)

@@ -5,50 +5,30 @@ from __future__ import annotations
 from threading import get_ident
 
 import numpy as np
+import pytest
 
 import linnet as ln
 from linnet.runtime import repeat
 from linnet.runtime.call import Entry
 
 
-def test_results_that_other_threads_have_taken_before_and_after(monkeypatch):
-    """They are the same as before, but nobody knows where."""
-
+@pytest.fixture
+def doubled():
     @ln.kernel
     def doubled(y, x):
         y[...] = 0
         for i in ...:
             y[i] = 2 * x[i]
 
-    y, x = ln.empty_tensor(ln.Dense(ln.Element(0.0))), ln.asarray(np.arange(4.0))
-    run = Entry.run
-
-    def taken(self, *args):
-        done = run(self, *args)
-        y._contents = None
-        return done
-
-    with monkeypatch.context() as patch:
-        patch.setattr(Entry, "run", taken)
-        for _ in range(4):
-            doubled(y, x)
-    assert doubled._repeats.latest is None
-    doubled(y, x)
-    np.testing.assert_array_equal(y.to_numpy(), 2 * np.arange(4.0))
+    return doubled
 
 
-def test_results_that_other_threads_have_made_before_and_after(monkeypatch):
-    """What a kernel writes does not fit there, though it has the same dimensions."""
-
-    @ln.kernel
-    def doubled(y, x):
-        y[...] = 0
-        for i in ...:
-            y[i] = 2 * x[i]
-
+@pytest.mark.parametrize("there", ["nothing", "others"])
+def test_results_that_other_threads_have_before_and_after(monkeypatch, doubled, there):
+    """Taken: nobody knows where; or made anew, of the same dimensions, where ours does not fit."""
     y, x = ln.empty_tensor(ln.Dense(ln.Element())), ln.asarray(np.arange(4.0))
     doubled(y, ln.asarray(np.arange(4, dtype=np.float32)))
-    run, others = Entry.run, y._contents
+    run, others = Entry.run, y._contents if there == "others" else None
 
     def replaced(self, *args):
         y._contents = None
@@ -65,15 +45,8 @@ def test_results_that_other_threads_have_made_before_and_after(monkeypatch):
     np.testing.assert_array_equal(y.to_numpy(), 2 * np.arange(4.0))
 
 
-def test_a_result_that_is_seen_while_a_call_begins(monkeypatch):
+def test_a_result_that_is_seen_while_a_call_begins(monkeypatch, doubled):
     """A signal's handler comes after any call of a function, and what it sees stays as it is."""
-
-    @ln.kernel
-    def doubled(y, x):
-        y[...] = 0
-        for i in ...:
-            y[i] = 2 * x[i]
-
     given, seen = np.arange(4.0), []
     y, x = ln.empty_tensor(ln.Dense(ln.Element(0.0))), ln.asarray(given)
     for _ in range(4):
