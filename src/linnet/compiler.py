@@ -21,6 +21,7 @@ from linnet.imp.count_anyway import count_anyway
 from linnet.imp.either import either
 from linnet.imp.end_fibers import end_fibers
 from linnet.imp.fewer_tests import fewer_tests
+from linnet.imp.foresee import foresee
 from linnet.imp.full_strips import full_strips
 from linnet.imp.fuse_ranges import fuse_ranges
 from linnet.imp.hoist import hoist
@@ -170,6 +171,7 @@ def improve(kernel: imp.Kernel, known: Known, counters: frozenset[str]) -> imp.K
     better = compute_ahead(fewer_tests(better), is_vectorized)
     better = two_sums(scatter_ahead(rows_ahead(ask_ahead(better), known), known))
     better = several_places(skip_ahead(single_rows(better, known)), gathers)
+    better = foresee(better)
     return kernel if better is kernel else simplify_code(better)
 
 

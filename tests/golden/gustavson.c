@@ -38,8 +38,8 @@ i64 gustavson(i64 *restrict args) {
       prefetch(B_val, soon);
       i64 k = A_idx[A_q];
       double A_k = A_val[A_q];
-      if (grow(C_idx, args + 5, C_n + ((i64)B_ptr[k + 1] - B_ptr[k]))) return OUT_OF_MEMORY;
-      if (grow(C_val, args + 8, C_n + ((i64)B_ptr[k + 1] - B_ptr[k]))) return OUT_OF_MEMORY;
+      if (grow_for(C_idx, args + 5, C_n + ((i64)B_ptr[k + 1] - B_ptr[k]), i + 1, n_i)) return OUT_OF_MEMORY;
+      if (grow_for(C_val, args + 8, C_n + ((i64)B_ptr[k + 1] - B_ptr[k]), i + 1, n_i)) return OUT_OF_MEMORY;
       i64 shift = C_n - B_ptr[k];
       for (i64 B_q = B_ptr[k]; B_q < B_ptr[k + 1]; B_q++) {  // j in B[k, j]
         i64 j = B_idx[B_q];
@@ -69,8 +69,8 @@ i64 gustavson(i64 *restrict args) {
         }
       }
       order_b_i32_i64(w_tbl, n_j, w_idx, w_n, w_key, 0);
-      if (grow(C_idx, args + 5, C_n + w_n)) return OUT_OF_MEMORY;
-      if (grow(C_val, args + 8, C_n + w_n)) return OUT_OF_MEMORY;
+      if (grow_for(C_idx, args + 5, C_n + w_n, i + 1, n_i)) return OUT_OF_MEMORY;
+      if (grow_for(C_val, args + 8, C_n + w_n, i + 1, n_i)) return OUT_OF_MEMORY;
       for (i64 w_q = 0; w_q < w_n; w_q++) {  // j_2 in w[j]
         i64 j_2 = w_idx[w_q];
         C_val[C_n] = w_val[w_idx[w_q]];

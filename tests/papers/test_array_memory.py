@@ -48,9 +48,10 @@ def test_memory_is_that_of_operands_and_the_result(name, counted):
 
 
 @pytest.mark.parametrize("name", GROWN)
-def test_results_that_grow_take_twice_their_memory_at_most(name, counted):
+def test_results_that_grow_take_less_than_twice_their_memory(name, counted):
+    """What is there and what it is copied to; rows that are done tell how much there will be."""
     most, result, _ = counted[name]
-    assert result <= most <= 2 * result + ROWS
+    assert result <= most <= 1.7 * result + ROWS
 
 
 def test_the_chain_takes_no_array_of_the_size_of_its_operand(counted):

@@ -185,7 +185,10 @@ def _on_buffers(p: Printer, stmt: OnBuffers, depth: int) -> None:
 def _grow(p: Printer, stmt: imp.Grow, depth: int) -> None:
     s, slot = p.scope, p.facts.slots[stmt.buffer.name]
     s.needs.grow = True
-    test = f"grow({s.names[stmt.buffer.name]}, args + {slot}, {plain(s, stmt.count)})"
+    given = [s.names[stmt.buffer.name], f"args + {slot}", plain(s, stmt.count)]
+    if (stmt.done, stmt.whole) != (imp.ONE, imp.TWO):
+        given += [plain(s, stmt.done), plain(s, stmt.whole)]
+    test = f"grow{'_for' if len(given) > 3 else ''}({', '.join(given)})"
     p.line(depth, f"if ({test}) return OUT_OF_MEMORY;")
 
 

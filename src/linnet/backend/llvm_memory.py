@@ -13,9 +13,11 @@ from linnet.backend.survey import Survey
 
 OnMemory: TypeAlias = imp.Grow | imp.SetLength | imp.Swap | imp.Fill | imp.Prefetch
 
-# The new address of a buffer, or null. Twice the capacity is asked for, then what is needed.
+# The new address of a buffer, or null. What is asked for is what `count` elements after some of all
+# steps of a loop let expect, and a few more: a quarter more than it had at least, twice as many at
+# most. Then what is needed.
 _GROW = """
-define internal ptr @memory.grow(ptr %slot, i64 %count, i64 %size) #3 {
+define internal ptr @memory.grow(ptr %slot, i64 %count, i64 %size, i64 %steps, i64 %of) #3 {
 begin:
   %cap.at = getelementptr inbounds i64, ptr %slot, i64 1
   %cap = load i64, ptr %cap.at, align 8
@@ -25,7 +27,20 @@ begin:
 ask:
   %old = load ptr, ptr %slot, align 8
   %double = shl i64 %cap, 1
-  %more = call i64 @llvm.smax.i64(i64 %double, i64 %count)
+  %quarter = lshr i64 %cap, 2
+  %least = add i64 %cap, %quarter
+  %count.f = sitofp i64 %count to double
+  %steps.f = sitofp i64 %steps to double
+  %of.f = sitofp i64 %of to double
+  %double.f = sitofp i64 %double to double
+  %times = fdiv double %of.f, %steps.f
+  %all = fmul double %count.f, %times
+  %expected = fmul double %all, 1.031250e+00
+  %is.less = fcmp olt double %expected, %double.f
+  %rounded = fptosi double %expected to i64
+  %likely = select i1 %is.less, i64 %rounded, i64 %double
+  %wanted = call i64 @llvm.smax.i64(i64 %likely, i64 %least)
+  %more = call i64 @llvm.smax.i64(i64 %wanted, i64 %count)
   %some = call i64 @llvm.smax.i64(i64 %more, i64 16)
   %wish = call i64 @llvm.umin.i64(i64 %some, i64 %most)
   %had = mul i64 %cap, %size
@@ -139,8 +154,8 @@ def growable(w: Writer, buffer: imp.Buffer, at: str, slot: int) -> str:
 def on_memory(w: Writer, stmt: OnMemory, facts: Survey) -> None:
     """Write a statement about a buffer as a whole, or a part of it."""
     match stmt:
-        case imp.Grow(buffer, count):
-            _grow(w, buffer, integer(w, count), facts)
+        case imp.Grow():
+            _grow(w, stmt, facts)
         case imp.SetLength(buffer, count):
             slot = facts.slots[buffer.name] + 2
             at = w.emit(f"getelementptr inbounds i64, ptr %args, i64 {slot}")
@@ -155,8 +170,9 @@ def on_memory(w: Writer, stmt: OnMemory, facts: Survey) -> None:
             assert_never(stmt)
 
 
-def _grow(w: Writer, buffer: imp.Buffer, count: str, facts: Survey) -> None:
+def _grow(w: Writer, stmt: imp.Grow, facts: Survey) -> None:
     """Compare with the capacity here; enlarge out of line, straight into the argument block."""
+    buffer, count = stmt.buffer, integer(w, stmt.count)
     slot = facts.slots[buffer.name]
     short, done, fits = (w.label(h) for h in ("short", "grown", "fits"))
     capacity = slot_value(w, slot + 1, "i64", facts.block_note)
@@ -164,7 +180,8 @@ def _grow(w: Writer, buffer: imp.Buffer, count: str, facts: Survey) -> None:
     w.start(short)
     at = w.emit(f"getelementptr inbounds i64, ptr %args, i64 {slot}")
     size = BYTES[TYPES[buffer.dtype]] * (2 if buffer.dtype in PARTS else 1)
-    moved = w.emit(f"call ptr @memory.grow(ptr {at}, i64 {count}, i64 {size})")
+    steps = f"i64 {integer(w, stmt.done)}, i64 {integer(w, stmt.whole)}"
+    moved = w.emit(f"call ptr @memory.grow(ptr {at}, i64 {count}, i64 {size}, {steps})")
     w.branch(w.emit(f"icmp eq ptr {moved}, null"), _FAILED, done)
     w.start(done)
     w.do(f"store ptr {moved}, ptr {_buffer_slot(buffer, slot)}")

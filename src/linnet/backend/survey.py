@@ -104,10 +104,11 @@ def _on_buffers(stmt: OnBuffers, s: Survey) -> None:
             s.buffers.add(buffer.name)
             for e in (start, stop, value):
                 _expr(e, s)
-        case imp.Grow(buffer, count):
+        case imp.Grow(buffer, count, done, whole):
             s.grown.add(buffer.name)
             s.buffers.add(buffer.name)
-            _expr(count, s)
+            for e in (count, done, whole):
+                _expr(e, s)
         case imp.Prefetch(buffer, index):
             s.buffers.add(buffer.name)
             _expr(index, s)

@@ -153,6 +153,9 @@ def _memory(
             _integer(s, count, stmt)
             if not buffer.growable or not s.growing:
                 _refuse(f"the buffer {buffer.name} cannot be grown here", stmt)
+            if isinstance(stmt, imp.Grow):
+                _integer(s, stmt.done, stmt)
+                _integer(s, stmt.whole, stmt)
         case imp.Prefetch(_, index):
             _integer(s, index, stmt)
 

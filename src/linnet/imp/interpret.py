@@ -112,7 +112,7 @@ def _statement(f: _Frame, stmt: imp.Stmt) -> None:
             _block(f, stmt)
         case imp.Fill():
             _fill(f, stmt)
-        case imp.Grow(buffer, count):
+        case imp.Grow(buffer, count):  # as much as is asked for
             _grow(f, buffer, _int(f, count))
         case imp.SetLength(buffer, count):
             f.lengths[buffer.name] = length = _int(f, count)

@@ -7,7 +7,7 @@
           | Store(buffer, index, value) | Fill(buffer, start, stop, value)
           | For(var, start, stop, body) | While(cond, body) | If(cond, then, orelse)
           | Block(stmts) | Break() | Return(value) | Do(call) | Comment(text)
-          | Grow(buffer, count) | SetLength(buffer, count) | Swap(a, b)
+          | Grow(buffer, count, done, whole) | SetLength(buffer, count) | Swap(a, b)
           | Spawn(task, call) | Join(task, lent) | Prefetch(buffer, index)
 
 Expressions are pure values: reading one twice is the same as reading it once. Types are dtype
@@ -22,7 +22,7 @@ from __future__ import annotations
 from dataclasses import field
 from typing import TypeAlias
 
-from linnet.imp.values import Address, Buffer, Call, Expr, Var
+from linnet.imp.values import ONE, TWO, Address, Buffer, Call, Expr, Var
 from linnet.records import dataclass
 
 
@@ -130,10 +130,16 @@ class Comment:
 
 @dataclass(frozen=True, slots=True)
 class Grow:
-    """Make room for `count` elements, keeping what is there; else return OUT_OF_MEMORY."""
+    """Make room for `count` elements, keeping what is there; else return OUT_OF_MEMORY.
+
+    They may be what is appended in `done` steps of a `whole` loop. How much room is made for the
+    next ones depends on that; nobody computes it while there is room.
+    """
 
     buffer: Buffer
     count: Expr
+    done: Expr = ONE
+    whole: Expr = TWO
 
 
 @dataclass(frozen=True, slots=True)

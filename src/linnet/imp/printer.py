@@ -79,8 +79,10 @@ def _statement(stmt: imp.Stmt) -> Iterator[str]:
             yield _expr(call)
         case imp.Comment(text):
             yield f"# {text}"
-        case imp.Grow(buffer, count):
+        case imp.Grow(buffer, count, imp.ONE, imp.TWO):
             yield f"grow({buffer.name}, {_expr(count)})"
+        case imp.Grow(buffer, count, done, whole):
+            yield f"grow({buffer.name}, {_expr(count)}, {_expr(done)} of {_expr(whole)})"
         case imp.SetLength(buffer, count):
             yield f"length({buffer.name}, {_expr(count)})"
         case imp.Swap(a, b):

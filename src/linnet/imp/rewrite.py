@@ -41,7 +41,7 @@ _CHILDREN: dict[type, tuple[str, ...]] = {
     imp.Return: ("value",),
     imp.Do: ("call",),
     imp.Comment: (),
-    imp.Grow: ("count",),
+    imp.Grow: ("count", "done", "whole"),
     imp.SetLength: ("count",),
     imp.Swap: (),
     imp.Spawn: ("call",),

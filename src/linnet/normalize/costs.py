@@ -20,12 +20,13 @@ from linnet.records import dataclass
 FAR = 1 << 28  # bytes of a dense workspace that is never too large,
 _AMPLE = 3  # and how many times the result's it may have otherwise
 _LINE, _PAGE = 64, 4096  # bytes that come together: from memory, and from the system
-_CROWDED = 10  # elements per place from which on places are sorted and not looked for
+_CROWDED = 4  # elements per place from which on places are sorted and not looked for
 
 _BEGIN = 16.0  # for a dense workspace with few updates
 _BEGIN_LIST, _BEGIN_NUMBERS = 24.0, 175.0  # for one that is listed, of one dimension and of several
 _UPDATE = 2.0  # for each update
 _SORTING = ((4, 0.5), (16, 1.5), (64, 8.5), (256, 13.0))  # by comparison, for each of so many
+_FEW_FLAGS, _BY_BITS = 16, 4.5  # where more flags are listed, by bits
 _BY_DIGITS, _DIGIT, _BITS = 64, 3.0, 11  # where there are more, by digits of so many bits,
 _BEGIN_DIGITS = 100.0  # of which each has a table to be cleared and added up
 _NUMBER = 1.6  # for a number that is made of coordinates, and taken apart again
@@ -145,7 +146,8 @@ class Costs:
         if group.places * _CROWDED > self.elements:
             sorting = _FLAG * self.elements + _SET * group.places
         else:
-            sorting = group.places * _between(_SORTING, group.places)
+            few = group.places <= _FEW_FLAGS
+            sorting = group.places * (_between(_SORTING, group.places) if few else _BY_BITS)
         if len(self.dims) > 1:
             sorting += group.places * _NUMBER
         left = self.at_hand.beside(self.operands)

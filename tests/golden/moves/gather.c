@@ -25,8 +25,8 @@ i64 gather(i64 *restrict args) {
     i64 at = P_val[i0];
     if (at < 0 || at >= A_n0) return OUT_OF_BOUNDS;
     i64 visits_2 = (i64)A_ptr[at + 1] - A_ptr[at];
-    if (grow(C_idx, args + 5, C_n + visits_2)) return OUT_OF_MEMORY;
-    if (grow(C_val, args + 8, C_n + visits_2)) return OUT_OF_MEMORY;
+    if (grow_for(C_idx, args + 5, C_n + visits_2, i0 + 1, n_i0)) return OUT_OF_MEMORY;
+    if (grow_for(C_val, args + 8, C_n + visits_2, i0 + 1, n_i0)) return OUT_OF_MEMORY;
     for (i64 A_q = A_ptr[at]; A_q < A_ptr[at + 1]; A_q++) {  // i1 in A
       i64 i1 = A_idx[A_q];
       C_val[C_n] = A_val[A_q];

@@ -21,8 +21,8 @@ i64 reshape(i64 *restrict args) {
       while (C_f <= at) {
         C_ptr[C_f++] = C_n;
       }
-      if (grow(C_idx, args + 5, C_n + 1)) return OUT_OF_MEMORY;
-      if (grow(C_val, args + 8, C_n + 1)) return OUT_OF_MEMORY;
+      if (grow_for(C_idx, args + 5, C_n + 1, i0 + 1, n_i0)) return OUT_OF_MEMORY;
+      if (grow_for(C_val, args + 8, C_n + 1, i0 + 1, n_i0)) return OUT_OF_MEMORY;
       C_val[C_n] = A_val[A_q];
       C_idx[C_n++] = at_2;
     }

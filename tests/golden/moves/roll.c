@@ -18,8 +18,8 @@ i64 roll(i64 *restrict args) {
       return OUT_OF_BOUNDS;
     i64 A_q_begin = A_ptr[i0], A_q_lo = search_i32(A_idx, A_q_begin, A_ptr[i0 + 1], n_i1_1);
     i64 visits_2 = A_ptr[i0 + 1] - A_q_lo;
-    if (grow(C_idx, args + 5, C_n + visits_2)) return OUT_OF_MEMORY;
-    if (grow(C_val, args + 8, C_n + visits_2)) return OUT_OF_MEMORY;
+    if (grow_for(C_idx, args + 5, C_n + visits_2, i0 + 1, n_i0)) return OUT_OF_MEMORY;
+    if (grow_for(C_val, args + 8, C_n + visits_2, i0 + 1, n_i0)) return OUT_OF_MEMORY;
     for (i64 A_q = A_q_lo; A_q < A_ptr[i0 + 1]; A_q++) {  // i1 in A
       i64 i1 = A_idx[A_q];
       C_val[C_n] = A_val[A_q];
@@ -29,8 +29,8 @@ i64 roll(i64 *restrict args) {
       return OUT_OF_BOUNDS | 1 << 8;
     i64 A_q_2_lo = A_ptr[i0], A_q_2_hi = search_i32(A_idx, A_q_2_lo, A_ptr[i0 + 1], n_i1_1);
     i64 visits_4 = A_q_2_hi - A_q_2_lo;
-    if (grow(C_idx, args + 5, C_n + visits_4)) return OUT_OF_MEMORY;
-    if (grow(C_val, args + 8, C_n + visits_4)) return OUT_OF_MEMORY;
+    if (grow_for(C_idx, args + 5, C_n + visits_4, i0 + 1, n_i0)) return OUT_OF_MEMORY;
+    if (grow_for(C_val, args + 8, C_n + visits_4, i0 + 1, n_i0)) return OUT_OF_MEMORY;
     for (i64 A_q_2 = A_q_2_lo; A_q_2 < A_q_2_hi; A_q_2++) {  // i1_1 in A
       i64 i1_1 = A_idx[A_q_2];
       C_val[C_n] = A_val[A_q_2];

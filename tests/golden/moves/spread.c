@@ -20,8 +20,8 @@ i64 spread(i64 *restrict args) {
       if (q_start < q_end && (q_start < 0 || q_end > size_n2))
         return OUT_OF_BOUNDS;
       i64 visits_2 = max(q_end - q_start, 0);
-      if (grow(C_idx, args + 5, C_n + visits_2)) return OUT_OF_MEMORY;
-      if (grow(C_val, args + 8, C_n + visits_2)) return OUT_OF_MEMORY;
+      if (grow_for(C_idx, args + 5, C_n + visits_2, i0 + 1, n_i0)) return OUT_OF_MEMORY;
+      if (grow_for(C_val, args + 8, C_n + visits_2, i0 + 1, n_i0)) return OUT_OF_MEMORY;
       for (i64 q = q_start; q < q_end; q++) {
         C_val[C_n] = A_i1;
         C_idx[C_n++] = q;

@@ -21,8 +21,8 @@ i64 tile(i64 *restrict args) {
       if (0 < n_i1 && (0 < 0 - shift || n_i1 > size_n2 - shift))
         return OUT_OF_BOUNDS;
       i64 visits_2 = (i64)A_ptr[i0 + 1] - A_ptr[i0];
-      if (grow(C_idx, args + 5, C_n + visits_2)) return OUT_OF_MEMORY;
-      if (grow(C_val, args + 8, C_n + visits_2)) return OUT_OF_MEMORY;
+      if (grow_for(C_idx, args + 5, C_n + visits_2, i0 + 1, n_i0)) return OUT_OF_MEMORY;
+      if (grow_for(C_val, args + 8, C_n + visits_2, i0 + 1, n_i0)) return OUT_OF_MEMORY;
       for (i64 A_q = A_ptr[i0]; A_q < A_ptr[i0 + 1]; A_q++) {  // i1 in A
         i64 i1 = A_idx[A_q];
         C_val[C_n] = A_val[A_q];

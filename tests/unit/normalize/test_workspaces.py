@@ -123,13 +123,13 @@ AT_HAND = Caches(1 << 20, 1 << 25)
         (ROW, 1000, 5000, DENSE),  # at hand
         (ROW, 30_000, 120_000, DENSE),
         (ROW, 5000, 300_000, DENSE),  # most places are used
-        (ROW, 30_000, 900_000, COORD),  # 900 updates of 30000 places are sorted by digits
-        (ROW, 10_000, 300_000, COORD),  # so are these, of which places would be sorted anyway
-        (ROW, 10_000, 100_000, DENSE),  # but a hundred are too few for that
+        (ROW, 30_000, 900_000, DENSE),  # 900 places of 30000 are sorted by bits
+        (ROW, 10_000, 300_000, DENSE),
+        (ROW, 10_000, 100_000, DENSE),
         (ROW, 1_000_000, 2_000_000, COORD),  # four updates at a time, far away
         (ROW, 10**7, 10**8, COORD),  # a hundred updates of ten million places
         (ROW, 300_000, 1_200_000, COORD),  # sixteen updates of more than the cache holds
-        (ROW, 60_000, 600_000, COORD),  # a hundred that wait for a part of it
+        (ROW, 60_000, 600_000, DENSE),  # a hundred that wait for a part of it
         (ROW, 10**8, 10**9, COORD),  # never so large, for the sake of speed
         (ALL, 100, 5000, DENSE),  # all places are used
         (ALL, 10**4, 10**4, COORD),  # ten thousand updates
@@ -173,7 +173,8 @@ INSIDE = replace(ALL, outer=("k",), around=ROWS)
 @pytest.mark.parametrize(
     ("dims", "updates", "places", "kind"),
     [
-        ((100, 64), 1130, 1040, COORD),  # a sixth of the flags is set
+        ((100, 64), 1130, 1040, DENSE),  # a sixth of the flags is set
+        ((100, 16), 280, 270, COORD),  # fewer, of as many fibers
         ((30, 30), 260, 230, DENSE),  # a quarter, of fewer fibers
         ((1440, 3), 720, 700, COORD),  # as many, of far more fibers
         ((27, 55), 57_000, 1485, DENSE),  # all of them, again and again
