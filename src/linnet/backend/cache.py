@@ -21,14 +21,16 @@ from linnet.options import Options, default_cache_dir
 from linnet.records import NamedTuple
 
 _MAGIC = b"linnet1\n"
-_SUFFIX, _UNFINISHED = ".kernel", ".part"
+_SUFFIX, _UNFINISHED = _OURS = ".kernel", ".part"
 _DAY = 86400.0
 _FEW = 16  # one store in so many looks whether there is too much in the folder
+_SHARE = 16  # and what this part of the room that is left takes, a process stores without looking
 # not through links; not waiting for who writes to a pipe; not in text mode, where there is one
 _READ_FLAGS = os.O_RDONLY
 for _flag in ("O_NOFOLLOW", "O_NONBLOCK", "O_CLOEXEC", "O_BINARY"):
     _READ_FLAGS |= getattr(os, _flag, 0)
 _warned: set[str] = set()
+_room: dict[Cache, int] = {}  # how many bytes this process stores before it looks again
 
 
 class Info(NamedTuple):
@@ -126,36 +128,49 @@ class Cache(NamedTuple):
     def _path(self, key: str) -> Path:
         return self.directory / (_digest(key).hex() + _SUFFIX)
 
-    def _files(self, suffix: str = _SUFFIX) -> list[tuple[float, int, str]]:
+    def _files(self) -> list[tuple[float, int, str]]:
         """Time, size and path of the entries, oldest first."""
+        return [file for file in self._all_files() if file[2].endswith(_SUFFIX)]
+
+    def _all_files(self) -> list[tuple[float, int, str]]:
+        """The same with what is not finished."""
         found = []
         with contextlib.suppress(OSError), os.scandir(self.directory) as entries:
             for entry in entries:
-                with contextlib.suppress(OSError):
-                    if entry.name.endswith(suffix) and entry.is_file(follow_symlinks=False):
+                try:
+                    if entry.name.endswith(_OURS) and entry.is_file(follow_symlinks=False):
                         status = entry.stat(follow_symlinks=False)
                         found.append((status.st_mtime, status.st_size, entry.path))
+                except OSError:  # another process has removed it
+                    pass
         return sorted(found)
 
     def _looks_around(self, key: str, size: int) -> bool:
         """Whether this store is one of the few, chosen by their keys, that look at all entries.
 
-        So the limit is exceeded by few entries, however many processes store how little each.
+        So the limit is exceeded by few entries, however many processes store how little each. A
+        process that has looked, and found room for many, looks again when it has used its share.
         """
-        return size * _FEW >= self.limit or _digest(key)[0] % _FEW == 0
+        if size * _FEW >= self.limit:
+            return True
+        room = _room[self] = _room.get(self, 0) - size
+        return room <= 0 and _digest(key)[0] % _FEW == 0
 
     def _evict(self) -> None:
-        """Remove the oldest entries beyond the limit, and what interrupted writers left."""
-        files = self._files()
-        excess = sum(size for _, size, _ in files) - self.limit
-        abandoned = [f for f in self._files(_UNFINISHED) if time.time() - f[0] > _DAY]
-        for _, size, path in abandoned + files:
-            old = path.endswith(_UNFINISHED)
-            if not old and excess <= 0:
-                return
-            with contextlib.suppress(OSError):
-                Path(path).unlink()
-            excess -= 0 if old else size
+        """Remove the oldest entries beyond the limit, and what interrupted writers left.
+
+        What is removed is an eighth at least: to find out which are the oldest takes long.
+        """
+        files, long_ago = self._all_files(), time.time() - _DAY
+        held = sum(size for _, size, path in files if path.endswith(_SUFFIX))
+        enough = self.limit if held <= self.limit else self.limit - self.limit // 8
+        for when, size, path in files:
+            kept = path.endswith(_SUFFIX)
+            if held > enough if kept else when < long_ago:
+                with contextlib.suppress(OSError):
+                    Path(path).unlink()
+                held -= size if kept else 0
+        _room[self] = (self.limit - held) // _SHARE
 
 
 def _asked_for(name: str) -> Path:

@@ -235,3 +235,17 @@ def test_the_limit_is_kept_by_small_entries(tmp_path):
         cache.store(f"key {k}", b"x" * 960)
     assert cache.info().bytes <= 2 * cache.limit
     assert cache.load("key 399") == b"x" * 960
+
+
+def test_a_process_that_has_looked_stores_its_share_before_it_looks_again(tmp_path, monkeypatch):
+    """Else a folder of many entries would be read all the time, and with every entry longer."""
+    cache = Cache.open(Options(cache_dir=str(tmp_path / "c"), cache_limit=1_000_000))
+    looks, scandir = [], os.scandir
+    monkeypatch.setattr(os, "scandir", lambda path: looks.append(path) or scandir(path))
+    for k in range(600):
+        cache.store(f"key {k}", b"x" * 60)
+    assert 1 <= looks.count(cache.directory) <= 3
+    for k in range(2000):  # and all the oftener, the less room is left
+        cache.store(f"more {k}", b"x" * 600)
+    assert looks.count(cache.directory) >= 20
+    assert cache.info().bytes <= 1_100_000
