@@ -24,9 +24,11 @@ from linnet.imp.fewer_tests import fewer_tests
 from linnet.imp.foresee import foresee
 from linnet.imp.full_strips import full_strips
 from linnet.imp.fuse_ranges import fuse_ranges
+from linnet.imp.hand_over import hand_over
 from linnet.imp.hoist import hoist
 from linnet.imp.hold_rows import hold_rows
 from linnet.imp.jam import jam
+from linnet.imp.keep_room import keep_room
 from linnet.imp.own_sums import own_sums
 from linnet.imp.raise_flags import raise_flags
 from linnet.imp.reserve_ahead import reserve_ahead
@@ -163,9 +165,9 @@ def bind(program: loops.Program, formats: Formats, arrays: Arrays) -> dict[str, 
 
 def improve(kernel: imp.Kernel, known: Known, counters: frozenset[str]) -> imp.Kernel:
     """Rearrange simplified code as an expert would."""
-    better = end_fibers(sums_ahead(hoist(raise_flags(kernel))), known)
+    better = end_fibers(sums_ahead(hoist(raise_flags(hand_over(kernel)))), known)
     better = append_at_once(reserve_ahead(fuse_ranges(better, known), known), known)
-    better = either(count_anyway(append_anyway(better, known)))
+    better = either(count_anyway(keep_room(append_anyway(better, known))))
     better = own_sums(jam(hold_rows(walk_together(better))))
     better = strips(full_strips(whole_tiles(better), known), counters)
     better = compute_ahead(fewer_tests(better), is_vectorized)

@@ -24,7 +24,7 @@ from linnet.formats.looplets import (
     Thunk,
     piece_of,
 )
-from linnet.imp.rewrite import substitute
+from linnet.imp.rewrite import statements, substitute
 from linnet.imp.rewrite import walk as nodes
 from linnet.lower.cases import cases
 from linnet.lower.context import Context, Cursor
@@ -190,8 +190,10 @@ def meet_chunks(
 
         def meet() -> None:
             ctx.b.emit(*(stmt for p in pieces.values() if p not in late for stmt in p.preamble))
-            _lower_shared(ctx, both, walks, pieces)
-            ctx.b.emit(imp.Assign(start, stop), *_pass(ctx, walks, pieces, stop))
+            shared = ctx.collect(lambda: _lower_shared(ctx, both, walks, pieces))
+            moves = imp.Block((imp.Assign(start, stop), *_pass(ctx, walks, pieces, stop)))
+            in_order = (shared, moves) if _comes_first(shared, moves) else (moves, shared)
+            ctx.b.emit(*(stmt for block in in_order for stmt in block.stmts))
 
         moves = (_seek_all if seeking else _step_all)(walks, first)
         missed = imp.Block((imp.Assign(start, first), *moves))
@@ -199,6 +201,15 @@ def meet_chunks(
 
     what = note(r.index, [w.cursor for w in walks])
     ctx.b.emit(imp.While(_all_last(r, walks, start, beyond), ctx.collect(lower), what))
+
+
+def _comes_first(shared: imp.Block, moves: imp.Block) -> bool:
+    """Whether what is done where chunks meet has to be done before the walks move on.
+
+    Elsewhere they move on first: then no more than two bounds have to be kept while it is done.
+    """
+    moved = {stmt.var for stmt in statements(moves) if isinstance(stmt, imp.Let | imp.Assign)}
+    return any(isinstance(n, imp.Break) or n in moved for n in nodes(shared))
 
 
 def _lower_shared(ctx: Context, r: Region, walks: list[Walk], pieces: dict[Cursor, Piece]) -> None:

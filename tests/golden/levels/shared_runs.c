@@ -19,14 +19,6 @@ i64 shared(i64 *restrict args) {
     i64 x_i = x_right[x_q], y_i = y_right[y_q], i_first = max(x_left[x_q], y_left[y_q]);
     i64 i_next = min(x_i, y_i);
     if (i_first < i_next) {
-      if (z_at == i_first) z_right[z_n - 1] = i_next;
-      else {
-        z_left[z_n] = i_first;
-        z_right[z_n++] = i_next;
-        if (grow(z_left, args + 4, z_n + 1)) return OUT_OF_MEMORY;
-        if (grow(z_right, args + 7, z_n + 1)) return OUT_OF_MEMORY;
-      }
-      z_at = i_next;
       i64 far = max(x_i, y_i);
       if ((x_q + 1 >= x_q_end || x_left[x_q + 1] >= far) && (y_q + 1 >= y_q_end || y_left[y_q + 1] >= far)) {
         x_q++;
@@ -35,6 +27,14 @@ i64 shared(i64 *restrict args) {
         x_q += x_i <= i_next;
         y_q += y_i <= i_next;
       }
+      if (z_at == i_first) z_right[z_n - 1] = i_next;
+      else {
+        z_left[z_n] = i_first;
+        z_right[z_n++] = i_next;
+        if (grow(z_left, args + 4, z_n + 1)) return OUT_OF_MEMORY;
+        if (grow(z_right, args + 7, z_n + 1)) return OUT_OF_MEMORY;
+      }
+      z_at = i_next;
     } else {
       x_q += x_i <= i_first;
       y_q += y_i <= i_first;
