@@ -90,6 +90,7 @@ class Repeat:
                 _end(pinned, loans)
             except BaseException:  # an interrupt, which hardly comes twice
                 (_end_again if same else _give_up)(loans)
+                _end(pinned, [])
                 brought([tensors[k] for k, _ in self.written])
                 raise
         return not status
@@ -129,22 +130,27 @@ class Repeat:
         brought([tensors[k] for k, _ in self.written])
 
 
-def _end(pinned: Sequence[Contents], loans: Loans) -> None:
-    """Nobody reads or writes any more: what was taken is where it was."""
+def _end(pinned: list[Contents], loans: Loans) -> None:
+    """Nobody reads or writes any more: what was taken is where it was.
+
+    After an interrupt, what is still `pinned` waits for another call of this.
+    """
     with GUARD.lock:
         for tensor, contents in loans:
             contents.lent = False
             tensor._contents = contents
             TAKEN.pop(id(tensor), None)
-        for contents in pinned:
+        while pinned:
+            contents = pinned[-1]
             contents.pins -= 1
+            del pinned[-1]  # nothing comes between these two, as above
 
 
 def _end_again(loans: Loans) -> None:
     """The same after an interrupt: others may have what has been given back."""
     with GUARD.lock:
         mine = [id(t) for t, _ in loans if TAKEN.get(id(t)) == get_ident()]
-        _end((), [(t, c) for t, c in loans if id(t) in mine and t._contents is None])
+        _end([], [(t, c) for t, c in loans if id(t) in mine and t._contents is None])
 
 
 def _give_up(loans: Loans) -> None:

@@ -303,7 +303,10 @@ def test_threads_with_one_result_and_with_their_own(spmv):
 
 
 # Python looks for interrupts after calls and in loops: none comes before these lines.
-NEVER = (*LOCKED, "try:", "tensor._contents, contents.lent =", "loans.append(")
+NEVER = (
+    *LOCKED, "try:", "tensor._contents, contents.lent =", "loans.append(", "pinned.append(",
+    "del pinned",
+)  # fmt: skip
 
 
 def test_an_interrupt_at_any_line(spmv):
@@ -316,6 +319,8 @@ def test_an_interrupt_at_any_line(spmv):
             stopped = interrupted(module, lambda: kernel(y, A, x), number, NEVER)
             assert not TAKEN
             assert y._contents is None or not y._contents.lent
+            assert not A._contents.pins
+            assert not x._contents.pins
             if not stopped:
                 break
             kernel(y, A, x)
@@ -352,6 +357,8 @@ def test_an_interrupt_where_the_kernel_has_moved_its_result(spmv, monkeypatch):
         if not interrupted(module, lambda: kernel(y, A, x), number, NEVER):
             break
         assert not TAKEN
+        assert not A._contents.pins
+        assert not x._contents.pins
         kernel(y, A, x)
         np.testing.assert_array_equal(y.copy().to_numpy(), a @ b)
     assert number > 40
