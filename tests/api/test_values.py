@@ -232,6 +232,36 @@ def test_products_of_stacks(format: str):
     )
 
 
+BOUNDS = [
+    (0.5, 2.5), (None, 2.7), (-200, 300), (np.int64(1), np.int64(2)), (1, 2), (0, np.int16(300)),
+    (np.array([0, 0, 0], np.int16), None), (0, np.array([1, 2, 3], np.uint8)), (True, None),
+    (np.array([0.5, -1, 2]), None), (np.float64(1.1), None), (np.float32(0.1), 3),
+    ([-1, 0, 1], np.uint64(2)),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("bounds", BOUNDS, ids=repr)
+@pytest.mark.parametrize("dtype", ["int8", "uint8", "float32"])
+def test_clip_has_the_dtype_of_numpy_where_numpy_is_asked(dtype: str, bounds: Any):
+    a = np.array([-5, 3, 100]).astype(dtype)
+    x = ln.asarray(a, format=ln.COO(1))
+    right = np.clip(a, *bounds)
+    for found in (np.clip(x, *bounds), x.clip(min=bounds[0], max=bounds[1])):
+        same(found, right)
+
+
+def test_clip_of_the_standard_keeps_the_dtype():
+    x = ln.asarray(np.array([-5, 3, 100], np.int8))
+    same(
+        ln.clip(x, np.int16(-300), np.array([1, 200, 300], np.int16)), np.array([-5, 3, 100], "i1")
+    )
+    same(
+        ln.clip(x, max=ln.asarray(np.array([1, 200, 300], np.uint16))), np.array([-5, 3, 100], "i1")
+    )
+    assert ln.clip(x, 0.0, 2.0).dtype == x.dtype
+    same(ln.clip(ln.asarray(np.array([3], np.uint8)), np.int8(-5), None), np.array([3], np.uint8))
+
+
 def test_clip_where_round():
     x, a = matrix("csr")
     same(ln.clip(x, -1.0, 1.0), np.clip(a, -1, 1))

@@ -39,13 +39,17 @@ def _bound(b: Any, dtype: str) -> Any:
     """A bound in the dtype of the array, where it fits; integers beyond it bound nothing."""
     if b is None:
         return None
+    held = np.dtype(dtype).kind
     if isinstance(b, int | float) and not isinstance(b, bool):
-        if np.dtype(dtype).kind in "iu" and isinstance(b, int):
+        if held in "iu" and isinstance(b, int):
             limits = np.iinfo(dtype)
             return int(np.clip(b, int(limits.min), int(limits.max)))
         return b
     bound = as_tensor(b)
-    if np.dtype(dtype_of(bound)).kind == np.dtype(dtype).kind:
+    if held in "iu" and np.dtype(dtype_of(bound)).kind in "iu" and dtype_of(bound) != dtype:
+        bound = clip(bound, int(np.iinfo(dtype).min), int(np.iinfo(dtype).max))
+        return astype(bound, dtype)
+    if np.dtype(dtype_of(bound)).kind == held:
         return astype(bound, dtype, copy=False)
     return bound
 

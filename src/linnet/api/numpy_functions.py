@@ -104,8 +104,16 @@ def diff(a: Any, n: int = 1, axis: int = -1, prepend: Any = None, append: Any = 
 
 
 def clip(a: Any, a_min: Any = None, a_max: Any = None, *, min: Any = None, max: Any = None) -> Any:
-    """Between two bounds, by either of the names that NumPy has for them."""
-    return of_linnet("clip")(a, a_min if min is None else min, a_max if max is None else max)
+    """Between two bounds, by either of the names that NumPy has for them, in a dtype for all."""
+    given: Any = as_array(a)
+    lower, upper = a_min if min is None else min, a_max if max is None else max
+    bounds = [
+        b if isinstance(b, int | float) else dtype_of(as_array(b))
+        for b in (lower, upper)
+        if b is not None
+    ]
+    meet = np.result_type(dtype_of(given), *bounds)
+    return of_linnet("clip")(astype(given, meet, copy=False), lower, upper)
 
 
 def is_close(

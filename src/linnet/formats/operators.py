@@ -176,7 +176,7 @@ class Operators:
     argmin, argmax = reduction_of("searching.argmin"), reduction_of("searching.argmax")
     nonzero, count_nonzero = method_of("searching.nonzero"), reduction_of("searching.count_nonzero")
     astype, dot = method_of("dtypes.astype"), method_of("products.dot")
-    clip = method_of("elementwise.clip")
+    clip = method_of("numpy_functions.clip")
     squeeze, take = method_of("shapes.squeeze"), method_of("indexing.take")
 
     def reshape(self, *shape: Any, order: str = "C", copy: bool | None = None) -> Tensor:
