@@ -32,7 +32,8 @@ MERGED, UNPACKED = "merged", "unpacked"
 """What becomes of a sparse vector that meets many rows."""
 
 _SOON = 1 << 14  # updates that are merged so fast that it does not matter how often
-_MOSTLY = 0.75  # elements for each update, where all of them accumulate before they are sorted,
+_MOSTLY = 0.75  # elements for each update, where all of them accumulate before they are sorted;
+_OF_MANY = 0.5  # the same of three or more dimensions: with more coordinates they take more memory,
 _MANY_TIMES = 1.5  # and for each component, where millions accumulate again and again
 _ROOMY = 64  # a vector that is unpacked has at most so many elements for each that is looked up
 _HARDLY, _SMALL = 0.1, 1 << 16  # updates that cost nothing; bytes that are good for many more
@@ -122,7 +123,7 @@ def choose(
         return Chosen(choice.usual, "the number of updates is not known")
     if choice.named:
         about = f"about {found.updates:.3g} updates of {found.places:.3g} elements"
-        return Chosen(_listed(found), about)
+        return Chosen(_listed(found, len(sizes)), about)
     if len(sizes) == 1 and found.updates < _HARDLY and costs.space <= _SMALL:
         return Chosen(DENSE, f"hardly an update is expected, and {costs.space} bytes take any")
     return _cheapest(costs, found, counts.get(choice.operand) if choice.operand else None)
@@ -137,7 +138,8 @@ def _cheapest(costs: Costs, found: Sample, stored: int | None) -> Chosen:
     about = f"about {found.updates:.3g} updates in {costs.space} bytes"
     if dense <= listed:
         return Chosen(DENSE, f"{about}, where they are found faster than sorted")
-    return Chosen(_listed(found), f"{about}, where they are sorted faster than found")
+    kind = _listed(found, len(costs.dims))
+    return Chosen(kind, f"{about}, where they are sorted faster than found")
 
 
 def always_dense(choice: Choice | Unpacking, at_hand: Caches | None = None) -> int:
@@ -165,7 +167,7 @@ def _expected(
     return Sample((Group(updates, places, places, max(_steps(choice.around, shapes), 1.0)),))
 
 
-def _listed(found: Sample) -> str:
+def _listed(found: Sample, ndim: int) -> str:
     """The kind of workspace that lists components, with room for as many as come.
 
     Those that come at once need not be merged, and memory that is not written to costs nothing, so
@@ -174,7 +176,8 @@ def _listed(found: Sample) -> str:
     by.
     """
     fits = found.updates <= CAPACITY[MILLIONS]
-    least = _MOSTLY * found.updates if fits else _MANY_TIMES * CAPACITY[MILLIONS]
+    share = _MOSTLY if ndim <= 2 else _OF_MANY
+    least = share * found.updates if fits else _MANY_TIMES * CAPACITY[MILLIONS]
     if found.updates <= _SOON or found.places < least:
         return COORD
     return THOUSANDS if found.updates <= CAPACITY[THOUSANDS] else MILLIONS

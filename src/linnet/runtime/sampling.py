@@ -21,6 +21,7 @@ from linnet.runtime.steps import Ints, Operand, Walk
 _UNEVEN = 16  # times the mean, and so many more: what no fiber has by chance
 _LINE = 64  # bytes that come from memory together
 _NEAR = 4  # places that lie in one of so many parts of all are near each other
+_FAR = 32  # times as many updates as were seen: what meets beyond that is not told by them
 _MET = 32  # steps that update a place at most, as far as neighbours can tell
 _LARGEST = 2**62
 
@@ -128,8 +129,11 @@ def _all(walk: Walk, place: Ints, size: int, rows: int) -> Group:
     """The one workspace that takes all updates."""
     counted = walk.weight > 0
     updates = float(walk.weight.sum()) * walk.every
-    distinct = len(np.unique(place[counted]))
-    places = min(_distinct(int(counted.sum()), distinct, updates), size)
+    taken, distinct = int(counted.sum()), len(np.unique(place[counted]))
+    # Places that are updated more often than others meet first, so that of a few updates far too
+    # few places are expected for thousands of times as many.
+    near = min(updates, float(_FAR * taken))
+    places = min(_distinct(taken, distinct, near) * (updates / max(near, 1.0)), size)
     places *= 1 - _met_before(walk, place)
     reach = _nearby(walk.pair, place, size // max(rows, 1), size)
     return Group(updates, places, places, 1.0, reach)

@@ -188,6 +188,15 @@ def test_kind_of_several_dimensions(dims, updates, places, kind):
     assert choose(INSIDE, shapes, counts, found, AT_HAND).kind == kind
 
 
+@pytest.mark.parametrize(("ndim", "kind"), [(2, COORD), (3, MILLIONS)])
+def test_room_for_all_that_come_is_a_share_of_the_result(ndim, kind):
+    """Elements with more coordinates take more memory: then more updates may wait beside them."""
+    many = replace(ALL, dims=tuple(loops.Literal(n) for n in (10**5, 10**4, 10**3)[:ndim]))
+    found = Sample((Group(10**6, 6 * 10**5, 6 * 10**5),))
+    shapes, counts = {"A": (10**5, 50), "B": (50, 10**4)}, {"A": 10**5, "B": 10**5}
+    assert choose(many, shapes, counts, found, AT_HAND).kind == kind
+
+
 def test_what_is_counted_is_believed():
     """Of a sample, only shares are taken where it is known how many updates there are."""
     (group,) = Sample((Group(1000, 500, 400, 1, 70),)).scaled(4000).groups

@@ -109,6 +109,18 @@ def test_tensors_are_counted():
     assert sum(g.updates * g.weight for g in found.groups) == pytest.approx(expected, rel=0.35)
 
 
+def test_places_that_are_updated_more_often_do_not_stand_for_all():
+    """A few that meet in a thousand updates tell nothing of where a million go."""
+    rng, n, m = np.random.default_rng(6), 1000, 10**6
+    coords = [rng.integers(0, n, 150_000), (m * rng.random(150_000) ** 6).astype(int)]
+    T = ln.tensor(coords, np.ones(150_000), (n, m), format=ln.DCSR, op=ln.maximum)
+    M = ln.asarray(np.where(rng.random((n, 64)) < 0.1, 1.0, 0.0), format=ln.DCSR)
+    _, found = seen("C[j, l] += A[k, j] * B[k, l]", "k, j, l", ln.COO(2), A=T, B=M)
+    (group,) = found.groups
+    expected = (T.to_scipy().T @ M.to_scipy()).nnz
+    assert 0.5 * expected < group.places < 2 * expected
+
+
 def test_long_runs_are_not_written_out():
     """What is stored in a few numbers may stand for more than there is memory for."""
     n = 2**40
