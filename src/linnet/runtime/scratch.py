@@ -18,6 +18,8 @@ from linnet.formats.buffers import GUARD
 from linnet.formats.spare import LEAST, SPARE, TOGETHER, Blocks, C
 from linnet.runtime.handover import Result, release, spare
 
+LITTLE = 1 << 17  # bytes that stay in the argument block of a call that is repeated
+
 Fit = tuple["array[int]", Blocks, int]
 """The end of the argument block of a call that is done, the memory that is in it, and its bytes."""
 
@@ -135,7 +137,7 @@ class Staying(Scratch):
 
     def _keep(self, slots: array[int], blocks: Blocks, nbytes: int) -> bool:
         """What is little stays where it is."""
-        self.stays = nbytes < LEAST
+        self.stays = nbytes < LITTLE
         return self.stays or super()._keep(slots, blocks, nbytes)
 
     def __del__(self, *given: Any) -> None:

@@ -16,9 +16,9 @@ from tests.robustness.interrupts import LOCKED, interrupted
 import linnet as ln
 from linnet.formats.away import TAKEN
 from linnet.formats.buffers import Memory
-from linnet.formats.spare import LEAST, SPARE, C
+from linnet.formats.spare import SPARE, C
 from linnet.runtime import repeat as module
-from linnet.runtime.scratch import Scratch
+from linnet.runtime.scratch import LITTLE, Scratch
 
 VECTOR = ln.Dense(ln.Element(0.0))
 
@@ -186,7 +186,7 @@ def test_sparse_results(x):
     np.testing.assert_array_equal(B.to_numpy(), a * x)
 
 
-@pytest.mark.parametrize("n", [6, LEAST // 4], ids=["small", "large"])
+@pytest.mark.parametrize("n", [6, LITTLE // 4], ids=["small", "large"])
 def test_temporaries(n):
     """Small ones stay in the block; the memory of large ones may be freed between calls."""
     a = matrix(n) if n < 10 else np.eye(1)
