@@ -77,20 +77,24 @@ REASSOCIATE i64 blocks(i64 n, const i32 *restrict ptr, const i32 *restrict end,
 }
 #endif
 
-// Tiles of 8 by 8, eight rows at a time.
-REASSOCIATE i64 tiles(i64 n, const i32 *restrict ptr, const i32 *restrict idx,
-                      const double *restrict val, const double *restrict x, double *restrict y) {
-    for (i64 i = 0; i < n / 8; i++) {
-        double s[8] = {0};
-        for (i64 q = ptr[i]; q < ptr[i + 1]; q++) {
-            const double *a = val + q * 64, *v = x + idx[q] * 8;
-            for (int r = 0; r < 8; r++)
-                for (int c = 0; c < 8; c++) s[r] += a[r * 8 + c] * v[c];
-        }
-        for (int r = 0; r < 8; r++) y[i * 8 + r] = s[r];
+// Square tiles, as many rows at a time as one has.
+#define TILES(name, size)                                                                        \
+    REASSOCIATE i64 name(i64 n, const i32 *restrict ptr, const i32 *restrict idx,                \
+                         const double *restrict val, const double *restrict x,                   \
+                         double *restrict y) {                                                   \
+        for (i64 i = 0; i < n / size; i++) {                                                     \
+            double s[size] = {0};                                                                \
+            for (i64 q = ptr[i]; q < ptr[i + 1]; q++) {                                          \
+                const double *a = val + q * size * size, *v = x + idx[q] * size;                 \
+                for (int r = 0; r < size; r++)                                                   \
+                    for (int c = 0; c < size; c++) s[r] += a[r * size + c] * v[c];               \
+            }                                                                                    \
+            for (int r = 0; r < size; r++) y[i * size + r] = s[r];                               \
+        }                                                                                        \
+        return 0;                                                                                \
     }
-    return 0;
-}
+TILES(tiles_4, 4)
+TILES(tiles_8, 8)
 
 i64 permutation(i64 n, const i32 *restrict idx, const double *restrict x, double *restrict y) {
     for (i64 i = 0; i < n; i++) y[i] = x[idx[i]];

@@ -108,7 +108,7 @@ def c_total(right: np.ndarray, values: np.ndarray) -> Side:
 WAYS = {"linnet": linnet, "scipy": scipy_csr, "csr": linnet_csr}
 BAND = {**WAYS, "c": c("band", "idx1", "ofs1", "val")}
 BLOCK = {**WAYS, "c": c("blocks", "ptr1", "idx1", "ofs1", "val")}
-TILES = {**WAYS, "c": c("tiles", "ptr1", "idx1", "val")}
+TILES = {n: {**WAYS, "c": c(f"tiles_{n}", "ptr1", "idx1", "val")} for n in (4, 8)}
 PERMUTATION = {**WAYS, "c": c("permutation", "idx1")}
 PATTERNS = {**WAYS, "c": c("pattern", "ptr1", "idx1")}
 RUNS = {**WAYS, "c": c("runs", "ptr1", "right1", "val")}
@@ -183,7 +183,8 @@ STRUCTURES = {
     "pattern": (PATTERN, PATTERNS, 1.1),
     "symmetric": (ln.SYMMETRIC, SYMMETRIC, 1.3),
     "two results": (ln.CSR, TWO_RESULTS, 1.3),
-    "tiles": (ln.BSR(8), TILES, 1.5),
+    "tiles of 4": (ln.BSR(4), TILES[4], 1.5),
+    "tiles of 8": (ln.BSR(8), TILES[8], 1.5),
     "dense": (ln.DENSE(2), DENSE, None),
     "runs": (ln.RLE, RUNS, None),
 }
@@ -209,7 +210,7 @@ def matrices(load: data.Load) -> Iterator[tuple[str, str, sp.csr_array]]:
     yield "triangular", "upper", triangle(1024)
     for length in (8, 32, 128):
         yield "blocks", f"of {length}", blocked(4096, length)
-    yield "tiles", "8 by 8", blocked(4096, 8)
+    yield "tiles of 8", "8 by 8", blocked(4096, 8)
     yield "permutation", "reversal", reversal(1_000_000)
     yield "dense", "square", sp.csr_array(1 + np.random.default_rng(0).random((1024, 1024)))
     yield "runs", "of 50", stepped(1000, 50)
@@ -226,3 +227,5 @@ def matrices(load: data.Load) -> Iterator[tuple[str, str, sp.csr_array]]:
             yield "symmetric", name, mirrored(A)
         for name, A in data.real_matrices("steam2", "ldg_diffusion"):
             yield "blocks", name, A
+            if name == "steam2":  # all of it is in tiles
+                yield "tiles of 4", name, A
