@@ -2,11 +2,12 @@
 
 Run as `python -m benchmarks.workspace_memory [names of data]`. A row of the table says how many
 times the bytes of the result are resident at the peak, beyond the operands and the result included,
-in the first call of a process of its own. In brackets, what is left without the accumulation array:
-coordinates and values of as many components as accumulate at most, which a model of the batches
-tells; and what is left without their numbers and the policy's table as well, which WORK §5 counts
-among it. The sorted copy is never taken off. Every block from 64 KB on has pages of its own here,
-so that what has been freed does not count. Linux only: the peak is read from /proc.
+in the first call of a process of its own, whose machine code is in the disk cache. In brackets,
+what is left without the accumulation array: coordinates and values of as many components as
+accumulate at most, which a model of the batches tells; and what is left without their numbers and
+the policy's table as well, which WORK §5 counts among it. The sorted copy is never taken off. Every
+block from 64 KB on has pages of its own here, so that what has been freed does not count. Linux
+only: the peak is read from /proc.
 """
 
 from __future__ import annotations
@@ -117,15 +118,20 @@ def capacity(kernel: ln.Kernel, *operands: ln.Tensor) -> int:
     return int(found[1]) if found else _FIRST
 
 
-def measure(name: str, kind: str) -> tuple[int, int, int]:
-    """Bytes at the peak beyond the operands, of the result, and how many accumulate at most."""
-    ctypes.CDLL(None).prctl(_SMALL_PAGES, 1, 0, 0, 0)  # what is rounded up to 2 MB is not counted
+def called(name: str, kind: str) -> tuple[Pair, ln.Kernel, tuple[ln.Tensor, ln.Tensor]]:
+    """Matrices, and a kernel with operands that it is to be called with."""
     policy = POLICIES.get(kind)
     kernel = ln.insert_workspaces(workspaces.outer, policy) if policy else workspaces.outer
     A, B = DATA[name]()
-    a, b = ln.asarray(A).to(ln.CSC), ln.asarray(B)
+    return (A, B), kernel, (ln.asarray(A).to(ln.CSC), ln.asarray(B))
+
+
+def measure(name: str, kind: str) -> tuple[int, int, int]:
+    """Bytes at the peak beyond the operands, of the result, and how many accumulate at most."""
+    ctypes.CDLL(None).prctl(_SMALL_PAGES, 1, 0, 0, 0)  # what is rounded up to 2 MB is not counted
+    (A, B), kernel, (a, b) = called(name, kind)
+    policy, few = POLICIES.get(kind), A[:50, :50]
     kernel.code(ln.empty_tensor(ln.CSR), a, b)  # the compiler has been there
-    few = A[:50, :50]
     kernel(ln.empty_tensor(ln.CSR), ln.asarray(few).to(ln.CSC), ln.asarray(few))
     extra, result = beyond(lambda: kernel(ln.empty_tensor(ln.CSR), a, b))
     if not policy:
@@ -139,6 +145,7 @@ def row(name: str) -> str:
     cells = [name]
     for kind in ("linnet", *POLICIES):
         command = [sys.executable, "-m", "benchmarks.workspace_memory", name, kind]
+        subprocess.run([*command, "compile"], check=True)  # the compiler takes memory, too
         mapped = os.environ | _MAPPED
         text = subprocess.run(command, stdout=subprocess.PIPE, check=True, env=mapped).stdout
         extra, result, count = (int(word) for word in text.split())
@@ -152,8 +159,12 @@ def row(name: str) -> str:
 
 def main() -> None:
     """Print the table, or what a process has measured."""
-    if len(sys.argv) == 3 and sys.argv[2] in ("linnet", *POLICIES):
-        print(*measure(sys.argv[1], sys.argv[2]))
+    if sys.argv[2:3] and sys.argv[2] in ("linnet", *POLICIES):
+        if sys.argv[3:] == ["compile"]:
+            _, kernel, operands = called(*sys.argv[1:3])
+            kernel(ln.empty_tensor(ln.CSR), *operands)
+        else:
+            print(*measure(*sys.argv[1:3]))
         return
     print("| data | linnet | " + " | ".join(POLICIES) + " |")
     print("| --- |" + " ---: |" * (1 + len(POLICIES)), flush=True)
