@@ -9,6 +9,7 @@ import pytest
 from tests.api.operands import close, matrix
 
 import linnet as ln
+from linnet.errors import ShapeError
 
 KEPT: dict[str, Any] = {
     "sum": (lambda x: x.sum(axis=0), lambda a: a.sum(0)),
@@ -46,3 +47,23 @@ def test_lazy_arrays(name: str):
 def test_a_lazy_array_is_not_assigned_to():
     with pytest.raises(TypeError, match="compute it first"):
         ln.lazy(matrix("csr")[0])[0] = 1.0
+
+
+@ln.kernel
+def doubled(y, x):
+    y[...] = 0
+    for i in ...:
+        y[i] = 2 * x[i]
+
+
+@pytest.mark.parametrize("given", [np.ones(5), np.ones(3, np.float32)], ids=["shape", "dtype"])
+def test_an_operand_that_is_not_what_it_was_is_told(given: Any):
+    """Not computed to an array of another shape or dtype than the lazy one says it has."""
+    x = ln.empty_tensor(ln.Dense(ln.Element()))
+    doubled(x, ln.asarray(np.arange(3.0)))
+    later = ln.lazy(x) * 10
+    np.testing.assert_array_equal(later.compute().to_numpy(), [0, 20, 40])
+    doubled(x, ln.asarray(given))
+    with pytest.raises(ShapeError, match=r"had the shape \(3,\).* is now of") as caught:
+        later.compute()
+    assert "copy" in str(caught.value)

@@ -12,6 +12,8 @@ from collections.abc import Mapping, Sequence
 from linnet.algebra.function import Function, typed
 from linnet.arrays.nodes import Constant, Leaf, Map, Node, Position, Reduce, Take, View
 from linnet.arrays.scalars import is_passed, scalar, settled
+from linnet.errors import ShapeError
+from linnet.formats.contents import Contents
 from linnet.formats.tensor import Tensor
 from linnet.records import dataclass
 from linnet.runtime.measure import measure, scale
@@ -112,6 +114,8 @@ class Trace:
         if number == len(self.tensors):
             self.tensors.append(tensor)
         held = tensor.contents()
+        if held.shape != leaf.shape or held.format.dtype != leaf.dtype:
+            raise _changed(leaf, held)
         filled = (held._measure or measure(held))[0]
         return (number, held._signature or held.signature, filled, leaf.name)
 
@@ -216,6 +220,17 @@ def trace(outputs: Sequence[Node]) -> Trace:
 
 
 # -- views -----------------------------------------------------------------------------------------
+
+
+def _changed(leaf: Leaf, held: Contents) -> ShapeError:
+    """An operand is not what it was when it was noted, and all that was said of it is wrong."""
+    what = f"`{leaf.name}`" if leaf.name else "a tensor"
+    return ShapeError(
+        f"{what} of {leaf.dtype} had the shape {leaf.shape} in an expression, and is now of "
+        f"{held.format.dtype} and {held.shape}",
+        why="what is lazy is computed from the tensors themselves, and this one was written to",
+        hint="compute it before, or begin with a copy: ln.lazy(x.copy())",
+    )
 
 
 def read_at(view: View) -> tuple[list[object], list[int]]:
