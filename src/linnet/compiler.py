@@ -27,6 +27,7 @@ from linnet.imp.fuse_ranges import fuse_ranges
 from linnet.imp.hand_over import hand_over
 from linnet.imp.hoist import hoist
 from linnet.imp.hold_rows import hold_rows
+from linnet.imp.in_fours import in_fours
 from linnet.imp.jam import jam
 from linnet.imp.keep_room import keep_room
 from linnet.imp.own_sums import own_sums
@@ -172,7 +173,7 @@ def improve(kernel: imp.Kernel, known: Known, counters: frozenset[str]) -> imp.K
     better = strips(full_strips(whole_tiles(better), known), counters)
     better = compute_ahead(fewer_tests(better), is_vectorized)
     better = two_sums(scatter_ahead(rows_ahead(ask_ahead(better), known), known))
-    better = several_places(skip_ahead(single_rows(better, known)), gathers)
+    better = several_places(skip_ahead(in_fours(single_rows(better, known), known)), gathers)
     better = foresee(better)
     return kernel if better is kernel else simplify_code(better)
 

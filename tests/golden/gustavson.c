@@ -10,19 +10,16 @@ i64 gustavson(i64 *restrict args) {
   const i32 *restrict B_idx = (void *)args[27];
   const double *restrict B_val = (void *)args[30];
   i32 *restrict w_idx = (void *)args[37];
-  bool *restrict w_tbl = (void *)args[40];
   i64 *restrict w_key = (void *)args[43];
   double *restrict w_val = (void *)args[46];
   i64 C_n = 0, w_n = 0, w_ready = 0;
   if (grow(C_ptr, args + 2, n_i + 1)) return OUT_OF_MEMORY;
   C_ptr[0] = 0;
   if (0 < n_j) {
-    if (grow(w_tbl, args + 40, n_j)) return OUT_OF_MEMORY;
-    for (i64 k_2 = 0; k_2 < n_j; k_2++) w_tbl[k_2] = false;
     w_ready = n_j;
     if (grow(w_idx, args + 37, n_j)) return OUT_OF_MEMORY;
     if (grow(w_key, args + 43, (n_j >> 5) + 3)) return OUT_OF_MEMORY;
-    for (i64 k_3 = 0; k_3 < (n_j >> 5) + 3; k_3++) w_key[k_3] = 0;
+    for (i64 k_2 = 0; k_2 < (n_j >> 5) + 3; k_2++) w_key[k_2] = 0;
     if (grow(w_val, args + 46, n_j)) return OUT_OF_MEMORY;
   }
   i64 room = ((i64)A_ptr[n_i] - A_ptr[0]) * 2;
@@ -49,7 +46,7 @@ i64 gustavson(i64 *restrict args) {
       }
       C_n = shift + B_ptr[k + 1];
     } else {
-      if (w_n > 0) clear_b_i32(w_tbl, w_ready, w_idx, w_n);
+      if (w_n > 0) clear_bits_i64_i32(w_key, w_ready, w_idx, w_n);
       w_n = 0;
       for (i64 A_q = A_ptr[i]; A_q < A_ptr[i + 1]; A_q++) {  // k in A[i, k]
         prefetch(B_ptr, A_idx[min(A_q + 16, last)]);
@@ -58,17 +55,36 @@ i64 gustavson(i64 *restrict args) {
         prefetch(B_val, soon);
         i64 k = A_idx[A_q];
         double A_k = A_val[A_q];
-        for (i64 B_q = B_ptr[k]; B_q < B_ptr[k + 1]; B_q++) {  // j in B[k, j]
+        i64 B_q_at = B_ptr[k], B_q_end = B_ptr[k + 1];
+        if (B_q_end - B_q_at >= 16)
+          while (B_q_at + 4 <= B_q_end) {
+            i64 j_3 = B_idx[B_q_at];
+            if (B_idx[B_q_at + 3] == j_3 + 3 && (shr_i64(w_key[j_3 >> 6], j_3 & 63) & shr_i64(9223372036854775807, j_3 & 63) & 15) == 15) {
+              for (i64 r = 0; r < 4; r++)
+                w_val[j_3 + r] += A_k * B_val[B_q_at + r];
+              B_q_at += 4;
+            } else {
+              i64 j = B_idx[B_q_at];
+              if ((w_key[j >> 6] & shl_i64(1, j & 63)) == 0) {
+                w_key[j >> 6] |= shl_i64(1, j & 63);
+                w_idx[w_n++] = j;
+                w_val[j] = 0;
+              }
+              w_val[j] += A_k * B_val[B_q_at];
+              B_q_at++;
+            }
+          }
+        for (i64 B_q = B_q_at; B_q < B_q_end; B_q++) {  // j in B[k, j]
           i64 j = B_idx[B_q];
-          if (!w_tbl[j]) {
-            w_tbl[j] = true;
+          if ((w_key[j >> 6] & shl_i64(1, j & 63)) == 0) {
+            w_key[j >> 6] |= shl_i64(1, j & 63);
             w_idx[w_n++] = j;
             w_val[j] = 0;
           }
           w_val[j] += A_k * B_val[B_q];
         }
       }
-      order_b_i32_i64(w_tbl, n_j, w_idx, w_n, w_key, 0);
+      order_bits_i64_i32(w_key, n_j, w_idx, w_n);
       if (grow_for(C_idx, args + 5, C_n + w_n, i + 1, n_i)) return OUT_OF_MEMORY;
       if (grow_for(C_val, args + 8, C_n + w_n, i + 1, n_i)) return OUT_OF_MEMORY;
       for (i64 w_q = 0; w_q < w_n; w_q++) {  // j_2 in w[j]

@@ -203,6 +203,45 @@ def test_rows_without_order_do_not_go_past_the_workspace():
         assert ALONE not in gustavson_bytemap.code(C, A, ln.asarray(x).to(format))
 
 
+IN_FOURS = "B_q_at += 4;"
+
+
+def stretches(rows: int, columns: int, seed: int) -> sp.csr_array:
+    """A matrix whose entries lie side by side, some across the end of a word of flags."""
+    rng = np.random.default_rng(seed)
+    x = np.zeros((rows, columns))
+    for row in x:
+        for begin in rng.integers(0, columns, 4):
+            row[begin : begin + rng.integers(1, 30)] = rng.integers(1, 5)
+        row[58:68] = 1.0
+    return sp.csr_array(x)
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32", "int32", "int64"])
+@pytest.mark.parametrize("columns", [70, 300])
+def test_entries_side_by_side(backend, dtype: str, columns: int):
+    """All there already, none of them, some of them; long rows and short ones."""
+    A = stretches(12, 9, 1).astype(dtype)
+    B = stretches(9, columns, 2).astype(dtype)
+    B.data[B.indptr[3] : B.indptr[4]] = 0
+    B.eliminate_zeros()
+    C, a, b = ln.empty_tensor(ln.CSR), ln.asarray(A), ln.asarray(B)
+    assert IN_FOURS in rows.code(C, a, b)
+    rows(C, a, b)
+    expected = A @ B
+    np.testing.assert_array_equal(C.to_numpy(), expected.toarray())
+    assert C.nnz == expected.nnz
+
+
+def test_entries_without_order_are_added_one_by_one():
+    C, x = ln.empty_tensor(ln.CSR), np.eye(4)
+    A = ln.asarray(x).to(ln.CSR)
+    for format in (ln.COO, ln.Dense(ln.SparseHash(ln.Element(0.0)))):
+        assert IN_FOURS not in gustavson_bytemap.code(C, A, ln.asarray(x).to(format))
+    z = ln.asarray(x.astype("complex128")).to(ln.CSR)  # nor what vectors do not hold
+    assert IN_FOURS not in gustavson_bytemap.code(C, z, z)
+
+
 @ln.kernel
 def drained_twice(C, D, A, B):
     w = ln.temp(ln.SparseByteMap(ln.Element(0)))

@@ -59,6 +59,16 @@ _LOWEST_BIT = """static inline {T} {name}({T} a) {{
   return n;
 #endif
 }}"""
+_COUNT_BITS = """static inline {T} {name}({T} a) {{
+#ifdef __GNUC__
+  return __builtin_popcountll(a);
+#else
+  {T} n = 0;
+  for (; a; a &= a - 1) n++;
+  return n;
+#endif
+}}"""
+WORDS = {"count_bits": _COUNT_BITS, "lowest_bit": _LOWEST_BIT}  # of integers of 64 bits
 _BITS = """static inline {R} {name}({T} x) {{
   {R} y;
   memcpy(&y, &x, sizeof y);
@@ -183,8 +193,8 @@ class Needs:
         if operation in BITS:
             self.headers.add("string.h")
             return _BITS.format(T=c, name=name, R=BITS[operation])
-        if operation == "lowest_bit":
-            return _LOWEST_BIT.format(T=c, name=name)
+        if operation in WORDS:
+            return WORDS[operation].format(T=c, name=name)
         if operation in TESTS:
             return self._test(operation, name, dtype)
         bits = int(dtype.lstrip("uint")) if kind in "iu" else 0

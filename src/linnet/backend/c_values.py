@@ -307,7 +307,7 @@ def _function(s: Scope, e: imp.Call) -> str:
         return f"{prelude.COMPLEX[name]}{suffix}"
     if name in ("real", "conj") or (name == "abs" and kind in "ub"):
         return ""  # the number itself
-    if name in prelude.BITS or name == "lowest_bit":
+    if name in prelude.BITS or name in prelude.WORDS:
         return s.needs.function(name, dtype)
     if name == "imag" or (name == "abs" and kind == "i") or name in prelude.TESTS:
         return s.needs.function(name, dtype)

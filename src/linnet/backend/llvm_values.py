@@ -198,6 +198,8 @@ def call(w: Writer, e: imp.Call) -> Value:
             return (w.emit(f"bitcast {ty} {args[0][0]} to {TYPES[e.dtype]}"),)
         case "lowest_bit":
             return (_lowest_bit(w, args[0][0]),)
+        case "count_bits":
+            return (w.intrinsic("ctpop", ty, args[0][0]),)
         case "isnan" | "isinf" | "isfinite" | "signbit":
             return (classify(w, name, args[0], dtype),)
     function = MATH.get(name)

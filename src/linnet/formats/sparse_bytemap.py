@@ -9,7 +9,7 @@ from linnet import imp
 from linnet.formats.level import Array, Inner
 from linnet.formats.looplets import FILL, Lookup, Looplet, Seek, Spike, Stepper, Switch, Thunk
 from linnet.formats.validate import check_flags, check_pointers, check_sorted
-from linnet.imp.bit_sets import words_of
+from linnet.imp.bit_sets import has_bit, set_bit, words_of
 from linnet.records import dataclass
 
 Ints = Sequence[int]
@@ -31,7 +31,8 @@ class SparseByteMap(Inner):
     While it is written, `key` lists the positions that are set, in the order of their insertion, so
     that declaring it anew takes time in proportion to what was stored and not to its size. Where
     there is only one fiber, positions are indices, and `idx` lists them. Behind the list, `key` has
-    the words of a set of bits, by which it is sorted.
+    the words of a set of bits, by which it is sorted. In a temporary with one fiber these are the
+    flags: sixty-four of them are one word, so that most of what has to be sorted is.
     """
 
     strided: ClassVar[bool] = True
@@ -51,7 +52,7 @@ class SparseByteMap(Inner):
         ptr, idx = fiber.buffer("ptr"), fiber.buffer("idx")
         base = fiber.pos * fiber.dim
         if protocol == "follow":
-            stored = fiber.buffer("tbl")[base + index]
+            stored = _is_set(fiber, base + index)
             return Lookup(Switch(stored, fiber.child(base + index), FILL))
         q, target = b.var(f"{fiber.prefix}_q"), b.var("target")
         begin, end = imp.widen(ptr[fiber.pos]), imp.widen(ptr[fiber.pos + 1])
@@ -68,7 +69,10 @@ class SparseByteMap(Inner):
 
     def declare(self, b: Builder, storage: Storage, level: int) -> None:
         arrays, m, size = storage.buffers[level], _count(storage, level), _ready(storage, level)
-        clear = imp.Do(b.call("clear", arrays["tbl"], size, _listed(storage, level), m))
+        if _is_counted(storage, level):
+            clear = imp.Do(b.call("clear_bits", arrays["key"], size, arrays["idx"], m))
+        else:
+            clear = imp.Do(b.call("clear", arrays["tbl"], size, _listed(storage, level), m))
         b.emit(imp.If(m > 0, imp.Block((clear,)), imp.EMPTY), imp.Assign(m, imp.ZERO))
         if level == 0 and not _is_counted(storage, level):
             b.emit(imp.Grow(arrays["ptr"], imp.Const(2, imp.INT)))
@@ -79,9 +83,11 @@ class SparseByteMap(Inner):
             size = b.let(f"{storage.prefix(level)}_size", stop * storage.dim(level))
             if level > 0:  # the pointers of the outermost have room from the beginning
                 b.emit(imp.Grow(arrays["ptr"], stop + 1))
-            b.emit(imp.Grow(arrays["tbl"], size))
             fresh = b.let("fresh", ready)
-            b.emit(imp.Fill(arrays["tbl"], fresh, size, imp.FALSE), imp.Assign(ready, size))
+            if not _is_counted(storage, level):
+                b.emit(imp.Grow(arrays["tbl"], size))
+                b.emit(imp.Fill(arrays["tbl"], fresh, size, imp.FALSE))
+            b.emit(imp.Assign(ready, size))
             b.emit(*_room(storage, level))
             storage.below(level).reserve(b, storage, level + 1, size)
             if any(below.per_fiber for below in storage.format.levels[level + 1 :]):
@@ -90,18 +96,17 @@ class SparseByteMap(Inner):
 
     def update(self, b: Builder, fiber: Fiber, index: imp.Expr) -> Looplet:
         storage, level = fiber.storage, fiber.level
-        tbl = fiber.buffer("tbl")
         k, dirty = b.var(f"{fiber.prefix}_k"), b.var(f"{storage.name}_dirty", imp.BOOL)
         with b.collect() as empty:
             storage.below(level).initialize(b, storage, level + 1, k, k + 1)
         told = () if fiber.dirty is None else (imp.Assign(fiber.dirty, imp.TRUE),)
         mark = _mark(fiber, k)
-        here = imp.Let(k, fiber.pos * fiber.dim + index)
-        first = imp.If(~tbl[k], imp.Block(tuple(empty)), imp.EMPTY)
-        keep = [imp.If(dirty & ~tbl[k], imp.Block(mark), imp.EMPTY)]
+        here, new = imp.Let(k, fiber.pos * fiber.dim + index), ~_is_set(fiber, k)
+        first = imp.If(new, imp.Block(tuple(empty)), imp.EMPTY)
+        keep = [imp.If(dirty & new, imp.Block(mark), imp.EMPTY)]
         if told:
             keep.append(imp.If(dirty, imp.Block(told), imp.EMPTY))
-        begin = imp.If(~tbl[k], imp.Block((*mark, *empty)), imp.EMPTY)
+        begin = imp.If(new, imp.Block((*mark, *empty)), imp.EMPTY)
         return Lookup(
             Thunk(
                 (here, imp.Let(dirty, imp.FALSE), first), fiber.child(k, dirty=dirty), tuple(keep)
@@ -115,7 +120,10 @@ class SparseByteMap(Inner):
         listed = _listed(storage, level)
         if level > 0:
             b.emit(imp.Grow(ptr, count + 1))
-        if storage.unordered:
+        if _is_counted(storage, level):
+            order = "order_bits_if_cheap" if storage.unordered else "order_bits"
+            b.emit(imp.Do(b.call(order, key, n, idx, m)))
+        elif storage.unordered:
             b.emit(imp.Do(b.call("order_if_cheap", tbl, count * n, listed, m)))
         else:
             bits = _bits(storage, level)
@@ -166,7 +174,7 @@ def _room(storage: Storage, level: int) -> Iterator[imp.Stmt]:
     """Grow the lists, so that every position can be listed, and set; none is set."""
     key, size, bits = storage.buffers[level]["key"], _ready(storage, level), _bits(storage, level)
     yield imp.Grow(storage.buffers[level]["idx"], size)
-    if level or not storage.unordered:
+    if level or _is_counted(storage, level) or not storage.unordered:
         yield imp.Grow(key, bits + words_of(size))
         yield imp.Fill(key, bits, bits + words_of(size), imp.ZERO)
 
@@ -181,11 +189,21 @@ def _ready(storage: Storage, level: int) -> imp.Var:
     return imp.Var(f"{storage.prefix(level)}_ready")
 
 
+def _is_set(fiber: Fiber, k: imp.Expr) -> imp.Expr:
+    """Whether position k is set."""
+    if _is_counted(fiber.storage, fiber.level):
+        return has_bit(fiber.buffer("key"), k)
+    return fiber.buffer("tbl")[k]
+
+
 def _mark(fiber: Fiber, k: imp.Var) -> tuple[imp.Stmt, ...]:
     """Set the flag of position k and list it."""
     m, listed = _count(fiber.storage, fiber.level), _listed(fiber.storage, fiber.level)
+    flag = imp.Store(fiber.buffer("tbl"), k, imp.TRUE)
+    if _is_counted(fiber.storage, fiber.level):
+        flag = set_bit(fiber.buffer("key"), k)
     return (
-        imp.Store(fiber.buffer("tbl"), k, imp.TRUE),
+        flag,
         imp.Store(listed, m, imp.cast(k, listed.dtype)),
         imp.Assign(m, m + 1),
     )

@@ -12,10 +12,13 @@ from types import FunctionType
 
 from linnet import imp
 from linnet.errors import InternalError
+from linnet.imp.bit_sets import clear_bits
 from linnet.imp.grouping import (
     clear,
     group_by_position,
     order,
+    order_bits,
+    order_bits_if_cheap,
     order_if_cheap,
     prefix_sum,
     sort_groups,
@@ -34,7 +37,10 @@ _ALL: tuple[object, ...] = (
     sort,
     sort_pairs,
     clear,
+    clear_bits,
     order,
+    order_bits,
+    order_bits_if_cheap,
     order_if_cheap,
     sweep,
     prefix_sum,

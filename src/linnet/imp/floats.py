@@ -40,3 +40,8 @@ def from_bits(n: int) -> float:
 def lowest_bit(n: int) -> int:
     """The number of the lowest bit of an integer that is set; of 0, there is none."""
     return (int(n) & -int(n)).bit_length() - 1
+
+
+def count_bits(n: int) -> int:
+    """How many of the 64 bits of an integer are set."""
+    return (int(n) & 0xFFFFFFFFFFFFFFFF).bit_count()

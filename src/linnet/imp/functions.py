@@ -11,7 +11,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from linnet.imp.floats import bits, fma, from_bits, lowest_bit
+from linnet.imp.floats import bits, count_bits, fma, from_bits, lowest_bit
 from linnet.records import dataclass
 
 
@@ -108,6 +108,9 @@ BITS: dict[str, Callable[..., object]] = {
     "from_bits": lambda n: from_bits(int(n)),
 }
 # These are for integers of 64 bits.
-WORDS: dict[str, Callable[..., object]] = {"lowest_bit": lowest_bit}
+WORDS: dict[str, Callable[..., object]] = {
+    "count_bits": count_bits,
+    "lowest_bit": lowest_bit,
+}
 # These look inside a complex number, or make one; `abs` takes any number.
 COMPLEX = frozenset({"real", "imag", "conj", "abs", "complex"})

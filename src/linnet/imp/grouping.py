@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import MutableSequence, Sequence
 
-from linnet.imp.bit_sets import sort_by_bits
+from linnet.imp.bit_sets import list_by_levels, list_words, sort_by_bits, sort_by_rank
 from linnet.imp.sorting import SMALL, sort_pairs, sort_small
 
 Ints = Sequence[int]
@@ -14,6 +14,7 @@ Flags = MutableSequence[bool]
 # To look at as many flags as this takes about as long as to sort one more position (if half of them
 # follow another, so that less is found at more places), or, to clear them, as to follow one.
 _CROWDED, _IN_STRETCHES, _FULL = 4, 64, 16
+_IN_WORDS, _BY_RANK = 16, 128  # the same if flags are bits: a quarter of a word, and two
 
 
 def prefix_sum(ptr: Target, n: int) -> None:
@@ -78,6 +79,20 @@ def order(tbl: Sequence[bool], n: int, keys: Target, count: int, bits: Target, b
         sort_by_bits(keys, count, n, bits, base)
 
 
+def order_bits(bits: Target, n: int, keys: Target, count: int) -> None:
+    """Sort the list of numbers below n whose bits are set."""
+    if _ascends(keys, count):
+        return
+    if count <= SMALL:
+        sort_small(keys, 0, count)
+    elif count * _IN_WORDS > n:
+        list_words(keys, n, bits)
+    elif count * _BY_RANK > n:
+        sort_by_rank(keys, count, n, bits)
+    else:
+        list_by_levels(keys, count, n, bits, 0)
+
+
 def _ascends(keys: Ints, count: int) -> bool:
     """Whether a list is sorted already."""
     q = 1
@@ -98,6 +113,12 @@ def order_if_cheap(tbl: Sequence[bool], n: int, keys: Target, count: int) -> Non
     """The same for those who need no order: memory is better walked in order where much is set."""
     if count * _CROWDED > n and not _ascends(keys, count):
         sweep(tbl, 0, n, keys, 0)
+
+
+def order_bits_if_cheap(bits: Target, n: int, keys: Target, count: int) -> None:
+    """The same of bits."""
+    if count * _CROWDED > n and not _ascends(keys, count):
+        list_words(keys, n, bits)
 
 
 def sweep(tbl: Sequence[bool], base: int, n: int, idx: Target, out: int) -> int:

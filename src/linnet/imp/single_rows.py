@@ -22,10 +22,11 @@ from linnet.imp.consecutive import Known
 from linnet.imp.effects import Effects, Summary, effects_of
 from linnet.imp.fresh import fresh_names
 from linnet.imp.rewrite import rewrite, rewrite_statements, substitute
+from linnet.imp.scatters import Scatter, ascends, scatter_of
 from linnet.names import Names
 from linnet.records import dataclass
 
-_ORDER = ("order_b", "order_if_cheap_b")  # codelets that sort what a workspace lists
+_ORDER = "order_bits"  # codelets that sort what a workspace lists
 
 
 def single_rows(kernel: imp.Kernel, known: Known) -> imp.Kernel:
@@ -94,65 +95,15 @@ def _instead(block: imp.Block, found: _Drained, straight: imp.Block) -> imp.Bloc
     return imp.Block((*before, imp.If(single, straight, as_before), *after))
 
 
-@dataclass(frozen=True, slots=True)
-class _Scatter:
-    """`for p: lets; if not tbl[j]: …, w[j] = first; w[j] = w[j] op value`, of w and its list."""
-
-    loop: imp.For
-    lets: tuple[imp.Let, ...]
-    place: imp.Var
-    idx: imp.Buffer
-    workspace: imp.Buffer
-    listed: imp.Buffer
-    flags: imp.Buffer
-    sum: imp.Expr
-
-
-def _scatter(loop: imp.For, count: imp.Var) -> _Scatter | None:
-    """The loop as one that marks what it touches, and adds to it."""
-    match loop.body.stmts:
-        case (
-            *lets,
-            imp.If(
-                imp.Unary("not" | "~", imp.Load(flags, imp.Var() as place)),
-                imp.Block(
-                    (
-                        imp.Store(_, marked, imp.Const(True)),
-                        imp.Store(listed, number, _),
-                        imp.Assign(counted, _),
-                        imp.Store(_, first_at, imp.Const() as first),
-                    )
-                ),
-                imp.Block(()),
-            ),
-            imp.Store(w, at, imp.Binary(_, imp.Load(old, same), _) as total),
-        ) if marked == first_at == at == same == place and number == counted == count and old == w:
-            found = tuple([s for s in lets if isinstance(s, imp.Let)])
-            idx = _looked_up(found, place, loop.var)
-            if idx is not None and len(found) == len(lets):
-                value = replace(total, a=first)
-                return _Scatter(loop, found, place, idx, w, listed, flags, value)
-    return None
-
-
-def _looked_up(lets: tuple[imp.Let, ...], place: imp.Var, entry: imp.Var) -> imp.Buffer | None:
-    """The array in which the coordinate of an entry is."""
-    for let in lets:
-        value = _uncast(let.value)
-        if let.var == place and isinstance(value, imp.Load) and value.index == entry:
-            return value.buffer
-    return None
-
-
 def _straight(
     found: _Drained, elsewhere: Summary, known: Known, effects: Effects, names: Names
 ) -> imp.Block | None:
     """What a single row appends; None if it may meet itself, or something is not as it seems."""
     *first, inner = found.adding.body.stmts
-    scatter = _scatter(inner, found.count) if isinstance(inner, imp.For) else None
-    if scatter is None or not all(isinstance(s, imp.Let | imp.Prefetch) for s in first):
+    scatter = scatter_of(inner) if isinstance(inner, imp.For) else None
+    if scatter is None or scatter.count != found.count:
         return None
-    if not _ascends(scatter, known):
+    if not all(isinstance(s, imp.Let | imp.Prefetch) for s in first) or not ascends(scatter, known):
         return None
     x = imp.Var(names.fresh(f"{scatter.place.name}_sum"), scatter.workspace.dtype)
     appended = [_appended(s, found, scatter, x) for s in found.drain.body.stmts]
@@ -167,7 +118,7 @@ def _straight(
     row = scatter.loop
     length = imp.widen(row.stop) - imp.widen(row.start)
     rooms = [substitute(g, {found.count.name: length}) for g in found.rooms]
-    body = (*scatter.lets, imp.Let(x, scatter.sum), *appended)
+    body = (*scatter.lets, imp.Let(x, replace(scatter.total, a=scatter.first)), *appended)
     begin = imp.Let(found.adding.var, imp.widen(found.adding.start))
     walk_row = _at_once(replace(row, body=imp.Block(body)), names)
     return imp.Block((begin, *first, *rooms, *walk_row))
@@ -187,15 +138,7 @@ def _at_once(loop: imp.For, names: Names) -> tuple[imp.Stmt, ...]:
     return (loop,)
 
 
-def _ascends(scatter: _Scatter, known: Known) -> bool:
-    """Whether a loop walks one fiber, whose coordinates ascend."""
-    match _uncast(scatter.loop.start), _uncast(scatter.loop.stop):
-        case imp.Load(ptr, at), imp.Load(same, after):
-            return ptr == same and after == at + 1 and (ptr.name, scatter.idx.name) in known.ascend
-    return False
-
-
-def _appended(stmt: imp.Stmt, found: _Drained, scatter: _Scatter, x: imp.Var) -> imp.Stmt:
+def _appended(stmt: imp.Stmt, found: _Drained, scatter: Scatter, x: imp.Var) -> imp.Stmt:
     """A statement that writes an element of the workspace elsewhere, for one that is at hand."""
     listed = imp.Load(scatter.listed, found.drain.var)
     coordinate = imp.cast(scatter.place, listed.dtype)
@@ -216,7 +159,3 @@ def _appended(stmt: imp.Stmt, found: _Drained, scatter: _Scatter, x: imp.Var) ->
         return None
 
     return rewrite(stmt, rule)
-
-
-def _uncast(e: imp.Expr) -> imp.Expr:
-    return _uncast(e.x) if isinstance(e, imp.Cast) else e
