@@ -117,17 +117,20 @@ class _HandOver:
 
     def _walked(self, block: imp.Block) -> _Walked | None:
         """A loop that may append the runs of a fiber, and one that walks them."""
-        stmts, anew = block.stmts, imp.Let(self.runs.at, imp.Const(-1, imp.INT))
+        stmts, at, n = block.stmts, self.runs.at, self.runs.n
         for k, stmt in enumerate(stmts):
             match stmt:
-                case imp.Store(ptr, imp.Const(1), n) if n == imp.cast(self.runs.n, ptr.dtype):
+                case imp.Store(ptr, imp.Const(1), count) if count == imp.cast(n, ptr.dtype):
                     adding = stmts[k - 1]
                     to = next((j for j in range(k, len(stmts)) if _is_loop(stmts[j])), k)
                     walk = stmts[to]
-                    if anew in stmts[: k - 1] and _is_loop(adding) and isinstance(walk, imp.For):
-                        before, between, behind = stmts[: k - 1], stmts[k + 1 : to], stmts[to + 1 :]
-                        if (walk.start, walk.stop) == (imp.widen(ptr[0]), imp.widen(ptr[1])):
-                            return _Walked(before, adding, ptr, between, walk, behind)
+                    before, between, behind = stmts[: k - 1], stmts[k + 1 : to], stmts[to + 1 :]
+                    # there is no run of this fiber yet
+                    anew = _begins(at, -1, before) and _begins(n, 0, before)
+                    if not (anew and _is_loop(adding) and isinstance(walk, imp.For)):
+                        continue
+                    if (walk.start, walk.stop) == (imp.widen(ptr[0]), imp.widen(ptr[1])):
+                        return _Walked(before, adding, ptr, between, walk, behind)
         return None
 
     def _body(self, walk: imp.For) -> imp.Block | None:
@@ -193,6 +196,12 @@ class _HandOver:
         lengths = {s.buffer.name for s in statements(body) if isinstance(s, imp.SetLength)}
         used = all_told.loads | all_told.changes | lengths
         return used.isdisjoint(self.buffers) and self.runs.n.name not in all_told.reads
+
+
+def _begins(var: imp.Var, value: int, stmts: tuple[imp.Stmt, ...]) -> bool:
+    """Whether one of these statements gives a variable its first value."""
+    first = imp.Const(value, imp.INT)
+    return imp.Let(var, first) in stmts or imp.Assign(var, first) in stmts
 
 
 def _is_loop(stmt: imp.Stmt) -> TypeGuard[_Loop]:
