@@ -59,6 +59,9 @@ def test_as_numpy_does(level, array, fill, long):
         for side in ("left", "right"):
             found = ln.searchsorted(ln.sort(x), ln.asarray(sought), side=side)
             check(found, np.searchsorted(ordered, sought, side))
+    listed = np.unique(array, True, True, True, equal_nan=False)
+    for found, expected in zip(ln.unique_all(x), listed, strict=True):
+        np.testing.assert_array_equal(found.to_numpy(), expected)
     check(ln.nonzero(x)[0], np.nonzero(array)[0])
     at = np.array([2, 0, 2, -1])
     check(x[at], array[at])
@@ -88,6 +91,13 @@ def test_what_is_stored_decides_the_time(level):
     assert x[np.array([0, VAST - 1, VAST // 2])].to_numpy().tolist() == [2.0, 7.0, 0.0]
     assert ln.unique_values(x).to_numpy().tolist() == [0.0, 2.0, 5.0, 7.0]
     assert np.median(x).item() == 3.5
+    found = ln.unique_all(x)
+    assert found.values.to_numpy().tolist() == [0.0, 2.0, 5.0, 7.0]
+    assert found.indices.to_numpy().tolist() == [VAST // 2, 0, VAST // 4, 3 * VAST // 4]
+    assert found.counts.to_numpy().tolist() == [VAST // 4] * 4
+    assert found.inverse_indices.shape == (VAST,)
+    at = np.array([0, VAST // 4, VAST // 2, VAST - 1])
+    assert ln.unique_inverse(x).inverse_indices[at].to_numpy().tolist() == [1, 2, 0, 3]
     few = ln.zeros((VAST,), format=level(ln.Element(0.0)))
     few[VAST - 2 :] = 1.0
     assert ln.nonzero(few)[0].to_numpy().tolist() == [VAST - 2, VAST - 1]

@@ -102,6 +102,16 @@ def values_of_runs(x: Tensor) -> NDArray[Any]:
     return _runs(x)[1]
 
 
+def numbered(x: Tensor, numbers: Ints, count: int, format: Format) -> tuple[Tensor, Ints, Ints]:
+    """Of runs whose values have these numbers: those of elements; where each is first; counts."""
+    ends, _ = _runs(x)
+    lengths = np.diff(ends, prepend=0)
+    first, counts = np.full(count, shape_of(x)[0], np.int64), np.zeros(count, np.int64)
+    np.minimum.at(first, numbers, ends - lengths)
+    np.add.at(counts, numbers, lengths)
+    return _of_runs(ends, numbers, format), first, counts
+
+
 def searched(x: Tensor, values: NDArray[Any], right: bool) -> Ints:
     """Where values would go in a sorted vector."""
     ends, held = _runs(x)

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from linnet.api.operands import Array, as_tensor, shape_of
 from linnet.api.programs import coordinates as coordinates_of
 from linnet.api.programs import is_large, is_many
+from linnet.api.run_vectors import is_long_vector, numbered, values_of_runs
 from linnet.api.runs import is_long, tallied
 from linnet.api.searching import valuewise
 from linnet.api.storage import (
@@ -155,6 +156,8 @@ def unique_all(x: Array, /) -> UniqueAll:
     if is_dense(x.contents().format):
         return _of_array(x.to_numpy())
     _refuse_uncountable(x)
+    if is_long_vector(x) and (found := _of_long_runs(x)):
+        return found
     coordinates, stored = _in_order(x)
     missing = x.size - len(stored)
     if missing and x.fill_value != x.fill_value:  # each NaN is a value of its own, stored or not
@@ -169,6 +172,18 @@ def _of_array(array: NDArray[Any]) -> UniqueAll:
     flat = array.reshape(-1)
     first, inverse, counts = _distinct(flat)
     return _all(flat[first], first, dense(inverse.reshape(array.shape)), counts)
+
+
+def _of_long_runs(x: Tensor) -> UniqueAll | None:
+    """The same by runs, whose elements may be more than can be listed; None if one is of NaN."""
+    runs = values_of_runs(x)
+    if np.any(runs != runs):
+        return None
+    first, numbers, _ = _distinct(runs)
+    fills = numbers[runs == x.fill_value]
+    format = _numbers(x, int(fills[0]) if len(fills) else 0)
+    inverse, places, counts = numbered(x, numbers.astype(np.int64), len(first), format)
+    return _all(runs[first], places, inverse, counts)
 
 
 def _of_stored(x: Tensor, coordinates: list[Ints], stored: NDArray[Any], missing: int) -> UniqueAll:
