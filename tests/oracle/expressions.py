@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from tests.oracle.functions import USER
 from tests.oracle.indices import Indexing, combine
 from tests.oracle.scopes import Scope
 from tests.oracle.values import BINARY, COMPARISONS, UNARY, Typed, call, literals
@@ -9,6 +10,12 @@ from tests.oracle.values import BINARY, COMPARISONS, UNARY, Typed, call, literal
 from linnet import loops
 from linnet.algebra import table
 from linnet.algebra.dtypes import kind
+
+# One argument of these may say that another does not count.
+DECIDING = (
+    *(*USER, table.multiply, table.where, table.minimum, table.maximum, table.floor_divide),
+    *(table.logical_and, table.logical_or, table.bitwise_and, table.bitwise_or, table.coalesce),
+)
 
 
 class Expressions(Indexing):
@@ -23,6 +30,8 @@ class Expressions(Indexing):
             return call(self.choose(UNARY), value) or value
         if self.one_in(2 if self.style.choices else 8):
             return self.choice(scope, depth, read)
+        if self.style.decided and self.one_in(2):
+            return self.decided(scope, depth, read)
         a, b = self.expression(scope, depth - 1, read), self.expression(scope, depth - 1)
         if self.one_in(2):
             a, b = b, a
@@ -35,6 +44,22 @@ class Expressions(Indexing):
             return call(table.multiply, *self.shuffled([cond, yes])) or yes
         no = self.expression(scope, depth - 1)
         return call(table.where, cond, *self.shuffled([yes, no])) or yes
+
+    def decided(self, scope: Scope, depth: int, read: str | None) -> Typed:
+        """`unless(a, coalesce(A[~(i + 2)], 1))`: the number decides, where there is no element."""
+        value = self.expression(scope, depth - 1, read)
+        inside = [name for name in sorted(scope.reads) if self.tensors[name].dims]
+        other = self.beyond(scope, self.tensors[self.choose(inside)]) if inside else None
+        if other is None:
+            return value
+        if self.one_in(3):
+            other = call(self.choose(BINARY), other, self.simple(scope)) or other
+        for function in self.shuffled(DECIDING):
+            rest = (self.simple(scope),) if function is table.where else ()
+            found = call(function, *self.shuffled([value, other]), *rest)
+            if found is not None:
+                return found
+        return value
 
     def atom(self, scope: Scope, read: str | None = None) -> Typed:
         """An access, if the indices at hand allow one; or something simple."""

@@ -37,6 +37,7 @@ class Style:
     ranges: bool = True
     kept: bool = True  # outputs that are updated without being declared
     careless: bool = False  # indices may leave their dimensions
+    decided: bool = False  # often, what is missing beside a value decides whether it counts
     gathers: bool = False  # indices are mostly looked up
     beside: bool = False  # indices mostly lie beside those of loops
     choices: bool = False  # values are mostly chosen by tests, of values that are not finite

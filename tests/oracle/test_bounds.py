@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import event, given, note
@@ -17,12 +19,14 @@ from linnet.errors import FormatError, IndexBoundsError, LinnetError
 from linnet.frontend.text import parse_text
 
 CARELESS = Style(operands=2, ndim=2, statements=2, terms=1, room=3, careless=True)
+DECIDED = replace(CARELESS, operands=3, statements=1, terms=2, decided=True)
 
 
+@pytest.mark.parametrize("style", [CARELESS, DECIDED], ids=["careless", "decided"])
 @given(data=st.data())
-def test_bounds(data: st.DataObject) -> None:
+def test_bounds(data: st.DataObject, style: Style) -> None:
     """An index that leaves its dimension may be refused anywhere, and must be where it is used."""
-    case = data.draw(cases(CARELESS))
+    case = data.draw(cases(style))
     args = data.draw(arguments(case))
     note(describe(case.program, args))
     subject = lowered(case.program, args)
