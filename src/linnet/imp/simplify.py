@@ -18,13 +18,13 @@ import numpy as np
 from linnet import imp
 from linnet.imp.dead import remove_dead
 from linnet.imp.effects import Effects, breaks, effects_of, ends, leaves
+from linnet.imp.facts import Facts
 from linnet.imp.fold import fold, negation, same
 from linnet.imp.rewrite import rebuild, statements
 from linnet.records import dataclass
 
 _ROUNDS = 3
 _INTRODUCE = (imp.Let, imp.For)
-_ATOMS: tuple[type, ...] = (imp.Const, imp.Address)
 
 Program = TypeVar("Program", imp.Block, imp.Kernel, imp.Function)
 
@@ -64,101 +64,11 @@ class _Pass:
 
 
 @dataclass(slots=True)
-class _Facts:
-    """What variables are known to equal at some point: constants, or other variables.
-
-    An equality with a variable holds for the version of that variable for which it was noted. Of
-    the integers in `natural` it is known that they are not negative.
-    """
-
-    known: dict[str, tuple[imp.Const | imp.Var, int]]
-    versions: dict[str, int]
-    natural: set[str] = field(default_factory=set)
-
-    def copy(self) -> _Facts:
-        """The same facts, for one of several ways that control may take."""
-        return _Facts(dict(self.known), self.versions, set(self.natural))
-
-    def note(self, var: imp.Var, value: imp.Expr) -> None:
-        """From here on the variable has this value."""
-        self.forget((var.name,))
-        if isinstance(value, imp.Const):
-            self.known[var.name] = value, 0
-        elif isinstance(value, imp.Var):
-            self.known[var.name] = value, self.versions.get(value.name, 0)
-        if _widened(value) in self.natural:
-            self.natural.add(var.name)
-
-    def forget(self, names: Iterable[str]) -> None:
-        """These variables change, or go out of scope."""
-        for name in names:
-            self.known.pop(name, None)
-            self.natural.discard(name)
-            self.versions[name] = self.versions.get(name, 0) + 1
-
-    def value(self, e: imp.Expr) -> imp.Expr:
-        """The expression, as simple as the facts make it."""
-        if type(e) in _ATOMS:
-            return e
-        if isinstance(e, imp.Var):
-            found = self.known.get(e.name)
-            if found is None:
-                return e
-            value, version = found
-            current = isinstance(value, imp.Const) or self.versions.get(value.name, 0) == version
-            return value if current else e
-        folded = fold(rebuild(e, self.value))  # type: ignore[arg-type]
-        match folded:
-            case imp.Binary("<" | ">=" as op, x, imp.Const(0)) if _widened(x) in self.natural:
-                return imp.Const(op == ">=", imp.BOOL)
-        return folded
-
-    def assume(self, cond: imp.Expr, truth: bool) -> None:
-        """A condition was found to be true, or false."""
-        match cond:
-            case imp.Var():
-                self.known[cond.name] = imp.Const(truth, imp.BOOL), 0
-            case imp.Unary("not", x):
-                self.assume(x, not truth)
-            case imp.Binary("and" | "or" as op, a, b) if truth == (op == "and"):
-                self.assume(a, truth)
-                self.assume(b, truth)
-            case imp.Binary("==" | "!=" as op, imp.Var() as x, imp.Const() as value) if (
-                truth == (op == "==") and x.dtype[0] in "iu"
-            ):
-                self.known[x.name] = value, 0
-            case imp.Binary("<" | ">=" as op, x, imp.Const(0)) if truth == (op == ">="):
-                if name := _widened(x):
-                    self.natural.add(name)
-
-    def meet(self, ways: list[_Facts]) -> None:
-        """Keep what holds on each of the ways that lead here."""
-        first, *rest = ways or [_Facts({}, self.versions)]
-        self.known = {
-            name: fact
-            for name, fact in first.known.items()
-            if all(_agree(fact, other.known.get(name)) for other in rest)
-        }
-        self.natural = first.natural.intersection(*(other.natural for other in rest))
-
-
-def _widened(e: imp.Expr) -> str:
-    """The integer variable that this is, perhaps in more bits; "" if it is not one."""
-    if isinstance(e, imp.Cast) and e.dtype == imp.INT:
-        e = e.x
-    return e.name if isinstance(e, imp.Var) and e.dtype.startswith("int") else ""
-
-
-def _agree(a: tuple[imp.Const | imp.Var, int], b: tuple[imp.Const | imp.Var, int] | None) -> bool:
-    return a is b or (b is not None and a[1] == b[1] and same(a[0], b[0]))
-
-
-@dataclass(slots=True)
 class _Place:
     """A block while it is rewritten: what holds at its end so far, and its statements so far."""
 
     whole: _Pass
-    facts: _Facts
+    facts: Facts
     out: list[imp.Stmt] = field(default_factory=list)
     told: tuple[imp.If, set[str]] | None = None  # a branch, and what is true if it is taken
 
@@ -167,10 +77,10 @@ def _forwards(body: imp.Block, effects: Effects) -> imp.Block:
     introduced = Counter(s.var.name for s in statements(body) if isinstance(s, _INTRODUCE))
     ambiguous = frozenset(name for name, count in introduced.items() if count > 1)
     whole = _Pass(effects, ambiguous)
-    return _inner(whole, body, _Facts({}, whole.versions))
+    return _inner(whole, body, Facts({}, whole.versions))
 
 
-def _inner(whole: _Pass, block: imp.Block, facts: _Facts) -> imp.Block:
+def _inner(whole: _Pass, block: imp.Block, facts: Facts) -> imp.Block:
     """A block of its own; what it introduces is forgotten after it."""
     place = _Place(whole, facts)
     _append(place, block)
@@ -286,7 +196,7 @@ def _if(place: _Place, stmt: imp.If) -> None:
     _merge(place, stmt, _flags(yes, no))
 
 
-def _flags(yes: _Facts, no: _Facts) -> set[str]:
+def _flags(yes: Facts, no: Facts) -> set[str]:
     """The variables that are true on one way, and false on the other."""
     found = (n for n, (value, _) in yes.known.items() if same(value, imp.TRUE))
     return {n for n in found if n in no.known and same(no.known[n][0], imp.FALSE)}

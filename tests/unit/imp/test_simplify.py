@@ -238,6 +238,31 @@ def test_what_is_not_negative_is_not_tested_again():
     assert simplify(changed) == changed
 
 
+def test_what_was_asked_is_not_asked_again():
+    inside = (X >= 0) & (X < Y)
+    found = simplify(block(branch(inside, [branch(X < Y, [store(1)], [store(2)])], [store(3)])))
+    assert found == block(branch(inside, [store(1)], [store(3)]))
+    found = simplify(block(branch(inside, [store(1)], [branch(inside, [store(2)], [store(3)])])))
+    assert found == block(branch(inside, [store(1)], [store(3)]))
+    found = simplify(block(branch(X < Y, [branch(X >= Y, [store(1)], [store(2)])])))
+    assert found == block(branch(X < Y, [store(2)]))
+    leaving = branch(X >= Y, [imp.Return(imp.ONE)])
+    assert simplify(block(leaving, store(1), leaving, store(2))) == block(
+        leaving, store(1), store(2)
+    )
+
+
+def test_what_may_have_changed_is_asked_again():
+    changed = block(branch(X < Y, [imp.Assign(X, X + 1), branch(X < Y, [store(1)])]))
+    assert simplify(changed) == changed
+    float_ = imp.Binary("<", F, number(1.0), imp.BOOL)
+    turned = imp.Binary(">=", F, number(1.0), imp.BOOL)
+    unordered = block(branch(float_, [store(1)], [branch(turned, [store(2)])]))
+    assert simplify(unordered) == unordered
+    stored = block(branch(A[0] < 3, [store(7), branch(A[0] < 3, [store(2)])]))
+    assert simplify(stored) == stored
+
+
 def test_conditions_that_may_have_changed_are_not_merged():
     cond = A[0] < 3
     program = block(branch(cond, [store(1)]), branch(cond, [store(2)]))

@@ -14,6 +14,7 @@ from linnet.imp.interpret import run
 from linnet.imp.simplify import simplify
 
 X, Y, Z = imp.Var("x"), imp.Var("y"), imp.Var("z")
+U, V = imp.Var("u"), imp.Var("v")
 A = imp.Buffer("a", "int64")
 B = imp.Buffer("b", "float64")
 C = imp.Buffer("c", "bool")
@@ -184,9 +185,40 @@ class Generator:
                 return [self.block(scope, assignable, depth - 1, loops)]
 
 
+class Asking(Generator):
+    """Makes programs that ask the same of two variables again and again, and change them."""
+
+    def expr(self, dtype, scope, depth=2):
+        if dtype == "bool":
+            a, b = self.pick([(U, V), (U, X), (imp.ONE, V)])
+            cond = imp.Binary(self.pick(sorted(imp.COMPARISONS)), a, b, "bool")
+            both = imp.Binary(self.pick(["and", "or"]), cond, imp.Binary("<", U, Y, "bool"), "bool")
+            return self.pick([cond, cond, both])
+        return self.pick([X, Y, U, V, U + 1, V - 1, imp.ZERO, imp.ONE])
+
+    def statement(self, scope, assignable, depth, loops):
+        match self.pick(["assign", "store", "for", "while", "break", *["if"] * 4]):
+            case "assign":
+                return [imp.Assign(self.pick([U, V]), self.expr("int64", scope))]
+            case "store":
+                self.count += 1
+                return [imp.Store(A, imp.wrap(self.pick(range(4))), imp.wrap(self.count))]
+            case "break":
+                leave = imp.Break() if loops else imp.Return(imp.ONE)
+                return [branch(self.expr("bool", scope), [leave])]
+            case kind if depth:
+                return self.nested(kind, scope, assignable, depth, loops)
+        return []
+
+
 @st.composite
 def kernels(draw):
-    body = Generator(draw).block([X, Y], [], 3, False)
+    if draw(st.booleans()):
+        body = Generator(draw).block([X, Y], [], 3, False)
+    else:
+        begin = imp.Let(U, A[0]), imp.Let(V, A[1])
+        asking = Asking(draw)
+        body = imp.Block((*begin, *(s for _ in "abc" for s in asking.statement([], [], 3, False))))
     argument = imp.Argument("t", (X, Y), (A, B, C))
     return imp.Kernel("k", (argument,), body, (WRITES, READS))
 
