@@ -19,8 +19,8 @@ i64 array(i64 *restrict args) {
     i64 A_q_lo = next_multiple_i32(A_idx, search_i32(A_idx, A_q_begin, A_ptr[i * 2 + size_n0 + 1], size_n1), A_ptr[i * 2 + size_n0 + 1], 2, size_n1);
     i64 A_q_hi = next_multiple_i32(A_idx, search_i32(A_idx, A_q_lo, A_ptr[i * 2 + size_n0 + 1], n_j * 2 + size_n1), A_ptr[i * 2 + size_n0 + 1], 2, size_n1);
     i64 visits_2 = A_q_hi - A_q_lo;
-    if (grow(out_idx, args + 5, out_n + visits_2)) return OUT_OF_MEMORY;
-    if (grow(out_val, args + 8, out_n + visits_2)) return OUT_OF_MEMORY;
+    if (grow_for(out_idx, args + 5, out_n + visits_2, i + 1, n_i)) return OUT_OF_MEMORY;
+    if (grow_for(out_val, args + 8, out_n + visits_2, i + 1, n_i)) return OUT_OF_MEMORY;
     i64 A_q = A_q_lo;
     while (A_q < A_q_hi) {  // j in A
       i64 j = (A_idx[A_q] - size_n1) / 2;

@@ -26,8 +26,8 @@ i64 array(i64 *restrict args) {
     i64 A_q_2_lo = search_i32(A_idx, A_q_2_begin, A_ptr[i + size_n4 + 1], size_n5);
     i64 A_q_2_hi = search_i32(A_idx, A_q_2_lo, A_ptr[i + size_n4 + 1], n_j + size_n5);
     i64 A_q_2 = A_q_2_lo, visits_2 = A_q_hi - A_q_lo + (A_q_2_hi - A_q_2_lo);
-    if (grow(out_idx, args + 5, out_n + visits_2)) return OUT_OF_MEMORY;
-    if (grow(out_val, args + 8, out_n + visits_2)) return OUT_OF_MEMORY;
+    if (grow_for(out_idx, args + 5, out_n + visits_2, i + 1, n_i)) return OUT_OF_MEMORY;
+    if (grow_for(out_val, args + 8, out_n + visits_2, i + 1, n_i)) return OUT_OF_MEMORY;
     while (A_q < A_q_hi && A_q_2 < A_q_2_hi) {  // j in A
       i64 A_j = A_idx[A_q] - size_n1, A_j_2 = A_idx[A_q_2] - size_n5;
       if (A_j == A_j_2) {
