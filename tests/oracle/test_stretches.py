@@ -34,10 +34,11 @@ COLUMNS = (17, 63, 64, 65, 66, 67, 100, 128, 130, 200)
 def matrices(draw: st.DrawFn, rows: int, columns: int, dtype: str) -> np.ndarray:
     """Rows of stretches, most of them around the same places, so that they meet."""
     found = np.zeros((rows, columns), dtype)
-    begins = st.one_of(st.sampled_from((0, 30, 58, 61, 62, 63, 64, 120)), st.integers(0, columns))
+    begins = st.one_of(st.sampled_from((0, 30, 57, 61, 62, 63, 64, 120)), st.integers(0, columns))
+    ends = st.one_of(st.sampled_from((16, 63, 64, 65, 80, 128, 140)), st.integers(0, columns))
     for row in found:
-        for begin, length in draw(st.lists(st.tuples(begins, st.integers(1, 40)), max_size=4)):
-            row[begin : begin + length] = draw(st.integers(1, 3))
+        for begin, end in draw(st.lists(st.tuples(begins, ends), max_size=3)):
+            row[begin:end] = draw(st.integers(1, 3))
     return found
 
 

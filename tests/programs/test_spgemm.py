@@ -233,6 +233,19 @@ def test_entries_side_by_side(backend, dtype: str, columns: int):
     assert C.nnz == expected.nnz
 
 
+def test_entries_side_by_side_across_the_end_of_a_word(backend):
+    """Those of one word are there, those of the next are not."""
+    B = np.zeros((24, 90))
+    B[0, 40:64] = 1.0
+    for row, begin in enumerate(range(41, 64), 1):
+        B[row, begin : begin + 20] = 2.0
+    A = np.hstack([np.ones((23, 1)), np.eye(23)])
+    C = ln.empty_tensor(ln.CSR)
+    rows(C, ln.asarray(A).to(ln.CSR), ln.asarray(B).to(ln.CSR))
+    np.testing.assert_array_equal(C.to_numpy(), A @ B)
+    assert C.nnz == np.count_nonzero(A @ B)
+
+
 def test_entries_without_order_are_added_one_by_one():
     C, x = ln.empty_tensor(ln.CSR), np.eye(4)
     A = ln.asarray(x).to(ln.CSR)
