@@ -27,6 +27,12 @@ class Summary:
     swaps: frozenset[str] = _NONE
 
 
+def independent(a: Summary, b: Summary) -> bool:
+    """Whether the order of both makes no difference."""
+    variables = a.assigns & (b.reads | b.assigns) | b.assigns & a.reads
+    return not (variables or a.changes & (b.loads | b.changes) or b.changes & a.loads)
+
+
 _STATEMENTS = frozenset(get_args(imp.Stmt))
 _LOAD = (imp.Load, imp.Address, imp.Prefetch)
 _ASSIGN = (imp.Let, imp.Assign, imp.Accumulate, imp.For)

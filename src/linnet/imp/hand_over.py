@@ -21,7 +21,7 @@ from dataclasses import replace
 from typing import TypeAlias, TypeGuard
 
 from linnet import imp
-from linnet.imp.effects import Effects, Summary, breaks, effects_of
+from linnet.imp.effects import Effects, breaks, effects_of, independent
 from linnet.imp.fresh import fresh_names
 from linnet.imp.rewrite import rewrite, rewrite_statements, statements
 from linnet.records import dataclass
@@ -152,11 +152,14 @@ class _HandOver:
     def _may_change_places(self, found: _Walked, body: imp.Block) -> bool:
         """Whether runs are appended once, and what comes after it may be done in between."""
         appends = sum(s is self.runs.append for s in statements(found.adding.body))
-        adding = self._instead(found.adding, None)
-        here, later = self.effects.of(adding), self.effects.of(imp.Block((*found.between, body)))
+        of, adding = self.effects.of, self._instead(found.adding, None)
+        here, between = of(adding), of(imp.Block(found.between))
+        later = of(imp.Block((*found.between, body)))
         mine = {self.runs.at.name, self.runs.n.name}
-        alone = appends == 1 and mine.isdisjoint(here.reads | here.assigns)
-        return alone and _independent(here, later)
+        used = here.reads | here.assigns | between.reads | later.assigns
+        alone = appends == 1 and mine.isdisjoint(used)
+        parts = (here, of(self.runs.first), of(self.runs.stop))
+        return alone and all(independent(part, later) for part in parts)
 
     def _instead(self, adding: _Loop, new: imp.If | None) -> _Loop:
         """The loop with something else in the place where runs are appended."""
@@ -206,9 +209,3 @@ def _begins(var: imp.Var, value: int, stmts: tuple[imp.Stmt, ...]) -> bool:
 
 def _is_loop(stmt: imp.Stmt) -> TypeGuard[_Loop]:
     return isinstance(stmt, imp.For | imp.While)
-
-
-def _independent(a: Summary, b: Summary) -> bool:
-    """Whether the order of both makes no difference."""
-    variables = a.assigns & (b.reads | b.assigns) | b.assigns & a.reads
-    return not (variables or a.changes & (b.loads | b.changes) or b.changes & a.loads)

@@ -50,7 +50,7 @@ def _kept(loop: _Loop, effects: Effects) -> set[int]:
     """The numbers of statements that ask for the room that the iteration before has left."""
     swapped = effects.of(loop).swaps
     found: set[int] = set()
-    moved: frozenset[str] = frozenset()
+    moved = frozenset([loop.var.name] if isinstance(loop, imp.For) else [])
     for k, stmt in enumerate(loop.body.stmts):
         match stmt:
             case imp.Grow(buffer, imp.Binary("+", imp.Var() as end, imp.Const(1))):

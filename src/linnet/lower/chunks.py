@@ -24,6 +24,7 @@ from linnet.formats.looplets import (
     Thunk,
     piece_of,
 )
+from linnet.imp.effects import Effects, independent
 from linnet.imp.rewrite import statements, substitute
 from linnet.imp.rewrite import walk as nodes
 from linnet.lower.cases import cases
@@ -187,29 +188,30 @@ def meet_chunks(
         alone = under_way is None and _are_apart(r, [w.stepper for w in walks])
         apart = (first, stop) if alone else r.apart
         both = replace(r, lo=first, hi=stop, nonempty=True, apart=apart)
-
-        def meet() -> None:
-            ctx.b.emit(*(stmt for p in pieces.values() if p not in late for stmt in p.preamble))
-            shared = ctx.collect(lambda: _lower_shared(ctx, both, walks, pieces))
-            moves = imp.Block((imp.Assign(start, stop), *_pass(ctx, walks, pieces, stop)))
-            in_order = (shared, moves) if _comes_first(shared, moves) else (moves, shared)
-            ctx.b.emit(*(stmt for block in in_order for stmt in block.stmts))
-
+        meet = ctx.collect(lambda: _meet(ctx, both, walks, pieces, start))
         moves = (_seek_all if seeking else _step_all)(walks, first)
         missed = imp.Block((imp.Assign(start, first), *moves))
-        ctx.b.emit(imp.If(first < stop, ctx.collect(meet), missed))
+        ctx.b.emit(imp.If(first < stop, meet, missed))
 
     what = note(r.index, [w.cursor for w in walks])
     ctx.b.emit(imp.While(_all_last(r, walks, start, beyond), ctx.collect(lower), what))
 
 
-def _comes_first(shared: imp.Block, moves: imp.Block) -> bool:
-    """Whether what is done where chunks meet has to be done before the walks move on.
+def _meet(
+    ctx: Context, r: Region, walks: list[Walk], pieces: dict[Cursor, Piece], start: imp.Var
+) -> None:
+    """What is done in a region that chunks share, and the moves that leave it.
 
-    Elsewhere they move on first: then no more than two bounds have to be kept while it is done.
+    Where the order makes no difference, the walks move on first: then no more than two bounds have
+    to be kept while the rest is done.
     """
-    moved = {stmt.var for stmt in statements(moves) if isinstance(stmt, imp.Let | imp.Assign)}
-    return any(isinstance(n, imp.Break) or n in moved for n in nodes(shared))
+    ctx.b.emit(*(stmt for p in pieces.values() if _begins_early(p) for stmt in p.preamble))
+    shared = ctx.collect(lambda: _lower_shared(ctx, r, walks, pieces))
+    moves = imp.Block((imp.Assign(start, r.hi), *_pass(ctx, walks, pieces, r.hi)))
+    leaves = any(isinstance(stmt, imp.Break) for stmt in statements(shared))
+    effects = Effects(())
+    later = not leaves and independent(effects.of(shared), effects.of(moves))
+    ctx.b.emit(*(moves.stmts + shared.stmts if later else shared.stmts + moves.stmts))
 
 
 def _lower_shared(ctx: Context, r: Region, walks: list[Walk], pieces: dict[Cursor, Piece]) -> None:

@@ -45,8 +45,9 @@ def test_room_that_is_left(body):
         (ROOM, some(*APPEND)),
         (ROOM, *APPEND, imp.Assign(C, C + 0), some(ROOM)),
         (ROOM, imp.Swap(OUT, OUT), *APPEND, ROOM),
+        (imp.Grow(OUT, I + 1), imp.Store(OUT, I, I)),
     ],
-    ids=["taken", "taken by some", "made by some", "of another"],
+    ids=["taken", "taken by some", "made by some", "of another", "by the loop"],
 )
 def test_room_that_is_not(body):
     plain = kernel(*body)
