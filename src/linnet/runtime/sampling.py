@@ -131,9 +131,12 @@ def _all(walk: Walk, place: Ints, size: int, rows: int) -> Group:
     updates = float(walk.weight.sum()) * walk.every
     taken, distinct = int(counted.sum()), len(np.unique(place[counted]))
     # Places that are updated more often than others meet first, so that of a few updates far too
-    # few places are expected for thousands of times as many.
+    # few places are expected for hundreds of times as many. Of thousands of times as many, nobody
+    # knows how alike their places are: between the two.
     near = min(updates, float(_FAR * taken))
     places = min(_distinct(taken, distinct, near) * (updates / max(near, 1.0)), size)
+    if updates > _FAR * _FAR * taken:
+        places = math.sqrt(places * min(_distinct(taken, distinct, updates), size))
     places *= 1 - _met_before(walk, place)
     reach = _nearby(walk.pair, place, size // max(rows, 1), size)
     return Group(updates, places, places, 1.0, reach)
