@@ -194,7 +194,7 @@ def test_fig24_a_search_is_one_kernel_that_leaves_rows_at_the_first_parent():
     code = graphs.search_all.code(*args)
     main = code[code.index("i64 search_all(") :]
     assert "if (edges == 0) break;" in main
-    assert re.search(r"if \(now_tbl\[j_?\d*\]\) \{\n.*\n.*break;", main)
+    assert re.search(r"if \(\(now_key\[j_?\d* >> 6\] & .*\) != 0\) \{\n.*\n.*break;", main)
     assert "swap_buffers(now_idx" in main
     assert "swap_buffers(now_ptr" not in main
 
