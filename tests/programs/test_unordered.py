@@ -79,8 +79,8 @@ def test_order_is_made_where_it_is_needed(kernel: ln.Kernel, format: ln.Format, 
         y = ln.empty_tensor(format)
         code = kernel.code(y, p, x)
         main = code[code.index(f"i64 {kernel.__name__}(") :]
-        assert ("order_if_cheap" in main) == (order == "any order")
-        assert ("order_b_i32_i64(" in main) == (order == "in order")
+        assert ("order_bits_if_cheap" in main) == (order == "any order")
+        assert ("order_bits_i64_i32(" in main) == (order == "in order")
         kernel(y, p, x)
         told = kernel.reference(ln.empty_tensor(format), p, x)["y"]
         assert y.to_numpy().tolist() == told.tolist()
@@ -103,6 +103,6 @@ def test_sums_of_floats_are_made_in_order():
         return y
 
     code = into.code(y, p, x)
-    assert "order_b_i32_i64(" in code[code.index("i64 into(") :]
+    assert "order_bits_i64_i32(" in code[code.index("i64 into(") :]
     into(y, p, x)
     np.testing.assert_allclose(y.to_numpy(), x.sum() / np.arange(1, 4))
