@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import signal
 import sys
 import threading
@@ -12,9 +13,11 @@ from types import FrameType
 
 import numpy as np
 import pytest
+from tests.robustness.interrupts import LOCKED, interrupted
 from tests.robustness.kernels import matrix, passes, spgemm
 
 import linnet as ln
+from linnet.runtime import kernel as kernels
 from linnet.runtime.kernel import Kernel
 
 pytestmark = pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="needs POSIX signals")
@@ -190,3 +193,17 @@ def test_what_a_handler_raises_is_not_a_mistake_of_ours(monkeypatch, tmp_path):
     finally:
         signal.signal(signal.SIGALRM, before)
     assert f(ln.empty_tensor(ln.DENSE(1)), x).to_numpy().tolist() == [12345.5] * 3
+
+
+def test_an_interrupt_at_any_line_leaves_nothing_pinned():
+    """A tensor that seems to be read for ever is copied by every kernel that writes to it."""
+    A = ln.asarray(matrix(), format=ln.CSR)
+    spgemm(ln.empty_tensor(ln.CSR), A, A)
+    never = (*LOCKED, "try:", "held.append(", "del held")  # nothing comes right before these
+    for number in itertools.count(1):
+        C = ln.empty_tensor(ln.CSR)
+        stopped = interrupted(kernels, lambda C=C: spgemm(C, A, A), number, never)
+        assert not A._contents.pins
+        if not stopped:
+            break
+    assert number > 20

@@ -124,10 +124,11 @@ class Kernel:
             error.told_to(Location.of_caller())
             raise
         finally:
-            with GUARD.lock:
-                for contents in held:
-                    if contents is not None:
-                        contents.pins -= 1
+            try:
+                _let_go(held)
+            except BaseException:  # an interrupt, which hardly comes twice
+                _let_go(held)
+                raise
         return _results(tensors, entry.returned)
 
     def _held(
@@ -360,12 +361,13 @@ def _results(
 
 
 def _let_go(held: list[Contents | None]) -> None:
-    """Unpin all; one at a time, so that after an interrupt none is unpinned twice."""
-    while held:
-        contents = held.pop()
-        if contents is not None:
-            with GUARD.lock:
-                contents.unpin()
+    """Unpin all; after an interrupt, what is still `held` waits for another call of this."""
+    with GUARD.lock:
+        while held:
+            contents = held[-1]
+            if contents is not None:
+                contents.pins -= 1
+            del held[-1]  # no interrupt comes before it: Python looks for them after calls
 
 
 def _refusals() -> Any:
