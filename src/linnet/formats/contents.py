@@ -269,6 +269,27 @@ class Contents:
             buffer.forget()
 
 
+def hold(given: Sequence[Contents], held: list[Contents | None]) -> bool:
+    """Pin all, and note it; False if another thread writes to one."""
+    with GUARD.lock:
+        for contents in given:
+            if contents.lent:
+                return False
+            contents.pins += 1
+            held.append(contents)  # no interrupt comes between these two
+    return True
+
+
+def let_go(held: list[Contents | None]) -> None:
+    """Unpin all; after an interrupt, what is still `held` waits for another call of this."""
+    with GUARD.lock:
+        while held:
+            contents = held[-1]
+            if contents is not None:
+                contents.pins -= 1
+            del held[-1]  # no interrupt comes before it: Python looks for them after calls
+
+
 def _count_stored(contents: Contents) -> int:
     """How many values the levels store."""
     format = contents.format

@@ -19,7 +19,7 @@ from linnet.errors import (
 from linnet.formats.away import awaited
 from linnet.formats.buffers import GUARD, Guard
 from linnet.formats.construct import asarray
-from linnet.formats.contents import Contents, Signature
+from linnet.formats.contents import Contents, Signature, let_go
 from linnet.formats.tensor import Tensor
 from linnet.options import current
 from linnet.runtime.kept import Outline, text_of
@@ -125,9 +125,9 @@ class Kernel:
             raise
         finally:
             try:
-                _let_go(held)
+                let_go(held)
             except BaseException:  # an interrupt, which hardly comes twice
-                _let_go(held)
+                let_go(held)
                 raise
         return _results(tensors, entry.returned)
 
@@ -152,7 +152,7 @@ class Kernel:
                 else:
                     return tuple(signatures)
             missing = len(held)
-            _let_go(held)  # who waits keeps nothing from others
+            let_go(held)  # who waits keeps nothing from others
             if awaited(tensors[missing]) is None:
                 raise _refusals().no_contents(self, missing)
 
@@ -358,16 +358,6 @@ def _results(
     if len(returned) == 1:
         return tensors[returned[0]]
     return tuple([tensors[p] for p in returned]) or None
-
-
-def _let_go(held: list[Contents | None]) -> None:
-    """Unpin all; after an interrupt, what is still `held` waits for another call of this."""
-    with GUARD.lock:
-        while held:
-            contents = held[-1]
-            if contents is not None:
-                contents.pins -= 1
-            del held[-1]  # no interrupt comes before it: Python looks for them after calls
 
 
 def _refusals() -> Any:

@@ -19,8 +19,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from linnet.formats.addresses import address_of
-from linnet.formats.buffers import GUARD, Buffer, Unseen
-from linnet.formats.contents import NARROW, Contents, Signature
+from linnet.formats.buffers import Buffer, Unseen
+from linnet.formats.contents import NARROW, Contents, Signature, hold, let_go
 from linnet.formats.format import Format
 from linnet.formats.spare import LEAST
 from linnet.formats.tensor import Tensor
@@ -123,15 +123,11 @@ class Ready:
                 return None
             frame = made
         block, layout, status = frame.block[:], frame.layout, _NOT_RUN
-        small, pinned = layout.small, 0
+        small = layout.small
+        pinned: list[Contents | None] = []
         try:
-            if held:
-                with GUARD.lock:
-                    for contents in held:
-                        if contents.lent:  # another thread writes to it
-                            return None
-                        contents.pins += 1  # no interrupt comes between this and the next line
-                        pinned += 1
+            if held and not hold(held, pinned):
+                return None
             if small:
                 at, values = layout.starts[0], np.empty(small, self.kind)
                 block[at], block[at + 1] = address_of(values), small
@@ -139,11 +135,15 @@ class Ready:
                 self._lend(block, layout)
             status = self.call(block.buffer_info()[0])
         finally:  # after an interrupt, too: a kernel runs to its end, and what it made is freed
-            if pinned:
-                with GUARD.lock:
-                    for contents in held[:pinned]:
-                        contents.pins -= 1
-            taken = () if small and len(self.results) == 1 else self._take(block, layout, status)
+            try:
+                if pinned:
+                    let_go(pinned)
+            except BaseException:  # an interrupt, which hardly comes twice
+                let_go(pinned)
+                raise
+            finally:
+                done = small and len(self.results) == 1
+                taken = () if done else self._take(block, layout, status)
         if status:
             return None
         return self.tensor(layout, values if small else taken)
