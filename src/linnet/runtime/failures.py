@@ -11,17 +11,25 @@ from typing import Any
 from linnet.errors import InternalError, Location
 
 
-def is_of_handler(error: BaseException) -> bool:
-    """Whether an exception came out of the handler of a signal, such as one that ends a wait."""
+def of_handler(error: BaseException) -> BaseException | None:
+    """What came out of the handler of a signal, such as one that ends a wait; None if nothing did.
+
+    What comes while Python makes a class is the cause of an error of another type.
+    """
     import signal  # whose names take a millisecond to make, and few processes ask
 
     handlers = {_code(signal.getsignal(s)) for s in signal.valid_signals()} - {None}
-    at = error.__traceback__
-    while at is not None:
-        if at.tb_frame.f_code in handlers:
-            return True
-        at = at.tb_next
-    return False
+    found: BaseException | None = error
+    while found is not None:
+        if not isinstance(found, Exception):  # that of Python has no code
+            return found
+        at = found.__traceback__
+        while at is not None:
+            if at.tb_frame.f_code in handlers:
+                return found
+            at = at.tb_next
+        found = found.__cause__
+    return None
 
 
 def _code(handler: Any) -> CodeType | None:

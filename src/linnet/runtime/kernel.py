@@ -240,8 +240,9 @@ class Kernel:
             raise
         except Exception as error:
             whose = import_module("linnet.runtime.failures")  # most processes never ask
-            if whose.is_of_handler(error):
-                raise
+            theirs: BaseException | None = whose.of_handler(error)
+            if theirs is not None:
+                raise theirs from None
             formats = ", ".join(f"{s.format!r}" for s in signatures)
             raise whose.mistake(self.__name__, self.program.at, formats, error) from error
         return entry
