@@ -54,10 +54,14 @@ def meaning(kernel: Kernel, args: Arguments, strict: bool = True) -> dict[str, E
             raise check.explain(shapes)
     found = run(program, given, strict)
     return {
-        name: Expected(found[name].values, found[name].stored if _tells(kernel, name) else None)
+        name: Expected(found[name].values, _reached(found[name]) if _tells(kernel, name) else None)
         for name in program.params
         if name in kernel.outputs
     }
+
+
+def _reached(tensor: DenseTensor) -> NDArray[np.bool_] | None:
+    return tensor.stored if tensor.perhaps is None else tensor.stored | tensor.perhaps
 
 
 def fresh_outputs(kernel: Kernel) -> frozenset[str]:

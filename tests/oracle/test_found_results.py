@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from tests.oracle.check import Subject, check
-from tests.oracle.functions import larger, one_of
+from tests.oracle.functions import both, larger, one_of
 
 import linnet as ln
 from linnet.errors import IndexBoundsError, ShapeError
@@ -325,3 +325,23 @@ def test_what_lies_beside_an_element_in_its_tile_is_stored_and_handed_on(tiles):
     args |= {"a": ln.asarray(np.full(5, 7.0))}
     check(Subject.of(f.program, args), args)
     assert f(*args.values())[1].nnz > 3
+
+
+@pytest.mark.parametrize("level", SPARSE)
+def test_what_only_values_tell_may_be_written(level):
+    """Where both are looked up first, the code asks whether they are stored, and not what for."""
+
+    @ln.kernel
+    def f(y, a):
+        ln.declare(y, 0.0, (a.shape[0], a.shape[0]))
+        for i in ...:
+            for j in ...:
+                y[j, i] = both(max(a[j, j], a[j, i]), ln.logical_xor(a[j, i], -np.inf))
+        return y
+
+    a = ln.asarray(
+        np.array([[1.0, 0.0], [2.0, 3.0]]), format=ln.Dense(ln.SparseBand(ln.Element(0.0)))
+    )
+    args = {"y": ln.empty_tensor(ln.SparseList(level(ln.Element(0.0)))), "a": a}
+    check(Subject.of(f.program, args), args)
+    assert f(*args.values()).to_numpy().tolist() == [[0, 1], [0, 0]]

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from linnet.algebra.dtypes import Number
 from linnet.formats.format import Format
+from linnet.loops.evaluate import Structural
 from linnet.records import dataclass
 
 
@@ -19,13 +20,15 @@ class DenseTensor:
     """All values of a tensor, stored or not.
 
     `format` says how it is stored, and `stored` which elements are; without them, all. They matter
-    only to values like NaN, which an element that is not stored never meets.
+    only to values like NaN, which an element that is not stored never meets. `perhaps` are elements
+    that need not be stored, and may be by who does not look at the values that tell.
     """
 
     values: NDArray[Any]
     fill: Number = 0
     format: Format | None = None
     stored: NDArray[np.bool_] | None = None
+    perhaps: NDArray[np.bool_] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +71,7 @@ class Cell:
     fill: Number
     format: Format | None
     stored: NDArray[np.bool_] | None
+    perhaps: NDArray[np.bool_] | None
     together: frozenset[int]  # modes that are stored as a whole, or not at all
     spanned: int | None  # the mode above these, if all between two stored indices is stored
     tiles: Tiles | None  # or if others beside a stored index are
@@ -78,11 +82,13 @@ class Cell:
         stored = None if tensor.stored is None else tensor.stored.copy()
         together, spanned, tiles = _stored_together(tensor.format)
         values = tensor.values.copy()
-        return Cell(name, values, tensor.fill, tensor.format, stored, together, spanned, tiles)
+        perhaps = None if stored is None else np.zeros_like(stored)
+        format = tensor.format
+        return Cell(name, values, tensor.fill, format, stored, perhaps, together, spanned, tiles)
 
     def tensor(self) -> DenseTensor:
         """The state as a value."""
-        return DenseTensor(self.values, self.fill, self.format, self.stored)
+        return DenseTensor(self.values, self.fill, self.format, self.stored, self.perhaps)
 
     @property
     def sparse(self) -> bool:
@@ -93,12 +99,14 @@ class Cell:
     def declare(self, shape: tuple[int, ...], init: object) -> None:
         """Begin anew."""
         self.stored = np.zeros(shape, np.bool_) if self.sparse else None
+        self.perhaps = None if self.stored is None else np.zeros_like(self.stored)
         self.values = np.full(shape, init, self.values.dtype)
 
     def swap(self, other: Cell) -> None:
         """Exchange contents."""
         self.values, other.values = other.values, self.values
         self.stored, other.stored = other.stored, self.stored
+        self.perhaps, other.perhaps = other.perhaps, self.perhaps
 
     def is_stored(self, place: tuple[int, ...]) -> bool:
         """Whether an element is stored."""
@@ -115,23 +123,38 @@ class Cell:
             inside[mode] = place[mode]
         return False
 
+    def read(self, place: tuple[int, ...]) -> object:
+        """The value of an element, known without looking if it is not stored."""
+        value = self.values[place]
+        if self.stored is None or self.perhaps is None or self.stored[place]:
+            return value
+        return Structural(value, not self.perhaps[place])
+
     def write(self, place: tuple[int, ...], value: object) -> None:
         """Store a value, and with it those elements that are stored together."""
         self.values[place] = value
         if self.stored is not None:
-            whole: list[slice | int] = [
-                slice(None) if m in self.together else p for m, p in enumerate(place)
-            ]
-            self.stored[tuple(whole)] = True
-            if self.spanned is not None:
-                line: list[slice | int] = list(place)
-                line[self.spanned] = slice(None)
-                between = np.flatnonzero(self.stored[tuple(line)])
-                whole[self.spanned] = slice(between[0], between[-1] + 1)
-                self.stored[tuple(whole)] = True
-            if self.tiles is not None:
-                for beside in self.tiles.around(place, self.values.shape):
-                    self.stored[tuple(beside.get(m, s) for m, s in enumerate(whole))] = True
+            self._mark(self.stored, place)
+
+    def pass_by(self, place: tuple[int, ...]) -> None:
+        """Leave an element that some would store."""
+        if self.perhaps is not None:
+            self._mark(self.perhaps, place)
+
+    def _mark(self, stored: NDArray[np.bool_], place: tuple[int, ...]) -> None:
+        whole: list[slice | int] = [
+            slice(None) if m in self.together else p for m, p in enumerate(place)
+        ]
+        stored[tuple(whole)] = True
+        if self.spanned is not None:
+            line: list[slice | int] = list(place)
+            line[self.spanned] = slice(None)
+            between = np.flatnonzero(stored[tuple(line)])
+            whole[self.spanned] = slice(between[0], between[-1] + 1)
+            stored[tuple(whole)] = True
+        if self.tiles is not None:
+            for beside in self.tiles.around(place, self.values.shape):
+                stored[tuple(beside.get(m, s) for m, s in enumerate(whole))] = True
 
 
 def _stored_together(

@@ -197,10 +197,9 @@ class _Compiler:
             at = place(env)
             if not isinstance(at, tuple):
                 return at
-            value = cell.values[at]
-            if scalar and identical(value, cell.fill):
-                return Structural(value)
-            return value if cell.stored is None or cell.stored[at] else Structural(value)
+            if scalar and identical(cell.values[at], cell.fill):
+                return Structural(cell.values[at])
+            return cell.read(at)
 
         beyond = not self.strict or "permissive" in access.protocols
         loose = cell.sparse or scalar or beyond
@@ -307,6 +306,8 @@ def _store(cell: Cell, place: Place, value: Code, at: Location | None) -> Do:
             idle = same(cell.fill, number)
         if not (known and idle):
             cell.write(existing(cell, where, at, env), number)
+        elif type(found) is Structural and not found.sure and isinstance(where, tuple):
+            cell.pass_by(where)
 
     return store
 
@@ -349,6 +350,8 @@ def _updating(op: Function, strict: bool) -> Callable[[Cell, Place, Code, Locati
                 where = existing(cell, place_found, at, env)
                 old = cell.values[where]
                 cell.write(where, old if settled else after(op.numpy(before(old), number)))
+            elif type(found) is Structural and not found.sure and isinstance(place_found, tuple):
+                cell.pass_by(place_found)
 
         return update
 
