@@ -21,6 +21,7 @@ from linnet.runtime.steps import Ints, Operand, Walk
 _UNEVEN = 16  # times the mean, and so many more: what no fiber has by chance
 _LINE = 64  # bytes that come from memory together
 _NEAR = 4  # places that lie in one of so many parts of all are near each other
+_FARTHER = 2048  # times as many, of which less and less is known
 _FAR = 32  # times as many updates as were seen: what meets beyond that is not told by them
 _MET = 32  # steps that update a place at most, as far as neighbours can tell
 _LARGEST = 2**62
@@ -130,13 +131,7 @@ def _all(walk: Walk, place: Ints, size: int, rows: int) -> Group:
     counted = walk.weight > 0
     updates = float(walk.weight.sum()) * walk.every
     taken, distinct = int(counted.sum()), len(np.unique(place[counted]))
-    # Places that are updated more often than others meet first, so that of a few updates far too
-    # few places are expected for hundreds of times as many. Of thousands of times as many, nobody
-    # knows how alike their places are: between the two.
-    near = min(updates, float(_FAR * taken))
-    places = min(_distinct(taken, distinct, near) * (updates / max(near, 1.0)), size)
-    if updates > _FAR * _FAR * taken:
-        places = math.sqrt(places * min(_distinct(taken, distinct, updates), size))
+    places = _places(taken, distinct, updates, size)
     places *= 1 - _met_before(walk, place)
     reach = _nearby(walk.pair, place, size // max(rows, 1), size)
     return Group(updates, places, places, 1.0, reach)
@@ -171,6 +166,21 @@ def _nearby(pair: Ints, place: Ints, row: int, size: int) -> float:
     apart = np.delete(np.abs(rows - np.repeat(rows[middle], lengths)), middle)
     reach = float(4 * np.median(apart) + 1) * row if len(apart) else math.inf
     return reach if reach * _NEAR < size else math.inf
+
+
+def _places(taken: int, distinct: int, updates: float, size: int) -> float:
+    """How many of `size` places the updates have of which a few, perhaps thousandths, were taken.
+
+    Places that are updated more often than others meet first, so that of a few updates far too few
+    places are expected for hundreds of times as many. Of many thousands of times as many, nobody
+    knows how alike their places are: between the two.
+    """
+    near = min(updates, float(_FAR * taken))
+    most = min(_distinct(taken, distinct, near) * (updates / max(near, 1.0)), size)
+    beyond = math.log(max(updates / (_FARTHER * max(taken, 1)), 1.0)) / math.log(_FAR)
+    share = max(1 - beyond, 0.0)
+    least = min(_distinct(taken, distinct, updates), size)
+    return math.pow(most, share) * math.pow(least, 1 - share)
 
 
 def _distinct(taken: int, distinct: int, updates: float) -> float:

@@ -6,6 +6,7 @@ Nothing is computed here but the decision.
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -19,7 +20,7 @@ from linnet.frontend.text import parse_text
 from linnet.normalize.caches import Caches
 from linnet.normalize.choice import Choice, choose
 from linnet.normalize.workspaces import by_place
-from linnet.runtime.sampling import _nearby, is_uneven, sample
+from linnet.runtime.sampling import _distinct, _nearby, _places, is_uneven, sample
 
 AT_HAND = Caches(1 << 20, 1 << 25)
 
@@ -264,3 +265,12 @@ def test_neighbouring_steps_that_update_the_same_places():
         operands = {"A": ln.asarray(M, format=ln.CSC), "B": ln.asarray(M, format=ln.CSR)}
         _, found = seen(PRODUCT, "k, i, j", ln.CSR, **operands)
         assert least <= found.places / found.updates <= most
+
+
+def test_what_is_expected_of_more_updates_changes_by_and_by():
+    """From as many places as a few let expect to as many as if all were alike, without a jump."""
+    expected = [_places(1000, 976, 1000 * 1.25**k, 2**62) for k in range(80)]
+    changes = [after / before for before, after in pairwise(expected)]
+    assert all(0.6 < change < 1.26 for change in changes)
+    assert expected[30] > 0.9 * 1000 * 1.25**30 * _distinct(1000, 976, 32_000) / 32_000
+    assert expected[-1] == pytest.approx(_distinct(1000, 976, 1000 * 1.25**79))
