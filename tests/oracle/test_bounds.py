@@ -44,6 +44,24 @@ def test_bounds(data: st.DataObject, style: Style) -> None:
         check(subject, args, backends, lenient)
 
 
+def test_what_comes_after_the_first_is_not_used() -> None:
+    """No update by `first` changes anything: who looks at the matrix may refuse, and need not."""
+    text = """def f(y, m):
+    y[...] = 0
+    for i in range(m.shape[0]):
+        y[()] = ln.first(y[()], m[i, i + i])
+    return y"""
+    sparse = ln.SparseBand(ln.SparseList(ln.Element(0)))
+    args = {"y": ln.empty_tensor(ln.SparseScalar(0)), "m": ln.asarray(np.eye(2, dtype=int))}
+    args["m"] = args["m"].to(sparse)
+    subject = lowered(parse_text(text, {}), args)
+    assert subject is not None
+    assert outcome(subject, args, True) is None
+    lenient = outcome(subject, args, False)
+    assert lenient is not None
+    assert lenient["y"].values == 0
+
+
 @pytest.mark.parametrize(
     "value",
     [

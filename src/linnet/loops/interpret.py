@@ -17,6 +17,7 @@ from linnet.algebra.derive import final, is_lawful
 from linnet.algebra.dtypes import concrete, kind, weak_dtype
 from linnet.algebra.exact import identical
 from linnet.algebra.function import Function
+from linnet.algebra.table import first
 from linnet.errors import DTypeError, InternalError, Location
 from linnet.formats.format import Format
 from linnet.loops.beyond import UNSURE, Beyond, existing, is_there, out_of_bounds, present
@@ -363,6 +364,8 @@ def _finality(op: Function, cell: Cell, found: str) -> Callable[[object], bool]:
     dtype = str(cell.values.dtype)
     if not is_lawful(op, dtype, found):
         return lambda value: False
+    if op is first:
+        return lambda value: True
     identity = op.identity(dtype)
     if op.decisive and identity is not None:
         return lambda value: not same(identity, value)
