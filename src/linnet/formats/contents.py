@@ -172,7 +172,7 @@ class Contents:
     def arrays(self) -> tuple[NDArray[Any], ...]:
         """Read-only views of all buffers; no kernel will write to this memory any more."""
         with GUARD.lock:
-            if self.lent:
+            if self.lent and not self.exported:  # else a kernel is about to see that others have it
                 raise LifecycleError("the tensor is being written by a kernel in another thread")
             return tuple(buffer.array for buffer in self.buffers)
 

@@ -120,6 +120,21 @@ def test_results_that_were_seen_stay_as_they_are(spmv):
         np.testing.assert_array_equal(y.copy().to_numpy(), a @ (b + k))
 
 
+def test_results_that_are_being_looked_at_can_be(spmv, monkeypatch):
+    """A repeated call takes them before it sees that somebody has them, and gives them back."""
+    kernel, (y, A, x), a, b = spmv
+    contents, end, seen = y.shared(), module._end, []
+
+    def looked_at(*given):
+        seen.append((contents.lent, contents.arrays()[0].tolist()))
+        end(*given)
+
+    monkeypatch.setattr(module, "_end", looked_at)
+    kernel(y, A, x)
+    assert seen[0] == (True, (a @ b).tolist())
+    assert not contents.lent
+
+
 def test_results_that_somebody_reads_are_written_elsewhere(spmv):
     kernel, (y, A, x), _, _ = spmv
     contents = y.pin()
