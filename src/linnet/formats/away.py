@@ -44,9 +44,10 @@ def awaited(tensor: Tensor) -> Contents | None:
     """What a tensor holds, once it has been brought back; None if nobody is to bring it."""
     pause, me = _SHORT, get_ident()
     while True:
-        with GUARD.lock:  # or it is brought, and taken again, between two looks
+        with GUARD.lock:  # so that nobody takes it between two looks; it may be brought
+            nobody = TAKEN.get(id(tensor), me) == me
             contents = tensor._contents
-            if contents is not None or TAKEN.get(id(tensor), me) == me:
+            if contents is not None or nobody:
                 return contents
         time.sleep(pause)
         pause = min(2 * pause, _LONG)

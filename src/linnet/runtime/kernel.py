@@ -23,7 +23,7 @@ from linnet.formats.contents import Contents, Signature, let_go
 from linnet.formats.tensor import Tensor
 from linnet.options import current
 from linnet.runtime.kept import Outline, text_of
-from linnet.runtime.repeats import Repeats
+from linnet.runtime.repeats import Repeats, results
 from linnet.runtime.watch import WATCHED, note
 
 if TYPE_CHECKING:
@@ -96,13 +96,19 @@ class Kernel:
 
     def __call__(self, *args: object, **named: object) -> Tensor | tuple[Tensor, ...] | None:
         """Run on tensors; outputs are updated in place, and returned."""
-        repeat = self._repeats.latest
-        if repeat is not None and not named and not WATCHED and args:
-            likely = repeat.first == id(args[0]) and repeat.options is current()
-            if not (likely and repeat.run(args)):
-                repeat = self._repeats.another(args)
-            if repeat is not None:
-                return _results(args, repeat.returned)  # type: ignore[arg-type]
+        jump = self._repeats.jump
+        if jump is not None and not named:
+            found: Tensor | tuple[Tensor, ...] | None = jump(*args)
+            if found is NotImplemented and not WATCHED:
+                found = self._repeats.another(args)
+            if found is not NotImplemented:
+                return found
+        return self._call(args, named)
+
+    def _call(
+        self, args: Sequence[object], named: Mapping[str, object]
+    ) -> Tensor | tuple[Tensor, ...] | None:
+        """The same, whatever the arguments are."""
         given = self._in_order(args, named) if named else args
         plain = [*map(type, given)] == self._types
         tensors: Sequence[Tensor] = given if plain else self.tensors(given)  # type: ignore[assignment]
@@ -129,7 +135,7 @@ class Kernel:
             except BaseException:  # an interrupt, which hardly comes twice
                 let_go(held)
                 raise
-        return _results(tensors, entry.returned)
+        return results(tensors, entry.returned)
 
     def _held(
         self, tensors: Sequence[Tensor], held: list[Contents | None]
@@ -350,15 +356,6 @@ class Kernel:
         for name, tensor in zip(self.params, tensors, strict=True):
             if name in self.outputs and seen.setdefault(id(tensor), name) != name:
                 raise _refusals().one_tensor(self, seen[id(tensor)], name)
-
-
-def _results(
-    tensors: Sequence[Tensor], returned: tuple[int, ...]
-) -> Tensor | tuple[Tensor, ...] | None:
-    """What a call gives: a tensor, several, or nothing."""
-    if len(returned) == 1:
-        return tensors[returned[0]]
-    return tuple([tensors[p] for p in returned]) or None
 
 
 def _refusals() -> Any:

@@ -21,7 +21,9 @@ from linnet.formats.buffers import GUARD
 from linnet.formats.contents import Contents
 from linnet.options import current
 from linnet.runtime.handover import Result, take_over
+from linnet.runtime.repeats import results
 from linnet.runtime.scratch import Staying
+from linnet.runtime.watch import WATCHED
 
 if TYPE_CHECKING:
     from linnet.formats.tensor import Tensor
@@ -30,22 +32,24 @@ if TYPE_CHECKING:
 _NOT_RUN = -1  # the status of a kernel that was not run, or whose status an interrupt has lost
 
 Slots = tuple[int, ...]
-Loans = list[tuple["Tensor", Contents]]
-"""What a call has taken, to write to it."""
+Held = list[Contents | None]
+"""What the tensors of a call hold, as far as it is pinned or taken."""
 
 
 class Repeat:
     """What is the same in all calls with certain tensors, as long as these hold what they do."""
 
-    __slots__ = ("after", "before", "block", "call", "count", "first", "head", "options", "read",
-                 "returned", "scratch", "varies", "where", "writes", "written")  # fmt: skip
+    __slots__ = ("after", "arguments", "before", "block", "call", "count", "first", "head",
+                 "options", "read", "returned", "scratch", "varies", "where", "writes",
+                 "written")  # fmt: skip
 
-    def __init__(self, entry: Entry, frame: Frame, known: list[Slots], first: int) -> None:
-        self.first, self.count = first, len(known)  # where the first tensor is, to say no early
+    def __init__(self, entry: Entry, frame: Frame, known: list[Slots], places: list[int]) -> None:
+        self.first, self.count = places[0], len(known)  # where the first is, to say no early
         self.options, self.call, self.returned = current(), entry.call, entry.returned
         self.writes, positions = frame.writes, [_position(r) for r, _, _ in frame.writes]
         self.written = [(k, known[k]) for k in positions]
         self.read = [(k, slots) for k, slots in enumerate(known) if k not in positions]
+        self.arguments = [(p, known[k], k in positions) for k, p in enumerate(places)]
         self.scratch, self.block = None, frame.block[:]
         if frame.scratch is not None:
             self.scratch = Staying(frame.scratch.temporaries, self.block)
@@ -61,19 +65,21 @@ class Repeat:
                 memory[2::3] = array("q", [0] * len(r.kinds))
             self.before[at : at + len(memory)] = memory
 
-    def run(self, tensors: Sequence[Any]) -> bool:
-        """Call the kernel; False if it is not done, and the general way has to be gone.
+    def again(self, *tensors: Any) -> Any:
+        """What the kernel returns for these tensors; `NotImplemented` if they are not as usual."""
+        if len(tensors) != self.count or self.first != id(tensors[0]) or WATCHED:
+            return NotImplemented
+        if self.options is not current() or not self.run(tensors):
+            return NotImplemented
+        return results(tensors, self.returned)
 
-        Who calls this has seen that the `first` tensor is where it was.
-        """
-        if len(tensors) != self.count:
-            return False
-        pinned: list[Contents] = []
-        loans: Loans = []
+    def run(self, tensors: Sequence[Any]) -> bool:
+        """Call the kernel; False if it is not done, and the general way has to be gone."""
+        held: Held = [None] * self.count
         scratch, block = self.scratch, self.block
         status, run, same = _NOT_RUN, False, True
         try:
-            if not self._begin(tensors, pinned, loans):
+            if not self._begin(tensors, held):
                 return False
             block[self.head] = self.before
             if scratch is not None and not scratch.stays:
@@ -84,21 +90,19 @@ class Repeat:
             return False
         finally:  # after an interrupt, too: a kernel runs to its end, and what it made is freed
             try:
-                if run:
-                    same = not status and block[self.head] == self.after
-                    if scratch is not None and (self.varies or not (same and scratch.stays)):
-                        scratch.take_back(block)
-                    if not same:  # after which others may use the block
-                        self._settle(tensors, loans, status)
-                _end(pinned, loans)
+                same = not run or (not status and block[self.head] == self.after)
+                if not same:
+                    self.unlike(tensors, held, status)
+                elif run and scratch is not None and (self.varies or not scratch.stays):
+                    scratch.take_back(block)
+                self._end(tensors, held)
             except BaseException:  # an interrupt, which hardly comes twice
-                (_end_again if same else _give_up)(loans)
-                _end(pinned, [])
+                self._end(tensors, held) if same else self.give_up(tensors, held)
                 brought([tensors[k] for k, _ in self.written])
                 raise
         return not status
 
-    def _begin(self, tensors: Sequence[Any], pinned: list[Contents], loans: Loans) -> bool:
+    def _begin(self, tensors: Sequence[Any], held: Held) -> bool:
         """Take what is written and pin what is read; False if one is not what it was."""
         me = get_ident()
         with GUARD.lock:
@@ -107,7 +111,7 @@ class Repeat:
                 if contents is None or contents._slots is not slots:
                     return False
                 contents.pins += 1
-                pinned.append(contents)
+                held[k] = contents
             for k, slots in self.written:
                 tensor = tensors[k]
                 where, contents = id(tensor), tensor._contents
@@ -119,48 +123,56 @@ class Repeat:
                 # it after calls, and in loops
                 TAKEN[where] = me
                 tensor._contents, contents.lent = None, True
-                loans.append((tensor, contents))
+                held[k] = contents
                 for buffer in contents._buffers:
                     if buffer.exported:  # not before it is taken: who sees it then, waits
                         return False
         return True
 
-    def _settle(self, tensors: Sequence[Tensor], loans: Loans, status: int) -> None:
-        """What becomes of memory that the kernel has moved, or not finished."""
-        for (_, old), (r, shape, at) in zip(loans, self.writes, strict=True):
-            take_over(r, tensors, shape, self.block, at, old, status)
-        loans.clear()  # they are not given back as they were
+    def _end(self, tensors: Sequence[Any], held: Held) -> None:
+        """Nobody reads or writes any more: what was taken is where it was.
+
+        After an interrupt, what is still held waits for another call of this.
+        """
+        with GUARD.lock:
+            for k, _ in self.written:
+                contents = held[k]
+                if contents is not None:  # nothing comes between these three, as above
+                    contents.lent = False
+                    tensors[k]._contents, held[k] = contents, None
+                    TAKEN.pop(id(tensors[k]), None)
+        self._unpin(held)
+
+    def _unpin(self, held: Held) -> None:
+        """Nobody reads any more."""
+        with GUARD.lock:
+            for k, _ in self.read:
+                contents = held[k]
+                if contents is not None:
+                    contents.pins -= 1
+                    held[k] = None
+
+    def unlike(self, tensors: Sequence[Tensor], held: Held, status: int) -> bool:
+        """A kernel has moved what it wrote, or has failed: settle that; whether it is done."""
+        if self.scratch is not None:  # before others may use the block
+            self.scratch.take_back(self.block)
+        for (k, _), (r, shape, at) in zip(self.written, self.writes, strict=True):
+            take_over(r, tensors, shape, self.block, at, held[k], status)
+        for k, _ in self.written:
+            held[k] = None
         brought([tensors[k] for k, _ in self.written])
+        self._unpin(held)
+        return not status
 
-
-def _end(pinned: list[Contents], loans: Loans) -> None:
-    """Nobody reads or writes any more: what was taken is where it was.
-
-    After an interrupt, what is still `pinned` waits for another call of this.
-    """
-    with GUARD.lock:
-        for tensor, contents in loans:
-            contents.lent = False
-            tensor._contents = contents
-            TAKEN.pop(id(tensor), None)
-        while pinned:
-            contents = pinned[-1]
-            contents.pins -= 1
-            del pinned[-1]  # nothing comes between these two, as above
-
-
-def _end_again(loans: Loans) -> None:
-    """The same after an interrupt: others may have what has been given back."""
-    with GUARD.lock:
-        mine = [id(t) for t, _ in loans if TAKEN.get(id(t)) == get_ident()]
-        _end([], [(t, c) for t, c in loans if id(t) in mine and t._contents is None])
-
-
-def _give_up(loans: Loans) -> None:
-    """The same where a kernel may have freed the memory: nobody frees what is not settled yet."""
-    for _, contents in loans:
-        if contents.lent:
-            contents.forget()
+    def give_up(self, tensors: Sequence[Tensor], held: Held) -> None:
+        """The same after an interrupt: nobody frees what is not settled, and may be freed."""
+        for k, _ in self.written:
+            contents = held[k]
+            if contents is not None and contents.lent:
+                contents.forget()
+            held[k] = None
+        self._unpin(held)
+        brought([tensors[k] for k, _ in self.written])
 
 
 def repeat(
@@ -186,7 +198,7 @@ def repeat(
     known = [c.slots for c in found if c is not None]
     if not all(known):  # `()` is what many have
         return None
-    return Repeat(entry, frame, known, id(tensors[0]))
+    return Repeat(entry, frame, known, [*map(id, tensors)])
 
 
 def _position(r: Result) -> int:

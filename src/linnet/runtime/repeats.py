@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from importlib import import_module
 from operator import is_
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from linnet.formats.contents import Contents
 from linnet.options import current
@@ -13,10 +13,12 @@ from linnet.options import current
 if TYPE_CHECKING:
     from linnet.formats.tensor import Tensor
     from linnet.runtime.call import Entry
+    from linnet.runtime.jump import Jump
     from linnet.runtime.repeat import Repeat
 
 Value = TypeVar("Value")
 _MOST = 8  # calls that are remembered: loops swap a few tensors
+_NONE: Any = None, None
 
 Key = tuple[int, ...]
 """Where the tensors of a call are; what they hold is compared before it is repeated."""
@@ -25,28 +27,31 @@ Key = tuple[int, ...]
 class Repeats:
     """Calls of one kernel that can be repeated, and those that were made once."""
 
-    __slots__ = ("_known", "_once", "latest")
+    __slots__ = ("_known", "_once", "jump", "latest")
 
     def __init__(self) -> None:
-        self.latest: Repeat | None = None  # which is tried first
-        self._known: dict[Key, Repeat] = {}
+        self.latest: Repeat | None = None
+        self.jump: Jump | None = None  # what makes that call, and is tried first
+        self._known: dict[Key, tuple[Repeat, Jump]] = {}
         self._once: dict[Key, list[tuple[int, ...]]] = {}  # and what their operands held
 
-    def another(self, args: Sequence[object]) -> Repeat | None:
-        """Repeat a call that is not the latest; None if there is none with these tensors."""
+    def another(self, args: Sequence[object]) -> Any:
+        """Make a call again that is not the latest; `NotImplemented` if none has these tensors."""
         latest = self.latest
-        if latest is None or (len(self._known) == 1 and latest.first != id(args[0])):
-            return None  # as where results are new every time
+        if not args or latest is None or (len(self._known) == 1 and latest.first != id(args[0])):
+            return NotImplemented  # as where results are new every time
         key = (*map(id, args),)
-        repeat = self._known.get(key)
+        repeat, jump = self._known.get(key, _NONE)
         if repeat is None or repeat.options is not current():
-            return None
-        if repeat is not self.latest and repeat.run(args):
-            self.latest = repeat
-            return repeat
-        self._known.pop(key, None)  # they hold something else
-        self.latest = next(iter([*self._known.values()]), None)
-        return None
+            return NotImplemented
+        found = jump(*args)
+        if found is NotImplemented:  # memory of temporaries is to be lent, for one
+            found = repeat.again(*args)
+        if found is NotImplemented:  # they hold something else
+            self._known.pop(key, None)
+            repeat, jump = next(iter([*self._known.values()]), _NONE)
+        self.latest, self.jump = repeat, jump
+        return found
 
     def remember(
         self,
@@ -63,7 +68,18 @@ class Repeats:
         elif entry.repeats and None not in written:  # no other thread had taken one
             repeat = import_module("linnet.runtime.repeat").repeat(entry, tensors, held, written)
             if repeat is not None:
-                self._known, self.latest = {**_few(self._known), key: repeat}, repeat
+                jump = import_module("linnet.runtime.jump").jump(repeat)
+                self._known = {**_few(self._known), key: (repeat, jump)}
+                self.latest, self.jump = repeat, jump
+
+
+def results(
+    tensors: Sequence[Tensor], returned: tuple[int, ...]
+) -> Tensor | tuple[Tensor, ...] | None:
+    """What a call gives: a tensor, several, or nothing."""
+    if len(returned) == 1:
+        return tensors[returned[0]]
+    return tuple([tensors[p] for p in returned]) or None
 
 
 def _few(calls: dict[Key, Value]) -> dict[Key, Value]:
