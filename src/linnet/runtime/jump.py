@@ -1,9 +1,9 @@
 """`jump`: a repeated call as one function of machine code, `repeat.ll`, made once for all kernels.
 
-What a `Repeat` does in Python takes ten times as long as the jump itself. The function is called by
-Python as those of its own modules are. It finds what it needs in its plan, a few words, and knows
-where the slots of tensors and contents are. Where that cannot be had (without a GIL, on a system
-whose Python shows no API), calls are repeated by `Repeat.run`.
+What a `Repeat` does in Python takes several times as long as the jump itself. The function is
+called by Python as those of its own modules are. It finds what it needs in its plan, a few words,
+and knows where the slots of tensors and contents are. Where that cannot be had (without a GIL, on a
+system whose Python shows no API), calls are repeated by `Repeat.again`.
 """
 
 from __future__ import annotations
@@ -12,7 +12,6 @@ import ctypes
 import os
 import re
 import sys
-import sysconfig
 from array import array
 from collections.abc import Callable
 from dataclasses import replace
@@ -26,7 +25,7 @@ from linnet.formats.away import TAKEN
 from linnet.formats.buffers import GUARD, Buffer
 from linnet.formats.contents import Contents
 from linnet.formats.tensor import Tensor
-from linnet.runtime.repeat import Repeat
+from linnet.runtime.repeat import Repeat, not_yet
 from linnet.runtime.scratch import Staying
 from linnet.runtime.watch import WATCHED
 
@@ -55,17 +54,11 @@ class _Method(ctypes.Structure):
     )
 
 
-class Plan(bytes):
-    """The words of a plan, and what keeps alive what they tell of."""
-
-    of: Repeat
-
-
 def jump(repeat: Repeat) -> Jump:
-    """What makes the call that `repeat` remembers, where all is as it was."""
+    """What makes the call that `repeat` remembers, as long as that lives."""
     method = None if repeat.varies else _method()
     if method is None:
-        return repeat.again
+        return not_yet
     plan = {
         "table": _table().buffer_info()[0],
         "options": id(repeat.options),
@@ -82,9 +75,7 @@ def jump(repeat: Repeat) -> Jump:
     words = [plan[name] for name in PLAN]
     for tensor, slots, written in repeat.arguments:
         words += [tensor, id(slots), written, id(tensor)]
-    bound = Plan(array("q", [*words, *repeat.returned]).tobytes())
-    bound.of = repeat
-    made: Jump = _new(ctypes.byref(method), bound, None)
+    made: Jump = _new(ctypes.byref(method), array("q", [*words, *repeat.returned]).tobytes(), None)
     return made
 
 
@@ -119,9 +110,7 @@ def _is_supported(names: list[str]) -> bool:
     if os.name != "posix" or sys.maxsize < 2**32 or sys.implementation.name != "cpython":
         return False
     process = ctypes.CDLL(None)
-    return not sysconfig.get_config_var("Py_GIL_DISABLED") and all(
-        hasattr(process, name) for name in names
-    )
+    return "t" not in sys.abiflags and all(hasattr(process, name) for name in names)
 
 
 def _compiled(text: str) -> Callable[[int], int]:

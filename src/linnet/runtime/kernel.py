@@ -96,9 +96,9 @@ class Kernel:
 
     def __call__(self, *args: object, **named: object) -> Tensor | tuple[Tensor, ...] | None:
         """Run on tensors; outputs are updated in place, and returned."""
-        jump = self._repeats.jump
-        if jump is not None and not named:
-            found: Tensor | tuple[Tensor, ...] | None = jump(*args)
+        repeat = self._repeats.latest
+        if repeat is not None and not named:
+            found: Tensor | tuple[Tensor, ...] | None = repeat.jump(*args)
             if found is NotImplemented and not WATCHED:
                 found = self._repeats.another(args)
             if found is not NotImplemented:

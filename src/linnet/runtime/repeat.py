@@ -3,7 +3,8 @@
 Programs call a kernel in a loop, on a few tensors, and results find room where the last ones were.
 There is nothing to be looked up, compared or computed for such a call: what is read is pinned, what
 is written is taken, and the argument block is there, with the memory of temporaries in it. A kernel
-that has not moved its results moves them in no call like that one: it does the same again.
+that has not moved its results moves them in no call like that one: it does the same again. After
+many calls all of that is machine code (`runtime.jump`).
 
 Contents are known by their slots. These are those of one `Contents` for ever, and keep no memory of
 a user alive. A block is used by one call at a time, which has taken what it writes.
@@ -12,7 +13,8 @@ a user alive. A block is used by one call at a time, which has taken what it wri
 from __future__ import annotations
 
 from array import array
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from importlib import import_module
 from threading import get_ident
 from typing import TYPE_CHECKING, Any
 
@@ -23,12 +25,12 @@ from linnet.options import current
 from linnet.runtime.handover import Result, take_over
 from linnet.runtime.repeats import results
 from linnet.runtime.scratch import Staying
-from linnet.runtime.watch import WATCHED
 
 if TYPE_CHECKING:
     from linnet.formats.tensor import Tensor
     from linnet.runtime.call import Entry, Frame
 
+MANY = 1000  # calls, after which one is worth its machine code: to load that takes some 3 ms
 _NOT_RUN = -1  # the status of a kernel that was not run, or whose status an interrupt has lost
 
 Slots = tuple[int, ...]
@@ -39,12 +41,14 @@ Held = list[Contents | None]
 class Repeat:
     """What is the same in all calls with certain tensors, as long as these hold what they do."""
 
-    __slots__ = ("after", "arguments", "before", "block", "call", "count", "first", "head",
-                 "options", "read", "returned", "scratch", "varies", "where", "writes",
+    __slots__ = ("after", "arguments", "before", "block", "call", "calls", "count", "first", "head",
+                 "jump", "options", "read", "returned", "scratch", "varies", "where", "writes",
                  "written")  # fmt: skip
 
     def __init__(self, entry: Entry, frame: Frame, known: list[Slots], places: list[int]) -> None:
         self.first, self.count = places[0], len(known)  # where the first is, to say no early
+        self.jump: Callable[..., Any] = not_yet  # does as `again`, where all is as it was
+        self.calls = 0  # that were made without
         self.options, self.call, self.returned = current(), entry.call, entry.returned
         self.writes, positions = frame.writes, [_position(r) for r, _, _ in frame.writes]
         self.written = [(k, known[k]) for k in positions]
@@ -65,12 +69,16 @@ class Repeat:
                 memory[2::3] = array("q", [0] * len(r.kinds))
             self.before[at : at + len(memory)] = memory
 
-    def again(self, *tensors: Any) -> Any:
-        """What the kernel returns for these tensors; `NotImplemented` if they are not as usual."""
-        if len(tensors) != self.count or self.first != id(tensors[0]) or WATCHED:
+    def again(self, tensors: Sequence[Any]) -> Any:
+        """What the kernel returns for these tensors; `NotImplemented` if they are not as they were.
+
+        Who calls this has seen that they are where they were, and that options are the same.
+        """
+        if not self.run(tensors):
             return NotImplemented
-        if self.options is not current() or not self.run(tensors):
-            return NotImplemented
+        self.calls += 1
+        if self.calls >= MANY:
+            self.jump, self.calls = import_module("linnet.runtime.jump").jump(self), 0
         return results(tensors, self.returned)
 
     def run(self, tensors: Sequence[Any]) -> bool:
@@ -173,6 +181,11 @@ class Repeat:
             held[k] = None
         self._unpin(held)
         brought([tensors[k] for k, _ in self.written])
+
+
+def not_yet(*tensors: object) -> Any:
+    """In the place of a jump, where there is none."""
+    return NotImplemented
 
 
 def repeat(

@@ -13,12 +13,10 @@ from linnet.options import current
 if TYPE_CHECKING:
     from linnet.formats.tensor import Tensor
     from linnet.runtime.call import Entry
-    from linnet.runtime.jump import Jump
     from linnet.runtime.repeat import Repeat
 
 Value = TypeVar("Value")
 _MOST = 8  # calls that are remembered: loops swap a few tensors
-_NONE: Any = None, None
 
 Key = tuple[int, ...]
 """Where the tensors of a call are; what they hold is compared before it is repeated."""
@@ -27,30 +25,30 @@ Key = tuple[int, ...]
 class Repeats:
     """Calls of one kernel that can be repeated, and those that were made once."""
 
-    __slots__ = ("_known", "_once", "jump", "latest")
+    __slots__ = ("_known", "_once", "latest")
 
     def __init__(self) -> None:
-        self.latest: Repeat | None = None
-        self.jump: Jump | None = None  # what makes that call, and is tried first
-        self._known: dict[Key, tuple[Repeat, Jump]] = {}
+        self.latest: Repeat | None = None  # which is tried first, by its jump
+        self._known: dict[Key, Repeat] = {}
         self._once: dict[Key, list[tuple[int, ...]]] = {}  # and what their operands held
 
     def another(self, args: Sequence[object]) -> Any:
-        """Make a call again that is not the latest; `NotImplemented` if none has these tensors."""
+        """Make a call again where the jump of the latest does not; else `NotImplemented`."""
         latest = self.latest
         if not args or latest is None or (len(self._known) == 1 and latest.first != id(args[0])):
             return NotImplemented  # as where results are new every time
         key = (*map(id, args),)
-        repeat, jump = self._known.get(key, _NONE)
+        repeat = self._known.get(key)
         if repeat is None or repeat.options is not current():
             return NotImplemented
-        found = jump(*args)
-        if found is NotImplemented:  # memory of temporaries is to be lent, for one
-            found = repeat.again(*args)
+        found = NotImplemented if repeat is latest else repeat.jump(*args)
+        if found is NotImplemented:
+            found = repeat.again(args)
         if found is NotImplemented:  # they hold something else
             self._known.pop(key, None)
-            repeat, jump = next(iter([*self._known.values()]), _NONE)
-        self.latest, self.jump = repeat, jump
+            self.latest = next(iter([*self._known.values()]), None)
+        else:
+            self.latest = repeat
         return found
 
     def remember(
@@ -68,9 +66,7 @@ class Repeats:
         elif entry.repeats and None not in written:  # no other thread had taken one
             repeat = import_module("linnet.runtime.repeat").repeat(entry, tensors, held, written)
             if repeat is not None:
-                jump = import_module("linnet.runtime.jump").jump(repeat)
-                self._known = {**_few(self._known), key: (repeat, jump)}
-                self.latest, self.jump = repeat, jump
+                self._known, self.latest = {**_few(self._known), key: repeat}, repeat
 
 
 def results(

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import linnet as ln
-from linnet.runtime import jump, repeat
+from linnet.runtime import repeat
 from linnet.runtime.call import Entry
 
 
@@ -46,11 +46,7 @@ def test_results_that_other_threads_have_before_and_after(monkeypatch, doubled, 
 
 
 def test_a_result_that_is_seen_while_a_call_begins(monkeypatch, doubled):
-    """A signal's handler comes after any call of a function, and what it sees stays as it is.
-
-    None comes in machine code.
-    """
-    monkeypatch.setattr(jump, "_method", lambda: None)
+    """A signal's handler comes after any call of a function, and what it sees stays as it is."""
     given, seen = np.arange(4.0), []
     y, x = ln.empty_tensor(ln.Dense(ln.Element(0.0))), ln.asarray(given)
     for _ in range(4):
