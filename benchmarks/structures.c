@@ -77,19 +77,28 @@ REASSOCIATE i64 blocks(i64 n, const i32 *restrict ptr, const i32 *restrict end,
 }
 #endif
 
-// Square tiles, as many rows at a time as one has.
+// Square tiles, as many rows at a time as one has, each with a vector of sums that are added up when all
+// tiles are done; the last tile may reach beyond the matrix.
 #define TILES(name, size)                                                                        \
-    REASSOCIATE i64 name(i64 n, const i32 *restrict ptr, const i32 *restrict idx,                \
-                         const double *restrict val, const double *restrict x,                   \
-                         double *restrict y) {                                                   \
-        for (i64 i = 0; i < n / size; i++) {                                                     \
-            double s[size] = {0};                                                                \
+    typedef double name##_row __attribute__((vector_size(8 * size), aligned(8)));                \
+    i64 name(i64 n, const i32 *restrict ptr, const i32 *restrict idx, const i32 *restrict sub,   \
+             const double *restrict val, const double *restrict x, double *restrict y) {         \
+        for (i64 i = 0; i * size < n; i++) {                                                     \
+            name##_row s[size] = {0};                                                            \
+            double edge[size] = {0};                                                             \
             for (i64 q = ptr[i]; q < ptr[i + 1]; q++) {                                          \
-                const double *a = val + q * size * size, *v = x + idx[q] * size;                 \
-                for (int r = 0; r < size; r++)                                                   \
-                    for (int c = 0; c < size; c++) s[r] += a[r * size + c] * v[c];               \
+                const double *a = val + sub[q] * size * size, *v = x + idx[q] * size;            \
+                i64 left = n - idx[q] * (i64)size;                                               \
+                if (left >= size) {                                                              \
+                    const name##_row *rows = (const name##_row *)a, w = *(const name##_row *)v;  \
+                    for (int r = 0; r < size; r++) s[r] += rows[r] * w;                          \
+                } else                                                                           \
+                    for (int r = 0; r < size; r++)                                               \
+                        for (int c = 0; c < left; c++) edge[r] += a[r * size + c] * v[c];        \
             }                                                                                    \
-            for (int r = 0; r < size; r++) y[i * size + r] = s[r];                               \
+            for (int r = 0; r < size; r++)                                                       \
+                for (int c = 0; c < size; c++) edge[r] += s[r][c];                               \
+            for (int r = 0; r < size && i * size + r < n; r++) y[i * size + r] = edge[r];        \
         }                                                                                        \
         return 0;                                                                                \
     }

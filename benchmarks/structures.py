@@ -108,7 +108,7 @@ def c_total(right: np.ndarray, values: np.ndarray) -> Side:
 WAYS = {"linnet": linnet, "scipy": scipy_csr, "csr": linnet_csr}
 BAND = {**WAYS, "c": c("band", "idx1", "ofs1", "val")}
 BLOCK = {**WAYS, "c": c("blocks", "ptr1", "idx1", "ofs1", "val")}
-TILES = {n: {**WAYS, "c": c(f"tiles_{n}", "ptr1", "idx1", "val")} for n in (4, 8)}
+TILES = {n: {**WAYS, "c": c(f"tiles_{n}", "ptr1", "idx1", "sub1", "val")} for n in (4, 8)}
 PERMUTATION = {**WAYS, "c": c("permutation", "idx1")}
 PATTERNS = {**WAYS, "c": c("pattern", "ptr1", "idx1")}
 RUNS = {**WAYS, "c": c("runs", "ptr1", "right1", "val")}
@@ -227,5 +227,4 @@ def matrices(load: data.Load) -> Iterator[tuple[str, str, sp.csr_array]]:
             yield "symmetric", name, mirrored(A)
         for name, A in data.real_matrices("steam2", "ldg_diffusion"):
             yield "blocks", name, A
-            if name == "steam2":  # all of it is in tiles
-                yield "tiles of 4", name, A
+            yield "tiles of 4", name, A

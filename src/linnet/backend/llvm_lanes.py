@@ -43,10 +43,10 @@ def has_lanes(loop: imp.For, masks: str) -> bool:
     `masks` says what a machine can do in part: nothing, "load" (as with AVX2), or "all".
     """
     sums = _sums(loop)
-    if not masks or (masks == "load" and not _pays(loop)):
-        return False
     hidden, lets = {loop.var.name, *(s.var.name for s in sums)}, set[str]()
     if len(hidden) <= len(sums) or len(_results(loop)) != 1 or not (sums or streams(loop)):
+        return False
+    if not masks or (masks == "load" and not _pays(loop)):
         return False
     for stmt in loop.body.stmts:
         match stmt:
@@ -67,11 +67,14 @@ def has_lanes(loop: imp.For, masks: str) -> bool:
 def _pays(loop: imp.For) -> bool:
     """Whether lanes are better than LLVM's vectors, where masks cost something.
 
-    A loop of a known length has no end that would have to be foreseen, and of many sums the lanes
-    do not fit into registers.
+    Of many sums the lanes do not fit into registers. A loop of a known length has no end that would
+    have to be foreseen, and lanes do if they are as many as it takes.
     """
-    length = fold(imp.widen(loop.stop) - imp.widen(loop.start))
-    return 0 < len(_sums(loop)) <= _FEW and not isinstance(length, imp.Const)
+    count, length = len(_sums(loop)), fold(imp.widen(loop.stop) - imp.widen(loop.start))
+    if isinstance(length, imp.Const):
+        vectors = count * _lanes(loop) * _size(*_results(loop)) / (_BYTES / 2)
+        return length.value in (4, 8) and _lanes(loop) == length.value and vectors <= 4 * _FEW
+    return 0 < count <= _FEW
 
 
 def _sums(loop: imp.For) -> list[imp.Accumulate]:
@@ -131,10 +134,10 @@ class _Vectors:
 def loop_in_lanes(w: Writer, loop: imp.For, start: str, stop: str, leave: str) -> None:
     """Write the loop, from here to the block `leave`."""
     sums, (dtype,) = _sums(loop), _results(loop)
-    lanes, free = _lanes(dtype), w.module.masks == "all"
+    lanes, free = _lanes(loop), w.module.masks == "all"
     before, head, body, last = w.block, *(w.label(h) for h in ("vectors", "whole", "masked"))
-    kept = [w.kept.get(stmt.var.name) for stmt in sums]
-    slots = [slot or _empty(w, dtype) for slot in kept]
+    kept = [w.kept.get((stmt.var.name, lanes)) for stmt in sums]
+    slots = [slot or _empty(w, dtype, lanes) for slot in kept]
     w.jump(head)
     w.start(head)
     var, step = f"%{head}.at", f"%{head}.next"
@@ -152,7 +155,7 @@ def loop_in_lanes(w: Writer, loop: imp.For, start: str, stop: str, leave: str) -
         _rest(w, loop, slots, stop, lanes // 2)
     for stmt, slot, outside in zip(sums, slots, kept, strict=True):
         if outside is None:
-            _add(w, stmt.var, slot)
+            _add(w, stmt.var, slot, lanes)
     w.jump(leave)
 
 
@@ -177,26 +180,34 @@ def _rest(w: Writer, loop: imp.For, slots: list[str], stop: str, lanes: int) -> 
     w.start(done)
 
 
-def keep_lanes(w: Writer, loop: imp.For) -> list[tuple[imp.Var, imp.Var]]:
+Kept = list[tuple[imp.Var, int, imp.Var]]
+"""Sums of loops, in so many lanes each, and what they are added to."""
+
+
+def keep_lanes(w: Writer, loop: imp.For) -> Kept:
     """Let the lanes of loops inside live as long as this one: which sums, and of what."""
     carried = list(_carried(loop, w.module.masks))
-    for part, _ in carried:
-        w.kept[part.name] = _empty(w, part.dtype)
+    for part, lanes, _ in carried:
+        w.kept[part.name, lanes] = _empty(w, part.dtype, lanes)
     return carried
 
 
-def end_lanes(w: Writer, carried: list[tuple[imp.Var, imp.Var]]) -> None:
+def end_lanes(w: Writer, carried: Kept) -> None:
     """Add what the lanes have after the loop that they were kept for."""
-    for part, total in carried:
-        _add(w, total, w.kept.pop(part.name))
+    for part, lanes, total in carried:
+        _add(w, total, w.kept.pop((part.name, lanes)), lanes)
 
 
-def _carried(loop: imp.For, masks: str) -> Iterator[tuple[imp.Var, imp.Var]]:
+def _carried(loop: imp.For, masks: str) -> Iterator[tuple[imp.Var, int, imp.Var]]:
     """The sums of loops inside, each with what it is added to, and nobody reads before the end."""
     if not masks:
         return
-    inside = [s for s in loop.body.stmts if isinstance(s, imp.For) and versions(s)[-1].few]
-    parts = {s.var for inner in inside if has_lanes(inner, masks) for s in _sums(inner)}
+    inside = [s for s in _chosen(loop.body) if isinstance(s, imp.For) and versions(s)[-1].few]
+    laned = [inner for inner in inside if has_lanes(inner, masks)]
+    parts: dict[imp.Var, set[int]] = {}
+    for inner in laned:
+        for s in _sums(inner):
+            parts.setdefault(s.var, set()).add(_lanes(inner))
     if not parts:
         return
     reads = Counter(node for node in walk(loop.body) if isinstance(node, imp.Var))
@@ -204,7 +215,16 @@ def _carried(loop: imp.For, masks: str) -> Iterator[tuple[imp.Var, imp.Var]]:
         match stmt:
             case imp.Accumulate(total, "+", imp.Var() as part) if part in parts:
                 if reads[part] == 1 and not reads[total] and not _changes(loop, total):
-                    yield part, total
+                    yield from ((part, lanes, total) for lanes in sorted(parts[part]))
+
+
+def _chosen(block: imp.Block) -> Iterator[imp.Stmt]:
+    """The statements of a block, and those of its branches."""
+    for stmt in block.stmts:
+        yield stmt
+        if isinstance(stmt, imp.If):
+            yield from _chosen(stmt.then)
+            yield from _chosen(stmt.orelse)
 
 
 def _changes(loop: imp.For, total: imp.Var) -> bool:
@@ -218,14 +238,18 @@ def _changes(loop: imp.For, total: imp.Var) -> bool:
     return False
 
 
-def _lanes(dtype: str) -> int:
-    return _BYTES // _size(dtype)
+def _lanes(loop: imp.For) -> int:
+    """How many elements a vector has: no more than a loop of a known length, if that is short."""
+    (dtype,) = _results(loop)
+    most, length = _BYTES // _size(dtype), fold(imp.widen(loop.stop) - imp.widen(loop.start))
+    if isinstance(length, imp.Const) and isinstance(length.value, int) and _sums(loop):
+        return min(most, 1 << max(1, (length.value - 1).bit_length()))
+    return most
 
 
-def _empty(w: Writer, dtype: str) -> str:
+def _empty(w: Writer, dtype: str, lanes: int) -> str:
     """A sum in each lane; of nothing."""
-    lanes, name = _lanes(dtype), w.label("lanes")
-    ty = f"<{lanes} x {TYPES[dtype]}>"
+    name, ty = w.label("lanes"), f"<{lanes} x {TYPES[dtype]}>"
     w.entry.append(f"  %{name} = alloca {ty}, align {_BYTES}")
     w.do(f"store {ty} {_constant(lanes, dtype, _NOTHING['+'])}, ptr %{name}")
     return f"%{name}"
@@ -343,9 +367,9 @@ def _mark(lanes: int, dtype: str) -> str:
     return f"v{lanes}{_MARKS.get(TYPES[dtype], TYPES[dtype])}"
 
 
-def _add(w: Writer, var: imp.Var, slot: str) -> None:
+def _add(w: Writer, var: imp.Var, slot: str, lanes: int) -> None:
     """Add what all lanes have to a variable."""
-    lanes, one = _lanes(var.dtype), TYPES[var.dtype]
+    one = TYPES[var.dtype]
     ty, symbol = f"<{lanes} x {one}>", f"@llvm.vector.reduce.fadd.{_mark(lanes, var.dtype)}"
     w.module.declarations.setdefault(symbol, f"declare {one} {symbol}({one}, {ty})")
     lane = w.emit(f"load {ty}, ptr {slot}")

@@ -69,7 +69,8 @@ class Writer:
     values: dict[str, Value] = field(default_factory=dict)
     slots: dict[str, Value] = field(default_factory=dict)
     buffers: dict[str, Pointer] = field(default_factory=dict)
-    kept: dict[str, str] = field(default_factory=dict)  # lanes that outlive the loop they are of
+    # lanes that outlive the loop they are of, by variable and number
+    kept: dict[tuple[str, int], str] = field(default_factory=dict)
     count: int = 0
     block: str = "entry"
     open: bool = True  # whether the current block still lacks a terminator

@@ -22,6 +22,7 @@ from linnet.imp import (
     Cast,
     Const,
     For,
+    If,
     Kernel,
     Let,
     Load,
@@ -29,6 +30,7 @@ from linnet.imp import (
     Store,
     Unary,
     Var,
+    eq,
     widen,
 )
 
@@ -113,6 +115,47 @@ def test_rows_of_blocks_of_any_length(dtype, op):
     assert y.tolist() == [terms[ends[p] : ends[q]].sum() for p, q in pairwise(ptr)]
 
 
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("known", [1, 2, 3, 4, 5, 8])
+def test_blocks_of_which_most_have_one_length(dtype, known):
+    """Loops of a known length have lanes of their own, which live as long as the others."""
+    kernel = blocks(dtype)
+    (rows,) = kernel.body.stmts
+    let, loop, store = rows.body.stmts
+    begin, inner, add = loop.body.stmts
+    fixed = replace(inner, stop=inner.start + known)
+    start, stop = inner.start, inner.stop
+    chosen = If(eq(stop - start, known), Block((fixed,)), Block((inner,)))
+    body = Block((let, replace(loop, body=Block((begin, chosen, add))), store))
+    kernel = replace(kernel, body=Block((replace(rows, body=body),)))
+    rng, lengths = np.random.default_rng(known), [known, 1, known, 9, known, known, 2, 0, known]
+    a, x = (at_the_end_of_memory(rng.integers(-9, 9, sum(lengths)).astype(dtype)) for _ in "ax")
+    stops, y = np.cumsum(lengths), np.empty(3, dtype)
+    ends, ptr = [0, *stops], np.array([0, 4, 4, len(lengths)])
+    run_both(kernel, 3, ptr, stops - lengths, stops, a, x, y)
+    assert y.tolist() == [(-2 * a * x)[ends[p] : ends[q]].sum() for p, q in pairwise(ptr)]
+
+
+def test_the_lanes_of_tiles_are_added_up_once_for_each_row():
+    """A sum of four, in a loop over tiles, is not added up in it."""
+    kernel = blocks("float64")
+    (rows,) = kernel.body.stmts
+    let, loop, store = rows.body.stmts
+    begin, inner, add = loop.body.stmts
+    fixed = replace(inner, stop=inner.start + 4)
+    body = Block((let, replace(loop, body=Block((begin, fixed, add))), store))
+    kernel = replace(kernel, body=Block((replace(rows, body=body),)))
+    for masks in ("all", "load"):
+        text = llvm.render(kernel, masks=masks)
+        assert text.count("call reassoc nsz contract double @llvm.vector.reduce.fadd.v4f64") == 1
+        reduced, done = (
+            text.index("reduce.fadd.v4f64("),
+            text.index("store double", text.index("reduce.fadd.v4f64(")),
+        )
+        assert "<4 x double>" in text[:reduced]
+        assert "br " not in text[reduced:done]
+
+
 def test_a_sum_that_is_read_in_between_is_complete():
     """The same loops twice: after one row, and after each of its blocks."""
     kernel = blocks("float64")
@@ -175,6 +218,12 @@ def test_lanes_are_for_sums_of_neighbours():
     assert has_lanes(loop(*sums), "all")
     assert has_lanes(loop(*sums[:2]), "load")
     assert not has_lanes(loop(*sums), "load")
+    for length, laned in ((2, False), (3, False), (4, True), (8, True), (16, False)):
+        known = For(j, Var("a"), Var("a") + length, Block((sums[0],)))
+        assert has_lanes(known, "load") == laned
+    many = tuple(Accumulate(Var(f"s{n}", "float64"), "+", x[j]) for n in range(9))
+    assert has_lanes(For(j, Var("a"), Var("a") + 4, Block(many[:8])), "load")
+    assert not has_lanes(For(j, Var("a"), Var("a") + 4, Block(many)), "load")
     assert not has_lanes(loop(Store(x, j, k), Accumulate(s, "+", x[j])), "all")
     assert not has_lanes(
         loop(Store(x, j, x[j + 1])), "all"
