@@ -56,8 +56,8 @@ class _Method(ctypes.Structure):
 
 def jump(repeat: Repeat) -> Jump:
     """What makes the call that `repeat` remembers, as long as that lives."""
-    method = None if repeat.varies else _method()
-    if method is None:
+    method, kernel = None if repeat.varies else _method(), _address(repeat.call)
+    if method is None or not kernel:
         return not_yet
     plan = {
         "table": _table().buffer_info()[0],
@@ -67,7 +67,7 @@ def jump(repeat: Repeat) -> Jump:
         "before": repeat.before.buffer_info()[0],
         "after": repeat.after.buffer_info()[0],
         "bytes": 8 * len(repeat.before),
-        "kernel": _address(repeat.call),
+        "kernel": kernel,
         "repeat": id(repeat),
         "scratch": 0 if repeat.scratch is None else id(repeat.scratch),
         "returned": len(repeat.returned),
@@ -101,8 +101,11 @@ def _method() -> _Method | None:
 
 
 def _address(call: Callable[[int], int]) -> int:
-    """Where the code of a function is."""
-    return ctypes.cast(call, ctypes.c_void_p).value or 0  # type: ignore[arg-type]
+    """Where the code of a function is; 0 if it is one of Python, as of who measures calls."""
+    try:
+        return ctypes.cast(call, ctypes.c_void_p).value or 0  # type: ignore[arg-type]
+    except ctypes.ArgumentError:
+        return 0
 
 
 def _is_supported(names: list[str]) -> bool:

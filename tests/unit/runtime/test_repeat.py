@@ -399,6 +399,26 @@ def test_a_fork_while_another_thread_has_the_guard(spmv):
     assert os.waitpid(child, 0)[1] == 0
 
 
+@pytest.mark.parametrize("way", ["python"], indirect=True)
+@pytest.mark.parametrize("calls", ["code", "a function of Python", "no method"])
+def test_machine_code_is_made_after_many_calls(spmv, monkeypatch, calls):
+    kernel, (y, A, x), a, b = spmv
+    monkeypatch.setattr(module, "MANY", 20)
+    remembered, call = kernel._repeats.latest, kernel._repeats.latest.call
+    if calls == "a function of Python":
+        remembered.call = lambda block: call(block)
+    if calls == "no method":
+        monkeypatch.setattr(jumps, "_method", lambda: None)
+    for _ in range(10):
+        kernel(y, A, x)
+        assert remembered.jump is module.not_yet
+    for _ in range(60):
+        assert kernel(y, A, x) is y
+    assert (remembered.jump is module.not_yet) == (calls != "code")
+    assert kernel._repeats.latest is remembered
+    np.testing.assert_array_equal(y.to_numpy(), a @ b)
+
+
 def test_a_kernel_that_fails_is_left_to_the_general_way(spmv):
     kernel, (y, A, x), a, b = spmv
     replaced(kernel._repeats.latest, lambda block: 1)
