@@ -44,6 +44,36 @@ def test_processes_that_compile_one_kernel_at_once(tmp_path):
     assert passes(CALL + FROM_CACHE, LINNET_CACHE_DIR=str(tmp_path / "c")) == SUM
 
 
+THREADS = """
+import sys, threading
+from linnet.runtime import repeat
+repeat.MANY = 1
+sys.setswitchinterval(1e-5)
+A, x, y = ln.asarray(matrix(), format='csr'), ln.asarray(np.ones(20)), vector()
+expected, right = matrix().sum(1), []
+
+def work():
+    mine = vector()
+    for _ in range(300):
+        for result in (mine, y):
+            spmv(result, A, x)
+        if _ % 50 == 0:
+            right.append(all(np.array_equal(r.copy().to_numpy(), expected) for r in (mine, y)))
+
+threads = [threading.Thread(target=work) for _ in range(8)]
+for thread in threads:
+    thread.start()
+for thread in threads:
+    thread.join()
+print(right.count(True), len(right))
+"""
+
+
+def test_the_machine_code_of_calls_is_made_once(tmp_path):
+    """Many threads want it at once; all that is made of it knows where it is."""
+    assert passes(THREADS, LINNET_CACHE_DIR=str(tmp_path / "c")) == "48 48\n"
+
+
 @pytest.fixture(scope="module")
 def good_entries(tmp_path_factory) -> dict[str, bytes]:
     """The names and the contents of the entries of CALL."""

@@ -22,7 +22,7 @@ from typing import Any
 from linnet import backend, options
 from linnet.errors import LinnetError
 from linnet.formats.away import TAKEN
-from linnet.formats.buffers import GUARD, Buffer
+from linnet.formats.buffers import GUARD, Buffer, Guard
 from linnet.formats.contents import Contents
 from linnet.formats.tensor import Tensor
 from linnet.runtime.repeat import Repeat, not_yet
@@ -39,6 +39,7 @@ ARGUMENT = ("tensor", "slots", "written", "key")
 TABLE = ("none", "true", "false", "not_done", "tensor_type", "taken", "unlike", "give_up",
          "watched", "open", "context", "options", "process", "acquire", "release")  # fmt: skip
 
+_MAKING = Guard()
 _PROCESS = "_process"  # the options where none are set
 _FASTCALL = 0x80  # a C function of Python that has its arguments in an array
 
@@ -56,11 +57,13 @@ class _Method(ctypes.Structure):
 
 def jump(repeat: Repeat) -> Jump:
     """What makes the call that `repeat` remembers, as long as that lives."""
-    method, kernel = None if repeat.varies else _method(), _address(repeat.call)
+    with _MAKING.lock:  # functions know where these are: there is one of each
+        method, table = None if repeat.varies else _method(), _table()
+    kernel = _address(repeat.call)
     if method is None or not kernel:
         return not_yet
     plan = {
-        "table": _table().buffer_info()[0],
+        "table": table.buffer_info()[0],
         "options": id(repeat.options),
         "count": repeat.count,
         "block": repeat.where,
