@@ -27,6 +27,8 @@ _UNROLLED = '!"llvm.loop.unroll.count", i32 2'
 _WHOLE = '!"llvm.loop.vectorize.followup_vectorized", !{!"llvm.loop.unroll.full"}'
 _STRIP = 64  # iterations, of which that is done
 _VECTOR = 32  # bytes: longer vectors leave more for the loop after them
+# A loop of a few instructions is fetched at once, but not where it crosses the end of a cache line.
+_ALIGNED = '!"llvm.loop.align", i32 32'
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,6 +108,10 @@ def _width(loop: imp.For) -> int | None:
 
 
 def _hints(interleave: int, width: int | None = None) -> tuple[str, ...]:
-    """Work on so many vectors at a time, each of so many elements."""
-    hints = (f'!"llvm.loop.interleave.count", i32 {interleave}',)
-    return hints if width is None else (*hints, f'!"llvm.loop.vectorize.width", i32 {width}')
+    """Work on so many vectors at a time, each of so many elements; a single one is a small loop."""
+    hints = [f'!"llvm.loop.interleave.count", i32 {interleave}']
+    if width is not None:
+        hints.append(f'!"llvm.loop.vectorize.width", i32 {width}')
+    if interleave == 1 and width in (None, 1):
+        hints.append(_ALIGNED)
+    return tuple(hints)

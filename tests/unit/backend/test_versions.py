@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from tests.unit.backend import kernels
 from tests.unit.imp.test_hold_rows import spmm
 
 from linnet import imp
@@ -17,6 +18,7 @@ PTR, IDX = imp.Buffer("ptr", "int32"), imp.Buffer("idx", "int32")
 VAL, X = imp.Buffer("val", "float64"), imp.Buffer("x", "float64")
 FLAGS = imp.Buffer("flags", "bool")
 ONE_BY_ONE = '!"llvm.loop.vectorize.width", i32 1'
+ALIGNED = '!"llvm.loop.align", i32 32'
 
 
 def fiber(*body: imp.Stmt) -> imp.For:
@@ -38,6 +40,17 @@ def test_gathers_of_long_fibers_have_several_sums():
 def test_neighbours_are_vectors():
     (only,) = versions(fiber(add(VAL[Q])))
     assert '!"llvm.loop.vectorize.width", i32 4' in only.hints
+
+
+def test_small_loops_lie_within_a_cache_line():
+    j = imp.widen(IDX[Q])
+    long, short = versions(fiber(add(X[j])))
+    (scattering,) = versions(fiber(imp.Store(X, j, VAL[Q])))
+    (adding,) = versions(fiber(add(VAL[Q])))
+    assert all(ALIGNED in version.hints for version in (short, scattering))
+    assert not any(ALIGNED in version.hints for version in (long, adding))
+    assert ".p2align\t5" in machine.assembly(llvm.render(kernels.spmv()))
+    assert ".p2align\t5" not in machine.assembly(llvm.render(kernels.reductions("float64", ["+"])))
 
 
 def test_what_is_done_under_a_condition_is_not_gathered():
