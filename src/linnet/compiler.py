@@ -30,6 +30,7 @@ from linnet.imp.hold_rows import hold_rows
 from linnet.imp.in_fours import in_fours
 from linnet.imp.jam import jam
 from linnet.imp.keep_room import keep_room
+from linnet.imp.list_flags import list_flags
 from linnet.imp.own_sums import own_sums
 from linnet.imp.raise_flags import raise_flags
 from linnet.imp.reserve_ahead import reserve_ahead
@@ -168,7 +169,7 @@ def improve(kernel: imp.Kernel, known: Known, counters: frozenset[str]) -> imp.K
     """Rearrange simplified code as an expert would."""
     better = end_fibers(sums_ahead(hoist(raise_flags(hand_over(kernel)))), known)
     better = append_at_once(reserve_ahead(fuse_ranges(better, known), known), known)
-    better = either(count_anyway(keep_room(append_anyway(better, known))))
+    better = either(count_anyway(list_flags(keep_room(append_anyway(better, known)))))
     better = own_sums(jam(hold_rows(walk_together(better))))
     better = strips(full_strips(whole_tiles(better), known), counters)
     better = compute_ahead(fewer_tests(better), is_vectorized)
