@@ -10,7 +10,9 @@
 
 A product by rows goes from every entry to a row that may be anywhere: a processor waits for where
 it begins, and then for what is there. The rows of the next entries are known already, also those of
-the next fiber. Every entry is visited: nothing is loaded that the loops would not load later.
+the next fiber. Every entry is visited: nothing is loaded that the loops would not load later. Rows
+that may be left are not asked for: of those a processor begins several at once, and what asks for
+them is in its way.
 """
 
 from __future__ import annotations
@@ -96,12 +98,12 @@ class _Pass:
 
 
 def _may_end_early(loop: imp.For) -> bool:
-    """Whether some entries may not be visited, or are asked for already; a row may be left."""
+    """Whether some entries may not be visited, or are asked for already."""
     return breaks(loop.body) or any(isinstance(n, imp.Return | imp.Prefetch) for n in walk(loop))
 
 
 def _rows(loop: imp.For) -> Iterator[_Row]:
-    """The rows that every iteration of a loop walks: those of what is stored at its index."""
+    """The rows that every iteration walks to their ends: those of what is stored at its index."""
     coordinates: dict[str, imp.Buffer] = {}
     for stmt in loop.body.stmts:
         match stmt:
@@ -109,7 +111,7 @@ def _rows(loop: imp.For) -> Iterator[_Row]:
                 match _uncast(value):
                     case imp.Load(buffer, index) if index == loop.var:
                         coordinates[var.name] = buffer
-            case imp.For(p, start, stop, body):
+            case imp.For(p, start, stop, body) if not breaks(body):
                 match _uncast(start), _uncast(stop):
                     case imp.Load(pointers, imp.Var(k)), imp.Load(same, after) if (
                         k in coordinates and same == pointers and after == imp.Var(k) + 1
