@@ -30,6 +30,7 @@ from linnet.imp.hold_rows import hold_rows
 from linnet.imp.in_fours import in_fours
 from linnet.imp.jam import jam
 from linnet.imp.keep_room import keep_room
+from linnet.imp.leave_at_once import leave_at_once
 from linnet.imp.list_flags import list_flags
 from linnet.imp.own_sums import own_sums
 from linnet.imp.raise_flags import raise_flags
@@ -172,7 +173,7 @@ def improve(kernel: imp.Kernel, known: Known, counters: frozenset[str]) -> imp.K
     better = either(count_anyway(list_flags(keep_room(append_anyway(better, known)))))
     better = own_sums(jam(hold_rows(walk_together(better))))
     better = strips(full_strips(whole_tiles(better), known), counters)
-    better = compute_ahead(fewer_tests(better), is_vectorized)
+    better = compute_ahead(leave_at_once(fewer_tests(better)), is_vectorized)
     better = two_sums(scatter_ahead(rows_ahead(ask_ahead(better), known), known))
     better = several_places(skip_ahead(in_fours(single_rows(better, known), known)), gathers)
     better = foresee(better)

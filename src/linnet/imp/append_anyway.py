@@ -190,9 +190,9 @@ class _Pass:
                 return False
         if not _deciding(before, kept):
             return False  # it is the same for all
-        done = _surely_loaded(kept.cond)
+        done = surely_loaded(kept.cond)
         for stmt in before:
-            done |= _surely_loaded(stmt.value) if isinstance(stmt, imp.Let) else set()
+            done |= surely_loaded(stmt.value) if isinstance(stmt, imp.Let) else set()
         stored = self._walked(loop)
         return all(self._is_safe(v, loop.var, stored, done) for v in values)
 
@@ -235,13 +235,13 @@ def _is_replaced(stmt: imp.Stmt, kept: _Kept) -> bool:
     return False
 
 
-def _surely_loaded(cond: imp.Expr) -> set[imp.Load]:
+def surely_loaded(cond: imp.Expr) -> set[imp.Load]:
     """What a condition reads whatever comes out."""
     match cond:
         case imp.Binary("and" | "or", a, _):
-            return _surely_loaded(a)
+            return surely_loaded(a)
         case imp.Select(test):
-            return _surely_loaded(test)
+            return surely_loaded(test)
         case _:
             return {n for n in walk(cond) if isinstance(n, imp.Load)}
 
