@@ -15,6 +15,7 @@ Flags = MutableSequence[bool]
 # follow another, so that less is found at more places), or, to clear them, as to follow one.
 _CROWDED, _IN_STRETCHES, _FULL = 4, 64, 16
 _IN_WORDS, _BY_RANK = 16, 128  # the same if flags are bits: a quarter of a word, and two
+_STRIP = 64  # numbers that are compared before it is asked how they compare
 
 
 def prefix_sum(ptr: Target, n: int) -> None:
@@ -101,6 +102,23 @@ def _ascends(keys: Ints, count: int) -> bool:
     return q >= count
 
 
+def _ascends_far(keys: Ints, count: int) -> bool:
+    """The same of a long list: most that are not sorted tell soon, the rest is for vectors."""
+    q = min(count, _STRIP)
+    if not _ascends(keys, q):
+        return False
+    while q + _STRIP <= count:
+        falls = 0
+        for k in range(_STRIP):
+            falls += int(keys[q + k - 1] >= keys[q + k])
+        if falls > 0:
+            return False
+        q += _STRIP
+    while q < count and keys[q - 1] < keys[q]:
+        q += 1
+    return q >= count
+
+
 def _follow(keys: Ints, count: int) -> int:
     """How many positions are the next one to that before them in the list."""
     found = 0
@@ -111,13 +129,13 @@ def _follow(keys: Ints, count: int) -> int:
 
 def order_if_cheap(tbl: Sequence[bool], n: int, keys: Target, count: int) -> None:
     """The same for those who need no order: memory is better walked in order where much is set."""
-    if count * _CROWDED > n and not _ascends(keys, count):
+    if count * _CROWDED > n and not _ascends_far(keys, count):
         sweep(tbl, 0, n, keys, 0)
 
 
 def order_bits_if_cheap(bits: Target, n: int, keys: Target, count: int) -> None:
     """The same of bits."""
-    if count * _CROWDED > n and not _ascends(keys, count):
+    if count * _CROWDED > n and not _ascends_far(keys, count):
         list_words(keys, n, bits)
 
 
