@@ -149,11 +149,18 @@ def search(P, A, AT, degrees, source, count, pulls):
         was_wide = wide[()]
         choose(wide, pull, pulls, edges, left, A.shape[0])
         if wide[()] and not was_wide:
+            here[...] = False
             for k in ...:
-                here[k] = new[ln.follow(k)]
+                if new[k]:
+                    here[k] |= True
         if was_wide and not wide[()]:
+            front = ln.temp(ROWS)
+            front[...] = False
             for k in ...:
                 if here[k]:
+                    front[k] = True
+            for k in ...:
+                if front[k]:
                     new[k] |= True
         now, new = new, now
     return P
@@ -227,6 +234,11 @@ def c_search(A: sp.csr_array, source: int, never: int = 0, function: str = "sear
 def c_bits(A: sp.csr_array, source: int) -> Side:
     """With bits for what waits and what is in the frontier, and the wide pushes of the program."""
     return c_search(A, source, function="search_by_bits")
+
+
+def c_flags(A: sp.csr_array, source: int) -> Side:
+    """With bytes for both, as in the program, and lists of those whose edges are looked at."""
+    return c_search(A, source, function="search_by_flags")
 
 
 def c_push(A: sp.csr_array, source: int) -> Side:
@@ -346,6 +358,7 @@ SEARCH = {
     "linnet": linnet_search,
     "c": c_search,
     "c-bits": c_bits,
+    "c-flags": c_flags,
     "scipy": scipy_search,
     "graphblas": graphblas_search,
 }

@@ -21,6 +21,7 @@ TABLES = (
         {
             "c": "C",
             "c-bits": "C by bits",
+            "c-flags": "C by flags",
             "c-rounds": "C by rounds",
             "graphblas": "graphblas",
             "scipy": "SciPy",
