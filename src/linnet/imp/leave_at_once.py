@@ -46,6 +46,8 @@ def _rule(node: imp.Node) -> imp.Node | None:
 def _sooner(loop: imp.For, found: imp.Var, nothing: imp.Const) -> imp.For | None:
     """The loop, if its last statements choose a value, and leave if there is one."""
     there = imp.ne(found, nothing)
+    if nothing.value != nothing.value:  # NaN: every value is another, and is found at once
+        return None
     match loop.body.stmts:
         case (
             *before,

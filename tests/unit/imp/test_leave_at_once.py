@@ -91,3 +91,16 @@ def test_the_meaning_stays(case, idx, x):
 )  # fmt: skip
 def test_what_is_not_so_simple_stays(k):
     assert leave_at_once(k) is k
+
+
+def test_every_value_is_another_than_nan():
+    """Such a loop is left at once, whatever it finds."""
+    nan, f = imp.Const(float("nan"), "float64"), imp.Var("f", "float64")
+    there = imp.ne(f, nan)
+    choice = imp.Assign(f, imp.Select(there, f, imp.Const(1.0, "float64")))
+    body = imp.Block(
+        (FIND, imp.If(X[J], imp.Block((choice,)), imp.EMPTY), imp.If(there, BREAK, imp.EMPTY))
+    )
+    block = imp.Block((imp.Let(f, nan), imp.For(Q, imp.ZERO, N, body)))
+    k = imp.Kernel("k", (imp.Argument("A", (N,), (IDX, X, OUT)),), block)
+    assert leave_at_once(k) is k
