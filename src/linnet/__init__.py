@@ -48,6 +48,7 @@ from linnet.formats.named import (
     SCALAR,
     SRLE,
     SYMMETRIC,
+    SYMMETRIC_TILES,
     TRIANGULAR,
 )
 from linnet.formats.run_list import RunList
@@ -61,6 +62,7 @@ from linnet.formats.sparse_list import SparseList
 from linnet.formats.sparse_pinpoint import SparsePinpoint
 from linnet.formats.sparse_run_list import SparseRunList
 from linnet.formats.sparse_symmetric import SparseSymmetric
+from linnet.formats.sparse_symmetric_tiles import SparseSymmetricTiles
 from linnet.formats.sparse_tiles import SparseTiles
 from linnet.formats.tensor import Tensor, empty_tensor
 from linnet.frontend.words import (

@@ -36,6 +36,7 @@ STORED = "stored"  # the protocol of an access to what is stored, and not to its
 ONCE = "once"  # the protocol of an update that promises to write no element twice
 APPEND = "append"  # the same, and all in the order of storage, inside the dimension
 INSIDE = "inside"  # the protocol of slices, which do not leave their dimension
+WORD = "word"  # the protocol of an access by a list and a number in it, as `Level.grid` says
 PERMISSIVE = "permissive"  # the protocol of `A[~i]`: nothing is there beyond the bounds
 
 
@@ -90,6 +91,16 @@ class Level:
     def tile(self) -> tuple[int, int]:
         """How many fibers, and how many of their indices, are stored together where it pads."""
         return 1, 1
+
+    @property
+    def grid(self) -> tuple[int, int] | None:
+        """The rows and columns of the tiles whose lists hold the entries of a mirrored matrix.
+
+        Both are powers of two, and less than 2**31 places together. Lists are numbered strip by
+        strip, and have the words `column * rows + row` of entries below the diagonal, which count
+        from the first place in the tile; a last one has the rows of those on it.
+        """
+        return None
 
     @property
     def scattered(self) -> Level | None:

@@ -20,6 +20,7 @@ from linnet.formats.sparse_list import SparseList
 from linnet.formats.sparse_pinpoint import SparsePinpoint
 from linnet.formats.sparse_run_list import SparseRunList
 from linnet.formats.sparse_symmetric import SparseSymmetric
+from linnet.formats.sparse_symmetric_tiles import SparseSymmetricTiles
 from linnet.formats.sparse_tiles import SparseTiles
 from linnet.records import dataclass
 
@@ -60,6 +61,7 @@ RLE = stack(Dense(RunList(Element())), name="RLE")
 SRLE = stack(Dense(SparseRunList(Element())), name="SRLE")
 PERM = stack(Dense(SparsePinpoint(Pattern())), name="PERM")
 SYMMETRIC = stack(SparseSymmetric(Element()), name="SYMMETRIC")
+SYMMETRIC_TILES = stack(SparseSymmetricTiles(Element()), name="SYMMETRIC_TILES")
 
 
 def BSR(rows: int, columns: int | None = None) -> Format:
@@ -137,6 +139,7 @@ NAMES: dict[str, Format | Family] = {
     "scalar": SCALAR, "csr": CSR, "csc": CSC, "dcsr": DCSR, "dcsc": DCSC,
     "band": BAND, "triangular": TRIANGULAR, "ragged": RAGGED, "block": BLOCK,
     "rle": RLE, "srle": SRLE, "perm": PERM, "symmetric": SYMMETRIC,
+    "symmetric_tiles": SYMMETRIC_TILES,
     "coo": COO, "csf": CSF, "dense": DENSE,
 }  # fmt: skip
 

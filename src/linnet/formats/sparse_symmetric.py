@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from linnet import imp
-from linnet.errors import FormatError, ShapeError
+from linnet.errors import FormatError
 from linnet.formats.fiber import Fiber
 from linnet.formats.level import STORED, Array, Inner, Level
 from linnet.formats.looplets import (
@@ -35,7 +35,7 @@ from linnet.formats.packing import (
     zeros,
 )
 from linnet.formats.sparse_list import SparseList
-from linnet.formats.stretches import bits
+from linnet.formats.symmetry import check_symmetric, side
 from linnet.formats.validate import check_pointers, check_sorted, fiber_of
 from linnet.records import dataclass
 
@@ -75,7 +75,7 @@ class SparseSymmetric(Inner):
     def validate(
         self, arrays: dict[str, np.ndarray], count: int, dims: tuple[int, ...], label: str
     ) -> int:
-        ptr, idx, n = arrays["ptr"], arrays["idx"], _side(dims)
+        ptr, idx, n = arrays["ptr"], arrays["idx"], side(dims)
         stored = check_pointers(ptr, count * n, len(idx), f"{label}.ptr", fiber="row")
         check_sorted(ptr, idx, n, f"{label}.idx", fiber="row")
         row = np.repeat(np.arange(count * n), np.diff(ptr)) % max(n, 1)
@@ -116,14 +116,6 @@ def _half(lower: Stepper, i: imp.Expr, diagonal: Run) -> Sequence:
     return Sequence(phases, inside=True)
 
 
-def _side(dims: Numbers[int]) -> int:
-    if dims[0] != dims[1]:
-        raise ShapeError(
-            f"a symmetric matrix is square, and this one has {dims[0]} rows and {dims[1]} columns"
-        )
-    return int(dims[0])
-
-
 def find(idx: Numbers[int], q: int, end: int, target: int) -> int:
     """A codelet: the position of a coordinate in a sorted list, or -1."""
     stop = end
@@ -142,8 +134,8 @@ def find(idx: Numbers[int], q: int, end: int, target: int) -> int:
 def _(
     level: SparseSymmetric, fibers: Fibers, coordinates: list[Ints], dims: list[int]
 ) -> tuple[Arrays, Fibers]:
-    n, (i, j) = _side(dims), (c.astype(np.int64) for c in coordinates)
-    _check_symmetric(fibers, i, j)
+    n, (i, j) = side(dims), (c.astype(np.int64) for c in coordinates)
+    check_symmetric(fibers, i, j)
     kept = np.flatnonzero(j <= i)
     row = (fibers.at * n + i)[kept]
     new = np.ones(len(kept), bool)
@@ -153,33 +145,6 @@ def _(
     np.cumsum(np.bincount(row[first], minlength=fibers.count * n), out=ptr[1:])
     arrays = {"ptr": ptr, "idx": j[kept][first].astype(index_dtype(n))}
     return arrays, Fibers(len(first), len(first), np.cumsum(new) - 1, kept=kept)
-
-
-def _check_symmetric(fibers: Fibers, i: Ints, j: Ints) -> None:
-    """What lies above the diagonal is the same as what lies below."""
-    below, above = np.flatnonzero(j < i), np.flatnonzero(j > i)
-    below = below[np.lexsort((*_keys(fibers, below), j[below], i[below], fibers.at[below]))]
-    above = above[np.lexsort((*_keys(fibers, above), i[above], j[above], fibers.at[above]))]
-    count = min(len(below), len(above))
-    a, b = below[:count], above[:count]
-    same = (fibers.at[a] == fibers.at[b]) & (i[a] == j[b]) & (j[a] == i[b])
-    for array in map(bits, fibers.content):
-        alike = array[a] == array[b]
-        same &= alike.all(axis=1) if alike.ndim > 1 else alike
-    wrong = np.flatnonzero(~same)
-    if len(wrong) or len(below) != len(above):
-        k = int(wrong[0]) if len(wrong) else count
-        q = min((x[k] for x in (below, above) if k < len(x)), key=lambda x: (max(i[x], j[x]), x))
-        raise FormatError(
-            f"the matrix is not symmetric: the elements at [{i[q]}, {j[q]}] and [{j[q]}, {i[q]}] "
-            "differ",
-            hint="use CSR, or store one triangle as TRIANGULAR",
-        )
-
-
-def _keys(fibers: Fibers, entries: Ints) -> tuple[Ints, ...]:
-    """Coordinates of the levels below, to sort by: the last of the contents are values."""
-    return tuple(c[entries] for c in reversed(fibers.content[:-1]))
 
 
 @unpack_level.register(SparseSymmetric)

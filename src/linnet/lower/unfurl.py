@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from linnet import imp, loops
 from linnet.formats.fiber import Register
-from linnet.formats.level import APPEND, INSIDE, PERMISSIVE
+from linnet.formats.level import APPEND, INSIDE, PERMISSIVE, WORD
 from linnet.formats.looplets import (
     Jumper,
     Looplet,
@@ -91,6 +91,9 @@ def guard(ctx: Context, cursor: Cursor, looplet: Looplet, span: Span, body: loop
     if isinstance(looplet, Thunk):  # what is done once around the loop is done in any case
         inner = guard(ctx, cursor, looplet.body, span, body)  # type: ignore[arg-type]
         return Thunk(looplet.preamble, inner, looplet.epilogue)
+    if cursor.protocol == WORD:  # the loop is over all that is stored, and not over a dimension
+        ctx.ends[cursor] = span.hi
+        return looplet
     start, stop = ctx.begin(cursor), ctx.dim(cursor)
     last = (span.lo, stop - 1) if span.point else (span.hi, stop)
     if ctx.known.at_most(start, span.lo) and ctx.known.at_most(*last):

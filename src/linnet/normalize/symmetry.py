@@ -22,6 +22,7 @@ from linnet.formats.level import STORED
 from linnet.loops.rewrite import accesses, block, map_stmts, rewrite_stmt, substitute, walk
 from linnet.names import Names
 from linnet.normalize.shape_checks import Check
+from linnet.normalize.words import both_places, by_words, grid_of, renamed, tiles_of
 from linnet.records import dataclass
 
 Formats = dict[str, Format]
@@ -93,9 +94,13 @@ class _Split:
         """Split the pairs of loops in a statement, the outermost first."""
         match stmt:
             case loops.Loop(i, outer, loops.Loop(j, inner, body, at), above):
-                read = self._read(body, i, j)
-                whole = any(self._covers(x, outer) and self._covers(x, inner) for x in read)
-                if whole and _in_any_order(body, i, j, self.formats):
+                read = sorted(self._read(body, i, j))
+                whole = [x for x in read if self._covers(x, outer) and self._covers(x, inner)]
+                in_any_order = whole and _in_any_order(body, i, j, self.formats)
+                tiles = tiles_of(body, i, j, whole, self.formats) if in_any_order else None
+                if tiles is not None:
+                    return by_words(stmt, tiles, self.formats, self.names)
+                if in_any_order and any(grid_of(self.formats[x]) is None for x in whole):
                     sums = _Sums(self.formats, self.names, self.made)
                     near = sums.collected(body, i, j)
                     pair = loops.Loop(j, outer, self._twice(near, body, i, j), at)
@@ -104,7 +109,7 @@ class _Split:
 
     def _read(self, body: loops.Stmt, i: str, j: str) -> set[str]:
         """The symmetric tensors that are read at [i, j] or [j, i]."""
-        places = [(loops.Index(i), loops.Index(j)), (loops.Index(j), loops.Index(i))]
+        places = both_places(i, j)
         return {
             str(a.tensor)
             for a, is_target in accesses(body)
@@ -124,13 +129,13 @@ class _Split:
         first = self._stored(near, i, j)
         mirror = self._stored(substitute(body, {i: there, j: here}), i, j)
         below, at = (loops.Call(f, (there, here)) for f in (less, equal))
-        both = loops.Block((first, _renamed(mirror, self.names)))
-        diagonal = loops.If(at, _renamed(first, self.names), loops.NOTHING)
+        both = loops.Block((first, renamed(mirror, self.names)))
+        diagonal = loops.If(at, renamed(first, self.names), loops.NOTHING)
         return loops.If(below, both, diagonal)
 
     def _stored(self, body: loops.Stmt, i: str, j: str) -> loops.Stmt:
         """The accesses at [i, j] and [j, i] as accesses to the stored half."""
-        read = self._read(body, i, j)
+        read = {x for x in self._read(body, i, j) if grid_of(self.formats[x]) is None}
 
         def rule(e: loops.Expr) -> loops.Expr | None:
             if not isinstance(e, loops.Access) or e.tensor not in read or any(e.protocols):
@@ -202,18 +207,3 @@ def _in_any_order(body: loops.Stmt, i: str, j: str, formats: Formats) -> bool:
                 if not once and (op is None or not (op.commutative and op.associative)):
                     return False
     return True
-
-
-def _renamed(stmt: loops.Stmt, names: Names) -> loops.Stmt:
-    """A copy of a statement whose loops and names are its own."""
-    match stmt:
-        case loops.Loop(index, extent, body, at):
-            new = names.fresh(index)
-            inner = _renamed(substitute(body, {index: loops.Index(new)}), names)
-            return loops.Loop(new, extent, inner, at)
-        case loops.Let(name, value, body, at):
-            new = names.fresh(name)
-            inner = _renamed(substitute(body, {name: loops.Name(new)}), names)
-            return loops.Let(new, value, inner, at)
-        case _:
-            return map_stmts(stmt, lambda s: _renamed(s, names))

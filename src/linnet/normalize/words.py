@@ -1,0 +1,169 @@
+"""Symmetric operands in tiles: their lists are walked, and each entry is read for both its places.
+
+    for i, j: S(i, j)     ->     for r, s, c:       # strips of rows, tiles in them, words in those
+                                     i = r * rows + c % rows
+                                     j = s * columns + c // rows
+                                     S(i, j); S(j, i)
+                                 for k: S(k, k)     # a last list
+
+No order of rows or columns is left, and nothing is added up for one of them. What S does where
+nothing is stored would be done for words that stand for no place: it must be nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from linnet import loops
+from linnet.algebra.function import Function
+from linnet.algebra.table import add, bitwise_and, left_shift, multiply, right_shift
+from linnet.formats.format import Format
+from linnet.formats.level import WORD
+from linnet.loops.rewrite import accesses, map_stmts, rewrite_stmt, substitute
+from linnet.loops.types import with_lets
+from linnet.names import Names
+from linnet.normalize.facts import Fact, Facts
+from linnet.normalize.simplify import simplify
+from linnet.records import dataclass
+
+Formats = Mapping[str, Format]
+Places = tuple[tuple[loops.Expr, ...], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Tiles:
+    """How a symmetric matrix is cut: tensors that are, and the bits of rows and of columns."""
+
+    tensors: tuple[str, ...]
+    rows: int
+    columns: int
+
+    @property
+    def across(self) -> loops.Expr:
+        """How many tiles lie beside each other."""
+        return self._parts(self.columns)
+
+    @property
+    def strips(self) -> loops.Expr:
+        """How many lie below each other."""
+        return self._parts(self.rows)
+
+    @property
+    def side(self) -> loops.Dimension:
+        """The number of rows."""
+        return loops.Dimension(self.tensors[0], 0)
+
+    def _parts(self, bits: int) -> loops.Expr:
+        return _call(right_shift, _call(add, self.side, (1 << bits) - 1), bits)
+
+
+def grid_of(format: Format) -> tuple[int, int] | None:
+    """The tiles of a matrix that is stored in them."""
+    return format.levels[0].grid if format.ndim == 2 else None
+
+
+def both_places(i: str, j: str) -> Places:
+    """The indices of an element, and of the one across the diagonal."""
+    here, there = loops.Index(i), loops.Index(j)
+    return (here, there), (there, here)
+
+
+def tiles_of(body: loops.Stmt, i: str, j: str, whole: list[str], formats: Formats) -> Tiles | None:
+    """The tiles to walk, if something is to be done only where they store something."""
+    grids = {name: grid for name in whole if (grid := grid_of(formats[name])) is not None}
+    for grid in dict.fromkeys(grids.values()):
+        alike = tuple(name for name in grids if grids[name] == grid)
+        if _is_idle(body, alike, both_places(i, j), formats):
+            rows, columns = (size.bit_length() - 1 for size in grid)
+            return Tiles(alike, rows, columns)
+    return None
+
+
+def _is_idle(body: loops.Stmt, tensors: tuple[str, ...], places: Places, formats: Formats) -> bool:
+    """Whether nothing is done where none of the tensors stores anything, whatever was before."""
+
+    def value(e: loops.Expr) -> loops.Expr | None:
+        if isinstance(e, loops.Access) and e.tensor in tensors and e.indices in places:
+            format = formats[str(e.tensor)]
+            assert format.fill_value is not None
+            return loops.Literal(format.fill_value, format.dtype, structural=True)
+        return None
+
+    types = with_lets({name: str(format.dtype) for name, format in formats.items()}, body)
+    written = {str(a.tensor) for a, is_target in accesses(body) if is_target}
+    facts = {name: Fact(types[name], None, frozenset(), False) for name in written}
+    return simplify(rewrite_stmt(body, on_expr=value), Facts(facts, types)) == loops.NOTHING
+
+
+def by_words(loop: loops.Loop, tiles: Tiles, formats: Formats, names: Names) -> loops.Stmt:
+    """The pair of loops as a walk along the lists."""
+    assert isinstance(loop.body, loops.Loop)
+    i, j, body, at = loop.index, loop.body.index, loop.body.body, loop.at
+    r, s, c = (names.fresh(f"{tiles.tensors[0]}_{part}") for part in ("strip", "tile", "word"))
+    strip, tile, word = loops.Index(r), loops.Index(s), loops.Index(c)
+    here, there = loops.Name(i), loops.Name(j)
+    number = _call(add, _call(multiply, strip, tiles.across), tile)
+    stored = _stored(body, (i, j), tiles, formats, (number, word))
+    mirror = renamed(substitute(stored, {i: there, j: here}), names)
+    both: loops.Stmt = loops.Block((substitute(stored, {i: here, j: there}), mirror))
+    rest = _call(bitwise_and, word, (1 << tiles.rows) - 1)
+    row = _call(add, _call(left_shift, strip, tiles.rows), rest)
+    first = _call(left_shift, tile, tiles.columns)
+    column = _call(add, first, _call(right_shift, word, tiles.rows))
+    both = loops.Let(i, row, loops.Let(j, column, both, at), at)
+    words = loops.Literal(1 << (tiles.rows + tiles.columns))
+    for index, stop in ((c, words), (s, tiles.across), (r, tiles.strips)):
+        both = loops.Loop(index, loops.Extent(loops.Literal(0), stop), both, at)
+    return loops.Block((both, _diagonal(loop, tiles, formats, names)))
+
+
+def _diagonal(loop: loops.Loop, tiles: Tiles, formats: Formats, names: Names) -> loops.Stmt:
+    """The last of the lists."""
+    assert isinstance(loop.body, loops.Loop)
+    k = names.fresh(loop.index)
+    last = _call(multiply, tiles.strips, tiles.across)
+    places = (loop.index, loop.body.index)
+    stored = _stored(loop.body.body, places, tiles, formats, (last, loops.Index(k)))
+    body = substitute(stored, dict.fromkeys(places, loops.Index(k)))
+    return loops.Loop(k, loop.extent, renamed(body, names), loop.at)
+
+
+def _stored(
+    body: loops.Stmt,
+    pair: tuple[str, str],
+    tiles: Tiles,
+    formats: Formats,
+    place: tuple[loops.Expr, loops.Expr],
+) -> loops.Stmt:
+    """The accesses at [i, j] and [j, i] as accesses to a word in a list."""
+    places = both_places(*pair)
+
+    def rule(e: loops.Expr) -> loops.Expr | None:
+        if not isinstance(e, loops.Access) or e.tensor not in tiles.tensors or any(e.protocols):
+            return None
+        if e.indices not in places:
+            return None
+        indices = tuple(place[formats[str(e.tensor)].order.index(mode)] for mode in (0, 1))
+        return replace(e, indices=indices, protocols=(WORD, WORD))
+
+    return rewrite_stmt(body, on_expr=rule)
+
+
+def _call(function: Function, a: loops.Expr, b: loops.Expr | int) -> loops.Expr:
+    return loops.Call(function, (a, loops.Literal(b) if isinstance(b, int) else b))
+
+
+def renamed(stmt: loops.Stmt, names: Names) -> loops.Stmt:
+    """A copy of a statement whose loops and names are its own."""
+    match stmt:
+        case loops.Loop(index, extent, body, at):
+            new = names.fresh(index)
+            inner = renamed(substitute(body, {index: loops.Index(new)}), names)
+            return loops.Loop(new, extent, inner, at)
+        case loops.Let(name, value, body, at):
+            new = names.fresh(name)
+            inner = renamed(substitute(body, {name: loops.Name(new)}), names)
+            return loops.Let(new, value, inner, at)
+        case _:
+            return map_stmts(stmt, lambda s: renamed(s, names))
