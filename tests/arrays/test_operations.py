@@ -63,10 +63,11 @@ def test_results_keep_the_kind_of_format():
     assert reduce("add", a, 0).format.name == "DENSE(1)"
 
 
-def test_one_half_of_a_matrix_gives_results_that_kernels_write():
+@pytest.mark.parametrize("format", [ln.SYMMETRIC, ln.SYMMETRIC_TILES], ids=repr)
+def test_one_half_of_a_matrix_gives_results_that_kernels_write(format):
     square = np.tril(sample(6, 6))
     square += np.tril(square, -1).T
-    x = ln.asarray(square, format=ln.SYMMETRIC)
+    x = ln.asarray(square, format=format)
     both(lambda t: t + t, x, square + square)
     both(lambda t: t * x.to(ln.CSR), x, square * square)
     both(lambda t: t * 2, x, square * 2)

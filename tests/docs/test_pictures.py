@@ -29,12 +29,13 @@ DATA = {
     "srle": RUNS,
     "perm": np.eye(4, dtype=bool)[[2, 0, 3, 1]],
     "dense": SPARSE[:, :4],
+    "symmetric_tiles": np.array([[1, 2, 0, 7], [2, 3, 8, 4], [0, 8, 5, 0], [7, 4, 0, 6]], float),
     "symmetric": np.array([[1, 2, 0, 0], [2, 3, 0, 4], [0, 0, 5, 0], [0, 4, 0, 6]], float),
     "bsr": np.kron([[1, 0], [1, 1]], [[1.0, 2.0], [3.0, 4.0]]),
 }
 SHOWN = [
     "csr", "csc", "dcsr", "dcsc", "coo", "csf", "dense", "band", "triangular", "ragged", "block",
-    "rle", "srle", "perm", "symmetric", "bsr",
+    "rle", "srle", "perm", "symmetric", "symmetric_tiles", "bsr",
 ]  # fmt: skip
 FORMATS = NAMES | {"bsr": ln.BSR(2, 2)}
 

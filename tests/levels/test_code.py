@@ -58,7 +58,8 @@ def vector(letter: str) -> ln.Tensor:
 
 
 def matrix(format: ln.Format) -> tuple[ln.Tensor, ln.Tensor]:
-    whole = MATRIX + MATRIX.T if format == ln.SYMMETRIC else MATRIX
+    halves = (ln.SYMMETRIC, ln.SYMMETRIC_TILES)
+    whole = MATRIX + MATRIX.T if format in halves else MATRIX
     return ln.asarray(whole, format=format), ln.asarray(np.ones(4))
 
 
@@ -75,6 +76,7 @@ PROGRAMS = {
     "block_spmv": (spmv, ln.DENSE(1), matrix(ln.BLOCK)),
     "pinpoint_spmv": (spmv, ln.DENSE(1), (ln.asarray(np.eye(4), format=ln.PERM), np.ones(4))),
     "symmetric_spmv": (spmv, ln.DENSE(1), matrix(ln.SYMMETRIC)),
+    "symmetric_tiles_spmv": (spmv, ln.DENSE(1), matrix(ln.SYMMETRIC_TILES)),
     "shared_runs": (shared, ROW, (PATTERN, PATTERN)),
     "eroded_runs": (erode, ROW, (PATTERN,)),
     "eroded": (erode, ln.DENSE(1), (RUNS > 0,)),

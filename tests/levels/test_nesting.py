@@ -22,9 +22,10 @@ OTHERS = {
     "SparseCOO(2)": lambda child: ln.SparseCOO(2, child),
     "SparseTiles": lambda child: ln.SparseTiles(2, 2, child),
     "SparseSymmetric": ln.SparseSymmetric,
+    "SparseSymmetricTiles": ln.SparseSymmetricTiles,
 }
 WAYS = {**LEVELS, **OTHERS}
-WIDE = ("SparseCOO(2)", "SparseSymmetric")
+WIDE = ("SparseCOO(2)", "SparseSymmetric", "SparseSymmetricTiles")
 PAIRS = [pair for pair in itertools.product(WAYS, WAYS) if set(pair) & set(OTHERS)]
 IN_ORDER = "SCRUVNK"  # levels that are written in order, which rows of tiles are not
 

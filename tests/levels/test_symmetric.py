@@ -109,10 +109,23 @@ def vector(n: int = N) -> np.ndarray:
     return np.random.default_rng(9).integers(-3, 4, n).astype(float)
 
 
+FORMATS = {
+    "rows": ln.SYMMETRIC,
+    "tiles": ln.SYMMETRIC_TILES,
+    "small tiles": stack(ln.SparseSymmetricTiles(ln.Element(), rows=2)),
+}
+
+
+@pytest.fixture(params=FORMATS)
+def symmetric(request):
+    """Every way in which one half of a matrix is stored."""
+    return FORMATS[request.param]
+
+
 @pytest.mark.parametrize("n", [0, 1, 2, N])
-def test_the_whole_is_read(n):
+def test_the_whole_is_read(symmetric, n):
     a, x = matrix(n=n), vector(n)
-    A = ln.asarray(a, format=ln.SYMMETRIC)
+    A = ln.asarray(a, format=symmetric)
     assert A.nnz == np.count_nonzero(np.tril(a))
     assert_equal(A, a)
     assert_equal(product(ln.empty_tensor(ln.DENSE(1)), A, x), a @ x)
@@ -120,8 +133,8 @@ def test_the_whole_is_read(n):
 
 
 @pytest.mark.parametrize("transposed", [False, True])
-def test_programs(transposed):
-    A = ln.asarray(matrix(), format=ln.SYMMETRIC)
+def test_programs(symmetric, transposed):
+    A = ln.asarray(matrix(), format=symmetric)
     A = A.T if transposed else A
     x, X = ln.asarray(vector()), ln.asarray(np.arange(3.0 * N).reshape(N, 3))
     B = ln.asarray(matrix(1), format=ln.CSR)
@@ -156,64 +169,65 @@ def test_every_entry_is_read_once():
     assert not re.search(r"j < n_", code)
 
 
-def test_a_transpose_is_walked_too():
-    A, x = ln.asarray(matrix(), format=ln.SYMMETRIC).T, vector()
+def test_a_transpose_is_walked_too(symmetric):
+    A, x = ln.asarray(matrix(), format=symmetric).T, vector()
     with warnings.catch_warnings():
         warnings.simplefilter("error", DiscordanceWarning)
         assert_equal(product(ln.empty_tensor(ln.DENSE(1)), A, x), matrix() @ x)
 
 
-def test_where_the_order_matters_nothing_is_exchanged():
-    A, y = ln.asarray(matrix(), format=ln.SYMMETRIC), ln.empty_tensor(ln.DENSE(1))
+def test_where_the_order_matters_nothing_is_exchanged(symmetric):
+    A, y = ln.asarray(matrix(), format=symmetric), ln.empty_tensor(ln.DENSE(1))
     assert "stored" not in last_of_row.loops(y, A)
     assert "stored" not in row_by_row.loops(y, A, vector())
 
 
 @pytest.mark.parametrize("format", ["csr", "csc", "dcsr", "coo", "dense", "band", "block", "rle"])
-def test_conversions(format):
+def test_conversions(symmetric, format):
     a = matrix(2)
-    B = ln.asarray(a, format=ln.SYMMETRIC).to(as_format(format, 2))
+    B = ln.asarray(a, format=symmetric).to(as_format(format, 2))
     assert_equal(B, a)
-    again = B.to(ln.SYMMETRIC)
+    again = B.to(symmetric)
     assert_equal(again, a)
-    assert again.format.name == "SYMMETRIC"
+    assert again.format.name == symmetric.name
 
 
-def test_many_entries():
+def test_many_entries(symmetric):
     n = 400
     rng = np.random.default_rng(5)
     i, j = rng.integers(0, n, (2, 60_000))
     A = ln.tensor([i, j], np.ones(len(i)), (n, n), format=ln.CSR)
     dense = A.to_numpy()
-    A = ln.asarray(dense + dense.T, format=ln.SYMMETRIC)
+    A = ln.asarray(dense + dense.T, format=symmetric)
     assert_equal(A, dense + dense.T)
     x = rng.random(n)
     y = product(ln.empty_tensor(ln.DENSE(1)), A, x)
     np.testing.assert_allclose(y.to_numpy(), (dense + dense.T) @ x)
 
 
-def test_several_matrices_and_other_fills():
+@pytest.mark.parametrize("level", [ln.SparseSymmetric, ln.SparseSymmetricTiles])
+def test_several_matrices_and_other_fills(level):
     a = np.stack([matrix(3), matrix(4)])
-    tree = ln.Dense(ln.SparseSymmetric(ln.Element(0.0)))
+    tree = ln.Dense(level(ln.Element(0.0)))
     assert_equal(ln.asarray(a, format=stack(tree)), a)
     b = np.where(matrix(6) == 0, np.inf, matrix(6))
-    B = ln.asarray(b, format=ln.SYMMETRIC.with_fill(np.inf))
+    B = ln.asarray(b, format=stack(level(ln.Element(np.inf))))
     assert_equal(B, b)
-    rows = ln.asarray(matrix(7).reshape(N, N, 1).repeat(2, 2), format=ln.SparseSymmetric(
+    rows = ln.asarray(matrix(7).reshape(N, N, 1).repeat(2, 2), format=level(
         ln.SparseList(ln.Element(0.0))
     ))  # fmt: skip
     assert_equal(rows, matrix(7).reshape(N, N, 1).repeat(2, 2))
 
 
-def test_what_is_not_symmetric_is_refused():
+def test_what_is_not_symmetric_is_refused(symmetric):
     a = matrix()
     a[5, 2] = 7
     with pytest.raises(FormatError, match=r"not symmetric: .*\[5, 2\] and \[2, 5\] differ"):
-        ln.asarray(a, format=ln.SYMMETRIC)
+        ln.asarray(a, format=symmetric)
     with pytest.raises(FormatError, match="not symmetric"):
-        ln.asarray(np.tril(np.ones((3, 3))), format=ln.CSR).to(ln.SYMMETRIC)
+        ln.asarray(np.tril(np.ones((3, 3))), format=ln.CSR).to(symmetric)
     with pytest.raises(ShapeError, match="square, and this one has 2 rows and 3 columns"):
-        ln.asarray(np.zeros((2, 3)), format=ln.SYMMETRIC)
+        ln.asarray(np.zeros((2, 3)), format=symmetric)
 
 
 @ln.kernel
@@ -246,22 +260,22 @@ def grow(C, A):
 @pytest.mark.filterwarnings("ignore::linnet.errors.DiscordanceWarning")
 @pytest.mark.parametrize("backend", ["llvm", "c"])
 @pytest.mark.parametrize("dtype", ["float64", "int32", "complex64"])
-def test_results(backend, dtype):
+def test_results(symmetric, backend, dtype):
     a = np.random.default_rng(3).integers(-1, 2, (6, 4)).astype(dtype)
-    C = ln.empty_tensor(ln.SYMMETRIC)
+    C = ln.empty_tensor(symmetric)
     with ln.config(backend=backend, check=True):
         assert gram(C, ln.asarray(a, format=ln.CSR)) is C
-    assert C.format == ln.asarray(a @ a.T, format=ln.SYMMETRIC).format
-    assert repr(C.format) == "SYMMETRIC"
+    assert C.format == ln.asarray(a @ a.T, format=symmetric).format
+    assert repr(C.format) == repr(ln.asarray(a @ a.T, format=symmetric).format)
     assert_equal(C, a @ a.T)
     assert len(C.buffers["idx0"]) == np.count_nonzero(np.tril(a @ a.T))
     assert "grow(C_" in gram.code(C, ln.asarray(a, format=ln.CSR))  # both halves are written
 
 
-def test_results_with_another_fill_value():
+def test_results_with_another_fill_value(symmetric):
     b = np.where(matrix(6) == 0, np.inf, matrix(6))
-    B = ln.asarray(b, format=ln.SYMMETRIC.with_fill(np.inf))
-    C = least(ln.empty_tensor(ln.SYMMETRIC), B, B)
+    B = ln.asarray(b, format=symmetric.with_fill(np.inf))
+    C = least(ln.empty_tensor(symmetric), B, B)
     assert_equal(C, b)
     assert C.fill_value == np.inf
 
@@ -282,18 +296,18 @@ def sums_of_indices(C):
     return C
 
 
-def test_results_have_the_shape_of_what_is_passed():
+def test_results_have_the_shape_of_what_is_passed(symmetric):
     """Nothing else says how large it is."""
-    C = sums_of_indices(ln.asarray(np.zeros((3, 3)), format=ln.SYMMETRIC))
-    assert C.format.name == "SYMMETRIC"
+    C = sums_of_indices(ln.asarray(np.zeros((3, 3)), format=symmetric))
+    assert C.format.name == symmetric.name
     assert_equal(C, np.add.outer(np.arange(3.0), np.arange(3.0)))
     with pytest.raises(ShapeError, match="`C` has no shape"):
-        sums_of_indices(ln.empty_tensor(ln.SYMMETRIC))
+        sums_of_indices(ln.empty_tensor(symmetric))
 
 
-def test_results_that_are_not_symmetric_are_refused():
-    a, C = matrix(), ln.empty_tensor(ln.SYMMETRIC)
-    A = ln.asarray(a, format=ln.SYMMETRIC)
+def test_results_that_are_not_symmetric_are_refused(symmetric):
+    a, C = matrix(), ln.empty_tensor(symmetric)
+    A = ln.asarray(a, format=symmetric)
     difference(C, A, ln.asarray(0 * a))
     lower = ln.asarray(np.tril(np.ones((N, N)), -1))
     with pytest.raises(
@@ -303,7 +317,7 @@ def test_results_that_are_not_symmetric_are_refused():
     assert "difference(C, A, lower)" in str(error.value)
     assert_equal(C, a)  # as it was
     with pytest.raises(ShapeError, match="square"):
-        outer(ln.empty_tensor(ln.SYMMETRIC), np.ones(2), np.ones(3))
+        outer(ln.empty_tensor(symmetric), np.ones(2), np.ones(3))
 
 
 @ln.kernel
@@ -314,8 +328,8 @@ def outer(C, x, y):
     return C
 
 
-def test_what_kernels_cannot_write():
-    A = ln.asarray(matrix(), format=ln.SYMMETRIC)
+def test_what_kernels_cannot_write(symmetric):
+    A = ln.asarray(matrix(), format=symmetric)
     with pytest.raises(FormatError, match="`w` is written here, and a symmetric format is made"):
         half(ln.empty_tensor(ln.CSR), A)
     with pytest.raises(FormatError, match="updated without being declared"):
@@ -344,9 +358,10 @@ def test_bad_arrays(changes, message):
 
 
 @pytest.mark.parametrize("shape", [(0, 0, 1, 0), (2, 3, 1, 3)])
-def test_an_operand_that_is_stored_anew_in_another_order_need_not_be_symmetric(shape):
+@pytest.mark.parametrize("level", [ln.SparseSymmetric, ln.SparseSymmetricTiles])
+def test_an_operand_that_is_stored_anew_in_another_order_need_not_be_symmetric(level, shape):
     """The halves of rows and columns are not those of the two dimensions that come first now."""
-    tree = ln.SparseHash(ln.SparseSymmetric(ln.SparseBlockList(ln.Element(0.0))))
+    tree = ln.SparseHash(level(ln.SparseBlockList(ln.Element(0.0))))
     x = np.zeros(shape)
     x[:, :, 0, :] = np.eye(shape[1])
     X = ln.asarray(x, format=ln.empty_tensor(tree).format.with_order(0, 1, 3, 2))
@@ -364,7 +379,7 @@ def test_an_operand_that_is_stored_anew_in_another_order_need_not_be_symmetric(s
     ],
     ids=["flat", "deeper", "row", "columns"],
 )
-def test_what_is_made_of_a_symmetric_array_need_not_be_symmetric(change, monkeypatch):
+def test_what_is_made_of_a_symmetric_array_need_not_be_symmetric(symmetric, change, monkeypatch):
     for many in (programs.MANY, 0):
         monkeypatch.setattr(programs, "MANY", many)
-        assert_equal(change(ln, ln.asarray(matrix(), format=ln.SYMMETRIC)), change(np, matrix()))
+        assert_equal(change(ln, ln.asarray(matrix(), format=symmetric)), change(np, matrix()))

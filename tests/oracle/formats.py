@@ -19,8 +19,9 @@ STRETCHES = (ln.SparseBand, ln.SparseBlockList, ln.RunList, ln.SparseRunList)
 SINGLE = (ln.SparsePinpoint, ln.SparseInterval)  # writing a second element or run is an error
 WRITTEN = (*CORE * 3, *STRETCHES, ln.SparseTiles)
 RESULTS = (*WRITTEN * 2, *SINGLE)
-ALL = (*CORE, *STRETCHES, *SINGLE, ln.SparseTiles, ln.SparseSymmetric)
-READ = (*CORE * 2, *STRETCHES, *SINGLE, ln.SparseTiles, ln.SparseSymmetric)
+MIRRORED = (ln.SparseSymmetric, ln.SparseSymmetricTiles)
+ALL = (*CORE, *STRETCHES, *SINGLE, ln.SparseTiles, *MIRRORED)
+READ = (*CORE * 2, *STRETCHES, *SINGLE, ln.SparseTiles, *MIRRORED)
 POLICIES = (
     *(ln.Coord(), ln.Bucket(), ln.Hash(), ln.Heap(), ln.Coord(capacity=2), ln.Hash(capacity=3)),
     *(ln.Heap(capacity=2), Insertion(capacity=3), ln.Coord(capacity=3, double_buffered=True)),
@@ -77,6 +78,8 @@ def _over(draw: st.DrawFn, level: type[Level], width: int, tree: Level) -> Level
     """A level over others; one that cannot lie over them gives way to another."""
     if level is ln.SparseCOO:
         return ln.SparseCOO(width, tree)
+    if level is ln.SparseSymmetricTiles:
+        return ln.SparseSymmetricTiles(tree, rows=draw(st.sampled_from((2048, 2, 1))))
     if level is not ln.SparseTiles:
         return level(tree)  # type: ignore[call-arg]
     below = tree
@@ -96,7 +99,7 @@ def _levels(
     left = ndim
     while left:
         level = draw(st.sampled_from(kinds))
-        if level is ln.SparseSymmetric and left < 2:
+        if level in MIRRORED and left < 2:
             level = ln.SparseList
         width = draw(st.integers(1, left)) if level is ln.SparseCOO else level.width
         found.append((level, width))

@@ -27,7 +27,7 @@ LEVELS = (
     *(ln.SparseBlockList, ln.RunList, ln.SparseRunList, ln.SparseTiles),
     *(ln.SparsePinpoint, ln.SparseInterval),
 )
-READ_ONLY = (ln.SparseSymmetric,)
+READ_ONLY = (ln.SparseSymmetric, ln.SparseSymmetricTiles)
 
 
 @pytest.mark.parametrize("examples", [60, pytest.param(250, marks=pytest.mark.slow)])

@@ -210,6 +210,7 @@ def test_symmetric_format(rng):
     assert A.nnz == np.count_nonzero(np.tril(a))
     assert_equal(contraction(empty(), A, x), a @ x)
     assert "if j < i:" in contraction.loops(empty(), A, x)
+    assert_equal(contraction(empty(), A.to(ln.SYMMETRIC_TILES), x), a @ x)
 
 
 def test_symmetric_reads_once(rng):

@@ -150,16 +150,17 @@ def test_matrices_of_elements_are_given_as_they_are():
         ln.assembly(ELEMENTS[:, :, None], np.zeros((7, 7), int), (4, 4))
 
 
-def test_one_half_of_a_symmetric_matrix():
+@pytest.mark.parametrize("format", [ln.SYMMETRIC, ln.SYMMETRIC_TILES], ids=repr)
+def test_one_half_of_a_symmetric_matrix(format):
     values = OF_ELEMENTS + OF_ELEMENTS.transpose(0, 2, 1)
     whole = ln.assembly(ELEMENTS[:, :, None], ELEMENTS[:, None, :], (4, 4))
-    half = ln.assembly(ELEMENTS[:, :, None], ELEMENTS[:, None, :], (4, 4), format=ln.SYMMETRIC)
-    assert half(values).format.name == "SYMMETRIC"
+    half = ln.assembly(ELEMENTS[:, :, None], ELEMENTS[:, None, :], (4, 4), format=format)
+    assert half(values).format.name == format.name
     assert half(values).nnz < whole(values).nnz
     assert np.array_equal(half(values).to_numpy(), whole(values).to_numpy())
     rng = np.random.default_rng(0)
     i, j = rng.integers(0, 50, (2, 3000))
-    large = ln.assembly(np.append(i, j), np.append(j, i), (50, 50), format=ln.SYMMETRIC)
+    large = ln.assembly(np.append(i, j), np.append(j, i), (50, 50), format=format)
     v = rng.integers(0, 9, 3000).astype(float)
     expected = ln.assembly(np.append(i, j), np.append(j, i), (50, 50))(np.append(v, v))
     assert np.array_equal(large(np.append(v, v)).to_numpy(), expected.to_numpy())

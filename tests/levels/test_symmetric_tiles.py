@@ -1,0 +1,247 @@
+"""Symmetric matrices in tiles: what is stored, which programs walk it, and what is refused."""
+
+from __future__ import annotations
+
+import re
+import warnings
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from tests.levels.samples import agree
+from tests.levels.test_symmetric import (
+    gathered,
+    largest,
+    many_products,
+    matrix,
+    product,
+    quadratic,
+    row_by_row,
+    vector,
+)
+
+import linnet as ln
+from linnet.errors import DiscordanceWarning, FormatError
+from linnet.formats.named import stack
+from linnet.testing import assert_equal
+
+N = 9
+SMALL = stack(ln.SparseSymmetricTiles(ln.Element(), rows=2))
+
+
+def result() -> ln.Tensor:
+    return ln.empty_tensor(ln.DENSE(1))
+
+
+def large(n: int, stored: int, seed: int = 0) -> sp.csr_array:
+    """A symmetric matrix of many rows, some of whose entries are on the diagonal."""
+    rng = np.random.default_rng(seed)
+    i, j = rng.integers(0, n, (2, stored))
+    i[:9], j[:9] = n - 1 - np.arange(9), n - 1 - np.arange(9)
+    values = rng.integers(1, 9, stored).astype(float)
+    a = sp.csr_array(sp.coo_array((values, (i, j)), shape=(n, n)))
+    return sp.csr_array(a + a.T)
+
+
+def test_words():
+    """The list of a tile is by columns; the last one is the diagonal."""
+    a = np.zeros((5, 5))
+    for i, j, value in ((1, 0, 1), (4, 0, 2), (4, 1, 3), (3, 2, 4), (2, 2, 5), (4, 4, 6)):
+        a[i, j] = a[j, i] = value
+    A = ln.asarray(a, format=SMALL)
+    assert A.buffers["ptr0"].tolist() == [0, 1, 2, 4, 6]
+    assert A.buffers["idx0"].tolist() == [1, 5, 0, 2, 2, 4]
+    assert A.buffers["val"].tolist() == [1, 4, 2, 3, 5, 6]
+    assert_equal(A, a)
+
+
+@pytest.mark.parametrize("rows", [1, 2048, 32768])
+@pytest.mark.parametrize("n", [65536, 65537, 150_000])
+def test_several_tiles_beside_each_other(n, rows):
+    if rows == 1 and n > 65537:
+        n = 131_073
+    a = large(n, 3000)
+    A = ln.asarray(a).to(ln.SparseSymmetricTiles(ln.Element(), rows=rows))
+    assert len(A.buffers["ptr0"]) == -(-n // rows) * -(-n // 65536) + 2
+    assert A.buffers["idx0"].dtype == "int32"
+    x = np.arange(n) % 7.0
+    assert_equal(product(result(), A, x), a @ x)
+    B = A.to(ln.CSR)
+    assert np.array_equal(B.buffers["idx1"], a.indices)
+    assert np.array_equal(B.buffers["val"], a.data)
+    again = ln.from_buffers(A.format, A.shape, dict(A.buffers))
+    rng = np.random.default_rng(1)
+    picked = rng.integers(0, a.nnz, 40)
+    rows_, columns = sp.coo_array(a).coords
+    i = np.append(rows_[picked], rng.integers(0, n, 40))
+    j = np.append(columns[picked], rng.integers(0, n, 40))
+    assert_equal(elements(result(), again, i, j), np.asarray(a[i, j]).ravel())
+    assert_equal(elements(result(), again, j, i), np.asarray(a[i, j]).ravel())
+
+
+@ln.kernel
+def elements(y, A, i, j):
+    y[...] = 0
+    for k in ...:
+        y[k] = A[i[k], j[k]]
+    return y
+
+
+@ln.kernel
+def shortest(y, A, x):
+    y[...] = np.inf
+    for i, j in ...:
+        y[i] = min(y[i], A[i, j] + x[j])
+    return y
+
+
+@ln.kernel
+def together(y, A, B, x):
+    y[...] = 0
+    for i, j in ...:
+        y[j] += (A[i, j] + B[j, i]) * x[i]
+    return y
+
+
+@ln.kernel
+def scaled(C, A, x):
+    C[...] = 0
+    for i, j in ...:
+        C[i, j] += A[i, j] * x[j]
+    return C
+
+
+@ln.kernel
+def beside(y, A, x):
+    y[...] = 0
+    for i, j in ...:
+        if i < j:
+            y[i] += A[i, j] * x[i] * j
+    return y
+
+
+@pytest.mark.parametrize("format", [ln.SYMMETRIC_TILES, SMALL, SMALL.with_order(1, 0)])
+def test_programs_that_walk_the_lists(format):
+    A, x = ln.asarray(matrix(), format=format), ln.asarray(vector())
+    X, empty = ln.asarray(np.arange(3.0 * N).reshape(N, 3)), ln.empty_tensor
+    programs = [
+        (product, {"y": result(), "A": A, "x": x}),
+        (product, {"y": empty(ln.SparseList(ln.Element())), "A": A, "x": x}),
+        (product, {"y": result(), "A": A, "x": x.to(ln.SparseList(ln.Element()))}),
+        (many_products, {"Y": empty(ln.DENSE(2)), "A": A, "X": X}),
+        (many_products, {"Y": empty(ln.CSR), "A": A, "X": X.to(ln.CSR)}),
+        (quadratic, {"s": ln.scalar(0.0), "A": A, "x": x}),
+        (scaled, {"C": empty(ln.DENSE(2)), "A": A, "x": x}),
+        (scaled, {"C": empty(ln.CSR), "A": A, "x": x}),
+        (beside, {"y": result(), "A": A, "x": x}),
+    ]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DiscordanceWarning)
+        for kernel, arguments in programs:
+            assert "ln.word(" in kernel.loops(*arguments.values()), kernel.__name__
+            agree(kernel, arguments, ("llvm", "c"))
+
+
+@pytest.mark.parametrize("other", ["tiles", "other tiles", "rows", "csr", "dense"])
+def test_two_operands(other):
+    formats = {
+        "tiles": ln.SYMMETRIC_TILES, "other tiles": SMALL, "rows": ln.SYMMETRIC, "csr": ln.CSR,
+        "dense": ln.DENSE(2),
+    }  # fmt: skip
+    A = ln.asarray(matrix(), format=ln.SYMMETRIC_TILES)
+    B, x = ln.asarray(matrix(1), format=formats[other]), ln.asarray(vector())
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DiscordanceWarning)
+        # what B adds where A stores nothing is not to be found in A's lists
+        walked = "ln.word(" in together.loops(result(), A, B, x)
+        assert walked == (other == "tiles")
+        for pair in ((A, B), (B, A)):
+            agree(together, {"y": result(), "A": pair[0], "B": pair[1], "x": x}, ("llvm", "c"))
+
+
+def test_programs_that_do_something_everywhere():
+    A, x = ln.asarray(matrix(), format=SMALL), vector()
+    assert "ln.word(" not in largest.loops(result(), result(), A)
+    assert "ln.word(" not in row_by_row.loops(result(), A, x)
+    assert "ln.word(" not in gathered.loops(result(), A, np.array([3, 1]))
+    assert "ln.word(" not in shortest.loops(result(), A, x)  # its fill is 0
+
+
+def test_nothing_is_added_up_for_a_row():
+    A = ln.asarray(matrix(), format=ln.SYMMETRIC_TILES)
+    code = product.code(result(), A, vector())
+    body = code[code.index("i64 product(") :]
+    assert "sum" not in body
+    assert not re.search(r"[/%]", body.split("// A_word")[1].split("\n      }")[0])
+
+
+@pytest.mark.parametrize("dtype", ["bool", "int8", "float32", "complex128"])
+def test_values(dtype):
+    a = matrix().astype(dtype)
+    a = a * (1 + 2j) if dtype == "complex128" else a  # symmetric, and not Hermitian
+    A = ln.asarray(a, format=SMALL)
+    x = np.arange(N).astype("complex128" if dtype == "complex128" else "int64")
+    assert A.dtype == dtype
+    assert_equal(product(result(), A, x), a @ x)
+    if dtype == "bool":
+        B = ln.asarray(a, format=ln.SparseSymmetricTiles(ln.Pattern(), rows=4))
+        assert_equal(product(result(), B, x), a @ x)
+
+
+def test_what_is_printed():
+    assert repr(ln.SYMMETRIC_TILES) == "SYMMETRIC_TILES"
+    assert repr(ln.SparseSymmetricTiles(ln.Element())) == "SparseSymmetricTiles(Element())"
+    assert repr(SMALL) == "SparseSymmetricTiles(Element(), rows=2)"
+    assert "[1, 0]  5.0" in str(ln.asarray([[0.0, 5.0], [5.0, 1.0]], format=SMALL))
+
+
+@pytest.mark.parametrize("rows", [0, 3, -2, 65536, True, 2.0, "2"])
+def test_rows_of_a_tile(rows):
+    with pytest.raises(FormatError, match=r"a tile has 1, 2, 4 … or 32768 rows, not"):
+        ln.SparseSymmetricTiles(ln.Element(), rows=rows)
+
+
+def test_too_many_tiles():
+    n = 1 << 27
+    with pytest.raises(FormatError, match=r"134217728 rows has 134217728 tiles .* than 67108864"):
+        ln.tensor([[1], [1]], [1.0], (n, n), format=ln.SYMMETRIC_TILES)
+    empty = {"ptr0": [0], "idx0": [], "val": []}
+    with pytest.raises(FormatError, match="more than 67108864"):
+        ln.from_buffers(ln.SYMMETRIC_TILES, (n, n), empty)
+    tall = ln.SparseSymmetricTiles(ln.Element(), rows=32768)
+    A = ln.tensor([[1, n - 1], [1, n - 1]], [1.0, 2.0], (n, n), format=tall)
+    assert A[n - 1, n - 1].item() == 2.0
+
+
+GOOD = {"ptr0": [0, 1, 3, 5], "idx0": [1, 1, 2, 0, 3], "val": [1.0, 2.0, 3.0, 4.0, 5.0]}
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"ptr0": [0, 1, 5]}, r"level0\.ptr has 3 elements, and 4 are called for"),
+        ({"ptr0": [0, 3, 1, 5]}, r"level0\.ptr falls from 3 to 1"),
+        ({"idx0": [1, 2, 1, 0, 3]}, r"tile 1 of level0\.idx has 1 at position 2, after 2"),
+        ({"idx0": [1, 1, 1, 0, 3]}, r"tile 1 of level0\.idx has 1 at position 2, after 1"),
+        ({"idx0": [0, 1, 2, 0, 3]}, r"idx\[0\] is 0, the place \[0, 0\] in tile 0, not below"),
+        ({"idx0": [3, 1, 2, 0, 3]}, r"idx\[0\] is 3, the place \[1, 1\] in tile 0, not below"),
+        ({"idx0": [1, 1, 9, 0, 3]}, r"idx\[2\] is 9, the place \[3, 4\] in tile 1, not below"),
+        ({"idx0": [1, 1, 2, 0, 4]}, r"idx\[4\] is 4, the place \[4, 4\] in tile 2, outside"),
+        ({"idx0": [-1, 1, 2, 0, 3]}, r"level0\.idx\[0\] is -1, outside"),
+        ({"idx0": [1, 1, 131072, 0, 3]}, r"level0\.idx\[2\] is 131072, outside"),
+        ({"val": [1.0, 2.0, 3.0]}, r"level1\.val"),
+    ],
+)
+def test_bad_arrays(changes, message):
+    A = ln.from_buffers(SMALL, (4, 4), GOOD)
+    a = np.array([[4, 1, 0, 2], [1, 0, 3, 0], [0, 3, 0, 0], [2, 0, 0, 5]], float)
+    assert_equal(A, a)
+    with pytest.raises(FormatError, match=message):
+        ln.from_buffers(SMALL, (4, 4), GOOD | changes)
+
+
+def test_rows_beyond_the_matrix():
+    good = {"ptr0": [0, 0, 1, 1], "idx0": [0], "val": [1.0]}
+    assert_equal(ln.from_buffers(SMALL, (3, 3), good), np.array([[0, 0, 1], [0] * 3, [1, 0, 0.0]]))
+    with pytest.raises(FormatError, match=r"the place \[3, 0\] in tile 1, outside the matrix"):
+        ln.from_buffers(SMALL, (3, 3), good | {"idx0": [1]})
