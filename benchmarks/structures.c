@@ -156,6 +156,25 @@ i64 symmetric(i64 n, const i32 *restrict ptr, const i32 *restrict idx, const dou
     return 0;
 }
 
+// The same in tiles of 2048 rows and 65536 columns, `across` of them beside each other, with a list
+// for each, column by column; the last list is the diagonal.
+i64 symmetric_tiles(i64 n, const i32 *restrict ptr, const i32 *restrict idx,
+                    const double *restrict val, const double *restrict x, double *restrict y) {
+    i64 across = (n + 65535) / 65536, tiles = (n + 2047) / 2048 * across;
+    memset(y, 0, n * sizeof(double));
+    for (i64 t = 0; t < tiles; t++) {
+        i64 row = t / across * 2048, column = t % across * 65536;
+        for (i64 q = ptr[t]; q < ptr[t + 1]; q++) {
+            uint32_t word = idx[q];
+            i64 i = row + word % 2048, j = column + word / 2048;
+            y[i] += val[q] * x[j];
+            y[j] += val[q] * x[i];
+        }
+    }
+    for (i64 q = ptr[tiles]; q < ptr[tiles + 1]; q++) y[idx[q]] += val[q] * x[idx[q]];
+    return 0;
+}
+
 REASSOCIATE i64 dense(i64 n, i64 m, const double *restrict val, const double *restrict x,
                       double *restrict y) {
     for (i64 i = 0; i < n; i++) {

@@ -114,6 +114,7 @@ PATTERNS = {**WAYS, "c": c("pattern", "ptr1", "idx1")}
 RUNS = {**WAYS, "c": c("runs", "ptr1", "right1", "val")}
 DENSE = {**WAYS, "c": c_dense}
 SYMMETRIC = {**WAYS, "c": c_symmetric}
+SYMMETRIC_TILES = {**WAYS, "c": c("symmetric_tiles", "ptr0", "idx0", "val")}
 TWO_RESULTS = {**WAYS, "linnet": linnet_symmetric, "c": c_symmetric}
 TOTAL = {"linnet": linnet_total, "c": c_total}
 
@@ -182,6 +183,7 @@ STRUCTURES = {
     "permutation": (ln.PERM, PERMUTATION, 1.2),
     "pattern": (PATTERN, PATTERNS, 1.1),
     "symmetric": (ln.SYMMETRIC, SYMMETRIC, 1.3),
+    "symmetric tiles": (ln.SYMMETRIC_TILES, SYMMETRIC_TILES, 1.3),
     "two results": (ln.CSR, TWO_RESULTS, 1.3),
     "tiles of 4": (ln.BSR(4), TILES[4], 1.5),
     "tiles of 8": (ln.BSR(8), TILES[8], 1.5),
@@ -218,6 +220,8 @@ def matrices(load: data.Load) -> Iterator[tuple[str, str, sp.csr_array]]:
         yield "pattern", "uniform", ones(data.uniform(stored))
         yield "pattern", "skewed", ones(data.skewed(stored))
         yield "symmetric", "uniform", mirrored(data.uniform(stored // 2))
+        if stored > 1_000_000:  # what it is for
+            yield "symmetric tiles", "uniform", mirrored(data.uniform(stored // 2))
         yield "two results", "uniform", mirrored(data.uniform(stored // 2))
         yield "symmetric", "near the diagonal", near(stored)
     if load.real:

@@ -21,7 +21,7 @@ from tests.levels.test_symmetric import (
 )
 
 import linnet as ln
-from linnet.errors import DiscordanceWarning, FormatError
+from linnet.errors import DiscordanceWarning, FormatError, IndexBoundsError
 from linnet.formats.named import stack
 from linnet.testing import assert_equal
 
@@ -61,7 +61,9 @@ def test_several_tiles_beside_each_other(n, rows):
     if rows == 1 and n > 65537:
         n = 131_073
     a = large(n, 3000)
-    A = ln.asarray(a).to(ln.SparseSymmetricTiles(ln.Element(), rows=rows))
+    usual = rows == ln.SparseSymmetricTiles.rows
+    others = ln.SparseSymmetricTiles(ln.Element(), rows=rows)
+    A = ln.asarray(a).to(ln.SYMMETRIC_TILES if usual else others)
     assert len(A.buffers["ptr0"]) == -(-n // rows) * -(-n // 65536) + 2
     assert A.buffers["idx0"].dtype == "int32"
     x = np.arange(n) % 7.0
@@ -124,6 +126,8 @@ def beside(y, A, x):
 def test_programs_that_walk_the_lists(format):
     A, x = ln.asarray(matrix(), format=format), ln.asarray(vector())
     X, empty = ln.asarray(np.arange(3.0 * N).reshape(N, 3)), ln.empty_tensor
+    far = np.where(matrix() == 0, np.inf, matrix())
+    D = ln.asarray(far, format=format.with_fill(np.inf))
     programs = [
         (product, {"y": result(), "A": A, "x": x}),
         (product, {"y": empty(ln.SparseList(ln.Element())), "A": A, "x": x}),
@@ -131,6 +135,8 @@ def test_programs_that_walk_the_lists(format):
         (many_products, {"Y": empty(ln.DENSE(2)), "A": A, "X": X}),
         (many_products, {"Y": empty(ln.CSR), "A": A, "X": X.to(ln.CSR)}),
         (quadratic, {"s": ln.scalar(0.0), "A": A, "x": x}),
+        (shortest, {"y": result(), "A": D, "x": x}),
+        (shortest, {"y": result(), "A": D, "x": x.to(ln.SparseList(ln.Element()))}),
         (scaled, {"C": empty(ln.DENSE(2)), "A": A, "x": x}),
         (scaled, {"C": empty(ln.CSR), "A": A, "x": x}),
         (beside, {"y": result(), "A": A, "x": x}),
@@ -167,11 +173,34 @@ def test_programs_that_do_something_everywhere():
     assert "ln.word(" not in shortest.loops(result(), A, x)  # its fill is 0
 
 
+@ln.kernel
+def onto(y, A, x):
+    for i, j in ...:
+        if A[i, j] != 0:
+            y[i] += A[i, j] * x[j + 1]
+    y[...] = 0
+    for i, j in ...:
+        y[i] += A[i, j] * x[j]
+    return y
+
+
+def test_what_may_be_shorter_is_tested():
+    """`y` begins anew, and is another then; how far `j + 1` goes, no list says."""
+    a, x = matrix(), np.append(vector(), 3.0)
+    for format in (ln.SYMMETRIC_TILES, SMALL):
+        A, y = ln.asarray(a, format=format), ln.asarray(np.zeros(N))
+        assert "BOUNDS" in onto.code(y, A, x)
+        with pytest.raises(IndexBoundsError):
+            onto(y, A, vector())
+        assert_equal(onto(y, A, x), a @ vector())
+
+
 def test_nothing_is_added_up_for_a_row():
     A = ln.asarray(matrix(), format=ln.SYMMETRIC_TILES)
     code = product.code(result(), A, vector())
     body = code[code.index("i64 product(") :]
     assert "sum" not in body
+    assert "BOUNDS" not in body  # what is stored lies inside the matrix, and x and y are as long
     assert not re.search(r"[/%]", body.split("// A_word")[1].split("\n      }")[0])
 
 

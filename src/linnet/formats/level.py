@@ -37,6 +37,7 @@ ONCE = "once"  # the protocol of an update that promises to write no element twi
 APPEND = "append"  # the same, and all in the order of storage, inside the dimension
 INSIDE = "inside"  # the protocol of slices, which do not leave their dimension
 WORD = "word"  # the protocol of an access by a list and a number in it, as `Level.grid` says
+WITHIN = "within"  # the protocol of an index that is known to lie in its dimension
 PERMISSIVE = "permissive"  # the protocol of `A[~i]`: nothing is there beyond the bounds
 
 

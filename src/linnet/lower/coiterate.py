@@ -13,6 +13,8 @@ from dataclasses import replace
 from functools import partial, reduce
 
 from linnet import imp, loops
+from linnet.errors import InternalError
+from linnet.formats.level import WORD
 from linnet.formats.looplets import (
     FILL,
     Jumper,
@@ -80,7 +82,7 @@ def coiterate(ctx: Context, r: Region) -> None:
     r = test_residues(ctx, replace(r, nonempty=False))
     steps = {c: x for c, x in r.looplets.items() if isinstance(x, Stepper | Jumper)}
     found = {c: own(ctx, stepper_of(x)) for c, x in steps.items()}
-    gap = at_fill(ctx, r, list(found))
+    gap = without_words(r, list(found), at_fill(ctx, r, list(found)))
     idle = sparse = gap.body == loops.NOTHING
     if ctx.trace is not None:
         ctx.trace.note("Between what is stored", *body_lines(gap.body))
@@ -115,6 +117,15 @@ def coiterate(ctx: Context, r: Region) -> None:
         meet_chunks(ctx, r, walks)
     else:
         merge(ctx, r, walks, [], always, idle)
+
+
+def without_words(r: Region, cursors: list[Cursor], gap: Region) -> Region:
+    """What is done between words that stand for no place: nothing (`normalize.words`)."""
+    if all(cursor.protocol != WORD for cursor in cursors if not isinstance(cursor, Mask)):
+        return gap
+    if len(cursors) > 1 and gap.body != loops.NOTHING:
+        raise InternalError(f"the loop over `{r.index.name}` does something for every word")
+    return replace(gap, body=loops.NOTHING, looplets={})
 
 
 def test_residues(ctx: Context, r: Region) -> Region:

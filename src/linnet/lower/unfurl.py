@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from linnet import imp, loops
 from linnet.formats.fiber import Register
-from linnet.formats.level import APPEND, INSIDE, PERMISSIVE, WORD
+from linnet.formats.level import APPEND, INSIDE, PERMISSIVE, WITHIN, WORD
 from linnet.formats.looplets import (
     Jumper,
     Looplet,
@@ -93,6 +93,8 @@ def guard(ctx: Context, cursor: Cursor, looplet: Looplet, span: Span, body: loop
         return Thunk(looplet.preamble, inner, looplet.epilogue)
     if cursor.protocol == WORD:  # the loop is over all that is stored, and not over a dimension
         ctx.ends[cursor] = span.hi
+        return looplet
+    if cursor.protocol == WITHIN:
         return looplet
     start, stop = ctx.begin(cursor), ctx.dim(cursor)
     last = (span.lo, stop - 1) if span.point else (span.hi, stop)

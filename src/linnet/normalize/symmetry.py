@@ -22,7 +22,7 @@ from linnet.formats.level import STORED
 from linnet.loops.rewrite import accesses, block, map_stmts, rewrite_stmt, substitute, walk
 from linnet.names import Names
 from linnet.normalize.shape_checks import Check
-from linnet.normalize.words import both_places, by_words, grid_of, renamed, tiles_of
+from linnet.normalize.words import both_places, by_words, grid_of, lasting, renamed, tiles_of
 from linnet.records import dataclass
 
 Formats = dict[str, Format]
@@ -43,7 +43,7 @@ def split_symmetric(
     bound = {n.index if isinstance(n, loops.Loop) else n.name
              for n in walk(program.body) if isinstance(n, loops.Loop | loops.Let)}  # fmt: skip
     names = Names({*formats, *bound})
-    split = _Split(mirrored, _squares(mirrored, checks), formats, names)
+    split = _Split(program.body, mirrored, _squares(mirrored, checks), formats, names)
     body = split.stmt(program.body)
     temporaries = (*program.temporaries, *split.made.items())
     return replace(program, body=body, temporaries=temporaries), formats | split.made
@@ -84,6 +84,7 @@ def _squares(mirrored: set[str], checks: tuple[Check, ...]) -> dict[str, set[Mod
 class _Split:
     """Finds pairs of loops around symmetric accesses."""
 
+    body: loops.Stmt  # of the program
     mirrored: set[str]
     squares: dict[str, set[Mode]]
     formats: Formats
@@ -99,7 +100,8 @@ class _Split:
                 in_any_order = whole and _in_any_order(body, i, j, self.formats)
                 tiles = tiles_of(body, i, j, whole, self.formats) if in_any_order else None
                 if tiles is not None:
-                    return by_words(stmt, tiles, self.formats, self.names)
+                    inside = lasting(self.body, self.squares[tiles.tensors[0]])
+                    return by_words(stmt, tiles, self.formats, inside, self.names)
                 if in_any_order and any(grid_of(self.formats[x]) is None for x in whole):
                     sums = _Sums(self.formats, self.names, self.made)
                     near = sums.collected(body, i, j)

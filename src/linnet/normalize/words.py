@@ -12,15 +12,17 @@ nothing is stored would be done for words that stand for no place: it must be no
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Collection, Mapping
 from dataclasses import replace
+from itertools import product
 
 from linnet import loops
 from linnet.algebra.function import Function
 from linnet.algebra.table import add, bitwise_and, left_shift, multiply, right_shift
 from linnet.formats.format import Format
-from linnet.formats.level import WORD
-from linnet.loops.rewrite import accesses, map_stmts, rewrite_stmt, substitute
+from linnet.formats.level import WITHIN, WORD
+from linnet.loops.rewrite import accesses, map_stmts, rewrite_stmt, substitute, walk
 from linnet.loops.types import with_lets
 from linnet.names import Names
 from linnet.normalize.facts import Fact, Facts
@@ -28,7 +30,10 @@ from linnet.normalize.simplify import simplify
 from linnet.records import dataclass
 
 Formats = Mapping[str, Format]
+Modes = Collection[tuple[str, int]]
 Places = tuple[tuple[loops.Expr, ...], ...]
+
+_MANY = 4  # operands, each of which doubles what there is to look at
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,23 +86,42 @@ def tiles_of(body: loops.Stmt, i: str, j: str, whole: list[str], formats: Format
 
 
 def _is_idle(body: loops.Stmt, tensors: tuple[str, ...], places: Places, formats: Formats) -> bool:
-    """Whether nothing is done where none of the tensors stores anything, whatever was before."""
+    """Whether nothing is done where none of the tensors stores anything, whatever was before.
 
-    def value(e: loops.Expr) -> loops.Expr | None:
-        if isinstance(e, loops.Access) and e.tensor in tensors and e.indices in places:
-            format = formats[str(e.tensor)]
-            assert format.fill_value is not None
-            return loops.Literal(format.fill_value, format.dtype, structural=True)
-        return None
-
+    Of what is read beside a single one, it may not matter whether it is stored. If there are
+    several, they are walked together, and must say so themselves.
+    """
+    read = dict.fromkeys(a for a, is_target in accesses(body) if not is_target)
+    mine = [a for a in read if a.tensor in tensors and a.indices in places]
+    others = [a for a in read if a not in mine and not any(a.protocols)]
+    sparse = [a for a in others if not _stores_all(formats[str(a.tensor)])]
+    if len(tensors) > 1 or len(sparse) > _MANY:
+        others = sparse = []
     types = with_lets({name: str(format.dtype) for name, format in formats.items()}, body)
     written = {str(a.tensor) for a, is_target in accesses(body) if is_target}
-    facts = {name: Fact(types[name], None, frozenset(), False) for name in written}
-    return simplify(rewrite_stmt(body, on_expr=value), Facts(facts, types)) == loops.NOTHING
+    facts = Facts({name: Fact(types[name], None, frozenset(), False) for name in written}, types)
+    for stored in product((True, False), repeat=len(sparse)):
+        values: dict[loops.Expr, loops.Expr] = {a: loops.Name(str(a.tensor)) for a in others}
+        nothing = [a for a, there in zip(sparse, stored, strict=True) if not there]
+        values |= {a: _fill(formats[str(a.tensor)]) for a in (*mine, *nothing)}
+        if simplify(rewrite_stmt(body, on_expr=values.get), facts) != loops.NOTHING:
+            return False
+    return True
 
 
-def by_words(loop: loops.Loop, tiles: Tiles, formats: Formats, names: Names) -> loops.Stmt:
-    """The pair of loops as a walk along the lists."""
+def _stores_all(format: Format) -> bool:
+    return not format.leaf.specialized and all(level.full for level in format.levels[:-1])
+
+
+def _fill(format: Format) -> loops.Literal:
+    assert format.fill_value is not None
+    return loops.Literal(format.fill_value, format.dtype, structural=True)
+
+
+def by_words(
+    loop: loops.Loop, tiles: Tiles, formats: Formats, inside: Modes, names: Names
+) -> loops.Stmt:
+    """The pair of loops as a walk along the lists. Nothing leaves the dimensions `inside`."""
     assert isinstance(loop.body, loops.Loop)
     i, j, body, at = loop.index, loop.body.index, loop.body.body, loop.at
     r, s, c = (names.fresh(f"{tiles.tensors[0]}_{part}") for part in ("strip", "tile", "word"))
@@ -111,6 +135,7 @@ def by_words(loop: loops.Loop, tiles: Tiles, formats: Formats, names: Names) -> 
     row = _call(add, _call(left_shift, strip, tiles.rows), rest)
     first = _call(left_shift, tile, tiles.columns)
     column = _call(add, first, _call(right_shift, word, tiles.rows))
+    both = _without_tests(both, {here, there}, formats, inside)
     both = loops.Let(i, row, loops.Let(j, column, both, at), at)
     words = loops.Literal(1 << (tiles.rows + tiles.columns))
     for index, stop in ((c, words), (s, tiles.across), (r, tiles.strips)):
@@ -123,9 +148,9 @@ def _diagonal(loop: loops.Loop, tiles: Tiles, formats: Formats, names: Names) ->
     assert isinstance(loop.body, loops.Loop)
     k = names.fresh(loop.index)
     last = _call(multiply, tiles.strips, tiles.across)
-    places = (loop.index, loop.body.index)
-    stored = _stored(loop.body.body, places, tiles, formats, (last, loops.Index(k)))
-    body = substitute(stored, dict.fromkeys(places, loops.Index(k)))
+    pair = (loop.index, loop.body.index)
+    stored = _stored(loop.body.body, pair, tiles, formats, (last, loops.Index(k)))
+    body = substitute(stored, dict.fromkeys(pair, loops.Index(k)))
     return loops.Loop(k, loop.extent, renamed(body, names), loop.at)
 
 
@@ -148,6 +173,55 @@ def _stored(
         return replace(e, indices=indices, protocols=(WORD, WORD))
 
     return rewrite_stmt(body, on_expr=rule)
+
+
+def _without_tests(
+    body: loops.Stmt, known: set[loops.Name], formats: Formats, inside: Modes
+) -> loops.Stmt:
+    """Rows and columns of stored entries lie in dimensions as long as the matrix: none is tested.
+
+    That is said where it can be looked up, and no search will be made that asks for its protocol.
+    """
+
+    def protocol(access: loops.Access, mode: int, given: str) -> str:
+        tensor = str(access.tensor)
+        sure = access.indices[mode] in known and (tensor, mode) in inside
+        return WITHIN if sure and not given and _is_full(formats[tensor], mode) else given
+
+    def access(e: loops.Expr) -> loops.Expr | None:
+        if not isinstance(e, loops.Access) or not e.indices:
+            return None
+        given = e.protocols or ("",) * len(e.indices)
+        protocols = tuple(protocol(e, mode, p) for mode, p in enumerate(given))
+        return replace(e, protocols=protocols) if any(protocols) else None
+
+    def target(s: loops.Stmt) -> loops.Stmt | None:
+        if not isinstance(s, loops.Assign):
+            return None
+        changed = access(s.target)
+        return replace(s, target=changed) if isinstance(changed, loops.Access) else None
+
+    return rewrite_stmt(body, target, access)
+
+
+def lasting(body: loops.Stmt, sizes: Modes) -> set[tuple[str, int]]:
+    """Those dimensions that stay, and those of tensors that begin with such, and only once."""
+    declared = Counter(n.tensor for n in walk(body) if isinstance(n, loops.Declare))
+    kept = {mode for mode in sizes if mode[0] not in declared}
+    begun = set[tuple[str, int]]()
+    for s in body.stmts if isinstance(body, loops.Block) else ():
+        if not isinstance(s, loops.Declare):
+            break
+        for mode, size in enumerate(s.dims or ()):
+            same = isinstance(size, loops.Dimension) and (size.tensor, size.mode) in kept
+            if same and declared[s.tensor] == 1:
+                begun.add((s.tensor, mode))
+    return kept | begun
+
+
+def _is_full(format: Format, mode: int) -> bool:
+    """Whether the level that stores a dimension has a place for each of its indices."""
+    return any(x.full and mode in format.modes_of(k) for k, x in enumerate(format.levels[:-1]))
 
 
 def _call(function: Function, a: loops.Expr, b: loops.Expr | int) -> loops.Expr:

@@ -14,8 +14,6 @@ i64 spmv(i64 *restrict args) {
       for (i64 A_q = A_ptr[A_tile + shift]; A_q < A_ptr[A_tile + shift + 1]; A_q++) {  // A_word in A[i, j]
         i64 A_word = A_idx[A_q], i = (A_strip << 11) + (A_word & 2047);
         i64 j = (A_tile << 16) + (A_word >> 11);
-        if (j < 0 || j >= n_i_2) return OUT_OF_BOUNDS;
-        if (i < 0 || i >= n_i_2) return OUT_OF_BOUNDS | 1 << 8;
         y_val[i] += A_val[A_q] * x_val[j];
         y_val[j] += A_val[A_q] * x_val[i];
       }
