@@ -187,6 +187,7 @@ def onto(y, A, x):
 def test_what_may_be_shorter_is_tested():
     """`y` begins anew, and is another then; how far `j + 1` goes, no list says."""
     a, x = matrix(), np.append(vector(), 3.0)
+    a[0, N - 1] = a[N - 1, 0] = 2
     for format in (ln.SYMMETRIC_TILES, SMALL):
         A, y = ln.asarray(a, format=format), ln.asarray(np.zeros(N))
         assert "BOUNDS" in onto.code(y, A, x)
