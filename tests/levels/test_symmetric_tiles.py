@@ -148,6 +148,62 @@ def test_programs_that_walk_the_lists(format):
             agree(kernel, arguments, ("llvm", "c"))
 
 
+@ln.kernel
+def weighted(C, A, B, s):
+    C[...] = 0
+    c = s[()] + 1
+    for i, j in ...:
+        C[j, i] = c * A[i, j] * B[i, j]
+    return C
+
+
+@ln.kernel
+def differences(C, A, B):
+    C[...] = 0
+    for i, j in ...:
+        C[i, j] = A[i, j] - B[j, i]
+    return C
+
+
+@ln.kernel
+def last_values(y, A):
+    y[...] = 0
+    for i, j in ...:
+        y[i] = A[i, j]
+    return y
+
+
+@pytest.mark.parametrize("format", [ln.CSR, ln.DCSR, ln.COO(2), ln.DENSE(2), ln.CSC], ids=repr)
+def test_assignments(format):
+    """Every element is written once, wherever it lies; nothing is stored where nothing is."""
+    A, B = (ln.asarray(matrix(k), format=ln.SYMMETRIC_TILES) for k in (0, 1))
+    C, s = ln.empty_tensor(format), ln.scalar(2.0)
+    for other in (B, B.to(ln.CSR), B.to(SMALL)):
+        arguments = {"C": ln.empty_tensor(format), "A": A, "B": other, "s": s}
+        assert "ln.word(" in weighted.loops(*arguments.values())
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", DiscordanceWarning)
+            agree(weighted, arguments, ("llvm", "c"))
+            both = weighted(ln.empty_tensor(format), A, other, s)
+        if format != ln.DENSE(2):
+            assert both.nnz == np.count_nonzero(matrix(0) * matrix(1))
+    assert "ln.word(" in differences.loops(C, A, B)
+    agree(differences, {"C": ln.empty_tensor(format), "A": A, "B": B}, ("llvm", "c"))
+
+
+def test_assignments_that_meet_are_left_alone():
+    A = ln.asarray(matrix(), format=SMALL)
+    assert "ln.word(" not in last_values.loops(result(), A)
+    agree(last_values, {"y": result(), "A": A}, ("llvm",))
+
+
+def test_how_much_is_collected_is_known():
+    """As much as is stored, twice; and not the words that there might be."""
+    A = ln.asarray(large(20_000, 5000)).to(ln.SYMMETRIC_TILES)
+    why = ln.explain(differences, ln.empty_tensor(ln.CSR), A, A)["results"]
+    assert re.search(r"about 2e\+04 updates", why)
+
+
 @pytest.mark.parametrize("other", ["tiles", "other tiles", "rows", "csr", "dense"])
 def test_two_operands(other):
     formats = {

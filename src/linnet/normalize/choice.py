@@ -18,6 +18,8 @@ from linnet import loops
 from linnet.algebra.dtypes import Number
 from linnet.algebra.function import Function
 from linnet.formats.insertion import CAPACITY, COORD, DENSE, MILLIONS, OPERAND, THOUSANDS
+from linnet.formats.level import WORD
+from linnet.loops.rewrite import walk
 from linnet.normalize.caches import Caches, caches
 from linnet.normalize.costs import FAR, Costs, Group, Sample
 from linnet.records import dataclass
@@ -208,7 +210,17 @@ def _size(expr: loops.Expr, shapes: Shapes) -> int | None:
 def _updates(choice: Choice, shapes: Shapes, counts: Counts) -> float | None:
     """How often the workspace is updated, if values are stored in random places."""
     share = _share(choice.value, shapes, counts, dict(choice.fills))
-    return None if share is None else _steps(choice.extents, shapes) * share
+    words = [n for n in walk(choice.value) if isinstance(n, loops.Access) and WORD in n.protocols]
+    steps = _of_words(choice, words, shapes, counts) if words else _steps(choice.extents, shapes)
+    return None if share is None else steps * share
+
+
+def _of_words(choice: Choice, words: list[loops.Access], shapes: Shapes, counts: Counts) -> float:
+    """How many steps are taken inside a walk along lists, in which each entry has two places."""
+    along = {n.name for a in words for n in walk(a) if isinstance(n, loops.Index)}
+    inner = zip(choice.path[len(choice.outer) :], choice.extents, strict=False)
+    stored = sum(counts.get(name, 0) for name in {str(a.tensor) for a in words})
+    return 2.0 * stored * _steps([extent for name, extent in inner if name not in along], shapes)
 
 
 def _steps(extents: Sequence[loops.Extent], shapes: Shapes) -> float:
@@ -224,6 +236,8 @@ def _steps(extents: Sequence[loops.Extent], shapes: Shapes) -> float:
 def _share(expr: loops.Expr, shapes: Shapes, counts: Counts, fills: Fills) -> float | None:
     """In which share of all places an expression is not its fill value."""
     match expr:
+        case loops.Access(_, _, protocols) if WORD in protocols:
+            return 1.0
         case loops.Access(str() as tensor) if tensor in shapes and tensor in counts:
             return min(counts[tensor] / max(math.prod(shapes[tensor]), 1), 1.0)
         case loops.Access():

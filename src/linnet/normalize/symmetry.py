@@ -43,7 +43,7 @@ def split_symmetric(
     bound = {n.index if isinstance(n, loops.Loop) else n.name
              for n in walk(program.body) if isinstance(n, loops.Loop | loops.Let)}  # fmt: skip
     names = Names({*formats, *bound})
-    split = _Split(program.body, mirrored, _squares(mirrored, checks), formats, names)
+    split = _Split(program, mirrored, _squares(mirrored, checks), formats, names)
     body = split.stmt(program.body)
     temporaries = (*program.temporaries, *split.made.items())
     return replace(program, body=body, temporaries=temporaries), formats | split.made
@@ -84,7 +84,7 @@ def _squares(mirrored: set[str], checks: tuple[Check, ...]) -> dict[str, set[Mod
 class _Split:
     """Finds pairs of loops around symmetric accesses."""
 
-    body: loops.Stmt  # of the program
+    program: loops.Program
     mirrored: set[str]
     squares: dict[str, set[Mode]]
     formats: Formats
@@ -97,12 +97,13 @@ class _Split:
             case loops.Loop(i, outer, loops.Loop(j, inner, body, at), above):
                 read = sorted(self._read(body, i, j))
                 whole = [x for x in read if self._covers(x, outer) and self._covers(x, inner)]
-                in_any_order = whole and _in_any_order(body, i, j, self.formats)
-                tiles = tiles_of(body, i, j, whole, self.formats) if in_any_order else None
+                scattered = _in_any_order(body, i, j, self.formats, sparse=True)
+                tiles = tiles_of(stmt, whole, self.program, self.formats) if scattered else None
                 if tiles is not None:
-                    inside = lasting(self.body, self.squares[tiles.tensors[0]])
+                    inside = lasting(self.program.body, self.squares[tiles.tensors[0]])
                     return by_words(stmt, tiles, self.formats, inside, self.names)
-                if in_any_order and any(grid_of(self.formats[x]) is None for x in whole):
+                rows = any(grid_of(self.formats[x]) is None for x in whole)
+                if rows and _in_any_order(body, i, j, self.formats):
                     sums = _Sums(self.formats, self.names, self.made)
                     near = sums.collected(body, i, j)
                     pair = loops.Loop(j, outer, self._twice(near, body, i, j), at)
@@ -189,11 +190,11 @@ class _Sums:
         return replace(stmt, target=total)
 
 
-def _in_any_order(body: loops.Stmt, i: str, j: str, formats: Formats) -> bool:
+def _in_any_order(body: loops.Stmt, i: str, j: str, formats: Formats, sparse: bool = False) -> bool:
     """Whether iterations of the two loops may be run in any order, with i and j exchanged.
 
-    A sparse result of assignments is left alone: one that is written in several places does not
-    know which elements need not be stored.
+    A sparse result of assignments is left alone, unless it is said to be `sparse`: one that is
+    written in several places does not know which elements need not be stored.
     """
     written = {a.tensor for a, is_target in accesses(body) if is_target}
     if any(a.tensor in written for a, is_target in accesses(body) if not is_target):
@@ -205,7 +206,8 @@ def _in_any_order(body: loops.Stmt, i: str, j: str, formats: Formats) -> bool:
             case loops.Assign(target, op):
                 plain = {x.name for x in target.indices if isinstance(x, loops.Index)}
                 levels = formats[str(target.tensor)].levels[:-1]
-                once = op is None and {i, j} <= plain and all(level.full for level in levels)
+                full = sparse or all(level.full for level in levels)
+                once = op is None and {i, j} <= plain and full
                 if not once and (op is None or not (op.commutative and op.associative)):
                     return False
     return True

@@ -21,11 +21,10 @@ from linnet import loops
 from linnet.algebra.function import Function
 from linnet.algebra.table import add, bitwise_and, left_shift, multiply, right_shift
 from linnet.formats.format import Format
-from linnet.formats.level import WITHIN, WORD
+from linnet.formats.level import ONCE, WITHIN, WORD
 from linnet.loops.rewrite import accesses, map_stmts, rewrite_stmt, substitute, walk
-from linnet.loops.types import with_lets
 from linnet.names import Names
-from linnet.normalize.facts import Fact, Facts
+from linnet.normalize.facts import Facts, facts_of
 from linnet.normalize.simplify import simplify
 from linnet.records import dataclass
 
@@ -38,11 +37,15 @@ _MANY = 4  # operands, each of which doubles what there is to look at
 
 @dataclass(frozen=True, slots=True)
 class Tiles:
-    """How a symmetric matrix is cut: tensors that are, and the bits of rows and of columns."""
+    """How a symmetric matrix is cut: tensors that are, and the bits of rows and of columns.
+
+    Of the results that are assigned `once`, no element is written a second time.
+    """
 
     tensors: tuple[str, ...]
     rows: int
     columns: int
+    once: frozenset[str]
 
     @property
     def across(self) -> loops.Expr:
@@ -74,19 +77,41 @@ def both_places(i: str, j: str) -> Places:
     return (here, there), (there, here)
 
 
-def tiles_of(body: loops.Stmt, i: str, j: str, whole: list[str], formats: Formats) -> Tiles | None:
+def tiles_of(
+    loop: loops.Loop, whole: list[str], program: loops.Program, formats: Formats
+) -> Tiles | None:
     """The tiles to walk, if something is to be done only where they store something."""
+    assert isinstance(loop.body, loops.Loop)
     grids = {name: grid for name in whole if (grid := grid_of(formats[name])) is not None}
+    if not grids:
+        return None
+    body, places = loop.body.body, both_places(loop.index, loop.body.index)
+    facts = facts_of(program, {name: str(format.dtype) for name, format in formats.items()})
+    once = _assigned_once(body, program.body, facts)
+    unknown = {n: replace(f, init=None, once=False) for n, f in facts.tensors.items()}
+    facts = replace(facts, tensors=unknown | {n: facts.tensors[n] for n in once})
     for grid in dict.fromkeys(grids.values()):
         alike = tuple(name for name in grids if grids[name] == grid)
-        if _is_idle(body, alike, both_places(i, j), formats):
+        if _is_idle(body, alike, places, formats, facts):
             rows, columns = (size.bit_length() - 1 for size in grid)
-            return Tiles(alike, rows, columns)
+            return Tiles(alike, rows, columns, once)
     return None
 
 
-def _is_idle(body: loops.Stmt, tensors: tuple[str, ...], places: Places, formats: Formats) -> bool:
-    """Whether nothing is done where none of the tensors stores anything, whatever was before.
+def _assigned_once(body: loops.Stmt, everything: loops.Stmt, facts: Facts) -> frozenset[str]:
+    """The results whose elements are assigned: each of them here and once, or not at all."""
+    here, anywhere = (
+        Counter(str(n.target.tensor) for n in walk(x) if isinstance(n, loops.Assign))
+        for x in (body, everything)
+    )
+    alone = [name for name in here if here[name] == anywhere[name]]
+    return frozenset(n for n in alone if facts.tensors[n].once and facts.tensors[n].ops == {None})
+
+
+def _is_idle(
+    body: loops.Stmt, tensors: tuple[str, ...], places: Places, formats: Formats, facts: Facts
+) -> bool:
+    """Whether nothing is done where none of the tensors stores anything.
 
     Of what is read beside a single one, it may not matter whether it is stored. If there are
     several, they are walked together, and must say so themselves.
@@ -97,9 +122,6 @@ def _is_idle(body: loops.Stmt, tensors: tuple[str, ...], places: Places, formats
     sparse = [a for a in others if not _stores_all(formats[str(a.tensor)])]
     if len(tensors) > 1 or len(sparse) > _MANY:
         others = sparse = []
-    types = with_lets({name: str(format.dtype) for name, format in formats.items()}, body)
-    written = {str(a.tensor) for a, is_target in accesses(body) if is_target}
-    facts = Facts({name: Fact(types[name], None, frozenset(), False) for name in written}, types)
     for stored in product((True, False), repeat=len(sparse)):
         values: dict[loops.Expr, loops.Expr] = {a: loops.Name(str(a.tensor)) for a in others}
         nothing = [a for a, there in zip(sparse, stored, strict=True) if not there]
@@ -131,6 +153,7 @@ def by_words(
     stored = _stored(body, (i, j), tiles, formats, (number, word))
     mirror = renamed(substitute(stored, {i: there, j: here}), names)
     both: loops.Stmt = loops.Block((substitute(stored, {i: here, j: there}), mirror))
+    both = _promised(both, tiles.once)
     rest = _call(bitwise_and, word, (1 << tiles.rows) - 1)
     row = _call(add, _call(left_shift, strip, tiles.rows), rest)
     first = _call(left_shift, tile, tiles.columns)
@@ -151,7 +174,7 @@ def _diagonal(loop: loops.Loop, tiles: Tiles, formats: Formats, names: Names) ->
     pair = (loop.index, loop.body.index)
     stored = _stored(loop.body.body, pair, tiles, formats, (last, loops.Index(k)))
     body = substitute(stored, dict.fromkeys(pair, loops.Index(k)))
-    return loops.Loop(k, loop.extent, renamed(body, names), loop.at)
+    return loops.Loop(k, loop.extent, _promised(renamed(body, names), tiles.once), loop.at)
 
 
 def _stored(
@@ -173,6 +196,18 @@ def _stored(
         return replace(e, indices=indices, protocols=(WORD, WORD))
 
     return rewrite_stmt(body, on_expr=rule)
+
+
+def _promised(body: loops.Stmt, once: frozenset[str]) -> loops.Stmt:
+    """Say of assignments, of which there are more now, that they still write no element twice."""
+
+    def promise(s: loops.Stmt) -> loops.Stmt | None:
+        if not isinstance(s, loops.Assign) or s.target.tensor not in once:
+            return None
+        protocols = (ONCE,) * len(s.target.indices)
+        return replace(s, target=replace(s.target, protocols=protocols))
+
+    return rewrite_stmt(body, promise)
 
 
 def _without_tests(
