@@ -27,6 +27,7 @@ from linnet.testing import assert_equal
 
 N = 9
 SMALL = stack(ln.SparseSymmetricTiles(ln.Element(), rows=2))
+SINGLE = stack(ln.SparseSymmetricTiles(ln.Element(), rows=1))
 
 
 def result() -> ln.Tensor:
@@ -122,7 +123,7 @@ def beside(y, A, x):
     return y
 
 
-@pytest.mark.parametrize("format", [ln.SYMMETRIC_TILES, SMALL, SMALL.with_order(1, 0)])
+@pytest.mark.parametrize("format", [ln.SYMMETRIC_TILES, SMALL, SINGLE, SMALL.with_order(1, 0)])
 def test_programs_that_walk_the_lists(format):
     A, x = ln.asarray(matrix(), format=format), ln.asarray(vector())
     X, empty = ln.asarray(np.arange(3.0 * N).reshape(N, 3)), ln.empty_tensor
@@ -250,6 +251,20 @@ def test_what_may_be_shorter_is_tested():
         with pytest.raises(IndexBoundsError):
             onto(y, A, vector())
         assert_equal(onto(y, A, x), a.sum(axis=1))
+
+
+@ln.kernel
+def lower_sums(y, A):
+    y[...] = 0
+    for i, j in ...:
+        y[i] += A[i, ln.stored(j)]
+    return y
+
+
+def test_what_is_stored():
+    for format in (ln.SYMMETRIC, ln.SYMMETRIC_TILES, SMALL):
+        A = ln.asarray(matrix(), format=format)
+        assert_equal(lower_sums(result(), A), np.tril(matrix()).sum(axis=1))
 
 
 def test_nothing_is_added_up_for_a_row():

@@ -10,8 +10,19 @@ import numpy as np
 from linnet import imp
 from linnet.errors import FormatError
 from linnet.formats.fiber import Fiber
-from linnet.formats.level import WORD, Array, Inner, Level
-from linnet.formats.looplets import FILL, Lookup, Looplet, Seek, Spike, Stepper, Switch
+from linnet.formats.level import STORED, WORD, Array, Inner, Level
+from linnet.formats.looplets import (
+    FILL,
+    Lookup,
+    Looplet,
+    Phase,
+    Run,
+    Seek,
+    Sequence,
+    Spike,
+    Stepper,
+    Switch,
+)
 from linnet.formats.packing import (
     Arrays,
     Entries,
@@ -86,7 +97,10 @@ class SparseSymmetricTiles(Inner):
             return Stepper(q, begin, end, imp.widen(idx[q]), Spike(fiber.child(q)), seek)
         bits = self.rows.bit_length() - 1
         at = b.call(place, ptr, idx, fiber.pos, fiber.dim, bits, i, index)
-        return Lookup(Switch(at >= 0, fiber.child(at), FILL))
+        element = Lookup(Switch(at >= 0, fiber.child(at), FILL))
+        if protocol == STORED:
+            return Sequence((Phase(i + 1, element), Phase(None, Run(FILL))), inside=True)
+        return element
 
     def validate(
         self, arrays: dict[str, np.ndarray], count: int, dims: tuple[int, ...], label: str
