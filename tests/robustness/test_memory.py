@@ -22,6 +22,7 @@ from tests.robustness.kernels import (
 
 import linnet as ln
 from linnet.errors import IndexBoundsError, LinnetError, OutOfMemoryError
+from linnet.runtime import repeat
 
 linux = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads /proc")
 
@@ -193,7 +194,7 @@ def test_memory_that_runs_out():
 
 
 @linux
-def test_nothing_is_leaked():
+def test_nothing_is_leaked(monkeypatch):
     """20 000 calls, more than half of which fail."""
     A, x = ln.asarray(matrix(60), format="csr"), np.ones(60)
     y, z, C = vector(), vector(), ln.empty_tensor(ln.CSR)
@@ -217,6 +218,7 @@ def test_nothing_is_leaked():
                 with pytest.raises(LinnetError):
                     call()
 
+    monkeypatch.setattr(repeat, "MANY", 50)  # so that LLVM is there before
     work(100)
     before = _resident()
     work(2000)
