@@ -11,6 +11,7 @@ from linnet.algebra.elementary import is_vectorized
 from linnet.backend.reductions import gathers
 from linnet.formats.format import Format
 from linnet.formats.policies import Policy
+from linnet.formats.row_lengths import UNEVEN, Rows
 from linnet.imp.ahead import compute_ahead
 from linnet.imp.append_anyway import append_anyway
 from linnet.imp.append_at_once import append_at_once
@@ -45,6 +46,7 @@ from linnet.imp.skip_ahead import skip_ahead
 from linnet.imp.strips import strips
 from linnet.imp.sums_ahead import sums_ahead
 from linnet.imp.two_sums import two_sums
+from linnet.imp.uneven_rows import uneven_rows
 from linnet.imp.walk_together import walk_together
 from linnet.imp.whole_tiles import whole_tiles
 from linnet.loops.check import check as check_loops
@@ -60,6 +62,7 @@ from linnet.normalize.dtypes import infer_dtypes
 from linnet.normalize.lifecycles import insert_lifecycles, updated_params
 from linnet.normalize.reaches import reach_checks
 from linnet.normalize.rooms import choose_rooms
+from linnet.normalize.row_sums import row_sums
 from linnet.normalize.scalars import specialize_scalars
 from linnet.normalize.scopes import name_scopes
 from linnet.normalize.shape_checks import Check
@@ -90,7 +93,8 @@ class Normalized:
     checks: tuple[Check, ...]
     warnings: tuple[Warned, ...]
     declares: dict[str, loops.Declare]
-    choices: tuple[tuple[Choice | Unpacking, str], ...] = ()  # workspaces, and the kind of each
+    # workspaces and rows, and the kind of each
+    choices: tuple[tuple[Choice | Unpacking | Rows, str], ...] = ()
 
 
 def normalize(
@@ -123,7 +127,8 @@ def normalize(
     program = passed("concordance", program, check_unique)
     program = passed("lifecycles", insert_lifecycles(program), check_modes)
     stage("formats", formats)
-    checks, choices = (*checks, *reaches), (*rooms.choices, *inserted.choices)
+    rows = row_sums(program, formats, decide)
+    checks, choices = (*checks, *reaches), (*rooms.choices, *inserted.choices, *rows)
     return Normalized(program, formats, results, checks, warnings, declares, choices)
 
 
@@ -148,7 +153,7 @@ def generate(normalized: Normalized, arrays: Arrays) -> Lowered:
     program = specialize_scalars(normalized.program, formats)
     bound = bind(program, formats, arrays)
     lowered = lower(program, bound, normalized.checks)
-    known = known_of(lowered.kernel, bound)
+    known = known_of(lowered.kernel, bound, uneven_of(normalized))
     kernel = improve(simplify_code(lowered.kernel), known, _counters(program, lowered.kernel))
     kernel = replace(prune_codelets(add_codelets(kernel)), narrow=is_narrow(bound))
     if current().check:
@@ -176,7 +181,7 @@ def improve(kernel: imp.Kernel, known: Known, counters: frozenset[str]) -> imp.K
     better = compute_ahead(leave_at_once(fewer_tests(better)), is_vectorized)
     better = two_sums(scatter_ahead(rows_ahead(ask_ahead(better), known), known))
     better = several_places(skip_ahead(in_fours(single_rows(better, known), known)), gathers)
-    better = foresee(better)
+    better = uneven_rows(foresee(better), known, gathers)
     return kernel if better is kernel else simplify_code(better)
 
 
@@ -188,19 +193,31 @@ def _counters(program: loops.Program, kernel: imp.Kernel) -> frozenset[str]:
     return frozenset(buffer.name for argument in found for buffer in argument.buffers)
 
 
-def known_of(kernel: imp.Kernel, bound: dict[str, Bound]) -> Known:
-    """Which variables are sizes, and which buffers hold pointers, or coordinates that ascend."""
+def uneven_of(normalized: Normalized) -> frozenset[str]:
+    """The tensors whose rows are known to be uneven."""
+    rows = [(c.name, kind) for c, kind in normalized.choices if isinstance(c, Rows)]
+    return frozenset(name for name, kind in rows if kind == UNEVEN)
+
+
+def known_of(
+    kernel: imp.Kernel, bound: dict[str, Bound], uneven: frozenset[str] = frozenset()
+) -> Known:
+    """Which variables are sizes, and which buffers hold pointers, or coordinates that ascend.
+
+    Of the tensors `uneven` it is known that their rows are.
+    """
     sizes = {dim.name for argument in kernel.arguments for dim in argument.dims}
-    pointers, ascend = set[str](), set[tuple[str, str]]()
+    pointers, ascend, of_rows = set[str](), set[tuple[str, str]](), set[str]()
     for argument in kernel.arguments:
         tensor, buffers = bound[argument.name], iter(argument.buffers)
         for level in tensor.format.levels:
             named = {array.name: next(buffers).name for array in level.arrays}
             if "ptr" in named:
                 pointers.add(named["ptr"])
+                of_rows |= {named["ptr"]} if argument.name in uneven else set()
             if level.ascends and not tensor.updated:
                 ascend.add((named["ptr"], named["idx"]))
-    return Known(frozenset(sizes), frozenset(pointers), frozenset(ascend))
+    return Known(frozenset(sizes), frozenset(pointers), frozenset(ascend), frozenset(of_rows))
 
 
 def is_narrow(bound: dict[str, Bound]) -> bool:

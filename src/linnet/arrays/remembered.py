@@ -141,7 +141,8 @@ def bound_of(
     args = list(trace.tensors)
     if step.numbers:
         args.append(sizes(tuple([trace.numbers[k] for k in step.numbers])))
-    recipe = import_module("linnet.runtime.learning").recipe_of(*seen[0], args, found[0])
+    learning = import_module("linnet.runtime.learning")
+    recipe = learning.recipe_of(*seen[0], args, found[0], measured=True)
     if recipe is None:
         return None
     places = tuple([(k, place) for k, place in enumerate(sources) if isinstance(place, int)])

@@ -72,6 +72,15 @@ def streams(loop: imp.For) -> bool:
     return bool(stored) and all(stored.get(n.buffer, n.index) == n.index for n in loads)
 
 
+def collects(loop: imp.For) -> bool:
+    """Whether a loop writes what it finds all over memory, and nothing else, from 0 on."""
+    stmts = [s for s in loop.body.stmts if not isinstance(s, imp.Comment)]
+    stores = [s for s in stmts if isinstance(s, imp.Store)]
+    plain = all(isinstance(s, imp.Let | imp.Store) for s in stmts) and not streams(loop)
+    from_0 = imp.Binary("-", loop.var, loop.start, imp.INT)
+    return bool(stores) and plain and all(s.index == from_0 for s in stores)
+
+
 def scatters(loop: imp.For) -> bool:
     """Whether a loop updates places all over an array, one after the other, and little else."""
     var, lets, found = loop.var.name, set[str](), False

@@ -11,6 +11,7 @@ from linnet.backend.llvm_writer import BYTES, TYPES
 from linnet.backend.reductions import (
     appends,
     branches,
+    collects,
     gathers,
     is_short,
     reduced,
@@ -50,6 +51,8 @@ def versions(loop: imp.For) -> tuple[Version, ...]:
         return (Version(0, ()),)
     if is_short(loop) and branches(loop):  # as a vector, it would load what it need not
         return (Version(0, _hints(1, width=1)),)
+    if collects(loop):  # one by one as well, but no addition waits for another
+        return (Version(0, _hints(4, width=1)),)
     if not is_short(loop) and scatters(loop):  # no vectors, but less to do around each update
         return (Version(_LONG, (*_hints(1, width=1), _UNROLLED)), Version(0, _hints(1, width=1)))
     part = not isinstance(loop.start, imp.Const)  # of a dimension: a block, what is within bounds

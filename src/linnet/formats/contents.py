@@ -87,6 +87,7 @@ class Contents:
         "_buffers",
         "_measure",
         "_nnz",
+        "_rows",
         "_shared",
         "_signature",
         "_slots",
@@ -115,6 +116,7 @@ class Contents:
         self._signature: Signature | None = None
         self._nnz: int | None = None
         self._measure: tuple[int, ...] | None = None
+        self._rows: str | None = None  # how long they are (`formats.row_lengths`)
         self._again: Any = None  # how the last product with an array went (`runtime.again`)
         self._shared = False  # known to be memory that no kernel will write to
         self.fitted: tuple[np.dtype[Any], ...] | None = None

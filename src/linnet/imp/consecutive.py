@@ -19,12 +19,14 @@ RUN_ENDS = frozenset({"run_end_i32", "run_end_i64"})
 class Known:
     """What is known of a kernel's arguments: names of sizes (not negative) and pointer arrays.
 
-    With pointers and coordinates that `ascend`, those of a fiber do, and no two are the same.
+    With pointers and coordinates that `ascend`, those of a fiber do, and no two are the same. The
+    fibers of pointers that are `uneven` are short, and each has another length.
     """
 
     sizes: frozenset[str]
     pointers: frozenset[str]
     ascend: frozenset[tuple[str, str]] = frozenset()
+    uneven: frozenset[str] = frozenset()
 
     def ordered(self, start: imp.Expr, stop: imp.Expr) -> bool:
         """Whether a range surely does not end before it begins."""

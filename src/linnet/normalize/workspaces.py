@@ -20,6 +20,7 @@ from linnet.formats.format import Format
 from linnet.formats.insertion import COORD, DENSE, MAP, OPERAND, workspace_format
 from linnet.formats.level import APPEND
 from linnet.formats.policies import Policy
+from linnet.formats.row_lengths import EVEN, Rows
 from linnet.loops.printer import show
 from linnet.loops.rewrite import block, leaves, map_stmts, point_of, rewrite_expr, walk
 from linnet.names import Names
@@ -51,7 +52,7 @@ from linnet.normalize.updates import (
 from linnet.records import dataclass
 
 Formats = dict[str, Format]
-Decide = Callable[[Choice | Unpacking], Chosen]
+Decide = Callable[[Choice | Unpacking | Rows], Chosen]
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,8 +68,10 @@ class Inserted:
     notes: tuple[str, ...]
 
 
-def by_place(choice: Choice | Unpacking) -> Chosen:
-    """The kind of a workspace of which nothing is known but its place."""
+def by_place(choice: Choice | Unpacking | Rows) -> Chosen:
+    """The kind of a workspace, or of rows, of which nothing is known but the place."""
+    if isinstance(choice, Rows):
+        return Chosen(EVEN, "most are")
     return Chosen(choice.usual, "by its dimensions alone")
 
 

@@ -16,6 +16,7 @@ from linnet import imp
 from linnet.errors import LinnetError, ShapeError
 from linnet.formats.away import TAKEN, brought
 from linnet.formats.contents import NARROW, Contents
+from linnet.formats.row_lengths import Rows, kind_of_rows
 from linnet.formats.spare import SPARE
 from linnet.formats.tensor import Tensor
 from linnet.records import NamedTuple
@@ -62,7 +63,8 @@ class Bound(NamedTuple):
     wide: bool  # coordinates of results have 64 bits
     warnings: tuple[Warned, ...]  # to be told when it is made
     fixed: bool  # sizes of results follow from shapes alone, and from no element
-    choices: tuple[Choice | Unpacking, ...] = ()  # workspaces whose kind depends on sizes
+    # workspaces whose kind depends on sizes, operands whose rows may be uneven
+    choices: tuple[Choice | Unpacking | Rows, ...] = ()
     kinds: Kinds = ()  # the kind of each
     # up to which sizes of operands, by position and mode, workspaces stay as they are; None: never
     limits: tuple[tuple[int, int, int], ...] | None = None
@@ -190,7 +192,7 @@ class Entry(Bound):
         return False
 
     def wanted(self, held: Sequence[Contents | None]) -> Kinds:
-        """The kinds of workspaces that are best for these operands."""
+        """The kinds of workspaces that are best for these operands, and of their rows."""
         given = [None if c is None else c._slots or c.slots for c in held]
         last, kinds = self.told
         if last is None or not all(map(is_, given, last)):  # the same objects, or other contents
@@ -260,10 +262,14 @@ def _scratch(temporaries: tuple[tuple[Result, int], ...]) -> Scratch:
 
 
 def kinds_for(
-    choices: Sequence[Choice | Unpacking], params: Sequence[str], held: Sequence[Contents | None]
+    choices: Sequence[Choice | Unpacking | Rows],
+    params: Sequence[str],
+    held: Sequence[Contents | None],
 ) -> Kinds:
-    """The kinds of workspaces that are best for these operands."""
+    """The kinds of workspaces that are best for these operands, and of their rows."""
+    known = {name: c for name, c in zip(params, held, strict=True) if c is not None}
+    if all(type(c) is Rows for c in choices):  # which takes nothing of the compiler
+        return tuple([(c.name, kind_of_rows(known[c.name])) for c in choices])
     from linnet.runtime.deciding import decide
 
-    known = {name: c for name, c in zip(params, held, strict=True) if c is not None}
     return tuple([(c.name, decide(c, known).kind) for c in choices])

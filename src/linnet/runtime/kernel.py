@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from linnet import loops
     from linnet.formats.policies import Policy
     from linnet.lower.program import Lowered
+    from linnet.normalize.choice import Kinds
     from linnet.runtime.call import Entry
 
 
@@ -167,7 +168,9 @@ class Kernel:
     ) -> Entry:
         """Run where an entry has done nothing: compiled here, or with coordinates of 64 bits."""
         if entry.recalled:
-            self._entries.pop((id(current()), False, signatures), None)
+            key = (id(current()), False, signatures)
+            self._entries.pop(key, None)
+            self._entries.pop((*key, entry.kinds), None)
             entry = self._entry(signatures, held, recalls=False)
             if entry.run(tensors, held):
                 return entry
@@ -204,16 +207,21 @@ class Kernel:
             if recalls and not wide:
                 entry = self._recalled(key, signatures)
             entry = entry or self._compiled(key, signatures, held, wide)
-        if entry.choices:  # sizes may want workspaces of another kind
+        if entry.choices:  # what operands hold may want workspaces, or rows, of another kind
             kinds = entry.wanted(held)
             if kinds != entry.kinds:
-                other = self._entries.get((*key, kinds))
-                entry = other or self._compiled((*key, kinds), signatures, held, wide)
+                key = (*key, kinds)
+                other = self._entries.get(key)
+                if other is None and recalls and not wide:
+                    other = self._recalled(key, signatures, kinds)
+                entry = other or self._compiled(key, signatures, held, wide)
         return entry
 
-    def _recalled(self, key: tuple[object, ...], signatures: tuple[Signature, ...]) -> Entry | None:
+    def _recalled(
+        self, key: tuple[object, ...], signatures: tuple[Signature, ...], kinds: Kinds = ()
+    ) -> Entry | None:
         """What another process has compiled, which is known from now on."""
-        found: Entry | None = _recalling().recalled(self, signatures)
+        found: Entry | None = _recalling().recalled(self, signatures, kinds)
         return None if found is None else self._entries.setdefault(key, found)
 
     def _compiled(
@@ -227,8 +235,7 @@ class Kernel:
             wide = wide or any(s.wide for s in signatures)
             entry = self._specialized(signatures, held, wide)
             self._entries[key] = entry
-        if len(key) == 3:  # not for a kind of workspace that others may not want
-            _recalling().keep(self, signatures, entry)
+        _recalling().keep(self, signatures, entry, entry.kinds if len(key) > 3 else ())
         try:
             entry.warn()
         except Warning:  # the user has made it an error, and shall see it again

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from linnet.formats.row_lengths import MANY, UNEVEN, Rows
 from linnet.formats.tensor import Tensor
 from linnet.runtime.call import Entry
 from linnet.runtime.handover import Result
@@ -15,9 +16,12 @@ from linnet.runtime.stand_ins import StandIns
 from linnet.runtime.watch import Seen
 
 
-def steps_of(seen: Seen, args: Sequence[Tensor], found: Tensor) -> Steps | None:
+def steps_of(
+    seen: Seen, args: Sequence[Tensor], found: Tensor, measured: bool = False
+) -> Steps | None:
     """How `found` comes of `args` and numbers by these calls; None if there is more to it.
 
+    They hold for arguments like these, which are `measured` alike if their keys say so.
     What a kernel makes for another must store all its elements: how much another format stores may
     have told which kernel came next.
     """
@@ -27,7 +31,7 @@ def steps_of(seen: Seen, args: Sequence[Tensor], found: Tensor) -> Steps | None:
     numbers = _numbers(seen, (*args, *made))
     known, recipes = [*args, *numbers], list[Recipe]()
     for (entry, tensors), result in zip(seen, [*made[:-1], found], strict=True):
-        recipe = recipe_of(entry, tensors, known, result)
+        recipe = recipe_of(entry, tensors, known, result, measured)
         if recipe is None:
             return None
         recipes.append(recipe)
@@ -60,15 +64,23 @@ def _is_full(tensor: Tensor) -> bool:
 
 
 def recipe_of(
-    entry: Entry, tensors: Sequence[Tensor], args: Sequence[Tensor], found: Tensor
+    entry: Entry,
+    tensors: Sequence[Tensor],
+    args: Sequence[Tensor],
+    found: Tensor,
+    measured: bool = False,
 ) -> Recipe | None:
-    """How `found` comes of `args` by a call of a kernel; None if there is more to it than that."""
+    """How `found` comes of `args` by a call of a kernel; None if there is more to it than that.
+
+    Unless all others are `measured` as these are, it holds for so few rows that they are even.
+    """
     if not _is_plain(entry) or not _holds_the_same(found, tensors[entry.returned[0]]):
         return None
     sources = [_source(tensors[p], args) for p in entry.operands]
     places = {p: k for k, p in enumerate(entry.operands)}
     written = [_written(r, places) for r in entry.results]
-    if None in sources or None in written:
+    few = () if measured else _few_rows(entry, tensors)
+    if None in sources or None in written or few is None:
         return None
     return Recipe(
         arguments=len(args),
@@ -76,7 +88,7 @@ def recipe_of(
         ndims=tuple([len(tensors[p].contents().shape) for p in entry.operands]),
         order=entry.order,
         checks=tuple([(places[p], m, places[q], n) for p, m, q, n, _ in entry.checks]),
-        limits=tuple([(places[p], m, most) for p, m, most in entry.limits or ()]),
+        limits=tuple([(places[p], m, most) for p, m, most in (*(entry.limits or ()), *few)]),
         written=tuple([w for w in written if w is not None]),
         asked=found._given,
         format=found.contents().format,
@@ -92,6 +104,19 @@ def _is_plain(entry: Entry) -> bool:
     results = [r for r in entry.results if r.position is not None]
     new = not any(r.keeps for r in entry.results)
     return new and len(results) == 1 and entry.results[0] is results[0]
+
+
+def _few_rows(entry: Entry, tensors: Sequence[Tensor]) -> tuple[tuple[int, int, int], ...] | None:
+    """Up to which sizes rows are even, whatever they are, by position and mode; None: never."""
+    found = []
+    for choice, (_, kind) in zip(entry.choices, entry.kinds, strict=True):
+        if type(choice) is Rows:
+            p = entry.params.index(choice.name)
+            order = tensors[p].contents().format.order
+            if kind == UNEVEN or len(order) != 2:
+                return None
+            found.append((p, order[0], MANY - 1))
+    return tuple(found)
 
 
 def _written(r: Result, places: dict[int, int]) -> Written | None:

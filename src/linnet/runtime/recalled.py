@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from linnet.errors import LinnetError
 from linnet.formats.contents import Contents, Signature
+from linnet.formats.row_lengths import Rows
 from linnet.formats.tensor import Tensor
 from linnet.options import current
 from linnet.records import NamedTuple
@@ -21,6 +22,7 @@ from linnet.runtime.handover import Result
 from linnet.runtime.sizes import Shapes
 
 if TYPE_CHECKING:
+    from linnet.normalize.choice import Kinds
     from linnet.normalize.shape_checks import Check
     from linnet.runtime.kernel import Kernel
 
@@ -38,6 +40,8 @@ class Plain(NamedTuple):
     fixed: bool
     limits: tuple[tuple[int, int, int], ...]
     key: str
+    choices: tuple[Rows, ...]
+    kinds: Kinds
 
 
 class Recalled(Entry):
@@ -70,12 +74,12 @@ class Recalled(Entry):
         return LinnetError(f"the status is {status}")
 
 
-def recalled(kernel: Kernel, signatures: Sequence[Signature]) -> Recalled | None:
-    """What another process has found for arguments of these formats."""
+def recalled(kernel: Kernel, signatures: Sequence[Signature], kinds: Kinds = ()) -> Recalled | None:
+    """What another process has found for arguments of these formats, with rows of these kinds."""
     options = current()
     if options.check:  # what the compiler does is to be looked at
         return None
-    found = kept.load(_key(kernel, signatures), options, Plain)
+    found = kept.load(_key(kernel, signatures, kinds), options, Plain)
     if found is None:
         return None
     _keep_program(kernel)  # which may be written elsewhere now
@@ -84,21 +88,31 @@ def recalled(kernel: Kernel, signatures: Sequence[Signature]) -> Recalled | None
         kernel.__name__, kernel.params, call, plain.operands,
         tuple([r._replace(rooms=[0] * len(r.kinds)) for r in plain.results]), plain.order,
         plain.checks, plain.other_checks, sites=(), returned=plain.returned, own=plain.own,
-        wide=False, warnings=(), fixed=plain.fixed, limits=plain.limits, key=plain.key,
+        wide=False, warnings=(), fixed=plain.fixed, choices=plain.choices, kinds=plain.kinds,
+        limits=plain.limits, key=plain.key,
     )  # fmt: skip
 
 
-def keep(kernel: Kernel, signatures: Sequence[Signature], entry: Entry) -> None:
-    """Keep an entry for other processes, if there is nothing that each of them has to be told."""
+def keep(kernel: Kernel, signatures: Sequence[Signature], entry: Entry, kinds: Kinds = ()) -> None:
+    """Keep an entry for other processes, if there is nothing that each of them has to be told.
+
+    It is the one for rows of these `kinds`; without any, the one that is asked first. There is none
+    for a kind of workspace, which others may not want.
+    """
     if type(entry) is not Entry or entry.wide or entry.warnings or entry.limits is None:
         return
     if kernel.policy is not None or not entry.key:
         return
+    rows = tuple([c for c in entry.choices if type(c) is Rows])
+    if (kinds or rows) and len(rows) < len(entry.choices):
+        return
+    of_rows = entry.kinds if rows else ()
     checks = tuple([(p, m, q, n, None) for p, m, q, n, _ in entry.checks])
     results = tuple([r._replace(at=None, rooms=[]) for r in entry.results])
     plain = Plain(entry.operands, results, entry.order, checks, entry.other_checks,
-                  entry.returned, entry.own, entry.fixed, entry.limits, entry.key)  # fmt: skip
-    kept.store(_key(kernel, signatures), current(), plain, (entry.key,))
+                  entry.returned, entry.own, entry.fixed, entry.limits, entry.key,
+                  rows, of_rows)  # fmt: skip
+    kept.store(_key(kernel, signatures, kinds), current(), plain, (entry.key,))
     _keep_program(kernel)
 
 
@@ -114,7 +128,7 @@ def _keep_program(kernel: Kernel) -> None:
     kernel.origin = None
 
 
-def _key(kernel: Kernel, signatures: Sequence[Signature]) -> str:
-    """What the entry depends on: the program, functions and levels of users, the formats."""
+def _key(kernel: Kernel, signatures: Sequence[Signature], kinds: Kinds) -> str:
+    """What the entry depends on: the program, functions and levels of users, formats and kinds."""
     begin = "checked kernel" if current().check else "kernel"  # which has code of its own
-    return "\n".join([begin, kernel.text, *map(kept.told, signatures)])
+    return "\n".join([begin, kernel.text, *map(kept.told, signatures), *map(repr, kinds)])
