@@ -8,6 +8,7 @@ from dataclasses import replace
 from linnet import imp, loops
 from linnet.algebra.codelets import resolve
 from linnet.algebra.elementary import is_vectorized
+from linnet.backend import machine
 from linnet.backend.reductions import gathers
 from linnet.formats.format import Format
 from linnet.formats.policies import Policy
@@ -153,7 +154,7 @@ def generate(normalized: Normalized, arrays: Arrays) -> Lowered:
     program = specialize_scalars(normalized.program, formats)
     bound = bind(program, formats, arrays)
     lowered = lower(program, bound, normalized.checks)
-    known = known_of(lowered.kernel, bound, uneven_of(normalized))
+    known = known_of(lowered.kernel, bound, uneven_of(normalized) if _have_masks() else frozenset())
     kernel = improve(simplify_code(lowered.kernel), known, _counters(program, lowered.kernel))
     kernel = replace(prune_codelets(add_codelets(kernel)), narrow=is_narrow(bound))
     if current().check:
@@ -197,6 +198,11 @@ def uneven_of(normalized: Normalized) -> frozenset[str]:
     """The tensors whose rows are known to be uneven."""
     rows = [(c.name, kind) for c, kind in normalized.choices if isinstance(c, Rows)]
     return frozenset(name for name, kind in rows if kind == UNEVEN)
+
+
+def _have_masks() -> bool:
+    """Whether sums can end under a mask, as those of uneven rows have to: C has no word for it."""
+    return current().target != "c" and machine.masks() != ""
 
 
 def known_of(

@@ -43,7 +43,8 @@ attributes #5 = {{ nounwind {NEVER} }}
 
 def render(kernel: imp.Kernel, masks: str = "") -> str:
     """The kernel and its codelets as one LLVM module; `masks`: what vectors do in part."""
-    module = Module(codelets={f.name: f for f in kernel.codelets}, masks=masks)
+    scratch = frozenset(s.buffer.name for s in kernel.scratch)
+    module = Module(codelets={f.name: f for f in kernel.codelets}, masks=masks, scratch=scratch)
     effects = effects_of(kernel.codelets)
     facts = survey(kernel, effects)
     parts = [_kernel(kernel, module, facts)]

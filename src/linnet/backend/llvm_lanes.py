@@ -6,7 +6,8 @@
                                 s += t[0] + … + t[7]
 
 A loop over what whole vectors leave would end where no processor foresees it; a mask ends nothing.
-With AVX2 a mask costs something: there is one only for what whole vectors and a half leave.
+With AVX2 a mask costs something: there is one only for what whole vectors and a half leave, or
+where nobody foresees how many there are.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from linnet import imp
 from linnet.backend.llvm_operators import float_text
 from linnet.backend.llvm_values import integer, pointer, scalar
 from linnet.backend.llvm_writer import BYTES, REDUCTION, TYPES, Writer
-from linnet.backend.reductions import streams, walks
+from linnet.backend.reductions import is_short, streams, walks
 from linnet.backend.versions import versions
 from linnet.errors import InternalError
 from linnet.imp.fold import fold
@@ -134,7 +135,7 @@ class _Vectors:
 def loop_in_lanes(w: Writer, loop: imp.For, start: str, stop: str, leave: str) -> None:
     """Write the loop, from here to the block `leave`."""
     sums, (dtype,) = _sums(loop), _results(loop)
-    lanes, free = _lanes(loop), w.module.masks == "all"
+    lanes, free = _lanes(loop), w.module.masks == "all" or _reads_scratch(loop, w)
     before, head, body, last = w.block, *(w.label(h) for h in ("vectors", "whole", "masked"))
     kept = [w.kept.get((stmt.var.name, lanes)) for stmt in sums]
     slots = [slot or _empty(w, dtype, lanes) for slot in kept]
@@ -157,6 +158,12 @@ def loop_in_lanes(w: Writer, loop: imp.For, start: str, stop: str, leave: str) -
         if outside is None:
             _add(w, stmt.var, slot, lanes)
     w.jump(leave)
+
+
+def _reads_scratch(loop: imp.For, w: Writer) -> bool:
+    """Whether a loop adds up what was computed ahead for it, row by row (`imp.uneven_rows`)."""
+    loads = [node for node in walk(loop.body) if isinstance(node, imp.Load)]
+    return is_short(loop) and all(load.buffer.name in w.module.scratch for load in loads)
 
 
 def _rest(w: Writer, loop: imp.For, slots: list[str], stop: str, lanes: int) -> None:

@@ -52,6 +52,7 @@ class Module:
     metadata: list[str] = field(default_factory=list)
     codelets: dict[str, imp.Function] = field(default_factory=dict)
     masks: str = ""  # "load", "all"
+    scratch: frozenset[str] = frozenset()  # buffers of the kernel's own
 
     def node(self, text: str) -> str:
         """A numbered metadata node."""
