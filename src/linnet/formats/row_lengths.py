@@ -17,7 +17,7 @@ from linnet.formats.format import Format
 from linnet.records import NamedTuple
 
 EVEN, UNEVEN = "even", "uneven"
-MANY = 1 << 14  # rows: the ends of fewer are known by heart, if they are come by again and again
+MANY = 28 << 10  # rows: the ends of fewer are learned by heart, if they are come by again and again
 _SHORT = 12  # entries of a row in the mean: of longer ones, the end matters less
 _LOOKS, _ROWS = 16, 32  # how often so many rows are looked at, all over the tensor
 _LATER = 1, 2, 4  # rows after which a length may come again, so that it is foreseen
