@@ -154,7 +154,8 @@ def generate(normalized: Normalized, arrays: Arrays) -> Lowered:
     program = specialize_scalars(normalized.program, formats)
     bound = bind(program, formats, arrays)
     lowered = lower(program, bound, normalized.checks)
-    known = known_of(lowered.kernel, bound, uneven_of(normalized) if _have_masks() else frozenset())
+    uneven = uneven_of(normalized)  # who asks for masks loads LLVM, which few have to
+    known = known_of(lowered.kernel, bound, uneven if uneven and _have_masks() else frozenset())
     kernel = improve(simplify_code(lowered.kernel), known, _counters(program, lowered.kernel))
     kernel = replace(prune_codelets(add_codelets(kernel)), narrow=is_narrow(bound))
     if current().check:
