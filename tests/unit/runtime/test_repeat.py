@@ -347,9 +347,8 @@ def test_references_are_given_back_by_a_kernel_that(spmv, status):
     assert counts(A, x) == before
 
 
-def test_an_interrupt_while_the_guard_is_waited_for(spmv):
-    """Nothing has been taken yet."""
-    kernel, (y, A, x), a, b = spmv
+def guarded():
+    """Another thread that has the guard, until it is told that this is done."""
     locked, done = threading.Event(), threading.Event()
 
     def hold():
@@ -357,14 +356,23 @@ def test_an_interrupt_while_the_guard_is_waited_for(spmv):
             locked.set()
             done.wait(30)
 
+    other = threading.Thread(target=hold)
+    other.start()
+    locked.wait()
+    return other, done
+
+
+def test_an_interrupt_while_the_guard_is_waited_for(spmv):
+    """Nothing has been taken yet."""
+    kernel, (y, A, x), a, b = spmv
+
     def stop(*signal):
         done.set()
         raise Interrupt
 
-    other, before = threading.Thread(target=hold), signal.signal(signal.SIGALRM, stop)
+    other, done = guarded()
+    before = signal.signal(signal.SIGALRM, stop)
     try:
-        other.start()
-        locked.wait()
         signal.setitimer(signal.ITIMER_REAL, 0.05)
         with pytest.raises(Interrupt):
             kernel(y, A, x)
@@ -380,16 +388,7 @@ def test_an_interrupt_while_the_guard_is_waited_for(spmv):
 def test_a_fork_while_another_thread_has_the_guard(spmv):
     """The child has another one, which nobody holds."""
     kernel, (y, A, x), a, b = spmv
-    locked, done = threading.Event(), threading.Event()
-
-    def hold():
-        with GUARD.lock:
-            locked.set()
-            done.wait(30)
-
-    other = threading.Thread(target=hold)
-    other.start()
-    locked.wait()
+    other, done = guarded()
     child = os.fork()
     if child == 0:
         right = called(kernel._repeats.latest, y, A, x) is y and np.array_equal(y.to_numpy(), a @ b)
