@@ -40,7 +40,7 @@ _OPEN = Element()
 @lru_cache(maxsize=1024)
 def is_dense(format: Format) -> bool:
     """Whether every element is stored."""
-    return all(level.full for level in format.levels[:-1]) and len(format.leaf.arrays) == 1
+    return format.dense
 
 
 @lru_cache(maxsize=1024)

@@ -88,6 +88,11 @@ class Format:
         return getattr(self.leaf, "fill", None)
 
     @cached_property
+    def dense(self) -> bool:
+        """Every element is stored, in the order of the format."""
+        return all(level.full for level in self.levels[:-1]) and len(self.leaf.arrays) == 1
+
+    @cached_property
     def _modes(self) -> tuple[tuple[int, ...], ...]:
         modes, k = [], 0
         for level in self.levels:

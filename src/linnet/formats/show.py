@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 if TYPE_CHECKING:
     from linnet.formats.tensor import Tensor
 
-_FEW = 40  # stored values that are worth listing
-_LISTED = 1 << 16  # elements, of which they are picked
+_FEW, _HEAD = 20, 10  # stored values that are all printed; how many there are of more of them
+_LISTED = 1 << 16  # stored values: of more, not all are listed to print the first
 
 
 # What users of other libraries ask an array for, and how it is written here.
@@ -59,27 +59,71 @@ def written_instead(name: str) -> str | None:
 
 
 def one_line(tensor: Tensor) -> str:
-    """`Tensor(shape=(3, 4), dtype=float64, format=CSR, stored=5, fill=0.0, 84 bytes)`"""
+    """`Tensor(shape=(3, 4), dtype=float64, format=CSR, stored=5, fill=0.0, 84 bytes)`
+
+    Without dimensions it is a number: `Tensor(2.5, dtype=float64)`.
+    """
     parts = [f"dtype={tensor.dtype or 'open'}", f"format={tensor.format!r}"]
     if tensor.shape is None:
         return f"Tensor(not declared, {', '.join(parts)})"
+    if not tensor.shape:
+        plain = not tensor.format.leaf.unstored
+        return f"Tensor({', '.join([_number(tensor), *(parts[:1] if plain else parts)])})"
     parts = [f"shape={tensor.shape}", *parts]
     parts += [f"stored={tensor.nnz}", f"fill={tensor.fill_value!r}", human_bytes(tensor.nbytes)]
     return f"Tensor({', '.join(parts)})"
 
 
 def with_values(tensor: Tensor) -> str:
-    """The one line, and below it the values that are stored, if they are few."""
-    line = one_line(tensor)
-    if tensor.shape is None or not 0 < tensor.nnz <= _FEW or most_places(tensor) > _LISTED:
-        return line
-    coordinates, values = _unpacked(tensor)
+    """A number or a dense array as NumPy prints it; else one line, and a few values below."""
+    if tensor.shape is None:
+        return one_line(tensor)
+    if not tensor.shape or tensor.format.dense:
+        return str(tensor.to_numpy())
+    coordinates, values = _first(tensor)
     if len(values) > _FEW:
-        return line
-    places = [", ".join(map(str, place)) for place in zip(*map(list, coordinates), strict=True)]
-    width = max(map(len, places), default=0)
-    rows = zip(places if coordinates else [""], values.tolist(), strict=True)
-    return "\n".join([line, *(f"  [{place:>{width}}]  {value!r}" for place, value in rows)])
+        coordinates, values = [idx[:_HEAD] for idx in coordinates], values[:_HEAD]
+    columns = [[str(i) for i in idx] for idx in coordinates]
+    columns = [[text.rjust(max(map(len, column))) for text in column] for column in columns]
+    places = zip(*columns, strict=True)
+    rows = [f"  [{', '.join(at)}]  {value}" for at, value in zip(places, values, strict=True)]
+    more = ["  …"] if rows and tensor.nnz > len(rows) else []
+    return "\n".join([one_line(tensor), *rows, *more])
+
+
+def _number(tensor: Tensor) -> str:
+    """The digits of a tensor without dimensions, as NumPy prints them."""
+    return str(tensor.to_numpy())
+
+
+def _first(tensor: Tensor) -> tuple[list[NDArray[Any]], NDArray[Any]]:
+    """Some of what is stored, and if it is little, all; none where it takes long to find.
+
+    A level that has lists is looked at as if it stored the first few entries alone; where all of
+    these have nothing below them, more of them are looked at.
+    """
+    from linnet.formats.assemble import unpack
+    from linnet.formats.packing import unpack_levels
+
+    if most_places(tensor) <= _LISTED:
+        return unpack(tensor)
+    contents = tensor.shared()
+    levels, lists = contents.levels(), contents.format.levels
+    if any(level.runs for level in lists) or not any("ptr" in arrays for arrays in levels):
+        return [], np.zeros(0)
+    wanted = _FEW + 1
+    while True:
+        clipped = [_clipped(arrays, wanted) for arrays in levels]
+        found = unpack_levels(clipped, contents.shape, contents.format)
+        if len(found[1]) > _FEW or wanted > tensor.nnz:
+            return found
+        wanted *= 16
+
+
+def _clipped(arrays: dict[str, NDArray[Any]], count: int) -> dict[str, NDArray[Any]]:
+    """The arrays of a level that has lists, as if these had so many entries together."""
+    ptr = arrays.get("ptr")
+    return arrays if ptr is None else arrays | {"ptr": np.minimum(ptr, count)}
 
 
 def most_places(tensor: Tensor) -> int:
@@ -116,11 +160,15 @@ def human_bytes(count: int) -> str:
 # -- in notebooks ----------------------------------------------------------------------------------
 
 _SIDE = 120  # pixels of the longer side of a picture
+_CELLS = 60  # along the longer side, at most: a cell takes some 6 bytes
+_SHADES = 4  # by how much of a cell is stored
 _SHOWN = 4_000_000  # stored values beyond which no picture is made
 
 
 def html(tensor: Tensor) -> str:
-    """A table of what the tensor is, with a picture of where it stores something."""
+    """A table of what the tensor is, with a picture of where it stores something; or the number."""
+    if tensor.shape == ():
+        return escaped(_number(tensor))
     rows = [("format", repr(tensor.format)), ("dtype", str(tensor.dtype or "open"))]
     if tensor.shape is not None:
         share = tensor.nnz / tensor.size if tensor.size else 0.0
@@ -145,16 +193,31 @@ def picture(tensor: Tensor) -> str:
         return ""
     found = coordinates(tensor)
     rows, cols = (tensor.shape if tensor.ndim > 1 else (1, *tensor.shape))[-2:]
-    scale = min(1.0, _SIDE / max(rows, cols))
+    scale = min(1.0, _CELLS / max(rows, cols))
     high, wide = max(1, round(rows * scale)), max(1, round(cols * scale))
     y = (found[-2] if tensor.ndim > 1 else np.zeros_like(found[-1])) * high // rows
     counts = np.bincount(y * wide + found[-1] * wide // cols, minlength=high * wide)
-    shade = counts / (tensor.size / (high * wide))
-    cells = [
-        f'<rect x="{k % wide}" y="{k // wide}" width="1" height="1" '
-        f'fill-opacity="{max(0.25, min(1.0, shade[k])):.2f}"/>'
-        for k in np.flatnonzero(counts).tolist()
+    share = counts.reshape(high, wide) / (tensor.size / (high * wide))
+    shades = np.ceil(np.minimum(share, 1.0) * _SHADES)
+    paths = [
+        f'<path d="{_cells(shades == shade)}" stroke-opacity="{shade / _SHADES:.2f}"/>'
+        for shade in range(1, _SHADES + 1)
+        if (shades == shade).any()
     ]
     size = f'width="{_SIDE * wide // max(high, wide)}" height="{_SIDE * high // max(high, wide)}"'
     frame = f'<rect width="{wide}" height="{high}" fill="none" stroke="gray" stroke-width="0.2"/>'
-    return f'<svg {size} viewBox="0 0 {wide} {high}">{frame}{"".join(cells)}</svg>'
+    view = f'viewBox="0 0 {wide} {high}" stroke="black"'
+    return f"<svg {size} {view}>{frame}{''.join(paths)}</svg>"
+
+
+def _cells(there: NDArray[Any]) -> str:
+    """A path along the cells that are there, row after row."""
+    rows, edges = np.nonzero(np.diff(there.astype(np.int8), prepend=0, append=0))
+    steps, last = [], (-1, 0)
+    ends = zip(rows[::2].tolist(), edges[::2].tolist(), edges[1::2].tolist(), strict=True)
+    for row, begin, end in ends:
+        new = row != last[0]
+        steps.append(f"M{begin} {row}.5" if new else f"m{begin - last[1]} 0")
+        steps.append(f"h{end - begin}")
+        last = row, end
+    return "".join(steps)

@@ -219,7 +219,7 @@ class Tensor(Operators, Habits):
 
     def to_numpy(self, *, copy: bool | None = None) -> NDArray[Any]:
         """A NumPy array of the values: of a dense tensor a read-only view, else a new array."""
-        if not _is_dense(self.contents().format):
+        if not self.contents().format.dense:
             return self.to(DENSE(self.ndim)).to_numpy(copy=copy)
         contents = self.shared()
         array, order = contents.arrays()[0], contents.format.order
@@ -239,7 +239,7 @@ class Tensor(Operators, Habits):
     def __array__(self, dtype: object = None, copy: bool | None = None) -> NDArray[Any]:
         if dtype is None and is_asked_by_operator():
             return np.array(None, object)
-        if not _is_dense(self.contents().format):
+        if not self.contents().format.dense:
             raise FormatError(
                 f"NumPy asked for a dense array of {self!r}",
                 why="a sparse tensor is not made dense unless you say so",
@@ -279,6 +279,12 @@ class Tensor(Operators, Habits):
 
     def __bool__(self) -> bool:
         return bool(_truth(self))
+
+    def __hash__(self) -> int:  # type: ignore[override]
+        """A number's is that of the number; an array has none, since `==` compares elements."""
+        if self.ndim:
+            raise TypeError(f"unhashable type: {type(self).__name__!r}")
+        return hash(self.item())
 
     def __format__(self, spec: str) -> str:
         return format(_only(self), spec) if spec else str(self)
@@ -340,11 +346,6 @@ def _restore(
 def _format_parts(format: Format) -> tuple[object, ...]:
     # A format remembers its hash, which is another one in another process.
     return format.levels, format.order, format.name
-
-
-def _is_dense(format: Format) -> bool:
-    """Every element is stored, in the order of the format."""
-    return all(level.full for level in format.levels[:-1]) and len(format.leaf.arrays) == 1
 
 
 @located

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from linnet.errors import ArgumentError, FormatError, LifecycleError, ShapeError
+from linnet.formats import show
 from linnet.formats.construct import asarray, empty_tensor, from_buffers, scalar, tensor
 from linnet.formats.dense import Dense
 from linnet.formats.element import Element, Pattern
@@ -77,8 +78,56 @@ def test_repr():
     assert "format=Dense(SparseByteMap(Element(0.0, 'float64')))" in repr(nested)
 
 
-def test_str_of_many_values_is_one_line():
-    assert "\n" not in str(asarray(np.ones(1000)))
+def test_str_of_a_dense_tensor_is_numpys():
+    for array in (np.ones(1000), np.ones((100, 100)), np.array([0.1, 2.0], "float32"), np.eye(0)):
+        assert str(asarray(array)) == f"{asarray(array)}" == str(array)
+    assert str(asarray(ARRAY).T) == str(ARRAY.T)
+
+
+def test_str_of_many_values_has_some_of_them():
+    few, many = (str(asarray(np.eye(n), format=CSR)).splitlines() for n in (20, 21))
+    assert [line.split()[-1] for line in few[1:]] == ["1.0"] * 20
+    assert [line.strip() for line in many[1:]] == [*(f"[{k}, {k}]  1.0" for k in range(10)), "…"]
+    assert "  [0,  9]  1.0\n  [0, 10]  1.0" in str(asarray(np.ones((1, 11)), format=CSR))
+
+
+def test_str_of_very_many_values_looks_at_some_of_them(monkeypatch):
+    """To print a matrix of a million values it was listed, or nothing of it was shown."""
+    array = np.zeros((60, 50))
+    array[37:] = np.arange(23 * 50).reshape(23, 50)
+    formats = (CSR, CSC, COO, DCSR, Dense(SparseByteMap(Element())), SparseList(Dense(Element())))
+    for format in formats:
+        stored = asarray(array, format=format)
+        whole = str(stored)
+        with monkeypatch.context() as patch:
+            patch.setattr(show, "_LISTED", 0)
+            patch.setattr("linnet.formats.assemble.unpack", None)
+            assert str(stored) == whole
+    assert len(str(asarray(array, format=COO)).splitlines()) == 12
+
+
+@pytest.mark.parametrize("value", [2.5, 3, True, 2 - 1j, np.float32(0.1), np.nan])
+@pytest.mark.parametrize("given", [scalar, lambda value: asarray(np.full(2, value))[0],
+                                   lambda value: asarray([[value]], format=CSR)[0, 0]])  # fmt: skip
+def test_a_tensor_without_dimensions_is_its_number(given, value):
+    s = given(value)
+    number = np.asarray(value)[()]
+    assert str(s) == f"{s}" == s._repr_html_() == str(number)
+    assert repr(s) == f"Tensor({number!s}, dtype={number.dtype})"
+    if number == number:
+        assert s == value
+        assert hash(s) == hash(s.item()) == hash(number)
+        assert {s: "found"}[s.item()] == "found"
+        assert f"{s:>12}" == f"{s.item():>12}"
+    if not np.iscomplexobj(value):
+        assert f"{s:.3f}" == f"{value:.3f}" == "%.3f" % s  # noqa: UP031
+
+
+def test_arrays_have_no_hash():
+    with pytest.raises(TypeError, match="unhashable type: 'Tensor'"):
+        hash(asarray([1.0]))
+    with pytest.raises(ArgumentError, match="not a single number"):
+        f"{asarray([1.0]):.3f}"
 
 
 @pytest.mark.parametrize(
