@@ -10,7 +10,7 @@ JOBS    ?= 2
 FUZZ_SECONDS ?= 600
 ARGS    ?=
 
-.PHONY: demo test check lint types size bench sanitize fuzz clean
+.PHONY: demo test check lint types deep-types size bench sanitize fuzz clean
 .DEFAULT_GOAL := test
 
 # -- environments ------------------------------------------------------------------------------
@@ -49,6 +49,12 @@ lint: $(VENV)/.installed
 
 types: $(VENV)/.installed
 	$(BIN)/mypy
+	@$(BIN)/python tools/user_types.py mypy
+
+# What users write, under pyright as well; its packages hold the checker and what runs it.
+deep-types: types
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[types]'
+	$(BIN)/python tools/user_types.py pyright
 
 size: $(VENV)/.installed
 	@$(BIN)/python tools/size.py

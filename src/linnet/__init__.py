@@ -16,7 +16,6 @@ kernel can call (`ln.minimum`, `ln.sqrt`, `ln.where` …) are rows of `linnet.al
 """
 
 from importlib import import_module as _import_module
-from typing import TYPE_CHECKING
 
 from linnet import errors, testing
 from linnet.algebra.function import Function
@@ -67,6 +66,7 @@ from linnet.formats.sparse_tiles import SparseTiles
 from linnet.formats.tensor import Tensor, empty_tensor
 from linnet.frontend.words import (
     declare,
+    extents,
     fill,
     follow,
     freeze,
@@ -79,25 +79,9 @@ from linnet.frontend.words import (
 from linnet.options import config
 from linnet.runtime import eager as _eager  # what every operation begins with
 
-if TYPE_CHECKING:
-    from linnet.algebra.properties import check_properties
-    from linnet.algebra.semirings import Semiring, semiring, semirings
-    from linnet.arrays.operations import reduce
-    from linnet.explanation import explain
-    from linnet.files.read import read
-    from linnet.files.write import write
-    from linnet.formats.policies import Bucket, Coord, Hash, Heap, Policy
-    from linnet.formats.sparse_workspace import SparseWorkspace
-    from linnet.frontend.einsum import einsum
-    from linnet.frontend.functions import function
-    from linnet.frontend.kernel import kernel
-    from linnet.frontend.workspaces import insert_workspaces, precompute, workspace
-    from linnet.pictures.draw import draw
-    from linnet.runtime.assembly import assembly
-    from linnet.runtime.kernel import Kernel
-
 __version__ = "0.1.0"
 
+# Type checkers read `__init__.pyi`, which `tools/stub.py` writes from what is here.
 # What brings much of the compiler along is imported when it is first asked for. The name of a
 # module of this folder cannot be among them: importing it would put the module in its place.
 _LATER = {
@@ -144,6 +128,6 @@ def __getattr__(name: str) -> object:
 def __dir__() -> list[str]:
     """The public names, those of functions included, each of them by one name."""
     functions = (name for name in _FUNCTIONS if not name.startswith("astype_"))
-    hidden = {"TYPE_CHECKING", *_by_name}  # other names are here as soon as they have been used
+    hidden = set(_by_name)  # other names are here as soon as they have been used
     own = (name for name in globals() if not name.startswith("_") and name not in hidden)
     return sorted({*own, *_LATER, *_NAMES, *_SPACES, *functions})

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from dataclasses import field
 from functools import lru_cache
 from importlib import import_module
+from typing import Any
 
 from linnet import imp
 from linnet.algebra.body import Body
@@ -94,7 +95,7 @@ class Function:
         """What its author calls it; names are all different from those of the table."""
         return self.name if self.body is None else self.body.name
 
-    def __call__(self, x: object, /, *others: object) -> object:
+    def __call__(self, x: object, /, *others: object) -> Any:
         """The value for numbers; for tensors and arrays, element by element."""
         args = (x, *others)
         number = import_module("linnet.algebra.exact").of_numbers(self, args)

@@ -224,7 +224,7 @@ def sums() -> Any:
             total[group[i], j] += x[i, j]
         return total
 
-    return kernel(of_groups)  # type: ignore[arg-type]
+    return kernel(of_groups)
 
 
 @cache
@@ -242,7 +242,7 @@ def distances() -> Any:
                 count[group[i], j] += 1.0
         return squares, count
 
-    return kernel(of_groups)  # type: ignore[arg-type]
+    return kernel(of_groups)
 
 
 def _as_rows(x: Tensor, axis: int) -> Tensor:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import cache, wraps
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,6 +26,23 @@ from linnet.formats.to_scipy import is_asked_by_operator
 if TYPE_CHECKING:
     from linnet.arrays.nodes import Labels, Node
     from linnet.explanation import Explanation
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+if TYPE_CHECKING:
+    from typing import Protocol
+
+    R_co = TypeVar("R_co", covariant=True)
+
+    class Fused(Protocol[P, R_co]):
+        """A fused function, to type checkers: it takes and gives what the function does."""
+
+        def __call__(self, *args: P.args, **named: P.kwargs) -> R_co:
+            """Run the function as a whole."""
+
+        def explain(self, *args: object, **named: object) -> Explanation:
+            """The kernels that a call would run, and why they are what they are."""
 
 
 class Lazy(Operators):
@@ -166,7 +183,7 @@ def compute(*arrays: object) -> Any:
 
 
 @located
-def fuse(function: Callable[..., Any]) -> Callable[..., Any]:
+def fuse(function: Callable[P, R]) -> Fused[P, R]:
     """The same function of arrays, run as a whole: its operations become few kernels.
 
     What it returns may be an array, or tuples, lists and dictionaries of them.
@@ -181,7 +198,7 @@ def fuse(function: Callable[..., Any]) -> Callable[..., Any]:
     calls: list[Callable[..., Any]] = []
 
     @wraps(function)
-    def fused(*args: Any, **named: Any) -> Any:
+    def fused(*args: P.args, **named: P.kwargs) -> Any:
         if not calls:
             calls.append(_module("fused").Calls(function).run)
         return calls[0](args, named)
@@ -192,7 +209,7 @@ def fuse(function: Callable[..., Any]) -> Callable[..., Any]:
         return _module("fused").Calls(function).explained(args, named)  # type: ignore[no-any-return]
 
     fused.explain = explain  # type: ignore[attr-defined]
-    return fused
+    return cast("Fused[P, R]", fused)
 
 
 @cache

@@ -6,7 +6,7 @@ from functools import partial
 from importlib import import_module
 from inspect import unwrap
 from types import FunctionType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, cast
 
 from linnet.errors import ArgumentError, Location
 from linnet.frontend.origin import origin_of
@@ -15,10 +15,25 @@ from linnet.runtime import kept
 from linnet.runtime.kernel import Kernel
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Generic
+
     from linnet import loops
 
+P = ParamSpec("P")
+R = TypeVar("R")
+_NOTHING: Any = None  # what a decorator written with parentheses is given
 
-def kernel(function: FunctionType | None = None, /) -> Kernel:
+if TYPE_CHECKING:
+
+    class Typed(Kernel, Generic[P, R]):
+        """A kernel, to type checkers: it takes and gives what its function does."""
+
+        def __call__(self, *args: P.args, **named: P.kwargs) -> R:  # type: ignore[override]
+            """Run on tensors; outputs are updated in place, and returned."""
+
+
+def kernel(function: Callable[P, R] = _NOTHING, /) -> Typed[P, R]:
     """Read a Python function as a program of the loop language.
 
     >>> @ln.kernel
@@ -48,7 +63,7 @@ def kernel(function: FunctionType | None = None, /) -> Kernel:
         made = Kernel.outlined(found[0], partial(_remade, found[0], function))
     made.__doc__, made.__module__ = function.__doc__, function.__module__ or "__main__"
     made.__qualname__ = function.__qualname__
-    return made
+    return cast("Typed[P, R]", made)
 
 
 def _remade(outline: kept.Outline, function: FunctionType) -> loops.Program:

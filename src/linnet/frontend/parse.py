@@ -15,7 +15,7 @@ from dataclasses import replace
 from linnet import loops
 from linnet.errors import Location
 from linnet.frontend import words
-from linnet.frontend.assignments import assign, is_dots, lets, swap, update
+from linnet.frontend.assignments import assign, lets, swap, update
 from linnet.frontend.calls import call
 from linnet.frontend.expressions import expression, operator
 from linnet.frontend.refusals import refusal, refused_loop
@@ -226,7 +226,7 @@ def _loop(node: ast.For, scope: Scope) -> loops.Stmt:
         raise scope.error(node.orelse[0], "a loop has no else", hint="write it after the loop")
     at = _heading(node, scope)
     extent = _extent(node, scope)
-    names = _index_names(node, scope)
+    names = _index_names(node, extent, scope)
     if (left := _own_break(node.body)) is not None:
         if len(names) > 1:
             hint = "write a loop for each index: `for i in ...:` and below it `for j in ...:`"
@@ -263,13 +263,13 @@ def _heading(node: ast.For, scope: Scope) -> Location:
     return Location(start.file, start.line, start.column, stop.end_column, start.text)
 
 
-def _index_names(node: ast.For, scope: Scope) -> list[ast.Name]:
+def _index_names(node: ast.For, extent: loops.Extent | None, scope: Scope) -> list[ast.Name]:
     several = isinstance(node.target, ast.Tuple | ast.List)
     items = node.target.elts if isinstance(node.target, ast.Tuple | ast.List) else [node.target]
     names = [item for item in items if isinstance(item, ast.Name)]
     if not names or len(names) < len(items):
         raise scope.error(node.target, "a loop index is a name", hint="`for i, j in ...:`")
-    if several and not is_dots(node.iter):
+    if several and extent is not None:
         hint = "`for i in range(n):` and below it `for j in range(m):`"
         raise scope.error(node.target, "a range has one index", hint=hint)
     return names
@@ -278,6 +278,8 @@ def _index_names(node: ast.For, scope: Scope) -> list[ast.Name]:
 def _extent(node: ast.For, scope: Scope) -> loops.Extent | None:
     match node.iter:
         case ast.Constant(value) if value is ...:
+            return None
+        case ast.Name() | ast.Attribute() if scope.names_dots(node.iter):  # `ln.extents`
             return None
         case ast.Call(func, args, []) if scope.is_static(func) and scope.static(func) is range:
             return _range(node.iter, args, scope)

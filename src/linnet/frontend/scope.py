@@ -180,6 +180,12 @@ class Scope:
                 return self._evaluated(node, lambda: getattr(base, attribute))
         return self._evaluated(node, lambda: self._run(node))
 
+    def names_dots(self, node: ast.Name | ast.Attribute) -> bool:
+        """Whether a name around the kernel, or of a module, stands for `...`."""
+        if not self.is_static(node) or (isinstance(node, ast.Name) and node.id not in self._outer):
+            return False
+        return self.static(node) is ...
+
     def function(self, node: ast.expr) -> tuple[object, Function | None]:
         """The Python object that is called, and the function that it is to Linnet, if any."""
         found = self.called(node)

@@ -5,9 +5,12 @@ They mean something inside a kernel, where the front end reads them and never ca
 
 from __future__ import annotations
 
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from linnet.errors import KernelSyntaxError, Location
+
+extents: Any = ...
+"""`for i, j in ln.extents:` is `for i, j in ...:`, where a type checker wants to see a sequence."""
 
 
 def temp(format: object, order: tuple[int, ...] | None = None) -> NoReturn:

@@ -22,6 +22,7 @@ from linnet.frontend.parse import parse
 
 ln = SimpleNamespace(
     **{w.__name__: w for w in (*words.PROTOCOLS, *words.STATEMENTS)},
+    extents=words.extents,
     scalar=scalar,
     choose=table.choose,
     coalesce=table.coalesce,

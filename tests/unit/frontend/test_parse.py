@@ -152,6 +152,14 @@ def test_ranges():
     assert body("for k in range(1, 2, 1): pass") == body("for k in range(1, 2): pass")
 
 
+def test_a_name_for_dots_is_read_as_dots():
+    written = body("for i, j in ...:\n    y[i] += A[i, j]")
+    assert body("for i, j in ln.extents:\n    y[i] += A[i, j]") == written
+    assert body("for i, j in everywhere:\n    y[i] += A[i, j]", everywhere=...) == written
+    with pytest.raises(LinnetError, match=r"loops over `\.\.\.` or range"):
+        body("for i in x:\n    y[i] += x[i]")
+
+
 def test_sibling_loops_may_share_an_index():
     assert body("for i in ...: pass\nfor i in ...: pass") == loops.Block(
         (Loop("i", None, loops.NOTHING), Loop("i", None, loops.NOTHING))
