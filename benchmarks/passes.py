@@ -67,7 +67,7 @@ def passes() -> Clock:
             clock.time(compiler, name)
     clock.time(c, "render", "print as C")
     clock.time(llvm, "render", "print for LLVM")
-    clock.time(machine, "_optimized", "LLVM: optimize")
+    clock.time(machine, "_optimize", "LLVM: optimize")
     clock.time(machine, "compile", "LLVM: generate code")
     return clock
 

@@ -196,9 +196,15 @@ class BuildError(LinnetError):
     """A compiler that failed; keeps the source and what the compiler printed."""
 
     def __init__(
-        self, message: str, *, source: str = "", output: str = "", **where: object
+        self,
+        message: str,
+        *,
+        source: str = "",
+        output: str = "",
+        why: str | None = None,
+        hint: str | None = None,
     ) -> None:
-        super().__init__(message, why=output.strip() or None)
+        super().__init__(message, why=output.strip() or why, hint=hint)
         self.source = source
         self.output = output
 

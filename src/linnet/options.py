@@ -21,6 +21,7 @@ from linnet.errors import ArgumentError, LinnetError, Location
 from linnet.records import dataclass
 
 BACKENDS = ("llvm", "c")
+LOADERS = ("own", "llvm")
 _FALSE = ("", "0", "false", "no", "off")
 
 
@@ -29,11 +30,14 @@ class Options:
     """How kernels are compiled, kept and run.
 
     `check` verifies the program after every stage. `sanitize` compiles with a C compiler's address
-    and undefined-behaviour sanitizers. Without `optimize`, machine code is made in a tenth of the
-    time, and runs slowly. `cache_dir` is None for the user's cache folder.
+    and undefined-behaviour sanitizers. `loader` is who puts the machine code of LLVM into memory:
+    we, where we can, or LLVM, as on systems of which we know too little. Without `optimize`,
+    machine code is made in a tenth of the time, and runs slowly. `cache_dir` is None for the user's
+    cache folder.
     """
 
     backend: str = "llvm"
+    loader: str = "own"
     check: bool = False
     sanitize: bool = False
     optimize: bool = True
@@ -46,6 +50,8 @@ class Options:
     def __post_init__(self) -> None:
         if self.backend not in BACKENDS:
             raise LinnetError(f"there is no back end {self.backend!r}", hint=f"one of {BACKENDS}")
+        if self.loader not in LOADERS:
+            raise LinnetError(f"there is no loader {self.loader!r}", hint=f"one of {LOADERS}")
         if not _is_whole(self.threads) or self.threads < 1:
             raise LinnetError(f"{self.threads!r} is not a number of threads", hint="1 or more")
         if not _is_whole(self.cache_limit) or self.cache_limit < 0:
@@ -72,6 +78,7 @@ def from_environment() -> Options:
     env = os.environ
     return Options(
         backend=env.get("LINNET_BACKEND", "llvm"),
+        loader=env.get("LINNET_LOADER", "own"),
         check=_flag("LINNET_CHECK", False),
         sanitize=_flag("LINNET_SANITIZE", False),
         optimize=_flag("LINNET_OPTIMIZE", True),
@@ -146,6 +153,7 @@ class Changes(TypedDict, total=False):
     """What `config` takes; None leaves an option as it is."""
 
     backend: str | None
+    loader: str | None
     check: bool | None
     sanitize: bool | None
     optimize: bool | None
@@ -163,8 +171,8 @@ def _plain(value: object) -> object:
 class config:
     """Change options: `config(backend="c")` from now on, `with config(backend="c"):` in a block.
 
-    The options are `backend` (llvm, c), `check`, `sanitize`, `optimize`, `cache`, `cache_dir`,
-    `cache_limit`, `compiler` and `threads`.
+    The options are `backend` (llvm, c), `loader` (own, llvm), `check`, `sanitize`, `optimize`,
+    `cache`, `cache_dir`, `cache_limit`, `compiler` and `threads`.
 
     Which of the two it is shows only later: when a block is entered; or when nobody has the object
     any more, it is printed, or the thread goes on to ask for its options.

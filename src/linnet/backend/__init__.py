@@ -12,6 +12,7 @@ make: the first call of a process waits for it.
 from __future__ import annotations
 
 import ctypes
+import hashlib
 import struct
 from collections.abc import Callable, Mapping
 from importlib import import_module
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from linnet import imp
 
 Call = Callable[[int], int]
+_SEAL = 32  # bytes of a digest
 _PROTOTYPE = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p)  # releases the GIL
 
 
@@ -47,9 +49,9 @@ def build(
     code: bytes = _module("generate").generate(kernel, options)
     name: str = _module("identifiers").symbol(kernel)
     header: dict[str, object] = {"symbol": name, "meta": dict(meta or {})}
-    call = link(code, name, options)
+    call = _linked(code, name, options)
     if cache is not None:
-        cache.store(_full_key(key, options), _pack(header, code))
+        cache.store(_full_key(key, options), _pack(header, sealed(code)))
     return Compiled(call, dict(meta or {}), len(code), cached=False)
 
 
@@ -62,13 +64,14 @@ def load(key: str, options: Options) -> Compiled | None:
         header, code = _unpack(data)
         name, meta = header["symbol"], header["meta"]
         call = link(code, str(name), options)
-        return Compiled(call, dict(meta), len(code), cached=True)  # type: ignore[call-overload]
+        size = len(code) - _SEAL
+        return Compiled(call, dict(meta), size, cached=True)  # type: ignore[call-overload]
     except _UNREADABLE:
         return None  # it is compiled anew, and replaced
 
 
 def machine_code(key: str, options: Options) -> tuple[str, bytes] | None:
-    """The name and the machine code of a kernel that was built under this key, if it is kept."""
+    """Name and machine code, sealed, of a kernel that was built under this key, if it is kept."""
     data = stored(key, options)
     if data is None:
         return None
@@ -119,10 +122,26 @@ def _unpack(data: bytes) -> tuple[dict[str, object], bytes]:
     return json.loads(data[4 : 4 + size]), data[4 + size :]
 
 
+def sealed(code: bytes) -> bytes:
+    """Machine code behind its digest, as it is kept."""
+    return hashlib.sha256(code).digest() + code
+
+
 def link(code: bytes, name: str, options: Options) -> Call:
-    """Make machine code callable; the function keeps its memory alive."""
+    """Make machine code callable that was sealed; the function keeps its memory alive.
+
+    A system's loader, and LLVM's, end the process over a damaged file: neither ever sees one.
+    """
+    if hashlib.sha256(code[_SEAL:]).digest() != code[:_SEAL]:
+        raise BuildError("a compiled kernel cannot be loaded")
+    return _linked(code[_SEAL:], name, options)
+
+
+def _linked(code: bytes, name: str, options: Options) -> Call:
     if options.target == "c":
         address, owner = _module("toolchain").load(code, name)
+    elif not loader.is_used(options):
+        address, owner = _module("machine").load(code, name)
     else:
         try:
             image = loader.load(code)

@@ -7,7 +7,7 @@ most of them, needs none of this.
 from __future__ import annotations
 
 from linnet import imp
-from linnet.backend import c, llvm, machine, toolchain
+from linnet.backend import c, llvm, loader, machine, toolchain
 from linnet.options import Options
 
 
@@ -15,4 +15,5 @@ def generate(kernel: imp.Kernel, options: Options) -> bytes:
     """An object file, or a shared library from a C compiler."""
     if options.target == "c":
         return toolchain.compile(c.render(kernel), options)
-    return machine.compile(llvm.render(kernel, machine.masks()), options.optimize)
+    target = machine.host(loader.is_used(options))
+    return machine.compile(llvm.render(kernel, target), options.optimize, target)

@@ -27,6 +27,7 @@ from linnet.backend.llvm_writer import (
     Writer,
 )
 from linnet.backend.survey import Survey, survey
+from linnet.backend.target import PLAIN, Target
 from linnet.backend.versions import Version, versions
 from linnet.imp.effects import effects_of
 
@@ -41,10 +42,10 @@ attributes #5 = {{ nounwind {NEVER} }}
 """
 
 
-def render(kernel: imp.Kernel, masks: str = "") -> str:
-    """The kernel and its codelets as one LLVM module; `masks`: what vectors do in part."""
+def render(kernel: imp.Kernel, target: Target = PLAIN) -> str:
+    """The kernel and its codelets as one LLVM module, for a target."""
     scratch = frozenset(s.buffer.name for s in kernel.scratch)
-    module = Module(codelets={f.name: f for f in kernel.codelets}, masks=masks, scratch=scratch)
+    module = Module(codelets={f.name: f for f in kernel.codelets}, target=target, scratch=scratch)
     effects = effects_of(kernel.codelets)
     facts = survey(kernel, effects)
     parts = [_kernel(kernel, module, facts)]
@@ -261,7 +262,7 @@ def _for(w: Writer, stmt: imp.For, s: _Scope) -> None:
         w.start(here)
         _count(w, stmt, (start, stop, leave), version, s)
         w.start(next_one)
-    if last.few and has_lanes(stmt, w.module.masks):
+    if last.few and has_lanes(stmt, w.module.target.masks):
         loop_in_lanes(w, stmt, start, stop, leave)
     else:
         _count(w, stmt, (start, stop, leave), last, s)

@@ -135,7 +135,7 @@ class _Vectors:
 def loop_in_lanes(w: Writer, loop: imp.For, start: str, stop: str, leave: str) -> None:
     """Write the loop, from here to the block `leave`."""
     sums, (dtype,) = _sums(loop), _results(loop)
-    lanes, free = _lanes(loop), w.module.masks == "all" or _reads_scratch(loop, w)
+    lanes, free = _lanes(loop), w.module.target.masks == "all" or _reads_scratch(loop, w)
     before, head, body, last = w.block, *(w.label(h) for h in ("vectors", "whole", "masked"))
     kept = [w.kept.get((stmt.var.name, lanes)) for stmt in sums]
     slots = [slot or _empty(w, dtype, lanes) for slot in kept]
@@ -193,7 +193,7 @@ Kept = list[tuple[imp.Var, int, imp.Var]]
 
 def keep_lanes(w: Writer, loop: imp.For) -> Kept:
     """Let the lanes of loops inside live as long as this one: which sums, and of what."""
-    carried = list(_carried(loop, w.module.masks))
+    carried = list(_carried(loop, w.module.target.masks))
     for part, lanes, _ in carried:
         w.kept[part.name, lanes] = _empty(w, part.dtype, lanes)
     return carried
@@ -294,7 +294,7 @@ def _body(v: _Vectors, loop: imp.For, slots: list[str]) -> None:
             case imp.Accumulate(var, op, value):
                 w, slot, ty = v.w, next(left), v.type(var.dtype)
                 old = w.emit(f"load {ty}, ptr {slot}")
-                part, free = _value(v, value, "contract "), w.module.masks == "all"
+                part, free = _value(v, value, "contract "), w.module.target.masks == "all"
                 if v.mask and not free:  # the next sum waits for this addition, and for no choice
                     part = _under(v, ty, part, _constant(v.lanes, var.dtype, _NOTHING[op]))
                 new = w.emit(f"{_FLOAT[op]} {REDUCTION}{ty} {old}, {part}")

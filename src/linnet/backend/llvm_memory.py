@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from typing import TypeAlias, assert_never
 
 from linnet import imp
@@ -94,7 +93,8 @@ first:
   br i1 %as.it.is, label %end, label %copy
 copy:
   %at = ptrtoint ptr %other to i64
-  %offset = and i64 %at, 4095
+  %edge = and i64 %at, <page>
+  %offset = sub i64 %at, %edge
   %ahead = sub i64 0, %offset
   %page = getelementptr i8, ptr %other, i64 %ahead
   %span = add nuw i64 %bytes, %offset
@@ -123,9 +123,10 @@ def grow_function(module: Module, narrow: bool) -> str:
 
     That of a narrow kernel has a limit: a buffer that is to be larger tells so by its length.
     """
-    linux = sys.platform == "linux"
+    linux = module.target.system == "linux"
     module.declarations |= _GROW_NEEDS | (_LINUX_NEEDS if linux else {})
-    text = _GROW + (_RESIZED_LINUX if linux else _RESIZED) + _GROWN
+    resized = _RESIZED_LINUX.replace("<page>", str(-module.target.page))
+    text = _GROW + (resized if linux else _RESIZED) + _GROWN
     if narrow:
         most = "%most = udiv i64 9223372036854775807, %size"
         text = text.replace(most, f"%most = add i64 0, {imp.MOST_NARROW}")

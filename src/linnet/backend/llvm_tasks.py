@@ -7,8 +7,6 @@ waits for what is left when the inner one returns.
 
 from __future__ import annotations
 
-import sys
-
 from linnet import imp
 from linnet.backend.identifiers import identifier
 from linnet.backend.llvm_values import evaluate, pointer
@@ -84,7 +82,7 @@ def join(w: Writer, task: str) -> None:
 
 def functions(module: Module, tasks: dict[str, str]) -> list[str]:
     """What threads run, and how they are started and waited for, on this system."""
-    threads = sys.platform != "win32"
+    threads = module.target.system != "windows"
     if threads:
         module.declarations |= _NEEDS
     codelets = [module.codelets[name] for name in dict.fromkeys(tasks.values())]

@@ -6,6 +6,7 @@ from dataclasses import field
 from typing import TypeAlias
 
 from linnet import imp
+from linnet.backend.target import PLAIN, Target
 from linnet.records import dataclass
 
 Value: TypeAlias = tuple[str, ...]
@@ -46,12 +47,12 @@ class Pointer:
 
 @dataclass(slots=True)
 class Module:
-    """What the functions of one module share: declarations, metadata, what the machine can do."""
+    """What the functions of one module share: declarations, metadata, what they are for."""
 
     declarations: dict[str, str] = field(default_factory=dict)
     metadata: list[str] = field(default_factory=list)
     codelets: dict[str, imp.Function] = field(default_factory=dict)
-    masks: str = ""  # "load", "all"
+    target: Target = PLAIN
     scratch: frozenset[str] = frozenset()  # buffers of the kernel's own
 
     def node(self, text: str) -> str:

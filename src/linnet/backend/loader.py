@@ -15,6 +15,8 @@ import struct
 import sys
 from functools import cache
 
+from linnet.backend import symbols
+from linnet.options import Options
 from linnet.records import NamedTuple
 
 PAGE = mmap.PAGESIZE
@@ -25,6 +27,8 @@ _PROGBITS, _SYMTAB, _RELA, _NOBITS, _REL = 1, 2, 4, 8, 9
 _WRITE, _ALLOC, _EXEC, _TLS = 1, 2, 4, 0x400
 _ABS64, _PC32, _PLT32, _GOTPCREL, _PC64, _GOTPCRELX, _REX_GOTPCRELX = 1, 2, 4, 9, 24, 41, 42
 _UNDEFINED, _ABSOLUTE, _COMMON = 0, 0xFFF1, 0xFFF2
+_X86_64, _AARCH64 = 62, 183
+MACHINES = frozenset({_X86_64, _AARCH64})
 _JUMP = b"\xff\x25\x00\x00\x00\x00"  # jmp *[next 8 bytes]
 
 
@@ -70,12 +74,17 @@ def supported() -> bool:
     return sys.platform == "linux" and os.uname().machine == "x86_64" and sys.maxsize > 2**32
 
 
+def is_used(options: Options) -> bool:
+    """Whether code is made for this loader: it is there, and nobody has switched it off."""
+    return options.loader == "own" and supported()
+
+
 def load(code: bytes) -> Image:
     """Place an object file in memory, link it, make it executable."""
     if not supported():
         raise Unsupported("not x86-64 Linux")
     try:
-        sections, symbols = _parse(code)
+        sections, symbols = parse(code)
         return _Linker(code, sections, symbols).link()
     except (struct.error, IndexError, ValueError, OverflowError, UnicodeDecodeError) as error:
         raise Malformed(f"a malformed object file: {error}") from None
@@ -84,12 +93,15 @@ def load(code: bytes) -> Image:
 # -- reading -------------------------------------------------------------------------------------
 
 
-def _parse(code: bytes) -> tuple[list[Section], list[Symbol]]:
+def parse(
+    code: bytes, machines: frozenset[int] = frozenset({_X86_64})
+) -> tuple[list[Section], list[Symbol]]:
+    """The sections and symbols of a file for one of these machines, as ELF numbers them."""
     if code[:7] != b"\x7fELF\x02\x01\x01":
         raise Malformed("not a 64-bit little-endian ELF file")
     kind, machine = struct.unpack_from("<HH", code, 16)
-    if kind != 1 or machine != 62:
-        raise Unsupported("not a relocatable file for x86-64")
+    if kind != 1 or machine not in machines:
+        raise Unsupported("not a relocatable file for this machine")
     (table,) = struct.unpack_from("<Q", code, 40)
     entry, count = struct.unpack_from("<HH", code, 58)
     sections = []
@@ -148,7 +160,9 @@ class _Linker:
 
     def link(self) -> Image:
         """Fill the memory, protect it, and say where each symbol is."""
-        addresses = [_resolve(name) for name in self.external]
+        addresses = [symbols.address_of(name) for name in self.external]
+        if 0 in addresses:
+            raise Unsupported(f"no function {self.external[addresses.index(0)]}")
         memory = mmap.mmap(-1, self.size, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
         base = ctypes.addressof(ctypes.c_char.from_buffer(memory))
         for number, at in self.places.items():
@@ -214,24 +228,3 @@ def _protect(address: int, size: int, rights: int) -> None:
 @cache
 def _libc() -> ctypes.CDLL:
     return ctypes.CDLL(None, use_errno=True)
-
-
-@cache
-def _libm() -> ctypes.CDLL:
-    try:
-        return ctypes.CDLL("libm.so.6")
-    except OSError:  # a C library that contains the mathematics
-        return _libc()
-
-
-@cache
-def _resolve(name: str) -> int:
-    """The address of a function of the C library."""
-    for library in (_libm(), _libc()):
-        try:
-            address = ctypes.cast(getattr(library, name), ctypes.c_void_p).value
-        except AttributeError:
-            continue
-        if address:
-            return address
-    raise Unsupported(f"no function {name} in the C library")

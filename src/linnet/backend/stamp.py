@@ -14,6 +14,7 @@ from importlib import import_module
 from importlib.machinery import ModuleSpec, PathFinder
 from pathlib import Path
 
+from linnet.backend import loader
 from linnet.options import Options
 
 
@@ -22,7 +23,7 @@ def of(options: Options) -> str:
     if options.target == "c":
         tool = import_module("linnet.backend.toolchain").describe(options)
     else:
-        tool = f"llvm {_llvmlite()} {options.optimize}"
+        tool = f"llvm {_llvmlite()} {options.optimize} {loader.is_used(options)}"
     return f"{tool}|{_processor()}|{_package()}"
 
 

@@ -126,7 +126,7 @@ def _compiled(text: str) -> Callable[[int], int]:
     if code is None:
         from linnet.backend.machine import compile
 
-        code = compile(text)
+        code = backend.sealed(compile(text))
         backend.store(text, way, code)
     return backend.link(code, "repeat", way)
 

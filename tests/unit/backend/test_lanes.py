@@ -11,6 +11,7 @@ import pytest
 from linnet.backend import llvm, machine
 from linnet.backend.identifiers import symbol
 from linnet.backend.llvm_lanes import has_lanes
+from linnet.backend.target import plain
 from linnet.imp import (
     OK,
     ZERO,
@@ -66,12 +67,12 @@ def blocks(dtype: str, op: str = "+", source: str | None = None) -> Kernel:
 
 def run(kernel: Kernel, n: int, *arrays: np.ndarray) -> None:
     """Compile with masks, whatever the machine can do, and call."""
-    call(llvm.render(kernel, masks="all"), kernel, n, *arrays)
+    call(llvm.render(kernel, plain("all")), kernel, n, *arrays)
 
 
 def run_both(kernel: Kernel, n: int, *arrays: np.ndarray) -> None:
     """Sums, also where masks cost something: the last array is the same."""
-    call(llvm.render(kernel, masks="load"), kernel, n, *arrays)
+    call(llvm.render(kernel, plain("load")), kernel, n, *arrays)
     expected = arrays[-1].copy()
     run(kernel, n, *arrays)
     assert np.array_equal(arrays[-1], expected)
@@ -146,7 +147,7 @@ def test_the_lanes_of_tiles_are_added_up_once_for_each_row():
     body = Block((let, replace(loop, body=Block((begin, fixed, add))), store))
     kernel = replace(kernel, body=Block((replace(rows, body=body),)))
     for masks in ("all", "load"):
-        text = llvm.render(kernel, masks=masks)
+        text = llvm.render(kernel, plain(masks))
         assert text.count("call reassoc nsz contract double @llvm.vector.reduce.fadd.v4f64") == 1
         reduced, done = (
             text.index("reduce.fadd.v4f64("),

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from tests.unit.backend import kernels
 
-from linnet.backend import llvm, loader, machine
+from linnet.backend import llvm, loader, machine, symbols
 from linnet.imp import Call, Cast, Const
 
 pytestmark = pytest.mark.skipif(not loader.supported(), reason="not x86-64 Linux")
@@ -83,7 +83,7 @@ def test_constants_and_calls_of_the_c_library():
 def test_addresses_of_external_functions():
     image = loader.load(machine.compile(ADDRESS))
     where = ctypes.CFUNCTYPE(ctypes.c_void_p)(image.symbols["where"])
-    assert where() == loader._resolve("cos")
+    assert where() == symbols.address_of("cos")
 
 
 def test_jump_tables():

@@ -10,7 +10,7 @@ import pytest
 from tests.unit.backend.harness import WAYS, execute, same
 
 from linnet import imp
-from linnet.backend import c, llvm, loader
+from linnet.backend import c, llvm, symbols
 from linnet.errors import InternalError
 from linnet.imp.check import check
 from linnet.imp.consecutive import Known
@@ -129,12 +129,11 @@ def test_text():
 REFUSING = ctypes.CFUNCTYPE(ctypes.c_int, *[ctypes.c_void_p] * 4)(lambda *_: 11)  # EAGAIN
 
 
-@pytest.mark.skipif(not loader.supported(), reason="symbols are found by LLVM")
 def test_without_threads_it_is_done_at_once(monkeypatch):
-    resolve = loader._resolve
+    resolve = symbols.address_of
     refusing = ctypes.cast(REFUSING, ctypes.c_void_p).value
     monkeypatch.setattr(
-        loader, "_resolve", lambda name: refusing if name == "pthread_create" else resolve(name)
+        symbols, "address_of", lambda name: refusing if name == "pthread_create" else resolve(name)
     )
     stmts = (*filled(a, 1), imp.Spawn("t", add(a)), imp.Join("t", (x, a)), *lengths(a))
     status, found = execute(kernel(*stmts), DATA, "llvm")

@@ -13,6 +13,7 @@ import linnet as ln
 from linnet import imp
 from linnet.backend import llvm, machine
 from linnet.backend.identifiers import symbol
+from linnet.backend.target import plain
 from linnet.formats.insertion import DENSE
 from linnet.imp.rewrite import walk
 from linnet.normalize.choice import MERGED
@@ -231,7 +232,7 @@ def test_whatever_a_machine_can_do_in_part(masks, dtype):
     a, x = matrix(lengths, 1200, dtype), vector(1200, dtype)
     A = ln.asarray(a, format=ln.CSR)
     subject, _ = subject_of(product, A, x)
-    text = llvm.render(subject.code, masks)
+    text = llvm.render(subject.code, plain(masks))
     assert ("llvm.masked.load" in text) == bool(masks)
     address, owner = machine.load(machine.compile(text), symbol(subject.code))
     y = np.empty(len(a), dtype)
