@@ -61,9 +61,20 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Where there is no C compiler, tests of the C back end are skipped, and say so."""
-    from linnet.backend import toolchain
-    from linnet.options import Options
+    """Where there is no C compiler, tests of the C back end are skipped, and say so.
+
+    So are those of our own loader where it is switched off, or knows nothing of the system.
+    """
+    from linnet.backend import loader, toolchain
+    from linnet.options import Options, current
+
+    if not loader.is_used(current()):
+        unused = pytest.mark.skip(
+            reason="LLVM's loader is in use, which a second process imports"
+        )
+        for item in items:
+            if item.get_closest_marker("own_loader"):
+                item.add_marker(unused)
 
     if not toolchain.available(Options()):
         missing = pytest.mark.skip(reason="there is no C compiler")

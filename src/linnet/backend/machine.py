@@ -161,9 +161,8 @@ def load(code: bytes, symbol: str) -> tuple[int, object]:
         empty = llvm.parse_assembly("", context=context)
         machine = _fresh_machine(target)  # an engine owns its machine, so each needs its own
         empty.triple, empty.data_layout = target.triple, str(machine.target_data)
-        # LLVM's own manager of memory may put constants where small code does not reach them.
-        together = target.own or target.processor == "aarch64"
-        engine = llvm.create_mcjit_compiler(empty, machine, together)
+        # On ARM all sections lie together, since code there reaches some of them by short ways.
+        engine = llvm.create_mcjit_compiler(empty, machine, target.processor == "aarch64")
         owner = _Loaded(engine, context)
         engine.add_object_file(llvm.ObjectFileRef.from_data(code))
         engine.finalize_object()

@@ -113,7 +113,7 @@ SECOND = """
 """
 
 
-@pytest.mark.skipif(not loader.supported(), reason="not x86-64 Linux")
+@pytest.mark.own_loader
 def test_a_second_process_needs_no_llvm(tmp_path):
     options = Options(cache_dir=str(tmp_path / "cache"))
     backend.build(forty_two(), "k", options)

@@ -101,6 +101,7 @@ print([float(np.abs(each).sum()) for each in dense])
 """
 
 
+@pytest.mark.own_loader
 def test_a_process_whose_operations_are_known_imports_no_compiler(tmp_path):
     first, again = (passes(PROGRAM, LINNET_CACHE_DIR=str(tmp_path / "c")) for _ in range(2))
     assert first.splitlines()[0] == "True True True"

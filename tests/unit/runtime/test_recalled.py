@@ -247,6 +247,7 @@ print([float(np.abs(each.to_numpy()).sum()) for each in found])
 """
 
 
+@pytest.mark.own_loader
 def test_operations_of_a_second_process_need_no_compiler(tmp_path):
     where = {"LINNET_CACHE_DIR": str(tmp_path / "c"), "LINNET_CHECK": "0"}
     first, again = (passes(PROGRAM, **where) for _ in range(2))
