@@ -69,9 +69,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     from linnet.options import Options, current
 
     if not loader.is_used(current()):
-        unused = pytest.mark.skip(
-            reason="LLVM's loader is in use, which a second process imports"
-        )
+        unused = pytest.mark.skip(reason="LLVM's loader is in use, which a second process imports")
         for item in items:
             if item.get_closest_marker("own_loader"):
                 item.add_marker(unused)
