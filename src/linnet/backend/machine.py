@@ -12,7 +12,6 @@ from collections import deque
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
-from types import ModuleType
 from typing import Any
 
 from linnet.backend import loader
@@ -24,7 +23,7 @@ _LEVEL = 2  # of optimization, as LLVM counts them
 
 
 @cache
-def _llvm() -> ModuleType:
+def _llvm() -> Any:
     import llvmlite.binding as llvm
 
     llvm.initialize_native_target()

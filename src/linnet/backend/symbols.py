@@ -31,8 +31,8 @@ _WINDOWS = ("vcruntime140", "ntdll")  # what its C library leaves to others: mem
 def address_of(name: str) -> int:
     """The address of a function of the C library; 0 if it has none of this name."""
     libraries = (C,) if name in _OF_THE_PROCESS else _libraries()
-    for spelled in (name, _OTHERWISE.get(name)):
-        for library in libraries if spelled else ():
+    for spelled in (name, _OTHERWISE.get(name, name)):
+        for library in libraries:
             try:
                 return ctypes.cast(library[spelled], ctypes.c_void_p).value or 0
             except AttributeError:
