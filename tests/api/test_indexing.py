@@ -6,7 +6,15 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tests.api.operands import cube, cube_formats, filled_matrices, matrix, matrix_formats, same
+from tests.api.operands import (
+    cube,
+    cube_formats,
+    dense_matrix,
+    filled_matrices,
+    matrix,
+    matrix_formats,
+    same,
+)
 
 import linnet as ln
 
@@ -63,6 +71,61 @@ def test_parts_of_matrices(format: str, fill: float, key: str):
 def test_parts_of_cubes(format: str, key: Any):
     x, array = cube(format)
     same(x[key], array[key])
+
+
+def any_key(random: np.random.Generator, shape: tuple[int, ...]) -> tuple[Any, ...]:
+    """An index of any kinds of parts; arrays fit each other; an ellipsis stands for 0 or more."""
+    line, parts = random.integers(1, 4), list[Any]()
+    covered = random.integers(0, len(shape) + 1)
+    for n in shape[:covered]:
+        mask = np.zeros(n, bool)
+        mask[random.permutation(n)[:line]] = True
+        kinds: list[Any] = [
+            slice(None),
+            slice(None, None, -1),
+            slice(1, int(random.integers(0, n + 2))),
+            int(random.integers(-n, n)),
+            random.integers(-n, n, line),
+            random.integers(-n, n, (2, 1)),
+            mask if mask.sum() == line else np.int64(n - 1),
+        ]
+        parts.append(kinds[random.integers(len(kinds))])
+    for extra, chance in ((None, 0.3), (Ellipsis, 0.6), (True, 0.05)):
+        if random.random() < chance:
+            parts.insert(random.integers(len(parts) + 1), extra)
+    return tuple(parts)
+
+
+@pytest.mark.parametrize(
+    "format", [ln.DENSE(3), ln.COO(3), ln.CSF(3), ln.COO(3).with_order(2, 0, 1)]
+)
+@pytest.mark.parametrize("seed", range(4))
+def test_any_index_reads_and_assigns_as_in_numpy(format: Any, seed: int):
+    """`X[:, 1, ..., [0, 2]]`: an ellipsis that stands for no dimension was forgotten."""
+    random = np.random.default_rng(seed)
+    array = dense_matrix(0.0, (3, 4, 5))
+    for key in [
+        (slice(None), 1, ..., [0, 2]),
+        (slice(None), [2, 1], ..., [0, 2]),
+        (None, [2, 1], ..., [0, 2], [1, 3]),
+        (slice(None), ..., [2, 1], [0, 2]),
+        (..., [2, 1], 0, slice(None)),
+        *(any_key(random, array.shape) for _ in range(25)),
+    ]:
+        x, mine = ln.asarray(array, format=format), array.copy()
+        try:
+            expected = np.asarray(array[key])
+        except IndexError:
+            with pytest.raises(ln.LinnetError):
+                x[key]
+            continue
+        same(x[key], expected)
+        new = random.integers(1, 9, expected.shape) / 2
+        picked = np.arange(array.size).reshape(array.shape)[key]
+        if np.unique(picked).size < picked.size:  # which value stays NumPy leaves open
+            new = np.full(expected.shape, 7.0)
+        x[key], mine[key] = new, new
+        same(x, mine)
 
 
 def test_tensors_are_indices():

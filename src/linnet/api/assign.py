@@ -46,10 +46,11 @@ def assigned(x: Tensor, key: object, value: object) -> Tensor:
     if found is not None:
         return found
     parts = normalized(key, shape_of(x))
-    by_kernels = is_large(x) or _is_long(parts, shape_of(x))
+    told = tuple(p for p in parts if p is not Ellipsis)
+    by_kernels = is_large(x) or _is_long(told, shape_of(x))
     # of what is vast, a single element is not put between all the others
     for way in (pointed, placed) if vast else (placed, pointed) if by_kernels else ():
-        found = way(x, parts, new)
+        found = way(x, told, new)
         if found is not None:
             return found
     return _replaced(x, new, *_region(parts, shape_of(x)))
@@ -107,10 +108,10 @@ def _cut(parts: tuple[Any, ...], shape: tuple[int, ...]) -> tuple[list[Ints], tu
             lines.append(np.arange(chosen.start, chosen.stop, chosen.step))
             picks.append(slice(None))
             continue
-        positions = [] if part is None else as_positions(part)
+        positions = [] if part is None or part is Ellipsis else as_positions(part)
         lines += [idx.reshape(-1) for idx in positions]
         found = [np.arange(idx.size).reshape(idx.shape) if idx.ndim else 0 for idx in positions]
-        picks += found or [part]  # None, and a truth value, stand for no dimension
+        picks += found or [part]  # None, a truth value and an ellipsis stand for no dimension
     return lines, tuple(picks)
 
 

@@ -90,11 +90,12 @@ def normalized(key: object, shape: tuple[int, ...]) -> tuple[Any, ...]:
     if len(gaps) > 1:
         raise IndexBoundsError("an index can have only one ellipsis (...)")
     if used > len(shape):
-        raise IndexBoundsError(
-            f"too many indices: the array has {len(shape)} dimensions, and {used} are indexed"
-        )
+        wrong = f"the array has {len(shape)} dimensions, and {used} are indexed"
+        raise IndexBoundsError(f"too many indices: {wrong}")
     at = gaps[0] if gaps else len(parts)
     rest: list[Any] = [slice(None)] * (len(shape) - used)
+    if gaps and not rest and any(isinstance(p, np.ndarray | _Mask) for p in parts):
+        rest = [Ellipsis]  # which stands for no dimension, and parts the arrays around it
     parts = [*parts[:at], *rest, *parts[at + 1 :]]
     found: list[Any] = []
     d = 0
@@ -277,7 +278,7 @@ def _with_arrays(x: Tensor, parts: tuple[Any, ...]) -> Tensor:
                 picked.append((d, np.zeros(int(part), np.int64)))
                 d += 1
             places.append(place)
-        else:
+        elif part is not Ellipsis:
             plain.append(part)
             d += 1
     if not all(isinstance(p, slice) and p == _ALL for p in plain):
@@ -311,18 +312,14 @@ def _pick(x: Tensor, picked: list[tuple[int, Ints]], place: int) -> Tensor:
         (idx if idx.shape == shape else np.broadcast_to(idx, shape)).reshape(-1)
         for _, idx in picked
     ]
-    found = at_points(x, points, axes) if is_large(x) or _is_vast(x, axes) else None
+    beyond = math.prod([shape_of(x)[d] for d in axes]) > LARGEST  # more points than have a number
+    found = at_points(x, points, axes) if is_large(x) or beyond else None
     if found is None:
         found = _points(x, points, axes)
     if len(shape) != 1:
         found = api.shapes.reshape(found, (*shape, *shape_of(found)[1:]))
     new = tuple(range(len(shape)))
     return api.shapes.moveaxis(found, new, tuple(n + place for n in new)) if place else found
-
-
-def _is_vast(x: Tensor, axes: tuple[int, ...]) -> bool:
-    """Whether the points of some axes are more than can be numbered."""
-    return math.prod([shape_of(x)[d] for d in axes]) > LARGEST
 
 
 def _is_grid(positions: list[Ints]) -> bool:
