@@ -7,7 +7,15 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tests.api.operands import close, cube, dense_matrix, filled_matrices, matrix, same
+from tests.api.operands import (
+    close,
+    cube,
+    dense_matrix,
+    filled_matrices,
+    matrix,
+    matrix_formats,
+    same,
+)
 
 import linnet as ln
 
@@ -303,6 +311,31 @@ def test_coordinates_and_data():
     assert x.coords.tolist() == [[0, 1], [1, 0]]
     assert x.data.tolist() == [2.0, 3.0]
     same(ln.tensor(x.coords, x.data, x.shape), x.to_numpy())
+
+
+@matrix_formats
+def test_coordinates_and_data_are_not_written_to(format):
+    """`A.data[0] = 99` was silently lost, since it was written to a copy."""
+    x = matrix(format)[0]
+    for given in (x, x.T, x > 0.5, x[1]):
+        before = given.to_numpy(copy=True)
+        with pytest.raises(ValueError, match="read-only"):
+            given.data[:1] = 99
+        with pytest.raises(ValueError, match="read-only"):
+            given.coords[:1] = 0
+        np.testing.assert_array_equal(given.to_numpy(), before)
+        np.testing.assert_array_equal(before[tuple(given.coords)], given.data)
+    assert x.data.size == x.coords.shape[1]
+    if format in ("csr", "csc", "coo", "dcsr", "dense"):
+        assert np.shares_memory(x.data, x.buffers["val"])
+
+
+@pytest.mark.parametrize("name", ["data", "fill_value", "shape"])
+def test_what_is_not_set_says_what_to_write(name):
+    with pytest.raises(
+        ln.errors.ArgumentError, match=rf"the {name} of an array is not set(.|\n)*try:"
+    ):
+        setattr(ln.eye(3), name, 1.0)
 
 
 LABELS = np.array([3, 1, 3, 3])

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
+
+from linnet.errors import ArgumentError, Location
 
 if TYPE_CHECKING:
     from linnet.formats.tensor import Tensor
@@ -48,6 +50,23 @@ ELSEWHERE = {
     "maybe_densify": "A.to_numpy()",
     "chunks": "dask.array.from_array(A)",
 }
+
+
+# What is not set, and how an array with another one is made.
+UNSET = {
+    "data": "A *= 2; or with any values at the same places "
+    "ln.tensor(A.coords, values, A.shape, format=A.format)",
+    "fill_value": "ln.asarray(A, fill_value=value), which has the same elements; or, to read it "
+    "where nothing is stored, ln.tensor(A.coords, A.data, A.shape, fill_value=value)",
+    "shape": "A.reshape(shape)",
+}
+
+
+def refuse_to_set(name: str) -> NoReturn:
+    """Say what to write instead."""
+    raise ArgumentError(
+        f"the {name} of an array is not set", at=Location.of_caller(), hint=UNSET[name]
+    )
 
 
 def written_instead(name: str) -> str | None:
@@ -102,11 +121,10 @@ def _first(tensor: Tensor) -> tuple[list[NDArray[Any]], NDArray[Any]]:
     A level that has lists is looked at as if it stored the first few entries alone; where all of
     these have nothing below them, more of them are looked at.
     """
-    from linnet.formats.assemble import unpack
     from linnet.formats.packing import unpack_levels
 
     if most_places(tensor) <= _LISTED:
-        return unpack(tensor)
+        return _unpacked(tensor)
     contents = tensor.shared()
     levels, lists = contents.levels(), contents.format.levels
     if any(level.runs for level in lists) or not any("ptr" in arrays for arrays in levels):
@@ -133,20 +151,43 @@ def most_places(tensor: Tensor) -> int:
 
 
 def coordinates(tensor: Tensor) -> NDArray[Any]:
-    """The coordinates of what is stored, one row for every dimension."""
+    """The coordinates of what is stored, one row for every dimension; read-only."""
     found, values = _unpacked(tensor)
-    return np.array(found) if found else np.zeros((0, len(values)), np.int64)
+    return _read_only(np.array(found) if found else np.zeros((0, len(values)), np.int64))
 
 
 def values(tensor: Tensor) -> NDArray[Any]:
-    """The values that are stored, in the order of their coordinates."""
-    return _unpacked(tensor)[1]
+    """The values that are stored, in the order of their coordinates: a read-only view.
+
+    It is a copy where they are not stored so, as those of runs are not.
+    """
+    from linnet.formats.assemble import enough_memory
+    from linnet.formats.packing import unpack_levels
+
+    contents = tensor.shared()
+    *levels, leaf = contents.levels()
+    if "val" not in leaf:  # of a pattern
+        return _read_only(_unpacked(tensor)[1])
+    held = leaf["val"]
+    with enough_memory():
+        numbered = [*levels, leaf | {"val": np.arange(len(held))}]
+        at = unpack_levels(numbered, contents.shape, contents.format)[1]
+        first = int(at[0]) if len(at) else 0
+        if (at == np.arange(first, first + len(at))).all():
+            return _read_only(held[first : first + len(at)])
+        return _read_only(held[at])
 
 
 def _unpacked(tensor: Tensor) -> tuple[list[NDArray[Any]], NDArray[Any]]:
     from linnet.formats.assemble import unpack
 
     return unpack(tensor)
+
+
+def _read_only(array: NDArray[Any]) -> NDArray[Any]:
+    """An array that nobody writes to: what it was taken from would not change."""
+    array.flags.writeable = False
+    return array
 
 
 def human_bytes(count: int) -> str:

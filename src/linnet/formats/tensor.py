@@ -107,6 +107,10 @@ class Tensor(Operators, Habits):
         contents = self._contents or awaited(self)
         return None if contents is None else contents.shape
 
+    @shape.setter
+    def shape(self, value: Any) -> None:
+        show.refuse_to_set("shape")
+
     @property
     def ndim(self) -> int:
         """The number of dimensions."""
@@ -127,6 +131,10 @@ class Tensor(Operators, Habits):
     def fill_value(self) -> Number | None:
         """What is read where nothing is stored; None while it is open."""
         return self.format.fill_value
+
+    @fill_value.setter
+    def fill_value(self, value: Any) -> None:
+        show.refuse_to_set("fill_value")
 
     @property
     def nnz(self) -> int:
@@ -155,14 +163,18 @@ class Tensor(Operators, Habits):
     @property
     @located
     def coords(self) -> NDArray[Any]:
-        """The coordinates of what is stored: one row for every dimension, one column per value."""
+        """The coordinates of what is stored, read-only: a row per dimension, a column per value."""
         return show.coordinates(self)
 
     @property
     @located
     def data(self) -> NDArray[Any]:
-        """The values that are stored, in the order of `coords`."""
+        """The values that are stored, read-only, in the order of `coords`."""
         return show.values(self)
+
+    @data.setter
+    def data(self, value: Any) -> None:
+        show.refuse_to_set("data")
 
     def tolist(self) -> Any:
         """The elements as numbers of Python in nested lists."""
