@@ -83,7 +83,7 @@ def test_what_is_no_function(thing):
 @pytest.mark.parametrize(
     ("function", "message"),
     [
-        (asynchronous, "a kernel cannot be async"),
+        (asynchronous, "`asynchronous` cannot be async: Linnet compiles it"),
         (generator, "yield cannot be used in a kernel"),
         (lambda y: y, "a kernel is a function, not a lambda"),
     ],
@@ -141,7 +141,7 @@ def test_a_kernel_without_text():
     with pytest.raises(KernelSyntaxError) as caught:
         ln.kernel(space["k"])
     assert caught.value.message == "the source of `k` is not available"
-    assert caught.value.hint == "define the kernel in a file or a notebook cell"
+    assert caught.value.hint == "define it in a file or a notebook cell"
 
 
 def test_names_that_mean_something_elsewhere():

@@ -4,14 +4,21 @@
 
 from __future__ import annotations
 
+import ast
+import os
+import subprocess
+import sys
 import textwrap
+from pathlib import Path
 
 import numpy as np
 import pytest
-from tests.unit.frontend.kernels import define, kernel
+from tests.unit.frontend.kernels import kernel
 
+import linnet as ln
 from linnet.errors import KernelSyntaxError, LinnetError
 from linnet.frontend.parse import parse
+from linnet.imp.source import source_of
 
 # A line of a kernel over `y`, `A`, `x`, with a loop over i and j around it; the part that is marked;
 # the message; the hint.
@@ -140,7 +147,7 @@ HEADS = [
     ("def k(**A): pass", "A", "`A` is not a plain parameter", "name each tensor: `def kernel(C, A, B):`"),
     ("def k(*, A): pass", "A", "`A` is not a plain parameter", "name each tensor: `def kernel(C, A, B):`"),
     ("def k(A, n=3): pass", "3", "a parameter of a kernel has no default", "use a number of the surrounding code in the body instead"),
-    ("async def k(A): pass", "async def k(A): pass", "a kernel cannot be async", "write it with plain def"),
+    ("async def k(A): pass", "async def k(A): pass", "`k` cannot be async: Linnet compiles it", "write it with plain def"),
     ("def k(A): return A[0]", "A[0]", "`A[0]` cannot be returned", "assign it to a tensor, `s[()] = …`, and return that: `return s`"),
     ("def k(A): return B", "B", "`B` is not defined", "pass it as a parameter"),
 ]  # fmt: skip
@@ -232,7 +239,7 @@ def test_code_without_text():
     with pytest.raises(KernelSyntaxError) as caught:
         parse(scope["k"])
     assert caught.value.message == "the source of `k` is not available"
-    assert caught.value.hint == "define the kernel in a file or a notebook cell"
+    assert caught.value.hint == "define it in a file or a notebook cell"
 
 
 def test_a_lambda():
@@ -250,66 +257,104 @@ def test_a_file_that_has_changed(tmp_path):
         parse(scope["k"])
 
 
+def imported(path, name="k"):
+    """A function as if its file had been imported."""
+    scope: dict = {}
+    exec(compile(path.read_text(), str(path), "exec"), scope)
+    return scope[name]
+
+
 @pytest.mark.parametrize(
-    ("before", "after"), [("2 * x[i]", "3 * x[i]"), ("x[i]", "z[i]"), ("(y, x)", "(y, x, z)")]
+    ("before", "after"),
+    [
+        ("2 * x[i]", "3 * x[i]"),
+        ("2 * x[i]", "2 + x[i]"),
+        ("2 * x[i]", "2.0 * x[i]"),
+        ("2 * x[i]", "x[i] * 2"),
+        ("2 * x[i]", "(2 * x)[i]"),
+        ("x[i]", "z[i]"),
+        ("(y, x)", "(y, x, z)"),
+        ("in ...", "in range(2)"),
+        ("def k", "x = 1\n\n\ndef k"),
+    ],
 )
-def test_a_file_in_which_the_kernel_has_changed(tmp_path, before, after):
+@pytest.mark.parametrize("inside", [False, True])
+def test_a_file_in_which_the_kernel_has_changed(tmp_path, before, after, inside):
     """The text that is found now is not that of the function which was imported."""
     path = tmp_path / "mine.py"
     text = (
         "def k(y, x):\n    y[...] = 0\n    for i in ...:\n        y[i] = 2 * x[i]\n    return y\n"
     )
+    if inside:
+        text = f"def k():\n{textwrap.indent(text, '    ')}    return k\n"
     path.write_text(text)
-    scope: dict = {}
-    exec(compile(path.read_text(), str(path), "exec"), scope)
-    assert parse(scope["k"]).params == ("y", "x")
+    first, second = ((k() if inside else k) for k in (imported(path), imported(path)))
+    assert parse(first).params == ("y", "x")
     path.write_text(text.replace(before, after) + "# changed\n")
     with pytest.raises(KernelSyntaxError, match="the source of `k` cannot be found in its file"):
-        parse(scope["k"])
+        parse(second)
+    assert parse(first).params == ("y", "x")  # as it was read
 
 
-@pytest.mark.parametrize(
-    "value",
-    ["10**400", "2**62 * 4", "9223372036854775807 + 1", "1 << 70", "-(2**63) - 1", "2 ** 10**9"],
-)
-def test_integers_that_no_type_holds(value):
-    """What is computed from integers that are written out is Python's, and does not wrap."""
-    with pytest.raises(KernelSyntaxError, match="this integer does not fit 64 bits"):
-        kernel(f"def k(y, x):\n    for i in ...:\n        y[i] = x[i] * ({value})")
-    with pytest.raises(KernelSyntaxError, match="this integer does not fit 64 bits"):
-        kernel(f"def k(y, x):\n    for i in range({value}):\n        y[()] += 1")
+SEVERAL = """
+import math, numpy as np
+scale = 3.0
+half, twice = made(lambda x: x / 2), made(lambda x: x * 2)
+one, two, same = made(lambda x: 1), made(lambda x: 2), made(lambda x: 1)
+defaults = lambda x, f=lambda x: x * 2: f(x)
+class Holder:
+    __hidden = 1
+    def method(self, __own=7):
+        at = 2.0
+        def k(y: np.ndarray, x: "no" = None) -> object:
+            for i in ...:
+                y[i] = at * scale * x[i] + math.sqrt(x[i])
+        def f(x):
+            return math.sqrt(x) * at + np.sin(__own)
+        return k, f
+    def k(y, x): y[...] = 0
+def after(x, given=[lambda x: x + 1]):
+    return x + 1
+"""
 
 
-def test_a_name_of_an_enclosing_function_is_not_assigned():
-    with pytest.raises(KernelSyntaxError, match="nonlocal statement cannot be used"):
-        _nonlocal()
+def test_what_is_around_a_function(tmp_path):
+    """Classes, functions, imports, annotations and lambdas beside it do not hide its text."""
+    path = tmp_path / "mine.py"
+    path.write_text(SEVERAL)
+    scope: dict = {"made": lambda f: f}
+    exec(compile(SEVERAL, str(path), "exec"), scope)
+
+    def text(name):
+        return ast.unparse(source_of(scope[name]).definition.body)
+
+    names = ("half", "twice", "one", "two", "same", "defaults", "after")
+    assert [text(name) for name in names] == [
+        "return x / 2", "return x * 2", "return 1", "return 2", "return 1", "return f(x)",
+        "return x + 1",
+    ]  # fmt: skip
+    kernel, function = scope["Holder"]().method()
+    assert ast.unparse(source_of(kernel).definition).startswith("def k(y: np.ndarray, x: 'no'")
+    assert source_of(function).definition.name == "f"
+    assert parse(scope["Holder"].k).params == ("y", "x")
+    inner = source_of(scope["defaults"].__defaults__[0])
+    assert ast.unparse(inner.definition.body) == "return x * 2"
 
 
-def _nonlocal():
-    c = 1.0
-
-    def k(y, x):
-        nonlocal c
-        y[...] = c
-
-    c = 2.0
-    return parse(k)
-
-
-def test_too_deep():
-    with pytest.raises(KernelSyntaxError, match="`k` is nested too deeply"):
-        kernel("def k(y):\n    y[()] = " + " + ".join(["y"] * 2000))
-
-
-def test_a_word_outside_a_kernel():
-    from linnet.frontend import words
-
-    with pytest.raises(KernelSyntaxError) as caught:
-        words.gallop(3)
-    assert caught.value.message == (
-        "ln.gallop is part of the kernel language and means nothing outside a kernel"
+def test_lambdas_that_cannot_be_told_apart(tmp_path):
+    """Where Python keeps no columns, two lambdas of one line are refused, unless they are alike."""
+    path = tmp_path / "mine.py"
+    path.write_text(
+        "import linnet as ln\n"
+        "f, g = ln.function(lambda x: x + 1), ln.function(lambda x: x + 1)\n"
+        "print(f(1), g(1))\n"
+        "f = ln.function(lambda x: x * 2)\n"
+        "print(f(2))\n"
+        "f, g = ln.function(lambda x: x + 1), ln.function(lambda x: x - 1)\n"
     )
-
-
-def test_define_is_a_notebook():
-    assert define("def k(y):\n    pass").__code__.co_filename.startswith("<cell")
+    command = [sys.executable, "-X", "no_debug_ranges", str(path)]
+    paths = {"PYTHONPATH": str(Path(ln.__file__).parent.parent)}
+    ended = subprocess.run(command, capture_output=True, text=True, env={**os.environ, **paths})
+    assert ended.stdout.split() == ["2", "2", "4"]
+    assert "the source of `<lambda>` cannot be found in its file" in ended.stderr
+    assert "line 6" in ended.stderr

@@ -42,7 +42,7 @@ def test_parameters_are_plain():
 
 def test_text_that_is_not_there():
     made = eval("lambda x: x + 1")
-    with pytest.raises(KernelSyntaxError, match="cannot be read"):
+    with pytest.raises(KernelSyntaxError, match="is not available"):
         ln.function(made)
 
 

@@ -21,8 +21,8 @@ from linnet.arrays.slices import Part
 from linnet.errors import KernelSyntaxError, LinnetError, Location
 from linnet.frontend.parse import parse_tree
 from linnet.frontend.scope import EQUATION
-from linnet.frontend.source import Source
 from linnet.frontend.text import surroundings
+from linnet.imp.source import Source
 from linnet.records import dataclass
 
 _EQUATION = re.compile(r"\s*(\w+\s*(?:\[[^\]]*\])?)\s*([^\s\w=]*|\s\w+)=(?!=)\s*(.+)", re.DOTALL)

@@ -16,6 +16,7 @@ from linnet.algebra.function import Function
 from linnet.algebra.lookup import by_name
 from linnet.formats.contents import Signature
 from linnet.formats.format import Format
+from linnet.imp.source import block
 from linnet.runtime import kept
 
 _NUMBERS = (bool, int, float, complex, str, NoneType, EllipsisType)
@@ -50,29 +51,6 @@ def _text_of(function: FunctionType) -> str | None:
     linecache.checkcache(file)
     lines = linecache.getlines(file, function.__globals__)
     return block(lines[first:]) if lines[first:] else None
-
-
-def block(lines: list[str]) -> str:
-    """Decorators, the line that begins with `def`, and all lines that are indented more.
-
-    That is less than the function, and cannot be parsed, if what is in brackets or quotes is not
-    indented so; the tokenizer of Python, which knows, takes longer than all the rest.
-    """
-    margin = _indent(lines[0]) if lines else 0
-    defined = False
-    for count, line in enumerate(lines):
-        text = line.lstrip()
-        if not text or text[0] == "#" or _indent(line) > margin:
-            continue
-        if defined:
-            return "".join(lines[:count])
-        defined = text.startswith(("def ", "async "))
-    return "".join(lines)
-
-
-def _indent(line: str) -> int:
-    wide = line.expandtabs()
-    return len(wide) - len(wide.lstrip())
 
 
 def _told(value: object, names: tuple[str, ...]) -> str | None:

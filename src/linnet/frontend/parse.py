@@ -13,22 +13,28 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from linnet import loops
-from linnet.errors import Location
+from linnet.errors import KernelSyntaxError, Location
 from linnet.frontend import words
 from linnet.frontend.assignments import assign, lets, swap, update
 from linnet.frontend.calls import call
 from linnet.frontend.expressions import expression, operator
 from linnet.frontend.refusals import refusal, refused_loop
 from linnet.frontend.scope import Scope, outer_names
-from linnet.frontend.source import Source, read
+from linnet.imp.source import Source, source_of
 from linnet.loops.rewrite import block, point_of, walk
 
 
 def parse(function: types.FunctionType) -> loops.Program:
     """The loop program that a Python function describes."""
     function = inspect.unwrap(function)
-    tree, source = read(function)
-    program = parse_tree(tree, source, outer_names(function))
+    if function.__name__ == "<lambda>":
+        raise KernelSyntaxError(
+            "a kernel is a function, not a lambda",
+            at=Location(function.__code__.co_filename, function.__code__.co_firstlineno),
+            hint="write it with def",
+        )
+    found = source_of(function)
+    program = parse_tree(found.definition, found.source, outer_names(function))
     used = {*_used(program.body), *program.results}
     return replace(program, temporaries=tuple(t for t in program.temporaries if t[0] in used))
 

@@ -19,7 +19,7 @@ from linnet.algebra.lookup import lookup
 from linnet.errors import FormatError, KernelSyntaxError, LinnetError, Location
 from linnet.formats.format import Format
 from linnet.formats.named import Family, as_format
-from linnet.frontend.source import Source
+from linnet.imp.source import Source
 from linnet.names import Names
 from linnet.records import dataclass
 

@@ -14,7 +14,7 @@ from linnet.errors import KernelSyntaxError, LinnetError
 from linnet.imp.arithmetic import concrete, kind
 from linnet.imp.rewrite import walk
 from linnet.imp.rules import Rules
-from linnet.imp.source import Source
+from linnet.imp.source import Defined
 from linnet.names import Names
 from linnet.records import dataclass
 
@@ -47,7 +47,7 @@ _SIGNS: dict[type, str] = {ast.USub: "-", ast.UAdd: "+", ast.Invert: "~"}
 class Frame:
     """A function while it is translated: what names mean here, and the statements so far."""
 
-    source: Source
+    source: Defined
     function: FunctionType
     rules: Rules
     callee: Callable[[FunctionType, tuple[str, ...]], Callee]

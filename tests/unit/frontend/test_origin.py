@@ -146,7 +146,7 @@ def test_a_program_that_cannot_be_made_of_its_bytes_is_read_again(tmp_path):
 
 def test_a_first_call_imports_nothing_that_it_does_not_call(tmp_path):
     """Neither the loop language, nor what reads programs, has temporaries, or explains mistakes."""
-    unused = ("linnet.loops.", "linnet.normalize.", "linnet.frontend.source",
+    unused = ("linnet.loops.", "linnet.normalize.", "linnet.frontend.parse",
               "linnet.runtime.failures", "linnet.runtime.scratch")  # fmt: skip
     (tmp_path / "kernels.py").write_text(TEXT.replace("def", "@ln.kernel\ndef"))
     text = (
@@ -309,11 +309,12 @@ def test_errors_of_programs_that_were_not_read_show_their_line(tmp_path, monkeyp
 
 
 def test_a_file_that_has_changed_is_refused(tmp_path):
-    made = module(tmp_path / "a.py", TEXT)
-    called(ln.kernel(made.kernel))
-    (tmp_path / "a.py").write_text(TEXT.replace("x[i] * BY", "x[i] * BY * 7"))
+    read, unread = (module(tmp_path / "a.py", TEXT).kernel for _ in range(2))
+    called(ln.kernel(read))
+    (tmp_path / "a.py").write_text(TEXT.replace("x[i] * BY", "x[i] + BY"))
     with pytest.raises(KernelSyntaxError, match="cannot be found"):
-        ln.kernel(made.kernel)
+        ln.kernel(unread)
+    assert called(ln.kernel(read)) == [2, 4, 6]  # by the text that was read
 
 
 @pytest.mark.parametrize("data", [b"", b"junk", b"\x80\x04N."])

@@ -21,7 +21,7 @@ from linnet.algebra import table
 from linnet.errors import LinnetError
 from linnet.formats.format import Format
 from linnet.frontend.parse import parse, parse_tree
-from linnet.frontend.source import Source
+from linnet.imp.source import Source
 from linnet.loops import (
     Access,
     Assign,

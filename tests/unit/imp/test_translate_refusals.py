@@ -184,5 +184,5 @@ def test_the_place_of_an_indented_function():
 def test_functions_without_source_are_refused():
     space: dict = {}
     exec("def f(a):\n    return a", space)
-    with pytest.raises(KernelSyntaxError, match="source of `f` cannot be read"):
+    with pytest.raises(KernelSyntaxError, match="source of `f` is not available"):
         translate(space["f"], (INT,), {})
