@@ -4,13 +4,15 @@
 PYTHON  ?= python3
 VENV    := .venv
 BENCH   := .venv-bench
+LOWEST  := .venv-lowest
 BIN     := $(VENV)/bin
 PROFILE ?= dev
 JOBS    ?= 2
 FUZZ_SECONDS ?= 600
+PYTHONS ?=
 ARGS    ?=
 
-.PHONY: demo test check lint types deep-types size bench sanitize fuzz clean
+.PHONY: demo test check lint types deep-types deep-lowest deep-pythons size bench sanitize fuzz clean
 .DEFAULT_GOAL := test
 
 # -- environments ------------------------------------------------------------------------------
@@ -21,6 +23,13 @@ $(VENV)/.installed: pyproject.toml
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	@# Python compiles what it imports: to compile all there is takes some twenty seconds.
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile --editable '.[dev]'
+	@touch $@
+
+$(LOWEST)/.installed: pyproject.toml tools/lowest.py
+	test -x $(LOWEST)/bin/python || $(PYTHON) -m venv $(LOWEST)
+	$(PYTHON) tools/lowest.py > $(LOWEST)/constraints.txt
+	$(LOWEST)/bin/python -m pip install --quiet --disable-pip-version-check --no-compile \
+	  --constraint $(LOWEST)/constraints.txt --editable '.[dev]'
 	@touch $@
 
 $(BENCH)/.installed: pyproject.toml benchmarks/peers.txt
@@ -56,6 +65,14 @@ deep-types: types
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[types]'
 	$(BIN)/python tools/user_types.py pyright
 
+# The tests with the lowest versions that are promised (PYTHON=python3.11 is the lowest Python).
+deep-lowest: $(LOWEST)/.installed
+	$(LOWEST)/bin/python -m pytest -n $(JOBS) --hypothesis-profile=$(PROFILE) $(ARGS)
+
+# The tests with each of PYTHONS="python3.13 python3.14"; one that is missing has not passed.
+deep-pythons: $(VENV)/.installed
+	$(BIN)/python tools/pythons.py $(PYTHONS) -- -n $(JOBS) --hypothesis-profile=$(PROFILE) $(ARGS)
+
 size: $(VENV)/.installed
 	@$(BIN)/python tools/size.py
 
@@ -80,5 +97,5 @@ fuzz: $(VENV)/.installed
 	done; echo "fuzz: $$rounds rounds in $(FUZZ_SECONDS) s, nothing found"
 
 clean:
-	rm -rf $(VENV) $(BENCH) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis benchmarks/.build
+	rm -rf $(VENV) .venv-* build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis benchmarks/.build
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -93,8 +93,8 @@ def test_links_between_pages_lead_somewhere(path: Path):
 
 @pytest.mark.parametrize("path", PAGES, ids=name)
 def test_commands_on_pages_exist(path: Path):
-    targets = set(re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text("utf-8"), re.MULTILINE))
-    for command in re.findall(r"`make ([a-z]+)", path.read_text(encoding="utf-8")):
+    targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text("utf-8"), re.MULTILINE))
+    for command in re.findall(r"`make ([a-z-]+)", path.read_text(encoding="utf-8")):
         assert command in targets, f"{name(path)} mentions `make {command}`"
 
 
@@ -102,6 +102,32 @@ def test_ci_runs_the_tests():
     script = ROOT / ".ci" / "run"
     assert os.access(script, os.X_OK)
     assert "make test" in script.read_text(encoding="utf-8")
+
+
+def test_ci_of_public_hosts_runs_on_each_system_with_the_oldest_and_the_newest_python():
+    text = (ROOT / ".github" / "workflows" / "tests.yml").read_text(encoding="utf-8")
+    systems = re.search(r"system: \[(.*)\]", text)
+    pythons = re.search(r'python: \["([\d.]+)", "([\d.]+)"\]', text)
+    assert systems
+    assert {s.partition("-")[0] for s in systems[1].split(", ")} == {"ubuntu", "macos", "windows"}
+    assert pythons
+    oldest = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    assert oldest["requires-python"] == f">={pythons[1]}"
+    assert [int(n) for n in pythons[2].split(".")] >= [3, 14]
+    for command in re.findall(r"python ((?:tools|examples)/\w+\.py)", text):
+        assert (ROOT / command).exists(), command
+    assert "python -m pytest" in text
+    assert "make" not in text  # which Windows does not have
+
+
+def test_commands_with_make_are_said_without_it():
+    page = (ROOT / "docs" / "guide" / "installation.md").read_text(encoding="utf-8")
+    told = set(re.findall(r"^\| `make ([a-z-]+)`", page, re.MULTILINE))
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    assert set(re.findall(r"^    make ([a-z-]+)", readme, re.MULTILINE)) <= told
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+    for command in re.findall(r"\.venv/bin/python (?:-m )?([\w/.]+)", page):
+        assert re.search(rf"\b{re.escape(command)}\b", makefile), f"no target runs {command}"
 
 
 def test_size_table_counts_every_file():
