@@ -10,8 +10,8 @@ from __future__ import annotations
 import math
 
 from linnet import imp
+from linnet.imp.calculate import convert, operate
 from linnet.imp.functions import TESTS
-from linnet.imp.interpret import convert, operate
 
 _EQUALITY = ("==", "!=")
 _NEGATED = {"==": "!=", "!=": "==", "<": ">=", ">=": "<", ">": "<=", "<=": ">"}

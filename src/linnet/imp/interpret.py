@@ -7,7 +7,6 @@ bug in a back end; what is refused here is a bug in what made the kernel.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import field
 from typing import TypeAlias, assert_never
@@ -16,12 +15,11 @@ import numpy as np
 
 from linnet import imp
 from linnet.errors import InternalError
+from linnet.imp.calculate import Scalar, apply_unary, convert, operate
 from linnet.imp.functions import BITS, MATH, TESTS, WORDS
 from linnet.records import dataclass
 
 Array: TypeAlias = np.ndarray
-# Integers are Python's, wrapped to their type; floats and complex numbers are NumPy scalars.
-Scalar: TypeAlias = bool | int | np.floating | np.complexfloating
 Operand: TypeAlias = tuple[Sequence[int], Mapping[str, Array]]
 
 _MOST_BYTES = 1 << 40  # memory beyond this there is not
@@ -229,7 +227,7 @@ def _expr(f: _Frame, e: imp.Expr) -> Scalar:
         case imp.Binary(op, a, b, _):
             return operate(op, _expr(f, a), _expr(f, b), a.dtype)
         case imp.Unary(op, x, dtype):
-            return _unary(op, _expr(f, x), dtype)
+            return apply_unary(op, _expr(f, x), dtype)
         case imp.Select(cond, a, b):
             yes, no = _expr(f, a), _expr(f, b)  # both sides may be evaluated, so both must be safe
             return yes if _expr(f, cond) else no
@@ -280,115 +278,3 @@ def _mathematics(e: imp.Call, args: list[Scalar]) -> Scalar:
         case name if name in MATH:
             return convert(MATH[name].meaning(*args), e.dtype)
     raise InternalError(f"there is no function {e.function}")
-
-
-# -- operators -----------------------------------------------------------------------------------
-
-
-def convert(value: object, dtype: str) -> Scalar:
-    """A number as a value of a type: integers wrap, floats saturate on becoming integers."""
-    match dtype[0]:
-        case "b":
-            return bool(value)
-        case "i" | "u":
-            bits = int(dtype.lstrip("uint"))
-            low = -(1 << bits - 1) if dtype[0] == "i" else 0
-            high = low + (1 << bits) - 1
-            if isinstance(value, (complex, np.complexfloating)):
-                value = value.real
-            if isinstance(value, (float, np.floating)):
-                if math.isnan(value):
-                    return 0
-                return low if value <= low else high if value >= high else int(value)
-            whole: int = int(value)  # type: ignore[call-overload]
-            return whole if low <= whole <= high else (whole - low) % (1 << bits) + low
-        case "f":
-            if isinstance(value, (complex, np.complexfloating)):
-                value = value.real
-            return np.dtype(dtype).type(value)  # type: ignore[no-any-return]
-        case _:
-            return np.dtype(dtype).type(value)  # type: ignore[no-any-return]
-
-
-def operate(op: str, a: Scalar, b: Scalar, dtype: str) -> Scalar:
-    """`a op b` for operands of one type."""
-    match op:
-        case "==":
-            return bool(a == b)
-        case "!=":
-            return bool(a != b)
-        case "<":
-            return bool(a < b)
-        case "<=":
-            return bool(a <= b)
-        case ">":
-            return bool(a > b)
-        case ">=":
-            return bool(a >= b)
-        case "and":
-            return bool(a) and bool(b)
-        case "or":
-            return bool(a) or bool(b)
-        case "min" | "max":
-            return _extreme(op, a, b, dtype)
-    if dtype == "bool":
-        return bool(_BITS[{"+": "|", "*": "&"}.get(op, op)](bool(a), bool(b)))
-    if isinstance(a, int) and isinstance(b, int):
-        return convert(_integer(op, a, b, dtype), dtype)
-    return convert(_float(op, a, b), dtype)
-
-
-_BITS = {"&": lambda a, b: a & b, "|": lambda a, b: a | b, "^": lambda a, b: a ^ b}
-
-
-def _extreme(op: str, a: Scalar, b: Scalar, dtype: str) -> Scalar:
-    if dtype[0] == "f":
-        return convert((np.minimum if op == "min" else np.maximum)(a, b), dtype)  # NaN wins
-    return min(a, b) if op == "min" else max(a, b)
-
-
-def _integer(op: str, a: int, b: int, dtype: str) -> int:
-    match op:
-        case "+":
-            return a + b
-        case "-":
-            return a - b
-        case "*":
-            return a * b
-        case "div":
-            return 0 if b == 0 else abs(a) // abs(b) * (1 if (a < 0) == (b < 0) else -1)
-        case "rem":
-            return 0 if b == 0 else int(math.copysign(1, a)) * (abs(a) % abs(b))
-        case "<<" | ">>":
-            if 0 <= b < int(dtype.lstrip("uint")):
-                return a << b if op == "<<" else a >> b
-            return -1 if op == ">>" and a < 0 else 0
-        case "&" | "|" | "^":
-            return int(_BITS[op](a, b))
-    raise InternalError(f"there is no {op} of {dtype}")
-
-
-def _float(op: str, a: Scalar, b: Scalar) -> object:
-    match op:
-        case "+":
-            return a + b
-        case "-":
-            return a - b
-        case "*":
-            return a * b
-        case "/":
-            return np.divide(a, b)
-        case "rem":
-            return np.fmod(a, b)
-    raise InternalError(f"there is no {op} of floats")
-
-
-def _unary(op: str, x: Scalar, dtype: str) -> Scalar:
-    match op:
-        case "not":
-            return not x
-        case "~":
-            return not x if dtype == "bool" else convert(~int(x), dtype)
-        case "-":
-            return convert(-x, dtype)
-    raise InternalError(f"there is no unary {op}")

@@ -23,7 +23,8 @@ from linnet.imp import (
     Store,
     Var,
 )
-from linnet.imp.interpret import convert, operate, run
+from linnet.imp.calculate import convert, operate
+from linnet.imp.interpret import run
 
 n, i, s = Var("n"), Var("i"), Var("s")
 x = Buffer("x", "int64")
