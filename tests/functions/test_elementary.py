@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import hashlib
 import math
 
 import numpy as np
 import pytest
 
 import linnet as ln
+from linnet.algebra import elementary
 from linnet.algebra.elementary import ELEMENTARY
 from linnet.algebra.lookup import lookup
 from linnet.imp.floats import bits, fma, from_bits
@@ -119,6 +121,37 @@ def test_fma_rounds_once():
     assert fma(1e308, 10.0, -math.inf) == -math.inf
     assert fma(1e308, 10.0, 0.0) == math.inf
     assert math.copysign(1, fma(-0.0, 1.0, -0.0)) == -1
+
+
+def patterns(dtype: str, count: int = 4000) -> np.ndarray:
+    """Numbers of all sizes that are the same on every system: made of integers, and products."""
+    bits = np.arange(count, dtype=np.uint64) * np.uint64(0x9E3779B97F4A7C15)  # which wraps around
+    bits, one = (bits, 0x3FF << 52) if dtype == "float64" else (bits >> np.uint64(32), 0x7F << 23)
+    words = bits.astype(f"uint{dtype[5:]}")
+    of_one = words >> words.dtype.type(12 if dtype == "float64" else 9)
+    near = (of_one | words.dtype.type(one)).view(dtype) * 2 - 3  # from -1 to 1
+    with np.errstate(all="ignore"):
+        return np.concatenate([words.view(dtype), near, near * 40, near * 700, edges(dtype)])
+
+
+@pytest.mark.skipif(not ELEMENTARY, reason="this processor leaves them to math.h")
+def test_all_processors_compute_the_same_bits(golden):
+    lines = []
+    for name, dtype in sorted(ELEMENTARY):
+        found = getattr(ln, name)(ln.asarray(patterns(dtype))).to_numpy()
+        found = np.where(np.isnan(found), found.dtype.type(np.nan), found)  # their signs differ
+        lines.append(f"{name} {dtype} {hashlib.sha256(found.tobytes()).hexdigest()[:12]}")
+    golden("elementary.txt", "\n".join(lines))
+
+
+@pytest.mark.parametrize("listed", [{"FMA3": True}, {"NEON_VFPV4": True}, {}])
+def test_they_are_compiled_wherever_numpy_lists_the_instruction(listed, monkeypatch):
+    module = np._core._multiarray_umath
+    everywhere = {} if not listed else dict.fromkeys(module.__cpu_features__, False)
+    monkeypatch.setattr(module, "__cpu_features__", everywhere | listed)
+    assert elementary._multiplies_and_adds()
+    monkeypatch.setattr(module, "__cpu_features__", dict.fromkeys(("FMA3", "NEON_VFPV4"), False))
+    assert not elementary._multiplies_and_adds()
 
 
 @pytest.mark.parametrize("x", [0.0, -0.0, 1.5, -math.inf, 5e-324])

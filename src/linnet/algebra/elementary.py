@@ -20,14 +20,18 @@ _NAMES = {
     angles: "sin cos asin acos atan",
     roots: "cbrt",
 }
+_OF_X86_AND_ARM = ("FMA3", "NEON_VFPV4")  # what NumPy calls processors that have it
 _SINGLE = f"{' '.join(_NAMES.values())} tan"
 
 
 def _multiplies_and_adds() -> bool:
-    """Whether the processor has the instruction, as far as NumPy tells."""
+    """Whether the processor has the instruction, as far as NumPy tells.
+
+    NumPy lists the features of all processors everywhere: those of others are not there.
+    """
     known = getattr(getattr(np, "_core", None), "_multiarray_umath", None)
     features: dict[str, bool] = getattr(known, "__cpu_features__", {})
-    return features.get("FMA3", True)
+    return any(features.get(name, True) for name in _OF_X86_AND_ARM)
 
 
 ELEMENTARY: dict[tuple[str, str], FunctionType] = {
