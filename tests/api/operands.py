@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import linnet as ln
+from linnet.formats.named import permute, stack
 
 MATRIX_FORMATS: dict[str, Any] = {
     "dense": ln.DENSE(2),
@@ -15,6 +16,7 @@ MATRIX_FORMATS: dict[str, Any] = {
     "csc": ln.CSC,
     "dcsr": ln.DCSR,
     "coo": ln.COO(2),
+    "coo by columns": permute(ln.COO(2), (1, 0)),
     "runs": ln.RLE,
     "band": ln.BAND,
     "block": ln.BLOCK,
@@ -24,13 +26,18 @@ MATRIX_FORMATS: dict[str, Any] = {
 CUBE_FORMATS: dict[str, Any] = {
     "dense": ln.DENSE(3),
     "coo": ln.COO(3),
+    "coo of 2, 0, 1": stack(ln.SparseCOO(3, ln.Element()), (2, 0, 1)),
+    "rows of coo": stack(ln.Dense(ln.SparseCOO(2, ln.Element())), (1, 2, 0)),
+    "coo of rows": stack(ln.SparseCOO(2, ln.Dense(ln.Element())), (2, 0, 1)),
     "csf": ln.CSF(3),
+    "csf of 1, 2, 0": stack(ln.Dense(ln.SparseList(ln.SparseList(ln.Element()))), (1, 2, 0)),
     "runs": ln.Dense(ln.Dense(ln.RunList(ln.Element()))),
 }
 FILLS = [0.0, 1.5, float("inf"), float("nan")]
 
 SOME = [(format, 0.0) for format in ("dense", "csr", "csc", "coo", "runs", "band", "hash")]
 SOME += [("csr", 1.5), ("csr", FILLS[2]), ("coo", FILLS[3]), ("csc", 1.5), ("runs", 1.5)]
+SOME += [("coo by columns", 1.5)]
 filled_matrices = pytest.mark.parametrize(("format", "fill"), SOME, ids=str)
 
 matrix_formats = pytest.mark.parametrize("format", list(MATRIX_FORMATS))

@@ -17,7 +17,7 @@ from linnet.formats.assemble import unpack
 
 WIDE = 10**9  # columns: whoever goes through all of them is noticed
 KERNELS = [m for m in MOVES if m not in ("transpose", "mT", "moveaxis", "copy")]
-SOME = [("csr", 0.0), ("csc", 1.5), ("coo", float("nan"))]
+SOME = [("csr", 0.0), ("csc", 1.5), ("coo", float("nan")), ("coo by columns", 0.0)]
 
 
 @pytest.fixture(autouse=True)
@@ -75,11 +75,30 @@ CUBES: dict[str, Any] = {
 
 
 @pytest.mark.parametrize("move", list(CUBES))
-@pytest.mark.parametrize("format", ["csf", "coo"])
+@pytest.mark.parametrize(
+    "format", ["csf", "coo", "coo of 2, 0, 1", "rows of coo", "coo of rows", "csf of 1, 2, 0"]
+)
 def test_cubes(format: str, move: str):
     x, array = cube(format)
     ours, theirs = CUBES[move]
-    same(ours(x), theirs(array))
+    agree(ours(x), theirs(array))
+
+
+def test_many_entries_by_columns():
+    """They were listed by columns, and said to be by rows: what came next was wrong."""
+    sp, rng = pytest.importorskip("scipy.sparse"), np.random.default_rng(0)
+    a = np.where(rng.random((90, 120)) < 0.6, rng.random((90, 120)), 0.0)
+    x, a, mask = ln.asarray(sp.coo_array(a)).T, a.T, rng.random(120) < 0.5
+    for found, expected in [
+        (x[mask], a[mask]),
+        (ln.roll(x, 7, axis=0), np.roll(a, 7, 0)),
+        (ln.repeat(x, 2, axis=0), np.repeat(a, 2, 0)),
+        (ln.tile(x, (2, 1)), np.tile(a, (2, 1))),
+        (np.delete(x, [3, 5], axis=0), np.delete(a, [3, 5], 0)),
+    ]:
+        agree(found, expected)
+        same(found.to(ln.CSR), expected)
+        same(found[5], expected[5])
 
 
 @pytest.mark.parametrize("dtype", ["bool", "int8", "uint64", "float32", "complex128"])

@@ -61,15 +61,12 @@ def alike(format: Format, ndim: int) -> Format:
     if ndim == 0:
         return typed(Format((_OPEN,), ()), format.dtype, format.fill_value)
     if not inner or is_dense(format):
-        levels: list[Level] = [Dense(_OPEN)] * ndim
-    elif any(level.width > 1 or isinstance(level, SparseCOO) for level in inner):
-        levels = [SparseCOO(ndim, _OPEN)]
+        return recognize(Format((*[Dense(_OPEN)] * ndim, format.leaf), order))
+    if any(level.width > 1 or isinstance(level, SparseCOO) for level in inner):
+        levels: list[Level] = [SparseCOO(ndim, _OPEN)]
     else:
-        levels = [SparseList(_OPEN) if level.limit else level for level in inner]
-        if ndim == format.ndim:
-            order = format.order
-        levels = _resized(levels, ndim)
-    return recognize(Format((*levels, format.leaf), order))
+        levels = _resized([SparseList(_OPEN) if level.limit else level for level in inner], ndim)
+    return recognize(Format((*levels, format.leaf), format.order if ndim == format.ndim else order))
 
 
 def reshaped_alike(x: Tensor, shape: tuple[int, ...]) -> Format:
