@@ -203,5 +203,5 @@ def test_h5ad(tmp_path: Path, kind: str):
         ln.read(path, "obs")
     with h5py.File(path, "a") as file:
         file["X/indices"][0] = 77
-    with pytest.raises(ln.errors.FormatError, match=r"a\.h5ad, X: indices\[0\] is 77"):
+    with pytest.raises(ln.errors.FileError, match=r"a\.h5ad, X: indices\[0\] is 77"):
         ln.read(path, "X")

@@ -177,13 +177,38 @@ REFUSED = {
     "too many": (HEAD + "3 3 1\n1 1 1\n\n2 2 1\n", "line 5: this is one entry more than the 1"),
     "count": (HEAD + "3 3 999999999999999\n1 1 1\n", "ends after 1 of 999999999999999"),
     "both triangles": (
-        HEAD.replace("general", "symmetric") + "3 3 2\n2 1 1\n1 2 1\n",
-        "entry at (1, 2), number 2, that is above the diagonal",
+        HEAD.replace("general", "symmetric") + "% x\n3 3 2\n\n2 1 1\n% y\n1 2 1\n",
+        "line 7: the entry at (1, 2) is above the diagonal, and the others are below it",
     ),
     "skew diagonal": (
         HEAD.replace("general", "skew-symmetric") + "3 3 1\n2 2 1\n",
-        "entry at (2, 2), number 1, that is on the diagonal",
+        "line 3: the entry at (2, 2) is on the diagonal, and is not 0",
     ),
+    "hermitian diagonal": (
+        HEAD.replace("real general", "complex hermitian") + "3 3 2\n2 1 1 1\n2 2 1 1\n",
+        "line 4: the entry at (2, 2) is on the diagonal, and is not real",
+    ),
+    "hermitian array": (
+        "%%MatrixMarket matrix array complex hermitian\n2 2\n1 0\n2 1\n\n3 1\n",
+        "line 6: the entry at (2, 2) is on the diagonal, and is not real",
+    ),
+    "skew unsigned": (
+        HEAD.replace("real general", "unsigned-integer skew-symmetric") + "3 3 2\n2 1 0\n3 1 7\n",
+        "line 4: the entry at (3, 1) has an opposite that the dtype uint64 does not hold",
+    ),
+    "skew least": (
+        "%%MatrixMarket matrix array integer skew-symmetric\n2 2\n-9223372036854775808\n",
+        "line 3: the entry at (2, 1) has an opposite that the dtype int64 does not hold",
+    ),
+    "negative unsigned": (
+        HEAD.replace("real", "unsigned-integer") + "3 3 2\n2 1 0\n3 1 -7\n",
+        "line 4: expected an integer of 64 bits that is not negative, found '-7'",
+    ),
+    "64 bits": (
+        HEAD + "3 9223372036854775807 2\n2 9223372036854775807 1\n2 9223372036854775808 1\n",
+        "line 4: column 9223372036854775808 is too large",
+    ),
+    "20 digits": (HEAD + "3 3 1\n2 99999999999999999999 1\n", "line 3: column 9999"),
     "integer": (
         HEAD.replace("real", "integer") + "3 3 1\n1 1 1.5\n",
         "line 3: expected an integer of 64 bits, found '1.5'",
@@ -264,3 +289,25 @@ def test_integers_without_a_sign(tmp_path: Path):
         (tmp_path / "c.mtx").write_text(text)
         with pytest.raises(ln.errors.FileError, match=r"negative|64 bits"):
             ln.read(tmp_path / "c.mtx")
+
+
+@pytest.mark.parametrize("end", [".mtx", ".tns", ".npz"])
+@pytest.mark.parametrize("index", [10**18 - 1, 10**18, 2**63 - 2])
+def test_large_coordinates_are_read_back(tmp_path: Path, end: str, index: int):
+    path = tmp_path / f"a{end}"
+    A = ln.tensor([[0, index], [index, 1]], [1.5, 2.5], (index + 1, index + 1))
+    ln.write(path, A)
+    back = ln.read(path)
+    assert back.shape == A.shape
+    assert back.buffers["idx0_0"].tolist() == [0, index]
+    assert back.buffers["idx0_1"].tolist() == [index, 1]
+
+
+def test_the_line_of_an_entry_far_behind(tmp_path: Path):
+    """More lines than a block holds, and more values that take Python than a call leaves to it."""
+    head = HEAD.replace("general", "symmetric") + "% x\n9 9 200001\n"
+    body = "".join(f"{k % 9 + 1} 1 1e400\n" for k in range(200000))
+    for end, pack in (("mtx", bytes), ("mtx.gz", gzip.compress)):
+        (tmp_path / f"a.{end}").write_bytes(pack((head + body + "1 2 3\n").encode()))
+        with pytest.raises(ln.errors.FileError, match=r"line 200004: the entry at \(1, 2\)"):
+            ln.read(tmp_path / f"a.{end}")

@@ -14,12 +14,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from linnet.algebra.dtypes import as_python, canonical
-from linnet.errors import FileError, LinnetError
+from linnet.errors import DTypeError, FileError, FormatError, ShapeError
 from linnet.files.binsparse_names import Level, Structure, by_name, described, name_of, structure_of
 from linnet.files.build import from_entries
-from linnet.files.hdf5 import library, opened, text_of
+from linnet.files.hdf5 import array_of, library, opened, text_of
+from linnet.files.triangles import HERMITIAN, SKEW, SYMMETRIC, contradiction, mirrored
 from linnet.files.understood import understood
-from linnet.formats.assemble import unpack
+from linnet.formats.assemble import enough_memory, unpack
 from linnet.formats.construct import asarray, from_buffers
 from linnet.formats.dense import Dense
 from linnet.formats.element import Element, Pattern
@@ -27,8 +28,20 @@ from linnet.formats.named import COO, FormatLike, recognize, stack
 from linnet.formats.sparse_coo import SparseCOO
 from linnet.formats.sparse_list import SparseList
 from linnet.formats.tensor import Tensor
+from linnet.formats.validate import check_length, check_product, check_shape
 
 _KEY = "binsparse"
+_UNREADABLE = (KeyError, TypeError, ValueError, AttributeError, RecursionError)
+_COMPLEX = {"float32": "complex64", "float64": "complex128"}
+_STRUCTURES = {
+    f"{name}_{side}": (symmetry, side)
+    for name, symmetry in (
+        ("symmetric", SYMMETRIC),
+        ("skew_symmetric", SKEW),
+        ("hermitian", HERMITIAN),
+    )
+    for side in ("lower", "upper")
+}
 
 
 # -- writing -------------------------------------------------------------------------------------
@@ -99,22 +112,16 @@ def read_binsparse(
     with opened(path, key) as group:
         about = _about(path, group)
         structure = _structure(path, about)
-        types = about.get("data_types", {})
         wanted = [name for name, _ in _places(structure)] + ["values"]
         wanted += ["fill_value"] if about.get("fill") else []
         missing = [name for name in wanted if name not in group]
         if missing:
             why = f"its format is {about['format']}"
             raise FileError(f"{path.name} has no array {missing[0]}", why=why)
-        arrays = {name: group[name][()] for name in wanted}
-    try:
-        with understood(path, "a binsparse file"):
-            tensor = _tensor(structure, about, arrays, types if isinstance(types, dict) else {})
-            tensor = _completed(tensor, str(about.get("structure", "general")))
-    except LinnetError as error:
-        if path.name not in error.message:
-            error.message = f"{path.name}: {error.message}"
-        raise
+        arrays = {name: array_of(path, group[name]) for name in wanted}
+    with understood(path, "a binsparse file"):
+        tensor = _tensor(structure, about, arrays)
+    tensor = _completed(path, tensor, about.get("structure", "general"))
     return tensor if format is dtype is None else asarray(tensor, dtype, format)
 
 
@@ -124,15 +131,20 @@ def _about(path: Path, group: Any) -> dict[str, Any]:
         found = json.loads(text_of(group.attrs[_KEY]))
         about = found.get(_KEY, found)
         version = str(about.get("version", "0.1"))
-        shape = [int(n) for n in about["shape"]]
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        shape = check_shape(about["shape"])
+        if not isinstance(about["shape"], list) or not isinstance(about, dict):
+            raise TypeError("a shape is a list")
+    except _UNREADABLE as error:
         raise FileError(
             f"{path.name} is not a binsparse file",
             why=f"its attribute `binsparse` should be a JSON text that tells the shape ({error})",
         ) from None
     if version.split(".")[0] != "0":
         raise FileError(f"{path.name} is of version {version} of binsparse", hint="0.1 is known")
-    return {**about, "shape": shape}
+    types = about.get("data_types")
+    types = types if isinstance(types, dict) else {}
+    texts = {name: text for name, text in types.items() if isinstance(text, str)}
+    return {**about, "shape": shape, "data_types": texts}
 
 
 def _structure(path: Path, about: dict[str, Any]) -> Structure:
@@ -141,7 +153,8 @@ def _structure(path: Path, about: dict[str, Any]) -> Structure:
         raise FileError(f"{path.name} has the format {about.get('format')!r}, which is not known")
     ndim = sum(rank for _, rank in found.levels)
     if ndim != len(about["shape"]) or sorted(found.order) != list(range(ndim)):
-        raise FileError(f"{path.name} says the shape {about['shape']} of {ndim} dimensions")
+        said = list(about["shape"])
+        raise FileError(f"{path.name} says the shape {said} of {ndim} dimensions")
     return found
 
 
@@ -157,22 +170,26 @@ def _places(structure: Structure) -> list[tuple[str, str]]:
     return found
 
 
-def _tensor(
-    structure: Structure, about: dict[str, Any], arrays: dict[str, Any], types: dict[str, str]
-) -> Tensor:
+def _tensor(structure: Structure, about: dict[str, Any], arrays: dict[str, Any]) -> Tensor:
     """The tensor, checked."""
+    types = about["data_types"]
     buffers = {ours: arrays[theirs] for theirs, ours in _places(structure)}
     root = [ours for theirs, ours in _places(structure) if theirs == "indices_0"]
     if root:
-        buffers["ptr0"] = np.array([0, len(buffers[root[0]])])
+        buffers["ptr0"] = np.array([0, buffers[root[0]].size])
     said = types.get("values", "")
-    values = _as_ours(arrays["values"], said)
+    values = _as_ours(arrays["values"], said, "values")
     pattern = said == "iso[bint8]" and values[:1].tolist() == [True]
+    count = _count(structure, about["shape"], arrays)
+    _check_count(about.get("number_of_stored_values", count), count)
     if said.startswith("iso[") and not pattern:
-        values = np.repeat(values[:1], int(about.get("number_of_stored_values", 0)))
+        check_length(values, 1, "values")
+        with enough_memory():
+            values = np.repeat(values, count)
     fill = None
     if "fill_value" in arrays:
-        one = _as_ours(arrays["fill_value"].reshape(-1), types.get("fill_value", ""))
+        one = _as_ours(arrays["fill_value"], types.get("fill_value", ""), "fill_value")
+        check_length(one, 1, "fill_value")
         fill = as_python(one[0], canonical(values.dtype))
     tree: Level = Pattern() if pattern else Element(fill)
     for kind, rank in reversed(structure.levels):
@@ -182,31 +199,65 @@ def _tensor(
             for _ in range(rank):
                 tree = Dense(tree)
     if not pattern:
-        buffers["val"] = values.reshape(-1)
+        buffers["val"] = values
     return from_buffers(recognize(stack(tree, structure.order)), about["shape"], buffers)
 
 
-def _as_ours(values: NDArray[Any], said: str) -> NDArray[Any]:
+def _count(structure: Structure, shape: tuple[int, ...], arrays: dict[str, Any]) -> int:
+    """How many values the arrays and the shape call for."""
+    count, dim = 1, 0
+    for kind, rank in structure.levels:
+        for d in range(dim, dim + rank):
+            if kind == "dense":
+                count = check_product(count, shape[structure.order[d]], "a dense level")
+        count = arrays[f"indices_{dim}"].size if kind == "sparse" else count
+        dim += rank
+    return count
+
+
+def _check_count(said: object, count: int) -> None:
+    """What the text says of how much is stored is so."""
+    if said != count or isinstance(said, bool):
+        raise FormatError(
+            f"number_of_stored_values is {said!r}, and the arrays call for {count} values"
+        )
+
+
+def _as_ours(values: NDArray[Any], said: str, name: str) -> NDArray[Any]:
     """Values as they are meant."""
+    values = values.reshape(-1) if values.ndim == 0 or values.size == 1 else values
+    if values.ndim != 1:
+        raise ShapeError(f"{name} has {values.ndim} dimensions, and must have one")
     kind = said.removeprefix("iso[").rstrip("]") if said.startswith("iso[") else said
-    if kind.startswith("complex"):
-        if values.dtype.kind == "c":
-            return values
-        return values.view(np.complex64 if values.dtype == np.float32 else np.complex128)
+    if kind.startswith("complex") and values.dtype.kind != "c":
+        wanted = _COMPLEX.get(canonical(values.dtype))
+        if wanted is None or len(values) % 2:
+            raise DTypeError(
+                f"{name} holds {len(values)} numbers of dtype {values.dtype}",
+                why=f"they are said to be {kind}: pairs of floats",
+            )
+        return np.ascontiguousarray(values, canonical(values.dtype)).view(wanted)
     return values.astype(bool) if kind == "bint8" else values
 
 
-def _completed(tensor: Tensor, structure: str) -> Tensor:
+def _completed(path: Path, tensor: Tensor, structure: object) -> Tensor:
     """With the other triangle, where only one is stored."""
     if structure == "general":
         return tensor
-    kind = structure.rsplit("_", 1)[0]
-    if kind not in ("symmetric", "hermitian", "skew_symmetric") or tensor.ndim != 2:
-        raise FileError(f"the structure {structure!r} is not known")
+    found = _STRUCTURES.get(structure) if isinstance(structure, str) else None
+    shape = tensor.contents().shape
+    if found is None:
+        raise FileError(f"{path.name}: the structure {structure!r} is not known")
+    if len(shape) != 2 or shape[0] != shape[1]:
+        raise FileError(f"{path.name}: a matrix that is {structure} is square, not {shape}")
+    symmetry, side = found
     (i, j), values = unpack(tensor)
-    beside = i != j
-    other = values[beside]
-    other = other.conj() if kind == "hermitian" else -other if kind == "skew_symmetric" else other
-    coords = [np.concatenate([i, j[beside]]), np.concatenate([j, i[beside]])]
-    both = np.concatenate([values, other])
-    return from_entries(coords, both, tensor.contents().shape, tensor.format, None)
+    wrong = contradiction(symmetry, i, j, values, side)
+    if wrong is not None:
+        q, what = wrong
+        raise FileError(
+            f"{path.name}: the entry at {int(i[q]), int(j[q])} {what}",
+            why=f"the matrix is said to be {structure}",
+        )
+    coords, both = mirrored(symmetry, i, j, values)
+    return from_entries(path, coords, both, shape, tensor.format, None)

@@ -12,6 +12,7 @@ from linnet.formats.format import Format
 from linnet.formats.level import Level as Level
 from linnet.records import dataclass
 
+MOST = 64  # dimensions
 _D, _S, _S2 = ("dense", 1), ("sparse", 1), ("sparse", 2)
 _NAMES: dict[str, tuple[tuple[tuple[str, int], ...], tuple[int, ...]]] = {
     "DVEC": ((_D,), (0,)),
@@ -79,14 +80,14 @@ def by_name(name: object, custom: Any) -> Structure | None:
     level = custom.get("level")
     while isinstance(level, dict) and level.get("level_desc") in ("dense", "sparse"):
         rank = level.get("rank")
-        if not isinstance(rank, int) or not 0 < rank < 64:
+        if type(rank) is not int or not 0 < rank <= MOST:
             return None
         levels.append((level["level_desc"], rank))
         level = level.get("level")
-    if not isinstance(level, dict) or level.get("level_desc") != "element":
-        return None
     ndim = sum(rank for _, rank in levels)
+    if not isinstance(level, dict) or level.get("level_desc") != "element" or ndim > MOST:
+        return None
     order = custom.get("transpose", list(range(ndim)))
-    if not isinstance(order, list) or not all(isinstance(mode, int) for mode in order):
+    if not isinstance(order, list) or not all(type(mode) is int for mode in order):
         return None
     return Structure(tuple(levels), tuple(order))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -10,14 +11,18 @@ from numpy.typing import NDArray
 
 from linnet.algebra.dtypes import canonical
 from linnet.algebra.table import add, logical_or
+from linnet.errors import ShapeError
+from linnet.files.understood import understood
 from linnet.formats.assemble import enough_memory, wrap
 from linnet.formats.coordinates import KEY, key_bits, sort_unique
 from linnet.formats.element import Pattern
 from linnet.formats.format import Format
 from linnet.formats.from_numpy import cast
+from linnet.formats.given import as_indices
 from linnet.formats.named import COO, CSR, FormatLike, as_format, override, recognize, settle
 from linnet.formats.packing import index_dtype
 from linnet.formats.tensor import Tensor
+from linnet.formats.validate import check_length, check_range, check_shape
 from linnet.runtime.arrange import DISTINCT, UNSORTED, how_sorted
 from linnet.runtime.in_place import LARGE, sort_in_place
 
@@ -33,16 +38,20 @@ def layout_for(shape: tuple[int, ...], count: int) -> FormatLike:
 
 
 def from_entries(
+    path: Path,
     coords: list[Ints],
     values: NDArray[Any] | None,
     shape: tuple[int, ...],
     format: FormatLike | None,
     dtype: str | None,
 ) -> Tensor:
-    """The tensor with these entries; equal ones are summed. Without values it is a pattern.
+    """The tensor with these entries of a file, which are checked; equal ones are summed.
 
-    The list of coordinates is emptied: those of a large file are freed as soon as may be.
+    Without values it is a pattern. The list of coordinates is emptied: those of a large file are
+    freed as soon as may be.
     """
+    with understood(path, "a list of entries"):
+        _check(coords, values, shape)
     wanted = layout_for(shape, len(coords[0])) if format is None else format
     found = override(as_format(wanted, len(shape)), dtype)
     if values is None and format is None and dtype is None:
@@ -56,6 +65,23 @@ def from_entries(
         coords.clear()
         in_order, combined = _combined(in_order, cast(held, found.dtype), shape, order)
         return _listed(in_order, combined, shape, found, order).to(found)
+
+
+def _check(coords: list[Ints], values: NDArray[Any] | None, shape: tuple[int, ...]) -> None:
+    """One coordinate in each dimension for each value, and all within the shape.
+
+    What follows sorts by keys of as many bits as the shape calls for, and trusts them.
+    """
+    check_length(np.asarray(check_shape(shape)), len(coords), "shape")
+    count = len(coords[0]) if values is None else len(values)
+    for mode, dim in enumerate(shape):
+        coords[mode] = as_indices(coords[mode], f"coords[{mode}]")
+        check_length(coords[mode], count, f"coords[{mode}]")
+        check_range(coords[mode], dim, f"coords[{mode}]")
+    if values is not None:
+        canonical(values.dtype)
+        if values.ndim != 1:
+            raise ShapeError(f"values has {values.ndim} dimensions, and must have one")
 
 
 def _order(coords: Sequence[Ints], format: Format) -> tuple[int, ...]:

@@ -1,5 +1,6 @@
 """Lines of coordinates and values, read into arrays. A codelet: compiled on demand.
 
+A value is real, an integer (`whole` is 1), or one that is not negative (2).
 One call reads as many lines as the text, the arrays and the list of what is left to Python allow.
 `state` holds where it is, and is where the next call goes on.
 """
@@ -7,8 +8,14 @@ One call reads as many lines as the text, the arrays and the list of what is lef
 from __future__ import annotations
 
 from collections.abc import MutableSequence, Sequence
+from typing import TYPE_CHECKING
 
 from linnet.files.numbers import read_real, read_whole
+
+if TYPE_CHECKING:
+    uint64 = int  # all integers are, to who only looks at types
+else:
+    from numpy import uint64
 
 Text = Sequence[int]
 Target = MutableSequence[int]
@@ -73,17 +80,17 @@ def _read_indices(
     for d in range(ndim):
         p = _blank(text, p)
         start = p
-        index = 0
+        index = uint64(0)
         while 48 <= text[p] <= 57:
-            index = index * 10 + (text[p] - 48)
+            index = index * 10 + uint64(text[p] - 48)
             p += 1
-        if p == start or p - start > 18 or text[p] > 32:
+        if p == start or p - start > 19 or text[p] > 32:
             state[PROBLEM], state[FIELD] = TOO_SHORT if text[p] == 10 else NOT_AN_INDEX, d
             return -1
-        if index < 1 or index > dims[d]:
+        if index < 1 or index > uint64(dims[d]):
             state[PROBLEM], state[FIELD] = OUT_OF_RANGE, d
             return -1
-        coords[d * room + q] = index - 1
+        coords[d * room + q] = int(index - 1)
     return p
 
 
@@ -96,10 +103,11 @@ def _read_value(
     if text[p] == 10:
         state[PROBLEM] = TOO_SHORT
         return -1
-    if whole:
-        stop = read_whole(text, p, values, at)
-    else:
+    stop = -1
+    if whole == 0:
         stop = read_real(text, p, values, at, powers)
+    elif whole == 1 or text[p] != 45:
+        stop = read_whole(text, p, values, at)
     if stop < 0:
         stop = p
         while text[stop] > 32:

@@ -7,8 +7,14 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from linnet.errors import FileError
 from linnet.files.understood import understood
+
+_SMALL = 1 << 20  # bytes
+_COMPRESSED = 1 << 16  # times as large as what a file holds of it, an array may well be
 
 
 def library() -> Any:
@@ -35,7 +41,24 @@ def opened(path: Path, key: str | None) -> Iterator[Any]:
         yield file if key is None else file[key]
 
 
+def array_of(path: Path, found: Any) -> NDArray[Any]:
+    """An array of numbers in a file; one of which the file holds next to nothing is not made."""
+    name = found.name
+    if not isinstance(found, library().Dataset) or found.shape is None:
+        raise FileError(f"{path.name} has no array in {name!r}")
+    if found.dtype.kind not in "biufc":
+        raise FileError(f"{path.name} has no numbers in {name!r}, but {found.dtype}")
+    held = found.id.get_storage_size()
+    if found.nbytes > _SMALL + _COMPRESSED * held and not (found.is_virtual or found.external):
+        raise FileError(
+            f"{path.name} announces {found.nbytes} bytes in {name!r}, and holds {held} of them"
+        )
+    return np.asarray(found[()])
+
+
 def text_of(value: Any) -> str:
-    """An attribute that is a string, stored in one of several ways."""
-    value = getattr(value, "item", lambda: value)() if not isinstance(value, str | bytes) else value
-    return value.decode("utf-8", "replace") if isinstance(value, bytes) else str(value)
+    """An attribute that is a string, stored in one of several ways; "" if it is none."""
+    array = np.asarray(value)
+    held = array.item() if array.size == 1 and array.dtype.kind in "SUO" else ""
+    held = held.decode("utf-8", "replace") if isinstance(held, bytes) else held
+    return held if isinstance(held, str) else ""

@@ -35,7 +35,7 @@ class Layout:
     whole: bool  # they are integers
     comment: str
     count: int | None = None
-    unsigned: bool = False  # and none of them is negative
+    unsigned: bool = False  # and none of those is negative
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -49,19 +49,18 @@ class Layout:
 class Lines:
     """Reads entries, and makes room for them."""
 
-    def __init__(self, source: Source, layout: Layout) -> None:
+    def __init__(self, source: Source, layout: Layout, room: int | None = None) -> None:
         self.source, self.layout = source, layout
         narrow = all(dim <= _FITS for dim in layout.dims)
         self._dtype = np.int32 if narrow else np.int64
         self._dims = np.array(layout.dims or (0,), np.int64)
         self._state = np.zeros(e.STATE, np.int64)
-        self._state[e.LINE] = source.lines
+        self._state[e.LINE] = self._head = source.lines
         self._hard = np.empty(4 * _PATIENCE, np.int64)
         self._room = 0
-        self._beyond = 0  # values that no signed integer holds
         self._coords = np.empty(0, self._dtype)
         self._values = np.empty(0, np.uint64)
-        self._make_room(self._guess())
+        self._make_room(self._guess() if room is None else room)
 
     def read(self) -> tuple[list[NDArray[Any]], NDArray[np.uint64]]:
         """All entries: their coordinates by dimension, and the bits of their values."""
@@ -80,9 +79,21 @@ class Lines:
             )
         coords = [self._row(d)[:count] for d in range(len(self.layout.dims))]
         values = self._values[: count * self.layout.parts]
-        if self.layout.unsigned and (values.view(np.int64) < 0).sum() > self._beyond:
-            raise self.source.problem("a value is negative, and the file says that none is")
         return coords, values
+
+    def line_of(self, entry: int) -> int:
+        """The line of an entry that turns out to be wrong: those up to it are read again."""
+        with Source(self.source.path) as source:
+            for _ in range(self._head):
+                source.line()
+            lines = Lines(source, self.layout, entry + 1)
+            for text, end in source.blocks():
+                lines._state[e.AT] = 0
+                while lines._state[e.AT] < end:
+                    lines._call(text, end)
+                    if lines._state[e.COUNT] > entry:
+                        return int(lines._state[e.LINE])
+        return self._head
 
     def _guess(self) -> int:
         """How many entries there will be; never more than the file can hold."""
@@ -109,7 +120,7 @@ class Lines:
         state[e.HARD] = 0
         _read_entries(
             text, end, state, self._dims, len(layout.dims), self._coords, self._room,
-            self._values, layout.parts, int(layout.whole), self._hard, _PATIENCE,
+            self._values, layout.parts, layout.whole + layout.unsigned, self._hard, _PATIENCE,
             ord(layout.comment), powers(),
         )  # fmt: skip
         for at, start, stop, line in self._hard[: 4 * state[e.HARD]].reshape(-1, 4).tolist():
@@ -127,14 +138,16 @@ class Lines:
         plain = token if b"_" not in token else b""
         try:
             if self.layout.unsigned:
+                if int(plain) < 0:
+                    raise ValueError
                 self._values[at] = int(plain)
-                self._beyond += int(plain) > LARGEST
             elif self.layout.whole:
                 self._values.view(np.int64)[at] = int(plain)
             else:
                 self._values.view(np.float64)[at] = float(plain.lower().replace(b"d", b"e"))
         except (ValueError, OverflowError) as error:
             kind = "an integer of 64 bits" if self.layout.whole else "a number"
+            kind += " that is not negative" if self.layout.unsigned else ""
             raise self._expected(kind, token, line) from error
 
     def _refusal(self, text: NDArray[np.uint8]) -> FileError:
@@ -148,11 +161,12 @@ class Lines:
         field = min(int(state[e.FIELD]), len(tokens) - 1)
         if state[e.PROBLEM] == e.TOO_LONG:
             return self._expected("the end of the line", tokens[field], line)
-        if state[e.PROBLEM] == e.NOT_AN_INDEX and tokens[field].isdigit():
+        if tokens[field].isdigit() and (
+            len(tokens[field]) > DIGITS or int(tokens[field]) > LARGEST
+        ):
             found = tokens[field][:40].decode()
-            return self.source.problem(
-                f"{names[field]} {found} is too large", line=line, why="it has more than 18 digits"
-            )
+            why = "coordinates are 64-bit integers of at most 19 digits"
+            return self.source.problem(f"{names[field]} {found} is too large", line=line, why=why)
         if state[e.PROBLEM] == e.NOT_AN_INDEX:
             return self._expected(f"a {names[field]} (a whole number)", tokens[field], line)
         said = self.layout.dims[field] < LARGEST

@@ -14,6 +14,14 @@ from linnet.files.build import from_entries
 from linnet.files.lines import DIGITS, Layout, Lines
 from linnet.files.stream import Source
 from linnet.files.text import text_of
+from linnet.files.triangles import (
+    HERMITIAN,
+    SKEW,
+    SYMMETRIC,
+    contradiction,
+    mirrored,
+    opposite,
+)
 from linnet.formats.assemble import unpack
 from linnet.formats.from_numpy import from_numpy
 from linnet.formats.named import FormatLike, as_format
@@ -30,7 +38,7 @@ FIELDS = {
     "unsigned-integer": "uint64",
     "complex": "complex128",
 }
-SYMMETRIES = ("general", "symmetric", "skew-symmetric", "hermitian")
+SYMMETRIES = ("general", SYMMETRIC, SKEW, HERMITIAN)
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,17 +58,25 @@ def read_matrix_market(path: Path, format: FormatLike | None, dtype: str | None)
         format = as_format(format, 2)  # refused before a large file is read
     with Source(path) as source:
         header = _read_header(source)
-        parts = {"pattern": 0, "complex": 2}.get(header.field, 1)
-        dims = header.shape if header.layout == "coordinate" else ()
-        whole, unsigned = header.field.endswith("integer"), header.field.startswith("unsigned")
-        layout = Layout(dims, parts, whole, "%", header.count, unsigned)
-        coords, bits = Lines(source, layout).read()
-        values = None if header.field == "pattern" else bits.view(FIELDS[header.field])
-        if header.layout == "array":
-            assert values is not None
-            return from_numpy(_square(header, values), dtype, format, None, None)
-        coords, values = _mirrored(source, header, coords, values)
-    return from_entries(coords, values, header.shape, format, dtype)
+        lines = Lines(source, _layout_of(header))
+        coords, bits = lines.read()
+    values = None if header.field == "pattern" else bits.view(FIELDS[header.field])
+    if header.layout == "array":
+        assert values is not None
+        return from_numpy(_square(header, values, lines), dtype, format, None, None)
+    if header.symmetry != "general":
+        i, j = coords
+        _check_triangle(header, i, j, values, lines)
+        coords, values = mirrored(header.symmetry, i, j, values)
+    return from_entries(path, coords, values, header.shape, format, dtype)
+
+
+def _layout_of(header: Header) -> Layout:
+    """What the lines behind the header hold."""
+    parts = {"pattern": 0, "complex": 2}.get(header.field, 1)
+    dims = header.shape if header.layout == "coordinate" else ()
+    whole, unsigned = header.field.endswith("integer"), header.field.startswith("unsigned")
+    return Layout(dims, parts, whole, "%", header.count, unsigned)
 
 
 # -- the header ----------------------------------------------------------------------------------
@@ -78,9 +94,9 @@ def _read_header(source: Source) -> Header:
     fields = (*FIELDS, "pattern") if layout == "coordinate" else tuple(FIELDS)
     field = _one_of(source, "field", words[3], fields)
     symmetry = _one_of(source, "symmetry", words[4], SYMMETRIES)
-    if symmetry == "hermitian" and field != "complex":
+    if symmetry == HERMITIAN and field != "complex":
         raise source.problem(f"a hermitian matrix is complex, and not {field}", line=1)
-    if symmetry == "skew-symmetric" and field == "pattern":
+    if symmetry == SKEW and field == "pattern":
         raise source.problem("a pattern has no signs, and cannot be skew-symmetric", line=1)
     sizes = _read_sizes(source, 3 if layout == "coordinate" else 2)
     rows, columns = sizes[:2]
@@ -122,73 +138,36 @@ def _elements(symmetry: str, rows: int, columns: int) -> int:
     """How many elements of an array are listed."""
     if symmetry == "general":
         return rows * columns
-    return rows * (rows - 1) // 2 if symmetry == "skew-symmetric" else rows * (rows + 1) // 2
+    return rows * (rows - 1) // 2 if symmetry == SKEW else rows * (rows + 1) // 2
 
 
 # -- symmetry ------------------------------------------------------------------------------------
 
 
-def _mirrored(
-    source: Source, header: Header, coords: list[Ints], values: NDArray[Any] | None
-) -> tuple[list[Ints], NDArray[Any] | None]:
-    """The entries, and those on the other side of the diagonal that they stand for."""
-    if header.symmetry == "general":
-        return coords, values
-    i, j = coords
-    _check_triangle(source, header, i, j, values)
-    beside = i != j
-    both = [np.concatenate([i, j[beside]]), np.concatenate([j, i[beside]])]
-    if values is None:
-        return both, None
-    return both, np.concatenate([values, _opposite(header.symmetry, values[beside])])
-
-
-def _opposite(symmetry: str, values: NDArray[Any]) -> NDArray[Any]:
-    """The values on the other side of the diagonal."""
-    if symmetry == "skew-symmetric":
-        return -values
-    return values.conj() if symmetry == "hermitian" else values
-
-
 def _check_triangle(
-    source: Source, header: Header, i: Ints, j: Ints, values: NDArray[Any] | None
+    header: Header, i: Ints, j: Ints, values: NDArray[Any] | None, lines: Lines
 ) -> None:
     """One triangle is listed, not both; the diagonal is what the symmetry lets it be."""
-    above = i < j
-    if above.any() and (i > j).any():
-        raise _misplaced(source, header, above, i, j, "is above the diagonal, others are below it")
-    if values is None:
-        return
-    diagonal = i == j
-    if header.symmetry == "skew-symmetric":
-        wrong = diagonal & (values != 0)
-    elif header.symmetry == "hermitian":
-        wrong = diagonal & (values.imag != 0)
-    else:
-        return
-    if wrong.any():
-        raise _misplaced(source, header, wrong, i, j, "is on the diagonal, and cannot be")
+    wrong = contradiction(header.symmetry, i, j, values)
+    if wrong is not None:
+        q, what = wrong
+        raise lines.source.problem(
+            f"the entry at ({int(i[q]) + 1}, {int(j[q]) + 1}) {what}",
+            line=lines.line_of(q),
+            why=f"a {header.symmetry} matrix is listed by one triangle, which stands for both",
+        )
 
 
-def _misplaced(
-    source: Source, header: Header, wrong: Ints, i: Ints, j: Ints, what: str
-) -> FileError:
-    q = int(np.argmax(wrong))
-    return source.problem(
-        f"has an entry at ({int(i[q]) + 1}, {int(j[q]) + 1}), number {q + 1}, that {what}",
-        why=f"a {header.symmetry} matrix is listed by one triangle, which stands for both",
-    )
-
-
-def _square(header: Header, values: NDArray[Any]) -> NDArray[Any]:
+def _square(header: Header, values: NDArray[Any], lines: Lines) -> NDArray[Any]:
     """The array, from what is listed of it, column by column."""
     rows, columns = header.shape
     if header.symmetry == "general":
         return values.reshape(columns, rows).T
     result = np.zeros((rows, rows), values.dtype)
-    offset = -1 if header.symmetry == "skew-symmetric" else 0
+    offset = -1 if header.symmetry == SKEW else 0
     j, i = np.triu_indices(rows, -offset)  # by columns: the transpose of an upper triangle by rows
-    result[j, i] = _opposite(header.symmetry, values)
+    _check_triangle(header, i, j, values, lines)
+    result[j, i] = opposite(header.symmetry, values)
     result[i, j] = values
     return result
 

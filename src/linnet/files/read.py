@@ -50,6 +50,8 @@ def read(
     >>> A = ln.read("A.mtx.gz", format=ln.CSC)  # doctest: +SKIP
     """
     found = as_path(path)
+    if key is not None and not isinstance(key, str):
+        raise ArgumentError(f"a key is a string, not {type(key).__name__}")
     wanted = None if dtype is None else canonical(dtype)
     end = kind_of(found, KINDS)
     if shape is not None:
@@ -78,7 +80,14 @@ def as_path(path: object) -> Path:
     """The path that a user gives."""
     if not isinstance(path, str | os.PathLike):
         raise ArgumentError(f"a path is a string, not {type(path).__name__}")
-    return Path(path).expanduser()
+    try:
+        found = Path(os.fsdecode(path)).expanduser()
+        known = b"\0" not in os.fsencode(found)
+    except (ValueError, RuntimeError):  # not of this system's characters, or of an unknown user
+        known = False
+    if not known:
+        raise ArgumentError(f"{path!r} is not the name of a file on this system")
+    return found
 
 
 def kind_of(path: Path, known: tuple[str, ...]) -> str:

@@ -42,7 +42,7 @@ def read_tns(
         fields, first = len(_first_line(source).split()), source.lines
     if shape and not fields:  # nothing is stored, and the comments say of what
         dtype, none = dtype or held or None, [np.zeros(0, np.int64)] * len(shape)
-        return from_entries(none, np.zeros(0, held or "float64"), shape, format, dtype)
+        return from_entries(path, none, np.zeros(0, held or "float64"), shape, format, dtype)
     ndim = fields - parts
     with Source(path) as source:  # from the beginning
         if not 0 < ndim <= _MOST:
@@ -59,7 +59,7 @@ def read_tns(
         values = bits.view(held if layout.unsigned else "int64" if whole else kind)
         found = shape or tuple(int(idx.max()) + 1 for idx in coords)
     coords = [idx.astype(index_dtype(n), copy=False) for idx, n in zip(coords, found, strict=True)]
-    return from_entries(coords, values, found, format, dtype or held or None)
+    return from_entries(path, coords, values, found, format, dtype or held or None)
 
 
 def _first_line(source: Source) -> str:

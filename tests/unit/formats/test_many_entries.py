@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tracemalloc
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -108,7 +109,7 @@ def test_memory_is_used_again_while_entries_of_a_file_are_sorted():
         both = rng.integers(0, 2**20, 2 * count).astype(np.int32)
         coordinates, values = [both[:count], both[count:]], rng.random(count)
         del both
-        return from_entries(coordinates, values, (2**20, 2**20), ln.COO, None)
+        return from_entries(Path("a.mtx"), coordinates, values, (2**20, 2**20), ln.COO, None)
 
     sort()  # which loads or compiles what it takes
     tracemalloc.start()
