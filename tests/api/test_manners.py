@@ -86,15 +86,6 @@ def test_functions_are_pickled_by_name(name: str):
     assert copy.deepcopy(function) is function
 
 
-def test_functions_of_users_are_not_pickled():
-    @ln.function
-    def half(x):
-        return x / 2
-
-    with pytest.raises(TypeError, match="`half` cannot be pickled"):
-        pickle.dumps(half)
-
-
 def test_lazy_arrays_are_pickled_with_what_they_are_of():
     x, a = matrix("csr")
     close(pickle.loads(pickle.dumps((ln.lazy(x) * 2.0).sum(axis=0))).compute(), 2 * a.sum(0))

@@ -248,20 +248,6 @@ def test_a_kernel_is_pickled_by_name(monkeypatch):
     assert pickle.loads(pickle.dumps(doubled)) is doubled
 
 
-def test_a_kernel_that_has_no_name_elsewhere():
-    @ln.kernel
-    def local(y, x):
-        y[...] = 0
-        for i in ...:
-            y[i] = x[i]
-
-    with pytest.raises(ArgumentError) as caught:
-        pickle.dumps(local)
-    assert "local` cannot be pickled" in caught.value.message
-    assert "define the kernel at the top of a module" in caught.value.hint
-    assert caught.value.at.file == __file__
-
-
 def test_parentheses_after_the_decorator():
     with pytest.raises(ArgumentError) as caught:
         ln.kernel()

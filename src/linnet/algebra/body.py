@@ -13,7 +13,7 @@ from weakref import WeakValueDictionary
 
 import numpy as np
 
-from linnet.imp.source import source_of
+from linnet.imp.source import adopt, source_of
 
 _lock = threading.Lock()  # for what is found out once, and for the dictionary
 _bodies: WeakValueDictionary[str, Body] = WeakValueDictionary()
@@ -32,17 +32,22 @@ class Body:
     """A Python function that is compiled from its text.
 
     `name` is how errors and code call it, `dtype` the type its result is converted to (None: as it
-    comes), `claims` what is said about it, for the cache.
+    comes), `claims` what is said about it, which prints as text for the cache.
     """
 
     __slots__ = ("__weakref__", "_digest", "_functions", "claims", "dtype", "name")
 
-    def __init__(self, python: FunctionType, name: str, dtype: str | None, claims: str) -> None:
+    def __init__(self, python: FunctionType, name: str, dtype: str | None, claims: object) -> None:
         self.name = name
         self.dtype = dtype
         self.claims = claims
         self._functions = [python]  # and then the pinned one
         self._digest: str | None = None
+
+    @property
+    def python(self) -> FunctionType:
+        """The function as the user wrote it."""
+        return self._functions[0]
 
     def pinned(self) -> FunctionType:
         """The function with the names of its surroundings fixed: what it means does not change."""
@@ -58,7 +63,7 @@ class Body:
         """A hash of all that the code depends on."""
         pinned = self.pinned()
         if self._digest is None:
-            text = "\n".join((self.claims, str(self.dtype), *_contents(pinned, ())))
+            text = "\n".join((repr(self.claims), str(self.dtype), *_contents(pinned, ())))
             self._digest = hashlib.sha256(text.encode()).hexdigest()
         return self._digest
 
@@ -146,6 +151,7 @@ def with_names(function: FunctionType, names: Mapping[str, object], name: str) -
     scope = {"__builtins__": {}, "__name__": function.__globals__.get("__name__"), **names}
     made = FunctionType(function.__code__, scope, name, None, cells or None)
     made.__module__ = function.__module__
+    adopt(made, source_of(function))
     return made
 
 
@@ -178,6 +184,6 @@ def _content(value: object, above: tuple[CodeType, ...]) -> Iterator[str]:
         case FunctionType():
             yield from _contents(value, above)
         case _ if isinstance(body, Body):
-            yield from (body.claims, str(body.dtype), *_contents(body.pinned(), above))
+            yield from (repr(body.claims), str(body.dtype), *_contents(body.pinned(), above))
         case _:
             yield f"{type(value).__name__} {getattr(value, '__name__', '')}"

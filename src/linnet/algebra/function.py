@@ -113,15 +113,11 @@ class Function:
         return import_module("linnet.algebra.lookup").by_name.get(self.name) is self
 
     def __reduce__(self) -> tuple[object, ...]:
-        """By name: the process that loads the pickle has the same table."""
-        if not self._is_built_in():
-            raise ArgumentError(
-                f"`{self.label}` cannot be pickled",
-                at=Location.of_caller(),
-                why="a pickle names a function of the table, and this one is a user's",
-                hint="define it again in the other process",
-            )
-        return _of_name, (self.name,)
+        """By name where that is known elsewhere, as those of the table are; else by its text."""
+        if self._is_built_in():
+            return _of_name, (self.name,)
+        reduced: tuple[object, ...] = import_module("linnet.frontend.sending").reduced(self)
+        return reduced
 
     def __copy__(self) -> Function:
         return self

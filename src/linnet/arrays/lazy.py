@@ -7,9 +7,10 @@ lazy does not wait for them.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import cache, wraps
+from functools import cache, update_wrapper
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, cast
+from types import MethodType
+from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeVar, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,20 +30,6 @@ if TYPE_CHECKING:
 
 P = ParamSpec("P")
 R = TypeVar("R")
-
-if TYPE_CHECKING:
-    from typing import Protocol
-
-    R_co = TypeVar("R_co", covariant=True)
-
-    class Fused(Protocol[P, R_co]):
-        """A fused function, to type checkers: it takes and gives what the function does."""
-
-        def __call__(self, *args: P.args, **named: P.kwargs) -> R_co:
-            """Run the function as a whole."""
-
-        def explain(self, *args: object, **named: object) -> Explanation:
-            """The kernels that a call would run, and why they are what they are."""
 
 
 class Lazy(Operators):
@@ -195,21 +182,57 @@ def fuse(function: Callable[P, R]) -> Fused[P, R]:
     if not callable(function):
         raise ArgumentError(f"fuse takes a function of arrays, not {function!r}")
 
-    calls: list[Callable[..., Any]] = []
+    return Fused(function)
 
-    @wraps(function)
-    def fused(*args: P.args, **named: P.kwargs) -> Any:
-        if not calls:
-            calls.append(_module("fused").Calls(function).run)
-        return calls[0](args, named)
+
+class Fused(Generic[P, R]):
+    """A function of arrays that is run as a whole: it takes and gives what the function does."""
+
+    def __init__(self, function: Callable[P, R]) -> None:
+        update_wrapper(self, function)
+        self._function = function
+        self._run: Callable[..., R] | None = None
+
+    def __call__(self, *args: P.args, **named: P.kwargs) -> R:
+        """Run the function as a whole."""
+        run = self._run
+        if run is None:
+            run = self._run = _module("fused").Calls(self._function).run
+        return run(args, named)
 
     @located
-    def explain(*args: Any, **named: Any) -> Explanation:
+    def explain(self, *args: Any, **named: Any) -> Explanation:
         """The kernels that a call would run, and why they are what they are."""
-        return _module("fused").Calls(function).explained(args, named)  # type: ignore[no-any-return]
+        return _module("fused").Calls(self._function).explained(args, named)  # type: ignore[no-any-return]
 
-    fused.explain = explain  # type: ignore[attr-defined]
-    return cast("Fused[P, R]", fused)
+    @overload
+    def __get__(self, instance: None, owner: object = None) -> Fused[P, R]: ...
+    @overload
+    def __get__(self, instance: object, owner: object = None) -> Callable[..., R]: ...
+    def __get__(self, instance: object, owner: object = None) -> Callable[..., R]:
+        """In a class it is a method, as functions are."""
+        return self if instance is None else MethodType(self, instance)
+
+    def __repr__(self) -> str:
+        return f"<fused {getattr(self, '__qualname__', repr(self._function))}>"
+
+    def __copy__(self) -> Fused[P, R]:
+        return self
+
+    def __deepcopy__(self, memo: dict[int, object]) -> Fused[P, R]:
+        return self
+
+    def __reduce__(self) -> str | tuple[object, ...]:
+        """By name where that can be imported; else the function goes itself.
+
+        It is made before its surroundings are, in which it may be named.
+        """
+        sending = import_module("linnet.imp.sending")
+        module, name = getattr(self, "__module__", None), getattr(self, "__qualname__", "")
+        if sending.is_imported(self, module, name):
+            return str(name)
+        function = sending.sendable(self._function)
+        return object.__new__, (Fused,), function, None, None, Fused.__init__
 
 
 @cache

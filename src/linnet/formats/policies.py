@@ -25,7 +25,7 @@ import hashlib
 from collections.abc import Callable, MutableSequence, Sequence
 from dataclasses import dataclass, field, fields
 from types import FunctionType
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from linnet import imp
 from linnet.errors import FormatError
@@ -37,6 +37,7 @@ from linnet.imp.components import (
 )
 from linnet.imp.latest import clear_hashed, insert_hashed
 from linnet.imp.printer import show
+from linnet.imp.sending import sendable
 from linnet.imp.source import source_of
 from linnet.imp.translate import translate
 
@@ -165,6 +166,11 @@ class Policy:
         text = "\n".join(show(f) for f in registry.values())
         return hashlib.sha256(text.encode()).hexdigest()
 
+    def __reduce__(self) -> tuple[object, ...]:
+        """By what it is given; a function that no module has goes as it is."""
+        given = {f.name: sendable(getattr(self, f.name)) for f in fields(self)}
+        return _policy, (type(self), given)
+
     def __repr__(self) -> str:
         given = [
             f"{f.name}={_shown(getattr(self, f.name))}"
@@ -172,6 +178,10 @@ class Policy:
             if getattr(self, f.name) != f.default
         ]
         return f"{type(self).__name__}({', '.join(given)})"
+
+
+def _policy(kind: type[Policy], given: dict[str, Any]) -> Policy:
+    return kind(**given)
 
 
 def plain(codelet: object) -> FunctionType:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from itertools import permutations
 from types import FunctionType
-from typing import overload
+from typing import Any, overload
 
 import numpy as np
 
@@ -90,17 +90,17 @@ def function(
     >>> hinge(0.25)
     0.75
     """
-    said = _Claims(
-        commutative, associative, idempotent, identity, annihilator, _functions(distributes_over),
-        iteration_space, fills, outside,
+    said = Claims(
+        commutative, associative, idempotent, _own(identity), _own(annihilator),
+        _functions(distributes_over), iteration_space, _own(fills), outside,
     )  # fmt: skip
     if text is None:
-        return lambda text: _made(text, name, dtype, said)
-    return _made(text, name, dtype, said)
+        return lambda text: made(text, name, dtype, said)
+    return made(text, name, dtype, said)
 
 
 @dataclass(frozen=True, slots=True)
-class _Claims:
+class Claims:
     """What is said about a function."""
 
     commutative: bool
@@ -114,12 +114,12 @@ class _Claims:
     outside: Number | None
 
 
-def _made(text: Callable[..., object], name: str | None, dtype: object, said: _Claims) -> Function:
+def made(text: Callable[..., object], name: str | None, dtype: object, said: Claims) -> Function:
     """The function; what cannot be true of it is refused."""
     body, params = _read(text, name, dtype)
     laws = _laws(body.name, params, said.identity, said.annihilator)
     space, fills = _space(body.name, params, said)
-    body.claims = repr(said)
+    body.claims = said
     # the compiler knows its own functions by name, and must not take this for one of them
     unique = f"{body.name}_" if body.name in FUNCTIONS else body.name
     return Function(
@@ -201,6 +201,11 @@ def _constants(
     return tuple((_plain(v), _position(name, params, p), _plain(v)) for v, p in annihilator.items())
 
 
+def _own(given: Any) -> Any:
+    """What is said of values, which the user may change later."""
+    return dict(given) if isinstance(given, Mapping) else given
+
+
 def _fixed(value: Number) -> Constant:
     """The value in every type that holds it."""
     number = _plain(value)
@@ -233,7 +238,7 @@ def _position(name: str, params: tuple[str, ...], where: int | str) -> int:
 
 
 def _space(
-    name: str, params: tuple[str, ...], said: _Claims
+    name: str, params: tuple[str, ...], said: Claims
 ) -> tuple[regions.Region | None, tuple[Number, ...]]:
     """The iteration space, and the values of arguments that it speaks of."""
     if said.space is None:
@@ -276,16 +281,26 @@ def _case(general: Function, text: Callable[..., object], values: Mapping[str, N
     if not values:
         raise _refusal(f"a case of `{general.label}` is for a value", hint="@f.case(y=0)")
     known = {_position(general.label, general.params, n): _plain(v) for n, v in values.items()}
-    made = Function(
-        body.name, len(params), types_of(body), emit_of(body), meaning(body), body=body,
-        params=params,
-    )  # fmt: skip
+    special = _plain_function(body, params)
     orders = [tuple(range(general.arity))]
     if general.commutative:
         orders = list(permutations(range(general.arity)))
     cases: dict[tuple[tuple[int, Number], ...], Case] = {}
     for order in orders:  # argument `order[k]` is handed over as the k-th
         where = tuple(sorted((order[k], v) for k, v in known.items()))
-        cases.setdefault(where, Case(where, made, order))
+        cases.setdefault(where, Case(where, special, order))
     add_cases(general, tuple(cases.values()))
     return general
+
+
+def _plain_function(body: Body, params: tuple[str, ...]) -> Function:
+    """A function of which nothing is said."""
+    return Function(
+        body.name, len(params), types_of(body), emit_of(body), meaning(body), body=body,
+        params=params,
+    )  # fmt: skip
+
+
+def case_of(text: FunctionType, name: str, dtype: object) -> Function:
+    """What computes a case, once more from its text."""
+    return _plain_function(*_read(text, name, dtype))

@@ -64,6 +64,16 @@ def source_of(function: FunctionType) -> Defined:
     return found
 
 
+def if_known(function: FunctionType) -> Defined | None:
+    """The definition of a function, if it has been found."""
+    return _known.get(function)
+
+
+def adopt(function: FunctionType, found: Defined) -> None:
+    """Say what the definition of a function is that has been made of code."""
+    _known[function] = found
+
+
 # -- by def ----------------------------------------------------------------------------------------
 
 

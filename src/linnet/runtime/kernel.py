@@ -6,7 +6,6 @@ that only defines kernels does not wait for it.
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
@@ -311,19 +310,10 @@ class Kernel:
     def __deepcopy__(self, memo: dict[int, object]) -> Kernel:
         return self
 
-    def __reduce__(self) -> str:
-        """By name, as functions are: the process that loads the pickle imports the kernel."""
-        found: object = sys.modules.get(self.__module__)
-        for part in self.__qualname__.split("."):
-            found = getattr(found, part, None)
-        if found is not self:
-            raise ArgumentError(
-                f"`{self.__qualname__}` cannot be pickled",
-                at=Location.of_caller(),
-                why=f"a pickle names a kernel, and `{self.__module__}` has no such name",
-                hint="define the kernel at the top of a module, or again in the other process",
-            )
-        return self.__qualname__
+    def __reduce__(self) -> str | tuple[object, ...]:
+        """By name where that can be imported, as functions are; else the program goes itself."""
+        reduced: str | tuple[object, ...] = import_module("linnet.runtime.sending").reduced(self)
+        return reduced
 
     # -- arguments -------------------------------------------------------------------------------
 
