@@ -71,6 +71,8 @@ from linnet.frontend.words import (
     follow,
     freeze,
     gallop,
+    part,
+    parts,
     stored,
     temp,
     thaw,

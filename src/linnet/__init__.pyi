@@ -194,6 +194,8 @@ from linnet.frontend.words import fill as fill
 from linnet.frontend.words import follow as follow
 from linnet.frontend.words import freeze as freeze
 from linnet.frontend.words import gallop as gallop
+from linnet.frontend.words import part as part
+from linnet.frontend.words import parts as parts
 from linnet.frontend.words import stored as stored
 from linnet.frontend.words import temp as temp
 from linnet.frontend.words import thaw as thaw

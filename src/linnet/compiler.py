@@ -73,6 +73,8 @@ from linnet.normalize.unpack import unpack_vectors
 from linnet.normalize.workspaces import Decide, by_place, insert_workspaces
 from linnet.options import current
 from linnet.records import dataclass
+from linnet.schedule.apply import apply
+from linnet.schedule.nest import loops_of, names_of
 from linnet.stages import stage
 
 Formats = dict[str, Format]
@@ -112,9 +114,12 @@ def normalize(
     program = passed("dimensions", program, check_dimensions)
     reaches = reach_checks(program, formats)
     program, checks = begin_results(program, checks)
+    written = loops_of(program)
     program = passed("scopes", name_scopes(program), check_unique)
+    stands = names_of(written, loops_of(program))
     results = formats = infer_dtypes(program, formats)
     check_swaps(program, formats)
+    program = passed("schedule", apply(program, formats, stands), check_unique)
     program, formats = split_symmetric(program, formats, checks)
     program = passed("symmetry", program, check_unique)
     rooms = choose_rooms(program, formats, decide)

@@ -24,6 +24,7 @@ from linnet.errors import (
     IndexBoundsError,
     InternalError,
     LinnetError,
+    ScheduleError,
 )
 from linnet.formats.assemble import unpack, wrap
 from linnet.formats.format import Format
@@ -173,7 +174,7 @@ def lowered(program: loops.Program, args: Arguments, kinds: Kinds | None = None)
     """The program's code; None if it is refused: then it has no meaning, or its formats are why."""
     try:
         return Subject.of(program, args, kinds)
-    except InternalError:
+    except (InternalError, ScheduleError):
         raise
     except LinnetError as refusal:
         if not any(limit in refusal.message for limit in LIMITS):

@@ -18,7 +18,8 @@ from linnet.frontend import words
 from linnet.frontend.assignments import assign, lets, swap, update
 from linnet.frontend.calls import call
 from linnet.frontend.expressions import expression, operator
-from linnet.frontend.refusals import refusal, refused_loop
+from linnet.frontend.ranges import range_of
+from linnet.frontend.refusals import refusal
 from linnet.frontend.scope import Scope, outer_names
 from linnet.imp.source import Source, source_of
 from linnet.loops.rewrite import block, point_of, walk
@@ -269,7 +270,7 @@ def _heading(node: ast.For, scope: Scope) -> Location:
     return Location(start.file, start.line, start.column, stop.end_column, start.text)
 
 
-def _index_names(node: ast.For, extent: loops.Extent | None, scope: Scope) -> list[ast.Name]:
+def _index_names(node: ast.For, extent: loops.Range | None, scope: Scope) -> list[ast.Name]:
     several = isinstance(node.target, ast.Tuple | ast.List)
     items = node.target.elts if isinstance(node.target, ast.Tuple | ast.List) else [node.target]
     names = [item for item in items if isinstance(item, ast.Name)]
@@ -281,28 +282,11 @@ def _index_names(node: ast.For, extent: loops.Extent | None, scope: Scope) -> li
     return names
 
 
-def _extent(node: ast.For, scope: Scope) -> loops.Extent | None:
+def _extent(node: ast.For, scope: Scope) -> loops.Range | None:
     match node.iter:
         case ast.Constant(value) if value is ...:
             return None
         case ast.Name() | ast.Attribute() if scope.names_dots(node.iter):  # `ln.extents`
             return None
-        case ast.Call(func, args, []) if scope.is_static(func) and scope.static(func) is range:
-            return _range(node.iter, args, scope)
         case iterable:
-            message, hint = refused_loop(iterable)
-            raise scope.error(iterable, message, hint=hint)
-
-
-def _range(node: ast.expr, args: list[ast.expr], scope: Scope) -> loops.Extent:
-    match args:
-        case [stop]:
-            return loops.Extent(loops.Literal(0), expression(stop, scope))
-        case [start, stop] | [start, stop, ast.Constant(1)]:
-            return loops.Extent(expression(start, scope), expression(stop, scope))
-        case [_, _, step]:
-            text = ast.unparse(step)
-            hint = f"count by one and multiply: `for k in range(n):` and `start + {text} * k`"
-            raise scope.error(step, "a range counts up by one", hint=hint)
-        case _:
-            raise scope.error(node, "range takes a start and a stop", hint="`range(a, b)`")
+            return range_of(iterable, scope)

@@ -41,6 +41,16 @@ def stored(index: object) -> NoReturn:
     _outside("stored")
 
 
+def part(whole: Any, number: object, size: object) -> Any:
+    """`for i in ln.part(range(n), t, 32):` are 32 indices of a range, those of its part t."""
+    _outside("part")
+
+
+def parts(whole: Any, size: object) -> Any:
+    """`for t in range(ln.parts(range(n), 32)):` counts the parts of 32 indices of a range."""
+    _outside("parts")
+
+
 def declare(tensor: object, init: object, dims: object) -> NoReturn:
     """`ln.declare(w, 0, (n, m))`: `w[...] = 0`, with the dimensions given."""
     _outside("declare")
@@ -71,3 +81,4 @@ def _outside(word: str) -> NoReturn:
 
 PROTOCOLS = (gallop, walk, follow, stored)
 STATEMENTS = (temp, declare, freeze, thaw)
+RANGES = (part, parts)

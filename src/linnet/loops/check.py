@@ -29,6 +29,7 @@ from linnet.loops.nodes import (
     Loop,
     Name,
     Program,
+    Range,
     Stmt,
     Swap,
     Thaw,
@@ -106,8 +107,7 @@ class _Names:
                     self.stmt(s)
             case Loop(index, extent, body, at):
                 if extent is not None:
-                    self._expr(extent.start, at)
-                    self._expr(extent.stop, at)
+                    self._expr(extent, at)
                 self._inside(index, "index", body, at)
             case Let(name, value, body, at):
                 self._expr(value, at)
@@ -149,7 +149,7 @@ class _Names:
         self.stmt(body)
         self.declared = before
 
-    def _expr(self, expr: Expr, at: Location | None) -> None:
+    def _expr(self, expr: Expr | Range, at: Location | None) -> None:
         for node in walk(expr):
             match node:
                 case Index(name) if self.bound.get(name) != "index":
@@ -199,8 +199,7 @@ class _Modes:
                     self.stmt(s)
             case Loop(_, extent, body, at):
                 if extent is not None:
-                    self._reads(extent.start, at)
-                    self._reads(extent.stop, at)
+                    self._reads(extent, at)
                 self._block(body, at)
             case Let(_, value, body, at):
                 self._reads(value, at)
@@ -235,7 +234,7 @@ class _Modes:
                 raise _wrong(f"a block inside changes the mode of {tensor}", at)
         self.modes = before
 
-    def _reads(self, node: Expr | Stmt, at: Location | None) -> None:
+    def _reads(self, node: Expr | Stmt | Range, at: Location | None) -> None:
         for access, is_target in accesses(node):
             if not is_target and access.tensor not in self.scalars:
                 self._is(str(access.tensor), "read", access.at or at)

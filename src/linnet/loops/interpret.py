@@ -43,6 +43,7 @@ from linnet.loops.nodes import (
     Declare,
     Dimension,
     Expr,
+    Extent,
     Freeze,
     If,
     Index,
@@ -50,7 +51,9 @@ from linnet.loops.nodes import (
     Literal,
     Loop,
     Name,
+    Parts,
     Program,
+    Range,
     Stmt,
     Swap,
     Thaw,
@@ -134,16 +137,24 @@ class _Compiler:
     def _loop(self, stmt: Loop) -> Do:
         if stmt.extent is None:
             raise InternalError(f"the loop over {stmt.index} has no extent", at=stmt.at)
-        start = self._integer(stmt.extent.start, stmt.at)
-        stop = self._integer(stmt.extent.stop, stmt.at)
+        indices = self._range(stmt.extent, stmt.at)
         index, body = stmt.index, self.stmt(stmt.body)
 
         def loop(env: Env) -> None:
-            for i in range(start(env), stop(env)):
+            for i in indices(env):
                 env[index] = i
                 body(env)
 
         return _until_left(loop) if is_left(stmt) else loop
+
+    def _range(self, extent: Range, at: Location | None) -> Callable[[Env], range]:
+        """The indices of a range."""
+        if isinstance(extent, Extent):
+            start, stop = self._integer(extent.start, at), self._integer(extent.stop, at)
+            return lambda env: range(start(env), stop(env))
+        whole, number = self._range(extent.of, at), self._integer(extent.number, at)
+        size = self._integer(extent.size, at)
+        return lambda env: part_of(whole(env), number(env), size(env))
 
     def _declare(self, stmt: Declare) -> Do:
         cell, init = self.cells[stmt.tensor], self.expr(stmt.init)
@@ -185,6 +196,9 @@ class _Compiler:
             case Dimension(tensor, mode):
                 cell = self.cells[tensor]
                 return Code("int64", lambda env: cell.values.shape[mode])
+            case Parts(of, size):
+                whole, length = self._range(of, None), self._integer(size, None)
+                return Code("int64", lambda env: parts_in(whole(env), length(env)))
             case Value(code):
                 raise InternalError(f"the program is already code: {code}")
             case _:
@@ -241,6 +255,18 @@ class _Compiler:
         if kind(code.dtype) not in "iu":
             raise DTypeError(f"an index is an integer, not {concrete(code.dtype)}", at=at)
         return lambda env: int(present(code.run(env), at))  # type: ignore[call-overload]
+
+
+def part_of(whole: range, number: int, size: int) -> range:
+    """The part of a range with this number; there is none before the first and behind the last."""
+    if number < 0 or size <= 0:
+        return whole[:0]
+    return whole[number * size : (number + 1) * size]
+
+
+def parts_in(whole: range, size: int) -> int:
+    """How many parts of this size a range has."""
+    return -(-len(whole) // size) if size > 0 else 0
 
 
 class _Left(Exception):

@@ -1,7 +1,8 @@
 """The loop language: in what order things are computed, whatever the formats.
 
     expr = Literal(value, dtype) | Index(name) | Name(name) | Access(tensor, indices)
-         | Call(function, args) | Dimension(tensor, mode) | Value(code)
+         | Call(function, args) | Dimension(tensor, mode) | Parts(of, size) | Value(code)
+    range = Extent(start, stop) | Part(of, number, size)
     stmt = Loop(index, extent, body) | If(cond, then, orelse) | Let(name, value, body)
          | Assign(target, op, value) | Declare(tensor, init, dims) | Freeze(tensor) | Thaw(tensor)
          | Swap(a, b) | Break() | Block(stmts)
@@ -16,10 +17,12 @@ from dataclasses import field
 from typing import TypeAlias
 
 from linnet import imp
+from linnet.algebra import table
 from linnet.algebra.function import Function
 from linnet.errors import Location
 from linnet.formats.fiber import Fiber, Register
 from linnet.formats.format import Format
+from linnet.loops.commands import Command
 from linnet.records import dataclass
 
 
@@ -83,7 +86,15 @@ class Dimension:
     mode: int
 
 
-Expr: TypeAlias = Literal | Index | Name | Access | Call | Dimension | Value
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """How many parts of `size` indices a range has: `ln.parts(range(n), 32)`."""
+
+    of: Range
+    size: Expr
+
+
+Expr: TypeAlias = Literal | Index | Name | Access | Call | Dimension | Parts | Value
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,13 +104,55 @@ class Extent:
     start: Expr
     stop: Expr
 
+    @property
+    def whole(self) -> Extent:
+        """The range itself: it is no part of another."""
+        return self
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """The part of a range with this `number`, from 0: `ln.part(range(n), t, 32)`.
+
+    All parts have `size` indices but the last, which ends with the range. A part before the first
+    or behind the last is empty. What holds of every index of the range holds in its parts.
+    """
+
+    of: Range
+    number: Expr
+    size: Expr
+
+    @property
+    def whole(self) -> Extent:
+        """The range that this is a part of, or a part of a part."""
+        return self.of.whole
+
+    @property
+    def start(self) -> Expr:
+        """Where the part begins."""
+        return self._within(self.number)
+
+    @property
+    def stop(self) -> Expr:
+        """Where the next part begins."""
+        return self._within(Call(table.add, (self.number, Literal(1))))
+
+    def _within(self, number: Expr) -> Expr:
+        """Where the part with this number begins, if that is in the range; else the nearest end."""
+        first = Call(table.add, (self.of.start, Call(table.multiply, (number, self.size))))
+        inside = Call(table.minimum, (first, self.of.stop))
+        return Call(table.maximum, (self.of.start, inside))
+
+
+Range: TypeAlias = Extent | Part
+
 
 @dataclass(frozen=True, slots=True)
 class Loop:
     """`for index in extent: body`; no extent means the dimension that the accesses imply."""
 
     index: str
-    extent: Extent | None
+    extent: Range | None
     body: Stmt
     at: Location | None = field(default=None, compare=False)
 
@@ -197,7 +250,7 @@ class Block:
 
 
 Stmt: TypeAlias = Loop | If | Let | Assign | Declare | Freeze | Thaw | Swap | Break | Block
-Node: TypeAlias = Expr | Stmt | Extent
+Node: TypeAlias = Expr | Stmt | Range
 
 NOTHING = Block(())
 
@@ -215,7 +268,8 @@ class Program:
     """A kernel: its parameters (tensors, in call order), its temporaries, its body, its results.
 
     A temporary's format is known when the program is written; a parameter's when it is called.
-    `counts` says where it is counted how often assignments are run (`runtime.visits`).
+    `counts` says where it is counted how often assignments are run (`runtime.visits`); `schedule`
+    are the commands that are to be applied to it (`schedule.apply`).
     """
 
     name: str
@@ -225,3 +279,4 @@ class Program:
     results: tuple[str, ...]
     at: Location | None = field(default=None, compare=False)
     counts: Counts | None = None
+    schedule: tuple[Command, ...] = ()

@@ -26,7 +26,10 @@ from linnet.loops.nodes import (
     Literal,
     Loop,
     Name,
+    Part,
+    Parts,
     Program,
+    Range,
     Stmt,
     Swap,
     Thaw,
@@ -75,7 +78,8 @@ class _Printer:
 
     def program(self, program: Program) -> str:
         """The whole function. Temporaries are made at its beginning."""
-        lines = [f"def {program.name}({', '.join(program.params)}):"]
+        lines = [*(f"# {command}" for command in program.schedule)]
+        lines.append(f"def {program.name}({', '.join(program.params)}):")
         made = [f"{name} = ln.temp({_qualified(f.describe())})" for name, f in program.temporaries]
         body = [*made, *self.lines(program.body)]
         if program.results:
@@ -136,7 +140,7 @@ class _Printer:
         yield f"for {', '.join(indices)} in {self._extent(stmt.extent)}:"
         yield from _indented(self.lines(body))
 
-    def _extent(self, extent: Extent | None) -> str:
+    def _extent(self, extent: Range | None) -> str:
         match extent:
             case None:
                 return "..."
@@ -144,6 +148,9 @@ class _Printer:
                 return f"range({self.expr(stop)})"
             case Extent(start, stop):
                 return f"range({self.expr(start)}, {self.expr(stop)})"
+            case Part(of, number, size):
+                within = self._extent(of)
+                return f"ln.part({within}, {self.expr(number)}, {self.expr(size)})"
 
     def _branch(self, stmt: If, word: str) -> Iterator[str]:
         yield f"{word} {self.expr(stmt.cond)}:"
@@ -178,6 +185,8 @@ class _Printer:
                 return self._call(function, args)
             case Dimension(tensor, mode):
                 return f"{tensor}.shape[{mode}]", _ATOM
+            case Parts(of, size):
+                return f"ln.parts({self._extent(of)}, {self.expr(size)})", _ATOM
             case Value(code):
                 return f"<{code}>", _ATOM
             case _:

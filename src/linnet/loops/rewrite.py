@@ -29,6 +29,9 @@ from linnet.loops.nodes import (
     Loop,
     Name,
     Node,
+    Part,
+    Parts,
+    Range,
     Stmt,
     Swap,
     Thaw,
@@ -64,6 +67,8 @@ _BELOW: dict[type, Callable[..., tuple[Node, ...]]] = {
     Block: attrgetter("stmts"),
     Loop: _of_loop,
     Extent: attrgetter("start", "stop"),
+    Part: attrgetter("of", "number", "size"),
+    Parts: attrgetter("of", "size"),
     If: attrgetter("cond", "then", "orelse"),
     Let: attrgetter("value", "body"),
     Declare: _of_declare,
@@ -71,6 +76,7 @@ _BELOW: dict[type, Callable[..., tuple[Node, ...]]] = {
 _LEAVES = (Literal, Index, Name, Dimension, Value, Freeze, Thaw, Swap, Break)
 _BELOW |= dict.fromkeys(_LEAVES, _of_leaf)
 _WITH_EXPRS = frozenset((Assign, Loop, If, Let, Declare))
+_WITH_ARGS = frozenset((Access, Call, Parts))
 _WITH_STMTS = frozenset((Block, Loop, If, Let))
 
 
@@ -88,7 +94,7 @@ def walk(node: Node) -> Iterator[Node]:
         stack += _BELOW[type(node)](node)[::-1]
 
 
-def point_of(extent: Extent | None) -> Expr | None:
+def point_of(extent: Range | None) -> Expr | None:
     """The only index of an extent `range(e, e + 1)`, or None."""
     match extent:
         case Extent(start, Call(function, (again, Literal(1)))):
@@ -158,7 +164,21 @@ def map_args(expr: Expr, f: Callable[[Expr], Expr]) -> Expr:
     if type(expr) is Call:
         changed = _map(f, expr.args)
         return expr if changed is expr.args else Call(expr.function, changed)
+    if type(expr) is Parts:
+        of, size = map_range(expr.of, f), f(expr.size)
+        return expr if of is expr.of and size is expr.size else Parts(of, size)
     return expr
+
+
+def map_range(extent: Range, f: Callable[[Expr], Expr]) -> Range:
+    """Apply `f` to the expressions that a range is made of."""
+    if type(extent) is Part:
+        of, number, size = map_range(extent.of, f), f(extent.number), f(extent.size)
+        same = of is extent.of and number is extent.number and size is extent.size
+        return extent if same else Part(of, number, size)
+    start, stop = f(extent.start), f(extent.stop)
+    same = start is extent.start and stop is extent.stop
+    return extent if same else Extent(start, stop)
 
 
 def map_exprs(stmt: Stmt, f: Callable[[Expr], Expr]) -> Stmt:
@@ -175,9 +195,9 @@ def map_exprs(stmt: Stmt, f: Callable[[Expr], Expr]) -> Stmt:
                 return stmt
             assert type(where) is Access
             return Assign(where, op, what, at, partial)
-        case Loop(index, extent, body, at) if extent is not None:
-            changed = _map_extent(extent, f)
-            return stmt if changed is extent else Loop(index, changed, body, at)
+        case Loop(_, extent) if extent is not None:
+            changed = map_range(extent, f)
+            return stmt if changed is extent else replace(stmt, extent=changed)
         case If(cond, then, orelse, at):
             test = f(cond)
             return stmt if test is cond else If(test, then, orelse, at)
@@ -200,9 +220,9 @@ def map_stmts(stmt: Stmt, f: Callable[[Stmt], Stmt]) -> Stmt:
         case Block(stmts):
             changed = tuple([f(s) for s in stmts])
             return stmt if _same(changed, stmts) else block(changed)
-        case Loop(index, extent, body, at):
+        case Loop(_, _, body):
             inner = f(body)
-            return stmt if inner is body else Loop(index, extent, inner, at)
+            return stmt if inner is body else replace(stmt, body=inner)
         case If(cond, then, orelse, at):
             yes, no = f(then), f(orelse)
             return stmt if yes is then and no is orelse else If(cond, yes, no, at)
@@ -218,7 +238,7 @@ def map_stmts(stmt: Stmt, f: Callable[[Stmt], Stmt]) -> Stmt:
 
 def rewrite_expr(expr: Expr, rule: ExprRule) -> Expr:
     """Apply `rule` to an expression and all below it, the innermost first."""
-    if type(expr) is Access or type(expr) is Call:
+    if type(expr) in _WITH_ARGS:
         expr = map_args(expr, lambda e: rewrite_expr(e, rule))
     changed = rule(expr)
     return expr if changed is None else changed
@@ -253,12 +273,6 @@ def substitute(stmt: Stmt, values: Mapping[str, Expr]) -> Stmt:
 
 def _value_of(expr: Expr, values: Mapping[str, Expr]) -> Expr | None:
     return values.get(expr.name) if type(expr) is Index or type(expr) is Name else None
-
-
-def _map_extent(extent: Extent, f: Callable[[Expr], Expr]) -> Extent:
-    start, stop = f(extent.start), f(extent.stop)
-    same = start is extent.start and stop is extent.stop
-    return extent if same else Extent(start, stop)
 
 
 def _map(f: Callable[[Expr], Expr], exprs: tuple[Expr, ...]) -> tuple[Expr, ...]:

@@ -18,6 +18,7 @@ from linnet.loops.nodes import (
     Literal,
     Name,
     Node,
+    Parts,
     Stmt,
     Value,
 )
@@ -35,7 +36,7 @@ def dtype_of(expr: Expr, types: Types) -> str:
         case Literal(_, dtype):
             assert dtype is not None
             return dtype
-        case Index() | Dimension():
+        case Index() | Dimension() | Parts():
             return "int64"
         case Name(name):
             return types[name]

@@ -10,7 +10,7 @@ from linnet import imp, loops
 from linnet.algebra.table import greater_equal, less, logical_and
 from linnet.errors import Location
 from linnet.formats.fiber import Fiber, Register, Storage
-from linnet.formats.looplets import Fill, Missing, Truth, Value
+from linnet.formats.looplets import Fill, Looplet, Missing, Truth, Value
 from linnet.imp.build import Builder
 from linnet.imp.prove import Facts as Known
 from linnet.loops.positions import is_positional
@@ -29,6 +29,21 @@ class Site:
 
     message: str
     at: Location | None
+
+
+@dataclass(slots=True)
+class Counting:
+    """A loop that counts parts of a range, open around the loop over these parts.
+
+    Together the two loops visit all indices between the `bounds`, if these are known. Of the fibers
+    that the inner one has `written`, some are `opened` around both; `begin` is what has to be done
+    before the first part.
+    """
+
+    bounds: tuple[imp.Expr, imp.Expr] | None
+    written: frozenset[Fiber]
+    opened: dict[Cursor, Looplet] = field(default_factory=dict)
+    begin: list[imp.Stmt] = field(default_factory=list)
 
 
 @dataclass(slots=True)
@@ -53,6 +68,8 @@ class Context:
     carried: frozenset[str] = frozenset()  # scalars that are read while they are updated
     parts: int = 1  # into which the open loops have been cut (`lower.masks`)
     trace: Trace | None = None  # what is done, if somebody looks
+    counting: dict[str, Counting] = field(default_factory=dict)  # by the index of the inner loop
+    counts: dict[str, loops.Expr] = field(default_factory=dict)  # how far loops from 0 run
 
     def begin(self, cursor: Cursor) -> imp.Expr:
         """Where a fiber begins, as the loop that walks it counts."""

@@ -44,6 +44,10 @@ def lower_expr(
             found = imp.Var(name, concrete(ctx.facts.types[name]))
         case loops.Dimension(tensor, mode):
             found = ctx.dims[tensor, mode]
+        case loops.Parts():
+            from linnet.lower.ranges import lower_parts
+
+            found = lower_parts(ctx, expr)
         case loops.Access(Fiber() as fiber, ()):
             found = fiber.kind.read(fiber)  # type: ignore[attr-defined]
         case loops.Access(Register(_, var)):

@@ -4,14 +4,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-import numpy as np
-
 from linnet import imp, loops
-from linnet.algebra.table import minimum
 from linnet.formats.fiber import Fiber, Register
 from linnet.formats.looplets import Looplet
 from linnet.loops.rewrite import accesses, is_left, point_of, walk
-from linnet.loops.types import dtype_of
 from linnet.lower.context import (
     Context,
     Cursor,
@@ -24,9 +20,11 @@ from linnet.lower.context import (
     surely_writes,
     targets,
 )
+from linnet.lower.counters import around_parts, written_by_parts
 from linnet.lower.covering import is_everywhere, visits_all_indices
 from linnet.lower.expressions import lower_expr
 from linnet.lower.masks import cutting, mask_looplet
+from linnet.lower.ranges import bounds_of
 from linnet.lower.region import LowerStmt, Region, lower_region
 from linnet.lower.searches import hold_searched
 from linnet.lower.trace import walked_line
@@ -42,15 +40,27 @@ def lower_loop(ctx: Context, loop: loops.Loop, lower_stmt: LowerStmt) -> None:
         return
     span = _span(ctx, loop, point)
     body, kept = (loop.body, []) if point else keep_in_registers(ctx, loop.body)
+    with around_parts(ctx, replace(loop, body=body)):
+        _lower_span(ctx, replace(loop, body=body), span, lower_stmt)
+    for fiber, register in kept:
+        write_back(ctx, fiber, register)
+
+
+def _lower_span(ctx: Context, loop: loops.Loop, span: Span, lower_stmt: LowerStmt) -> None:
+    """Emit a loop whose bounds are known."""
+    body, point = loop.body, span.point
     if not point:
         ctx.known.enter(loop.index, span.lo, span.hi)
+        match loop.extent:
+            case loops.Extent(loops.Literal(0), stop):
+                ctx.counts[loop.index] = stop
     # a loop that may be left stays one loop: its index is compared inside
     found = cursors_of(body, loop.index)
     cuts = {} if is_left(loop) else cutting(ctx, body, loop.index, _masks(found))
     looplets = _reads(ctx, body, found, span, cuts)
     if not point:
         body, looplets = join_windows(ctx, body, loop.index, looplets)
-    body = settle_fresh(ctx, body, span, looplets)
+    body = settle_fresh(ctx, replace(loop, body=body), span, looplets)
     plain = not point and all(map(is_everywhere, looplets.values()))
     looplets |= _updates(ctx, body, span)
     body, dirty = lift_dirty(body) if plain else (body, [])
@@ -65,8 +75,6 @@ def lower_loop(ctx: Context, loop: loops.Loop, lower_stmt: LowerStmt) -> None:
     ctx.running.pop()
     for flag in dirty:
         ctx.b.emit(imp.Assign(flag, flag | (span.lo < span.hi)))
-    for fiber, register in kept:
-        write_back(ctx, fiber, register)
 
 
 def _span(ctx: Context, loop: loops.Loop, point: bool) -> Span:
@@ -78,25 +86,7 @@ def _span(ctx: Context, loop: loops.Loop, point: bool) -> Span:
         ctx.b.emit(imp.Let(index, lo))
         ctx.known.define(index.name, lo)
         return Span(index, index, index + 1, point)
-    lo = _simple(ctx, _end(ctx, loop.extent.start), f"{loop.index}_start")
-    hi = _simple(ctx, _end(ctx, loop.extent.stop), f"{loop.index}_end")
-    return Span(index, lo, hi, point)
-
-
-def _end(ctx: Context, expr: loops.Expr) -> imp.Expr:
-    """Where a loop begins or ends; an unsigned number that no index reaches is the last of them."""
-    if dtype_of(expr, ctx.facts.types) == "uint64":
-        last = loops.Literal(np.iinfo(np.int64).max, "uint64")
-        expr = loops.Call(minimum, (expr, last))
-    return lower_expr(ctx, expr, imp.INT)
-
-
-def _simple(ctx: Context, x: imp.Expr, name: str) -> imp.Expr:
-    if isinstance(x, imp.Const | imp.Var):
-        return x
-    var = ctx.b.let(name, x)
-    ctx.known.introduce(var, x)
-    return var
+    return Span(index, *bounds_of(ctx, loop.extent, loop.index), point)
 
 
 def _masks(cursors: list[Cursor]) -> list[Mask]:
@@ -120,35 +110,48 @@ def _reads(
 def _updates(ctx: Context, body: loops.Stmt, span: Span) -> dict[Cursor, Looplet]:
     """What is written along the index."""
     written = [c for c in cursors_of(body, span.index.name) if c.update]
-    return {c: guard(ctx, c, unfurl(ctx, c, span.index), span, body) for c in written}
+    counting = ctx.counting.get(span.index.name)
+    opened = {} if counting is None else counting.opened
+    looplets = {c: opened[c] if c in opened else unfurl(ctx, c, span.index) for c in written}
+    return {c: guard(ctx, c, looplet, span, body) for c, looplet in looplets.items()}
 
 
 def settle_fresh(
-    ctx: Context, body: loops.Stmt, span: Span, looplets: dict[Cursor, Looplet]
+    ctx: Context, loop: loops.Loop, span: Span, looplets: dict[Cursor, Looplet]
 ) -> loops.Stmt:
     """Initialize now the fibers that the loop may not visit exactly once in every place.
 
-    A loop that visits every index of a full level leaves that to the visits.
+    A loop that visits every index of a full level leaves that to the visits; so does one over the
+    parts of a range, if all of them together do. One that counts parts leaves it to the other.
     """
-    index, point = span.index.name, span.point
+    body, index, point = loop.body, span.index.name, span.point
     walked = {c.fiber for c in cursors_of(body, index) if c.update}
-    whole = not point and span.lo == imp.ZERO
+    counting, left = ctx.counting.get(index), written_by_parts(ctx, loop)
+    lo, hi = (span.lo, span.hi) if counting is None else counting.bounds or (None, None)
 
     def visits_all(fiber: Fiber) -> bool:
         if point and fiber not in walked:  # it is up to the loops inside, which are run once
             return all(is_everywhere(x) for x in looplets.values())
         here = [t for t in targets(body) if storage_of(t) == fiber.storage]
+        if fiber in left:
+            return all(t.tensor == fiber for t in here)
         if fiber not in walked or any(
             t.tensor != fiber or t.indices[:1] != (loops.Index(index),) for t in here
         ):
             return False
         if fiber.kind.full:
-            if not whole or span.hi != fiber.dim:
+            if point or lo != imp.ZERO or hi != fiber.dim:
                 return False
             return visits_all_indices(ctx, body, index, looplets, fiber.storage)
         return fiber.kind.sequential
 
-    return initialize(ctx, body, [f for f in fresh_targets(body) if not visits_all(f)])
+    with ctx.b.collect() as first:
+        settled = initialize(ctx, body, [f for f in fresh_targets(body) if not visits_all(f)])
+    if counting is None:
+        ctx.b.emit(*first)
+    else:
+        counting.begin += first
+    return settled
 
 
 def lift_dirty(body: loops.Stmt) -> tuple[loops.Stmt, list[imp.Var]]:

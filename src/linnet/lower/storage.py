@@ -79,9 +79,11 @@ def _size_names(program: loops.Program, equal: Mapping[Mode, Mode]) -> dict[Mode
     """Dimensions are called after the loops that run over them: `n_i`."""
     names: dict[Mode, str] = {}
     for node in walk(program.body):
-        match node:
-            case loops.Loop(index, loops.Extent(_, loops.Dimension(tensor, mode))):
-                names.setdefault(equal.get((tensor, mode), (tensor, mode)), f"n_{index}")
+        if isinstance(node, loops.Loop) and node.extent is not None:
+            size = node.extent.whole.stop
+            if isinstance(size, loops.Dimension):
+                mode = (size.tensor, size.mode)
+                names.setdefault(equal.get(mode, mode), f"n_{node.index}")
     return names
 
 

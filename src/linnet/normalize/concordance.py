@@ -135,7 +135,7 @@ def _statement(s: _Nest, stmt: loops.Stmt) -> loops.Stmt:
         case loops.Loop(index, extent):
             s.path.append(index)
             if extent is not None:
-                s.extents[index] = extent
+                s.extents[index] = extent.whole
             if is_left(changed):
                 s.left.add(index)
             before = dict(s.known)

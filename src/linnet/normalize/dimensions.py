@@ -39,7 +39,7 @@ from linnet.loops.nodes import (
     Thaw,
 )
 from linnet.loops.printer import show
-from linnet.loops.rewrite import map_args, map_stmts, rewrite_stmt, walk
+from linnet.loops.rewrite import map_args, map_range, map_stmts, rewrite_stmt, walk
 from linnet.loops.types import dtype_of
 from linnet.normalize.modes import outside_its_block, undeclared
 from linnet.normalize.narrowing import DECIDES, Bounds, Sum, linear, minus_one, said_by
@@ -75,7 +75,7 @@ class _Running:
 
     stamp: int
     size: int
-    extent: Extent | None
+    extent: Extent | None  # the whole, where the loop runs over a part
     place: Place
     ends: tuple[Sum, Sum] | None
 
@@ -134,15 +134,15 @@ class _Dimensions:
                 return self._swap(stmt, self._shape_of(a, stmt.at), self._shape_of(b, stmt.at))
 
     def _loop(self, stmt: Loop) -> Loop:
-        at, extent, ends, place = self._at, None, None, self._here()
-        if stmt.extent is not None:
-            extent = Extent(self._bound(stmt.extent.start), self._bound(stmt.extent.stop))
-            ends = self._sum(extent.start), minus_one(self._sum(extent.stop))
+        at, place, extent, whole, ends = self._at, self._here(), stmt.extent, None, None
+        if extent is not None:
+            extent = map_range(extent, self._bound)
+            whole = extent.whole
+            ends = self._sum(whole.start), minus_one(self._sum(whole.stop))
         before = dict(self._current)
         heads = self._enter(stmt.body)
-        outer = self._bind(Index(stmt.index))
-        loop = _Running(self._count, self.sizes.new(), extent, place, ends)
-        self._loops[loop.stamp] = loop
+        outer, stamp = self._bind(Index(stmt.index)), self._count
+        loop = self._loops[stamp] = _Running(stamp, self.sizes.new(), whole, place, ends)
         self.sizes.fill(loop.size, loop.stamp)
         body = self.statement(stmt.body)
         self._unbind(Index(stmt.index), outer)
@@ -150,9 +150,10 @@ class _Dimensions:
             self.shapes.join(head, self._current[tensor])
         self._leave(before | heads)
         if extent is None:
-            asked = about_loop(stmt.index, loop.size, place, at)
-            extent = Extent(Literal(0), self.sizes.ask(asked))
-        return Loop(stmt.index, extent, body, stmt.at)
+            extent = Extent(
+                Literal(0), self.sizes.ask(about_loop(stmt.index, loop.size, place, at))
+            )
+        return replace(stmt, extent=extent, body=body)
 
     def _enter(self, body: Stmt) -> dict[str, Shape]:
         """At the head of a loop, what it writes has come from before it or from its last round."""
@@ -260,8 +261,7 @@ class _Dimensions:
                     with self._where(cond, holds):
                         read.append(self._read(part))
                 return Call(function, (cond, *read))
-            case Call() | Access():
-                expr = map_args(expr, self._read)
+        expr = map_args(expr, self._read)
         return self._read_one(expr) or expr
 
     def _bound(self, expr: Expr) -> Expr:

@@ -11,6 +11,7 @@ from linnet import loops
 from linnet.algebra.dtypes import Number, as_python
 from linnet.algebra.function import Function
 from linnet.formats.level import APPEND, ONCE
+from linnet.loops.parts import counted
 from linnet.loops.rewrite import point_of, substitute, walk
 from linnet.loops.types import with_lets
 from linnet.normalize.unread import forgotten
@@ -113,6 +114,8 @@ def _writes(
     match stmt:
         case loops.Assign(target):
             yield stmt, path[len(scope.get(str(target.tensor), ())) :]
+        case loops.Loop(_, _, body) if counted(stmt) is not None:
+            yield from _writes(body, scope, path)
         case loops.Loop(index, extent, body):
             alias = point_of(extent)
             if isinstance(alias, loops.Index):  # another name for an index that is bound

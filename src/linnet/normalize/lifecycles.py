@@ -29,6 +29,7 @@ from linnet.loops.nodes import (
     Let,
     Loop,
     Program,
+    Range,
     Stmt,
     Swap,
     Thaw,
@@ -109,7 +110,7 @@ def handed_down(stmt: Loop | If, uses: Uses | None = None) -> frozenset[str]:
         case If(cond):
             several -= {tensor for tensor, _ in _reads(cond, None)}
         case Loop(index, extent, body):
-            heading = _reads(extent.start, None) | _reads(extent.stop, None) if extent else {}
+            heading = _reads(extent, None) if extent else {}
             walked = set() if is_left(stmt) else _walked(index, body)
             several -= walked | {tensor for tensor, _ in heading}
     return frozenset(several)
@@ -175,8 +176,8 @@ class _Blocks:
         match stmt:
             case Assign() | Swap() | Break():
                 return [*before, stmt]
-            case Loop(index, extent, body, at):
-                return [*before, Loop(index, extent, self.block(body, dict(handed)), at)]
+            case Loop(_, _, body):
+                return [*before, replace(stmt, body=self.block(body, dict(handed)))]
             case If(cond, then, orelse, at):
                 then, orelse = self.block(then, dict(handed)), self.block(orelse, dict(handed))
                 return [*before, If(cond, then, orelse, at)]
@@ -288,7 +289,7 @@ class _Blocks:
                 self._collect(then, set(), uses)
                 self._collect(orelse, set(), uses)
             case Loop(_, extent, body, at):
-                uses = _reads(extent.start, at) | _reads(extent.stop, at) if extent else {}
+                uses = _reads(extent, at) if extent else {}
                 self._collect(body, set(), uses)
         return uses
 
@@ -322,7 +323,7 @@ def _then(stmt: Stmt, last: list[Freeze]) -> Stmt:
             return block([stmt, *last])
 
 
-def _reads(expr: Expr, at: Location | None) -> Uses:
+def _reads(expr: Expr | Range, at: Location | None) -> Uses:
     """The tensors that an expression reads."""
     uses: Uses = {}
     for access, _ in accesses(expr):

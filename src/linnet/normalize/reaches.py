@@ -92,8 +92,8 @@ class _Search:
             case Block(stmts):
                 for each in stmts:
                     yield from self.stmt(each, around)
-            case Loop(index, Extent() as extent, body):
-                yield from self.stmt(body, {**around, index: extent})
+            case Loop(index, extent, body) if extent is not None:
+                yield from self.stmt(body, {**around, index: extent.whole})
             case Let(_, value, body):
                 yield from self.expr(value, around)
                 yield from self.stmt(body, around)

@@ -9,6 +9,7 @@ that pays depends on sizes (`normalize.choice`).
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from linnet import loops
 from linnet.formats.format import Format
@@ -47,7 +48,7 @@ class Regrouping:
         write = loops.Assign(place, None, value, self.update.at)
         stmt: loops.Stmt = write
         for loop in reversed(own):
-            stmt = loops.Loop(new[loop.index].name, loop.extent, stmt, loop.at)
+            stmt = replace(loop, index=new[loop.index].name, body=stmt)
         ends = {loop.index: loop.extent.stop for loop in own if loop.extent is not None}
         fill = loops.Literal(format.fill_value, format.dtype)
         begin = loops.Declare(name, fill, tuple(ends[i] for i in order), at)
@@ -67,7 +68,7 @@ class Regrouping:
         outermost = [loop for loop in self.nest if loop.index == self.moved]
         rest = [loop for loop in self.nest if loop.index != self.moved]
         for loop in reversed(outermost + rest):
-            stmt = loops.Loop(loop.index, loop.extent, stmt, loop.at)
+            stmt = replace(loop, body=stmt)
         return stmt
 
     def _in_order(self, name: str) -> loops.Access:

@@ -93,6 +93,7 @@ def _begun(
             if isinstance(s, loops.Declare) and s.tensor == name:
                 return s, block(stmt.stmts[k + 1 :]), around
     if isinstance(stmt, loops.Loop):
-        around = {**around, stmt.index: stmt.extent}
+        whole = None if stmt.extent is None else stmt.extent.whole
+        around = {**around, stmt.index: whole}
     inner = (s for s in children(stmt) if isinstance(s, loops.Stmt))
     return next((found for s in inner if (found := _begun(s, name, around))), None)

@@ -43,10 +43,10 @@ class _Scopes:
         if meanings:
             stmt = map_exprs(stmt, lambda e: substitute_expr(e, meanings))
         match stmt:
-            case loops.Loop(index, extent, body, at):
+            case loops.Loop(index, _, body):
                 name = self._own(index)
                 inner = self.stmt(body, _with(meanings, index, loops.Index(name)))
-                return loops.Loop(name, extent, inner, at)
+                return replace(stmt, index=name, body=inner)
             case loops.Let(given, value, body, at):
                 name = self._own(given)
                 inner = self.stmt(body, _with(meanings, given, loops.Name(name)))

@@ -60,11 +60,11 @@ def simplify(stmt: loops.Stmt, facts: Facts) -> loops.Stmt:
             what = settled(simplify_expr(value, facts))
             assert isinstance(where, loops.Access)
             return _simplify_assign(loops.Assign(where, op, what, at), facts)
-        case loops.Loop(index, extent, body, at):
+        case loops.Loop(_, _, body):
             inner = simplify(body, facts)
             if inner == loops.NOTHING or _is_one_of_any(stmt, inner):
                 return inner
-            return stmt if inner is body else loops.Loop(index, extent, inner, at)
+            return stmt if inner is body else replace(stmt, body=inner)
         case loops.If():
             return _simplify_if(stmt, facts)
         case loops.Let():
@@ -199,14 +199,14 @@ def _unwritten(
 
 
 def _is_within(
-    index: loops.Expr, size: loops.Expr, extents: Mapping[str, loops.Extent | None]
+    index: loops.Expr, size: loops.Expr, extents: Mapping[str, loops.Range | None]
 ) -> bool:
     """Whether an index is that of a loop, or of one over an index, that runs over a dimension."""
     while isinstance(index, loops.Index) and index.name in extents:
         extent = extents[index.name]
         point = point_of(extent)
         if point is None:
-            return runs_within(extent, size)
+            return extent is not None and runs_within(extent.whole, size)
         index = point
     return False
 

@@ -94,7 +94,7 @@ class _Split:
     def stmt(self, stmt: loops.Stmt) -> loops.Stmt:
         """Split the pairs of loops in a statement, the outermost first."""
         match stmt:
-            case loops.Loop(i, outer, loops.Loop(j, inner, body, at), above):
+            case loops.Loop(i, outer, loops.Loop(j, inner, body) as below):
                 read = sorted(self._read(body, i, j))
                 whole = [x for x in read if self._covers(x, outer) and self._covers(x, inner)]
                 scattered = _in_any_order(body, i, j, self.formats, sparse=True)
@@ -106,8 +106,8 @@ class _Split:
                 if rows and _in_any_order(body, i, j, self.formats):
                     sums = _Sums(self.formats, self.names, self.made)
                     near = sums.collected(body, i, j)
-                    pair = loops.Loop(j, outer, self._twice(near, body, i, j), at)
-                    return loops.Loop(i, outer, block([*sums.before, pair, *sums.after]), above)
+                    pair = replace(below, extent=outer, body=self._twice(near, body, i, j))
+                    return replace(stmt, body=block([*sums.before, pair, *sums.after]))
         return map_stmts(stmt, self.stmt)
 
     def _read(self, body: loops.Stmt, i: str, j: str) -> set[str]:
@@ -119,7 +119,7 @@ class _Split:
             if a.tensor in self.mirrored and a.indices in places and not any(a.protocols)
         }
 
-    def _covers(self, name: str, extent: loops.Extent | None) -> bool:
+    def _covers(self, name: str, extent: loops.Range | None) -> bool:
         """Whether a loop runs over a whole side of the matrix."""
         match extent:
             case loops.Extent(loops.Literal(0), loops.Dimension(tensor, mode)):

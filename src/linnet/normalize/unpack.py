@@ -95,7 +95,8 @@ class _Unpack:
             return stmt
         name, format = self.names.fresh(f"{vector}_w"), self.formats[vector]
         itemsize = np.dtype(format.dtype).itemsize
-        extents = tuple(loop.extent for loop in _repeats(uses[0]) if loop.extent is not None)
+        repeats = _repeats(uses[0])
+        extents = tuple(loop.extent.whole for loop in repeats if loop.extent is not None)
         choice = Unpacking(name, vector, str(leaders[0]), itemsize, extents)
         chosen = self.decide(choice)
         self.choices.append((choice, chosen.kind))

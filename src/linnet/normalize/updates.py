@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from linnet import loops
+from linnet.loops.parts import counted
 from linnet.loops.rewrite import accesses, is_left, rewrite_stmt, walk
 from linnet.names import Names
 
@@ -49,10 +50,12 @@ def reads_between(stmts: Sequence[loops.Stmt], tensor: str) -> bool:
 def paths(
     stmt: loops.Stmt, tensor: str, path: tuple[str, ...]
 ) -> list[tuple[loops.Assign, tuple[str, ...]]]:
-    """The updates of a tensor, each with the loops around it."""
+    """The updates of a tensor, each with the loops around it; those that count parts are none."""
     match stmt:
         case loops.Assign(target):
             return [(stmt, path)] if target.tensor == tensor else []
+        case loops.Loop(_, _, body) if counted(stmt) is not None:
+            return paths(body, tensor, path)
         case loops.Loop(index, _, body):
             return paths(body, tensor, (*path, "" if is_left(stmt) else index))
         case loops.Let(_, _, body):
@@ -68,8 +71,10 @@ def paths(
 def extents(stmt: loops.Stmt, tensor: str) -> tuple[loops.Extent, ...]:
     """How far the loops around the first update of a tensor run."""
     match stmt:
+        case loops.Loop(_, _, body) if counted(stmt) is not None:
+            return extents(body, tensor)
         case loops.Loop(_, extent, body):
-            return (*(() if extent is None else (extent,)), *extents(body, tensor))
+            return (*(() if extent is None else (extent.whole,)), *extents(body, tensor))
         case loops.Let(_, _, body):
             return extents(body, tensor)
         case loops.Block(stmts):

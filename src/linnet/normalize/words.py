@@ -174,7 +174,7 @@ def _diagonal(loop: loops.Loop, tiles: Tiles, formats: Formats, names: Names) ->
     pair = (loop.index, loop.body.index)
     stored = _stored(loop.body.body, pair, tiles, formats, (last, loops.Index(k)))
     body = substitute(stored, dict.fromkeys(pair, loops.Index(k)))
-    return loops.Loop(k, loop.extent, _promised(renamed(body, names), tiles.once), loop.at)
+    return replace(loop, index=k, body=_promised(renamed(body, names), tiles.once))
 
 
 def _stored(
@@ -266,10 +266,10 @@ def _call(function: Function, a: loops.Expr, b: loops.Expr | int) -> loops.Expr:
 def renamed(stmt: loops.Stmt, names: Names) -> loops.Stmt:
     """A copy of a statement whose loops and names are its own."""
     match stmt:
-        case loops.Loop(index, extent, body, at):
+        case loops.Loop(index, _, body):
             new = names.fresh(index)
             inner = renamed(substitute(body, {index: loops.Index(new)}), names)
-            return loops.Loop(new, extent, inner, at)
+            return replace(stmt, index=new, body=inner)
         case loops.Let(name, value, body, at):
             new = names.fresh(name)
             inner = renamed(substitute(body, {name: loops.Name(new)}), names)

@@ -21,6 +21,7 @@ from linnet.formats.insertion import COORD, DENSE, MAP, OPERAND, workspace_forma
 from linnet.formats.level import APPEND
 from linnet.formats.policies import Policy
 from linnet.formats.row_lengths import EVEN, Rows
+from linnet.loops.parts import counted
 from linnet.loops.printer import show
 from linnet.loops.rewrite import block, leaves, map_stmts, point_of, rewrite_expr, walk
 from linnet.names import Names
@@ -301,11 +302,11 @@ class _Insertion:
     ) -> loops.Stmt:
         """Inside the loops that agree: declare the temporary, collect, and copy in order."""
         match stmt:
-            case loops.Loop(index, extent, body, at) if depth > 0:
-                self.around[index] = extent
-                return loops.Loop(
-                    index, extent, self.collect(declare, body, depth - 1, (*outer, index)), at
-                )
+            case loops.Loop(_, _, body) if depth > 0 and counted(stmt) is not None:
+                return replace(stmt, body=self.collect(declare, body, depth, outer))
+            case loops.Loop(index, extent, body) if depth > 0:
+                self.around[index] = None if extent is None else extent.whole
+                return replace(stmt, body=self.collect(declare, body, depth - 1, (*outer, index)))
             case loops.Block(stmts) if depth > 0:
                 return block(
                     [

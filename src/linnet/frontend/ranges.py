@@ -1,0 +1,57 @@
+"""What a loop runs over: a range, or a part of one."""
+
+from __future__ import annotations
+
+import ast
+
+from linnet import loops
+from linnet.frontend import words
+from linnet.frontend.expressions import expression
+from linnet.frontend.refusals import refused_loop
+from linnet.frontend.scope import Scope
+
+
+def range_of(node: ast.expr, scope: Scope) -> loops.Range:
+    """A range, or a part of one, as it is written after `in`."""
+    if isinstance(node, ast.Call) and not node.keywords and scope.is_static(node.func):
+        word = scope.static(node.func)
+        if word is range:
+            return _range(node, node.args, scope)
+        if word is words.part:
+            return _part(node, node.args, scope)
+    message, hint = refused_loop(node)
+    raise scope.error(node, message, hint=hint)
+
+
+def _part(node: ast.expr, args: list[ast.expr], scope: Scope) -> loops.Part:
+    match args:
+        case [whole, number, size]:
+            of = range_of(whole, scope)
+            return loops.Part(of, expression(number, scope), expression(size, scope))
+        case _:
+            hint = "`ln.part(range(n), t, 32)`: part t of those with 32 indices"
+            raise scope.error(node, "a part has a range, a number and a size", hint=hint)
+
+
+def _range(node: ast.expr, args: list[ast.expr], scope: Scope) -> loops.Extent:
+    match args:
+        case [stop]:
+            return loops.Extent(loops.Literal(0), expression(stop, scope))
+        case [start, stop] | [start, stop, ast.Constant(1)]:
+            return loops.Extent(expression(start, scope), expression(stop, scope))
+        case [_, _, step]:
+            text = ast.unparse(step)
+            hint = f"count by one and multiply: `for k in range(n):` and `start + {text} * k`"
+            raise scope.error(step, "a range counts up by one", hint=hint)
+        case _:
+            raise scope.error(node, "range takes a start and a stop", hint="`range(a, b)`")
+
+
+def parts_of(node: ast.Call, scope: Scope) -> loops.Parts:
+    """`ln.parts(range(n), 32)`: how many parts a range has."""
+    match node.args:
+        case [whole, size]:
+            return loops.Parts(range_of(whole, scope), expression(size, scope))
+        case _:
+            hint = "`ln.parts(range(n), 32)`: how many parts of 32 indices there are"
+            raise scope.error(node, "parts are those of a range, of some size", hint=hint)

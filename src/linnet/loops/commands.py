@@ -1,0 +1,49 @@
+"""Schedules: commands that say which iterations of a program run, and in which order (SCHED §4).
+
+    command = Split(index, outer, inner, size, up) | Reorder(order)
+
+A program carries its commands as data. They name loops by their indices; where several loops have
+one index, `j:2` is the second of them. A command that derives an index names it: it stands for a
+loop from then on, and the index that it is derived from does not.
+"""
+
+from __future__ import annotations
+
+from dataclasses import field
+from typing import TypeAlias
+
+from linnet.errors import Location
+from linnet.records import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Split:
+    """The loop over `index` becomes two: `outer` over parts of it, and `inner` within a part.
+
+    Parts have `size` indices; split `up`, there are `size` parts.
+    """
+
+    index: str
+    outer: str
+    inner: str
+    size: int
+    up: bool = False
+    at: Location | None = field(default=None, compare=False)
+
+    def __str__(self) -> str:
+        how = ", up" if self.up else ""
+        return f"split({self.index}, {self.outer}, {self.inner}, {self.size}{how})"
+
+
+@dataclass(frozen=True, slots=True)
+class Reorder:
+    """Loops directly inside one another are put into this order; two are swapped."""
+
+    order: tuple[str, ...]
+    at: Location | None = field(default=None, compare=False)
+
+    def __str__(self) -> str:
+        return f"reorder({', '.join(self.order)})"
+
+
+Command: TypeAlias = Split | Reorder

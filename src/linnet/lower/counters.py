@@ -1,0 +1,51 @@
+"""Loops that count the parts of a range, around a loop over these parts.
+
+The two do what one loop over the range would. A fiber that has to be written in one go is opened
+around both, and what is not written at every index is initialized before both.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from linnet import imp, loops
+from linnet.formats.fiber import Fiber
+from linnet.formats.looplets import Thunk
+from linnet.loops.parts import counted, covered
+from linnet.lower.context import Context, Counting, cursors_of
+from linnet.lower.ranges import bounds_of
+from linnet.lower.unfurl import unfurl
+
+
+@contextmanager
+def around_parts(ctx: Context, loop: loops.Loop) -> Iterator[None]:
+    """What is emitted meanwhile is a loop that counts parts, if it is one: open what they write."""
+    inner = counted(loop)
+    if inner is None or inner.index in ctx.counting:
+        yield
+        return
+    covers, bounds = covered(loop), None
+    if isinstance(covers, loops.Extent):
+        bounds = bounds_of(ctx, covers, inner.index)
+    written = [c for c in cursors_of(inner.body, inner.index) if c.update]
+    counting = ctx.counting[inner.index] = Counting(bounds, frozenset(c.fiber for c in written))
+    epilogue: list[imp.Stmt] = []
+    for cursor in written:
+        if cursor.fiber.kind.sequential:
+            looplet = unfurl(ctx, cursor, imp.Var(inner.index))
+            while isinstance(looplet, Thunk):
+                ctx.b.emit(*looplet.preamble)
+                epilogue[:0] = looplet.epilogue
+                looplet = looplet.body  # type: ignore[assignment]
+            counting.opened[cursor] = looplet
+    with ctx.b.collect() as code:
+        yield
+    ctx.b.emit(*counting.begin, *code, *epilogue)
+    del ctx.counting[inner.index]
+
+
+def written_by_parts(ctx: Context, loop: loops.Loop) -> frozenset[Fiber]:
+    """The fibers that the loop over the parts writes, for which a counter leaves that to it."""
+    inner = counted(loop)
+    return frozenset() if inner is None else ctx.counting[inner.index].written

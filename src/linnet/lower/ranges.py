@@ -1,0 +1,106 @@
+"""Where loops begin and end: a range, a part of one, and how many parts there are."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from linnet import imp, loops
+from linnet.algebra.table import minimum
+from linnet.imp.fold import fold
+from linnet.loops.types import dtype_of
+from linnet.lower.context import Context
+from linnet.lower.expressions import lower_expr
+
+Bounds = tuple[imp.Expr, imp.Expr]
+
+
+def bounds_of(ctx: Context, extent: loops.Range, name: str) -> Bounds:
+    """The first index of a range, and the one behind the last, as values that do not change."""
+    return _within_each_other(ctx, extent, name)[-1]
+
+
+def _within_each_other(ctx: Context, extent: loops.Range, name: str) -> list[Bounds]:
+    """The bounds of a range, and before them those of the ranges that it is a part of."""
+    if not isinstance(extent, loops.Part):
+        lo = _named(ctx, _end(ctx, extent.start, name), f"{name}_start")
+        return [(lo, _named(ctx, _end(ctx, extent.stop, name), f"{name}_end"))]
+    around = _within_each_other(ctx, extent.of, name)
+    lo, hi = around[-1] = _in_order(ctx, *around[-1], name)
+    start, stop = _part(ctx, extent, lo, hi, name)
+    for first, last in around:
+        ctx.known.assume(first, start)
+        ctx.known.assume(start, last)
+        ctx.known.assume(first, stop)
+        ctx.known.assume(stop, last)
+    ctx.known.assume(start, stop)
+    return [*around, (start, stop)]
+
+
+def _part(ctx: Context, part: loops.Part, lo: imp.Expr, hi: imp.Expr, name: str) -> Bounds:
+    """The part of a range with some number; it is empty where there is none of that number."""
+    number = lower_expr(ctx, part.number, imp.INT)
+    size = _named(ctx, lower_expr(ctx, part.size, imp.INT), f"{name}_size")
+    start: imp.Expr = lo + number * size
+    most = _count_of(ctx, part.number)
+    if most is not None and part.size == loops.Parts(part.of, most):
+        start = imp.minimum(start, hi)  # the last ones may be empty
+    elif most != loops.Parts(part.of, part.size):
+        inside = (number >= 0) & (number < parts_in(hi - lo, size))
+        start = imp.Select(inside, start, hi)
+    start = _named(ctx, start, f"{name}_start")
+    # `start + size` might be too large a number
+    return start, _named(ctx, start + imp.minimum(size, hi - start), f"{name}_end")
+
+
+def _in_order(ctx: Context, lo: imp.Expr, hi: imp.Expr, name: str) -> Bounds:
+    """A range that does not end before it begins."""
+    if ctx.known.at_most(lo, hi):
+        return lo, hi
+    hi = ctx.b.let(f"{name}_last", imp.maximum(lo, hi))
+    ctx.known.assume(lo, hi)
+    return lo, hi
+
+
+def _count_of(ctx: Context, number: loops.Expr) -> loops.Expr | None:
+    """How far a number counts, if it is that of an open loop from 0."""
+    return ctx.counts.get(number.name) if isinstance(number, loops.Index) else None
+
+
+def parts_in(length: imp.Expr, size: imp.Expr) -> imp.Expr:
+    """How many parts of a size there are, the last of which may be shorter."""
+    rest = imp.Cast(imp.binary("rem", length, size) > 0, imp.INT)
+    return imp.binary("div", length, size) + rest
+
+
+def lower_parts(ctx: Context, parts: loops.Parts, name: str = "part") -> imp.Expr:
+    """How many parts a range has."""
+    lo, end = bounds_of(ctx, parts.of, name)
+    lo, hi = _in_order(ctx, lo, end, name)
+    length = _named(ctx, hi - lo, f"{name}_length")
+    size = lower_expr(ctx, parts.size, imp.INT)
+    if not isinstance(size, imp.Const):
+        size = _named(ctx, imp.maximum(size, 0), f"{name}_size")
+    count = _named(ctx, parts_in(length, size), f"{name}_parts")
+    most = fold(size - 1)
+    if ctx.known.at_most(lo, end + most):
+        # as it is said where an index counts every `size`-th coordinate (`lower.strides`)
+        ctx.known.assume(count, imp.binary("div", end - lo + most, size))
+    return count
+
+
+def _end(ctx: Context, expr: loops.Expr, name: str) -> imp.Expr:
+    """Where a loop begins or ends; an unsigned number that no index reaches is the last of them."""
+    if isinstance(expr, loops.Parts):
+        return lower_parts(ctx, expr, name)
+    if dtype_of(expr, ctx.facts.types) == "uint64":
+        last = loops.Literal(np.iinfo(np.int64).max, "uint64")
+        expr = loops.Call(minimum, (expr, last))
+    return lower_expr(ctx, expr, imp.INT)
+
+
+def _named(ctx: Context, x: imp.Expr, name: str) -> imp.Expr:
+    if isinstance(x, imp.Const | imp.Var):
+        return x
+    var = ctx.b.let(name, x)
+    ctx.known.introduce(var, x)
+    return var

@@ -1,0 +1,33 @@
+"""The commands of a schedule, applied to a program one after the other.
+
+Comes after dimensions, names and dtypes are known, and before workspaces: what a command needs to
+know is there, and a result that is written out of order gets a temporary as any other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any
+
+from linnet import loops
+from linnet.loops.commands import Reorder, Split
+from linnet.schedule.nest import Formats, Nest
+from linnet.schedule.reorder import reorder
+from linnet.schedule.split import split
+from linnet.stages import stage
+
+_APPLY: Mapping[type, Callable[[Nest, Any], None]] = {Split: split, Reorder: reorder}
+
+
+def apply(program: loops.Program, formats: Formats, stands: Mapping[str, str]) -> loops.Program:
+    """The program after its schedule; `stands` are the names that loops have in it.
+
+    Needs: dimensions and dtypes known, names unique. Every command is a stage of its own.
+    """
+    nest = Nest(program, formats, dict(stands))
+    for command in program.schedule:
+        nest.command = command
+        _APPLY[type(command)](nest, command)
+        stage(str(command), nest.program)
+    return replace(nest.program, schedule=())

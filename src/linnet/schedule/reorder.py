@@ -1,0 +1,148 @@
+"""`reorder(i1, j, i0)`: loops directly inside one another are put into another order.
+
+Two parts of one range keep their order by themselves, as `i0` must be known where `i1` begins; the
+other way round, the inner loop takes steps:
+
+    for i0 in range(ln.parts(range(n), 32)):        for i1 in range(32):
+        for i in ln.part(range(n), i0, 32):             for i0 in range(ln.parts(range(i1, n), 32)):
+            y[i] += …                                       y[32 * i0 + i1] += …
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from linnet import loops
+from linnet.algebra.function import Function
+from linnet.algebra.table import add, multiply
+from linnet.loops.commands import Reorder
+from linnet.loops.printer import show
+from linnet.loops.rewrite import accesses, leaves, substitute, walk
+from linnet.schedule.nest import Nest
+
+
+def reorder(nest: Nest, command: Reorder) -> None:
+    """Put loops into another order."""
+    names = command.order
+    if len(set(names)) < len(names) or len(names) < 2:
+        nest.refuse("two or more different loops are put into an order")
+    chain = _chain(nest, names)
+    body = chain[-1].body
+    check_order(nest, chain, body)
+    heads = {loop.index: loop for loop in chain}
+    order = [heads[nest.stands[name]] for name in names]
+    stmt = _nested(nest, order, body)
+    nest.replaced(chain[0], stmt)
+
+
+def _chain(nest: Nest, names: Sequence[str]) -> list[loops.Loop]:
+    """The loops of these names, the outermost first, each directly inside the one before."""
+    found = {id(loop): loop for loop in map(nest.loop, names)}
+    inner = {id(n) for loop in found.values() for n in walk(loop.body)}
+    outermost = [loop for key, loop in found.items() if key not in inner]
+    chain = outermost[:1]
+    while len(chain) < len(found):
+        below = chain[-1].body
+        if not isinstance(below, loops.Loop) or id(below) not in found:
+            what = show(below).splitlines()[0]
+            outer, hint = _name(nest, chain[-1]), "name the loops between, or put them elsewhere"
+            nest.refuse(f"directly inside the loop over `{outer}` is `{what}`", hint=hint)
+        chain.append(below)
+    return chain
+
+
+def _name(nest: Nest, loop: loops.Loop) -> str:
+    """The name by which a schedule knows a loop."""
+    return next((n for n, index in nest.stands.items() if index == loop.index), loop.index)
+
+
+def check_order(nest: Nest, chain: Sequence[loops.Loop], body: loops.Stmt) -> None:
+    """Refuse another order of iterations where that could give another result."""
+    if leaves(body) or any(isinstance(n, loops.Swap) for n in walk(body)):
+        nest.refuse("a loop that may be left by `break` keeps its order")
+    moved = {loop.index for loop in chain}
+    declared = {n.tensor for n in walk(body) if isinstance(n, loops.Declare)}
+    writes = [n for n in walk(body) if isinstance(n, loops.Assign)]
+    written = {str(w.target.tensor) for w in writes} - declared
+    ops: dict[str, set[Function | None]] = {}
+    for write in writes:
+        name = str(write.target.tensor)
+        if name in written:
+            ops.setdefault(name, set()).add(write.op)
+            _check_write(nest, write, moved)
+    for name, functions in ops.items():
+        if len(functions) > 1:
+            nest.refuse(f"`{name}` is updated in several ways, whose order counts")
+    for access, is_target in accesses(body):
+        if not is_target and access.tensor in written:
+            nest.refuse(f"`{show(access)}` reads what other iterations write")
+
+
+def _check_write(nest: Nest, write: loops.Assign, moved: set[str]) -> None:
+    """Refuse an assignment of which another one may come last, or an update that has an order."""
+    plain = {i.name for i in write.target.indices if isinstance(i, loops.Index)}
+    if moved <= plain:
+        return  # every iteration has an element of its own
+    text = show(write)
+    if write.op is None:
+        nest.refuse(
+            f"`{text}` may assign to an element several times: the last one counts",
+            hint="let every loop that is reordered be an index of what is assigned",
+        )
+    if not (write.op.associative and write.op.commutative):
+        nest.refuse(f"`{text}` updates by a function whose order counts")
+
+
+def _nested(nest: Nest, order: list[loops.Loop], body: loops.Stmt) -> loops.Stmt:
+    """Loops in an order, the outermost first, around a statement."""
+    for k, loop in enumerate(order):
+        counter = _counter(loop)
+        later = [n.index for n in order[k + 1 :]]
+        if counter in later:
+            body = _in_steps(nest, order, k, k + 1 + later.index(counter), body)
+    for k, loop in enumerate(order):
+        assert loop.extent is not None
+        inside = {n.index for n in order[k:]}
+        for name in sorted(indices_of(loop.extent) & inside):
+            nest.refuse(f"how far `{_name(nest, loop)}` runs depends on `{name}`, which is inside")
+    for loop in reversed(order):
+        body = replace(loop, body=body)
+    return body
+
+
+def _counter(loop: loops.Loop) -> str:
+    """The index that counts the parts of which a loop runs over one, or nothing."""
+    number = loop.extent.number if isinstance(loop.extent, loops.Part) else None
+    return number.name if isinstance(number, loops.Index) else ""
+
+
+def _in_steps(
+    nest: Nest, order: list[loops.Loop], outer: int, inner: int, body: loops.Stmt
+) -> loops.Stmt:
+    """A loop that ran within parts stands outside, and the one that counted them takes steps.
+
+    Gives the body with their index put together again.
+    """
+    within, counter = order[outer], order[inner]
+    part, zero = within.extent, loops.Literal(0)
+    assert isinstance(part, loops.Part)
+    if counter.extent != loops.Extent(zero, loops.Parts(part.of, part.size)):
+        hint = "split it down, into parts of one size"
+        nest.refuse("a loop that was split up stays inside the one that counts parts", hint=hint)
+    name = next(n for n, index in nest.stands.items() if index == within.index)
+    del nest.stands[name]
+    index = nest.introduce(name)
+    start: loops.Expr = loops.Index(index)
+    if part.of.start != zero:
+        start = loops.Call(add, (part.of.start, start))
+    steps = loops.Parts(loops.Extent(start, part.of.stop), part.size)
+    order[outer] = replace(within, index=index, extent=loops.Extent(zero, part.size))
+    order[inner] = replace(counter, extent=loops.Extent(zero, steps))
+    step = loops.Call(multiply, (part.size, loops.Index(counter.index)))
+    return substitute(body, {within.index: loops.Call(add, (step, start))})
+
+
+def indices_of(node: loops.Node) -> set[str]:
+    """The loop indices in an expression or a range."""
+    return {n.name for n in walk(node) if isinstance(n, loops.Index)}
