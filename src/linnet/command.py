@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import argparse
 import ast
-import platform
 import re
 import sys
 import time
@@ -18,6 +17,7 @@ from pathlib import Path
 
 import numpy as np
 
+from linnet.backend.stamp import architecture
 from linnet.errors import ArgumentError, FormatError, LinnetError
 from linnet.formats.format import Format
 from linnet.formats.tensor import Tensor
@@ -72,7 +72,7 @@ def doctor() -> int:
     """What there is on this machine, and whether a kernel compiles and computes."""
     lines = [
         ("linnet", import_module("linnet").__version__),
-        ("python", f"{platform.python_version()} on {platform.system()} {platform.machine()}"),
+        ("python", f"{sys.version.split()[0]} on {sys.platform} {architecture()}"),
         ("numpy", np.__version__),
         ("llvmlite", _version("llvmlite")),
         *((name, _version(name)) for name in OPTIONAL),

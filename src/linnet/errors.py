@@ -9,14 +9,21 @@ from __future__ import annotations
 import linecache
 import os
 import sys
-from types import FrameType
+from types import CodeType, FrameType
 
 import numpy as np
 
 from linnet.records import dataclass
 
-_PACKAGE = __file__.rpartition(os.sep)[0] + os.sep  # pathlib takes long to import
-_LIBRARY = os.__file__.rpartition(os.sep)[0] + os.sep  # of Python, and packages in a folder of it
+
+def _folder(code: CodeType) -> str:
+    """Where code was, when it was compiled: modules of a frozen application may have no file."""
+    folder, found, _ = code.co_filename.rpartition(os.sep)  # pathlib takes long to import
+    return folder + found or "no folder at all"
+
+
+_PACKAGE = _folder(sys._getframe().f_code)
+_LIBRARY = _folder(linecache.getline.__code__)  # of Python, and packages in a folder of it
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,10 +208,11 @@ class BuildError(LinnetError):
         *,
         source: str = "",
         output: str = "",
+        at: Location | None = None,
         why: str | None = None,
         hint: str | None = None,
     ) -> None:
-        super().__init__(message, why=output.strip() or why, hint=hint)
+        super().__init__(message, at=at, why=output.strip() or why, hint=hint)
         self.source = source
         self.output = output
 

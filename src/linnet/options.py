@@ -101,6 +101,12 @@ def _count(name: str, default: int) -> int:
     return int(value)
 
 
+def processor() -> tuple[str, str]:
+    """The processor's kind and model, as Windows tells its processes; "" where it does not."""
+    env = os.environ
+    return env.get("PROCESSOR_ARCHITECTURE", "").lower(), env.get("PROCESSOR_IDENTIFIER", "")
+
+
 def default_cache_dir() -> Path:
     """The folder in which the system wants a user's caches, and in it ours."""
     if sys.platform == "darwin":

@@ -34,23 +34,22 @@ def some_region(rng: random.Random, depth: int) -> regions.Region:
 @pytest.mark.parametrize(
     ("text", "printed"),
     [
-        ("x | y & z", "x ∪ (y ∩ z)"),
-        ("(x | y) & z", "(x ∪ y) ∩ z"),
-        ("~(x & y)", "¬x ∪ ¬y"),
-        ("~(x | ~y)", "¬x ∩ y"),
+        ("x | y & z", "x | (y & z)"),
+        ("(x | y) & z", "(x | y) & z"),
+        ("~(x & y)", "~x | ~y"),
+        ("~(x | ~y)", "~x & y"),
         ("~~x", "x"),
-        ("x ∪ ¬y", "x ∪ ¬y"),
-        ("x | x | y", "x ∪ y"),
+        ("x ∪ ¬y", "x | ~y"),
+        ("x | x | y", "x | y"),
         ("x & U", "x"),
         ("x | U", "U"),
-        ("x & ~U", "∅"),
+        ("x & ~U", "~U"),
     ],
 )
 def test_regions_as_text(text, printed):
     found = regions.normalize(parse(text))
     assert show(found) == printed
-    if "∅" not in printed:
-        assert regions.normalize(parse(show(found, "|&~"))) == found
+    assert regions.normalize(parse(show(found))) == found
 
 
 @pytest.mark.parametrize("text", ["", "x +", "x + y", "f(x)", "x and y", "1"])

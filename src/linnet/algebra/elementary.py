@@ -9,10 +9,9 @@ from __future__ import annotations
 
 from types import FunctionType
 
-import numpy as np
-
 from linnet import imp
 from linnet.algebra import angles, exponentials, logarithms, roots, single
+from linnet.algebra.processor import features
 
 _NAMES = {
     exponentials: "exp exp2 expm1 sinh cosh tanh",
@@ -25,13 +24,9 @@ _SINGLE = f"{' '.join(_NAMES.values())} tan"
 
 
 def _multiplies_and_adds() -> bool:
-    """Whether the processor has the instruction, as far as NumPy tells.
-
-    NumPy lists the features of all processors everywhere: those of others are not there.
-    """
-    known = getattr(getattr(np, "_core", None), "_multiarray_umath", None)
-    features: dict[str, bool] = getattr(known, "__cpu_features__", {})
-    return any(features.get(name, True) for name in _OF_X86_AND_ARM)
+    """Whether the processor has the instruction, as far as NumPy tells."""
+    found = features()
+    return any(found.get(name, True) for name in _OF_X86_AND_ARM)
 
 
 ELEMENTARY: dict[tuple[str, str], FunctionType] = {

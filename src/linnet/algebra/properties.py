@@ -239,7 +239,7 @@ def _space_claims(f: Function, given: tuple[str, ...]) -> Iterator[_Claim]:
         at = [np.full_like(v, value) for v, value in zip(x, f.fills, strict=True)]
         return f.numpy(*at)
 
-    yield _Claim(f"iteration space {show(space, '|&~')}", given, f.numpy, fill, outside)
+    yield _Claim(f"iteration space {show(space)}", given, f.numpy, fill, outside)
 
 
 def _case_claims(f: Function, given: tuple[str, ...]) -> Iterator[_Claim]:

@@ -203,28 +203,27 @@ def equivalent(a: Region, b: Region) -> bool:
 # -- text ------------------------------------------------------------------------------------------
 
 
-def show(region: Region, signs: str = "∪∩¬") -> str:
-    """`(b ∪ c) ∩ d`; with the signs `|&~` it can be read back."""
-    either, both, other = tuple(signs)
+def show(region: Region) -> str:
+    """`(b | c) & d`: it can be read back, and printed where there are no signs of mathematics."""
     match region:
         case Leaf(name):
             return name
         case Union(parts):
-            return f" {either} ".join(_inside(p, signs, Intersection) for p in parts)
+            return " | ".join(_inside(p, Intersection) for p in parts)
         case Intersection(parts):
-            return f" {both} ".join(_inside(p, signs, Union) for p in parts)
+            return " & ".join(_inside(p, Union) for p in parts)
         case Complement(inner):
-            return f"{other}{_inside(inner, signs, Union, Intersection)}"
+            return f"~{_inside(inner, Union, Intersection)}"
         case Universe():
             return "U"
         case Empty():
-            return "∅"
+            return "~U"
         case _:
             assert_never(region)
 
 
-def _inside(region: Region, signs: str, *kinds: type) -> str:
-    text = show(region, signs)
+def _inside(region: Region, *kinds: type) -> str:
+    text = show(region)
     return f"({text})" if isinstance(region, kinds) else text
 
 

@@ -102,6 +102,7 @@ _QUOTIENT = """static inline {T} {name}({T} a, {T} b) {{
 _TEST = "static inline bool {name}({T} x) {{ return {body}; }}"
 _GROW = """#ifdef __linux__
 int madvise(void *, size_t, int);
+long sysconf(int);
 // A new block begins at a cache line. One of 4 MB or more is made of huge pages, which take less
 // time to get; they are asked for before it is written. From 32 MB on, realloc copies nothing.
 static void *resized(void *old, i64 had, i64 bytes) {
@@ -109,7 +110,8 @@ static void *resized(void *old, i64 had, i64 bytes) {
   if (old && (small || had >= 1 << 25)) return realloc(old, bytes);
   char *new = aligned_alloc(64, (bytes + 63ull) & -64);
   if (!new || small) return new;
-  madvise(new - (i64)new % 4096, bytes + (i64)new % 4096, 14);
+  i64 offset = (i64)new % sysconf(30);  // the size of a page
+  madvise(new - offset, bytes + offset, 14);
   if (old) memcpy(new, old, had);
   free(old);
   return new;

@@ -100,6 +100,12 @@ class Cache(NamedTuple):
             with os.fdopen(fd, "wb") as file:
                 file.write(_MAGIC + _checksum(key, data) + data)
             unfinished.replace(self._path(key))
+        except PermissionError as error:
+            with contextlib.suppress(OSError):
+                unfinished.unlink()
+            if not self._path(key).exists():
+                _warn(f"nothing can be kept in {self.directory} ({error.strerror})")
+            return  # Windows replaces no file that another process reads: an entry like ours
         except OSError as error:
             with contextlib.suppress(OSError):
                 unfinished.unlink()

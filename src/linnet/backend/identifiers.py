@@ -32,7 +32,7 @@ _LIBRARY = """abort aligned_alloc atexit atof atoi atol bsearch calloc carg ccos
     csqrt ctan div drand48 exit frexp gamma getenv ilogb index j0 j1 jn labs ldexp ldiv llabs lldiv
     llrint llround logb lrint lround madvise mblen memchr memcmp memmove modf nan nanf nexttoward
     qsort rand random remove rindex scalbln scalbn signgam srand srandom strlen strtod strtof strtol
-    strtoll strtoul system y0 y1 yn""".split()
+    strtoll strtoul sysconf system y0 y1 yn""".split()
 _TAKEN_BY_FUNCTIONS = _TAKEN | frozenset(_LIBRARY)
 
 

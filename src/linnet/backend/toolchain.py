@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ctypes
 import os
-import platform
 import shlex
 import shutil
 import subprocess
@@ -12,6 +11,7 @@ import tempfile
 from functools import cache
 from pathlib import Path
 
+from linnet.backend.stamp import architecture
 from linnet.errors import BuildError, LinnetError
 from linnet.options import Options
 
@@ -26,7 +26,7 @@ _ALWAYS = (
     "-ffp-contract=fast",
     "-fopenmp-simd",
 )
-_NATIVE = "-mcpu=native" if platform.machine() in ("aarch64", "arm64") else "-march=native"
+_NATIVE = "-mcpu=native" if architecture() in ("aarch64", "arm64") else "-march=native"
 _FAST = ("-O3", _NATIVE)
 _QUICK = ("-O0", _NATIVE)
 _SANITIZE = (
@@ -42,7 +42,7 @@ _COMPLEX = "-fcx-limited-range"  # as NumPy multiplies; not known to all version
 def find(options: Options) -> tuple[str, ...]:
     """The compiler's command: the one asked for, or the first of cc, gcc, clang."""
     if options.compiler:
-        command = tuple(shlex.split(options.compiler))
+        command = _words(options.compiler)
         found = shutil.which(command[0]) if command else None
         if found:
             return (found, *command[1:])
@@ -59,6 +59,15 @@ def find(options: Options) -> tuple[str, ...]:
         why="the C back end and the sanitizers run cc, gcc or clang",
         hint='install one, or use the LLVM back end, which needs none: config(backend="llvm")',
     )
+
+
+def _words(command: str) -> tuple[str, ...]:
+    """A compiler and its flags. On Windows a backslash parts folders, and protects nothing."""
+    if shutil.which(command):
+        return (command,)
+    if os.sep == "/":
+        return tuple(shlex.split(command))
+    return tuple([word.strip("\"'") for word in shlex.split(command, posix=False)])
 
 
 def available(options: Options) -> bool:
@@ -126,7 +135,8 @@ def _run(command: list[str], folder: str) -> str | None:
 
 def load(code: bytes, symbol: str) -> tuple[int, object]:
     """Load a shared library; the address of its function, and what must be kept alive."""
-    with tempfile.TemporaryDirectory(prefix="linnet-") as folder:
+    # Windows removes no library that is in use: there the file stays.
+    with tempfile.TemporaryDirectory(prefix="linnet-", ignore_cleanup_errors=True) as folder:
         path = Path(folder, "kernel.so")
         path.write_bytes(code)
         try:

@@ -155,6 +155,24 @@ def test_a_full_disk_leaves_nothing_behind(cache, monkeypatch, no_warnings_yet):
     assert list(cache.directory.iterdir()) == []
 
 
+def test_an_entry_that_another_process_reads_stays(cache, monkeypatch, no_warnings_yet):
+    """Windows does not replace a file that is open: there is one like ours, and nothing to say."""
+
+    def refuse(path, target):
+        raise PermissionError(13, "used by another process", str(path))
+
+    cache.store("k", b"machine code")
+    monkeypatch.setattr(Path, "replace", refuse)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        cache.store("k", b"machine code")
+    assert cache.load("k") == b"machine code"
+    assert entry(cache)
+    with pytest.warns(RuntimeWarning, match="nothing can be kept"):
+        cache.store("another key", b"machine code")
+    assert entry(cache)
+
+
 def test_an_interrupt_leaves_nothing_behind(cache, monkeypatch):
     def interrupt(*args):
         raise KeyboardInterrupt
