@@ -1,4 +1,4 @@
-# make demo | test | check | bench | sanitize | fuzz | clean
+# make demo | test | check | deep | bench | sanitize | fuzz | clean
 # The first run makes .venv; later ones use it, and need no network. PYTHON=python3.12 chooses which.
 
 PYTHON  ?= python3
@@ -10,9 +10,19 @@ PROFILE ?= dev
 JOBS    ?= 2
 FUZZ_SECONDS ?= 600
 PYTHONS ?=
+SANITIZE ?=
 ARGS    ?=
 
-.PHONY: demo test check lint types deep-types deep-lowest deep-pythons size bench sanitize fuzz clean
+# All kernels through the C back end, compiled with address and undefined-behaviour sanitizers.
+# Python itself is not, so their run-time libraries must be loaded before anything else. What is too
+# large to allocate is an error, and not the end of the process.
+SANITIZED = LINNET_BACKEND=c LINNET_SANITIZE=1 \
+  ASAN_OPTIONS=detect_leaks=0:allocator_may_return_null=1 \
+  UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 \
+  LD_PRELOAD="$$(cc -print-file-name=libasan.so) $$(cc -print-file-name=libubsan.so)"
+
+.PHONY: demo test check lint types deep deep-types deep-lowest deep-pythons deep-files \
+  size bench sanitize fuzz clean
 .DEFAULT_GOAL := test
 
 # -- environments ------------------------------------------------------------------------------
@@ -60,6 +70,9 @@ types: $(VENV)/.installed
 	$(BIN)/mypy
 	@$(BIN)/python tools/user_types.py mypy
 
+# All that takes too long for `make test`; other interpreters only where PYTHONS names some.
+deep: deep-types deep-lowest $(if $(PYTHONS),deep-pythons) deep-files
+
 # What users write, under pyright as well; its packages hold the checker and what runs it.
 deep-types: types
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[types]'
@@ -73,18 +86,20 @@ deep-lowest: $(LOWEST)/.installed
 deep-pythons: $(VENV)/.installed
 	$(BIN)/python tools/pythons.py $(PYTHONS) -- -n $(JOBS) --hypothesis-profile=$(PROFILE) $(ARGS)
 
+# Readers of files on files that were changed, until the time is up. ARGS="--case npz:1234" runs one
+# case again, SANITIZE=1 the kernels under sanitizers.
+deep-files: $(VENV)/.installed
+	LINNET_OPTIMIZE=0 $(if $(SANITIZE),$(SANITIZED)) \
+	$(BIN)/python -m tests.files.fuzz --seconds $(FUZZ_SECONDS) $(ARGS)
+
 size: $(VENV)/.installed
 	@$(BIN)/python tools/size.py
 
 bench: $(BENCH)/.installed
 	$(BENCH)/bin/python -m benchmarks $(ARGS)
 
-# All kernels through the C back end, compiled with address and undefined-behaviour sanitizers.
-# Python itself is not, so their run-time libraries must be loaded before anything else.
 sanitize: $(VENV)/.installed
-	LINNET_BACKEND=c LINNET_SANITIZE=1 ASAN_OPTIONS=detect_leaks=0 \
-	UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 \
-	LD_PRELOAD="$$(cc -print-file-name=libasan.so) $$(cc -print-file-name=libubsan.so)" \
+	$(SANITIZED) \
 	$(BIN)/python -m pytest -n $(JOBS) --hypothesis-profile=$(PROFILE) tests/oracle $(ARGS)
 
 # The oracle tests, again and again with new seeds, until the time is up or one fails.

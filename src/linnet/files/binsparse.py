@@ -48,7 +48,13 @@ _STRUCTURES = {
 
 
 def write_binsparse(path: Path, tensor: Tensor) -> None:
-    """Write a tensor; levels that binsparse does not have are written as coordinates."""
+    """Write a tensor."""
+    with library().File(path, "w") as file:
+        put(file, tensor)
+
+
+def put(group: Any, tensor: Tensor) -> None:
+    """A tensor into a group; levels that binsparse does not have are written as coordinates."""
     structure = structure_of(tensor.format)
     if structure is None:
         tensor = tensor.to(COO(tensor.ndim).with_order(*tensor.format.order))
@@ -71,10 +77,9 @@ def write_binsparse(path: Path, tensor: Tensor) -> None:
         about["fill"] = True
         one = np.array([tensor.fill_value], tensor.dtype)
         arrays["fill_value"], types["fill_value"] = _as_stored(one)
-    with library().File(path, "w") as file:
-        for name, array in arrays.items():
-            file.create_dataset(name, data=array)
-        file.attrs[_KEY] = json.dumps({_KEY: about})
+    for name, array in arrays.items():
+        group.create_dataset(name, data=array)
+    group.attrs[_KEY] = json.dumps({_KEY: about})
 
 
 def _arrays(tensor: Tensor, structure: Structure) -> dict[str, NDArray[Any]]:
