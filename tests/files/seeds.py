@@ -25,6 +25,8 @@ Fields = dict[str, Any]
 DENSE = np.array(
     [[0, 1.5, 0, 2, 0, 0], [0, 0, 0, 0, 0, 7], [3, 0, 0, 4.25, 0, 0], [0, 1, 0, 0, 5, 0]]
 )
+# So much that entries are sorted by code that is compiled (`formats.coordinates.MANY`).
+LARGE = np.random.default_rng(0).integers(-3, 9, (72, 90)) * 0.5
 SQUARE = np.array([[1, 2, 0, 4], [2, 0, 0, 5], [0, 0, 3, 0], [4, 5, 0, 0]])
 
 
@@ -118,7 +120,19 @@ def of_npz() -> list[Fields]:
         "data": [1j, 2],
         "coords": [[1, 0], [2, 0], [3, 1]],
     }
-    return [*found, old, vector, three]
+    return [*found, old, vector, three, _large("coo"), _large("csc"), _large("bsr")]
+
+
+def _large(kind: str) -> Fields:
+    """Many entries; those that are listed are in no order."""
+    row, col = np.random.default_rng(1).permutation(np.argwhere(LARGE)).T
+    coo = {"format": b"coo", "shape": np.array(LARGE.shape), "data": LARGE[row, col]}
+    if kind == "coo":
+        return coo | {"row": row.astype("i4"), "col": col.astype("i4")}
+    made = sp.coo_array(LARGE)
+    made = made.tobsr((8, 9)) if kind == "bsr" else made.asformat(kind)
+    names = ("shape", "data", "indices", "indptr")
+    return {"format": np.array(kind)} | {name: np.asarray(getattr(made, name)) for name in names}
 
 
 def of_npy() -> list[Fields]:
@@ -140,7 +154,8 @@ def _structures() -> list[tuple[Any, Any]]:
     more += [ln.SparseCOO(2, ln.Dense(ln.Element())), ln.CSF(3).with_order(2, 0, 1)]
     pattern = ln.Dense(ln.SparseList(ln.Pattern()))
     others = [(DENSE != 0, pattern), (DENSE != 0, ln.CSR), (DENSE + 1j * (DENSE != 0), ln.CSR)]
-    return [*((DENSE, f) for f in two), *((three, f) for f in more), *others, (DENSE[0], ln.CSF(1))]
+    others += [(DENSE[0], ln.CSF(1)), (LARGE, ln.COO(2).with_order(1, 0))]
+    return [*((DENSE, f) for f in two), *((three, f) for f in more), *others]
 
 
 def of_binsparse() -> list[Fields]:
@@ -212,7 +227,16 @@ def of_mtx() -> list[Fields]:
                 real = ["1 0" if field == "complex" else "1"] * count
                 head = head.replace("coordinate", "array")
                 found.append({"lines": [line.split() for line in (head, "3 3", *real)]})
-    return found
+    return [*found, _many_lines()]
+
+
+def _many_lines() -> Fields:
+    """More entries than are sorted by NumPy, in no order."""
+    row, col = np.random.default_rng(2).permutation(np.argwhere(LARGE)).T
+    head = ["%%MatrixMarket matrix coordinate real general".split()]
+    sizes = [*map(str, LARGE.shape), str(len(row))]
+    entries = zip(row + 1, col + 1, LARGE[row, col], strict=True)
+    return {"lines": [*head, sizes, *([str(i), str(j), str(v)] for i, j, v in entries)]}
 
 
 def of_tns() -> list[Fields]:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import io
 import json
+import zipfile
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 import linnet as ln
+from linnet.files.build import from_entries
 
 BSR = {
     "format": b"bsr",
@@ -81,6 +84,41 @@ def test_blocks_and_diagonals_that_are_unusual(tmp_path: Path):
     wide = {"shape": (1, 2**33), "data": np.ones((1, 1, 2**20)), "indptr": [0, 1]}
     np.savez(path, **BSR | wide | {"indices": np.array([2**13 - 1], np.int32)})
     assert ln.read(path, format=ln.COO).buffers["idx0_1"].min() == 2**33 - 2**20
+
+
+@pytest.mark.parametrize(
+    ("coords", "values", "shape", "message"),
+    [
+        ([[0, 1], [1, 3]], [1.0, 2.0], (2, 3), r"a\.mtx: coords\[1\]\[1\] is 3, outside"),
+        ([[0, -1], [1, 2]], [1.0, 2.0], (2, 3), r"coords\[0\]\[1\] is -1, outside"),
+        ([[0, 1], [1]], [1.0, 2.0], (2, 3), r"coords\[1\] has 1 elements, and 2 are called for"),
+        ([[0, 1], [1, 1.5]], [1.0, 2.0], (2, 3), r"coords\[1\] has dtype float64"),
+        ([[0, 1]], [1.0, 2.0], (2, 3), "shape has 2 elements, and 1 are called for"),
+        ([[0, 1], [1, 2]], [1.0, 2.0], (2, -3), "is negative"),
+        ([[0, 1], [1, 2]], [[1.0], [2.0]], (2, 3), "values has 2 dimensions, and must have one"),
+        ([[0, 1], [1, 2]], ["x", "y"], (2, 3), "does not hold values of dtype"),
+    ],
+)
+def test_entries_of_any_file(coords: list, values: list, shape: tuple, message: str):
+    """Whoever lists the entries of a file, nothing that trusts them is called before this."""
+    listed = [np.array(idx) for idx in coords]
+    with pytest.raises(ln.errors.FileError, match=message):
+        from_entries(Path("a.mtx"), listed, np.array(values), shape, None, None)
+
+
+@pytest.mark.parametrize("end", ["npy", "npz"])
+def test_arrays_beyond_all_memory(tmp_path: Path, end: str):
+    text = io.BytesIO()
+    said = {"descr": "<f8", "fortran_order": False, "shape": (2**58,)}
+    np.lib.format.write_array_header_1_0(text, said)
+    (tmp_path / "a.npy").write_bytes(text.getvalue() + bytes(64))
+    if end == "npz":
+        np.savez(tmp_path / "a.npz", **COO)
+        with zipfile.ZipFile(tmp_path / "a.npz", "a") as file:
+            file.writestr("coords.npy", text.getvalue())
+    with pytest.raises(ln.errors.OutOfMemoryError, match=rf"a\.{end}: .*llocate") as caught:
+        ln.read(tmp_path / f"a.{end}")
+    assert caught.value.why == "it is as large as that, or damaged"
 
 
 def test_what_is_asked_for_is_not_the_fault_of_the_file(tmp_path: Path):

@@ -208,6 +208,8 @@ REFUSED = {
         HEAD + "3 9223372036854775807 2\n2 9223372036854775807 1\n2 9223372036854775808 1\n",
         "line 4: column 9223372036854775808 is too large",
     ),
+    "control": (HEAD + "3 3 1\n1 0\x01\xfb 1\n", "line 3: column 0 is not between 1 and 3"),
+    "page": (HEAD + "3 3 1\n\f\n", "line 3: expected a row (a whole number), found '\\x0c'"),
     "20 digits": (HEAD + "3 3 1\n2 99999999999999999999 1\n", "line 3: column 9999"),
     "integer": (
         HEAD.replace("real", "integer") + "3 3 1\n1 1 1.5\n",
@@ -231,7 +233,9 @@ REFUSED = {
 def test_malformed_files_are_refused(tmp_path: Path, case: str, end: str):
     content, message = REFUSED[case]
     path = tmp_path / f"a{end}"
-    path.write_bytes(gzip.compress(content.encode()) if end == ".mtx.gz" else content.encode())
+    path.write_bytes(
+        gzip.compress(content.encode("latin-1")) if end == ".mtx.gz" else content.encode("latin-1")
+    )
     with pytest.raises(ln.errors.FileError) as caught:
         ln.read(path)
     assert message in str(caught.value)

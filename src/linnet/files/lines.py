@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import numpy as np
@@ -21,6 +22,7 @@ _FIRST = 1 << 16  # entries to make room for where nothing tells how many there 
 _COMPRESSED = 32  # times as large is what a compressed file may well hold
 DIGITS = 19  # no size has more
 _FITS = 2**31 - 1
+_BLANK, _DIGITS = re.compile(rb"[ \t\r]+"), re.compile(rb"[0-9]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,7 +156,9 @@ class Lines:
         """What is wrong in the line at which the parser has stopped."""
         state, names = self._state, self.layout.names
         start, line = int(state[e.AT]), int(state[e.LINE]) + 1
-        tokens = bytes(text[start : start + int(np.argmax(text[start:] == 10))]).split()
+        tokens = _BLANK.split(
+            bytes(text[start:][: int(np.argmax(text[start:] == 10))]).strip(b" \t\r")
+        )
         if state[e.PROBLEM] == e.TOO_SHORT:
             wanted = f"{len(names)} fields ({', '.join(names)})"
             return self.source.problem(f"expected {wanted}, found {len(tokens)}", line=line)
@@ -173,7 +177,7 @@ class Lines:
         limits = f"between 1 and {self.layout.dims[field]}" if said else "1 or more"
         size = "the header gives the size, and " if said else ""
         return self.source.problem(
-            f"{names[field]} {tokens[field].decode()} is not {limits}",
+            f"{names[field]} {int(_DIGITS.findall(tokens[field])[0])} is not {limits}",
             line=line,
             why=f"{size}coordinates in files count from 1",
         )
