@@ -108,6 +108,29 @@ def held(x: Tensor, found: Tensor) -> Tensor:
     return x
 
 
+@located
+def put(target: Any, found: Any) -> Any:
+    """What was found, in the place that is given for it: `out=`."""
+    found = found.compute() if isinstance(found, Lazy) else found
+    if not isinstance(target, Tensor | np.ndarray):
+        raise ArgumentError(
+            f"a result is put into a tensor or an array of NumPy, not {target!r}",
+            hint="out=ln.zeros(shape), or leave it out and take what is returned",
+        )
+    shape = shape_of(target) if isinstance(target, Tensor) else target.shape
+    if shape != shape_of(found):
+        raise ShapeError(f"a result of shape {found.shape} does not fit one of {shape}")
+    if not np.can_cast(found.dtype, target.dtype, "same_kind"):  # type: ignore[arg-type]
+        raise DTypeError(
+            f"a result of dtype {found.dtype} does not fit one of {target.dtype}",
+            hint=f"out= of dtype {found.dtype}, or .astype(…) of what is returned",
+        )
+    if isinstance(target, Tensor):
+        return held(target, astype(found, target.dtype, copy=False))
+    target[...] = found.to_numpy()
+    return target
+
+
 def getitem(x: Tensor, key: object) -> Tensor:
     """`x[key]`; with indices of index notation, an expression over them."""
     try:
@@ -180,7 +203,8 @@ def iterate(x: Tensor) -> Iterator[Tensor]:
 
 
 @located
-def transpose(x: Any, axes: tuple[int, ...] | None = None) -> Any:
-    """With dimensions in reverse, or in the order given, as NumPy names it; nothing is copied."""
+def transpose(x: Any, axes: tuple[int, ...] | None = None, copy: bool = False) -> Any:
+    """With dimensions in reverse, or in the order given; nothing is copied unless told."""
     array = as_array(x)
-    return array.T if axes is None else api.shapes.permute_dims(array, tuple(axes))
+    found = array.T if axes is None else api.shapes.permute_dims(array, tuple(axes))
+    return found.copy() if copy and isinstance(found, Tensor) else found

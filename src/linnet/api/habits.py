@@ -10,8 +10,9 @@ from numpy.typing import NDArray
 
 from linnet import loops
 from linnet.algebra import table
+from linnet.algebra.dtypes import Number
 from linnet.algebra.exact import same
-from linnet.api import linalg, numpy_functions, products, running
+from linnet.api import linalg, numpy_functions, products, running, searching
 from linnet.api.calls import held
 from linnet.api.gaps import pattern
 from linnet.api.operands import Array, Axes, as_tensor, shape_of, whole
@@ -30,12 +31,13 @@ from linnet.api.programs import (
 )
 from linnet.api.storage import DENSE_LIMIT, alike, build, entries, is_dense, refuse_large
 from linnet.arrays import apply, reduce
-from linnet.errors import ArgumentError, ShapeError
+from linnet.errors import ArgumentError, IndexBoundsError, ShapeError
 from linnet.formats.format import Format
 from linnet.formats.level import APPEND
 from linnet.formats.located import located
 from linnet.formats.named import BSR, FormatLike
 from linnet.formats.tensor import Tensor
+from linnet.records import dataclass
 from linnet.runtime.kernel import Kernel
 
 # -- conversions -----------------------------------------------------------------------------------
@@ -108,6 +110,72 @@ def coordinate(x: Tensor, dimension: int) -> NDArray[Any]:
     return found
 
 
+def item(x: Tensor, index: tuple[Any, ...]) -> Number:
+    """One element, as a number; an index by itself counts all elements by rows."""
+    given = index[0] if len(index) == 1 and isinstance(index[0], tuple) else index
+    at = tuple([whole(i, "an index of item") for i in given])
+    shape = shape_of(x)
+    if len(at) == 1 and x.ndim != 1:
+        (place,) = at
+        if not -x.size <= place < x.size:
+            raise IndexBoundsError(f"there is no element {place} among {x.size}")
+        at, place = (), place % x.size
+        for n in reversed(shape):
+            place, i = divmod(place, n)
+            at = (i, *at)
+    if len(at) != x.ndim:
+        raise ArgumentError(
+            f"item takes one index, or {x.ndim}, of an array with {x.ndim} dimensions",
+            hint="A.item(k), A.item(i, j)",
+        )
+    return x[at].item()
+
+
+@dataclass(frozen=True)
+class Flags:
+    """What NumPy's `flags` say of an array."""
+
+    c_contiguous: bool
+    f_contiguous: bool
+    owndata: bool = True
+    writeable: bool = True
+    aligned: bool = True
+    writebackifcopy: bool = False
+
+    def __getattr__(self, name: str) -> bool:
+        """The words that NumPy has for several at once."""
+        by_rows, by_columns = self.c_contiguous, self.f_contiguous
+        found = {"contiguous": by_rows, "forc": by_rows or by_columns, "behaved": True,
+                 "fnc": by_columns and not by_rows, "carray": by_rows,
+                 "farray": by_columns and not by_rows}  # fmt: skip
+        if name not in found:
+            raise AttributeError(f"arrays have no flag {name!r}")
+        return found[name]
+
+    def __getitem__(self, name: str) -> bool:
+        known = _SHORT.get(name, str(name).lower())
+        if known.startswith("_") or not hasattr(self, known):
+            raise KeyError(f"arrays have no flag {name!r}")
+        return getattr(self, known)
+
+    def __repr__(self) -> str:
+        return "\n".join([f"  {name.upper()} : {value}" for name, value in vars(self).items()])
+
+
+_SHORT = {"C": "c_contiguous", "F": "f_contiguous", "O": "owndata", "W": "writeable",
+          "A": "aligned", "X": "writebackifcopy", "B": "behaved", "CA": "carray",
+          "FA": "farray"}  # fmt: skip
+
+
+def flags(x: Tensor) -> Flags:
+    """How the elements lie: by rows, by columns, or neither, as where not all are stored."""
+    held = x.contents()
+    wide = [m for m in held.format.order if held.shape[m] > 1]  # others can be anywhere
+    dense, empty = is_dense(held.format), not x.size
+    by_rows, by_columns = wide == sorted(wide), wide == sorted(wide, reverse=True)
+    return Flags(dense and (by_rows or empty), dense and (by_columns or empty))
+
+
 def density(x: Tensor) -> float:
     """The part of the elements that is stored."""
     return x.nnz / x.size if x.size else 0.0
@@ -164,6 +232,22 @@ def cumprod(x: Tensor, axis: int | None = None, dtype: Any = None) -> Tensor:
     """At every place, the product of the elements up to it."""
     flat = x.reshape(-1) if axis is None else x
     return running.cumulative_prod(flat, axis=axis or 0, dtype=dtype)
+
+
+@located
+def argsort(
+    x: Tensor, axis: int | None = -1, kind: Any = None, order: Any = None, *, stable: Any = None
+) -> Tensor:
+    """The positions of the elements in order along a dimension, or of all in one line."""
+    if order is not None:
+        raise ArgumentError("the values of an array have no fields to be sorted by")
+    return numpy_functions.FUNCTIONS["argsort"](x, axis)
+
+
+@located
+def searchsorted(x: Tensor, v: Array, side: str = "left", sorter: Array | None = None) -> Tensor:
+    """Where values would go in a sorted vector."""
+    return searching.searchsorted(x, v, side=side, sorter=sorter)
 
 
 # -- in place --------------------------------------------------------------------------------------

@@ -17,6 +17,7 @@ import numpy as np
 from linnet.algebra.lookup import lookup
 from linnet.algebra.table import PAIRS
 from linnet.api import NAMES
+from linnet.api.calls import put
 from linnet.api.dtypes import astype
 from linnet.api.foreign import ARRAYS, home_of, taken_in
 from linnet.api.numpy_functions import FUNCTIONS, UFUNCS
@@ -24,7 +25,7 @@ from linnet.api.numpy_more import MORE
 from linnet.api.operands import as_array, as_tensor, shape_of
 from linnet.api.restricted import REDUCTIONS, restricted
 from linnet.arrays import Lazy, apply, reduce
-from linnet.errors import ArgumentError, ShapeError
+from linnet.errors import ArgumentError
 from linnet.formats.located import located
 from linnet.formats.tensor import Tensor
 
@@ -59,22 +60,8 @@ def array_ufunc(ufunc: Any, method: str, inputs: tuple[Any, ...], named: dict[st
     if found is NotImplemented or out is None:
         return found
     if isinstance(found, tuple):
-        return tuple(_put(t, x) for t, x in zip(out, found, strict=True))
-    return _put(out[0], found)
-
-
-def _put(target: Any, found: Any) -> Any:
-    """What was found, in the place that is given for it."""
-    if target is None:
-        return found
-    if np.shape(target) != shape_of(found):
-        raise ShapeError(f"a result of shape {found.shape} does not fit one of {np.shape(target)}")
-    if isinstance(target, Tensor):
-        from linnet.api.calls import held
-
-        return held(target, astype(found, target.dtype, copy=False))
-    target[...] = found.to_numpy()
-    return target
+        return tuple(x if t is None else put(t, x) for t, x in zip(out, found, strict=True))
+    return found if out[0] is None else put(out[0], found)
 
 
 def _ufunc(ufunc: Any, method: str, inputs: tuple[Any, ...], named: dict[str, Any]) -> Any:
@@ -141,14 +128,14 @@ def array_function(function: Any, types: Iterable[type], args: Any, named: Any) 
     if len(args) > 1 and target.__name__ in _AXIS_SECOND:  # here they are named
         rest = zip(_parameters(function)[1:], args[1:], strict=False)
         args, named = args[:1], {**dict(rest), **named}
-    said = {k: v for k, v in named.items() if not _is_default(k, v)}
+    said = {k: v for k, v in named.items() if not _is_default(k, v, target)}
     out = said.pop("out", None) if "out" not in _parameters(target) else None
     if said.keys() & {"where", "initial"} and target.__name__.removeprefix("nan") in REDUCTIONS:
         found = restricted(target.__name__, *args, **said)
     else:
         _check_taken(function, target, args, said)
         found = target(*args, **said)
-    return found if out is None else _put(out, found)
+    return found if out is None else put(out, found)
 
 
 def _target(name: str, module: str) -> Callable[..., Any] | None:
@@ -161,8 +148,10 @@ def _target(name: str, module: str) -> Callable[..., Any] | None:
     return _api(name) if name in NAMES or name in ("real", "imag") else None
 
 
-def _is_default(option: str, value: object) -> bool:
+def _is_default(option: str, value: object, target: Any) -> bool:
     """Whether an option of NumPy's has no effect: it says what goes without saying."""
+    if option == "casting" and option in _parameters(target):
+        return False
     if value is np._NoValue or (option == "where" and value is True):
         return True
     return option in _UNSAID and value is _UNSAID[option]

@@ -207,9 +207,9 @@ def like(value: int) -> Callable[..., Any]:
     return made
 
 
-def einsum(*operands: Any, optimize: Any = None, order: str = "K", casting: str = "safe") -> Any:
-    """Index notation; in which order products are summed is found out in any case."""
-    return of_linnet("einsum")(*operands)
+def einsum(*operands: Any, casting: str = "safe", order: str = "K", **options: Any) -> Any:
+    """Index notation, with NumPy's options."""
+    return of_linnet("einsum")(*operands, casting=casting, **options)
 
 
 def fill_diagonal(a: Any, val: Any, wrap: bool = False) -> None:

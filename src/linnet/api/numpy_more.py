@@ -10,6 +10,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from linnet import loops
 from linnet.algebra import table
@@ -27,9 +28,10 @@ from linnet.api.operands import (
     whole,
 )
 from linnet.api.programs import moving_kernel, nest, plus, readable, stored
+from linnet.api.searching import valuewise
 from linnet.api.storage import alike, densely, entries, typed
 from linnet.arrays import apply
-from linnet.errors import ArgumentError, RangeError, ShapeError
+from linnet.errors import ArgumentError, DTypeError, RangeError, ShapeError
 from linnet.formats.format import Format
 from linnet.formats.tensor import Tensor
 
@@ -187,6 +189,28 @@ def digitize(x: Any, bins: Any, right: bool = False) -> Any:
     return found if up else apply(table.subtract, n, found)
 
 
+def interp(
+    x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None, period: float | None = None
+) -> Any:
+    """What is straight between points, at each element: what is not stored has one value."""
+    at, points, values = as_tensor(x), _line(xp, "points"), _line(fp, "values at points")
+    if points.shape != values.shape or not points.size:
+        raise ShapeError(f"there are {values.size} values at {points.size} points to go between")
+    if period == 0:
+        raise RangeError("a period is not 0")
+    if dtype_of(at)[0] == "c" or points.dtype.kind == "c":
+        raise DTypeError("what lies between points is found for real numbers")
+    return valuewise(at, lambda v: np.interp(v, points, values, left, right, period))
+
+
+def _line(x: Any, what: str) -> NDArray[Any]:
+    """A vector that is looked through."""
+    vector = as_tensor(x)
+    if vector.ndim != 1:
+        raise ShapeError(f"the {what} are a vector, not of shape {vector.shape}")
+    return densely(vector, f"the {what}")
+
+
 def array_equiv(a1: Any, a2: Any) -> bool:
     """Whether two arrays are equal in the shape in which they meet."""
     a, b = as_tensor(a1), as_tensor(a2)
@@ -316,6 +340,7 @@ MORE: dict[str, Callable[..., Any]] = {
     "sinc": sinc,
     "polyval": polyval,
     "digitize": digitize,
+    "interp": interp,
     "array_equiv": array_equiv,
     "setxor1d": setxor1d,
     "choose": choose,

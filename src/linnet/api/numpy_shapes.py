@@ -33,7 +33,7 @@ def along(x: Any, axis: int | None) -> tuple[Any, int]:
     return (flat(x), 0) if axis is None else (as_tensor(x), axis)
 
 
-def flattened(a: Any, order: str = "C") -> Any:
+def flattened(a: Any, order: str | None = "C") -> Any:
     """`np.ravel`: all elements in one dimension, by rows or by columns."""
     if order == "K":  # as in memory: there are no views that "A" does not tell
         order = "A"
@@ -44,7 +44,12 @@ def flattened(a: Any, order: str = "C") -> Any:
 
 
 def reshape(
-    a: Any, shape: Any = None, order: str = "C", *, newshape: Any = None, copy: bool | None = None
+    a: Any,
+    shape: Any = None,
+    order: str | None = "C",
+    *,
+    newshape: Any = None,
+    copy: bool | None = None,
 ) -> Any:
     """The same elements, by rows or, with "F", by columns, in another shape."""
     x, wanted = as_tensor(a), newshape if shape is None else shape
@@ -55,13 +60,13 @@ def reshape(
     return found if is_dense(found.format) else found.to(reshaped_alike(x, found.shape))
 
 
-def _is_by_columns(x: Tensor, order: str) -> bool:
+def _is_by_columns(x: Tensor, order: str | None) -> bool:
     """Whether the first dimension varies fastest; "A" is as a dense array lies, if that tells."""
     if order == "A":
         held = x.contents()
         format, tells = held.format, sum(n > 1 for n in held.shape) > 1
         return tells and is_dense(format) and format.order == tuple(reversed(range(x.ndim)))
-    if order not in ("C", "F"):
+    if order not in ("C", "F", None):
         raise RangeError(f'the order of elements is "C", "F" or "A", not {order!r}')
     return order == "F"
 

@@ -99,9 +99,9 @@ class Lazy(Operators):
 
     # A single number is computed where one is needed.
 
-    def item(self) -> Number:
-        """The value of an array with one element, which is computed now."""
-        return self.compute().item()
+    def item(self, *index: Any) -> Number:
+        """The value of an array with one element, or of one at an index, which is computed now."""
+        return self.compute().item(*index)
 
     def __float__(self) -> float:
         return float(self.compute())

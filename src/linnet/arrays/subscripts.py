@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import operator
 import re
+import string
 from collections.abc import Mapping, Sequence
 from functools import reduce
+from typing import SupportsIndex
 
 from linnet.algebra.function import Function, typed
 from linnet.algebra.lookup import lookup
@@ -16,6 +19,7 @@ from linnet.arrays.nodes import Axis, Node
 from linnet.errors import ArgumentError, KernelSyntaxError, ShapeError
 
 _SUBSCRIPTS = re.compile(r"(?:[A-Za-z.]*)(?:,[A-Za-z.]*)*(?:->[A-Za-z.]*)?")
+_LETTERS = string.ascii_uppercase + string.ascii_lowercase  # in the order in which they sort
 _BROADCAST = "0123456789"  # letters that stand for the dimensions of `...`, the last one first
 
 
@@ -120,6 +124,30 @@ def parse(subscripts: str, ndims: Sequence[int]) -> tuple[list[str], str]:
         place = text.rfind("..." if twice in _BROADCAST else twice)
         raise _unreadable(text, "an index of the result is there twice", place)
     return terms, result
+
+
+def from_lists(given: Sequence[object]) -> tuple[str, tuple[object, ...]]:
+    """NumPy's other form, `A, [0, 1], x, [1], [0]`, as subscripts and operands."""
+    pairs, result = given[: len(given) // 2 * 2], given[len(given) // 2 * 2 :]
+    operands = pairs[::2]
+    lists = [k for k in (*pairs[1::2], *result) if isinstance(k, list | tuple)]
+    if not operands or len(lists) < len(operands) + len(result):
+        raise ArgumentError(
+            f"an equation is a string, not {given[0]!r}",
+            hint='such as "C[i,j] += A[i,k] * B[k,j]"; or a list of indices goes behind each '
+            "operand: ln.einsum(A, [0, 1], x, [1], [0])",
+        )
+    terms = ["".join(map(_letter, k)) for k in lists]
+    text = ",".join(terms[: len(operands)])
+    return text + ("->" + terms[-1] if result else ""), tuple(operands)
+
+
+def _letter(index: object) -> str:
+    if index is Ellipsis:
+        return "..."
+    if isinstance(index, SupportsIndex) and 0 <= (k := operator.index(index)) < len(_LETTERS):
+        return _LETTERS[k]
+    raise ArgumentError(f"an index is a number from 0 to {len(_LETTERS) - 1}, not {index!r}")
 
 
 def _expand(term: str, ndim: int, subscripts: str) -> str:

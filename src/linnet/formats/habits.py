@@ -93,6 +93,11 @@ class Habits:
         """The part of the elements that is stored."""
         return of_api("habits.density")(self)  # type: ignore[no-any-return]
 
+    @property
+    def flags(self) -> Any:
+        """How the elements lie in memory, as far as NumPy has words for it."""
+        return of_api("habits.flags")(self)
+
     # -- arithmetic --------------------------------------------------------------------------------
 
     multiply, power = method_of("habits.multiply"), method_of("habits.power")
@@ -103,6 +108,7 @@ class Habits:
     __round__ = round
     cumsum, cumprod = method_of("habits.cumsum"), method_of("habits.cumprod")
     swapaxes = method_of("numpy_shapes.swapaxes")
+    argsort, searchsorted = method_of("habits.argsort"), method_of("habits.searchsorted")
     sqrt, sign, floor, ceil = (_of_values(n, n) for n in ("sqrt", "sign", "floor", "ceil"))
     trunc, rint = _of_values("trunc", "trunc"), _of_values("round", "rint")
     log1p, expm1 = _of_values("log1p", "log1p"), _of_values("expm1", "expm1")

@@ -87,8 +87,9 @@ def _unary(name: str) -> Any:
 def method_of(name: str) -> Any:
     """A method that is a function of the API whose first argument is the array."""
 
-    def method(self: Any, /, *args: Any, **named: Any) -> Any:
-        return of_api(name)(self, *args, **named)
+    def method(self: Any, /, *args: Any, out: Any = None, **named: Any) -> Any:
+        found = of_api(name)(self, *args, **named)
+        return found if out is None else of_api("calls.put")(out, found)
 
     method.__name__ = method.__qualname__ = name.rpartition(".")[2]
     method.__doc__ = f"As `ln.{name.rpartition('.')[2]}` of this array."
@@ -101,7 +102,9 @@ def reduction_of(name: str, eager: bool = False, by_kernels: bool = False) -> An
     def general(x: Any, **named: Any) -> Any:
         return of_api(name).__wrapped__(x, **named)  # type: ignore[attr-defined]
 
-    def method(self: Any, /, axis: Any = None, **named: Any) -> Any:
+    def method(self: Any, /, axis: Any = None, *, out: Any = None, **named: Any) -> Any:
+        if out is not None:
+            return of_api("calls.put")(out, method(self, axis, **named))
         if eager and not named:
             return _eager.reduction(general, name, self, axis)
         if by_kernels:
@@ -179,19 +182,21 @@ class Operators:
     clip = method_of("numpy_functions.clip")
     squeeze, take = method_of("shapes.squeeze"), method_of("indexing.take")
 
-    def reshape(self, *shape: Any, order: str = "C", copy: bool | None = None) -> Tensor:
+    def reshape(self, *shape: Any, order: str | None = "C", copy: bool | None = None) -> Tensor:
         """The same elements, by rows unless told, in another shape; one size may be -1."""
         wanted = shape[0] if len(shape) == 1 and not isinstance(shape[0], int) else shape
-        if order != "C":
+        if order not in ("C", None):
             return of_api("numpy_shapes.reshape")(self, wanted, order, copy=copy)  # type: ignore[no-any-return]
         return of_api("shapes.reshape")(self, wanted, copy=copy)  # type: ignore[no-any-return]
 
-    def transpose(self, *axes: Any) -> Tensor:
-        """With dimensions in reverse, or in the order given; nothing is copied."""
-        given = axes[0] if len(axes) == 1 and not isinstance(axes[0], int) else axes or None
-        return of_api("calls.transpose")(self, given)  # type: ignore[no-any-return]
+    def transpose(self, *order: Any, axes: Any = None, copy: bool = False) -> Tensor:
+        """With dimensions in reverse, or in the order given; nothing is copied unless told."""
+        if axes is not None:
+            order = (*order, axes)
+        given = order[0] if len(order) == 1 and not isinstance(order[0], int) else order or None
+        return of_api("calls.transpose")(self, given, copy)  # type: ignore[no-any-return]
 
-    def ravel(self, order: str = "C") -> Tensor:
+    def ravel(self, order: str | None = "C") -> Tensor:
         """The elements in one dimension."""
         return of_api("numpy_shapes.flattened")(self, order)  # type: ignore[no-any-return]
 

@@ -24,7 +24,7 @@ from linnet.formats.format import Format, named
 from linnet.formats.habits import Habits
 from linnet.formats.located import located
 from linnet.formats.named import DENSE, FormatLike, as_format, permute, settle
-from linnet.formats.operators import Operators
+from linnet.formats.operators import Operators, of_api
 from linnet.formats.to_scipy import is_asked_by_operator, to_scipy
 
 __all__ = ["Contents", "Signature", "Tensor", "buffer_names", "empty_tensor"]
@@ -146,6 +146,11 @@ class Tensor(Operators, Habits):
         """The memory that the tensor's arrays take."""
         return sum(buffer.nbytes for buffer in self.contents().buffers)
 
+    def __sizeof__(self) -> int:
+        """With the memory of its arrays: `sys.getsizeof`, by which Dask counts."""
+        held = self._contents or awaited(self)
+        return object.__sizeof__(self) + (0 if held is None else self.nbytes)
+
     @property
     def buffers(self) -> Mapping[str, NDArray[Any]]:
         """The arrays that hold the tensor, read-only and without a copy: `ptr1`, `idx1`, `val` …"""
@@ -266,8 +271,13 @@ class Tensor(Operators, Habits):
     # -- a single value --------------------------------------------------------------------------
 
     @located
-    def item(self) -> Number:
-        """The value of a tensor with one element, as a Python number."""
+    def item(self, *index: Any) -> Number:
+        """The value of a tensor with one element, or of the element at an index, as a number.
+
+        An index by itself counts all elements by rows.
+        """
+        if index:
+            return of_api("habits.item")(self, index)  # type: ignore[no-any-return]
         if self.size != 1:
             raise ShapeError(f"item() wants one element, and the tensor has {self.size}")
         number: Number = self.to_numpy().item()

@@ -18,7 +18,7 @@ from linnet.runtime.operation import operation
 
 @located
 def einsum(
-    equation: str,
+    equation: object,
     *tensors: object,
     format: FormatLike | None = None,
     fill_value: Number | None = None,
@@ -28,9 +28,10 @@ def einsum(
     """Compute what an equation in index notation says; the result is a new tensor.
 
     The update may be `=`, `+=`, `*=`, `min=`, `max=`, `|=`, `&=` or any function by name. An index
-    that the left side does not have is reduced over. NumPy's subscripts are accepted too. The
-    format of the result is chosen if it is not given: sparse where the operands make it so. With a
-    lazy operand, the result is lazy.
+    that the left side does not have is reduced over. NumPy's subscripts are accepted too, or
+    a list of numbers behind each operand, with NumPy's options `dtype`, `casting` and `optimize`.
+    The format of the result is chosen if it is not given: sparse where the operands make it so.
+    With a lazy operand, the result is lazy.
 
     >>> C = ln.einsum("C[i,j] += A[i,k] * B[k,j]", A=A, B=B)
     >>> d = ln.einsum("d[j] min= d0[i] + G[i,j]", d0=d0, G=G)
@@ -39,9 +40,8 @@ def einsum(
     if schedule != "auto":
         raise ArgumentError(f"there is no schedule {schedule!r}", hint='"auto" is the only one yet')
     if not isinstance(equation, str):
-        raise ArgumentError(
-            f"an equation is a string, not {equation!r}", hint='such as "C[i,j] += A[i,k] * B[k,j]"'
-        )
+        from_lists = import_module("linnet.arrays.subscripts").from_lists
+        equation, tensors = from_lists((equation, *tensors))
     named = {"format": format, "fill_value": fill_value, **operands}
     found: Tensor = operation(_computed, "einsum", (equation, *tensors), named)
     return found

@@ -7,18 +7,20 @@ from collections.abc import Mapping
 from functools import lru_cache
 from types import FunctionType
 
-from linnet.algebra.dtypes import Number
+import numpy as np
+
+from linnet.algebra.dtypes import Number, canonical, concrete
 from linnet.algebra.function import Function
 from linnet.algebra.lookup import lookup
 from linnet.arrays.equation import graph_of
 from linnet.arrays.evaluate import evaluate, planned, run
-from linnet.arrays.graph import leaf, node_of
+from linnet.arrays.graph import converted, leaf, node_of
 from linnet.arrays.lazy import Lazy
 from linnet.arrays.nodes import Constant, Labels, Leaf, Node
 from linnet.arrays.plan import Plan
 from linnet.arrays.slices import viewed
 from linnet.arrays.subscripts import contraction
-from linnet.errors import ArgumentError, LinnetError
+from linnet.errors import ArgumentError, DTypeError, LinnetError, RangeError
 from linnet.formats.construct import asarray
 from linnet.formats.format import Format
 from linnet.formats.named import FormatLike, as_format
@@ -102,17 +104,42 @@ def _contracted(
     subscripts: str, tensors: tuple[object, ...], named: Mapping[str, object], format: object
 ) -> Tensor | Lazy:
     """NumPy's form: `"ij,jk->ik"` and operands in order."""
-    if named:
+    other = next((name for name in named if name not in _OPTIONS), None)
+    if other is not None:
         raise ArgumentError(
-            f"operands are given in order and by name, {next(iter(named))}, to {subscripts!r}",
+            f"operands are given in order and by name, {other}, to {subscripts!r}",
             hint="subscripts like 'ij,jk->ik' go with the first, equations with the second",
         )
     nodes = [t.node if isinstance(t, Lazy) else node_of(t) for t in tensors]
+    nodes = [_computed_in(node, named) for node in nodes]
     made = contraction(subscripts, nodes)
     if any(isinstance(t, Lazy) for t in tensors):
         return Lazy(made)
     wanted = None if format is None else as_format(format, len(made.shape))  # type: ignore[arg-type]
     return evaluate([made], [wanted])[0]
+
+
+_OPTIONS = ("dtype", "casting", "optimize")  # of NumPy's, where operands are in order
+
+
+def _computed_in(node: Node, options: Mapping[str, object]) -> Node:
+    """An operand in the type that is computed in; products are put in order in any case."""
+    dtype, casting = options.get("dtype"), options.get("casting", "safe")
+    optimize = options.get("optimize")
+    if not isinstance(optimize, bool | str | list | tuple | None):
+        raise ArgumentError(f"optimize is True or False, not {optimize!r}")
+    if dtype is None:
+        return node
+    wanted = canonical(dtype)
+    if casting not in ("no", "equiv", "safe", "same_kind", "unsafe"):
+        raise RangeError(f"there is no casting {casting!r}", hint='"safe", "same_kind", "unsafe"')
+    if not np.can_cast(concrete(node.dtype), wanted, casting):
+        raise DTypeError(
+            f"an operand of dtype {concrete(node.dtype)} is not cast to {wanted}",
+            why=f"the casting is {casting!r}",
+            hint='casting="same_kind" for a narrower type, "unsafe" for one of another kind',
+        )
+    return converted(node, wanted)
 
 
 def noted(
