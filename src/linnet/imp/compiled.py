@@ -27,10 +27,19 @@ def is_text_of(text: str, function: FunctionType) -> bool:
 
 
 def alike(text: str, code: CodeType) -> list[CodeType]:
-    """The code of all functions in a file that begin where a function does, and run the same."""
-    whole, form = _kept(text, code.co_filename, code.co_flags & _FUTURE), form_of(code)
-    there = [] if whole is None else _named(whole, code.co_name)
-    return [c for c in there if c.co_firstlineno == code.co_firstlineno and form_of(c) == form]
+    """The code of all functions in a file that begin where a function does, and run the same.
+
+    What was compiled before, and had its text removed, may have been optimized more or less than
+    this process does (`-OO`).
+    """
+    form = form_of(code)
+    for level in (-1, 0, 1, 2):
+        whole = _kept(text, code.co_filename, code.co_flags & _FUTURE, level)
+        there = [] if whole is None else _named(whole, code.co_name)
+        found = [c for c in there if c.co_firstlineno == code.co_firstlineno]
+        if same := [c for c in found if form_of(c) == form]:
+            return same
+    return []
 
 
 def form_of(code: CodeType) -> Form:
@@ -59,11 +68,11 @@ def _constant(value: object) -> object:
             return (type(value), repr(value))
 
 
-def _whole(text: str, file: str, flags: int) -> CodeType | None:
+def _whole(text: str, file: str, flags: int, level: int = -1) -> CodeType | None:
     """The code of a text, which may be a cell of a notebook; None if it is no Python."""
     flags |= ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
     try:
-        found: CodeType = compile(text, file, "exec", flags=flags, dont_inherit=True)
+        found: CodeType = compile(text, file, "exec", flags, dont_inherit=True, optimize=level)
     except (SyntaxError, ValueError):
         return None
     return found

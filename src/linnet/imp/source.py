@@ -11,6 +11,7 @@ import inspect
 import linecache
 from collections.abc import Sequence
 from functools import lru_cache
+from importlib import import_module
 from types import CodeType, FunctionType
 from weakref import WeakKeyDictionary
 
@@ -219,6 +220,7 @@ def _lines(function: FunctionType) -> Sequence[str]:
     file = function.__code__.co_filename
     linecache.checkcache(file)
     lines = linecache.getlines(file, function.__globals__)
+    lines = lines or _packed(function.__module__)
     if lines:
         return lines
     try:
@@ -230,6 +232,17 @@ def _lines(function: FunctionType) -> Sequence[str]:
             why="Linnet compiles a function from its text, and code made by exec or eval has none",
             hint="define it in a file or a notebook cell",
         ) from None
+
+
+def _packed(module: str | None) -> list[str]:
+    """The lines of a module of ours, where it is byte code alone: see `tools/texts.py`."""
+    if module is None or not module.startswith("linnet."):
+        return []
+    try:
+        texts: dict[str, str] = import_module("linnet.texts").texts()
+    except ImportError:
+        return []
+    return texts[module].splitlines(keepends=True)
 
 
 def _stale(function: FunctionType) -> KernelSyntaxError:

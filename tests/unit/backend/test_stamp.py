@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import compileall
 import ctypes
 import os
-import shutil
 import subprocess
 import sys
 import zipfile
@@ -87,31 +85,14 @@ def state_in(place: Path) -> str:
     return done.stdout
 
 
-@pytest.fixture(scope="module")
-def copy(tmp_path_factory):
-    place = tmp_path_factory.mktemp("copy")
-    shutil.copytree(PACKAGE, place / "linnet", ignore=shutil.ignore_patterns("__pycache__"))
-    return place
-
-
-def test_the_package_may_be_in_an_archive(copy, tmp_path):
+def test_the_package_may_be_in_an_archive(tmp_path):
     archive = tmp_path / "linnet.zip"
     with zipfile.ZipFile(archive, "w") as file:
-        for path in copy.rglob("*.py"):
-            file.write(path, path.relative_to(copy))
+        for path in PACKAGE.rglob("*.py"):
+            file.write(path, path.relative_to(PACKAGE.parent))
     before = state_in(archive)
     os.utime(archive, (1, 1))
     assert state_in(archive) != before
-
-
-def test_the_package_may_be_byte_code_alone(copy, tmp_path):
-    shutil.copytree(copy / "linnet", tmp_path / "linnet")
-    compileall.compile_dir(tmp_path, quiet=1, legacy=True)
-    for path in tmp_path.rglob("*.py"):
-        path.unlink()
-    before = state_in(tmp_path)
-    os.utime(tmp_path / "linnet" / "compiler.pyc", (1, 1))
-    assert state_in(tmp_path) != before
 
 
 def test_the_package_may_be_a_part_of_an_application(monkeypatch, tmp_path):
