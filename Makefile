@@ -17,7 +17,7 @@ ARGS    ?=
 # Python itself is not, so their run-time libraries must be loaded before anything else. What is too
 # large to allocate is an error, and not the end of the process.
 SANITIZED = LINNET_BACKEND=c LINNET_SANITIZE=1 \
-  ASAN_OPTIONS=detect_leaks=0:allocator_may_return_null=1 \
+  ASAN_OPTIONS=detect_leaks=0:allocator_may_return_null=1:max_allocation_size_mb=4096 \
   UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 \
   LD_PRELOAD="$$(cc -print-file-name=libasan.so) $$(cc -print-file-name=libubsan.so)"
 

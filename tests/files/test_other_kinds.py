@@ -71,14 +71,19 @@ def test_tns_without_a_header(tmp_path: Path):
         (f"# shape: 2 {'9' * 5000}\n1 1 1\n", "line 1: a dimension is too large"),
         ("# dtype: real\n1 1 1\n", "line 1: expected a dtype"),
         ("# dtype: int8\n1 1 1.5\n", "line 2: expected an integer"),
-        ("# dtype: int8\n1 1 300\n", "does not fit the dtype int8"),
+        ("# dtype: int8\n1 1 3\n\n1 2 300\n", "line 4: the value 300 does not fit the dtype int8"),
+        ("# dtype: uint8\n1 1 -3\n", "line 2: the value -3 does not fit the dtype uint8"),
+        (
+            "# dtype: uint64\n1 1 -3\n",
+            "line 2: expected an integer of 64 bits that is not",
+        ),
         ("1 " * 99 + "\n", "expected a line of coordinates"),
     ],
 )
 def test_malformed_tns(tmp_path: Path, text: str, message: str):
     path = tmp_path / "a.tns"
     path.write_text(text)
-    with pytest.raises(ln.LinnetError) as caught:
+    with pytest.raises(ln.errors.FileError) as caught:
         ln.read(path)
     assert message in str(caught.value)
 

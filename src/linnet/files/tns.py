@@ -9,8 +9,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from linnet.algebra.dtypes import canonical
 from linnet.errors import DTypeError, FileError
@@ -54,12 +56,27 @@ def read_tns(
         if format is not None:
             format = as_format(format, ndim)  # refused before a large file is read
         layout = Layout(shape or (LARGEST,) * ndim, parts, whole, "#", unsigned=held == "uint64")
-        coords, bits = Lines(source, layout).read()
+        lines = Lines(source, layout)
+        coords, bits = lines.read()
         kind = "complex128" if parts == 2 else "float64"
         values = bits.view(held if layout.unsigned else "int64" if whole else kind)
+        if whole:
+            _check_fit(lines, values, held)
         found = shape or tuple(int(idx.max()) + 1 for idx in coords)
     coords = [idx.astype(index_dtype(n), copy=False) for idx, n in zip(coords, found, strict=True)]
     return from_entries(path, coords, values, found, format, dtype or held or None)
+
+
+def _check_fit(lines: Lines, values: NDArray[Any], held: str) -> None:
+    """The dtype that the comments tell holds every integer; as a boolean, each means something."""
+    wrong = values.astype(held) != values if held != "bool" else np.zeros(0, bool)
+    if wrong.any():
+        q = int(np.argmax(wrong))
+        raise lines.source.problem(
+            f"the value {values[q]} does not fit the dtype {held}",
+            line=lines.line_of(q),
+            why="a comment says that all values are of this dtype",
+        )
 
 
 def _first_line(source: Source) -> str:
