@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import ast
 import io
 import json
+import sys
 import zipfile
 from pathlib import Path
 
@@ -11,6 +13,7 @@ import numpy as np
 import pytest
 
 import linnet as ln
+from linnet import files
 from linnet.files.build import from_entries
 
 BSR = {
@@ -116,9 +119,22 @@ def test_arrays_beyond_all_memory(tmp_path: Path, end: str):
         np.savez(tmp_path / "a.npz", **COO)
         with zipfile.ZipFile(tmp_path / "a.npz", "a") as file:
             file.writestr("coords.npy", text.getvalue())
-    with pytest.raises(ln.errors.OutOfMemoryError, match=rf"a\.{end}: .*llocate") as caught:
+    with pytest.raises(ln.errors.OutOfMemoryError, match=rf"a\.{end}: ") as caught:
         ln.read(tmp_path / f"a.{end}")
     assert caught.value.why == "it is as large as that, or damaged"
+
+
+def test_one_file_alone_makes_tensors_of_what_it_trusts():
+    """It is the one that checks them before."""
+    trusting = {"wrap", "pack", "sort_unique", "sort_stably", "sort_in_place", "sort_entries"}
+    trusting |= {"complete_level", "Buffer", "Contents"}
+    found = {
+        path.stem
+        for path in Path(files.__file__).parent.glob("*.py")
+        for node in ast.walk(ast.parse(path.read_text("utf-8")))
+        if isinstance(node, ast.ImportFrom) and trusting & {name.name for name in node.names}
+    }
+    assert found == {"build"}
 
 
 def test_what_is_asked_for_is_not_the_fault_of_the_file(tmp_path: Path):
@@ -135,7 +151,11 @@ def test_npy_of_what_is_no_number(tmp_path: Path):
         ln.read(tmp_path / "a.npy")
 
 
-@pytest.mark.parametrize("name", ["a\0.mtx", "\ud800.mtx", "~nobody-of-this-name/a.mtx"])
+# Windows has names of any characters, and guesses where others are at home.
+ELSEWHERE = [] if sys.platform == "win32" else ["\ud800.mtx", "~nobody-of-this-name/a.mtx"]
+
+
+@pytest.mark.parametrize("name", ["a\0.mtx", *ELSEWHERE])
 def test_names_that_no_file_has(name: str):
     with pytest.raises(ln.errors.ArgumentError, match="is not the name of a file"):
         ln.read(name)
