@@ -5,7 +5,9 @@ from __future__ import annotations
 from hypothesis import strategies as st
 
 from linnet import loops
-from linnet.loops.commands import Command, Reorder, Split
+from linnet.loops.commands import Collapse, Command, Pos, Reorder, Split
+from linnet.loops.rewrite import accesses
+from linnet.normalize.scopes import name_scopes
 from linnet.schedule.nest import loops_of, names_of
 
 SIZES = (1, 2, 3, 5)
@@ -14,18 +16,29 @@ SIZES = (1, 2, 3, 5)
 @st.composite
 def schedules(draw: st.DrawFn, program: loops.Program) -> tuple[Command, ...]:
     """A few commands for a program; most name loops that there are by then."""
-    written = loops_of(program)
-    names = list(names_of(written, written))
+    scoped = name_scopes(program)
+    names = list(names_of(loops_of(program), loops_of(scoped)))
+    reads = [a for a, is_target in accesses(scoped.body) if not is_target and a.indices]
     found: list[Command] = []
-    for k in range(draw(st.integers(1, 4))):
-        if len(names) > 1 and draw(st.booleans()):
+    for k in range(draw(st.integers(1, 5))):
+        if not names:
+            break
+        kind = draw(st.sampled_from((Split, Split, Reorder, Collapse, Pos)))
+        at = draw(st.integers(0, len(names) - 1))
+        new: list[str] = []
+        if kind is Split:
+            new = [f"s{k}", f"t{k}"]
+            size, up = draw(st.sampled_from(SIZES)), draw(st.booleans())
+            found.append(Split(names[at], *new, size, up))
+        elif kind is Pos and reads:
+            new = [f"p{k}"]
+            found.append(Pos(names[at], *new, draw(st.sampled_from(reads))))
+        elif kind is Collapse and at + 1 < len(names):
+            new = [f"f{k}"]
+            found.append(Collapse(names[at], names.pop(at + 1), *new))
+        elif len(names) > 1:
             order = draw(st.permutations(names))
             found.append(Reorder(tuple(order[: draw(st.integers(2, min(4, len(names))))])))
-        elif names:
-            index = draw(st.sampled_from(names))
-            outer, inner = f"s{k}", f"t{k}"
-            size, up = draw(st.sampled_from(SIZES)), draw(st.booleans())
-            found.append(Split(index, outer, inner, size, up))
-            at = names.index(index)
-            names[at : at + 1] = [outer, inner]
+        if new:
+            names[at : at + 1] = new
     return tuple(found)

@@ -108,6 +108,19 @@ class Appended(Inner):
         )
 
 
+def listed(storage: Storage, level: int, lo: imp.Expr, hi: imp.Expr) -> tuple[imp.Expr, imp.Expr]:
+    """Where the entries of the fibers from lo to hi are: one after the other, as pointers say."""
+    ptr = _pointers(storage, level)
+    return imp.widen(ptr[lo]), imp.widen(ptr[hi])
+
+
+def list_of(
+    b: Builder, storage: Storage, level: int, q: imp.Expr, lo: imp.Expr, hi: imp.Expr
+) -> imp.Expr:
+    """The fiber, of those from lo to hi, in which an entry lies: a search among pointers."""
+    return b.call("fiber_of", _pointers(storage, level), lo, hi, q)
+
+
 def _cursors_below(b: Builder, fiber: Fiber) -> tuple[tuple[imp.Stmt, ...], tuple[imp.Stmt, ...]]:
     """Where the levels below stand, and how to get back there: a fiber given up was not visited."""
     below = fiber.storage.format.levels[fiber.level + 1 :]

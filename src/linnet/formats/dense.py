@@ -26,6 +26,17 @@ class Dense(Inner):
     def unfurl(self, b: Builder, fiber: Fiber, index: imp.Expr, protocol: str) -> Looplet:
         return Lookup(fiber.child(fiber.pos * fiber.dim + index))
 
+    def positions(
+        self, storage: Storage, level: int, lo: imp.Expr, hi: imp.Expr
+    ) -> tuple[imp.Expr, imp.Expr]:
+        n = storage.dim(level)
+        return lo * n, hi * n
+
+    def parent(
+        self, b: Builder, storage: Storage, level: int, q: imp.Expr, lo: imp.Expr, hi: imp.Expr
+    ) -> imp.Expr:
+        return imp.binary("div", q, storage.dim(level))
+
     def update(self, b: Builder, fiber: Fiber, index: imp.Expr) -> Looplet:
         pos = fiber.pos * fiber.dim + index
         return Lookup(fiber.child(pos, dirty=fiber.dirty, fresh=fiber.fresh))

@@ -123,6 +123,18 @@ class Level:
         """The subfibers along `index`."""
         raise NotImplementedError
 
+    def positions(
+        self, storage: Storage, level: int, lo: imp.Expr, hi: imp.Expr
+    ) -> tuple[imp.Expr, imp.Expr] | None:
+        """Where the children of the fibers from lo to hi are, if they follow one another."""
+        return None
+
+    def parent(
+        self, b: Builder, storage: Storage, level: int, q: imp.Expr, lo: imp.Expr, hi: imp.Expr
+    ) -> imp.Expr | None:
+        """The fiber, of those from lo to hi, that child q lies in."""
+        return None
+
     # -- writing ---------------------------------------------------------------------------------
 
     def variables(self, storage: Storage, level: int) -> tuple[imp.Var, ...]:

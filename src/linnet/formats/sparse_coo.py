@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from linnet import imp
 from linnet.errors import FormatError
-from linnet.formats.append import Appended, around_fiber, finish_pointers
+from linnet.formats.append import Appended, around_fiber, finish_pointers, list_of, listed
 from linnet.formats.fiber import Fiber
 from linnet.formats.level import Array, Level
 from linnet.formats.looplets import Jumper, Lookup, Looplet, Seek, Spike, Stepper, Thunk
@@ -69,6 +69,16 @@ class SparseCOO(Appended):
                 before=b.call("run_begin", idx, begin, q),
             )  # fmt: skip
         return Jumper(stepper) if protocol == "gallop" else stepper
+
+    def positions(
+        self, storage: Storage, level: int, lo: imp.Expr, hi: imp.Expr
+    ) -> tuple[imp.Expr, imp.Expr]:
+        return listed(storage, level, lo, hi)
+
+    def parent(
+        self, b: Builder, storage: Storage, level: int, q: imp.Expr, lo: imp.Expr, hi: imp.Expr
+    ) -> imp.Expr:
+        return list_of(b, storage, level, q, lo, hi)
 
     def update(self, b: Builder, fiber: Fiber, index: imp.Expr) -> Looplet:
         storage, level = fiber.storage, fiber.level

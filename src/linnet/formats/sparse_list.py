@@ -6,7 +6,7 @@ from collections.abc import MutableSequence, Sequence
 from typing import TYPE_CHECKING, ClassVar
 
 from linnet import imp
-from linnet.formats.append import Appended, around_fiber, finish_pointers
+from linnet.formats.append import Appended, around_fiber, finish_pointers, list_of, listed
 from linnet.formats.level import Array, Level
 from linnet.formats.looplets import Jumper, Lookup, Looplet, Seek, Spike, Stepper, Thunk
 from linnet.formats.validate import check_pointers, check_sorted
@@ -46,6 +46,16 @@ class SparseList(Appended):
             seek=Seek(target, b.call(codelet, idx, q, end, target)),
         )
         return Jumper(stepper) if protocol == "gallop" else stepper
+
+    def positions(
+        self, storage: Storage, level: int, lo: imp.Expr, hi: imp.Expr
+    ) -> tuple[imp.Expr, imp.Expr]:
+        return listed(storage, level, lo, hi)
+
+    def parent(
+        self, b: Builder, storage: Storage, level: int, q: imp.Expr, lo: imp.Expr, hi: imp.Expr
+    ) -> imp.Expr:
+        return list_of(b, storage, level, q, lo, hi)
 
     def update(self, b: Builder, fiber: Fiber, index: imp.Expr) -> Looplet:
         idx, q = fiber.buffer("idx"), self.count(fiber.storage, fiber.level)

@@ -25,13 +25,14 @@ from linnet.imp.grouping import (
     sweep,
 )
 from linnet.imp.hashing import hash_find, hash_rehash
-from linnet.imp.searching import gallop, run_begin, run_end, search
+from linnet.imp.searching import fiber_of, gallop, run_begin, run_end, search
 from linnet.imp.sorting import sort, sort_pairs
 from linnet.imp.translate import translate
 
 _ALL: tuple[object, ...] = (
     search,
     gallop,
+    fiber_of,
     run_begin,
     run_end,
     sort,

@@ -30,6 +30,17 @@ def gallop(idx: Ints, lo: int, hi: int, target: int) -> int:
     return search(idx, lo + 1, min(lo + step, hi), target)
 
 
+def fiber_of(ptr: Ints, lo: int, hi: int, q: int) -> int:
+    """The last p in [lo, hi) with ptr[p] <= q, or lo: the fiber that entry q lies in."""
+    while hi - lo > 1:
+        middle = lo + ((hi - lo) >> 1)
+        if ptr[middle] <= q:
+            lo = middle
+        else:
+            hi = middle
+    return lo
+
+
 def run_end(idx: Ints, p: int, end: int) -> int:
     """The first q > p with q == end or idx[q] != idx[p]; the end itself if p is there already."""
     q = p + 1

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -122,6 +122,17 @@ class Cell:
                 return k > 0 and not self.stored[tuple(inside)].any()
             inside[mode] = place[mode]
         return False
+
+    def coordinates(
+        self, modes: tuple[int, ...], given: Mapping[int, int]
+    ) -> list[int] | list[tuple[int, ...]]:
+        """Where something is stored, by some of its coordinates: numbers, or tuples if several."""
+        stored = np.ones(self.values.shape, np.bool_) if self.stored is None else self.stored
+        for mode, index in given.items():
+            stored = stored.take([index], axis=mode)
+        places = np.argwhere(stored)[:, list(modes)]
+        found = sorted({tuple(map(int, place)) for place in places})
+        return found if len(modes) > 1 else [place[0] for place in found]
 
     def read(self, place: tuple[int, ...]) -> object:
         """The value of an element, known without looking if it is not stored."""

@@ -1,6 +1,7 @@
 """Schedules: commands that say which iterations of a program run, and in which order (SCHED §4).
 
     command = Split(index, outer, inner, size, up) | Reorder(order)
+            | Collapse(outer, inner, fused) | Pos(index, position, access)
 
 A program carries its commands as data. They name loops by their indices; where several loops have
 one index, `j:2` is the second of them. A command that derives an index names it: it stands for a
@@ -10,10 +11,13 @@ loop from then on, and the index that it is derived from does not.
 from __future__ import annotations
 
 from dataclasses import field
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from linnet.errors import Location
 from linnet.records import dataclass
+
+if TYPE_CHECKING:
+    from linnet.loops.nodes import Access
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,4 +50,31 @@ class Reorder:
         return f"reorder({', '.join(self.order)})"
 
 
-Command: TypeAlias = Split | Reorder
+@dataclass(frozen=True, slots=True)
+class Collapse:
+    """One name, `fused`, for two loops of which one is directly inside the other."""
+
+    outer: str
+    inner: str
+    fused: str
+    at: Location | None = field(default=None, compare=False)
+
+    def __str__(self) -> str:
+        return f"collapse({self.outer}, {self.inner}, {self.fused})"
+
+
+@dataclass(frozen=True, slots=True)
+class Pos:
+    """The loop over `index` goes through the positions of what an operand stores."""
+
+    index: str
+    position: str
+    access: Access
+    at: Location | None = field(default=None, compare=False)
+
+    def __str__(self) -> str:
+        indices = ", ".join(getattr(i, "name", "?") for i in self.access.indices)
+        return f"pos({self.index}, {self.position}, {self.access.tensor}[{indices}])"
+
+
+Command: TypeAlias = Split | Reorder | Collapse | Pos

@@ -6,10 +6,11 @@ closures once, and the closures run; `evaluate` does the same for expressions.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import field
-from typing import TypeAlias, assert_never
+from itertools import groupby
+from typing import Any, TypeAlias, TypeVar, assert_never
 
 import numpy as np
 
@@ -36,6 +37,7 @@ from linnet.loops.evaluate import (
 )
 from linnet.loops.nodes import (
     Access,
+    Along,
     Assign,
     Block,
     Break,
@@ -51,7 +53,9 @@ from linnet.loops.nodes import (
     Literal,
     Loop,
     Name,
+    Part,
     Parts,
+    Positions,
     Program,
     Range,
     Stmt,
@@ -63,6 +67,7 @@ from linnet.loops.positions import is_positional
 from linnet.loops.rewrite import is_left
 from linnet.records import dataclass
 
+Items = TypeVar("Items", range, list[Any])
 Do: TypeAlias = Callable[[Env], None]
 Place: TypeAlias = Callable[[Env], tuple[int, ...] | Beyond]
 
@@ -137,6 +142,8 @@ class _Compiler:
     def _loop(self, stmt: Loop) -> Do:
         if stmt.extent is None:
             raise InternalError(f"the loop over {stmt.index} has no extent", at=stmt.at)
+        if isinstance(stmt.extent, Along):
+            return self._along(stmt, stmt.extent)
         indices = self._range(stmt.extent, stmt.at)
         index, body = stmt.index, self.stmt(stmt.body)
 
@@ -147,11 +154,28 @@ class _Compiler:
 
         return _until_left(loop) if is_left(stmt) else loop
 
-    def _range(self, extent: Range, at: Location | None) -> Callable[[Env], range]:
-        """The indices of a range."""
+    def _along(self, stmt: Loop, along: Along) -> Do:
+        """A loop over one coordinate of several; what has it is left to the loop inside."""
+        index, body, key = stmt.index, self.stmt(stmt.body), str(along.of)
+        found = self._range(along.of, stmt.at) if along.depth == 0 else lambda env: env[key]
+
+        def loop(env: Env) -> None:
+            for i, places in groupby(found(env), lambda place: place[0]):
+                env[index], env[key] = i, [place[1:] for place in places]
+                body(env)
+
+        return loop
+
+    def _range(self, extent: Range, at: Location | None) -> Callable[[Env], Any]:
+        """The indices of a range, or the coordinates of positions."""
         if isinstance(extent, Extent):
             start, stop = self._integer(extent.start, at), self._integer(extent.stop, at)
             return lambda env: range(start(env), stop(env))
+        if isinstance(extent, Positions):
+            cell, modes = self.cells[extent.tensor], extent.modes
+            given = [(mode, self._integer(value, at)) for mode, value in extent.given]
+            return lambda env: cell.coordinates(modes, {m: value(env) for m, value in given})
+        assert isinstance(extent, Part)
         whole, number = self._range(extent.of, at), self._integer(extent.number, at)
         size = self._integer(extent.size, at)
         return lambda env: part_of(whole(env), number(env), size(env))
@@ -257,14 +281,14 @@ class _Compiler:
         return lambda env: int(present(code.run(env), at))  # type: ignore[call-overload]
 
 
-def part_of(whole: range, number: int, size: int) -> range:
+def part_of(whole: Items, number: int, size: int) -> Items:
     """The part of a range with this number; there is none before the first and behind the last."""
     if number < 0 or size <= 0:
         return whole[:0]
     return whole[number * size : (number + 1) * size]
 
 
-def parts_in(whole: range, size: int) -> int:
+def parts_in(whole: Sequence[object], size: int) -> int:
     """How many parts of this size a range has."""
     return -(-len(whole) // size) if size > 0 else 0
 

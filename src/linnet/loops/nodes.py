@@ -2,7 +2,8 @@
 
     expr = Literal(value, dtype) | Index(name) | Name(name) | Access(tensor, indices)
          | Call(function, args) | Dimension(tensor, mode) | Parts(of, size) | Value(code)
-    range = Extent(start, stop) | Part(of, number, size)
+    range = Extent(start, stop) | Positions(tensor, modes, given) | Part(of, number, size)
+          | Along(of, depth)
     stmt = Loop(index, extent, body) | If(cond, then, orelse) | Let(name, value, body)
          | Assign(target, op, value) | Declare(tensor, init, dims) | Freeze(tensor) | Thaw(tensor)
          | Swap(a, b) | Break() | Block(stmts)
@@ -139,12 +140,60 @@ class Part:
 
     def _within(self, number: Expr) -> Expr:
         """Where the part with this number begins, if that is in the range; else the nearest end."""
+        assert isinstance(self.of, Extent | Part)
         first = Call(table.add, (self.of.start, Call(table.multiply, (number, self.size))))
         inside = Call(table.minimum, (first, self.of.stop))
         return Call(table.maximum, (self.of.start, inside))
 
 
-Range: TypeAlias = Extent | Part
+@dataclass(frozen=True, slots=True)
+class Positions:
+    """Where a tensor stores something, in the order of storage: `ln.stored(A[i, :])`.
+
+    The positions are those of a level; they have coordinates in the `modes` that lead there from
+    where coordinates are `given`. What a level below the last of them stores is not looked at.
+    """
+
+    tensor: str
+    modes: tuple[int, ...]
+    given: tuple[tuple[int, Expr], ...] = ()
+
+    @property
+    def whole(self) -> Extent:
+        """The coordinates that there may be in the outermost of the modes."""
+        return self.along(0)
+
+    def along(self, depth: int) -> Extent:
+        """The coordinates that there may be in one of the modes."""
+        return Extent(Literal(0), Dimension(self.tensor, self.modes[depth]))
+
+
+@dataclass(frozen=True, slots=True)
+class Along:
+    """One coordinate of positions that have several: `for i, j in ln.stored(A):` are two loops.
+
+    The loops stand directly inside one another, the outermost at `depth` 0.
+    """
+
+    of: Range
+    depth: int
+
+    @property
+    def whole(self) -> Extent:
+        """The coordinates that there may be."""
+        positions = base_of(self.of)
+        assert isinstance(positions, Positions)
+        return positions.along(self.depth)
+
+
+Range: TypeAlias = Extent | Positions | Part | Along
+
+
+def base_of(extent: Range) -> Extent | Positions:
+    """The coordinates or positions that a range is a part of."""
+    while isinstance(extent, Part | Along):
+        extent = extent.of
+    return extent
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,6 +11,7 @@ from linnet.algebra.table import FUNCTIONS
 from linnet.loops.nodes import (
     NOTHING,
     Access,
+    Along,
     Assign,
     Block,
     Break,
@@ -28,6 +29,7 @@ from linnet.loops.nodes import (
     Name,
     Part,
     Parts,
+    Positions,
     Program,
     Range,
     Stmt,
@@ -59,6 +61,13 @@ def show(node: Program | Stmt | Expr) -> str:
             return "\n".join(_Printer().lines(node))
         case _:
             return _Printer().expr(node)
+
+
+def _goes_on(extent: Range | None, depth: int, inner: Range | None) -> bool:
+    """Whether a loop inside is written in the line of the loops around."""
+    if isinstance(extent, Along):
+        return extent.depth == 0 and inner == Along(extent.of, depth)
+    return extent is None and inner is None
 
 
 def _names(program: Program) -> frozenset[str]:
@@ -133,12 +142,21 @@ class _Printer:
         return f"{target} = {self.expr(Call(op, (stmt.target, stmt.value)))}"
 
     def _loop(self, stmt: Loop) -> Iterator[str]:
-        indices, body = [stmt.index], stmt.body
-        while stmt.extent is None and isinstance(body, Loop) and body.extent is None:
+        indices, body, extent = [stmt.index], stmt.body, stmt.extent
+        while isinstance(body, Loop) and _goes_on(extent, len(indices), body.extent):
             indices.append(body.index)
             body = body.body
-        yield f"for {', '.join(indices)} in {self._extent(stmt.extent)}:"
+        whole = extent.of if isinstance(extent, Along) and len(indices) > 1 else extent
+        yield f"for {', '.join(indices)} in {self._extent(whole)}:"
         yield from _indented(self.lines(body))
+
+    def _stored(self, tensor: str, modes: tuple[int, ...], given: dict[int, Expr]) -> str:
+        """`A[i, :]`: what is gone through, and where it is; `...` for what is not looked at."""
+        parts = [
+            self.expr(given[m]) if m in given else ":" if m in modes else "..."
+            for m in range(max((*modes, *given)) + 1)
+        ]
+        return f"{tensor}[{', '.join(parts)}]"
 
     def _extent(self, extent: Range | None) -> str:
         match extent:
@@ -148,6 +166,10 @@ class _Printer:
                 return f"range({self.expr(stop)})"
             case Extent(start, stop):
                 return f"range({self.expr(start)}, {self.expr(stop)})"
+            case Positions(tensor, modes, given):
+                return f"ln.stored({self._stored(tensor, modes, dict(given))})"
+            case Along(of, depth):
+                return f"ln.along({self._extent(of)}, {depth})"
             case Part(of, number, size):
                 within = self._extent(of)
                 return f"ln.part({within}, {self.expr(number)}, {self.expr(size)})"

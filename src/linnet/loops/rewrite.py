@@ -13,6 +13,7 @@ from typing import TypeAlias
 from linnet.loops.nodes import (
     NOTHING,
     Access,
+    Along,
     Assign,
     Block,
     Break,
@@ -31,6 +32,7 @@ from linnet.loops.nodes import (
     Node,
     Part,
     Parts,
+    Positions,
     Range,
     Stmt,
     Swap,
@@ -67,7 +69,9 @@ _BELOW: dict[type, Callable[..., tuple[Node, ...]]] = {
     Block: attrgetter("stmts"),
     Loop: _of_loop,
     Extent: attrgetter("start", "stop"),
+    Positions: lambda positions: tuple([value for _, value in positions.given]),
     Part: attrgetter("of", "number", "size"),
+    Along: lambda along: (along.of,),
     Parts: attrgetter("of", "size"),
     If: attrgetter("cond", "then", "orelse"),
     Let: attrgetter("value", "body"),
@@ -176,6 +180,14 @@ def map_range(extent: Range, f: Callable[[Expr], Expr]) -> Range:
         of, number, size = map_range(extent.of, f), f(extent.number), f(extent.size)
         same = of is extent.of and number is extent.number and size is extent.size
         return extent if same else Part(of, number, size)
+    if type(extent) is Along:
+        of = map_range(extent.of, f)
+        return extent if of is extent.of else Along(of, extent.depth)
+    if type(extent) is Positions:
+        given = tuple([(mode, f(value)) for mode, value in extent.given])
+        same = all(a is b for (_, a), (_, b) in zip(given, extent.given, strict=True))
+        return extent if same else Positions(extent.tensor, extent.modes, given)
+    assert type(extent) is Extent
     start, stop = f(extent.start), f(extent.stop)
     same = start is extent.start and stop is extent.stop
     return extent if same else Extent(start, stop)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import field, replace
-from typing import assert_never
+from typing import TypeAlias, assert_never
 
 from linnet import imp, loops
 from linnet.algebra.table import greater_equal, less, logical_and
@@ -29,6 +29,20 @@ class Site:
 
     message: str
     at: Location | None
+
+
+Bounds: TypeAlias = tuple[imp.Expr, imp.Expr]
+
+
+@dataclass(frozen=True, slots=True)
+class Space:
+    """The positions below a fiber, in each level down to the one that is gone through.
+
+    Those of a level follow one another between its two `bounds`, outermost level first.
+    """
+
+    fiber: Fiber
+    bounds: tuple[Bounds, ...]
 
 
 @dataclass(slots=True)
@@ -69,6 +83,8 @@ class Context:
     parts: int = 1  # into which the open loops have been cut (`lower.masks`)
     trace: Trace | None = None  # what is done, if somebody looks
     counting: dict[str, Counting] = field(default_factory=dict)  # by the index of the inner loop
+    spaces: dict[loops.Positions, Space] = field(default_factory=dict)  # open ones
+    clips: dict[loops.Range, Bounds] = field(default_factory=dict)  # of positions, by their range
     counts: dict[str, loops.Expr] = field(default_factory=dict)  # how far loops from 0 run
 
     def begin(self, cursor: Cursor) -> imp.Expr:
@@ -79,6 +95,14 @@ class Context:
         """Where a fiber ends, as the loop that walks it counts."""
         end = self.ends.get(cursor)
         return cursor.fiber.dim if end is None else end
+
+    def named(self, x: imp.Expr, name: str) -> imp.Const | imp.Var:
+        """A value that does not change, in a variable if it is computed."""
+        if isinstance(x, imp.Const | imp.Var):
+            return x
+        var = self.b.let(name, x)
+        self.known.introduce(var, x)
+        return var
 
     def simplify(self, stmt: loops.Stmt) -> loops.Stmt:
         """`stmt` without what the laws make needless."""

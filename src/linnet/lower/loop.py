@@ -27,6 +27,7 @@ from linnet.lower.masks import cutting, mask_looplet
 from linnet.lower.ranges import bounds_of
 from linnet.lower.region import LowerStmt, Region, lower_region
 from linnet.lower.searches import hold_searched
+from linnet.lower.stored import is_stored, lower_stored, open_positions
 from linnet.lower.trace import walked_line
 from linnet.lower.unfurl import Span, guard, unfurl
 from linnet.lower.windows import join_windows
@@ -38,10 +39,11 @@ def lower_loop(ctx: Context, loop: loops.Loop, lower_stmt: LowerStmt) -> None:
     if point and (apart := hold_searched(ctx, loop)) is not None:
         lower_stmt(ctx, apart)
         return
-    span = _span(ctx, loop, point)
-    body, kept = (loop.body, []) if point else keep_in_registers(ctx, loop.body)
-    with around_parts(ctx, replace(loop, body=body)):
-        _lower_span(ctx, replace(loop, body=body), span, lower_stmt)
+    with open_positions(ctx, loop):
+        span = _span(ctx, loop, point)
+        body, kept = (loop.body, []) if point else keep_in_registers(ctx, loop.body)
+        with around_parts(ctx, replace(loop, body=body)):
+            _lower_span(ctx, replace(loop, body=body), span, lower_stmt)
     for fiber, register in kept:
         write_back(ctx, fiber, register)
 
@@ -70,7 +72,10 @@ def _lower_span(ctx: Context, loop: loops.Loop, span: Span, lower_stmt: LowerStm
         ctx.trace.note(f"Unfurl {loop.index}", walked_line(region))
     ctx.running.append(not point)
     parts, ctx.parts = ctx.parts, ctx.parts * max([1, *cuts.values()])
-    lower_region(ctx, region)
+    if is_stored(loop.extent):
+        lower_stored(ctx, region, loop)
+    else:
+        lower_region(ctx, region)
     ctx.parts = parts
     ctx.running.pop()
     for flag in dirty:
@@ -81,7 +86,10 @@ def _span(ctx: Context, loop: loops.Loop, point: bool) -> Span:
     """The index of a loop and its bounds; that of a single place has its value from now on."""
     assert loop.extent is not None
     index = imp.Var(loop.index)
+    if is_stored(loop.extent):
+        return Span(index, imp.ZERO, lower_expr(ctx, loop.extent.whole.stop, imp.INT), point)
     if point:
+        assert isinstance(loop.extent, loops.Extent)
         lo = lower_expr(ctx, loop.extent.start, imp.INT)
         ctx.b.emit(imp.Let(index, lo))
         ctx.known.define(index.name, lo)
@@ -140,7 +148,7 @@ def settle_fresh(
         ):
             return False
         if fiber.kind.full:
-            if point or lo != imp.ZERO or hi != fiber.dim:
+            if point or is_stored(loop.extent) or lo != imp.ZERO or hi != fiber.dim:
                 return False
             return visits_all_indices(ctx, body, index, looplets, fiber.storage)
         return fiber.kind.sequential

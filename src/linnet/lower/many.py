@@ -81,7 +81,8 @@ def _only(body: loops.Stmt) -> loops.Stmt:
 
 def _is_plain(loop: loops.Loop) -> bool:
     """Whether a loop runs through a range, and does the same in all iterations."""
-    if loop.extent is None or point_of(loop.extent) is not None or is_left(loop):
+    is_range = isinstance(loop.extent, loops.Extent) and point_of(loop.extent) is None
+    if not is_range or is_left(loop):
         return False
     return not any(isinstance(n, loops.Index) and n.name == loop.index for n in walk(loop.body))
 
@@ -104,7 +105,7 @@ def lower_many(ctx: Context, many: Many, lower_stmt: LowerStmt) -> None:
 
 
 def _length(ctx: Context, loop: loops.Loop) -> imp.Expr:
-    assert loop.extent is not None
+    assert isinstance(loop.extent, loops.Extent)
     start = lower_expr(ctx, loop.extent.start, imp.INT)
     return lower_expr(ctx, loop.extent.stop, imp.INT) - start
 

@@ -8,30 +8,35 @@ from linnet import imp, loops
 from linnet.algebra.table import minimum
 from linnet.imp.fold import fold
 from linnet.loops.types import dtype_of
-from linnet.lower.context import Context
+from linnet.lower.context import Bounds, Context
 from linnet.lower.expressions import lower_expr
-
-Bounds = tuple[imp.Expr, imp.Expr]
 
 
 def bounds_of(ctx: Context, extent: loops.Range, name: str) -> Bounds:
-    """The first index of a range, and the one behind the last, as values that do not change."""
+    """The first index or position of a range, and the one behind the last; they do not change."""
     return _within_each_other(ctx, extent, name)[-1]
 
 
 def _within_each_other(ctx: Context, extent: loops.Range, name: str) -> list[Bounds]:
     """The bounds of a range, and before them those of the ranges that it is a part of."""
-    if not isinstance(extent, loops.Part):
-        lo = _named(ctx, _end(ctx, extent.start, name), f"{name}_start")
-        return [(lo, _named(ctx, _end(ctx, extent.stop, name), f"{name}_end"))]
+    if isinstance(extent, loops.Positions):
+        begin, end = ctx.spaces[extent].bounds[-1]
+        ctx.known.assume(begin, end)
+        return [(begin, end)]
+    if isinstance(extent, loops.Along):
+        return _within_each_other(ctx, extent.of, name)
+    if isinstance(extent, loops.Extent):
+        first = ctx.named(_end(ctx, extent.start, name), f"{name}_start")
+        return [(first, ctx.named(_end(ctx, extent.stop, name), f"{name}_end"))]
     around = _within_each_other(ctx, extent.of, name)
-    lo, hi = around[-1] = _in_order(ctx, *around[-1], name)
+    lo, hi = _in_order(ctx, *around[-1], name)
+    around[-1] = (lo, hi)
     start, stop = _part(ctx, extent, lo, hi, name)
-    for first, last in around:
-        ctx.known.assume(first, start)
-        ctx.known.assume(start, last)
-        ctx.known.assume(first, stop)
-        ctx.known.assume(stop, last)
+    for least, most in around:
+        ctx.known.assume(least, start)
+        ctx.known.assume(start, most)
+        ctx.known.assume(least, stop)
+        ctx.known.assume(stop, most)
     ctx.known.assume(start, stop)
     return [*around, (start, stop)]
 
@@ -39,17 +44,17 @@ def _within_each_other(ctx: Context, extent: loops.Range, name: str) -> list[Bou
 def _part(ctx: Context, part: loops.Part, lo: imp.Expr, hi: imp.Expr, name: str) -> Bounds:
     """The part of a range with some number; it is empty where there is none of that number."""
     number = lower_expr(ctx, part.number, imp.INT)
-    size = _named(ctx, lower_expr(ctx, part.size, imp.INT), f"{name}_size")
-    start: imp.Expr = lo + number * size
+    size = ctx.named(lower_expr(ctx, part.size, imp.INT), f"{name}_size")
+    first: imp.Expr = lo + number * size
     most = _count_of(ctx, part.number)
     if most is not None and part.size == loops.Parts(part.of, most):
-        start = imp.minimum(start, hi)  # the last ones may be empty
+        first = imp.minimum(first, hi)  # the last ones may be empty
     elif most != loops.Parts(part.of, part.size):
         inside = (number >= 0) & (number < parts_in(hi - lo, size))
-        start = imp.Select(inside, start, hi)
-    start = _named(ctx, start, f"{name}_start")
+        first = imp.Select(inside, first, hi)
+    start = ctx.named(first, f"{name}_start")
     # `start + size` might be too large a number
-    return start, _named(ctx, start + imp.minimum(size, hi - start), f"{name}_end")
+    return start, ctx.named(start + imp.minimum(size, hi - start), f"{name}_end")
 
 
 def _in_order(ctx: Context, lo: imp.Expr, hi: imp.Expr, name: str) -> Bounds:
@@ -76,11 +81,11 @@ def lower_parts(ctx: Context, parts: loops.Parts, name: str = "part") -> imp.Exp
     """How many parts a range has."""
     lo, end = bounds_of(ctx, parts.of, name)
     lo, hi = _in_order(ctx, lo, end, name)
-    length = _named(ctx, hi - lo, f"{name}_length")
+    length = ctx.named(hi - lo, f"{name}_length")
     size = lower_expr(ctx, parts.size, imp.INT)
     if not isinstance(size, imp.Const):
-        size = _named(ctx, imp.maximum(size, 0), f"{name}_size")
-    count = _named(ctx, parts_in(length, size), f"{name}_parts")
+        size = ctx.named(imp.maximum(size, 0), f"{name}_size")
+    count = ctx.named(parts_in(length, size), f"{name}_parts")
     most = fold(size - 1)
     if ctx.known.at_most(lo, end + most):
         # as it is said where an index counts every `size`-th coordinate (`lower.strides`)
@@ -96,11 +101,3 @@ def _end(ctx: Context, expr: loops.Expr, name: str) -> imp.Expr:
         last = loops.Literal(np.iinfo(np.int64).max, "uint64")
         expr = loops.Call(minimum, (expr, last))
     return lower_expr(ctx, expr, imp.INT)
-
-
-def _named(ctx: Context, x: imp.Expr, name: str) -> imp.Expr:
-    if isinstance(x, imp.Const | imp.Var):
-        return x
-    var = ctx.b.let(name, x)
-    ctx.known.introduce(var, x)
-    return var

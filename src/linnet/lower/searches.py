@@ -149,7 +149,7 @@ def _renamed(
     new: dict[str, loops.Expr] = {}
     own: Points = []
     for point in points:
-        assert point.extent is not None
+        assert isinstance(point.extent, loops.Extent)
         start, stop = (substitute_expr(e, new) for e in (point.extent.start, point.extent.stop))
         name = ctx.b.names.fresh(point.index)
         new[point.index] = loops.Index(name)

@@ -55,8 +55,9 @@ def unfurl(ctx: Context, cursor: Cursor, index: imp.Var) -> Looplet:
     elif shift != imp.ZERO or factor > 1:
         at = index * factor + shift if factor > 1 else index + shift
         stride = Stride(factor, shift, signed=not ctx.known.at_most(imp.ZERO, index))
-        ahead = ctx.known.at_most(imp.ZERO, shift)  # the first one is at the shift, or behind
-        ctx.begins[cursor] = imp.ZERO if ahead else stride.first(imp.ZERO)
+        ctx.begins[cursor] = stride.first(imp.ZERO)
+        if factor > 1 and ctx.known.at_most(imp.ZERO, shift):
+            ctx.known.assume(ctx.begins[cursor], imp.ZERO)
         ctx.ends[cursor] = stride.first(cursor.fiber.dim)
     level = cursor.fiber.kind
     if cursor.update:

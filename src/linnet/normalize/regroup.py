@@ -49,7 +49,7 @@ class Regrouping:
         stmt: loops.Stmt = write
         for loop in reversed(own):
             stmt = replace(loop, index=new[loop.index].name, body=stmt)
-        ends = {loop.index: loop.extent.stop for loop in own if loop.extent is not None}
+        ends = {loop.index: loop.extent.whole.stop for loop in own if loop.extent is not None}
         fill = loops.Literal(format.fill_value, format.dtype)
         begin = loops.Declare(name, fill, tuple(ends[i] for i in order), at)
         path = tuple(new[loop.index].name for loop in own)
@@ -114,7 +114,8 @@ def _name(index: loops.Expr) -> str:
 
 def _stands_alone(loop: loops.Loop) -> bool:
     """Whether a loop runs over the same indices wherever it stands."""
-    return loop.extent is not None and all(map(_is_size, (loop.extent.start, loop.extent.stop)))
+    extent = loop.extent
+    return isinstance(extent, loops.Extent) and _is_size(extent.start) and _is_size(extent.stop)
 
 
 def _is_size(expr: loops.Expr) -> bool:

@@ -16,6 +16,7 @@ from linnet.loops.nodes import (
     Assign,
     Declare,
     Expr,
+    Extent,
     Freeze,
     Index,
     Literal,
@@ -77,7 +78,7 @@ class _Judge:
     def in_any_order(self, loop: Loop, tensor: str) -> bool:
         """Whether a loop goes through all of a tensor, and each entry may come first."""
         extent = loop.extent
-        if extent is None or extent.start != Literal(0) or is_left(loop):
+        if not isinstance(extent, Extent) or extent.start != Literal(0) or is_left(loop):
             return False
         if {first(extent.stop, self.equal)} != self.sizes.get(tensor):
             return False

@@ -11,16 +11,26 @@ from dataclasses import replace
 from typing import Any
 
 from linnet import loops
-from linnet.loops.commands import Reorder, Split
+from linnet.loops.commands import Collapse, Pos, Reorder, Split
 from linnet.schedule.nest import Formats, Nest
+from linnet.schedule.positions import collapse, pos
 from linnet.schedule.reorder import reorder
 from linnet.schedule.split import split
 from linnet.stages import stage
 
-_APPLY: Mapping[type, Callable[[Nest, Any], None]] = {Split: split, Reorder: reorder}
+Stands = Mapping[str, tuple[str, ...]]
+
+_APPLY: Mapping[type, Callable[[Nest, Any], None]] = {
+    Split: split,
+    Reorder: reorder,
+    Collapse: collapse,
+    Pos: pos,
+}
 
 
-def apply(program: loops.Program, formats: Formats, stands: Mapping[str, str]) -> loops.Program:
+def apply(
+    program: loops.Program, formats: Formats, stands: Mapping[str, tuple[str, ...]]
+) -> loops.Program:
     """The program after its schedule; `stands` are the names that loops have in it.
 
     Needs: dimensions and dtypes known, names unique. Every command is a stage of its own.

@@ -19,22 +19,35 @@ Formats = dict[str, Format]
 
 @dataclass(slots=True)
 class Nest:
-    """The program so far; `stands` says which loop each name of the schedule stands for."""
+    """The program so far; `stands` says which loops each name of the schedule stands for.
+
+    It is one loop, or those that have been collapsed: directly inside one another, outermost first.
+    """
 
     program: loops.Program
     formats: Formats
-    stands: dict[str, str]
+    stands: dict[str, tuple[str, ...]]
     command: Command | None = None  # the one that is being applied
     derived: set[str] = field(default_factory=set)  # names that stand for a loop no more
 
-    def loop(self, name: str) -> loops.Loop:
-        """The loop that a name stands for."""
-        found = self.stands.get(name)
-        if found is None:
+    def named(self, name: str) -> tuple[loops.Loop, ...]:
+        """The loops that a name stands for."""
+        if name not in self.stands:
             self._unknown(name)
-        return next(
-            n for n in walk(self.program.body) if isinstance(n, loops.Loop) and n.index == found
-        )
+        nodes = [n for n in walk(self.program.body) if isinstance(n, loops.Loop)]
+        found = {n.index: n for n in nodes}
+        return tuple([found[index] for index in self.stands[name]])
+
+    def loop(self, name: str) -> loops.Loop:
+        """The only loop that a name stands for."""
+        found = self.named(name)
+        if len(found) > 1:
+            self.refuse(f"`{name}` are {len(found)} loops that have been collapsed")
+        return found[0]
+
+    def name_of(self, loop: loops.Loop) -> str:
+        """The name by which the schedule knows a loop."""
+        return next((n for n, found in self.stands.items() if loop.index in found), loop.index)
 
     def _unknown(self, name: str) -> NoReturn:
         several = [n for n in self.stands if n.partition(":")[0] == name]
@@ -44,26 +57,26 @@ class Nest:
             self.refuse(f"the loop over `{name}` has been replaced by {', '.join(self.stands)}")
         self.refuse(f"there is no loop over `{name}` among {', '.join(self.stands)}")
 
-    def replaced(self, loop: loops.Loop, new: loops.Stmt) -> None:
+    def replaced(self, old: loops.Loop, new: loops.Stmt) -> None:
         """Put a statement in the place of a loop."""
+        body = rewrite_stmt(self.program.body, lambda stmt: new if stmt is old else None)
+        self.program = replace(self.program, body=body)
 
-        def rule(stmt: loops.Stmt) -> loops.Stmt | None:
-            return new if stmt is loop else None
+    def introduce(self, name: str, *indices: str) -> str:
+        """A new name, for loops that are there or for one to come; gives the first of them.
 
-        self.program = replace(self.program, body=rewrite_stmt(self.program.body, rule))
-
-    def introduce(self, name: str, index: str | None = None) -> str:
-        """A new name for a loop; the index of a new loop is called so, if nothing else is."""
+        The index of a new loop is called as the schedule calls it, if nothing else is.
+        """
         if name in self.stands:
             self.refuse(f"there is a loop over `{name}` already")
-        taken = {*self.formats, *self.program.params, *_bound(self.program.body)}
-        if index is None:
-            index = Names(taken).fresh(name) if name in taken else name
-        self.stands[name] = index
-        return index
+        if not indices:
+            taken = {*self.formats, *self.program.params, *_bound(self.program.body)}
+            indices = (Names(taken).fresh(name) if name in taken else name,)
+        self.stands[name] = indices
+        return indices[0]
 
-    def forget(self, name: str) -> str:
-        """A name that stands for a loop no more; gives the index that it stood for."""
+    def forget(self, name: str) -> tuple[str, ...]:
+        """A name that stands for a loop no more; gives what it stood for."""
         self.derived.add(name)
         return self.stands.pop(name)
 
@@ -84,15 +97,15 @@ def loops_of(program: loops.Program) -> list[str]:
     return [n.index for n in walk(program.body) if isinstance(n, loops.Loop)]
 
 
-def names_of(before: Sequence[str], after: Sequence[str]) -> dict[str, str]:
+def names_of(before: Sequence[str], after: Sequence[str]) -> dict[str, tuple[str, ...]]:
     """What the names of a program's loops stand for, once every loop has a name of its own.
 
     >>> names_of(["i", "j", "j"], ["i", "j", "j_2"])
-    {'i': 'i', 'j:1': 'j', 'j:2': 'j_2'}
+    {'i': ('i',), 'j:1': ('j',), 'j:2': ('j_2',)}
     """
-    found: dict[str, str] = {}
+    found: dict[str, tuple[str, ...]] = {}
     for k, (name, own) in enumerate(zip(before, after, strict=True)):
         if before.count(name) > 1:
             name = f"{name}:{before[:k].count(name) + 1}"
-        found[name] = own
+        found[name] = (own,)
     return found

@@ -17,6 +17,7 @@ from linnet import loops
 from linnet.algebra.function import Function
 from linnet.algebra.table import add, multiply
 from linnet.loops.commands import Reorder
+from linnet.loops.nodes import base_of
 from linnet.loops.printer import show
 from linnet.loops.rewrite import accesses, leaves, substitute, walk
 from linnet.schedule.nest import Nest
@@ -31,14 +32,14 @@ def reorder(nest: Nest, command: Reorder) -> None:
     body = chain[-1].body
     check_order(nest, chain, body)
     heads = {loop.index: loop for loop in chain}
-    order = [heads[nest.stands[name]] for name in names]
+    order = [heads[index] for name in names for index in nest.stands[name]]
     stmt = _nested(nest, order, body)
     nest.replaced(chain[0], stmt)
 
 
 def _chain(nest: Nest, names: Sequence[str]) -> list[loops.Loop]:
     """The loops of these names, the outermost first, each directly inside the one before."""
-    found = {id(loop): loop for loop in map(nest.loop, names)}
+    found = {id(loop): loop for name in names for loop in nest.named(name)}
     inner = {id(n) for loop in found.values() for n in walk(loop.body)}
     outermost = [loop for key, loop in found.items() if key not in inner]
     chain = outermost[:1]
@@ -46,15 +47,10 @@ def _chain(nest: Nest, names: Sequence[str]) -> list[loops.Loop]:
         below = chain[-1].body
         if not isinstance(below, loops.Loop) or id(below) not in found:
             what = show(below).splitlines()[0]
-            outer, hint = _name(nest, chain[-1]), "name the loops between, or put them elsewhere"
+            outer, hint = nest.name_of(chain[-1]), "name the loops between, or put them elsewhere"
             nest.refuse(f"directly inside the loop over `{outer}` is `{what}`", hint=hint)
         chain.append(below)
     return chain
-
-
-def _name(nest: Nest, loop: loops.Loop) -> str:
-    """The name by which a schedule knows a loop."""
-    return next((n for n, index in nest.stands.items() if index == loop.index), loop.index)
 
 
 def check_order(nest: Nest, chain: Sequence[loops.Loop], body: loops.Stmt) -> None:
@@ -105,7 +101,7 @@ def _nested(nest: Nest, order: list[loops.Loop], body: loops.Stmt) -> loops.Stmt
         assert loop.extent is not None
         inside = {n.index for n in order[k:]}
         for name in sorted(indices_of(loop.extent) & inside):
-            nest.refuse(f"how far `{_name(nest, loop)}` runs depends on `{name}`, which is inside")
+            nest.refuse(f"how far `{nest.name_of(loop)}` runs depends on `{name}`, which is inside")
     for loop in reversed(order):
         body = replace(loop, body=body)
     return body
@@ -127,12 +123,15 @@ def _in_steps(
     within, counter = order[outer], order[inner]
     part, zero = within.extent, loops.Literal(0)
     assert isinstance(part, loops.Part)
+    if not isinstance(base_of(part), loops.Extent):
+        nest.refuse("positions within parts stay inside the loop that counts the parts")
     if counter.extent != loops.Extent(zero, loops.Parts(part.of, part.size)):
         hint = "split it down, into parts of one size"
         nest.refuse("a loop that was split up stays inside the one that counts parts", hint=hint)
-    name = next(n for n, index in nest.stands.items() if index == within.index)
+    name = nest.name_of(within)
     del nest.stands[name]
     index = nest.introduce(name)
+    assert isinstance(part.of, loops.Extent | loops.Part)
     start: loops.Expr = loops.Index(index)
     if part.of.start != zero:
         start = loops.Call(add, (part.of.start, start))

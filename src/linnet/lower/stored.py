@@ -1,0 +1,177 @@
+"""Loops over what a tensor stores: positions of a level, whose coordinates are looked up.
+
+The tensor leads: a loop goes through the positions of one of its fibers, or those that lie in a
+part of a range, and other operands are searched at the coordinate of each. Of positions with
+several coordinates the outer loops go through those fibers that have one of the positions, which
+searches find at the ends:
+
+    p, end = 512 * p0, min(512 * (p0 + 1), ptr[n])
+    for i in fiber_of(ptr, p) … fiber_of(ptr, end - 1) + 1:
+        for q in max(p, ptr[i]) … min(end, ptr[i + 1]):
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+
+from linnet import imp, loops
+from linnet.errors import FormatError, InternalError
+from linnet.formats.fiber import Fiber, Storage
+from linnet.formats.looplets import Jumper, Lookup, Looplet, Stepper
+from linnet.loops.nodes import base_of
+from linnet.loops.rewrite import walk
+from linnet.lower.context import Bounds, Context, Cursor, Space
+from linnet.lower.ranges import bounds_of
+from linnet.lower.region import Region, lower_region
+from linnet.lower.walks import own, stepper_of
+
+
+@contextmanager
+def open_positions(ctx: Context, loop: loops.Loop) -> Iterator[None]:
+    """Say where the positions are that a loop counts or goes through, or one inside it does.
+
+    They are those of one fiber, which is known as soon as the loops around its own are open.
+    """
+    spaces, clips = dict(ctx.spaces), dict(ctx.clips)
+    for node in walk(loop):
+        if isinstance(node, loops.Positions) and node not in ctx.spaces:
+            fiber = _leader(ctx, loop, node)
+            if fiber is not None:
+                ctx.spaces[node] = _space(ctx, fiber, len(node.modes))
+    yield
+    ctx.spaces, ctx.clips = spaces, clips
+
+
+def _leader(ctx: Context, loop: loops.Loop, positions: loops.Positions) -> Fiber | None:
+    """The fiber whose positions these are; None if not all loops around it are open."""
+    first = next(
+        (n for n in walk(loop) if isinstance(n, loops.Loop) and _goes_through(n, positions)), None
+    )
+    if first is None:
+        return None
+    for access in walk(first.body):
+        if isinstance(access, loops.Access) and isinstance(access.tensor, Fiber):
+            fiber = access.tensor
+            here = fiber.storage.name == positions.tensor
+            if here and access.indices[:1] == (loops.Index(first.index),):
+                return fiber
+    return None
+
+
+def _goes_through(loop: loops.Loop, positions: loops.Positions) -> bool:
+    """Whether a loop is the outermost one over positions, or over a part of them."""
+    extent = loop.extent
+    if isinstance(extent, loops.Along) and extent.depth > 0:
+        return False
+    return extent is not None and base_of(extent) == positions
+
+
+def _space(ctx: Context, fiber: Fiber, depth: int) -> Space:
+    """The positions below a fiber that have so many coordinates."""
+    storage, number, sub = fiber.storage, fiber.level, fiber.sub
+    lo, hi = fiber.pos, fiber.pos + 1
+    bounds: list[Bounds] = []
+    while depth > 0:
+        level = storage.format.levels[number]
+        if sub > 0:  # some dimensions of the level have been gone through
+            found: Bounds | None = fiber.state  # type: ignore[assignment]
+        else:
+            found = level.positions(storage, number, lo, hi)
+        depth -= level.width - sub
+        if found is None or depth < 0:
+            raise no_positions(storage.name, number, level)
+        prefix, sub, number = storage.prefix(number), 0, number + 1
+        lo, hi = ctx.named(found[0], f"{prefix}_begin"), ctx.named(found[1], f"{prefix}_end")
+        bounds.append((lo, hi))
+    return Space(fiber, tuple(bounds))
+
+
+def no_positions(tensor: str, level: int, kind: object) -> FormatError:
+    """The refusal of a level whose entries do not follow one another."""
+    return FormatError(
+        f"level {level} of {tensor}, {type(kind).__name__}, has no positions to go through",
+        hint="go through coordinates instead, or store it as a SparseList or SparseCOO",
+    )
+
+
+def lower_stored(ctx: Context, r: Region, loop: loops.Loop) -> None:
+    """Emit a loop through the positions of a fiber, or those of them in a part of a range."""
+    from linnet.lower.coiterate import walk_alone
+
+    cursor, looplet = _led_by(r, loop)
+    clip = _clip(ctx, cursor.fiber, loop)
+    if isinstance(looplet, Lookup):
+        lo, hi = _within(ctx, r.lo, r.hi, clip, cursor.fiber)
+        lower_region(ctx, replace(r, lo=lo, hi=hi))
+        return
+    s = own(ctx, stepper_of(looplet))
+    begin, end = s.begin, s.end
+    if clip is not None and isinstance(loop.extent, loops.Along) and loop.extent.depth > 0:
+        begin, end = imp.maximum(begin, clip[0]), imp.minimum(end, clip[1])
+    elif clip is not None:
+        begin, end = clip
+    walk_alone(ctx, r, cursor, s, begin, end)
+
+
+def is_stored(extent: loops.Range | None) -> bool:
+    """Whether a loop goes through positions."""
+    return extent is not None and isinstance(base_of(extent), loops.Positions)
+
+
+def _led_by(r: Region, loop: loops.Loop) -> tuple[Cursor, Looplet]:
+    """The fiber that leads a loop, and what it looks like."""
+    assert loop.extent is not None
+    positions = base_of(loop.extent)
+    assert isinstance(positions, loops.Positions)
+    for cursor, looplet in r.looplets.items():
+        mine = not cursor.update and cursor.name == positions.tensor
+        if mine and cursor.index == loops.Index(loop.index):
+            if isinstance(looplet, Stepper | Jumper | Lookup):
+                return cursor, looplet
+            raise no_positions(cursor.name, cursor.fiber.level, cursor.fiber.kind)
+    raise InternalError(f"{positions.tensor} is not walked by the loop over `{loop.index}`")
+
+
+def _clip(ctx: Context, fiber: Fiber, loop: loops.Loop) -> Bounds | None:
+    """Between which positions of its level a loop stays; None if it goes through all of them."""
+    extent = loop.extent.of if isinstance(loop.extent, loops.Along) else loop.extent
+    if not isinstance(extent, loops.Part):
+        return None
+    if extent not in ctx.clips:
+        ctx.clips[extent] = bounds_of(ctx, extent, loop.index)
+    positions = base_of(extent)
+    assert isinstance(positions, loops.Positions)
+    space, clip = ctx.spaces[positions], ctx.clips[extent]
+    first, storage = space.fiber.level, fiber.storage
+    for k in reversed(range(fiber.level - first + 1, len(space.bounds))):
+        clip = _parents(ctx, loop.index, storage, first + k, space.bounds[k - 1], clip)
+    return clip
+
+
+def _parents(
+    ctx: Context, index: str, storage: Storage, number: int, among: Bounds, children: Bounds
+) -> Bounds:
+    """The fibers of a level in which some children lie, the first and the one behind the last."""
+    level, (lo, hi) = storage.format.levels[number], children
+    first = level.parent(ctx.b, storage, number, lo, *among)
+    last = level.parent(ctx.b, storage, number, hi - 1, *among)
+    if first is None or last is None:
+        raise no_positions(storage.name, number, level)
+    begin = ctx.named(first, f"{index}_first")
+    return begin, ctx.named(imp.Select(lo < hi, last + 1, begin), f"{index}_stop")
+
+
+def _within(ctx: Context, lo: imp.Expr, hi: imp.Expr, clip: Bounds | None, fiber: Fiber) -> Bounds:
+    """The indices of a full fiber whose positions lie within bounds."""
+    if clip is None:
+        return lo, hi
+    first = fiber.pos * fiber.dim
+    begin, end = clip[0] - first, clip[1] - first
+    if fiber.pos != imp.ZERO:
+        begin, end = imp.maximum(begin, lo), imp.minimum(end, hi)
+    begin, end = ctx.named(begin, "begin"), ctx.named(end, "end")
+    ctx.known.assume(lo, begin)
+    ctx.known.assume(end, hi)
+    return begin, end

@@ -1,0 +1,131 @@
+"""`collapse(i, j, f)` and `pos(f, p, A[i, j])`: loops through what a tensor stores.
+
+    for i in range(n):                 for i, j in ln.stored(A[:, :]):
+        for j in range(m):                 y[i] += A[i, j] * x[j]
+            y[i] += A[i, j] * x[j]
+
+A tensor may lead only where nothing is to be done at coordinates that it does not store.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from linnet import loops
+from linnet.formats.format import Format
+from linnet.formats.level import Level
+from linnet.loops.commands import Collapse, Pos
+from linnet.loops.nodes import base_of
+from linnet.loops.printer import show
+from linnet.loops.rewrite import accesses, rewrite_stmt
+from linnet.normalize.facts import facts_of
+from linnet.normalize.simplify import simplify
+from linnet.schedule.nest import Nest
+
+
+def collapse(nest: Nest, command: Collapse) -> None:
+    """Let one name stand for loops that are directly inside one another."""
+    outer, inner = nest.named(command.outer), nest.named(command.inner)
+    if outer[-1].body != inner[0]:
+        what = show(outer[-1].body).splitlines()[0]
+        nest.refuse(f"directly inside the loop over `{command.outer}` is `{what}`")
+    if _goes_through_positions(outer[0]):
+        nest.refuse(f"`{command.outer}` goes through positions", hint="collapse first, then `pos`")
+    if _goes_through_positions(inner[0]):
+        nest.refuse(f"`{command.inner}` goes through positions", hint="collapse first, then `pos`")
+    indices = nest.forget(command.outer) + nest.forget(command.inner)
+    nest.introduce(command.fused, *indices)
+
+
+def pos(nest: Nest, command: Pos) -> None:
+    """Let an operand lead: the loops go through the positions of what it stores."""
+    found, access = nest.named(command.index), command.access
+    indices = [loop.index for loop in found]
+    tensor, format = str(access.tensor), nest.formats.get(str(access.tensor))
+    for loop in found:
+        if _goes_through_positions(loop):
+            nest.refuse(f"`{command.index}` goes through positions already")
+        if not isinstance(loop.extent, loops.Extent):
+            hint = "go through positions first, and split these"
+            nest.refuse(f"`{nest.name_of(loop)}` runs over a part of its range", hint=hint)
+    text, inside = show(access), found[-1].body
+    reads = {a for a, is_target in accesses(inside) if not is_target}
+    if format is None or access not in reads:
+        nest.refuse(f"`{text}` is not read in the loop over `{command.index}`")
+    if tensor in {str(a.tensor) for a, is_target in accesses(nest.program.body) if is_target}:
+        nest.refuse(f"`{tensor}` is written, and has no positions before it is complete")
+    modes = tuple([_mode(nest, access, index) for index in indices])
+    _check_format(nest, tensor, format, access, modes)
+    if sum(1 for a in reads if a.tensor == tensor and a != access):
+        nest.refuse(f"`{tensor}` is read at several places, and one of them cannot lead")
+    _check_nothing_else(nest, access, format, inside)
+    given = tuple((m, i) for m, i in enumerate(access.indices) if m in _above(format, modes))
+    positions = loops.Positions(tensor, modes, given)
+    stmt = inside
+    for depth, loop in reversed(list(enumerate(found))):
+        extent: loops.Range = positions if len(found) == 1 else loops.Along(positions, depth)
+        stmt = replace(loop, extent=extent, body=stmt)
+    nest.introduce(command.position, *nest.forget(command.index))
+    nest.replaced(found[0], stmt)
+
+
+def _goes_through_positions(loop: loops.Loop) -> bool:
+    return loop.extent is not None and isinstance(base_of(loop.extent), loops.Positions)
+
+
+def _mode(nest: Nest, access: loops.Access, index: str) -> int:
+    """The mode of an access that a loop runs over."""
+    if loops.Index(index) not in access.indices:
+        nest.refuse(f"`{show(access)}` is not indexed by `{index}`")
+    return access.indices.index(loops.Index(index))
+
+
+def _above(format: Format, modes: Sequence[int]) -> tuple[int, ...]:
+    """The modes that are stored outside some."""
+    return format.order[: format.order.index(modes[0])]
+
+
+def _check_format(
+    nest: Nest, tensor: str, format: Format, access: loops.Access, modes: tuple[int, ...]
+) -> None:
+    """Refuse positions that do not follow one another as the loops have it."""
+    first = format.order.index(modes[0])
+    if format.order[first : first + len(modes)] != modes:
+        order = ", ".join(show(access.indices[m]) for m in format.order)
+        hint = "order the loops so, or store the tensor otherwise"
+        nest.refuse(f"`{tensor}` is stored in the order {order}", hint=hint)
+    stored = 0
+    for k, level in enumerate(format.levels[:-1]):
+        stored += level.width
+        if stored <= first:
+            continue
+        if type(level).positions is Level.positions:
+            nest.refuse(
+                f"level {k} of `{tensor}`, {type(level).__name__}, has no positions to go through",
+                hint="store it as a SparseList or a SparseCOO, or go through coordinates",
+            )
+        if stored == first + len(modes) and level.full:
+            nest.refuse(
+                f"level {k} of `{tensor}` stores all coordinates",
+                hint="split the coordinates: they are the positions",
+            )
+        if stored == first + len(modes):
+            return
+        if stored > first + len(modes):
+            nest.refuse(f"level {k} of `{tensor}` stores several dimensions together: collapse")
+
+
+def _check_nothing_else(nest: Nest, access: loops.Access, format: Format, body: loops.Stmt) -> None:
+    """Refuse to leave out what is to be done where the operand stores nothing."""
+    assert format.fill_value is not None
+    fill = loops.Literal(format.fill_value, format.dtype, structural=True)
+    dtypes = {name: f.dtype for name, f in nest.formats.items() if f.dtype is not None}
+    rest = rewrite_stmt(body, on_expr=lambda e: fill if e == access else None)
+    left = simplify(rest, facts_of(nest.program, dtypes))
+    if left != loops.NOTHING:
+        what = show(left).splitlines()[0]
+        nest.refuse(
+            f"`{what}` is to be done where `{access.tensor}` stores nothing",
+            hint=f"split coordinates instead of the positions of `{access.tensor}`",
+        )
