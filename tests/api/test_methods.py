@@ -295,6 +295,14 @@ def test_nothing_is_warned_of():
             ln.asarray([1e300]).astype("float32")
 
 
+def test_lazy_numbers_are_computed_to_be_formatted():
+    total = ln.lazy(ln.asarray([1.5, 2.0])).sum()
+    assert f"{total:.3f}" == "3.500"
+    assert f"{total}" == str(total)
+    with pytest.raises(ArgumentError, match="not a single number"):
+        format(ln.lazy(ln.ones(2)), ".3f")
+
+
 N = 40
 
 

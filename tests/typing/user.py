@@ -23,6 +23,9 @@ assert_type(y, ln.Tensor)
 assert_type(spmv.code(y, A, np.ones(3)), str)
 assert_type(spmv.loops(y, A, np.ones(3)), str)
 spmv.reference(y, A, np.ones(3))["y"].sum()
+print(A.shape[0] + 1, A.dtype.kind, abs(A.fill_value), len(A.T.shape))
+inserted = ln.insert_workspaces(spmv, ln.Coord())
+inserted(y, A, np.ones(3)).to_numpy().sum()
 spmv("y", A, np.ones(3))  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
 spmv.nonsense()  # type: ignore[attr-defined]  # pyright: ignore[reportAttributeAccessIssue]
 
@@ -33,6 +36,16 @@ def normalized(X: ln.Tensor) -> ln.Tensor:
 
 
 assert_type(normalized(A), ln.Tensor)
+normalized("A")  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
+
+
+class Model:
+    @ln.fuse
+    def doubled(self, X: ln.Tensor) -> ln.Tensor:
+        return X + X
+
+
+Model().doubled(A).to_numpy()
 print(normalized.explain(A))
 
 

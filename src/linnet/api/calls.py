@@ -92,7 +92,7 @@ def update(name: str, x: Tensor, other: Any) -> Any:
             at=Location.of_caller(),
         )
     if found.dtype != x.dtype:
-        if not np.can_cast(found.dtype, x.dtype, "same_kind"):  # type: ignore[arg-type]
+        if not np.can_cast(found.dtype, x.dtype, "same_kind"):
             raise DTypeError(
                 f"an array of {x.dtype} cannot hold a result of {found.dtype}",
                 at=Location.of_caller(),
@@ -120,7 +120,7 @@ def put(target: Any, found: Any) -> Any:
     shape = shape_of(target) if isinstance(target, Tensor) else target.shape
     if shape != shape_of(found):
         raise ShapeError(f"a result of shape {found.shape} does not fit one of {shape}")
-    if not np.can_cast(found.dtype, target.dtype, "same_kind"):  # type: ignore[arg-type]
+    if not np.can_cast(found.dtype, target.dtype, "same_kind"):
         raise DTypeError(
             f"a result of dtype {found.dtype} does not fit one of {target.dtype}",
             hint=f"out= of dtype {found.dtype}, or .astype(…) of what is returned",

@@ -115,6 +115,9 @@ class Lazy(Operators):
     def __index__(self) -> int:
         return self.compute().__index__()
 
+    def __format__(self, spec: str) -> str:
+        return format(self.compute(), spec) if spec else str(self)
+
     @located
     def __array__(self, dtype: object = None, copy: bool | None = None) -> NDArray[Any]:
         if is_asked_by_operator():

@@ -94,6 +94,7 @@ class Tensor(Operators, Habits):
         return self.contents().signature
 
     # -- what it is ------------------------------------------------------------------------------
+    # What is open before there are contents is None; type checkers do not make users ask for that.
 
     @property
     def format(self) -> Format:
@@ -102,7 +103,7 @@ class Tensor(Operators, Habits):
         return self._given if contents is None else contents.format
 
     @property
-    def shape(self) -> tuple[int, ...] | None:
+    def shape(self) -> tuple[int, ...] | Any:
         """The size of every dimension; None for a tensor that is not declared yet."""
         contents = self._contents or awaited(self)
         return None if contents is None else contents.shape
@@ -122,13 +123,13 @@ class Tensor(Operators, Habits):
         return math.prod(self.contents().shape)
 
     @property
-    def dtype(self) -> np.dtype[Any] | None:
+    def dtype(self) -> np.dtype[Any] | Any:
         """The type of the values; None while it is open."""
         dtype = self.format.dtype
         return None if dtype is None else np.dtype(dtype)
 
     @property
-    def fill_value(self) -> Number | None:
+    def fill_value(self) -> Number | Any:
         """What is read where nothing is stored; None while it is open."""
         return self.format.fill_value
 

@@ -94,8 +94,8 @@ class Kernel:
 
     # -- calling ---------------------------------------------------------------------------------
 
-    def __call__(self, *args: object, **named: object) -> Tensor | tuple[Tensor, ...] | None:
-        """Run on tensors; outputs are updated in place, and returned."""
+    def __call__(self, *args: object, **named: object) -> Any:
+        """Run on tensors; outputs are updated in place, and returned: one, a tuple, or none."""
         repeat = self._repeats.latest
         if repeat is not None and not named:
             found: Tensor | tuple[Tensor, ...] | None = repeat.jump(*args)
