@@ -161,7 +161,7 @@ def generate(normalized: Normalized, arrays: Arrays) -> Lowered:
     lowered = lower(program, bound, normalized.checks)
     uneven = uneven_of(normalized)  # who asks for masks loads LLVM, which few have to
     known = known_of(lowered.kernel, bound, uneven if uneven and _have_masks() else frozenset())
-    kernel = improve(simplify_code(lowered.kernel), known, _counters(program, lowered.kernel))
+    kernel = improve(simplify_code(lowered.kernel), known)
     kernel = replace(prune_codelets(add_codelets(kernel)), narrow=is_narrow(bound))
     if current().check:
         check_code(kernel)
@@ -178,26 +178,18 @@ def bind(program: loops.Program, formats: Formats, arrays: Arrays) -> dict[str, 
     return bound | narrow_counts(program, bound) if is_narrow(bound) else bound
 
 
-def improve(kernel: imp.Kernel, known: Known, counters: frozenset[str]) -> imp.Kernel:
+def improve(kernel: imp.Kernel, known: Known) -> imp.Kernel:
     """Rearrange simplified code as an expert would."""
     better = end_fibers(sums_ahead(hoist(raise_flags(hand_over(kernel)))), known)
     better = append_at_once(reserve_ahead(fuse_ranges(better, known), known), known)
     better = either(count_anyway(list_flags(keep_room(append_anyway(better, known)))))
     better = own_sums(jam(hold_rows(walk_together(better))))
-    better = strips(full_strips(whole_tiles(better), known), counters)
+    better = strips(full_strips(whole_tiles(better), known))
     better = compute_ahead(leave_at_once(fewer_tests(better)), is_vectorized)
     better = two_sums(scatter_ahead(rows_ahead(ask_ahead(better), known), known))
     better = several_places(skip_ahead(in_fours(single_rows(better, known), known)), gathers)
     better = uneven_rows(foresee(better), known, gathers)
     return kernel if better is kernel else simplify_code(better)
-
-
-def _counters(program: loops.Program, kernel: imp.Kernel) -> frozenset[str]:
-    """The buffers that count visits, in a kernel that is compiled to be looked at."""
-    if program.counts is None:
-        return frozenset()
-    found = (a for a in kernel.arguments if a.name == program.counts.tensor)
-    return frozenset(buffer.name for argument in found for buffer in argument.buffers)
 
 
 def uneven_of(normalized: Normalized) -> frozenset[str]:

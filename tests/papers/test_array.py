@@ -18,6 +18,7 @@ from tests.papers.spaces import (
     region_of,
     vectors,
 )
+from tests.visits import work
 
 import linnet as ln
 from linnet.algebra import regions
@@ -72,8 +73,8 @@ def test_fig2b_masked_power_with_zeros_left_out():
         f"{b}{c}{d}U" for b in ("", "b") for c in ("", "c") for d in ("", "d")
     }
     args = [tensors[n] for n in "bcd"]
-    (count,) = masked_power_0.visits(ln.empty_tensor(ln.CSF(1)), *args).values()
-    assert count == tensors["b"].shape[0]
+    n = tensors["b"].shape[0]
+    assert work(masked_power_0, ln.empty_tensor(ln.CSF(1)), *args) == n
     out = masked_power_0(ln.empty_tensor(ln.CSF(1)), *args)
     b, c, d = (t.to_numpy() for t in args)
     np.testing.assert_array_equal(out.to_numpy(), b**c * (d == 0))
@@ -223,12 +224,13 @@ def test_explicit_space_with_another_fill_value():
     np.testing.assert_array_equal(out.to_numpy(), expected)
 
 
-# -- counters --------------------------------------------------------------------------------------
+# -- work ------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("out", [ln.CSR, ln.DENSE(2), ln.CSC], ids=str)
-def test_visits_are_those_of_the_user(out):
-    """Copies from workspaces and the counting of room are not among them."""
+@pytest.mark.parametrize("n", [50, 400])
+def test_work_of_products_and_transposes(n, out):
+    """A few turns for each product, to put results in order included; never one for each place."""
 
     @ln.kernel
     def by_columns(C, A, B):
@@ -243,8 +245,16 @@ def test_visits_are_those_of_the_user(out):
             C[j, i] = A[i, j]
 
     rng = np.random.default_rng(3)
-    a, b = np.where(rng.random((2, 6, 6)) < 0.4, 2.0, 0.0)
+    a, b = np.where(rng.random((2, n, n)) < 5 / n, 2.0, 0.0)
     A, B = (ln.asarray(v, format=ln.CSR) for v in (a, b))
-    products = int(sum((a[k] != 0).sum() * (b[k] != 0).sum() for k in range(6)))
-    assert list(by_columns.visits(ln.empty_tensor(out), A, B).values()) == [products]
-    assert list(turned.visits(ln.empty_tensor(out), A).values()) == [A.nnz]
+    products = int(((a != 0).sum(1) * (b != 0).sum(1)).sum())
+    multiplied, copied = (
+        work(by_columns, ln.empty_tensor(out), A, B),
+        work(turned, ln.empty_tensor(out), A),
+    )
+    if out == ln.DENSE(2):
+        assert multiplied == n * n + n + A.nnz + products
+        assert copied == n * n + n + A.nnz
+    else:
+        assert multiplied <= 4 * (n + A.nnz + B.nnz + products)
+        assert copied <= 3 * (n + A.nnz)

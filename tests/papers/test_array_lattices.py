@@ -15,6 +15,7 @@ from tests.papers.spaces import (
     vectors,
     xor,
 )
+from tests.visits import work
 
 import linnet as ln
 from linnet.algebra.lattice import lattice
@@ -91,7 +92,7 @@ def test_fig15_a_stored_fill_value_is_not_defined():
     b = ln.tensor([[0, 1, 2]], [True, True, False], (5,), format=ln.CSF(1))
     out = apply(ln.empty_tensor(ln.CSF(1)), a, b)
     assert out.to_numpy().tolist() == [False, True, False, False, False]
-    assert apply.visits(ln.empty_tensor(ln.CSF(1)), a, b) == {"r[i] = xor(a[i], b[i])": 1}
+    assert work(apply, ln.empty_tensor(ln.CSF(1)), a, b) == 3
 
 
 def test_fig15_two_dimensions():
@@ -109,8 +110,8 @@ def test_fig15_two_dimensions():
     out = apply(ln.empty_tensor(ln.DCSR), a, b)
     np.testing.assert_array_equal(out.to_numpy(), x ^ y)
     assert out.nnz == np.count_nonzero(x ^ y)
-    (count,) = apply.visits(ln.empty_tensor(ln.DCSR), a, b).values()
-    assert count == np.count_nonzero(x ^ y)
+    rows = np.count_nonzero((x | y).any(1))
+    assert work(apply, ln.empty_tensor(ln.DCSR), a, b) == np.count_nonzero(x | y) + rows
     outer, inner = spaces_of(apply.program, {"a": a.format, "b": b.format})
     assert points(outer.lattice)[1] == set()
     assert len(points(inner.lattice)[1]) == 1
@@ -141,8 +142,7 @@ def test_fig17_union_with_a_complement():
     np.testing.assert_array_equal(out.to_numpy(), np.where(b == 0, 1 + a, a))
     inside = {i for i in range(len(a)) if a[i] or not b[i]}
     assert stored(out) == inside
-    (count,) = apply.visits(ln.empty_tensor(ln.CSF(1)), *tensors.values()).values()
-    assert count == len(inside)
+    assert len(inside) <= work(apply, ln.empty_tensor(ln.CSF(1)), *tensors.values()) <= len(a)
 
 
 def test_fig18_repeated_tensor():

@@ -39,7 +39,7 @@ def _seldom(loop: imp.For, effects: Effects, names: Names) -> imp.Block | None:
             rest = replace(loop, body=imp.Block(tuple(stmts)))
         case _:
             return None
-    if _takes_long(rest) or settled(rest, frozenset()) != cond:
+    if _takes_long(rest) or settled(rest) != cond:
         return None
     return _in_turns(replace(rest, body=at_once(rest.body)), leave, names)
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 
 from linnet import imp
-from linnet.imp.calculate import convert, operate
+from linnet.imp.calculate import as_python, convert, operate
 from linnet.imp.functions import TESTS
 
 _EQUALITY = ("==", "!=")
@@ -68,8 +68,7 @@ def negation(x: imp.Expr) -> imp.Expr:
 
 
 def _const(value: object, dtype: str) -> imp.Const:
-    number = convert(value, dtype)
-    return imp.Const(number if isinstance(number, int) else number.item(), dtype)
+    return imp.Const(as_python(convert(value, dtype)), dtype)
 
 
 def _computed(
@@ -84,9 +83,8 @@ def _computed(
     if given[0] == "c":
         return e
     value = operate(op, convert(a, given), convert(b, given), given)
-    if isinstance(value, int):
-        return imp.Const(value, dtype)
-    return imp.Const(value.item(), dtype) if math.isfinite(value.real) else e
+    whole = isinstance(value, int)
+    return imp.Const(as_python(value), dtype) if whole or math.isfinite(value.real) else e
 
 
 def _logical(e: imp.Binary) -> imp.Expr:

@@ -1,25 +1,40 @@
-"""The meaning of imperative IR: runs a kernel over NumPy arrays, one node at a time.
+"""The meaning of imperative IR: runs a kernel over NumPy arrays, and counts what it does.
 
-Slow and strict: every access is checked, a growable buffer has exactly the room that was asked
-for, and memory that was never written holds odd values. What compiled code does differently is a
-bug in a back end; what is refused here is a bug in what made the kernel.
+Strict: every access is checked, a growable buffer has exactly the room that was asked for, and
+memory that was never written holds odd values. What compiled code does differently is a bug in a
+back end; what is refused here is a bug in what made the kernel. Each statement becomes a function
+of a frame (`imp.evaluate` has those of expressions), so that a node is looked at once.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import re
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field
-from typing import TypeAlias, assert_never
+from functools import partial
+from typing import Any, TypeAlias
 
 import numpy as np
 
 from linnet import imp
 from linnet.errors import InternalError
-from linnet.imp.calculate import Scalar, apply_unary, convert, operate
-from linnet.imp.functions import BITS, MATH, TESTS, WORDS
+from linnet.imp.calculate import Scalar, operation
+from linnet.imp.evaluate import (
+    Array,
+    Frame,
+    Lent,
+    Step,
+    Value,
+    call,
+    memory_of,
+    outside,
+    slot,
+    value,
+)
+from linnet.imp.printer import show
 from linnet.records import dataclass
 
-Array: TypeAlias = np.ndarray
 Operand: TypeAlias = tuple[Sequence[int], Mapping[str, Array]]
 
 _MOST_BYTES = 1 << 40  # memory beyond this there is not
@@ -37,244 +52,343 @@ class _Return(Exception):
 
 
 @dataclass(slots=True)
-class _Frame:
-    """One call: its variables and buffers, and the functions it may call."""
+class _Code:
+    """What statements become functions with: a kernel's codelets, and the counts of this run.
+
+    Of a kernel the turns of each loop are counted by what it walks, and elements that are filled by
+    whose they are; of a codelet, which is `within`, all together by its name.
+    """
 
     codelets: Mapping[str, imp.Function]
-    values: dict[str, Scalar] = field(default_factory=dict)
-    arrays: dict[str, Array] = field(default_factory=dict)
-    lengths: dict[str, int] = field(default_factory=dict)
-    lent: dict[str, set[str]] = field(default_factory=dict)  # task: buffers it has
+    tensors: Mapping[str, str]  # whose a buffer is
+    visits: Counter[str]
+    within: str = ""
+    bodies: dict[str, Step] = field(default_factory=dict)
+
+    def find(self, name: str) -> tuple[imp.Function, Value] | None:
+        """A codelet, and what runs it: code is made of it when it is first called."""
+        function = self.codelets.get(name)
+        if function is None:
+            return None
+        return function, partial(self._run, function)
+
+    def _run(self, function: imp.Function, frame: Frame) -> Scalar | None:
+        body = self.bodies.get(function.name)
+        if body is None:
+            inside = _Code(self.codelets, {}, self.visits, routine(function), self.bodies)
+            body = self.bodies[function.name] = _block(function.body, inside)
+        return _result(body, frame)
+
+    def counted(self, what: str) -> str:
+        """Under which name something is counted, beginning with none."""
+        name = self.within or what
+        self.visits[name] += 0
+        return name
+
+    def value(self, e: imp.Expr) -> Value:
+        """An expression as a function."""
+        return value(e, self.find)
 
 
-def run(kernel: imp.Kernel, arguments: Mapping[str, Operand]) -> tuple[int, dict[str, Array]]:
+def run(
+    kernel: imp.Kernel, arguments: Mapping[str, Operand], visits: Counter[str] | None = None
+) -> tuple[int, dict[str, Array]]:
     """Run a kernel; return its status and its buffers as they are afterwards.
 
     `arguments` gives each argument's dimensions and its arrays by buffer name; a growable buffer
     may be left out, and is empty then. Given arrays are written in place while they are not grown.
+    To `visits` are added every turn of every loop and every element that is filled, by what it is.
     """
-    frame = _Frame({f.name: f for f in kernel.codelets})
+    frame, tensors = Frame(), dict[str, str]()
+    frame.lengths, frame.lent = {}, {}
     for argument in kernel.arguments:
         dims, arrays = arguments.get(argument.name, ((), {}))
         if len(dims) != len(argument.dims):
             raise InternalError(f"{argument.name} has {len(argument.dims)} dimensions")
-        frame.values |= {d.name: int(n) for d, n in zip(argument.dims, dims, strict=True)}
+        frame |= {d.name: int(n) for d, n in zip(argument.dims, dims, strict=True)}
         for buffer in argument.buffers:
             array = arrays.get(buffer.name, np.empty(0, buffer.dtype))
             if array.dtype != buffer.dtype:
                 raise InternalError(f"{buffer.name} holds {buffer.dtype}, not {array.dtype}")
-            frame.arrays[buffer.name] = array
+            frame[slot(buffer)] = memory_of(array)
             frame.lengths[buffer.name] = len(array)
+            tensors[buffer.name] = argument.name
     for scratch in kernel.scratch:
-        frame.arrays[scratch.buffer.name] = np.empty(scratch.size, scratch.buffer.dtype)
-    status = _call_body(frame, kernel.body)
-    for name, length in frame.lengths.items():
-        frame.arrays[name] = frame.arrays[name][:length]
-    return int(status or 0), {name: frame.arrays[name] for name in frame.lengths}
-
-
-def _call_body(frame: _Frame, body: imp.Block) -> Scalar | None:
+        frame[slot(scratch.buffer)] = memory_of(np.empty(scratch.size, scratch.buffer.dtype))
+    counts: Counter[str] = Counter() if visits is None else visits
+    code = _Code({f.name: f for f in kernel.codelets}, tensors, counts)
     with np.errstate(all="ignore"):
-        try:
-            _block(frame, body)
-        except _Return as result:
-            return result.value
+        status = _result(_block(kernel.body, code), frame)
+    for lent in frame.lent.values():  # a task ends with the kernel
+        frame.update(lent)
+    found = {n: np.asarray(frame[f"{n}[]"])[:length] for n, length in frame.lengths.items()}
+    return int(status or 0), found
+
+
+def _result(body: Step, frame: Frame) -> Scalar | None:
+    try:
+        body(frame)
+    except _Return as result:
+        return result.value
     return None
 
 
 # -- statements ----------------------------------------------------------------------------------
 
 
-def _block(f: _Frame, block: imp.Block) -> None:
-    for stmt in block.stmts:
-        _statement(f, stmt)
+def _statement(stmt: imp.Stmt, c: _Code) -> Step:
+    return _MAKE[type(stmt)](stmt, c)
 
 
-def _statement(f: _Frame, stmt: imp.Stmt) -> None:
-    match stmt:
-        case imp.Let(var, value) | imp.Assign(var, value):
-            f.values[var.name] = _expr(f, value)
-        case imp.Accumulate(var, op, value):
-            old, new = f.values[var.name], _expr(f, value)
-            f.values[var.name] = operate(op, old, new, var.dtype)
-        case imp.Store(buffer, index, value):
-            array, at = _place(f, buffer, _int(f, index))
-            array[at] = _expr(f, value)
-        case imp.For(var, start, stop, body):
-            _loop(f, var.name, _int(f, start), _int(f, stop), body)
-        case imp.While(cond, body):
-            _while(f, cond, body)
-        case imp.If(cond, then, orelse):
-            _block(f, then if _expr(f, cond) else orelse)
-        case imp.Block():
-            _block(f, stmt)
-        case imp.Fill():
-            _fill(f, stmt)
-        case imp.Grow(buffer, count):  # as much as is asked for
-            _grow(f, buffer, _int(f, count))
-        case imp.SetLength(buffer, count):
-            f.lengths[buffer.name] = length = _int(f, count)
-            if length:
-                _place(f, buffer, length - 1)
-        case imp.Swap() | imp.Spawn() | imp.Join():
-            _handover(f, stmt)
-        case imp.Do(call):
-            _call(f, call)
-        case imp.Break():
-            raise _Break
-        case imp.Return(value):
-            raise _Return(None if value is None else _expr(f, value))
-        case imp.Prefetch(_, index):
-            _int(f, index)
-        case imp.Comment():
-            pass
-        case _:
-            assert_never(stmt)
+def _block(block: imp.Block, c: _Code) -> Step:
+    steps = [_statement(s, c) for s in block.stmts if not isinstance(s, imp.Comment)]
+    if len(steps) == 1:
+        return steps[0]
+
+    def run(f: Frame) -> None:
+        for step in steps:
+            step(f)
+
+    return run
 
 
-def _loop(f: _Frame, var: str, start: int, stop: int, body: imp.Block) -> None:
-    try:
-        for k in range(start, stop):
-            f.values[var] = k
-            _block(f, body)
-    except _Break:
-        pass
+def _assign(stmt: imp.Let | imp.Assign, c: _Code) -> Step:
+    name, x = stmt.var.name, c.value(stmt.value)
+
+    def assign(f: Frame) -> None:
+        f[name] = x(f)
+
+    return assign
 
 
-def _while(f: _Frame, cond: imp.Expr, body: imp.Block) -> None:
-    try:
-        while _expr(f, cond):
-            _block(f, body)
-    except _Break:
-        pass
+def _accumulate(stmt: imp.Accumulate, c: _Code) -> Step:
+    name, x, compute = stmt.var.name, c.value(stmt.value), operation(stmt.op, stmt.var.dtype)
+
+    def accumulate(f: Frame) -> None:
+        f[name] = compute(f[name], x(f))
+
+    return accumulate
 
 
-def _handover(f: _Frame, stmt: imp.Swap | imp.Spawn | imp.Join) -> None:
-    """Buffers that change hands."""
-    match stmt:
-        case imp.Swap(a, b):
-            _unlent(f, a.name, b.name)
-            f.arrays[a.name], f.arrays[b.name] = f.arrays[b.name], f.arrays[a.name]
-        case imp.Spawn(task, call):
-            if task in f.lent:
-                raise InternalError(f"the task {task} is spawned before it is joined")
-            _call(f, call)
-            f.lent[task] = {a.buffer.name for a in call.args if isinstance(a, imp.Address)}
-        case imp.Join(task, lent):
-            if not f.lent.pop(task, set()) <= {buffer.name for buffer in lent}:
-                raise InternalError(f"the task {task} was lent more than is taken back")
+def _if(stmt: imp.If, c: _Code) -> Step:
+    cond, then, orelse = c.value(stmt.cond), _block(stmt.then, c), _block(stmt.orelse, c)
 
-
-def _fill(f: _Frame, stmt: imp.Fill) -> None:
-    start, stop = _int(f, stmt.start), _int(f, stmt.stop)
-    if start < stop:
-        _place(f, stmt.buffer, start)
-        _place(f, stmt.buffer, stop - 1)
-        f.arrays[stmt.buffer.name][start:stop] = _expr(f, stmt.value)
-
-
-def _unlent(f: _Frame, *names: str) -> None:
-    """Nobody touches what a task has: what it finds there would depend on who is faster."""
-    for task, lent in f.lent.items():
-        if not lent.isdisjoint(names):
-            raise InternalError(f"the task {task} has {', '.join(sorted(lent & set(names)))}")
-
-
-def _grow(f: _Frame, buffer: imp.Buffer, count: int) -> None:
-    _unlent(f, buffer.name)
-    old = f.arrays[buffer.name]
-    if count <= len(old):
-        return
-    if count * old.itemsize > _MOST_BYTES:
-        raise _Return(imp.OUT_OF_MEMORY)
-    new = np.frombuffer(b"\xa5" * (count * old.itemsize), buffer.dtype).copy()
-    new[: len(old)] = old
-    f.arrays[buffer.name] = new
-
-
-def _place(f: _Frame, buffer: imp.Buffer, at: int) -> tuple[Array, int]:
-    _unlent(f, buffer.name)
-    array = f.arrays.get(buffer.name)
-    if array is None:
-        raise InternalError(f"there is no buffer {buffer.name}")
-    if not 0 <= at < len(array):
-        raise InternalError(f"{buffer.name}[{at}] is out of bounds: it has {len(array)} elements")
-    return array, at
-
-
-# -- expressions ---------------------------------------------------------------------------------
-
-
-def _int(f: _Frame, e: imp.Expr) -> int:
-    return int(_expr(f, e))
-
-
-def _expr(f: _Frame, e: imp.Expr) -> Scalar:
-    match e:
-        case imp.Var(name, _):
-            if name not in f.values:
-                raise InternalError(f"the variable {name} has no value")
-            return f.values[name]
-        case imp.Const(value, dtype):
-            return convert(value, dtype)
-        case imp.Load(buffer, index):
-            array, at = _place(f, buffer, _int(f, index))
-            return convert(array[at], buffer.dtype)
-        case imp.Binary("and", a, b, _):
-            return bool(_expr(f, a)) and bool(_expr(f, b))
-        case imp.Binary("or", a, b, _):
-            return bool(_expr(f, a)) or bool(_expr(f, b))
-        case imp.Binary(op, a, b, _):
-            return operate(op, _expr(f, a), _expr(f, b), a.dtype)
-        case imp.Unary(op, x, dtype):
-            return apply_unary(op, _expr(f, x), dtype)
-        case imp.Select(cond, a, b):
-            yes, no = _expr(f, a), _expr(f, b)  # both sides may be evaluated, so both must be safe
-            return yes if _expr(f, cond) else no
-        case imp.Cast(x, dtype):
-            return convert(_expr(f, x), dtype)
-        case imp.Call():
-            result = _call(f, e)
-            assert result is not None
-            return result
-        case _:
-            assert_never(e)
-
-
-def _call(f: _Frame, e: imp.Call) -> Scalar | None:
-    function = f.codelets.get(e.function)
-    if function is None:
-        args = [_expr(f, a) for a in e.args if not isinstance(a, imp.Address)]
-        return _mathematics(e, args)
-    inner = _Frame(f.codelets)
-    for p, a in zip(function.params, e.args, strict=True):
-        if isinstance(a, imp.Address):
-            _unlent(f, a.buffer.name)
-            inner.arrays[p.name] = f.arrays[a.buffer.name]
+    def choose(f: Frame) -> None:
+        if cond(f):
+            then(f)
         else:
-            inner.values[p.name] = _expr(f, a)
-    return _call_body(inner, function.body)
+            orelse(f)
+
+    return choose
 
 
-def _mathematics(e: imp.Call, args: list[Scalar]) -> Scalar:
-    match e.function:
-        case "complex":
-            return convert(complex(float(args[0].real), float(args[1].real)), e.dtype)
-        case "real":
-            return convert(args[0].real, e.dtype)
-        case "imag":
-            return convert(args[0].imag, e.dtype)
-        case "conj":
-            return convert(np.conj(args[0]), e.dtype)
-        case "abs":
-            return convert(abs(args[0]), e.dtype)
-        case name if name in TESTS:
-            part = args[0]
-            if name == "signbit" and isinstance(part, int):
-                return False
-            return bool(TESTS[name](part))
-        case name if name in BITS | WORDS:
-            return convert((BITS | WORDS)[name](*args), e.dtype)
-        case name if name in MATH:
-            return convert(MATH[name].meaning(*args), e.dtype)
-    raise InternalError(f"there is no function {e.function}")
+def _break(stmt: imp.Break, c: _Code) -> Step:
+    def leave(f: Frame) -> None:
+        raise _Break
+
+    return leave
+
+
+def _return(stmt: imp.Return, c: _Code) -> Step:
+    result = None if stmt.value is None else c.value(stmt.value)
+
+    def leave(f: Frame) -> None:
+        raise _Return(None if result is None else result(f))
+
+    return leave
+
+
+# -- loops, whose turns are counted ----------------------------------------------------------------
+
+
+def walked(loop: imp.For | imp.While) -> str:
+    """What a loop walks, in words of the user if they are known: `k in A[i, k]`."""
+    if loop.note:
+        return loop.note
+    return loop.var.name if isinstance(loop, imp.For) else f"while {show(loop.cond)}"
+
+
+def routine(function: imp.Function) -> str:
+    """The name of a codelet without the types that it is made for: `search` of `search_i32`."""
+    return re.sub(r"(_([iufc]\d+|b))+(_\d+)?$", "", function.name)
+
+
+def _for(stmt: imp.For, c: _Code) -> Step:
+    name, start, stop = stmt.var.name, c.value(stmt.start), c.value(stmt.stop)
+    visits, what, body = c.visits, c.counted(walked(stmt)), _block(stmt.body, c)
+
+    def loop(f: Frame) -> None:
+        begin = k = start(f)
+        k -= 1
+        try:
+            for k in range(begin, stop(f)):
+                f[name] = k
+                body(f)
+        except _Break:
+            pass
+        finally:
+            visits[what] += k - begin + 1
+
+    return loop
+
+
+def _while(stmt: imp.While, c: _Code) -> Step:
+    visits, what = c.visits, c.counted(walked(stmt))
+    cond, body = c.value(stmt.cond), _block(stmt.body, c)
+
+    def loop(f: Frame) -> None:
+        turns = 0
+        try:
+            while cond(f):
+                turns += 1
+                body(f)
+        except _Break:
+            pass
+        finally:
+            visits[what] += turns
+
+    return loop
+
+
+# -- memory ----------------------------------------------------------------------------------------
+
+
+def _store(stmt: imp.Store, c: _Code) -> Step:
+    buffer, name = stmt.buffer, slot(stmt.buffer)
+    index, x = c.value(stmt.index), c.value(stmt.value)
+
+    def store(f: Frame) -> None:
+        at, memory = index(f), f[name]
+        if not 0 <= at < len(memory):
+            raise outside(buffer, int(at), memory)
+        memory[at] = x(f)
+
+    return store
+
+
+def _fill(stmt: imp.Fill, c: _Code) -> Step:
+    buffer, name, x = stmt.buffer, slot(stmt.buffer), c.value(stmt.value)
+    start, stop = c.value(stmt.start), c.value(stmt.stop)
+    visits, what = c.visits, c.counted(f"fill {c.tensors.get(buffer.name, buffer.name)}")
+
+    def fill(f: Frame) -> None:
+        first, end = int(start(f)), int(stop(f))
+        if first >= end:
+            return
+        memory = f[name]
+        for at in (first, end - 1):
+            if not 0 <= at < len(memory):
+                raise outside(buffer, at, memory)
+        np.asarray(memory)[first:end] = x(f)
+        visits[what] += end - first
+
+    return fill
+
+
+def _grow(stmt: imp.Grow, c: _Code) -> Step:
+    """As much as is asked for."""
+    name, dtype, count = slot(stmt.buffer), np.dtype(stmt.buffer.dtype), c.value(stmt.count)
+
+    def grow(f: Frame) -> None:
+        old, size = f[name], int(count(f))
+        if size <= len(old):
+            return
+        if size * dtype.itemsize > _MOST_BYTES:
+            raise _Return(imp.OUT_OF_MEMORY)
+        new = np.frombuffer(b"\xa5" * (size * dtype.itemsize), dtype).copy()
+        new[: len(old)] = np.asarray(old)
+        f[name] = memory_of(new)
+
+    return grow
+
+
+def _set_length(stmt: imp.SetLength, c: _Code) -> Step:
+    buffer, name, count = stmt.buffer, slot(stmt.buffer), c.value(stmt.count)
+
+    def set_length(f: Frame) -> None:
+        f.lengths[buffer.name] = length = int(count(f))
+        if length and not 0 <= length - 1 < len(f[name]):
+            raise outside(buffer, length - 1, f[name])
+
+    return set_length
+
+
+def _prefetch(stmt: imp.Prefetch, c: _Code) -> Step:
+    index = c.value(stmt.index)
+
+    def prefetch(f: Frame) -> None:
+        index(f)
+
+    return prefetch
+
+
+# -- buffers that change hands ---------------------------------------------------------------------
+
+
+def _swap(stmt: imp.Swap, c: _Code) -> Step:
+    a, b = slot(stmt.a), slot(stmt.b)
+
+    def swap(f: Frame) -> None:
+        for name in (a, b):
+            len(f[name])  # which is refused where a task has it
+        f[a], f[b] = f[b], f[a]
+
+    return swap
+
+
+def _do(stmt: imp.Do, c: _Code) -> Step:
+    run = call(stmt.call, c.find)
+
+    def do(f: Frame) -> None:
+        run(f)
+
+    return do
+
+
+def _spawn(stmt: imp.Spawn, c: _Code) -> Step:
+    """The task is done at once; until it is joined, what it was lent is out of reach."""
+    task, run = stmt.task, call(stmt.call, c.find)
+    names = [a.buffer.name for a in stmt.call.args if isinstance(a, imp.Address)]
+
+    def spawn(f: Frame) -> None:
+        if task in f.lent:
+            raise InternalError(f"the task {task} is spawned before it is joined")
+        run(f)
+        f.lent[task] = {f"{name}[]": f[f"{name}[]"] for name in names}
+        f |= {f"{name}[]": Lent(task, name) for name in names}
+
+    return spawn
+
+
+def _join(stmt: imp.Join, c: _Code) -> Step:
+    task, taken = stmt.task, {slot(buffer) for buffer in stmt.lent}
+
+    def join(f: Frame) -> None:
+        lent = f.lent.pop(task, {})
+        if not lent.keys() <= taken:
+            raise InternalError(f"the task {task} was lent more than is taken back")
+        f.update(lent)
+
+    return join
+
+
+_MAKE: dict[type, Callable[[Any, _Code], Step]] = {
+    imp.Let: _assign,
+    imp.Assign: _assign,
+    imp.Accumulate: _accumulate,
+    imp.Store: _store,
+    imp.Fill: _fill,
+    imp.For: _for,
+    imp.While: _while,
+    imp.If: _if,
+    imp.Block: _block,
+    imp.Break: _break,
+    imp.Return: _return,
+    imp.Do: _do,
+    imp.Grow: _grow,
+    imp.SetLength: _set_length,
+    imp.Swap: _swap,
+    imp.Spawn: _spawn,
+    imp.Join: _join,
+    imp.Prefetch: _prefetch,
+}

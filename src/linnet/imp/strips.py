@@ -28,22 +28,19 @@ _EAGER = {"or": "|", "and": "&"}  # which compute both sides, and so in vectors
 LEAVE = imp.Block((imp.Break(),))
 
 
-def strips(kernel: imp.Kernel, counters: frozenset[str] = frozenset()) -> imp.Kernel:
-    """Let loops that only accumulate end early, and ask less often whether they may.
-
-    What is stored in the buffers `counters` tells how often something is done.
-    """
+def strips(kernel: imp.Kernel) -> imp.Kernel:
+    """Let loops that only accumulate end early, and ask less often whether they may."""
     names = fresh_names(kernel)
     body = rewrite_statements(kernel.body, lambda node: _asked(node, names))
-    body = imp.Block(tuple([_outermost(s, names, counters) for s in body.stmts]))
+    body = imp.Block(tuple([_outermost(s, names) for s in body.stmts]))
     return kernel if body == kernel.body else replace(kernel, body=body)
 
 
-def _outermost(stmt: imp.Stmt, names: Names, counters: frozenset[str]) -> imp.Stmt:
+def _outermost(stmt: imp.Stmt, names: Names) -> imp.Stmt:
     """A loop that nobody asked to end early, if it does nothing but accumulate."""
     if not isinstance(stmt, imp.For):
         return stmt
-    cond = settled(stmt, counters)
+    cond = settled(stmt)
     if cond is None:
         return stmt
     leave = imp.If(cond, LEAVE, imp.EMPTY)
@@ -58,7 +55,7 @@ def _asked(node: imp.Node, names: Names) -> imp.Node | None:
         case imp.For(_, imp.Const(), _, imp.Block((*stmts, imp.If(cond, then, orelse) as leave))):
             rest = replace(node, body=imp.Block(tuple(stmts)))
             tests = then == LEAVE and orelse == imp.EMPTY and not _has_loop(rest)
-            fits = tests and settled(rest, frozenset()) == cond
+            fits = tests and settled(rest) == cond
             return _in_strips(rest, leave, names) if fits else None
         case _:
             return None
@@ -105,7 +102,7 @@ def _eager(stmt: imp.Stmt) -> imp.Stmt:
 # -- what is settled -------------------------------------------------------------------------------
 
 
-def settled(loop: imp.For, counters: frozenset[str]) -> imp.Expr | None:
+def settled(loop: imp.For) -> imp.Expr | None:
     """That nothing which a loop accumulates can change; None if it does anything else."""
     finals: dict[imp.Var, bool | int] = {}
     read: set[str] = set()
@@ -114,8 +111,6 @@ def settled(loop: imp.For, counters: frozenset[str]) -> imp.Expr | None:
             case imp.Let() | imp.For():
                 read |= _names(stmt)
             case imp.Comment():
-                pass
-            case imp.Store(buffer) if buffer.name in counters:
                 pass
             case imp.Accumulate(var, op, value) | imp.Assign(var, imp.Binary(op, _, value, _)):
                 final = _final(op, var.dtype) if _is_update(stmt) else None

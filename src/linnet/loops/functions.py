@@ -9,8 +9,7 @@ from linnet.loops.rewrite import walk
 
 def content(program: Program) -> list[str]:
     """What the key of a program must hold besides its text: its functions, call by call."""
-    counts = [] if program.counts is None else [f"counts {program.counts.tensor}"]
-    return [*counts, *(_content(f) for f in _called(program) if f.body is not None)]
+    return [_content(f) for f in _called(program) if f.body is not None]
 
 
 def _content(function: Function) -> str:

@@ -305,20 +305,11 @@ NOTHING = Block(())
 
 
 @dataclass(frozen=True, slots=True)
-class Counts:
-    """A vector that counts how often the assignments at these places are run."""
-
-    tensor: str
-    places: tuple[Location, ...] = field(compare=False)
-
-
-@dataclass(frozen=True, slots=True)
 class Program:
     """A kernel: its parameters (tensors, in call order), its temporaries, its body, its results.
 
     A temporary's format is known when the program is written; a parameter's when it is called.
-    `counts` says where it is counted how often assignments are run (`runtime.visits`); `schedule`
-    are the commands that are to be applied to it (`schedule.apply`).
+    `schedule` are the commands that are to be applied to it (`schedule.apply`).
     """
 
     name: str
@@ -327,5 +318,4 @@ class Program:
     body: Stmt
     results: tuple[str, ...]
     at: Location | None = field(default=None, compare=False)
-    counts: Counts | None = None
     schedule: tuple[Command, ...] = ()

@@ -77,8 +77,6 @@ class Context:
     known: Known = field(default_factory=lambda: Known(set()))
     refused: dict[str, imp.Var] = field(default_factory=dict)  # see `lower.searches`
     begins: dict[Cursor, imp.Expr] = field(default_factory=dict)
-    # of assignments, by place and target, if asked for
-    counters: dict[tuple[Location, str], imp.Load] = field(default_factory=dict)
     carried: frozenset[str] = frozenset()  # scalars that are read while they are updated
     parts: int = 1  # into which the open loops have been cut (`lower.masks`)
     trace: Trace | None = None  # what is done, if somebody looks

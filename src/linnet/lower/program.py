@@ -21,7 +21,6 @@ from linnet.lower.expressions import lower_expr
 from linnet.lower.statements import lower_stmt
 from linnet.lower.storage import Bound, equal_modes, make_storages
 from linnet.lower.trace import Trace
-from linnet.lower.visits import counters_of
 from linnet.names import Names
 from linnet.normalize.facts import facts_of
 from linnet.normalize.lifecycles import carried_scalars
@@ -86,8 +85,7 @@ def _lower_knowing(
             storages[name] = replace(storages[name], op=op)
     sites = _limits(program, bound, storages)
     sizes = {dim.name for dim in dims.values() if isinstance(dim, imp.Var)}
-    counters = counters_of(program, storages)
-    ctx = Context(b, storages, facts, dims, sites=sites, known=Known(sizes), counters=counters)
+    ctx = Context(b, storages, facts, dims, sites=sites, known=Known(sizes))
     ctx.carried = carried_scalars(program)
     ctx.known.entered = ctx.indices
     for c in checks:

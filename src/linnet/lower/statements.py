@@ -13,7 +13,6 @@ from linnet.lower.counted import counting
 from linnet.lower.expressions import lower_expr, lower_update, out_of_bounds, status_of
 from linnet.lower.loop import lower_loop
 from linnet.lower.trace import body_lines
-from linnet.lower.visits import count
 from linnet.normalize.simplify import MISSING, is_missing
 
 
@@ -176,7 +175,6 @@ _ACCUMULATED = {"add": "+", "multiply": "*", "minimum": "min", "maximum": "max"}
 def lower_assign(ctx: Context, stmt: loops.Assign) -> None:
     """Write one value: to a register, or to memory."""
     target = stmt.target.tensor
-    count(ctx, stmt)
     if ctx.trace is not None:
         ctx.trace.note("Write", *body_lines(stmt))
     match target:

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from linnet.lower.program import Lowered
     from linnet.normalize.choice import Kinds
     from linnet.runtime.call import Entry
+    from linnet.runtime.visits import Visits
 
 
 Held = Sequence[Contents | None]
@@ -290,14 +291,21 @@ class Kernel:
         results: dict[str, NDArray[Any]] = _compiler().reference(self, self.tensors(args))
         return results
 
-    def visits(self, *args: object) -> dict[str, int]:
-        """How often each assignment is run for these arguments, by its text; outputs are new ones.
+    def visits(self, *args: object) -> Visits:
+        """How much work a call with these arguments is; they are left as they are.
 
-        The kernel is compiled once more, with counters. What is written for a run of equal values
-        at once is run once.
+        The code that would run is interpreted, and every turn of each of its loops is counted, by
+        what the loop walks; in searches and sorts, too. A million turns take a few seconds.
         """
-        counted: dict[str, int] = import_module("linnet.runtime.visits").visits(self, args)
-        return counted
+        tensors, held = self.tensors(args), list[Contents | None]()
+        try:
+            signatures = self._held(tensors, held)
+            found: Visits = import_module("linnet.runtime.visits").visits(
+                self, signatures, tensors, held
+            )
+            return found
+        finally:
+            let_go(held)
 
     def __repr__(self) -> str:
         return f"<kernel {self.__name__}({', '.join(self.params)})>"

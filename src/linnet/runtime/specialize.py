@@ -13,7 +13,7 @@ from linnet import backend, imp, loops
 from linnet.algebra.dtypes import Number
 from linnet.backend import c as c_backend
 from linnet.compiler import Normalized, bind, generate, normalize, uneven_of
-from linnet.errors import Location
+from linnet.errors import InternalError, Location
 from linnet.formats.assemble import unpack
 from linnet.formats.contents import Contents, Signature
 from linnet.formats.format import Format
@@ -293,10 +293,28 @@ def lowered(
     kernel: Kernel, signatures: Sequence[Signature], held: Sequence[Contents | None] = ()
 ) -> Lowered:
     """The imperative code."""
+    return lowered_for(kernel, signatures, held)[1]
+
+
+def lowered_for(
+    kernel: Kernel,
+    signatures: Sequence[Signature],
+    held: Sequence[Contents | None] = (),
+    wide: bool = False,
+) -> tuple[Entry, Lowered]:
+    """The imperative code, and what a call has to do around it; machine code there is none."""
     formats = formats_of(kernel, signatures)
     normalized = normalize(kernel.program, formats, decision(kernel, held), kernel.policy)
-    wide = any(s.wide for s in signatures)
-    return generate(normalized, arrays_of(kernel, normalized, signatures, wide))
+    wide = wide or any(s.wide for s in signatures)
+    arrays = arrays_of(kernel, normalized, signatures, wide)
+    made = generate(normalized, arrays)
+    meta = {"late": _fails_late(kernel, normalized, made.kernel)}
+    compiled = backend.Compiled(_is_not_called, meta, 0, cached=False)
+    return make_entry(kernel, normalized, arrays, compiled, made.sites, wide), made
+
+
+def _is_not_called(block: int) -> int:
+    raise InternalError("code that was made to be looked at is called")
 
 
 def code(

@@ -1,5 +1,7 @@
 """The interpreter: right where compiled code is right, and strict where that would be silent."""
 
+from collections import Counter
+
 import numpy as np
 import pytest
 
@@ -118,3 +120,56 @@ def test_integer_division_truncates_and_never_fails():
         0,
     ]
     assert operate("div", -(2**63), -1, "int64") == -(2**63)
+
+
+def test_turns_of_loops_are_counted_by_what_they_walk():
+    """The one that is left is among them; what a codelet does is counted by its name."""
+    inner = For(i, ZERO, n, Block((imp.If(imp.eq(i, ONE), Block((imp.Break(),)), imp.EMPTY),)))
+    count = imp.While(s < 3, Block((imp.Assign(s, s + 1),)), note="s in three")
+    endless = imp.While(imp.TRUE, Block((Return(None),)))
+    helper = imp.Function("look_i32_b", (n,), Block((For(i, ZERO, n, imp.EMPTY), endless)), None)
+    do = imp.Do(imp.Call("look_i32_b", (n,), "int64"))
+    outer = For(Var("o"), ONE, n, Block((inner, do, Fill(x, ONE, n, ONE))))
+    body = Block((Let(s, ZERO), count, outer, For(i, n, ZERO, imp.EMPTY)))
+    code = Kernel("k", (Argument("y", (n,), (x,)),), body, (helper,))
+    visits = Counter()
+    run(code, {"y": ([4], {"x": np.arange(4)})}, visits)
+    assert visits == {"s in three": 3, "o": 3, "i": 6, "look": 15, "fill y": 9}
+    assert list(visits) == ["s in three", "o", "i", "fill y", "look"]
+
+
+def test_what_a_task_has_is_out_of_reach():
+    helper = imp.Function("task", (x,), Block((Store(x, ZERO, ONE),)), None)
+    call = imp.Call("task", (imp.Address(x),), "int64")
+    spawn, join = imp.Spawn("t", call), imp.Join("t", (x,))
+    for touch in (Store(x, ZERO, ONE), Let(s, x[0]), imp.Do(call), spawn):
+        body = Block((spawn, touch, join))
+        code = Kernel("k", (Argument("x", (n,), (x,)),), body, (helper,))
+        with pytest.raises(InternalError, match=r"the task t (has x|is spawned before)"):
+            run(code, {"x": ([4], {"x": np.arange(4)})})
+    code = Kernel("k", (Argument("x", (n,), (x,)),), Block((spawn, join, Let(s, x[0]))), (helper,))
+    assert run(code, {"x": ([4], {"x": np.zeros(4, int)})})[1]["x"].tolist() == [1, 0, 0, 0]
+    left = Kernel("k", (Argument("x", (n,), (x,)),), Block((spawn,)), (helper,))
+    assert run(left, {"x": ([4], {"x": np.zeros(4, int)})})[1]["x"].tolist() == [1, 0, 0, 0]
+
+
+def test_what_is_read_only_is_not_written():
+    array = np.arange(4)
+    array.setflags(write=False)
+    with pytest.raises(TypeError, match="read-only"):
+        run(kernel(Store(x, ZERO, ONE)), {"x": ([4], {"x": array})})
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "complex64", "complex128"])
+def test_floats_are_computed_in_their_own_precision(dtype):
+    big, zero = convert(3e38, dtype), convert(0, dtype)
+    with np.errstate(all="ignore"):
+        assert np.asarray(operate("+", big, big, dtype)).dtype == dtype
+        assert np.isinf(operate("+", big, big, dtype)) == (dtype in ("float32", "complex64"))
+        assert not np.isfinite(operate("/", big, zero, dtype))
+    if dtype[0] == "f":
+        nan = convert(np.nan, dtype)
+        for op in ("min", "max"):
+            assert np.isnan(operate(op, nan, zero, dtype))
+            assert np.isnan(operate(op, zero, nan, dtype))
+            assert operate(op, big, zero, dtype) == (zero if op == "min" else big)

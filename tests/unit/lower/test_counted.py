@@ -111,6 +111,10 @@ def test_an_index_is_checked_before_it_is_used_to_count():
         picked(ln.empty_tensor(ln.CSR), A, x, p)
 
 
-def test_counting_is_no_visit():
+def test_counting_is_a_second_walk():
+    """What is stored is gone through twice, and where each row begins is summed up once."""
     A = operand(5)
-    assert transpose.visits(ln.empty_tensor(ln.CSR), A) == {"C[j, i] = A[i, j]": A.nnz}
+    rows, columns = A.shape
+    found = transpose.visits(ln.empty_tensor(ln.CSR), A)
+    assert found["j in A[i, j]"] == 2 * A.nnz
+    assert found.total == 2 * A.nnz + rows + 2 * columns
