@@ -159,10 +159,14 @@ _PREFETCH = """// Ask for a place that will be read, if there is such a place.
 #else
 #define prefetch(buffer, at) ((void)0)
 #endif"""
-_TASKS = """// A task runs on a thread of its own, or at once if there is none to be had.
+_TASKS = """// A task runs on a thread with a stack of 1 MB, or at once if there is none to be had.
 typedef struct { pthread_t thread; bool running; } Task;
 static void spawn_task(Task *task, void *(*run)(void *)) {
-  task->running = !pthread_create(&task->thread, NULL, run, task);
+  pthread_attr_t wish;
+  pthread_attr_init(&wish);
+  pthread_attr_setstacksize(&wish, 1 << 20);
+  task->running = !pthread_create(&task->thread, &wish, run, task);
+  pthread_attr_destroy(&wish);
   if (!task->running) run(task);
 }
 static void join_task(Task *task) {

@@ -28,10 +28,16 @@ end:
   ret void
 }
 """
+# A thread has a stack of 1 MB: with musl it would have 128 kB. If that is refused, it has the usual
+# one. What a system holds about a thread to be made takes 64 bytes at most.
 _SPAWN = """
 define internal void @task.spawn(ptr %task, ptr %run) #0 {
   %at = getelementptr inbounds i64, ptr %task, i64 1
-  %failed = call i32 @pthread_create(ptr %task, ptr null, ptr %run, ptr %task)
+  %wish = alloca [128 x i8], align 16
+  %begun = call i32 @pthread_attr_init(ptr %wish)
+  %refused = call i32 @pthread_attr_setstacksize(ptr %wish, i64 1048576)
+  %failed = call i32 @pthread_create(ptr %task, ptr %wish, ptr %run, ptr %task)
+  %ended = call i32 @pthread_attr_destroy(ptr %wish)
   %is.failed = icmp ne i32 %failed, 0
   br i1 %is.failed, label %now, label %later
 now:
@@ -52,6 +58,9 @@ define internal void @task.spawn(ptr %task, ptr %run) #0 {
 }
 """
 _NEEDS = {
+    "@pthread_attr_destroy": "declare i32 @pthread_attr_destroy(ptr)",
+    "@pthread_attr_init": "declare i32 @pthread_attr_init(ptr)",
+    "@pthread_attr_setstacksize": "declare i32 @pthread_attr_setstacksize(ptr, i64)",
     "@pthread_create": "declare i32 @pthread_create(ptr, ptr, ptr, ptr)",
     "@pthread_join": "declare i32 @pthread_join(i64, ptr)",
 }

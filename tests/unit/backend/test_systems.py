@@ -39,7 +39,8 @@ _MATHEMATICS = """acos acosh asin asinh atan atan2 atanh cbrt ceil copysign cos 
 DTYPES = ("int64", "float32", "float64", "complex128")
 EVERYWHERE = {"memcpy", "memmove", "memset", "realloc", *_MATHEMATICS}
 EVERYWHERE |= {f"{name}f" for name in _MATHEMATICS}
-THREADS = {"pthread_create", "pthread_join"}
+THREADS = {"pthread_create", "pthread_join", "pthread_attr_init", "pthread_attr_destroy"}
+THREADS |= {"pthread_attr_setstacksize"}
 ON = {
     "macOS": EVERYWHERE | THREADS | {"__sincos_stret", "__sincosf_stret", "memset_pattern16"},
     "Windows": EVERYWHERE | {"__chkstk"},

@@ -140,6 +140,23 @@ def test_without_threads_it_is_done_at_once(monkeypatch):
     assert (status, found["a"].tolist()) == (imp.OK, [1, 2, 3, 4, 5])
 
 
+@pytest.mark.parametrize("refused", [0, 22])
+def test_a_thread_has_a_stack_of_its_own_size(refused, monkeypatch):
+    """With musl it would have 128 kB; one that is refused is the usual one."""
+    resolve, sizes = symbols.address_of, []
+    shape = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_size_t)
+    real = shape(resolve("pthread_attr_setstacksize"))
+    seen = shape(lambda wish, size: sizes.append(size) or refused or real(wish, size))
+    at = ctypes.cast(seen, ctypes.c_void_p).value
+    monkeypatch.setattr(
+        symbols, "address_of", lambda n: at if n == "pthread_attr_setstacksize" else resolve(n)
+    )
+    stmts = (*filled(a, 1), imp.Spawn("t", add(a)), imp.Join("t", (x, a)), *lengths(a))
+    status, found = execute(kernel(*stmts), DATA, "llvm")
+    assert (status, found["a"].tolist()) == (imp.OK, [1, 2, 3, 4, 5])
+    assert sizes == [1 << 20]
+
+
 def test_room_is_not_made_ahead_for_what_is_swapped():
     """It is another buffer in the next iteration."""
     fixed, more = imp.Grow(a, n), imp.Grow(a, s + (x[k + 1] - x[k]))
