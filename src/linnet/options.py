@@ -29,11 +29,12 @@ _FALSE = ("", "0", "false", "no", "off")
 class Options:
     """How kernels are compiled, kept and run.
 
-    `check` verifies the program after every stage. `sanitize` compiles with a C compiler's address
-    and undefined-behaviour sanitizers. `loader` is who puts the machine code of LLVM into memory:
-    we, where we can, or LLVM, as on systems of which we know too little. Without `optimize`,
-    machine code is made in a tenth of the time, and runs slowly. `cache_dir` is None for the user's
-    cache folder.
+    `check` verifies the program after every stage, and every result. `sanitize` compiles with a C
+    compiler's address and undefined-behaviour sanitizers. `loader` is who puts the machine code of
+    LLVM into memory: we, where we can, or LLVM, as on systems of which we know too little. Without
+    `optimize`, machine code is made in a tenth of the time, and runs slowly. `cache_dir` is None
+    for the user's cache folder. `many` is for tests: how many values are so many that kernels do
+    what NumPy does for fewer; None is what was measured, in each place of its own.
     """
 
     backend: str = "llvm"
@@ -46,6 +47,7 @@ class Options:
     cache_limit: int = 256 << 20
     compiler: str | None = None
     threads: int = 1
+    many: int | None = None
 
     def __post_init__(self) -> None:
         if self.backend not in BACKENDS:
@@ -56,6 +58,8 @@ class Options:
             raise LinnetError(f"{self.threads!r} is not a number of threads", hint="1 or more")
         if not _is_whole(self.cache_limit) or self.cache_limit < 0:
             raise LinnetError(f"{self.cache_limit!r} is not a number of bytes", hint="0 or more")
+        if self.many is not None and (not _is_whole(self.many) or self.many < 0):
+            raise LinnetError(f"{self.many!r} is not a number of values", hint="0 or more")
         for name in ("check", "sanitize", "optimize", "cache"):
             if not isinstance(getattr(self, name), bool):
                 raise LinnetError(f"{name} is {getattr(self, name)!r}", hint="True or False")
@@ -86,6 +90,7 @@ def from_environment() -> Options:
         cache_dir=env.get("LINNET_CACHE_DIR") or None,
         compiler=env.get("CC") or None,
         threads=_count("LINNET_THREADS", 1),
+        many=_count("LINNET_MANY", 0) if os.environ.get("LINNET_MANY") else None,
     )
 
 
@@ -130,6 +135,15 @@ def current() -> Options:
     return _context.get() or _process or _initial()
 
 
+def limit(measured: int) -> int:
+    """From how many values on something is done in another way: as was measured, or as tests say.
+
+    A function that has two ways is tested on either side, with small arrays: `config(many=0)`.
+    """
+    many = current().many
+    return measured if many is None else many
+
+
 def _initial() -> Options:
     global _process
     with _lock:
@@ -168,6 +182,7 @@ class Changes(TypedDict, total=False):
     cache_limit: int | None
     compiler: str | None
     threads: int | None
+    many: int | None
 
 
 def _plain(value: object) -> object:
@@ -178,7 +193,7 @@ class config:
     """Change options: `config(backend="c")` from now on, `with config(backend="c"):` in a block.
 
     The options are `backend` (llvm, c), `loader` (own, llvm), `check`, `sanitize`, `optimize`,
-    `cache`, `cache_dir`, `cache_limit`, `compiler` and `threads`.
+    `cache`, `cache_dir`, `cache_limit`, `compiler`, `threads` and `many`.
 
     Which of the two it is shows only later: when a block is entered; or when nobody has the object
     any more, it is printed, or the thread goes on to ask for its options.

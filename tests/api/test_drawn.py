@@ -11,14 +11,12 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-import pytest
 from hypothesis import given, note
 from hypothesis import strategies as st
 from tests.oracle.data import SMALL, WILD, recipes, square, tensors
 from tests.oracle.formats import READ, WRITTEN, formats
 
 import linnet as ln
-from linnet.api import programs
 
 Draw = st.DrawFn
 Call = tuple[str, Callable[[Any], Any], Callable[[Any], Any]]  # its text, ours, NumPy's
@@ -280,9 +278,14 @@ def calls(a: np.ndarray) -> list[Callable[[Draw, np.ndarray], Call]]:
 
 
 @given(data=st.data())
-def test_chains(data: st.DataObject, large_from: Callable[[int], None]) -> None:
-    large_from(data.draw(st.sampled_from([0, 4096])))
-    draw = data.draw
+def test_chains(data: st.DataObject) -> None:
+    """With few values and with many, of which other code takes care."""
+    with ln.config(many=data.draw(st.sampled_from([0, None]))):
+        check_chain(data.draw)
+
+
+def check_chain(draw: Draw) -> None:
+    """Drawn calls, one of what the other gives."""
     ndim = draw(st.integers(0, 4))
     format = draw(formats(ndim, READ))
     shape = square(tuple(draw(st.integers(0, 5)) for _ in range(ndim)), format)
@@ -307,15 +310,3 @@ def test_chains(data: st.DataObject, large_from: Callable[[int], None]) -> None:
         np.testing.assert_array_equal(ln.compute(x).to_numpy(), expected)
         np.testing.assert_array_equal(ln.compute(before).to_numpy(), a)
         a = expected
-
-
-@pytest.fixture(scope="module")
-def large_from() -> Any:
-    """Sets from how many stored values on functions are kernels."""
-    before = programs.MANY
-
-    def put(many: int) -> None:
-        programs.MANY = many
-
-    yield put
-    programs.MANY = before

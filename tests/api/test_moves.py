@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,6 @@ from tests.api.operands import cube, dense_matrix, matrix, same, stored
 from tests.api.test_moving import MOVES
 
 import linnet as ln
-from linnet.api import programs
 from linnet.api.indexing import positions
 from linnet.errors import ShapeError
 from linnet.formats.assemble import unpack
@@ -21,9 +21,10 @@ SOME = [("csr", 0.0), ("csc", 1.5), ("coo", float("nan")), ("coo by columns", 0.
 
 
 @pytest.fixture(autouse=True)
-def always_compiled(monkeypatch: pytest.MonkeyPatch) -> None:
+def always_compiled() -> Iterator[None]:
     """Arrays of any size are large."""
-    monkeypatch.setattr(programs, "MANY", 0)
+    with ln.config(many=0):
+        yield
 
 
 def in_order(x: ln.Tensor) -> bool:

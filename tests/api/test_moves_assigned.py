@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -10,16 +11,16 @@ from tests.api.operands import cube, dense_matrix, matrix, same
 from tests.api.test_indexing import VALUES
 
 import linnet as ln
-from linnet.api import programs
 
 WIDE = 10**9  # columns: whoever goes through all of them is noticed
 SOME = [("csr", 0.0), ("csc", 1.5), ("coo", float("nan"))]
 
 
 @pytest.fixture(autouse=True)
-def always_compiled(monkeypatch: pytest.MonkeyPatch) -> None:
+def always_compiled() -> Iterator[None]:
     """Arrays of any size are large."""
-    monkeypatch.setattr(programs, "MANY", 0)
+    with ln.config(many=0):
+        yield
 
 
 @pytest.mark.parametrize("value", list(VALUES))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -9,7 +10,6 @@ import pytest
 from tests.api.operands import same, stored
 
 import linnet as ln
-from linnet.api import programs
 from linnet.errors import FormatError, ShapeError
 
 WIDE = 10**9  # columns: whoever goes through all of them is noticed
@@ -17,9 +17,10 @@ SORTED = [("float64", float("nan")), ("float32", -0.0), ("int8", 3), ("uint64", 
 
 
 @pytest.fixture(autouse=True)
-def always_compiled(monkeypatch: pytest.MonkeyPatch) -> None:
+def always_compiled() -> Iterator[None]:
     """Arrays of any size are large."""
-    monkeypatch.setattr(programs, "MANY", 0)
+    with ln.config(many=0):
+        yield
 
 
 @pytest.mark.parametrize(("dtype", "fill"), SORTED, ids=str)

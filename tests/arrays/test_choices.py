@@ -9,18 +9,15 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
-import pytest
 from hypothesis import given, note
 from hypothesis import strategies as st
 from tests.oracle.data import SIGNED, recipes, square, tensors
 from tests.oracle.formats import READ, formats
 
 import linnet as ln
-from linnet.api import programs
 from linnet.formats.format import Format
 
 Draw = st.DrawFn
@@ -120,9 +117,13 @@ def _computed(text: str, how: str, names: list[str], args: list[Any]) -> ln.Tens
 
 
 @given(data=st.data())
-def test_choices_are_as_numpys(data: st.DataObject, large_from: Any) -> None:
-    draw = data.draw
-    large_from(draw(st.sampled_from([0, 4096])))
+def test_choices_are_as_numpys(data: st.DataObject) -> None:
+    with ln.config(many=data.draw(st.sampled_from([0, None]))):
+        check_choices(data.draw)
+
+
+def check_choices(draw: st.DrawFn) -> None:
+    """A drawn program of drawn operands."""
     numbers = draw(st.sampled_from(sorted(NUMBERS)))
     found = draw(operands(NUMBERS[numbers]))
     depth = draw(st.sampled_from([1, 1, 1, 2, 2, 3]))  # deep ones take long to compile
@@ -140,15 +141,3 @@ def test_choices_are_as_numpys(data: st.DataObject, large_from: Any) -> None:
     assert got.shape == expected.shape
     assert got.dtype == expected.dtype
     np.testing.assert_array_equal(got.to_numpy(), expected)
-
-
-@pytest.fixture(scope="module")
-def large_from() -> Iterator[Any]:
-    """Sets from how many stored values on functions are kernels."""
-    before = programs.MANY
-
-    def put(many: int) -> None:
-        programs.MANY = many
-
-    yield put
-    programs.MANY = before

@@ -27,6 +27,7 @@ from linnet.errors import ArgumentError, ShapeError
 from linnet.formats.located import located
 from linnet.formats.named import CSR, DENSE, FormatLike
 from linnet.formats.tensor import Tensor, empty_tensor
+from linnet.options import limit
 from linnet.records import dataclass
 
 _SMALL = 1 << 22  # elements of a result that is dense in any case
@@ -161,7 +162,7 @@ class Groups:
         if (
             array.ndim == 2
             and not array.fill_value
-            and shape[0] * shape_of(array)[1 - axis] <= _SMALL
+            and shape[0] * shape_of(array)[1 - axis] <= limit(_SMALL)
         ):
             return self._summed_by_rows(array, axis, inside)
         array = astype(array, inside, copy=False)
@@ -195,7 +196,7 @@ class Groups:
         total = self._summed(array, axis, "float64")
         means: Any = apply(table.divide, total, self._sizes(array, axis))
         shape, mean = shape_of(means), _as_rows(means, axis)
-        mean = mean.to(DENSE) if mean.size <= _SMALL else mean
+        mean = mean.to(DENSE) if mean.size <= limit(_SMALL) else mean
         squares, count = distances()(
             empty_tensor(mean.format),
             empty_tensor(mean.format),

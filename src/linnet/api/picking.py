@@ -37,6 +37,7 @@ from linnet.formats.level import APPEND, INSIDE, ONCE
 from linnet.formats.named import recognize
 from linnet.formats.packing import index_dtype
 from linnet.formats.tensor import Tensor
+from linnet.formats.verify import unfinished, verify
 from linnet.runtime.straight import made
 
 if TYPE_CHECKING:
@@ -76,26 +77,41 @@ def _by_coordinates(x: Tensor, positions: Ints, d: int) -> Tensor:
 
 def _by_kernel(x: Tensor, positions: Ints, d: int, wanted: Format) -> Tensor:
     """Look up what is outermost; along other dimensions, say where each position is to go."""
-    contents = x.contents()
-    format, shape = contents.format, list(contents.shape)
+    format, shape = x.contents().format, list(shape_of(x))
+    room = _expected(stored(x) * len(positions) // max(shape[d], 1))
+    if format.order[0] == d or is_full(format, d):
+        shape[d] = len(positions)
+        kernel = _gather(format, d, repr(format.fill_value))
+        return run(kernel, x, wanted, [positions], room, *shape)
+    if (positions[1:] >= positions[:-1]).all():
+        return _by_places(x, positions, d, wanted, room, APPEND, in_order=True)
+    if not _is_arranged(wanted, d, len(positions)):
+        return _by_places(x, positions, d, wanted, room, ONCE)
+    with unfinished():
+        found = _by_places(x, positions, d, wanted, room, APPEND)
+    return _arranged(found)
+
+
+def _by_places(
+    x: Tensor,
+    positions: Ints,
+    d: int,
+    wanted: Format,
+    room: int,
+    promise: str,
+    in_order: bool = False,
+) -> Tensor:
+    """Each entry goes to the places that have its position."""
+    format, shape = x.contents().format, list(shape_of(x))
     fill, n = repr(format.fill_value), shape[d]
     shape[d] = len(positions)
-    room = _expected(stored(x) * len(positions) // max(n, 1))
-    if format.order[0] == d or is_full(format, d):
-        return run(_gather(format, d, fill), x, wanted, [positions], room, *shape)
-    in_order = bool((positions[1:] >= positions[:-1]).all())
-    arranged = not in_order and _is_arranged(wanted, d, len(positions))
-    promise = APPEND if in_order or arranged else ONCE
     places = np.full(n, -1, index_dtype(len(positions)))
     places[positions] = np.arange(len(positions), dtype=places.dtype)
     if np.count_nonzero(places >= 0) == len(positions):  # none comes twice
-        room = min(room, stored(x))
-        found = run(_rename(format, d, fill, promise), x, wanted, [places], room, *shape)
-    else:
-        maps = _ranges(positions, n)[: 2 if in_order else 3]
-        kernel = _spread(format, d, fill, promise, in_order)
-        found = run(kernel, x, wanted, maps, room, *shape)
-    return _arranged(found) if arranged else found
+        kernel, room = _rename(format, d, fill, promise), min(room, stored(x))
+        return run(kernel, x, wanted, [places], room, *shape)
+    maps = _ranges(positions, n)[: 2 if in_order else 3]
+    return run(_spread(format, d, fill, promise, in_order), x, wanted, maps, room, *shape)
 
 
 def _expected(count: int) -> int:
@@ -115,6 +131,7 @@ def _arranged(x: Tensor) -> Tensor:
     arrays, held = x.shared().arrays(), bool(x.contents().format.leaf.arrays)
     ptr, idx = arrays[-3:-1] if held else arrays[-2:]
     _fibers().arrange_fibers(ptr, idx, arrays[-1] if held else None)
+    verify(x.contents())
     return x
 
 

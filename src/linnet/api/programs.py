@@ -26,6 +26,7 @@ from linnet.formats.sparse_coo import SparseCOO
 from linnet.formats.sparse_list import SparseList
 from linnet.formats.tensor import Tensor
 from linnet.formats.validate import LARGEST
+from linnet.options import limit
 
 if TYPE_CHECKING:
     from linnet.runtime.kernel import Kernel
@@ -37,18 +38,18 @@ _SIZE = "size"  # the tensor whose dimensions are numbers
 
 def is_large(*tensors: Tensor) -> bool:
     """Whether so much is stored that a kernel pays, even one that has to be compiled."""
-    return max(map(stored, tensors)) >= MANY
+    return max(map(stored, tensors)) >= limit(MANY)
 
 
 def is_vast(x: Tensor) -> bool:
     """Whether its elements are too many to be listed or counted, however little is stored."""
     levels = x.contents().format.levels[:-1]
-    return x.size > (_LONG if any(level.runs for level in levels) else LARGEST)
+    return x.size > (limit(_LONG) if any(level.runs for level in levels) else LARGEST)
 
 
 def is_many(count: int) -> bool:
     """Whether so many values are sorted by what has to be compiled."""
-    return count >= MANY
+    return count >= limit(MANY)
 
 
 # -- what is read and written ----------------------------------------------------------------------

@@ -23,6 +23,7 @@ from linnet.formats.named import DENSE
 from linnet.formats.sparse_list import SparseList
 from linnet.formats.tensor import Tensor
 from linnet.formats.validate import LARGEST
+from linnet.options import limit
 from linnet.runtime.straight import made
 
 if TYPE_CHECKING:
@@ -42,7 +43,7 @@ def has_runs(format: Format) -> bool:
 
 def is_long(*tensors: Tensor) -> bool:
     """Whether runs are of so many elements that these are not to be listed."""
-    return any(x.size > _LONG and has_runs(x.contents().format) for x in tensors)
+    return any(x.size > limit(_LONG) and has_runs(x.contents().format) for x in tensors)
 
 
 def joined(parts: Sequence[Tensor], d: int, format: Format) -> Tensor:

@@ -41,6 +41,7 @@ from linnet.formats.coordinates import MANY
 from linnet.formats.located import located
 from linnet.formats.tensor import Tensor
 from linnet.formats.validate import LARGEST, check_shape
+from linnet.options import limit
 
 Ints: TypeAlias = NDArray[Any]
 
@@ -63,7 +64,7 @@ def reshape(x: Array, /, shape: Any, *, copy: bool | None = None) -> Tensor:
         return dense(array.copy() if copy else array)
     if copy is False:
         raise FormatError("a sparse array is reshaped only with a copy")
-    stretched = x.size >= MANY and api.reshaping.is_stretched(x)
+    stretched = x.size >= limit(MANY) and api.reshaping.is_stretched(x)
     if is_large(x) or stretched or x.size > LARGEST:
         return api.reshaping.reshaped(x, wanted)
     coordinates, values = entries(x)

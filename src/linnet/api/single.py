@@ -10,16 +10,17 @@ import numpy as np
 from linnet import arrays
 from linnet.algebra.dtypes import Number, as_python
 from linnet.algebra.exact import same
-from linnet.api.storage import alike
-from linnet.formats.assemble import unpack, unstored
+from linnet.api.storage import Ints, alike
+from linnet.formats.assemble import unstored
 from linnet.formats.buffers import Buffer
-from linnet.formats.contents import Contents, Signature
+from linnet.formats.contents import NARROW, Contents, Signature
 from linnet.formats.dense import Dense
 from linnet.formats.format import Format
+from linnet.formats.level import Level
+from linnet.formats.packing import unpack_level
+from linnet.formats.sparse_coo import SparseCOO
 from linnet.formats.sparse_list import SparseList
 from linnet.formats.tensor import Tensor
-
-_MANY = 1 << 14  # stored values: so many are not listed to find one
 
 
 def element(x: Tensor, index: tuple[int, ...]) -> Tensor:
@@ -28,13 +29,8 @@ def element(x: Tensor, index: tuple[int, ...]) -> Tensor:
     Where nothing is stored it is `Unstored`, as it was in the array.
     """
     contents = x.shared()
-    is_walked, format, dtype, signature = _layout(contents.signature)
-    if is_walked:
-        value = _located(contents, index)
-    elif contents.nnz > _MANY or _is_vast(x):
-        value = _computed(x, index)
-    else:
-        value = _listed(x, index)
+    may_run, format, dtype, signature = _layout(contents.signature)
+    value = _computed(x, index) if may_run and _is_vast(x) else _located(contents, index)
     if value is None:
         return unstored(format.fill_value, str(format.dtype))  # type: ignore[arg-type]
     made = Tensor(format, (), (Buffer.borrow(np.array((value,), dtype)),))
@@ -50,39 +46,58 @@ def _is_vast(x: Tensor) -> bool:
 
 @lru_cache(maxsize=1024)
 def _layout(held: Signature) -> tuple[bool, Format, np.dtype[Any], Signature]:
-    """Whether elements are found by going down lists, and how one of them is stored."""
+    """Whether an array may have runs of any length, and how one element is stored."""
     format = alike(held.format, 0)
     dtype = np.dtype(format.dtype)
-    plain = all(type(level) in (Dense, SparseList) for level in held.format.levels[:-1])
     one = Tensor(format, (), (Buffer.borrow(np.zeros(1, dtype)),))
-    return plain and bool(held.format.leaf.arrays), format, dtype, one.signature
+    return any(level.runs for level in held.format.levels[:-1]), format, dtype, one.signature
 
 
 def _located(contents: Contents, index: tuple[int, ...]) -> Number | None:
-    """Down the levels: a place in a dense one, a search in a list; None if it fails."""
+    """Down the levels, from a fiber to its subfiber; None where there is none."""
     format, p, arrays = contents.format, 0, iter(contents.arrays())
-    for level, mode in zip(format.levels[:-1], format.order, strict=True):
-        if level.full:
-            p = p * contents.shape[mode] + index[mode]
+    for k, level in enumerate(format.levels[:-1]):
+        kind, modes = type(level), format.modes_of(k)
+        if kind is Dense:
+            p = p * contents.shape[modes[0]] + index[modes[0]]
             continue
-        ptr, idx = next(arrays), next(arrays)
-        begin, end = int(ptr[p]), int(ptr[p + 1])
-        p = begin + int(np.searchsorted(idx[begin:end], index[mode]))
-        if p == end or idx[p] != index[mode]:
+        held = [next(arrays) for _ in level.arrays]
+        at = [index[mode] for mode in modes]
+        if kind is SparseList or kind is SparseCOO:
+            found = _searched(held, p, at)
+        else:
+            found = _listed(level, held, p, at, [contents.shape[mode] for mode in modes])
+        if found is None:
             return None
-    value: Number = next(arrays)[p].item()
+        p = found
+    value: Number = next(arrays)[p].item() if format.leaf.arrays else True
     return value
 
 
-def _listed(x: Tensor, index: tuple[int, ...]) -> Number | None:
-    """Among all that is stored; None if it is not."""
-    coordinates, values = unpack(x)
-    here = np.ones(len(values), bool)
+def _searched(arrays: list[Ints], p: int, index: list[int]) -> int | None:
+    """Where sorted coordinates have an index, among those of fiber p."""
+    ptr, *coordinates = arrays
+    begin, end = int(ptr[p]), int(ptr[p + 1])
     for idx, i in zip(coordinates, index, strict=True):
+        if i >= NARROW and idx.dtype.itemsize < 8:
+            return None
+        here, key = idx[begin:end], np.array(i, idx.dtype)  # of another type, `here` is copied
+        end = begin + int(here.searchsorted(key, "right"))
+        begin += int(here.searchsorted(key))
+    return begin if begin < end else None
+
+
+def _listed(
+    level: Level, arrays: list[Ints], p: int, index: list[int], dims: list[int]
+) -> int | None:
+    """The same in a level of any other kind, which lists what fiber p stores."""
+    named = {array.name: held for array, held in zip(level.arrays, arrays, strict=True)}
+    entries = unpack_level(level, named, np.array([p]), dims)
+    here = np.ones(len(entries.at), bool)
+    for idx, i in zip(entries.coordinates, index, strict=True):
         here &= idx == i
-    at = np.flatnonzero(here)
-    value: Number | None = values[at[0]].item() if len(at) else None
-    return value
+    found = entries.at[here]
+    return int(found[0]) if len(found) else None
 
 
 def _computed(x: Tensor, index: tuple[int, ...]) -> Number | None:

@@ -16,6 +16,7 @@ from linnet.api.shapes import broadcast_shapes
 from linnet.api.storage import dense, is_dense, stored_as
 from linnet.formats.assemble import unpack
 from linnet.formats.tensor import Tensor
+from linnet.options import limit
 
 SMALL = 64
 """Elements up to which an array is small."""
@@ -25,7 +26,7 @@ def is_small(args: tuple[Any, ...]) -> bool:
     """Whether all operands are tensors or numbers, and what is computed of them is small."""
     for arg in args:
         if isinstance(arg, Tensor):
-            if arg._contents is None or arg.size > SMALL:
+            if arg._contents is None or arg.size > limit(SMALL):
                 return False
         elif not isinstance(arg, bool | int | float | complex):
             return False

@@ -19,11 +19,15 @@ from linnet.formats.format import Format
 from linnet.formats.named import COO
 from linnet.formats.packing import index_dtype, pack_levels, unpack_levels
 from linnet.formats.tensor import Tensor
+from linnet.formats.verify import verify
+from linnet.options import limit
 
 
 def wrap(format: Format, shape: tuple[int, ...], arrays: Iterable[NDArray[Any]]) -> Tensor:
     """A tensor of arrays in the order of its levels, whose memory it shares."""
-    return Tensor(format, shape, tuple(Buffer.borrow(array) for array in arrays))
+    made = Tensor(format, shape, tuple(Buffer.borrow(array) for array in arrays))
+    verify(made.contents())
+    return made
 
 
 def pack(
@@ -40,7 +44,7 @@ def pack(
         coordinates, values = [idx[values] for idx in coordinates], values[values]
     elif not coordinates and len(values) == 0:
         values = np.full(1, format.fill_value, format.dtype)
-    if len(values) >= MANY and format.written is format:
+    if shape and len(values) >= limit(MANY) and format.written is format:
         return _pack_many(coordinates, values, shape, format)
     return _wrap_levels(coordinates, values, shape, format)
 

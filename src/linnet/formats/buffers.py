@@ -248,12 +248,16 @@ class Buffer:
         if self._array is None:
             with GUARD.lock:
                 self.exported = True
-                if self._memory is None or self.length == 0:
-                    view = np.empty(0, self.dtype)
-                else:
-                    view = np.asarray(_View(self._memory, self.dtype, self.length))
-                self._array = view
+                self._array = self.seen()
         return self._array
+
+    def seen(self) -> NDArray[Any]:
+        """The same, for who looks at it and forgets it before a kernel writes there."""
+        if self._array is not None:
+            return self._array
+        if self._memory is None or self.length == 0:
+            return np.empty(0, self.dtype)
+        return np.asarray(_View(self._memory, self.dtype, self.length))
 
     def discard(self) -> None:
         """Say that the memory is of no use to later results: it goes back to `malloc`."""

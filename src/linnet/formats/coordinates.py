@@ -14,6 +14,7 @@ from linnet.algebra.lookup import lookup
 from linnet.errors import ArgumentError, DTypeError, ShapeError
 from linnet.formats.given import as_indices, refuse_masked
 from linnet.formats.validate import LARGEST, check_range, first_unsorted
+from linnet.options import limit
 
 Ints: TypeAlias = NDArray[Any]
 Combine: TypeAlias = Function | Callable[[Any, Any], Any] | str
@@ -87,7 +88,7 @@ def _sort(
 
     Few are sorted by NumPy, which needs no code to be compiled.
     """
-    if len(values) >= MANY and sum(key_bits(dims)) <= KEY:
+    if len(values) >= limit(MANY) and sum(key_bits(dims)) <= KEY:
         from linnet.runtime.entries import sort_entries
 
         return sort_entries(coordinates, dims, values, op)

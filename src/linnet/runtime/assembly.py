@@ -27,6 +27,7 @@ from linnet.formats.named import COO, CSR, FormatLike, as_format, override, sett
 from linnet.formats.packing import index_dtype
 from linnet.formats.tensor import Tensor
 from linnet.formats.validate import check_shape
+from linnet.formats.verify import verify
 from linnet.imp import radix
 from linnet.runtime.arrange import first_of_each
 from linnet.runtime.combine import Combining, as_operator
@@ -148,7 +149,9 @@ class Assembly:
             to = self._to if self._to is not None else np.zeros(0, np.int32)
             given = contiguous(held, None)
             _combine(op, format.dtype, self.nnz, given, self._order, to, int(placed), result)
-        return Tensor(format, self.shape, (*self._arrays, Buffer.borrow(result)))
+        made = Tensor(format, self.shape, (*self._arrays, Buffer.borrow(result)))
+        verify(made.contents())
+        return made
 
     def __len__(self) -> int:
         return self._count

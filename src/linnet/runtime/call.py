@@ -15,10 +15,13 @@ from typing import TYPE_CHECKING
 from linnet import imp
 from linnet.errors import LinnetError, ShapeError
 from linnet.formats.away import TAKEN, brought
+from linnet.formats.buffers import GUARD
 from linnet.formats.contents import NARROW, Contents
 from linnet.formats.row_lengths import Rows, kind_of_rows
 from linnet.formats.spare import SPARE
 from linnet.formats.tensor import Tensor
+from linnet.formats.verify import verify
+from linnet.options import current
 from linnet.records import NamedTuple
 from linnet.runtime.handover import Result, is_long, lend, take_back, take_over
 from linnet.runtime.sizes import Shapes, check_size
@@ -114,7 +117,21 @@ class Entry(Bound):
                     except BaseException:  # an interrupt, which hardly comes twice
                         brought([tensors[p] for p in self.written])
                         raise
-        return not status or self._run_again(status, frame, block, tensors, held, again)
+        if status:
+            return self._run_again(status, frame, block, tensors, held, again)
+        if current().check:
+            self._verify(tensors)
+        return True
+
+    def _verify(self, tensors: Sequence[Tensor]) -> None:
+        """See to it that results are what their formats say; nobody writes to them meanwhile."""
+        for position in self.written:
+            contents = tensors[position].pin()
+            try:
+                verify(contents)
+            finally:
+                with GUARD.lock:
+                    contents.unpin()
 
     def _run_again(
         self,

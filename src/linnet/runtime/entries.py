@@ -58,10 +58,10 @@ def sort_entries(
 
 
 def _keys(coordinates: Sequence[Ints], bits: Sequence[int]) -> Ints:
-    """All coordinates of each entry as one number."""
-    keys = coordinates[0].astype(np.int64)
+    """All coordinates of each entry as one number; one that was broadcast takes memory here."""
+    keys = coordinates[0].astype(np.int64, order="C")
     for idx, width in zip(coordinates[1:], bits[1:], strict=True):
-        _append_bits(keys, idx, len(keys), width)
+        _append_bits(keys, np.ascontiguousarray(idx), len(keys), width)
     return keys
 
 

@@ -150,7 +150,7 @@ def order_of_rows(values: NDArray[Any], n: int, largest: bool) -> Ints:
     """Where the elements of rows of length n are that are stored one after the other, in order."""
     places, words, order = (np.empty(size, np.int64) for size in (len(values), n, n))
     keys = ranked(values, largest, nan_first=largest)
-    _order_each(len(values) // n, n, keys, places, words, order)
+    _order_each(len(values) // max(n, 1), n, keys, places, words, order)
     return places
 
 

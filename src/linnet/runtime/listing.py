@@ -17,6 +17,7 @@ from linnet.formats.level import Level
 from linnet.formats.packing import index_dtype
 from linnet.formats.spare import SPARE
 from linnet.formats.tensor import Tensor
+from linnet.formats.verify import verify
 from linnet.runtime.routine import Routine
 
 
@@ -60,7 +61,8 @@ def _expanded(tensor: Tensor, format: Format) -> Tensor:
         dim = contents.shape[format.order[len(found)]]
         found.append(_narrowed(_first(idx, stored), dim))
     ends = Buffer.borrow(np.array([0, stored], index_dtype(stored)))
-    return Tensor(format, contents.shape, (ends, *found, *[_first(v, stored) for v in values]))
+    values = [_first(v, stored) for v in values]
+    return _verified(Tensor(format, contents.shape, (ends, *found, *values)))
 
 
 def _compressed(tensor: Tensor, format: Format) -> Tensor:
@@ -70,7 +72,12 @@ def _compressed(tensor: Tensor, format: Format) -> Tensor:
     count, dim = [contents.shape[mode] for mode in format.order]
     ptr = _room(index_dtype(outer.length), count + 1)
     _begin(outer.array, outer.length, ptr.array, count)
-    return Tensor(format, contents.shape, (ptr, _narrowed(inner, dim), *values))
+    return _verified(Tensor(format, contents.shape, (ptr, _narrowed(inner, dim), *values)))
+
+
+def _verified(made: Tensor) -> Tensor:
+    verify(made.contents())
+    return made
 
 
 def _listed(ptr: Buffer, idx: Buffer) -> int:

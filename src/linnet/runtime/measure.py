@@ -7,6 +7,7 @@ from functools import lru_cache
 from linnet.formats.contents import Contents
 from linnet.formats.coordinates import KEY, MANY, key_bits
 from linnet.formats.row_lengths import UNEVEN, kind_of_rows
+from linnet.options import limit
 
 
 @lru_cache(maxsize=4096)
@@ -40,7 +41,7 @@ def measure(contents: Contents) -> tuple[int, ...]:
 
 def is_long(contents: Contents) -> bool:
     """Whether there are many entries, whose coordinates fit the keys that are sorted."""
-    many = max([buffer.length for buffer in contents.buffers], default=0) >= MANY
+    many = max([buffer.length for buffer in contents.buffers], default=0) >= limit(MANY)
     return many and _fits(contents.shape)
 
 

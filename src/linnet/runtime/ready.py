@@ -24,6 +24,8 @@ from linnet.formats.contents import NARROW, Contents, Signature, hold, let_go
 from linnet.formats.format import Format
 from linnet.formats.spare import LEAST
 from linnet.formats.tensor import Tensor
+from linnet.formats.verify import verify
+from linnet.options import current
 from linnet.records import NamedTuple
 from linnet.runtime.handover import Result, adopted, release, spare, unseen
 
@@ -89,8 +91,8 @@ class Frame(NamedTuple):
 class Ready:
     """A kernel that is called with the slots of operands, and gives a tensor."""
 
-    __slots__ = ("asked", "call", "frames", "kind", "output", "recipe", "results", "signature",
-                 "straight")  # fmt: skip
+    __slots__ = ("asked", "call", "checks", "frames", "kind", "output", "recipe", "results",
+                 "signature", "straight")  # fmt: skip
 
     def __init__(self, recipe: Recipe, call: Callable[[int], int]) -> None:
         self.recipe, self.call = recipe, call
@@ -106,6 +108,7 @@ class Ready:
         # of the values, where they are all there is, one for every place
         self.kind = kinds[0] if len(kinds) == 1 and all(l.full for l in levels[:-1]) else None
         self.frames: tuple[Frame, ...] = ()
+        self.checks = current().check  # for other options, there is another one
 
     def run(self, given: Sequence[Slots], held: Sequence[Contents]) -> Tensor | None:
         """The result for arguments with these slots; None if the general way has to be gone.
@@ -146,7 +149,10 @@ class Ready:
                 taken = () if done else self._take(block, layout, status)
         if status:
             return None
-        return self.tensor(layout, values if small else taken)
+        found = self.tensor(layout, values if small else taken)
+        if self.checks:
+            verify(found.contents())
+        return found
 
     def tensor(self, layout: Layout, buffers: tuple[Buffer, ...] | Unseen | NDArray[Any]) -> Tensor:
         """The result, of parts that are known to fit."""

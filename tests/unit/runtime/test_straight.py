@@ -9,7 +9,6 @@ import pytest
 from tests.unit.backend.harness import needs_cc
 
 import linnet as ln
-from linnet.api import programs
 from linnet.runtime import straight
 from linnet.runtime.kernel import Kernel
 from linnet.runtime.memory import Memory
@@ -18,9 +17,10 @@ from linnet.testing import dense
 
 @pytest.fixture(autouse=True)
 def always_compiled(monkeypatch):
-    monkeypatch.setattr(programs, "MANY", 0)
     monkeypatch.setattr(straight, "_KNOWN", Memory())  # whatever ran before
     monkeypatch.setattr(straight, "_ONCE", Memory())
+    with ln.config(many=0):
+        yield
 
 
 @pytest.fixture
