@@ -303,6 +303,30 @@ def test_lazy_numbers_are_computed_to_be_formatted():
         format(ln.lazy(ln.ones(2)), ".3f")
 
 
+def test_arrays_like_tensors():
+    """Dask makes arrays of the kind of another one."""
+    x = ln.eye(3, format="csr")
+    for make in (np.array, np.asarray, np.asanyarray, np.ascontiguousarray):
+        same(make([1, 2], like=x), np.array([1, 2]))
+        same(make([1, 2], dtype="float32", like=x), np.array([1, 2], "float32"))
+    same(np.array([1.0], ndmin=3, like=x), np.ones((1, 1, 1)))
+    same(np.zeros((2, 3), like=x), np.zeros((2, 3)))
+    assert np.common_type(x, np.ones(2, "float32")) is np.float64
+    assert np.common_type(ln.ones(2, dtype="complex64")) is np.complex64
+
+
+def test_options_that_say_what_goes_without_saying():
+    x, a = matrix("csr")
+    counts, _ = np.histogram(x, 3, (-2, 2), density=None, weights=None)
+    same(counts, np.histogram(a, 3, (-2, 2))[0])
+    same(np.isin(x, [1.0], assume_unique=False, invert=False, kind=None), np.isin(a, [1.0]))
+    same(np.unique(x, axis=None, return_index=False), np.unique(a))
+    with pytest.raises(ArgumentError, match="takes no weights"):
+        np.histogram(x, 3, weights=a)
+    with pytest.raises(ArgumentError, match="takes no assume_unique"):
+        np.isin(x, [1.0], assume_unique=True)
+
+
 N = 40
 
 

@@ -128,7 +128,7 @@ def array_function(function: Any, types: Iterable[type], args: Any, named: Any) 
     if len(args) > 1 and target.__name__ in _AXIS_SECOND:  # here they are named
         rest = zip(_parameters(function)[1:], args[1:], strict=False)
         args, named = args[:1], {**dict(rest), **named}
-    said = {k: v for k, v in named.items() if not _is_default(k, v, target)}
+    said = {k: v for k, v in named.items() if not _is_default(function, target, k, v)}
     out = said.pop("out", None) if "out" not in _parameters(target) else None
     if said.keys() & {"where", "initial"} and target.__name__.removeprefix("nan") in REDUCTIONS:
         found = restricted(target.__name__, *args, **said)
@@ -148,10 +148,13 @@ def _target(name: str, module: str) -> Callable[..., Any] | None:
     return _api(name) if name in NAMES or name in ("real", "imag") else None
 
 
-def _is_default(option: str, value: object, target: Any) -> bool:
+def _is_default(function: Any, target: Any, option: str, value: object) -> bool:
     """Whether an option of NumPy's has no effect: it says what goes without saying."""
-    if option == "casting" and option in _parameters(target):
+    taken = option in _parameters(target)
+    if option == "casting" and taken:
         return False
+    if not taken and value is _defaults(function).get(option, np._NoValue):
+        return True
     if value is np._NoValue or (option == "where" and value is True):
         return True
     return option in _UNSAID and value is _UNSAID[option]
@@ -181,6 +184,16 @@ def _refused(name: str, key: str) -> Any:
         f"`np.{name}` is not there for tensors",
         hint=_INSTEAD.get(key, f"np.{name} of x.to_numpy(), if x may become dense"),
     )
+
+
+@lru_cache(maxsize=256)
+def _defaults(function: Callable[..., Any]) -> dict[str, object]:
+    """What options of a function of NumPy's are where nothing is said; those that it tells of."""
+    try:
+        parameters = signature(function).parameters
+    except ValueError:  # it is not written in Python
+        return {}
+    return {name: p.default for name, p in parameters.items()}
 
 
 @lru_cache(maxsize=256)

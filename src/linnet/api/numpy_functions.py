@@ -212,6 +212,25 @@ def einsum(*operands: Any, casting: str = "safe", order: str = "K", **options: A
     return of_linnet("einsum")(*operands, casting=casting, **options)
 
 
+def array(
+    object: Any,
+    dtype: Any = None,
+    *,
+    copy: bool | None = True,
+    order: str = "K",
+    subok: bool = False,
+    ndmin: int = 0,
+) -> Any:
+    """`np.array(…, like=x)`: a tensor of what is given."""
+    found = of_linnet("asarray")(object, dtype=dtype, copy=copy)
+    return found.reshape((1,) * (ndmin - found.ndim) + found.shape) if ndmin > found.ndim else found
+
+
+def as_given(a: Any, dtype: Any = None, order: Any = None, *, copy: bool | None = None) -> Any:
+    """`np.asarray(…, like=x)` and its kin: a tensor of what is given, or that itself."""
+    return of_linnet("asarray")(a, dtype=dtype, copy=copy)
+
+
 def fill_diagonal(a: Any, val: Any, wrap: bool = False) -> None:
     """Other elements on the diagonal of a matrix."""
     if wrap:
@@ -220,6 +239,13 @@ def fill_diagonal(a: Any, val: Any, wrap: bool = False) -> None:
 
 
 FUNCTIONS: dict[str, Callable[..., Any]] = {
+    "array": array,
+    "asarray": as_given,
+    "asanyarray": as_given,
+    "ascontiguousarray": as_given,
+    "common_type": lambda *arrays: np.common_type(
+        *[np.empty(0, as_array(a).dtype) for a in arrays]
+    ),
     "atleast_1d": shapes.at_least(1),
     "atleast_2d": shapes.at_least(2),
     "atleast_3d": shapes.at_least(3),
