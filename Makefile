@@ -21,7 +21,7 @@ SANITIZED = LINNET_BACKEND=c LINNET_SANITIZE=1 \
   UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 \
   LD_PRELOAD="$$(cc -print-file-name=libasan.so) $$(cc -print-file-name=libubsan.so)"
 
-.PHONY: demo test check lint types deep deep-types deep-lowest deep-pythons deep-files \
+.PHONY: demo test check lint types deep deep-types deep-loader deep-lowest deep-pythons deep-files \
   size bench sanitize fuzz clean
 .DEFAULT_GOAL := test
 
@@ -71,12 +71,16 @@ types: $(VENV)/.installed
 	@$(BIN)/python tools/user_types.py mypy
 
 # All that takes too long for `make test`; other interpreters only where PYTHONS names some.
-deep: deep-types deep-lowest $(if $(PYTHONS),deep-pythons) deep-files
+deep: deep-types deep-loader deep-lowest $(if $(PYTHONS),deep-pythons) deep-files
 
 # What users write, under pyright as well; its packages hold the checker and what runs it.
 deep-types: types
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[types]'
 	$(BIN)/python tools/user_types.py pyright
+
+# The tests with LLVM's loader, which all systems but x86-64 Linux have.
+deep-loader: $(VENV)/.installed
+	LINNET_LOADER=llvm $(BIN)/python -m pytest -n $(JOBS) --hypothesis-profile=$(PROFILE) $(ARGS)
 
 # The tests with the lowest versions that are promised (PYTHON=python3.11 is the lowest Python).
 deep-lowest: $(LOWEST)/.installed

@@ -16,7 +16,6 @@ from importlib import import_module
 from importlib.machinery import ModuleSpec, PathFinder
 from pathlib import Path
 
-from linnet.algebra.processor import features
 from linnet.backend import loader
 from linnet.backend.loader import PAGE
 from linnet.formats.spare import C
@@ -74,6 +73,8 @@ def _processor() -> str:
         lines = [line for line in first.splitlines() if line.startswith(_FIELDS)]
         return f"{_digest(b' '.join(lines))} {PAGE}"
     except OSError:
+        from linnet.algebra.processor import features
+
         there = sorted(name for name, found in features().items() if found)
         return f"{sys.platform} {architecture()} {_model()} {','.join(there)} {PAGE}"
 
