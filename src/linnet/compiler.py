@@ -73,8 +73,7 @@ from linnet.normalize.unpack import unpack_vectors
 from linnet.normalize.workspaces import Decide, by_place, insert_workspaces
 from linnet.options import current
 from linnet.records import dataclass
-from linnet.schedule.apply import apply
-from linnet.schedule.nest import loops_of, names_of
+from linnet.schedule.apply import apply_schedule
 from linnet.stages import stage
 
 Formats = dict[str, Format]
@@ -114,12 +113,11 @@ def normalize(
     program = passed("dimensions", program, check_dimensions)
     reaches = reach_checks(program, formats)
     program, checks = begin_results(program, checks)
-    written = loops_of(program)
+    written = program
     program = passed("scopes", name_scopes(program), check_unique)
-    stands = names_of(written, loops_of(program))
     results = formats = infer_dtypes(program, formats)
     check_swaps(program, formats)
-    program = passed("schedule", apply(program, formats, stands), check_unique)
+    program = apply_schedule(program, formats, written)
     program, formats = split_symmetric(program, formats, checks)
     program = passed("symmetry", program, check_unique)
     rooms = choose_rooms(program, formats, decide)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import field
-from itertools import groupby
+from itertools import groupby, product
 from typing import Any, TypeAlias, TypeVar, assert_never
 
 import numpy as np
@@ -56,6 +56,7 @@ from linnet.loops.nodes import (
     Part,
     Parts,
     Positions,
+    Product,
     Program,
     Range,
     Stmt,
@@ -175,6 +176,9 @@ class _Compiler:
             cell, modes = self.cells[extent.tensor], extent.modes
             given = [(mode, self._integer(value, at)) for mode, value in extent.given]
             return lambda env: cell.coordinates(modes, {m: value(env) for m, value in given})
+        if isinstance(extent, Product):
+            ranges = [self._range(r, at) for r in extent.ranges]
+            return lambda env: list(product(*(r(env) for r in ranges)))
         assert isinstance(extent, Part)
         whole, number = self._range(extent.of, at), self._integer(extent.number, at)
         size = self._integer(extent.size, at)

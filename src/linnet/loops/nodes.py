@@ -2,8 +2,8 @@
 
     expr = Literal(value, dtype) | Index(name) | Name(name) | Access(tensor, indices)
          | Call(function, args) | Dimension(tensor, mode) | Parts(of, size) | Value(code)
-    range = Extent(start, stop) | Positions(tensor, modes, given) | Part(of, number, size)
-          | Along(of, depth)
+    range = Extent(start, stop) | Positions(tensor, modes, given) | Product(ranges)
+          | Part(of, number, size) | Along(of, depth)
     stmt = Loop(index, extent, body) | If(cond, then, orelse) | Let(name, value, body)
          | Assign(target, op, value) | Declare(tensor, init, dims) | Freeze(tensor) | Thaw(tensor)
          | Swap(a, b) | Break() | Block(stmts)
@@ -169,8 +169,24 @@ class Positions:
 
 
 @dataclass(frozen=True, slots=True)
+class Product:
+    """All pairs of the indices of some ranges, in order: `ln.product(range(n), range(m))`."""
+
+    ranges: tuple[Extent, ...]
+
+    @property
+    def whole(self) -> Extent:
+        """The outermost of the ranges."""
+        return self.ranges[0]
+
+    def along(self, depth: int) -> Extent:
+        """One of the ranges."""
+        return self.ranges[depth]
+
+
+@dataclass(frozen=True, slots=True)
 class Along:
-    """One coordinate of positions that have several: `for i, j in ln.stored(A):` are two loops.
+    """One coordinate where there are several: `for i, j in ln.stored(A):` are two loops.
 
     The loops stand directly inside one another, the outermost at `depth` 0.
     """
@@ -181,15 +197,15 @@ class Along:
     @property
     def whole(self) -> Extent:
         """The coordinates that there may be."""
-        positions = base_of(self.of)
-        assert isinstance(positions, Positions)
-        return positions.along(self.depth)
+        several = base_of(self.of)
+        assert isinstance(several, Positions | Product)
+        return several.along(self.depth)
 
 
-Range: TypeAlias = Extent | Positions | Part | Along
+Range: TypeAlias = Extent | Positions | Product | Part | Along
 
 
-def base_of(extent: Range) -> Extent | Positions:
+def base_of(extent: Range) -> Extent | Positions | Product:
     """The coordinates or positions that a range is a part of."""
     while isinstance(extent, Part | Along):
         extent = extent.of

@@ -30,6 +30,7 @@ from linnet.loops.nodes import (
     Part,
     Parts,
     Positions,
+    Product,
     Program,
     Range,
     Stmt,
@@ -168,6 +169,8 @@ class _Printer:
                 return f"range({self.expr(start)}, {self.expr(stop)})"
             case Positions(tensor, modes, given):
                 return f"ln.stored({self._stored(tensor, modes, dict(given))})"
+            case Product(ranges):
+                return f"ln.product({', '.join(map(self._extent, ranges))})"
             case Along(of, depth):
                 return f"ln.along({self._extent(of)}, {depth})"
             case Part(of, number, size):

@@ -33,6 +33,7 @@ from linnet.loops.nodes import (
     Part,
     Parts,
     Positions,
+    Product,
     Range,
     Stmt,
     Swap,
@@ -70,6 +71,7 @@ _BELOW: dict[type, Callable[..., tuple[Node, ...]]] = {
     Loop: _of_loop,
     Extent: attrgetter("start", "stop"),
     Positions: lambda positions: tuple([value for _, value in positions.given]),
+    Product: attrgetter("ranges"),
     Part: attrgetter("of", "number", "size"),
     Along: lambda along: (along.of,),
     Parts: attrgetter("of", "size"),
@@ -183,6 +185,10 @@ def map_range(extent: Range, f: Callable[[Expr], Expr]) -> Range:
     if type(extent) is Along:
         of = map_range(extent.of, f)
         return extent if of is extent.of else Along(of, extent.depth)
+    if type(extent) is Product:
+        ranges = tuple([map_range(r, f) for r in extent.ranges])
+        same = all(map(is_, ranges, extent.ranges))
+        return extent if same else Product(ranges)  # type: ignore[arg-type]
     if type(extent) is Positions:
         given = tuple([(mode, f(value)) for mode, value in extent.given])
         same = all(a is b for (_, a), (_, b) in zip(given, extent.given, strict=True))

@@ -24,6 +24,7 @@ from linnet.lower.counters import around_parts, written_by_parts
 from linnet.lower.covering import is_everywhere, visits_all_indices
 from linnet.lower.expressions import lower_expr
 from linnet.lower.masks import cutting, mask_looplet
+from linnet.lower.products import along_product
 from linnet.lower.ranges import bounds_of
 from linnet.lower.region import LowerStmt, Region, lower_region
 from linnet.lower.searches import hold_searched
@@ -88,6 +89,8 @@ def _span(ctx: Context, loop: loops.Loop, point: bool) -> Span:
     index = imp.Var(loop.index)
     if is_stored(loop.extent):
         return Span(index, imp.ZERO, lower_expr(ctx, loop.extent.whole.stop, imp.INT), point)
+    if isinstance(loop.extent, loops.Along):
+        return Span(index, *along_product(ctx, loop), point)
     if point:
         assert isinstance(loop.extent, loops.Extent)
         lo = lower_expr(ctx, loop.extent.start, imp.INT)

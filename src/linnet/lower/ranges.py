@@ -23,6 +23,10 @@ def _within_each_other(ctx: Context, extent: loops.Range, name: str) -> list[Bou
         begin, end = ctx.spaces[extent].bounds[-1]
         ctx.known.assume(begin, end)
         return [(begin, end)]
+    if isinstance(extent, loops.Product):
+        from linnet.lower.products import count_product
+
+        return [(imp.ZERO, ctx.named(count_product(ctx, extent, name), f"{name}_all"))]
     if isinstance(extent, loops.Along):
         return _within_each_other(ctx, extent.of, name)
     if isinstance(extent, loops.Extent):

@@ -12,13 +12,11 @@ from typing import Any
 
 from linnet import loops
 from linnet.loops.commands import Collapse, Pos, Reorder, Split
-from linnet.schedule.nest import Formats, Nest
+from linnet.schedule.nest import Formats, Nest, loops_of, names_of
 from linnet.schedule.positions import collapse, pos
 from linnet.schedule.reorder import reorder
 from linnet.schedule.split import split
 from linnet.stages import stage
-
-Stands = Mapping[str, tuple[str, ...]]
 
 _APPLY: Mapping[type, Callable[[Nest, Any], None]] = {
     Split: split,
@@ -28,14 +26,16 @@ _APPLY: Mapping[type, Callable[[Nest, Any], None]] = {
 }
 
 
-def apply(
-    program: loops.Program, formats: Formats, stands: Mapping[str, tuple[str, ...]]
+def apply_schedule(
+    program: loops.Program, formats: Formats, written: loops.Program
 ) -> loops.Program:
-    """The program after its schedule; `stands` are the names that loops have in it.
+    """The program after its schedule, in which loops have the names that they were `written` with.
 
     Needs: dimensions and dtypes known, names unique. Every command is a stage of its own.
     """
-    nest = Nest(program, formats, dict(stands))
+    if not program.schedule:
+        return program
+    nest = Nest(program, formats, names_of(loops_of(written), loops_of(program)))
     for command in program.schedule:
         nest.command = command
         _APPLY[type(command)](nest, command)

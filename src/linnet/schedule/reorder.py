@@ -19,7 +19,14 @@ from linnet.algebra.table import add, multiply
 from linnet.loops.commands import Reorder
 from linnet.loops.nodes import base_of
 from linnet.loops.printer import show
-from linnet.loops.rewrite import accesses, leaves, substitute, walk
+from linnet.loops.rewrite import (
+    accesses,
+    leaves,
+    map_range,
+    substitute,
+    substitute_expr,
+    walk,
+)
 from linnet.schedule.nest import Nest
 
 
@@ -139,7 +146,15 @@ def _in_steps(
     order[outer] = replace(within, index=index, extent=loops.Extent(zero, part.size))
     order[inner] = replace(counter, extent=loops.Extent(zero, steps))
     step = loops.Call(multiply, (part.size, loops.Index(counter.index)))
-    return substitute(body, {within.index: loops.Call(add, (step, start))})
+    place: dict[str, loops.Expr] = {within.index: loops.Call(add, (step, start))}
+    for k in range(outer + 1, len(order)):
+        extent = order[k].extent
+        if k != inner and extent is not None and within.index in indices_of(extent):
+            changed = map_range(extent, lambda e: substitute_expr(e, place))
+            order[k] = replace(order[k], extent=changed)
+            if k < inner:
+                nest.refuse(f"how far `{nest.name_of(order[k])}` runs depends on both of them")
+    return substitute(body, place)
 
 
 def indices_of(node: loops.Node) -> set[str]:

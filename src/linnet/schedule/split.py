@@ -5,15 +5,17 @@
                                           …
 
 The inner loop keeps the index, so that what is inside it is left as it is. Loops that have been
-collapsed, and go through positions, are split together.
+collapsed are split together: a part has so many of their pairs, or of the positions.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from linnet import loops
 from linnet.loops.commands import Split
+from linnet.loops.rewrite import walk
 from linnet.schedule.nest import Nest
 
 LARGEST = 2**62
@@ -25,10 +27,8 @@ def split(nest: Nest, command: Split) -> None:
     size = command.size
     if type(size) is not int or not 0 < size < LARGEST:
         nest.refuse(f"the size of a part is a positive integer, not {size!r}")
-    found = nest.named(command.index)
-    extent = found[0].extent
-    whole = extent.of if isinstance(extent, loops.Along) else extent
-    assert whole is not None
+    together = nest.named(command.index)
+    whole, found = _whole(nest, together)
     indices = nest.forget(command.index)
     outer = nest.introduce(command.outer)
     nest.introduce(command.inner, *indices)
@@ -42,4 +42,26 @@ def split(nest: Nest, command: Split) -> None:
         of = replace(loop.extent, of=part) if isinstance(loop.extent, loops.Along) else part
         inner = replace(loop, extent=of, body=inner)
     above = found[0].at
-    nest.replaced(found[0], loops.Loop(outer, loops.Extent(loops.Literal(0), stop), inner, above))
+    nest.replaced(
+        together[0], loops.Loop(outer, loops.Extent(loops.Literal(0), stop), inner, above)
+    )
+
+
+def _whole(nest: Nest, found: Sequence[loops.Loop]) -> tuple[loops.Range, Sequence[loops.Loop]]:
+    """What loops go through together, and the loops as they say so."""
+    extents = [loop.extent for loop in found]
+    if isinstance(extents[0], loops.Along):
+        return extents[0].of, found
+    if len(found) == 1:
+        assert extents[0] is not None
+        return extents[0], found
+    ranges = tuple([extent for extent in extents if isinstance(extent, loops.Extent)])
+    indices = {loop.index for loop in found}
+    depends = any(indices & {n.name for n in walk(r) if isinstance(n, loops.Index)} for r in ranges)
+    if len(ranges) < len(found) or depends:
+        nest.refuse(
+            "the loops that were collapsed run as far as the outer one has come",
+            hint="collapse loops over whole ranges, or split each by itself",
+        )
+    whole = loops.Product(ranges)
+    return whole, [replace(loop, extent=loops.Along(whole, k)) for k, loop in enumerate(found)]

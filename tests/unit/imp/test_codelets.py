@@ -81,6 +81,15 @@ def test_sorts_stay_in_bounds():
 
 
 @pytest.mark.parametrize("dtype", WIDTHS)
+def test_fiber_of(compiled, dtype):
+    fiber_of = compiled("fiber_of", f"{dtype}*", "int64", "int64", "int64")
+    ptr = np.array([0, 0, 2, 2, 2, 5, 6, 6], dtype)
+    assert [fiber_of(ptr, 0, 7, q) for q in range(6)] == [1, 1, 4, 4, 4, 5]
+    assert [fiber_of(ptr, 4, 6, q) for q in (2, 4, 5)] == [4, 4, 5]
+    assert fiber_of(ptr, 3, 3, 0) == 3
+
+
+@pytest.mark.parametrize("dtype", WIDTHS)
 def test_run_end(compiled, dtype):
     end_of = compiled("run_end", f"{dtype}*", "int64", "int64")
     idx = np.array([3, 3, 3, 5, 7, 7], dtype)
@@ -275,6 +284,7 @@ def test_groups(compiled, dtype):
 SIGNATURES = {
     "search": "idx* n n n",
     "gallop": "idx* n n n",
+    "fiber_of": "idx* n n n",
     "run_begin": "idx* n n",
     "run_end": "idx* n n",
     "sort": "idx* n n",

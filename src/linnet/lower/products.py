@@ -1,0 +1,69 @@
+"""Collapsed loops over coordinates: a part of all their pairs, in the order of the loops.
+
+    for i, j in ln.part(ln.product(range(n), range(m)), t, 100):
+
+is the pairs number 100 t to 100 t + 99, in two loops that begin and end within a row:
+
+    for i in range(lo // m, (hi + m - 1) // m):
+        for j in range(max(0, lo - i * m), min(m, hi - i * m)):
+"""
+
+from __future__ import annotations
+
+from functools import reduce
+
+from linnet import imp, loops
+from linnet.loops.nodes import base_of
+from linnet.lower.context import Bounds, Context, Site
+from linnet.lower.expressions import out_of_bounds
+from linnet.lower.ranges import bounds_of
+
+
+def along_product(ctx: Context, loop: loops.Loop) -> Bounds:
+    """Between which indices one of the loops over a product runs."""
+    extent = loop.extent
+    assert isinstance(extent, loops.Along)
+    product, depth = base_of(extent), extent.depth
+    assert isinstance(product, loops.Product)
+    ranges = [bounds_of(ctx, r, loop.index) for r in product.ranges]
+    lengths = [ctx.named(_length(*ends), f"{loop.index}_length") for ends in ranges]
+    if extent.of not in ctx.clips:
+        ctx.clips[extent.of] = bounds_of(ctx, extent.of, loop.index)
+        ctx.firsts[extent.of] = imp.ZERO
+    lo, hi = ctx.clips[extent.of]
+    start, stop = ranges[depth]
+    rest: imp.Expr = imp.ONE
+    for length in lengths[depth + 1 :]:
+        rest = rest * length
+    # the number of the first index of this loop, where each stands for `rest` pairs
+    first = ctx.firsts[extent.of] * lengths[depth]
+    begin = imp.binary("div", lo, rest) - first
+    end = imp.binary("div", hi - 1, rest) + 1 - first
+    if depth > 0:
+        begin, end = imp.maximum(begin, 0), imp.minimum(end, lengths[depth])
+    begin = ctx.named(imp.Select(lo < hi, begin, imp.ZERO), f"{loop.index}_start")
+    end = ctx.named(imp.Select(lo < hi, end, imp.ZERO), f"{loop.index}_end")
+    ctx.firsts[extent.of] = first + (imp.Var(loop.index) - start)
+    begin, end = ctx.named(start + begin, "first"), ctx.named(start + end, "last")
+    ctx.known.assume(start, begin)
+    ctx.known.assume(end, stop)
+    return begin, end
+
+
+def count_product(ctx: Context, product: loops.Product, name: str) -> imp.Expr:
+    """How many pairs there are; an error if there are more than can be counted."""
+    lengths = [_length(*bounds_of(ctx, r, name)) for r in product.ranges]
+    return reduce(lambda a, b: _times(ctx, a, b, name), lengths)
+
+
+def _times(ctx: Context, a: imp.Expr, b: imp.Expr, name: str) -> imp.Expr:
+    a, b = ctx.named(a, f"{name}_length"), ctx.named(b, f"{name}_length")
+    ctx.sites.append(Site("collapsed loops have more iterations than can be counted", None))
+    many = (b > 0) & (a > imp.binary("div", imp.Const(2**63 - 1, imp.INT), b))
+    refuse = imp.Block((imp.Return(out_of_bounds(len(ctx.sites) - 1)),))
+    ctx.b.emit(imp.If(many, refuse, imp.EMPTY))
+    return a * b
+
+
+def _length(start: imp.Expr, stop: imp.Expr) -> imp.Expr:
+    return stop if start == imp.ZERO else imp.maximum(stop - start, 0)
