@@ -301,6 +301,21 @@ def test_pictures_in_notebooks_are_small(n, density):
         assert len(ln.asarray(array, format="csr")._repr_html_().encode()) < 30_000
 
 
+@pytest.mark.parametrize("size", [10**15, 10**18])
+@pytest.mark.parametrize("ndim", [1, 2, 3, 40, 1000])
+def test_pictures_of_many_and_of_large_dimensions(ndim, size):
+    """They were overflows, and texts as long as there are dimensions."""
+    format = ln.SparseCOO(ndim, ln.Element())
+    places = [np.arange(500) * (size // 500)] * ndim
+    text = ln.tensor(places, np.ones(500), (size,) * ndim, format=format)._repr_html_()
+    assert len(text.encode()) < 30_000
+    assert text.count("h1") == 60 if ndim > 1 else "h60" in text
+    lists = ln.Element()
+    for _ in range(ndim):
+        lists = ln.SparseRunList(lists)
+    assert len(ln.empty_tensor(lists)._repr_html_()) < 1_000
+
+
 def test_pictures_in_notebooks_show_what_is_there():
     x = ln.asarray([[1.0, 1.0, 0.0, 1.0], [0.0] * 4, [0.0, 1.0, 0.0, 0.0]], format="csr")
     assert 'd="M0 0.5h2m1 0h1M1 2.5h1" stroke-opacity="1.00"' in x._repr_html_()

@@ -202,6 +202,7 @@ def human_bytes(count: int) -> str:
 
 _SIDE = 120  # pixels of the longer side of a picture
 _CELLS = 60  # along the longer side, at most: a cell takes some 6 bytes
+_LONG = 400  # characters of what a format or a shape is
 _SHADES = 4  # by how much of a cell is stored
 _SHOWN = 4_000_000  # stored values beyond which no picture is made
 
@@ -219,8 +220,13 @@ def html(tensor: Tensor) -> str:
             ("fill value", repr(tensor.fill_value)),
             ("memory", human_bytes(tensor.nbytes)),
         ]
-    lines = "".join(f"<tr><th>{name}</th><td>{escaped(text)}</td></tr>" for name, text in rows)
+    lines = "".join([f"<tr><th>{n}</th><td>{escaped(_cut(text))}</td></tr>" for n, text in rows])
     return f"<table><tr><td><table>{lines}</table></td><td>{picture(tensor)}</td></tr></table>"
+
+
+def _cut(text: str) -> str:
+    """Text that is not too long: of many dimensions, the first ones."""
+    return text if len(text) <= _LONG else f"{text[:_LONG]}…"
 
 
 def escaped(text: str) -> str:
@@ -236,10 +242,10 @@ def picture(tensor: Tensor) -> str:
     rows, cols = (tensor.shape if tensor.ndim > 1 else (1, *tensor.shape))[-2:]
     scale = min(1.0, _CELLS / max(rows, cols))
     high, wide = max(1, round(rows * scale)), max(1, round(cols * scale))
-    y = (found[-2] if tensor.ndim > 1 else np.zeros_like(found[-1])) * high // rows
-    counts = np.bincount(y * wide + found[-1] * wide // cols, minlength=high * wide)
-    share = counts.reshape(high, wide) / (tensor.size / (high * wide))
-    shades = np.ceil(np.minimum(share, 1.0) * _SHADES)
+    y = _part(found[-2], rows, high) if tensor.ndim > 1 else 0
+    counts = np.bincount(y * wide + _part(found[-1], cols, wide), minlength=high * wide)
+    share = counts.reshape(high, wide) * (high * wide / tensor.size)
+    shades = np.maximum(np.ceil(np.minimum(share, 1.0) * _SHADES), counts.reshape(high, wide) > 0)
     paths = [
         f'<path d="{_cells(shades == shade)}" stroke-opacity="{shade / _SHADES:.2f}"/>'
         for shade in range(1, _SHADES + 1)
@@ -249,6 +255,13 @@ def picture(tensor: Tensor) -> str:
     frame = f'<rect width="{wide}" height="{high}" fill="none" stroke="gray" stroke-width="0.2"/>'
     view = f'viewBox="0 0 {wide} {high}" stroke="black"'
     return f"<svg {size} {view}>{frame}{''.join(paths)}</svg>"
+
+
+def _part(idx: NDArray[Any], size: int, parts: int) -> NDArray[Any]:
+    """In which of so many parts of a dimension indices lie."""
+    if size < 1 << 56:
+        return idx * parts // size
+    return np.minimum((idx / size * parts).astype(np.int64), parts - 1)
 
 
 def _cells(there: NDArray[Any]) -> str:
