@@ -13,6 +13,7 @@ import os
 import pickle
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from types import ModuleType
 
@@ -71,6 +72,18 @@ def beyond(y, x, k):
     return y
 
 
+class Space:
+    """A namespace of the script, which other processes do not have."""
+
+    def squared(x):
+        return x * x
+
+
+@ln.function
+def squares(x):
+    return Space.squared(x) + np.abs(x)
+
+
 def rows(X):
     return X.sum(axis=1) if X.ndim > 1 else norms(X)
 
@@ -109,14 +122,15 @@ def within(n):
     return shifted, bucketed, ln.fuse(lambda X: [half(X), {"n": plus(X, n * X)}])
 
 
-THINGS = (product, beyond, plus, half, norms, *within(2))
+THINGS = (product, beyond, plus, half, squares, norms, *within(2))
 
 
 def results(things, A):
-    product, beyond, plus, half, norms, shifted, bucketed, several = things
+    product, beyond, plus, half, squares, norms, shifted, bucketed, several = things
     S, x = ln.asarray(A, format="csr"), np.ones(3)
     vector = ln.empty_tensor(ln.DENSE(1))
     found = [product(vector, S, x), plus(1.0, 2.0), plus(S, S), half(-3.0), norms(ln.asarray(A))]
+    found += [squares(-3.0), squares(S)]
     found += [shifted(ln.empty_tensor(ln.DENSE(1)), x), bucketed(ln.empty_tensor(ln.DENSE(1)), S)]
     listed = several(x)
     found += [listed[0], listed[1]["n"]]
@@ -152,8 +166,8 @@ exec("import numpy as np\\nimport linnet as ln\\n" + text, scope)
 assert scope["results"](things, A) == expected, scope["results"](things, A)
 once_more = pickle.loads(pickle.dumps(things))
 assert scope["results"](once_more, A) == expected
-assert [a is b for a, b in zip(things, once_more)] == [True] * 4 + [False, True, True, False]
-assert (things[0].__doc__, things[4].__doc__) == ("Halves, times x.", "Of rows.")
+assert [a is b for a, b in zip(things, once_more)] == [True] * 5 + [False, True, True, False]
+assert (things[0].__doc__, things[5].__doc__) == ("Halves, times x.", "Of rows.")
 print("passed")
 """
 SPAWN = """
@@ -355,6 +369,26 @@ def test_lazy_arrays_of_a_function_of_the_user():
     function = _around(2)[1]
     lazy = pickle.loads(pickle.dumps(function(ln.lazy(np.ones(3)))))
     assert lazy.compute().tolist() == [2, 2, 2]
+
+
+@pytest.mark.parametrize("protocol", range(pickle.HIGHEST_PROTOCOL + 1))
+def test_every_protocol(protocol: int):
+    kernel, function, fused = _around(4)
+    sending._here.clear()
+    data = pickle.dumps((kernel, function, fused), protocol)
+    sending._here.clear()
+    made, f, g = pickle.loads(data)
+    y = made(ln.empty_tensor(ln.DENSE(1)), np.ones(2))
+    assert (y.tolist(), f(2), g(np.ones(2)).tolist()) == ([4, 4], 8, [4, 4])
+
+
+def test_threads_that_load_at_once():
+    kernel, function, fused = _around(6)
+    data = pickle.dumps((kernel, function, fused))
+    sending._here.clear()
+    with ThreadPoolExecutor(4) as pool:
+        found = list(pool.map(lambda _: pickle.loads(data)[1](2), range(200)))
+    assert found == [12] * 200
 
 
 def test_another_version_of_python(monkeypatch: pytest.MonkeyPatch):

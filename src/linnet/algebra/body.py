@@ -8,6 +8,7 @@ import hashlib
 import os
 import threading
 from collections.abc import Iterator, Mapping
+from importlib import import_module
 from types import CellType, CodeType, FunctionType
 from weakref import WeakValueDictionary
 
@@ -90,8 +91,11 @@ def body_of(token: str) -> Body | None:
 class Frozen:
     """A module or another object, of which only the attributes that a text names are kept."""
 
-    def __init__(self) -> None:
-        self.kept: dict[str, object] = {}
+    def __init__(self, kept: dict[str, object] | None = None) -> None:
+        self.kept = {} if kept is None else kept
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return Frozen, (import_module("linnet.imp.sending").sendable(self.kept),)
 
     def __getattr__(self, name: str) -> object:
         if name == "kept" or name not in self.kept:
