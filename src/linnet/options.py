@@ -18,6 +18,7 @@ from types import TracebackType
 from typing import Any, TypedDict, Unpack
 
 from linnet.errors import ArgumentError, LinnetError, Location
+from linnet.guards import Guard
 from linnet.records import dataclass
 
 BACKENDS = ("llvm", "c")
@@ -124,7 +125,7 @@ def default_cache_dir() -> Path:
 
 _process: Options | None = None
 _context: ContextVar[Options | None] = ContextVar("linnet_options", default=None)
-_lock = threading.RLock()  # for changes of `_process`; held for a moment only
+_GUARD = Guard()  # for changes of `_process`
 _open: dict[int, _Change] = {}  # by thread: a call of `config` that may turn out to be for a block
 
 
@@ -146,19 +147,10 @@ def limit(measured: int) -> int:
 
 def _initial() -> Options:
     global _process
-    with _lock:
+    with _GUARD:
         if _process is None:
             _process = _one(from_environment())
         return _process
-
-
-def _renew_lock() -> None:
-    global _lock
-    _lock = threading.RLock()  # the one that another thread held when we forked is lost
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_renew_lock)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -274,5 +266,5 @@ def _settle(change: _Change | None) -> None:
     if around is not None:
         _context.set(_one(replace(around, **change.changes)))
         return
-    with _lock:
+    with _GUARD:
         _process = _one(replace(_process or _initial(), **change.changes))

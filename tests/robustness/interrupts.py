@@ -8,16 +8,9 @@ from collections.abc import Callable
 from types import ModuleType
 from typing import Any
 
-from linnet.formats.buffers import GUARD
-
 
 class Interrupt(BaseException):
     """What a test raises where a user might press a key."""
-
-
-# Python looks for interrupts after calls and in loops: none comes before this line, which is there
-# a second time at the end of its block, where the lock would never be released.
-LOCKED = ("with GUARD.lock:",)
 
 
 class At:
@@ -47,7 +40,7 @@ def meanwhile(
     call: Callable[[], Any],
     do: Callable[[], None],
     number: int,
-    never: tuple[str, ...] = LOCKED,
+    never: tuple[str, ...] = (),
 ) -> tuple[Any, bool]:
     """What a call returns while something is done at its n-th line; and whether it has one."""
     at, before = At(module, number, do, never), sys.gettrace()
@@ -56,11 +49,10 @@ def meanwhile(
         return call(), at.lines >= number
     finally:
         sys.settrace(before)
-        assert not GUARD.lock._is_owned()
 
 
 def interrupted(
-    module: ModuleType, call: Callable[[], Any], number: int, never: tuple[str, ...] = LOCKED
+    module: ModuleType, call: Callable[[], Any], number: int, never: tuple[str, ...] = ()
 ) -> bool:
     """Whether a call has an n-th line in this module, at which it is interrupted."""
 

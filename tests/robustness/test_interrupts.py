@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import itertools
+import os
 import signal
+import subprocess
 import sys
 import threading
 import time
@@ -13,8 +15,8 @@ from types import FrameType
 
 import numpy as np
 import pytest
-from tests.robustness.interrupts import LOCKED, interrupted
-from tests.robustness.kernels import matrix, passes, spgemm
+from tests.robustness.interrupts import interrupted
+from tests.robustness.kernels import ROOT, matrix, passes, spgemm
 
 import linnet as ln
 from linnet.formats import contents
@@ -215,11 +217,36 @@ def test_an_interrupt_at_any_line_leaves_nothing_pinned(module, operation):
     A, B = (ln.asarray(matrix(), format=ln.CSR) for _ in range(2))
     for _ in range(3):
         operation(A, B)
-    never = (*LOCKED, "try:", "held.append(", "del held")  # nothing comes right before these
     for number in itertools.count(1):
-        stopped = interrupted(module, lambda: operation(A, B), number, never)
-        assert not A._contents.pins
-        assert not B._contents.pins
+        stopped = interrupted(module, lambda: operation(A, B), number)
+        assert not A._contents.readers()
+        assert not B._contents.readers()
         if not stopped:
             break
     assert number > 5 or (module, operation) in ((kernels, ln.add), (ready, _product))
+
+
+def stressed(count: int, seed: int, seconds: int) -> None:
+    """Interrupts at random moments in all kinds of operation, each followed by another thread."""
+    command = [sys.executable, "-m", "tests.robustness.stress", str(count), str(seed)]
+    paths = os.pathsep.join([str(ROOT / "src"), str(ROOT)])
+    done = subprocess.run(
+        command,
+        env={**os.environ, "PYTHONPATH": paths},
+        capture_output=True,
+        text=True,
+        timeout=seconds,
+        check=False,
+    )
+    assert done.returncode == 0, f"status {done.returncode}\n{done.stdout}\n{done.stderr}"
+    assert done.stdout == f"{count} interrupts\n"
+
+
+def test_interrupts_stop_no_other_thread():
+    stressed(200, 1, 300)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(4))
+def test_thousands_of_interrupts_stop_no_other_thread(seed):
+    stressed(1000, 10 + seed, 900)

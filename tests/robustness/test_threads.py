@@ -6,8 +6,10 @@ import random
 import sys
 import threading
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from types import FrameType
 
 import numpy as np
 import pytest
@@ -16,7 +18,7 @@ from tests.robustness.kernels import accumulate, matrix, spgemm, spmv, vector
 import linnet as ln
 from linnet.errors import DiscordanceWarning, LifecycleError
 from linnet.formats import away
-from linnet.formats.buffers import GUARD
+from linnet.formats.contents import hold
 from linnet.options import current
 from linnet.runtime.kernel import Kernel
 
@@ -135,9 +137,10 @@ def test_only_other_threads_are_waited_for():
     """What this thread has taken, nobody would bring while it waits: a signal's handler is told."""
     y = ln.asarray(np.zeros(3))
     held, y._contents = y.contents(), None
-    away.taken(y)
+    away.taken(y, sys._getframe())
     with pytest.raises(LifecycleError, match="no contents yet"):
         y.to_numpy()
+    away.brought([y], sys._getframe())
 
     def bring() -> None:
         y._contents = held
@@ -150,29 +153,77 @@ def test_only_other_threads_are_waited_for():
     del away.TAKEN[id(y)]
 
 
-def test_no_tensor_is_taken_while_somebody_looks_whether_it_is(monkeypatch):
-    """It was brought and taken again between two looks: there were no contents, and no taker."""
-    free: list[bool] = []
+@contextmanager
+def a_call_elsewhere() -> Iterator[FrameType]:
+    """The frame of a call that is under way in another thread."""
+    frames: list[FrameType] = []
+    begun, done = threading.Event(), threading.Event()
 
-    class Looked(dict[int, int]):
-        def get(self, key: int, default: object = None) -> object:
-            with ThreadPoolExecutor(1) as pool:
-                free.append(pool.submit(could_take).result())
-            return super().get(key, default)
+    def call() -> None:
+        frames.append(sys._getframe())
+        begun.set()
+        done.wait(60)
 
-    def could_take() -> bool:
-        got = GUARD.lock.acquire(blocking=False)
-        if got:
-            GUARD.lock.release()
-        return got
+    thread = threading.Thread(target=call)
+    thread.start()
+    begun.wait()
+    yield frames[0]
+    done.set()
+    thread.join()
 
-    monkeypatch.setattr(away, "TAKEN", Looked())
-    y = vector()
-    assert y.shape is None
-    away.taken(y)
-    away.brought([y])
+
+def test_a_tensor_is_brought_and_taken_again_between_two_looks(monkeypatch):
+    """There are no contents, then no taker: somebody is to bring them nevertheless."""
+    y, looks = ln.asarray(np.zeros(3)), []
+    held, look = y.contents(), away._is_away
+
+    def take(call: FrameType) -> None:
+        away.taken(y, call)
+        y._contents = None
+
+    def bring(call: FrameType) -> None:
+        y._contents = held
+        away.brought([y], call)
+
+    def between(tensor: ln.Tensor) -> bool:
+        bring(call)
+        looks.append(look(tensor))
+        if len(looks) < 3:
+            take(call)
+        return looks[-1]
+
+    monkeypatch.setattr(away, "_is_away", between)
+    with a_call_elsewhere() as call:
+        take(call)
+        assert y.shape == (3,)
+    assert looks == [False] * 3
     assert not away.TAKEN
-    assert free == [False, False]
+
+
+def test_what_a_call_has_taken_that_is_over_is_not_waited_for():
+    """An interrupt has kept it from telling: the tensor has no contents, as after any failure."""
+    y = ln.asarray(np.zeros(3))
+    with a_call_elsewhere() as call:
+        away.taken(y, call)
+        y._contents = None
+        assert away._is_away(y)
+    with pytest.raises(LifecycleError, match="no contents yet"):
+        y.to_numpy()
+    assert not away.TAKEN
+
+
+def test_what_a_call_pins_that_is_over_can_be_written():
+    """It was interrupted, wherever that was: others write where it is."""
+    y, ones = accumulate(ln.asarray(np.zeros(3)), np.ones(3)), np.ones(3)
+    contents = y.contents()
+    address = contents.buffers[0].address
+    with a_call_elsewhere() as call:
+        assert hold([contents], [], call)
+        assert contents.readers() == 1
+        assert contents.claim(call)
+    assert accumulate(y, ones).contents().buffers[0].address == address
+    assert not contents.pins
+    assert y.to_numpy().tolist() == [2, 2, 2]
 
 
 def test_a_result_that_two_write_is_read_by_others():

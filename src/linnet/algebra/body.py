@@ -5,8 +5,6 @@ from __future__ import annotations
 import ast
 import builtins
 import hashlib
-import os
-import threading
 from collections.abc import Iterator, Mapping
 from importlib import import_module
 from types import CellType, CodeType, FunctionType
@@ -16,17 +14,7 @@ import numpy as np
 
 from linnet.imp.source import adopt, source_of
 
-_lock = threading.Lock()  # for what is found out once, and for the dictionary
 _bodies: WeakValueDictionary[str, Body] = WeakValueDictionary()
-
-
-def _renew_lock() -> None:
-    global _lock
-    _lock = threading.Lock()  # the one that another thread held when we forked is lost
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_renew_lock)
 
 
 class Body:
@@ -52,12 +40,11 @@ class Body:
 
     def pinned(self) -> FunctionType:
         """The function with the names of its surroundings fixed: what it means does not change."""
-        with _lock:
-            if len(self._functions) == 1:
-                (python,) = self._functions
-                plain = self.name.encode("ascii", "ignore").decode() or "function"
-                self._functions.append(with_names(python, names_of(python), plain))
-            return self._functions[1]
+        if len(self._functions) == 1:
+            python = self._functions[0]
+            plain = self.name.encode("ascii", "ignore").decode() or "function"
+            self._functions.append(with_names(python, names_of(python), plain))
+        return self._functions[1]  # whichever thread was first
 
     @property
     def digest(self) -> str:
@@ -75,8 +62,7 @@ class Body:
         It has a colon, which no other name in code has, and stands for the text.
         """
         token = f"{self.name}:{self.digest[:16]}"
-        with _lock:
-            _bodies[token] = self
+        _bodies[token] = self
         return token
 
 
@@ -84,8 +70,7 @@ def body_of(token: str) -> Body | None:
     """The text that a name in code stands for, or None."""
     if ":" not in token:
         return None
-    with _lock:
-        return _bodies.get(token)
+    return _bodies.get(token)
 
 
 class Frozen:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import threading
 from collections.abc import Callable
 from dataclasses import field
 from functools import lru_cache
@@ -15,6 +13,7 @@ from linnet.algebra.body import Body
 from linnet.algebra.dtypes import Number
 from linnet.algebra.regions import Region
 from linnet.errors import ArgumentError, Location
+from linnet.guards import Guard
 from linnet.records import dataclass
 
 Types = Callable[[tuple[str, ...]], tuple[tuple[str, ...], str]]
@@ -24,16 +23,7 @@ Emit = Callable[[tuple[imp.Expr, ...], str], imp.Expr]
 Constant = Callable[[str], Number | None]
 """A value that depends on the dtype, or None."""
 
-_lock = threading.Lock()  # for cases that are added
-
-
-def _renew_lock() -> None:
-    global _lock
-    _lock = threading.Lock()  # the one that another thread held when we forked is lost
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_renew_lock)
+_GUARD = Guard()  # for cases that are added
 
 
 def no_constant(dtype: str) -> Number | None:
@@ -166,7 +156,7 @@ def typed(function: Function, dtypes: tuple[str, ...]) -> tuple[tuple[str, ...],
 
 def add_cases(function: Function, cases: tuple[Case, ...]) -> None:
     """Give a function more cases. What it means is not changed by them."""
-    with _lock:
+    with _GUARD:
         object.__setattr__(function, "cases", (*function.cases, *cases))
 
 

@@ -7,7 +7,6 @@ process that finds all its kernels in the disk cache never needs it.
 from __future__ import annotations
 
 import mmap
-import threading
 from collections import deque
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -17,8 +16,9 @@ from typing import Any
 from linnet.backend import loader
 from linnet.backend.target import Target
 from linnet.errors import BuildError, InternalError
+from linnet.guards import Guard
 
-_lock = threading.RLock()  # LLVM's objects are used by one thread at a time
+_GUARD = Guard()  # LLVM's objects are used by one thread at a time
 _LEVEL = 2  # of optimization, as LLVM counts them
 
 
@@ -34,7 +34,7 @@ def _llvm() -> Any:
 @cache
 def host(own: bool) -> Target:
     """The machine we are on, for code that our own loader loads, or LLVM's."""
-    with _lock:
+    with _GUARD:
         llvm = _llvm()
         triple: str = llvm.get_process_triple()
         if "windows" in triple and not triple.endswith("-elf"):
@@ -55,21 +55,21 @@ def masks() -> str:
 def compile(text: str, optimize: bool = True, target: Target | None = None) -> bytes:
     """Compile a module, for this machine if nothing else is said; return the object file."""
     level = _LEVEL if optimize else 0
-    with _lock, _optimized(text, _here(target), level) as (module, machine):
+    with _GUARD, _optimized(text, _here(target), level) as (module, machine):
         result: bytes = machine.emit_object(module)
         return result
 
 
 def assembly(text: str, target: Target | None = None) -> str:
     """The same as text, for reading."""
-    with _lock, _optimized(text, _here(target)) as (module, machine):
+    with _GUARD, _optimized(text, _here(target)) as (module, machine):
         result: str = machine.emit_assembly(module)
         return result
 
 
 def optimized(text: str) -> str:
     """The module as it is when LLVM has optimized it, for reading."""
-    with _lock, _optimized(text, _here(None)) as (module, _):
+    with _GUARD, _optimized(text, _here(None)) as (module, _):
         return str(module)
 
 
@@ -152,7 +152,7 @@ _Loaded.__del__.__defaults__ = (_dropped.append,)  # modules may be gone when th
 def load(code: bytes, symbol: str) -> tuple[int, object]:
     """Link an object file with LLVM's own loader; the address, and what must be kept alive."""
     target = host(loader.supported())
-    with _lock:
+    with _GUARD:
         _give_back()
         llvm = _llvm()
         _tell_addresses(code)

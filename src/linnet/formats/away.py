@@ -10,44 +10,64 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Iterable
+from itertools import count
+from sys import _getframe
 from threading import get_ident
+from types import FrameType
 from typing import TYPE_CHECKING
 
-from linnet.formats.buffers import GUARD
+from linnet.guards import LONG, SHORT, is_above, runs
 
 if TYPE_CHECKING:
     from linnet.formats.contents import Contents
     from linnet.formats.tensor import Tensor
 
-TAKEN: dict[int, int] = {}  # by id of the tensor, the thread whose kernel writes to it
-_SHORT, _LONG = 1e-5, 1e-3  # seconds between two looks
+TAKEN: dict[object, int] = {}
+"""Tensors that are being written: the id of each with the call that writes, and a number.
+
+What is called by machine code (`runtime.repeat`) stands under the id alone, with its thread.
+"""
+_numbers = count()  # of those that were taken, and of looks
 
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=TAKEN.clear)  # the threads are gone, and bring nothing
 
 
-def taken(tensor: Tensor) -> None:
-    """A kernel of this thread has the contents; called with the guard held."""
-    TAKEN[id(tensor)] = get_ident()
+def taken(tensor: Tensor, call: FrameType) -> None:
+    """A kernel is about to have the contents, until the call is over or tells `brought`."""
+    TAKEN[id(tensor), call] = next(_numbers)
 
 
-def brought(tensors: Iterable[Tensor]) -> None:
-    """They are back, or gone for good; some may not have been taken, or by another since."""
-    me = get_ident()
-    with GUARD.lock:
-        for tensor in tensors:
-            if TAKEN.get(id(tensor)) == me:
-                del TAKEN[id(tensor)]
+def brought(tensors: Iterable[Tensor], call: FrameType) -> None:
+    """They are back, or gone for good; to say so twice does no harm."""
+    for tensor in tensors:
+        TAKEN.pop((id(tensor), call), None)
 
 
 def awaited(tensor: Tensor) -> Contents | None:
     """What a tensor holds, once it has been brought back; None if nobody is to bring it."""
-    pause, me = _SHORT, get_ident()
+    pause = SHORT
     while True:
-        with GUARD.lock:  # so that nobody takes it between two looks; it may be brought
-            nobody = TAKEN.get(id(tensor), me) == me
-            contents = tensor._contents
-            if contents is not None or nobody:
+        number = next(_numbers)
+        contents = tensor._contents
+        if contents is not None:
+            return contents
+        if not _is_away(tensor):
+            contents = tensor._contents  # it may have been brought between the two looks
+            if contents is not None or next(_numbers) == number + 1:  # nor taken again
                 return contents
+            continue
         time.sleep(pause)
-        pause = min(2 * pause, _LONG)
+        pause = min(2 * pause, LONG)
+
+
+def _is_away(tensor: Tensor) -> bool:
+    """Whether another thread has taken what a tensor holds."""
+    found, mine = False, _getframe()
+    for key in list(TAKEN):
+        if type(key) is tuple and key[0] == id(tensor) and not is_above(key[1], mine):
+            if runs(key[1]):
+                found = True
+            else:  # an interrupt has kept it from telling
+                TAKEN.pop(key, None)
+    return found or TAKEN.get(id(tensor), get_ident()) != get_ident()

@@ -7,12 +7,13 @@ tensor, unless somebody has been shown it.
 
 from __future__ import annotations
 
-import os
 import sys
-import threading
 from collections import deque
 from collections.abc import Callable
-from functools import lru_cache
+from contextlib import suppress
+from functools import lru_cache, partial
+from itertools import repeat
+from operator import call
 from typing import Any
 
 import numpy as np
@@ -23,35 +24,8 @@ from linnet.formats.addresses import address_of
 from linnet.formats.spare import LEAST, SPARE, C
 
 _new, _realloc = object.__new__, C.realloc
+_call: Callable[[Callable[[], object]], object] = call
 _SLACK = 4096  # bytes: less than a page is not worth giving back
-
-
-class Guard:
-    """A lock that a fork releases; re-entrant, since a garbage collection may need it.
-
-    With `waits`, a fork first waits for the thread that holds it, so that the child does not find
-    in the middle what that thread was at.
-    """
-
-    def __init__(self, waits: bool = False) -> None:
-        self.renew()
-        if hasattr(os, "register_at_fork"):
-            os.register_at_fork(after_in_child=self.renew)
-            if waits:
-                os.register_at_fork(before=self._acquire, after_in_parent=self._release)
-
-    def renew(self) -> None:
-        """A lock that nobody holds; the one that another thread held when we forked is lost."""
-        self.lock = threading.RLock()
-
-    def _acquire(self) -> None:
-        self.lock.acquire()
-
-    def _release(self) -> None:
-        self.lock.release()
-
-
-GUARD = Guard()  # one for all hand-overs of memory
 
 
 as_dtype: Callable[[str | np.dtype[Any]], np.dtype[Any]] = lru_cache(maxsize=64)(np.dtype)
@@ -142,16 +116,22 @@ class Unseen:
                 deque(map(at.__setitem__, (k,), moved), 0)
 
     def hand_over(self, to: object) -> None:
-        """Give the blocks to somebody, as `_buffers` that own them from now on. Called once.
+        """Give the blocks to somebody, as `_buffers` that own them, if no other thread was first.
 
-        Before the last line they are here, and then there: an interrupt loses none of them.
+        Before the last line they are here, and then there: nothing comes in between.
         """
-        each = zip(self.addresses, self.rooms, self.lengths, self.kinds, strict=True)
+        here = self.addresses[:]
+        if not here:
+            return
+        each = zip(here, self.rooms, self.lengths, self.kinds, strict=True)
         made = tuple([Buffer.native(*block, owned=False) for block in each])
         owners = [b._memory for b in made if b._memory is not None]
         addresses = [b.address for b in made if b._memory is not None]
-        names = ("addresses", *["address"] * len(owners), "_buffers")
-        deque(map(setattr, (self, *owners, to), names, ([], *addresses, made)), 0)
+        taken = [self.addresses.pop] * len(here)
+        given = [partial(setattr, *each) for each in zip(owners, repeat("address"), addresses)]
+        steps: list[Callable[[], object]] = [*taken, *given, partial(setattr, to, "_buffers", made)]
+        with suppress(IndexError):  # they are not here any more
+            deque(map(_call, steps), 0)
 
 
 class _View:
@@ -246,9 +226,8 @@ class Buffer:
     def array(self) -> NDArray[Any]:
         """A read-only NumPy array over this memory, without a copy."""
         if self._array is None:
-            with GUARD.lock:
-                self.exported = True
-                self._array = self.seen()
+            self.exported = True
+            self._array = self.seen()
         return self._array
 
     def seen(self) -> NDArray[Any]:
@@ -267,16 +246,15 @@ class Buffer:
     def detach(self) -> tuple[int, int]:
         """Give up the memory: its address and its size in bytes, or (0, 0) if it may not be reused.
 
-        The caller owns the block from here on; the buffer is empty.
+        The caller owns the block from here on; the buffer is empty. Nobody else has it yet.
         """
-        with GUARD.lock:
-            memory = self._memory
-            if self.exported or memory is None:
-                return 0, 0
-            self._memory = None
-            taken = memory.address, memory.nbytes
-            self.address = self.capacity = self.length = memory.address = 0
-            return taken
+        memory = self._memory
+        if self.exported or memory is None:
+            return 0, 0
+        self._memory = None
+        taken = memory.address, memory.nbytes
+        self.address = self.capacity = self.length = memory.address = 0
+        return taken
 
     def lend(self) -> int:
         """The address, for a kernel that may write there or move the block; 0 if it must not.

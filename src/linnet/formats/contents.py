@@ -7,20 +7,26 @@ call, then takes new memory instead of reusing theirs.
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import MutableSequence, Sequence
 from functools import lru_cache
+from types import FrameType
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from linnet.errors import LifecycleError
-from linnet.formats.buffers import GUARD, Buffer, Unseen
+from linnet.formats.buffers import Buffer, Unseen
 from linnet.formats.format import Format
 from linnet.formats.packing import Arrays, unpack_levels
+from linnet.guards import Guard, runs
 
 _name = lru_cache(maxsize=64)(str)  # of a dtype, which takes NumPy microseconds
 
+
+WRITES = "writes"  # among those that pin contents: the call that may write there
+_CLAIMS = Guard()  # for what an interrupt has left
 
 NARROW = 2**31  # dimensions below this have coordinates of 32 bits
 
@@ -110,8 +116,8 @@ class Contents:
         self.shape = shape
         self._unseen: Any = buffers  # a tuple, where there are buffers
         self._buffers: tuple[Buffer, ...] | None = buffers if type(buffers) is tuple else None
-        self.pins = 0  # kernels that read this now; changed with the guard held
-        self.lent = False  # a kernel that writes has the memory
+        self.pins: dict[object, Any] = {}  # calls that read this now, and one that writes
+        self.lent = False  # a kernel that writes has the memory, or looks whether it may
         self._slots: tuple[int, ...] | None = None
         self._signature: Signature | None = None
         self._nnz: int | None = None
@@ -129,15 +135,14 @@ class Contents:
 
     def _made(self) -> tuple[Buffer, ...]:
         """The buffers of what nobody has asked for yet."""
-        with GUARD.lock:
-            unseen = self._unseen
-            if type(unseen) is Unseen:
-                if unseen.addresses:  # no other thread was first
-                    unseen.hand_over(self)
-            elif type(unseen) is not tuple:
-                self._buffers = self._unseen = (Buffer.made(unseen),)
-            assert self._buffers is not None
-            return self._buffers
+        unseen = self._unseen
+        if type(unseen) is Unseen:
+            unseen.hand_over(self)
+        elif type(unseen) is not tuple:
+            found = (Buffer.made(unseen),)
+            deque(map(setattr, (self, self), ("_unseen", "_buffers"), (found, found)), 0)
+        assert self._buffers is not None
+        return self._buffers
 
     @property
     def slots(self) -> tuple[int, ...]:
@@ -173,10 +178,17 @@ class Contents:
 
     def arrays(self) -> tuple[NDArray[Any], ...]:
         """Read-only views of all buffers; no kernel will write to this memory any more."""
-        with GUARD.lock:
-            if self.lent and not self.exported:  # else a kernel is about to see that others have it
-                raise LifecycleError("the tensor is being written by a kernel in another thread")
-            return tuple(buffer.array for buffer in self.buffers)
+        if not self.export():
+            raise LifecycleError("the tensor is being written by a kernel in another thread")
+        return tuple([buffer.array for buffer in self.buffers])
+
+    def export(self) -> bool:
+        """Say that others have the memory; False if a kernel has it, which will see that."""
+        if self.exported:
+            return True
+        for buffer in self.buffers:
+            buffer.exported = True
+        return not self.lent
 
     def levels(self) -> list[Arrays]:
         """The arrays of every level, by the names that the level gives them."""
@@ -192,14 +204,22 @@ class Contents:
             self._nnz = _count_stored(self)
         return self._nnz
 
-    def pin(self) -> Contents:
-        """A kernel begins to read this; `unpin` when it is done. Called with the guard held."""
-        self.pins += 1
-        return self
+    def claim(self, call: FrameType) -> bool:
+        """Whether a call is the one that may write here, until it tells `own` or `leave`."""
+        first = self.pins.setdefault(WRITES, call)
+        if first is not call and not runs(first):  # an interrupt has kept it from telling
+            with _CLAIMS:
+                if self.pins.get(WRITES) is first:
+                    self.pins[WRITES] = first = call
+        return first is call
 
-    def unpin(self) -> None:
-        """The kernel that read this is done. Called with the guard held."""
-        self.pins -= 1
+    def readers(self) -> int:
+        """How many calls read this, and are still under way."""
+        calls = [call for call in list(self.pins) if call is not WRITES]
+        over = [call for call in calls if not runs(call)]  # an interrupt has kept them from telling
+        for call in over:
+            self.pins.pop(call, None)
+        return len(calls) - len(over)
 
     def fits(self, format: Format, kinds: tuple[np.dtype[Any], ...]) -> bool:
         """Whether memory has the layout of a tensor of any shape; `fitted` says what did last."""
@@ -211,16 +231,18 @@ class Contents:
     def lend_held(self, block: MutableSequence[int], at: int) -> bool:
         """As `lend`, of contents that stay: lengths, too. False if anybody else has them.
 
-        Who asks has pinned them. Called with the guard held; give it back by `own`.
+        Who asks has pinned them. Give them back by `own`.
         """
-        if self.pins > 1 or self.lent or any(b.exported for b in self.buffers):
+        self.lent = True
+        if self.readers() > 1 or any(b.exported for b in self.buffers):
+            self.lent = False
             return False
         addresses = [buffer.lend() for buffer in self.buffers]
         if not all(addresses):
             for buffer in self.buffers:
                 buffer.own()
+            self.lent = False
             return False
-        self.lent = True
         for address, buffer in zip(addresses, self.buffers, strict=True):
             block[at], block[at + 1], block[at + 2] = address, buffer.capacity, buffer.length
             at += 3
@@ -229,20 +251,21 @@ class Contents:
     def lend(self, block: MutableSequence[int], at: int) -> None:
         """The memory of every buffer, for a kernel that writes, into its argument block.
 
-        A buffer that others may see is not lent, and none while somebody reads the tensor. Called
-        with the guard held. What becomes of the memory must be told to `returned`, or to `forget`
-        if it is somebody else's in any case.
+        A buffer that others may see is not lent, and none while somebody reads the tensor. Needs:
+        a `claim`. What becomes of the memory must be told to `returned`, or to `forget` if it is
+        somebody else's in any case.
         """
-        if self.pins or self.lent:
-            return
-        for buffer in self.buffers:
+        self.lent = True  # before anybody is looked for: who reads looks for this afterwards
+        lent = False
+        for buffer in self.buffers if len(self.pins) == 1 or not self.readers() else ():
             memory = buffer._memory
             if memory is not None and not buffer.exported:  # as `Buffer.lend`, in every call
                 memory.address = 0
-                self.lent = True
                 block[at] = buffer.address
                 block[at + 1] = buffer.capacity
+                lent = True
             at += 3
+        self.lent = lent
 
     def returned(self, block: Sequence[int], at: int) -> bool:
         """What a kernel did with lent memory: whether all of it is as it was, lengths included.
@@ -264,32 +287,38 @@ class Contents:
             if memory is not None:
                 memory.address = buffer.address
         self.lent = False
+        self.leave()
 
     def forget(self) -> None:
         """The memory that was lent is somebody else's."""
         for buffer in self.buffers:
             buffer.forget()
+        self.leave()
+
+    def leave(self) -> None:
+        """The call that could write here does so no more; nothing keeps what it has."""
+        self.pins.pop(WRITES, None)
 
 
-def hold(given: Sequence[Contents], held: list[Contents | None]) -> bool:
-    """Pin all, and note it; False if another thread writes to one."""
-    with GUARD.lock:
-        for contents in given:
-            if contents.lent:
-                return False
-            contents.pins += 1
-            held.append(contents)  # no interrupt comes between these two
+def hold(given: Sequence[Contents], held: list[Contents | None], call: FrameType) -> bool:
+    """Pin all for a call, and note them before; False if another thread writes to one.
+
+    Who reads says so before he looks whether somebody writes, and who writes the other way round:
+    one of them sees the other.
+    """
+    for contents in given:
+        held.append(contents)
+        contents.pins[call] = None
+        if contents.lent:
+            return False
     return True
 
 
-def let_go(held: list[Contents | None]) -> None:
-    """Unpin all; after an interrupt, what is still `held` waits for another call of this."""
-    with GUARD.lock:
-        while held:
-            contents = held[-1]
-            if contents is not None:
-                contents.pins -= 1
-            del held[-1]  # no interrupt comes before it: Python looks for them after calls
+def let_go(held: Sequence[Contents | None], call: FrameType) -> None:
+    """A call reads none of them any more; to say so twice does no harm."""
+    for contents in held:
+        if contents is not None:
+            contents.pins.pop(call, None)
 
 
 def _count_stored(contents: Contents) -> int:

@@ -7,6 +7,7 @@ depends on what it stores alone, and is remembered with that.
 from __future__ import annotations
 
 from functools import lru_cache
+from sys import _getframe
 from typing import Any
 
 import numpy as np
@@ -55,12 +56,12 @@ def _looked_at(contents: Contents) -> str | None:
     dtypes = [dtype for level in contents.signature.dtypes for dtype in level]
     held: list[Contents | None] = []
     try:
-        if not hold([contents], held):
+        if not hold([contents], held, _getframe()):
             return None
         ptr = np.asarray(_Peek(address, length, np.dtype(dtypes[number])))
         return UNEVEN if _is_uneven(ptr) else EVEN
     finally:
-        let_go(held)
+        let_go(held, _getframe())
 
 
 def _is_uneven(ptr: NDArray[Any]) -> bool:

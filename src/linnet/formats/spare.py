@@ -153,7 +153,7 @@ class Spare:
 
 def _oldest(kept: Mapping[Key, int], most: int) -> list[Key]:
     """The oldest of what is kept, if there is too much of it, or too many."""
-    excess = sum(kept.values()) - most
+    excess = sum(list(kept.values())) - most  # at once: without a GIL, others change them
     if excess <= 0 and len(kept) <= _COUNT:
         return []
     oldest, count = list(kept), 0  # no items: to make them may collect who gives others back

@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from functools import lru_cache
-from types import MappingProxyType
+from types import FrameType, MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -18,8 +18,8 @@ from linnet.algebra.dtypes import Number
 from linnet.errors import ArgumentError, FormatError, LifecycleError, Location, ShapeError
 from linnet.formats import show
 from linnet.formats.away import awaited
-from linnet.formats.buffers import GUARD, Buffer
-from linnet.formats.contents import Contents, Signature, buffer_names
+from linnet.formats.buffers import Buffer
+from linnet.formats.contents import Contents, Signature, buffer_names, hold, let_go
 from linnet.formats.format import Format, named
 from linnet.formats.habits import Habits
 from linnet.formats.located import located
@@ -53,23 +53,21 @@ class Tensor(Operators, Habits):
             raise _not_declared(self)
         return contents
 
-    def pin(self) -> Contents:
-        """The contents, for a kernel that reads them until it calls `unpin` on what it got."""
+    def pin(self, held: list[Contents | None], call: FrameType) -> Contents:
+        """The contents, for a call that reads them until it is over, or lets go of what is held."""
         while True:
-            self.contents()
-            with GUARD.lock:
-                contents = self._contents  # a kernel may have taken it meanwhile
-                if contents is not None:
-                    return contents.pin()
+            contents = self.contents()
+            if hold([contents], held, call):
+                return contents
+            let_go(held, call)  # a kernel has taken it meanwhile
+            held.clear()
 
     def shared(self) -> Contents:
         """The contents, in memory that no kernel will write to any more."""
         while True:
             contents = self.contents()
-            with GUARD.lock:
-                if not contents.lent:  # else a kernel has taken them meanwhile
-                    contents.arrays()
-                    return contents
+            if contents.export():  # else a kernel has taken them meanwhile
+                return contents
 
     def _rebind(self, format: Format, shape: tuple[int, ...], buffers: tuple[Buffer, ...]) -> None:
         """What a kernel has written becomes the contents."""

@@ -7,8 +7,6 @@ mean is said by `Rules`; what is outside the language is refused.
 
 from __future__ import annotations
 
-import os
-import threading
 from dataclasses import replace
 from types import FunctionType
 from weakref import WeakKeyDictionary
@@ -41,18 +39,8 @@ class Translation:
 
 
 _translated: WeakKeyDictionary[FunctionType, dict[Types, Translation]] = WeakKeyDictionary()
-_lock = threading.RLock()  # for the dictionary above
 _LETTER = {"int": "i", "uint": "u", "float": "f", "complex": "c", "bool": "b"}
 _MAX_ROUNDS = 20
-
-
-def _renew_lock() -> None:
-    global _lock
-    _lock = threading.RLock()  # the one that another thread held when we forked is lost
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_renew_lock)
 
 
 def translate(
@@ -72,14 +60,15 @@ def translation(
     function: FunctionType, types: Types, rules: Rules = EXACT, active: tuple[Key, ...] = ()
 ) -> Translation:
     """The function and what it calls; translated once. `active` are those under translation."""
-    with _lock:
-        known = _translated.setdefault(function, {})
-        if types not in known:
-            try:
-                known[types] = _translate(function, types, rules, active)
-            except RecursionError:
-                raise _too_deep(function) from None
-        return known[types]
+    known = _translated.setdefault(function, {})
+    found = known.get(types)
+    if found is None:
+        try:
+            found = _translate(function, types, rules, active)
+        except RecursionError:
+            raise _too_deep(function) from None
+        found = known.setdefault(types, found)  # equal ones, if two threads ask at once
+    return found
 
 
 def _too_deep(function: FunctionType) -> KernelSyntaxError:
@@ -93,8 +82,7 @@ def _too_deep(function: FunctionType) -> KernelSyntaxError:
 
 def define(function: FunctionType, types: Types, module: Module) -> None:
     """Say what a function is for arguments of these types, instead of translating its text."""
-    with _lock:
-        _translated.setdefault(function, {})[types] = Translation(module, module[-1].dtype)
+    _translated.setdefault(function, {})[types] = Translation(module, module[-1].dtype)
 
 
 def admit(module: Module, codelets: dict[str, imp.Function]) -> imp.Function:

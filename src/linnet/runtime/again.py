@@ -9,12 +9,12 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Sequence
+from sys import _getframe
 
 import numpy as np
 
 from linnet.formats.addresses import address_of
-from linnet.formats.buffers import GUARD
-from linnet.formats.contents import Contents, Signature
+from linnet.formats.contents import Contents, Signature, hold, let_go
 from linnet.formats.tensor import Tensor
 from linnet.options import Options
 from linnet.records import NamedTuple
@@ -74,18 +74,11 @@ class Again:
 
     def _pinned(self, p: Contents, where: int) -> int:
         """The status of a call meanwhile nobody writes to the tensor; not 0 if somebody does."""
-        pinned = False
+        held: list[Contents | None] = []
         try:
-            with GUARD.lock:
-                if p.lent:
-                    return -1
-                p.pins += 1
-                pinned = True
-            return self.ready.call(where)
+            return self.ready.call(where) if hold((p,), held, _getframe()) else -1
         finally:
-            if pinned:
-                with GUARD.lock:
-                    p.pins -= 1
+            let_go(held, _getframe())
 
 
 def again(
@@ -109,8 +102,5 @@ def again(
 
 def keep(contents: Contents) -> None:
     """Let nobody write to memory that is small, so that no call has to see to it."""
-    with GUARD.lock:
-        if not contents.lent and max([b.length for b in contents.buffers], default=0) <= _FEW:
-            for buffer in contents.buffers:
-                buffer.exported = True
-            contents._shared = True
+    if max([b.length for b in contents.buffers], default=0) <= _FEW and contents.export():
+        contents._shared = True

@@ -10,6 +10,7 @@ from array import array
 from collections.abc import Callable, Sequence
 from functools import cached_property
 from operator import is_
+from sys import _getframe
 from typing import TYPE_CHECKING
 
 from linnet import imp
@@ -97,7 +98,7 @@ class Entry(Bound):
             if frame.scratch is not None:
                 frame.scratch.lend(block)
             for r, _, at in frame.writes:
-                loans.append(lend(r, tensors, held, block, at))
+                lend(r, tensors, held, block, at, loans, _getframe())
             run = True
             status = self.call(block.buffer_info()[0])
         finally:  # after an interrupt, too: a kernel runs to its end, and what it made is freed
@@ -113,9 +114,11 @@ class Entry(Bound):
             finally:
                 if TAKEN:
                     try:
-                        brought([tensors[p] for p in self.written])
-                    except BaseException:  # an interrupt, which hardly comes twice
-                        brought([tensors[p] for p in self.written])
+                        brought([tensors[p] for p in self.written], _getframe())
+                    except (
+                        BaseException
+                    ):  # an interrupt; after another one nobody waits for this call
+                        brought([tensors[p] for p in self.written], _getframe())
                         raise
         if status:
             return self._run_again(status, frame, block, tensors, held, again)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import lru_cache
+from sys import _getframe
 
 import numpy as np
 
@@ -17,7 +18,8 @@ from linnet.algebra.dtypes import as_python
 from linnet.algebra.exact import same
 from linnet.algebra.stored import stored
 from linnet.formats.assemble import pack, unpack
-from linnet.formats.buffers import GUARD, Buffer
+from linnet.formats.buffers import Buffer
+from linnet.formats.contents import Contents, let_go
 from linnet.formats.format import Format
 from linnet.formats.from_numpy import differs
 from linnet.formats.named import COO, SCALAR, settle
@@ -116,8 +118,10 @@ def _with_its_fill(tensor: Tensor, format: Format) -> Tensor:
     """Copy what is stored as if all else were 0; a dense result begins with the fill value."""
     dtype = str(format.dtype)
     zero = as_python(0, dtype)
-    contents = tensor.pin()  # kernels see another tensor of the same memory, and pin only that
+    pinned: list[Contents | None] = []
     try:
+        # kernels see another tensor of the same memory, and pin only that
+        contents = tensor.pin(pinned, _getframe())
         source, plain = contents.format.with_fill(zero), format.with_fill(zero)
         held = Tensor(source, contents.shape, contents.buffers)
         if _is_dense(format):
@@ -127,8 +131,7 @@ def _with_its_fill(tensor: Tensor, format: Format) -> Tensor:
         else:
             result = convert(held, plain)
     finally:
-        with GUARD.lock:
-            contents.unpin()
+        let_go(pinned, _getframe())
     made = result.contents()
     return Tensor(format, made.shape, made.buffers)
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import ctypes
 from array import array
 from collections.abc import Sequence
+from types import FrameType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,7 +18,7 @@ import numpy as np
 from linnet import imp
 from linnet.errors import Location
 from linnet.formats.away import taken
-from linnet.formats.buffers import GUARD, Buffer, Unseen, allocate
+from linnet.formats.buffers import Buffer, Unseen, allocate
 from linnet.formats.contents import Contents
 from linnet.formats.format import Format
 from linnet.formats.spare import LEAST, SPARE
@@ -57,11 +58,8 @@ def is_long(r: Result, held: Sequence[Contents | None]) -> bool:
     return contents is not None and any(b.length > imp.MOST_NARROW for b in contents.buffers)
 
 
-def _copies(r: Result, held: Sequence[Contents | None]) -> list[Buffer]:
+def _copies(r: Result, contents: Contents) -> list[Buffer]:
     """Copies of what a tensor holds, for a kernel to change: if it fails, nothing is lost."""
-    assert r.position is not None
-    contents = held[r.position]
-    assert contents is not None
     copies = []
     for buffer, dtype in zip(contents.buffers, r.dtypes, strict=True):
         copy, source = allocate(dtype, buffer.length), buffer
@@ -79,25 +77,35 @@ def lend(
     held: Sequence[Contents | None],
     block: array[int],
     at: int,
-) -> Contents | None:
+    loans: list[Contents | None],
+    call: FrameType,
+) -> None:
     """Where a kernel may write a result: memory that the tensor has, copies, or nowhere yet.
 
-    What the tensor held is returned, if it holds it no longer.
+    What the tensor held, if it holds it no longer, is one more of the loans: it is noted there
+    before it is taken.
     """
     assert r.position is not None  # those of temporaries: `runtime.scratch`
-    if r.keeps:
-        return _lend_kept(r, tensors[r.position], held, block, at)
     tensor = tensors[r.position]
-    with GUARD.lock:
-        old = tensor._contents
-        if old is not None:
-            taken(tensor)
-            tensor._contents = None
-        if old is not None and (old.fitted is r.kinds or old.fits(r.format, r.kinds)):
+    if r.keeps:
+        _lend_kept(r, tensor, held[r.position], block, at, loans, call)
+        return
+    old = tensor._contents
+    if old is not None and not old.claim(call):
+        old = None  # another thread writes to it, and takes it
+    loans.append(old)
+    if old is not None:
+        _take(tensor, call)
+        if old.fitted is r.kinds or old.fits(r.format, r.kinds):
             old.lend(block, at)
     if (old is None or not old.lent) and any(r.rooms):
         spare(r, block, at)
-    return old
+
+
+def _take(tensor: Tensor, call: FrameType) -> None:
+    """From here on others wait for what a tensor holds."""
+    taken(tensor, call)
+    tensor._contents = None
 
 
 def spare(r: Result, block: array[int], at: int) -> None:
@@ -110,21 +118,28 @@ def spare(r: Result, block: array[int], at: int) -> None:
 
 
 def _lend_kept(
-    r: Result, tensor: Tensor, held: Sequence[Contents | None], block: array[int], at: int
-) -> Contents | None:
+    r: Result,
+    tensor: Tensor,
+    pinned: Contents | None,
+    block: array[int],
+    at: int,
+    loans: list[Contents | None],
+    call: FrameType,
+) -> None:
     """The same for a tensor that is updated: where it is if nothing can fail, else a copy."""
-    if r.in_place:
-        with GUARD.lock:
-            old = tensor._contents
-            if old is not None and old is held[r.position] and old.lend_held(block, at):  # type: ignore[index]
-                taken(tensor)
-                tensor._contents = None
-                return old
-    for copy in _copies(r, held):
+    assert pinned is not None
+    if r.in_place and tensor._contents is pinned and pinned.claim(call):
+        loans.append(pinned)
+        _take(tensor, call)
+        if pinned.lend_held(block, at):
+            return
+        _put_back(tensor, pinned)
+        loans.pop()
+    loans.append(None)
+    for copy in _copies(r, pinned):
         length, capacity = copy.length, copy.capacity
         block[at], block[at + 1], block[at + 2] = copy.detach()[0], capacity, length
         at += 3
-    return None
 
 
 # -- after the kernel ------------------------------------------------------------------------------
@@ -141,7 +156,7 @@ def take_over(
 ) -> None:
     """What the kernel has allocated becomes the contents of the tensor, or is freed."""
     if r.keeps and old is not None and _stays(old, block, at):
-        _put_back(r, tensors, old)  # it ran in place
+        _put_back(tensors[r.position], old)  # type: ignore[index]  # it ran in place
         return
     if old is not None and old.lent:
         if status == 0 and old.shape == shape and old.returned(block, at):
@@ -151,9 +166,12 @@ def take_over(
         old = None
     if status:
         release(r, block, at)
-        _put_back(r, tensors, old)
+        if old is not None:
+            _put_back(tensors[r.position], old)  # type: ignore[index]
         return
     tensors[r.position]._rebind(r.format, shape, adopted(r, block, at))  # type: ignore[index]
+    if old is not None:
+        old.leave()
 
 
 def unseen(r: Result, block: array[int], at: int) -> Unseen | None:
@@ -216,16 +234,12 @@ def take_back(
     """No kernel has run: what it was to write to is as it was, or released."""
     if old is None or not old.lent:
         release(r, block, at)
-    _put_back(r, tensors, old)
+    if old is not None and r.position is not None:
+        _put_back(tensors[r.position], old)
 
 
-def _put_back(r: Result, tensors: Sequence[Tensor], old: Contents | None) -> None:
-    """An output that was not written has the contents that it had, unless their memory is gone."""
-    if old is None or r.position is None:
-        return
-    if old.lent:
-        old.own()
-    with GUARD.lock:
-        tensor = tensors[r.position]
-        if tensor._contents is None:
-            tensor._contents = old
+def _put_back(tensor: Tensor, old: Contents) -> None:
+    """An output that was not written has the contents that it had, unless it has others by now."""
+    old.own()
+    if tensor._contents is None:
+        tensor._contents = old

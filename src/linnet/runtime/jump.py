@@ -22,9 +22,10 @@ from typing import Any
 from linnet import backend, options
 from linnet.errors import LinnetError
 from linnet.formats.away import TAKEN
-from linnet.formats.buffers import GUARD, Buffer, Guard
+from linnet.formats.buffers import Buffer
 from linnet.formats.contents import Contents
 from linnet.formats.tensor import Tensor
+from linnet.guards import Guard
 from linnet.runtime.repeat import Repeat, not_yet
 from linnet.runtime.scratch import Staying
 from linnet.runtime.watch import WATCHED
@@ -37,7 +38,7 @@ PLAN = ("table", "options", "count", "block", "before", "after", "bytes", "kerne
         "scratch", "returned")  # fmt: skip
 ARGUMENT = ("tensor", "slots", "written", "key")
 TABLE = ("none", "true", "false", "not_done", "tensor_type", "taken", "unlike", "give_up",
-         "watched", "open", "context", "options", "process", "acquire", "release")  # fmt: skip
+         "watched", "open", "context", "options", "process")  # fmt: skip
 
 _MAKING = Guard()
 _PROCESS = "_process"  # the options where none are set
@@ -57,7 +58,7 @@ class _Method(ctypes.Structure):
 
 def jump(repeat: Repeat) -> Jump:
     """What makes the call that `repeat` remembers, as long as that lives."""
-    with _MAKING.lock:  # functions know where these are: there is one of each
+    with _MAKING:  # functions know where these are: there is one of each
         method, table = None if repeat.varies else _method(), _table()
     kernel = _address(repeat.call)
     if method is None or not kernel:
@@ -176,14 +177,4 @@ def _table() -> array[int]:
     }  # fmt: skip
     for name, what in objects.items():
         table[TABLE.index(name)] = id(what)
-    methods: list[object] = []
-
-    def renew() -> None:
-        """The guard has another lock in a process that was forked."""
-        methods[:] = GUARD.lock.acquire, GUARD.lock.release
-        table[TABLE.index("acquire")], table[TABLE.index("release")] = map(id, methods)
-
-    renew()
-    if hasattr(os, "register_at_fork"):
-        os.register_at_fork(after_in_child=renew)
     return table

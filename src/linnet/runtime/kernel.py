@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
+from sys import _getframe
+from types import FrameType
 from typing import TYPE_CHECKING, Any
 
 from linnet.errors import (
@@ -16,10 +18,10 @@ from linnet.errors import (
     Location,
 )
 from linnet.formats.away import awaited
-from linnet.formats.buffers import GUARD, Guard
 from linnet.formats.construct import asarray
 from linnet.formats.contents import Contents, Signature, let_go
 from linnet.formats.tensor import Tensor
+from linnet.guards import Guard
 from linnet.options import current
 from linnet.runtime.kept import Outline, text_of
 from linnet.runtime.repeats import Repeats, results
@@ -119,7 +121,7 @@ class Kernel:
         written = [tensors[k]._contents for k in self._written]
         try:
             # what is read is held from before it is looked at: other threads may write to it
-            signatures = self._held(tensors, held)
+            signatures = self._held(tensors, held, _getframe())
             entry = self._entry(signatures, held)
             if not entry.run(tensors, held):
                 entry = self._otherwise(entry, signatures, tensors, held)
@@ -132,34 +134,36 @@ class Kernel:
             raise
         finally:
             try:
-                let_go(held)
-            except BaseException:  # an interrupt, which hardly comes twice
-                let_go(held)
+                let_go(held, _getframe())
+            except BaseException:  # an interrupt; after another one nobody waits for this call
+                let_go(held, _getframe())
                 raise
         return results(tensors, entry.returned)
 
     def _held(
-        self, tensors: Sequence[Tensor], held: list[Contents | None]
+        self, tensors: Sequence[Tensor], held: list[Contents | None], call: FrameType
     ) -> tuple[Signature, ...]:
         """Pin what the arguments hold; what the code depends on of each."""
         while True:
             signatures: list[Signature] = []
-            with GUARD.lock:
-                for k, tensor in enumerate(tensors):
-                    if self._fresh[k]:
-                        held.append(None)
-                        signatures.append(tensor._output)
-                        continue
-                    contents = tensor._contents
-                    if contents is None:
-                        break
-                    contents.pins += 1
-                    held.append(contents)
-                    signatures.append(contents._signature or contents.signature)
-                else:
-                    return tuple(signatures)
-            missing = len(held)
-            let_go(held)  # who waits keeps nothing from others
+            for k, tensor in enumerate(tensors):
+                if self._fresh[k]:
+                    held.append(None)
+                    signatures.append(tensor._output)
+                    continue
+                contents = tensor._contents
+                if contents is None:
+                    break
+                held.append(contents)  # as `hold`, in every call
+                contents.pins[call] = None
+                if contents.lent:
+                    break
+                signatures.append(contents._signature or contents.signature)
+            else:
+                return tuple(signatures)
+            missing = len(signatures)
+            let_go(held, call)  # who waits keeps nothing from others
+            held.clear()
             if awaited(tensors[missing]) is None:
                 raise _refusals().no_contents(self, missing)
 
@@ -228,7 +232,7 @@ class Kernel:
         self, key: tuple[object, ...], signatures: tuple[Signature, ...], held: Held, wide: bool
     ) -> Entry:
         """Compile once, whoever else asks meanwhile; tell what it costs when the lock is free."""
-        with _COMPILING.lock:
+        with _COMPILING:
             known = self._entries.get(key)
             if known is not None:
                 return known

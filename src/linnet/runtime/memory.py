@@ -5,11 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Generic, TypeVar
 
-from linnet.formats.buffers import Guard
-
 K = TypeVar("K")
 V = TypeVar("V")
-_GUARD = Guard()  # one for all, which a child finds open: it is held for a moment only
 
 
 class Memory(Generic[K, V]):
@@ -22,8 +19,7 @@ class Memory(Generic[K, V]):
 
     def put(self, key: K, value: V) -> V:
         """Remember, unless another thread was first: then that is the value."""
-        with _GUARD.lock:
-            if len(self._known) >= self._most:
-                for old in list(self._known)[: self._most // 4]:
-                    del self._known[old]
-            return self._known.setdefault(key, value)
+        if len(self._known) >= self._most:
+            for old in list(self._known)[: self._most // 4]:
+                self._known.pop(old, None)  # another thread may forget them, too
+        return self._known.setdefault(key, value)

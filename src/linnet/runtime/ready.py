@@ -13,6 +13,7 @@ from collections.abc import Callable, Sequence
 from functools import lru_cache
 from math import prod
 from struct import Struct
+from sys import _getframe
 from typing import Any
 
 import numpy as np
@@ -129,7 +130,7 @@ class Ready:
         small = layout.small
         pinned: list[Contents | None] = []
         try:
-            if held and not hold(held, pinned):
+            if held and not hold(held, pinned, _getframe()):
                 return None
             if small:
                 at, values = layout.starts[0], np.empty(small, self.kind)
@@ -140,9 +141,9 @@ class Ready:
         finally:  # after an interrupt, too: a kernel runs to its end, and what it made is freed
             try:
                 if pinned:
-                    let_go(pinned)
-            except BaseException:  # an interrupt, which hardly comes twice
-                let_go(pinned)
+                    let_go(pinned, _getframe())
+            except BaseException:  # an interrupt; after another one nobody waits for this call
+                let_go(pinned, _getframe())
                 raise
             finally:
                 done = small and len(self.results) == 1

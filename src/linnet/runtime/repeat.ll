@@ -3,7 +3,7 @@
 ;
 ; It looks before it changes anything, and leaves to Python whatever is not as it was. Python's objects
 ; are touched with the GIL held, through its API and where their slots are. Nothing comes in between, no
-; interrupt and no other thread, but where the guard is waited for and while the kernel runs.
+; interrupt and no other thread, but while the kernel runs.
 ;
 ; A plan is what is the same for all calls with certain tensors, and its table what is the same for all
 ; calls; `held` is what the tensors hold, as far as it is pinned or taken. Names in angle brackets are
@@ -49,14 +49,22 @@ define internal void @put(ptr %of, i64 %at, ptr %new) alwaysinline {
   ret void
 }
 
-define internal void @change_pins(ptr %contents, i64 %by) alwaysinline {
-  %old = call ptr @word(ptr %contents, i64 <slot.pins>)
-  %pins = call i64 @PyLong_AsLongLong(ptr %old)
-  %sum = add i64 %pins, %by
-  %new = call ptr @PyLong_FromLongLong(i64 %sum)
-  call void @put(ptr %contents, i64 <slot.pins>, ptr %new)
-  call void @Py_DecRef(ptr %new)
-  ret void
+; Among what reads contents, a plan stands as its repeat: one call at a time has what it writes.
+define internal i1 @pin(ptr %plan, ptr %contents) alwaysinline {
+  %pins = call ptr @word(ptr %contents, i64 <slot.pins>)
+  %repeat = call ptr @word(ptr %plan, i64 <plan.repeat>)
+  %none = call ptr @object(ptr %plan, i64 <table.none>)
+  %status = call i32 @PyDict_SetItem(ptr %pins, ptr %repeat, ptr %none)
+  %done = icmp eq i32 %status, 0
+  ret i1 %done
+}
+
+define internal i1 @unpin(ptr %plan, ptr %contents) alwaysinline {
+  %pins = call ptr @word(ptr %contents, i64 <slot.pins>)
+  %repeat = call ptr @word(ptr %plan, i64 <plan.repeat>)
+  %status = call i32 @PyDict_DelItem(ptr %pins, ptr %repeat)
+  %done = icmp eq i32 %status, 0
+  ret i1 %done
 }
 
 ; Whether the options are those of the plan, and nobody watches which kernels are called.
@@ -133,24 +141,7 @@ no:
   ret i1 false
 }
 
-; The guard is waited for with the GIL released; an interrupt that comes then is raised.
-define internal i1 @lock(ptr %plan) {
-  %acquire = call ptr @object(ptr %plan, i64 <table.acquire>)
-  %done = call ptr @PyObject_CallNoArgs(ptr %acquire)
-  call void @Py_DecRef(ptr %done)
-  %failed = icmp eq ptr %done, null
-  %locked = xor i1 %failed, true
-  ret i1 %locked
-}
-
-define internal void @unlock(ptr %plan) {
-  %release = call ptr @object(ptr %plan, i64 <table.release>)
-  %done = call ptr @PyObject_CallNoArgs(ptr %release)
-  call void @Py_DecRef(ptr %done)
-  ret void
-}
-
-; Pin what is read, then take what is written: `held` has what was, whether it is all or not.
+; Take what is written, then pin what is read: `held` has what was, whether it is all or not.
 define internal ptr @known(ptr %plan, ptr %argument) alwaysinline {
   %tensor = call ptr @word(ptr %argument, i64 <argument.tensor>)
   %contents = call ptr @word(ptr %tensor, i64 <slot.contents>)
@@ -173,9 +164,9 @@ define internal i1 @is_free(ptr %plan, ptr %contents) {
 entry:
   %false = call ptr @object(ptr %plan, i64 <table.false>)
   %here = call i1 @holds(ptr %contents, i64 <slot.lent>, ptr %false)
-  %number = call ptr @word(ptr %contents, i64 <slot.pins>)
-  %pins = call i64 @PyLong_AsLongLong(ptr %number)
-  %unread = icmp eq i64 %pins, 0
+  %pins = call ptr @word(ptr %contents, i64 <slot.pins>)
+  %readers = call i64 @PyDict_Size(ptr %pins)
+  %unread = icmp eq i64 %readers, 0
   %alone = and i1 %here, %unread
   %buffers = call ptr @word(ptr %contents, i64 <slot.buffers>)
   br i1 %alone, label %seen, label %no
@@ -237,7 +228,7 @@ entry:
   %count = call i64 @number(ptr %plan, i64 <plan.count>)
   br label %round
 round:
-  %writing = phi i64 [0, %entry], [1, %done]
+  %writing = phi i64 [1, %entry], [0, %done]
   br label %each
 each:
   %k = phi i64 [0, %round], [%next, %on]
@@ -256,9 +247,18 @@ write:
   %taken = call i1 @take(ptr %plan, ptr %argument, ptr %contents)
   br i1 %taken, label %hold, label %no
 read:
+  %false = call ptr @object(ptr %plan, i64 <table.false>)
+  %here = call i1 @holds(ptr %contents, i64 <slot.lent>, ptr %false)
+  br i1 %here, label %pinning, label %no
+pinning:
+  %pinned = call i1 @pin(ptr %plan, ptr %contents)
+  br i1 %pinned, label %keep, label %failed
+keep:
   call void @Py_IncRef(ptr %contents)
-  call void @change_pins(ptr %contents, i64 1)
   br label %hold
+failed:
+  call void @PyErr_Clear()
+  br label %no
 hold:
   %place = getelementptr ptr, ptr %held, i64 %k
   store ptr %contents, ptr %place
@@ -268,7 +268,7 @@ on:
   %more = icmp slt i64 %next, %count
   br i1 %more, label %each, label %done
 done:
-  %both = icmp eq i64 %writing, 1
+  %both = icmp eq i64 %writing, 0
   br i1 %both, label %yes, label %round
 yes:
   ret i1 true
@@ -276,8 +276,8 @@ no:
   ret i1 false
 }
 
-; Give back what is held. This needs no guard: who has seen a tensor pinned or taken leaves it alone,
-; and finds it free the next time.
+; Give back what is held: who has seen a tensor pinned or taken leaves it alone, and finds it free the
+; next time.
 define internal void @give_back(ptr %plan, ptr %argument, ptr %contents) {
 entry:
   %written = call i64 @number(ptr %argument, i64 <argument.written>)
@@ -297,8 +297,8 @@ missing:
   call void @PyErr_Clear()
   br label %done
 read:
-  call void @change_pins(ptr %contents, i64 -1)
-  br label %done
+  %unpinned = call i1 @unpin(ptr %plan, ptr %contents)
+  br i1 %unpinned, label %done, label %missing
 done:
   ret void
 }
@@ -439,10 +439,7 @@ entry:
   br i1 %these, label %ask, label %not_done
 ask:
   %usual = call i1 @is_as_usual(ptr %plan)
-  br i1 %usual, label %wait, label %not_done
-wait:
-  %locked = call i1 @lock(ptr %plan)
-  br i1 %locked, label %beginning, label %raised
+  br i1 %usual, label %beginning, label %not_done
 beginning:
   %held = alloca ptr, i64 %given
   %space = mul i64 %given, 8
@@ -451,11 +448,9 @@ beginning:
   br i1 %begun, label %run, label %undo
 undo:
   call void @end(ptr %plan, ptr %held)
-  call void @unlock(ptr %plan)
   call void @forget(ptr %plan, ptr %held)
   br label %not_done
 run:
-  call void @unlock(ptr %plan)
   %block = call ptr @word(ptr %plan, i64 <plan.block>)
   %before = call ptr @word(ptr %plan, i64 <plan.before>)
   %after = call ptr @word(ptr %plan, i64 <plan.after>)
@@ -499,10 +494,8 @@ raised:
 
 declare void @Py_IncRef(ptr)
 declare void @Py_DecRef(ptr)
-declare ptr @PyObject_CallNoArgs(ptr)
 declare ptr @PyObject_CallFunctionObjArgs(ptr, ...)
 declare ptr @PySequence_List(ptr)
-declare i64 @PyLong_AsLongLong(ptr)
 declare ptr @PyLong_FromLongLong(i64)
 declare ptr @PyLong_FromUnsignedLongLong(i64)
 declare i64 @PyThread_get_thread_ident()

@@ -18,8 +18,7 @@ from importlib import import_module
 from threading import get_ident
 from typing import TYPE_CHECKING, Any
 
-from linnet.formats.away import TAKEN, brought
-from linnet.formats.buffers import GUARD
+from linnet.formats.away import TAKEN
 from linnet.formats.contents import Contents
 from linnet.options import current
 from linnet.runtime.handover import Result, take_over
@@ -106,35 +105,36 @@ class Repeat:
                 self._end(tensors, held)
             except BaseException:  # an interrupt, which hardly comes twice
                 self._end(tensors, held) if same else self.give_up(tensors, held)
-                brought([tensors[k] for k, _ in self.written])
+                self._brought(tensors)
                 raise
         return not status
 
     def _begin(self, tensors: Sequence[Any], held: Held) -> bool:
         """Take what is written and pin what is read; False if one is not what it was."""
         me = get_ident()
-        with GUARD.lock:
-            for k, slots in self.read:
-                contents = tensors[k]._contents
-                if contents is None or contents._slots is not slots:
+        for k, slots in self.written:
+            tensor = tensors[k]
+            where, contents = id(tensor), tensor._contents
+            if contents is None or contents._slots is not slots:
+                return False
+            if contents.pins or contents.lent:
+                return False
+            # nothing comes between these, no interrupt and nobody else's code: Python looks for
+            # it after calls, and in loops
+            TAKEN[where] = me
+            tensor._contents, contents.lent = None, True
+            held[k] = contents
+            for buffer in contents._buffers:
+                if buffer.exported:  # not before it is taken: who sees it then, waits
                     return False
-                contents.pins += 1
-                held[k] = contents
-            for k, slots in self.written:
-                tensor = tensors[k]
-                where, contents = id(tensor), tensor._contents
-                if contents is None or contents._slots is not slots:
-                    return False
-                if contents.pins or contents.lent:
-                    return False
-                # nothing comes between these, no interrupt and nobody else's code: Python looks for
-                # it after calls, and in loops
-                TAKEN[where] = me
-                tensor._contents, contents.lent = None, True
-                held[k] = contents
-                for buffer in contents._buffers:
-                    if buffer.exported:  # not before it is taken: who sees it then, waits
-                        return False
+        for k, slots in self.read:  # then, since one call at a time has what it writes
+            contents = tensors[k]._contents
+            if contents is None or contents._slots is not slots:
+                return False
+            held[k] = contents
+            contents.pins[self] = None
+            if contents.lent:
+                return False
         return True
 
     def _end(self, tensors: Sequence[Any], held: Held) -> None:
@@ -142,34 +142,37 @@ class Repeat:
 
         After an interrupt, what is still held waits for another call of this.
         """
-        with GUARD.lock:
-            for k, _ in self.written:
-                contents = held[k]
-                if contents is not None:  # nothing comes between these three, as above
-                    contents.lent = False
-                    tensors[k]._contents, held[k] = contents, None
-                    TAKEN.pop(id(tensors[k]), None)
-        self._unpin(held)
+        self._unpin(held)  # before another call can have what is written
+        for k, _ in self.written:
+            contents = held[k]
+            if contents is not None:  # nothing comes between these three, as above
+                contents.lent = False
+                tensors[k]._contents, held[k] = contents, None
+                TAKEN.pop(id(tensors[k]), None)
 
     def _unpin(self, held: Held) -> None:
         """Nobody reads any more."""
-        with GUARD.lock:
-            for k, _ in self.read:
-                contents = held[k]
-                if contents is not None:
-                    contents.pins -= 1
-                    held[k] = None
+        for k, _ in self.read:
+            contents = held[k]
+            if contents is not None:
+                contents.pins.pop(self, None)
+                held[k] = None
+
+    def _brought(self, tensors: Sequence[Any]) -> None:
+        """Nobody waits for what is written."""
+        for k, _ in self.written:
+            TAKEN.pop(id(tensors[k]), None)
 
     def unlike(self, tensors: Sequence[Tensor], held: Held, status: int) -> bool:
         """A kernel has moved what it wrote, or has failed: settle that; whether it is done."""
+        self._unpin(held)  # before another call can have what is written
         if self.scratch is not None:  # before others may use the block
             self.scratch.take_back(self.block)
         for (k, _), (r, shape, at) in zip(self.written, self.writes, strict=True):
             take_over(r, tensors, shape, self.block, at, held[k], status)
         for k, _ in self.written:
             held[k] = None
-        brought([tensors[k] for k, _ in self.written])
-        self._unpin(held)
+        self._brought(tensors)
         return not status
 
     def give_up(self, tensors: Sequence[Tensor], held: Held) -> None:
@@ -180,7 +183,7 @@ class Repeat:
                 contents.forget()
             held[k] = None
         self._unpin(held)
-        brought([tensors[k] for k, _ in self.written])
+        self._brought(tensors)
 
 
 def not_yet(*tensors: object) -> Any:

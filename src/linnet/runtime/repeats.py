@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from importlib import import_module
 from operator import is_
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
     from linnet.runtime.repeat import Repeat
 
 Value = TypeVar("Value")
+# What a repeated call gives back in Python rests on where Python 3.11 looks for interrupts.
+MAY_BE = sys.version_info < (3, 12)
 _MOST = 8  # calls that are remembered: loops swap a few tensors
 
 Key = tuple[int, ...]
@@ -63,7 +66,7 @@ class Repeats:
         last = self._once.get(key)
         if last is None or not all(map(is_, known, last)):
             self._once = {**_few(self._once), key: known}
-        elif entry.repeats and None not in written:  # no other thread had taken one
+        elif MAY_BE and entry.repeats and None not in written:  # no other thread had taken one
             repeat = import_module("linnet.runtime.repeat").repeat(entry, tensors, held, written)
             if repeat is not None:
                 self._known, self.latest = {**_few(self._known), key: repeat}, repeat

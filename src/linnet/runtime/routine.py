@@ -17,13 +17,11 @@ from numpy.typing import NDArray
 
 from linnet import backend, imp
 from linnet.errors import InternalError
-from linnet.formats.buffers import Guard
 from linnet.options import Options, current
 
 Argument: TypeAlias = NDArray[Any] | int
 
 _compiled: dict[tuple[FunctionType, tuple[str, ...], Options], backend.Compiled] = {}
-_GUARD = Guard()
 
 
 class Routine:
@@ -49,8 +47,7 @@ class Routine:
         compiled = backend.load(key, options)
         if compiled is None:
             compiled = backend.build(self.kernel(types), key, options)
-        with _GUARD.lock:
-            return _compiled.setdefault((self.function, types, options), compiled)
+        return _compiled.setdefault((self.function, types, options), compiled)
 
     def kernel(self, types: tuple[str, ...]) -> imp.Kernel:
         """The imperative code, for arguments of these types (`"int64"`, `"int32*"` …)."""

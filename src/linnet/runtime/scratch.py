@@ -11,10 +11,11 @@ from __future__ import annotations
 
 import sys
 from array import array
+from collections import deque
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
-from linnet.formats.buffers import GUARD
 from linnet.formats.spare import LEAST, SPARE, TOGETHER, Blocks, C
 from linnet.runtime.handover import Result, release, spare
 
@@ -39,11 +40,10 @@ class Scratch:
     def lend(self, block: array[int]) -> None:
         """Hand memory to a call, whose contents are anything; a kernel makes what is missing."""
         left, kept = self._left, self._kept
-        with GUARD.lock:
-            if left:  # no call comes between the next two, after which an interrupt could
-                block[self._tail :] = left[0]
-                del left[0]
-                return
+        with suppress(IndexError):  # nothing is left
+            # what is taken there is put here, and nothing comes in between
+            deque(map(block.__setitem__, (slice(self._tail, None),), map(left.pop, (0,))), 0)
+            return
         if kept is not None:
             try:  # nor between these: who has deleted the blocks has them
                 del SPARE.together[kept[1]]
@@ -72,10 +72,9 @@ class Scratch:
     def _keep(self, slots: array[int], blocks: Blocks, nbytes: int) -> bool:
         """Whether that is kept: it is not too much, and there is nothing yet."""
         if nbytes < LEAST:
-            with GUARD.lock:
-                if not self._left:
-                    self._left.append(slots)
-                    return True
+            if not self._left:  # or some more, if two threads come at once
+                self._left.append(slots)
+                return True
             return False
         kept = self._kept
         if nbytes > TOGETHER or (kept is not None and kept[1] in SPARE.together):

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import copy
 import gc
-import os
 import pickle
+import sys
 import threading
 import weakref
 
@@ -13,9 +13,9 @@ import numpy as np
 import pytest
 
 from linnet.errors import InternalError, LifecycleError, OutOfMemoryError
-from linnet.formats.buffers import GUARD, Buffer, Memory, allocate
+from linnet.formats.buffers import Buffer, Memory, allocate
 from linnet.formats.construct import asarray
-from linnet.formats.contents import Contents
+from linnet.formats.contents import Contents, let_go
 from linnet.formats.named import CSR, DENSE
 from linnet.formats.tensor import Tensor, empty_tensor
 
@@ -165,13 +165,12 @@ def test_too_much_memory():
 
 def take(x: Tensor) -> tuple[Contents | None, list[int] | None]:
     """What a call does before a kernel writes to a tensor."""
-    with GUARD.lock:
-        old, x._contents = x._contents, None
-        block = [0] * 3
-        if old is None:
-            return None, None
-        old.lend(block, 0)
-        return old, block
+    old, block = x._contents, [0] * 3
+    if old is None or not old.claim(sys._getframe(1)):
+        return None, None
+    x._contents = None
+    old.lend(block, 0)
+    return old, block
 
 
 def test_a_kernel_reuses_the_memory_of_its_output():
@@ -215,7 +214,8 @@ def test_borrowed_tensors_are_not_overwritten():
 def test_a_tensor_that_is_read_is_not_overwritten():
     """The same tensor as operand and as output, or read by another thread."""
     x = vector([1.0, 2.0])
-    contents = x.pin()
+    contents, held = x.contents(), []
+    assert x.pin(held, sys._getframe()) is contents
     assert take(x)[1] == [0, 0, 0]
     gc.collect()
     assert contents.arrays()[0].tolist() == [1.0, 2.0]
@@ -226,7 +226,7 @@ def test_reading_what_is_being_written():
     contents = x.contents()
     take(x)
     with pytest.raises(LifecycleError):
-        x.pin()
+        x.pin([], sys._getframe())
     with pytest.raises(LifecycleError):
         contents.arrays()
 
@@ -245,15 +245,16 @@ def test_many_threads_take_and_read():
             x._rebind(format, (64,), (native(np.full(64, float(k))),))
 
     def read():
+        held = []
         for _ in range(300):
             try:
-                contents = x.pin()
+                contents = x.pin(held, sys._getframe())
             except LifecycleError:
                 continue
             if len(set(contents.arrays()[0].tolist())) != 1:
                 wrong.append(contents)
-            with GUARD.lock:
-                contents.unpin()
+            let_go(held, sys._getframe())
+            held.clear()
 
     threads = [threading.Thread(target=job) for job in (write, read, write, read)]
     for thread in threads:
@@ -261,26 +262,6 @@ def test_many_threads_take_and_read():
     for thread in threads:
         thread.join()
     assert not wrong
-
-
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork")
-def test_a_fork_does_not_inherit_the_lock():
-    held, done = threading.Event(), threading.Event()
-
-    def hold():
-        with GUARD.lock:
-            held.set()
-            done.wait()
-
-    thread = threading.Thread(target=hold)
-    thread.start()
-    held.wait()
-    child = os.fork()
-    if child == 0:
-        os._exit(0 if GUARD.lock.acquire(timeout=5) else 1)
-    done.set()
-    thread.join()
-    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
 
 
 def test_slots_are_dimensions_then_buffers():

@@ -99,7 +99,7 @@ def test_a_tensor_that_is_written_to(n, shared):
     np.testing.assert_array_equal((A @ np.ones(n)).to_numpy(), 4 * a.sum(1))
     A += B
     np.testing.assert_array_equal((A @ np.ones(n)).to_numpy(), 5 * a.sum(1))
-    assert A.contents().pins == 0
+    assert not A.contents().pins
 
 
 @pytest.mark.parametrize("first", ["an array", "a tensor"])

@@ -1,0 +1,128 @@
+"""`Guard`: one thread at a time, whatever interrupts it; and whether a call is still under way.
+
+An interrupt is raised wherever Python looks for signals. Since 3.12 that may be outside of the
+`with` that it stands in, and since 3.14 right behind the call that has taken a lock: then nobody
+gives it back, and who waits for it waits for ever. So nothing here is held until it is given back.
+What a call has is noted under its frame, and is held as long as that frame runs.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from _frozen_importlib import _find_and_load  # type: ignore[attr-defined]
+from _thread import get_ident
+from functools import partial
+from types import FrameType
+
+SHORT, LONG = 1e-5, 1e-3  # seconds between two looks, at first and at last
+_PATIENCE = 60.0  # seconds that a fork waits for imports, which may wait for the thread that forks
+_FORK = "fork"  # in the place of a frame: who forks gives it back by a function of C
+_PAUSES = 0x20 | 0x80 | 0x200  # of code: generators, coroutines, generators that are asynchronous
+_IMPORTS: str = _find_and_load.__code__.co_filename
+
+
+def runs(frame: object) -> bool:
+    """Whether a call is under way, in whatever thread; of what is no frame, nobody knows the end.
+
+    Generators may pause while we look, and then tell nothing of who called them: as if it were.
+    """
+    if not isinstance(frame, FrameType):
+        return True
+    for top in sys._current_frames().values():
+        at: FrameType | None = top
+        while at is not None:
+            if at is frame:
+                return True
+            last, at = at, at.f_back
+        if last.f_code.co_flags & _PAUSES:
+            return True
+    return False
+
+
+def is_above(frame: object, at: FrameType | None) -> bool:
+    """Whether a call is one of those that this one came from."""
+    while at is not None and at is not frame:
+        at = at.f_back
+    return at is not None
+
+
+class Guard:
+    """`with guard:` no other thread is in such a block; re-entrant, as garbage may need it.
+
+    Who is interrupted must leave the function that has the block. With `waits`, a fork first waits
+    for the thread that has it, and for those that import a part of this package: the child does not
+    find in the middle what they were at, nor a lock of Python that nobody will give back.
+    """
+
+    def __init__(self, waits: bool = False) -> None:
+        self._turns: dict[object, int] = {}  # the first has it, the others wait; and their threads
+        if waits and hasattr(os, "register_at_fork"):
+            over = partial(self._turns.pop, _FORK, None)
+            os.register_at_fork(before=self._before_fork, after_in_parent=over, after_in_child=over)
+
+    def __enter__(self) -> None:
+        mine = sys._getframe(1)
+        try:
+            self._wait(mine, mine)
+        except BaseException:
+            self._turns.pop(mine, None)
+            raise
+
+    def __exit__(self, *raised: object) -> None:
+        self._turns.pop(sys._getframe(1), None)
+
+    def _wait(self, turn: object, at: FrameType) -> None:
+        """Until it is our turn, or that of a call that we came from."""
+        me, pause = get_ident(), SHORT
+        while True:
+            thread = self._turns.setdefault(turn, me)
+            first = list(self._turns)[0]  # noqa: RUF015  # at once: others come and go
+            if (first is turn and thread == me) or is_above(first, at):
+                return
+            if not runs(first):
+                self._turns.pop(first, None)
+                continue
+            time.sleep(pause)
+            pause = min(2 * pause, LONG)
+
+    def _before_fork(self) -> None:
+        """What is raised here would be dropped, and the fork made: an interrupt is told after."""
+        at = sys._getframe()
+        if any(is_above(turn, at) for turn in list(self._turns)):
+            return
+        end, raised = time.monotonic() + _PATIENCE, None
+        while True:
+            try:
+                _wait_for_imports(end)
+                self._wait(_FORK, at)
+                if not _others_import() or time.monotonic() > end:
+                    break
+                self._turns.pop(_FORK, None)
+            except BaseException as error:
+                raised = error
+        if raised is not None:
+            raise raised
+
+
+def _wait_for_imports(end: float) -> None:
+    """Until no other thread imports, or for long: they may wait for an import of this one."""
+    while _others_import() and time.monotonic() < end:
+        time.sleep(LONG)
+
+
+def _others_import() -> bool:
+    """Whether a call of this package, in another thread, imports something."""
+    me = get_ident()
+    return any(_imports(top) for thread, top in sys._current_frames().items() if thread != me)
+
+
+def _imports(at: FrameType | None) -> bool:
+    """Whether an import is among these calls, and this package; it may not show (see `runs`)."""
+    importing = ours = False
+    while at is not None:
+        importing = importing or at.f_code.co_filename == _IMPORTS
+        ours = ours or str(at.f_globals.get("__name__")).partition(".")[0] == "linnet"
+        last, at = at, at.f_back
+    return (importing and ours) or bool(last.f_code.co_flags & _PAUSES)
