@@ -16,8 +16,7 @@ from typing import TYPE_CHECKING
 from linnet import imp
 from linnet.errors import LinnetError, ShapeError
 from linnet.formats.away import TAKEN, brought
-from linnet.formats.buffers import GUARD
-from linnet.formats.contents import NARROW, Contents
+from linnet.formats.contents import NARROW, Contents, let_go
 from linnet.formats.row_lengths import Rows, kind_of_rows
 from linnet.formats.spare import SPARE
 from linnet.formats.tensor import Tensor
@@ -115,9 +114,7 @@ class Entry(Bound):
                 if TAKEN:
                     try:
                         brought([tensors[p] for p in self.written], _getframe())
-                    except (
-                        BaseException
-                    ):  # an interrupt; after another one nobody waits for this call
+                    except BaseException:  # an interrupt; after another one nobody waits any more
                         brought([tensors[p] for p in self.written], _getframe())
                         raise
         if status:
@@ -129,12 +126,11 @@ class Entry(Bound):
     def _verify(self, tensors: Sequence[Tensor]) -> None:
         """See to it that results are what their formats say; nobody writes to them meanwhile."""
         for position in self.written:
-            contents = tensors[position].pin()
+            pinned: list[Contents | None] = []
             try:
-                verify(contents)
+                verify(tensors[position].pin(pinned, _getframe()))
             finally:
-                with GUARD.lock:
-                    contents.unpin()
+                let_go(pinned, _getframe())
 
     def _run_again(
         self,

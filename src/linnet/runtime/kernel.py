@@ -135,7 +135,7 @@ class Kernel:
         finally:
             try:
                 let_go(held, _getframe())
-            except BaseException:  # an interrupt; after another one nobody waits for this call
+            except BaseException:  # an interrupt; after another one nobody waits any more
                 let_go(held, _getframe())
                 raise
         return results(tensors, entry.returned)
@@ -303,13 +303,13 @@ class Kernel:
         """
         tensors, held = self.tensors(args), list[Contents | None]()
         try:
-            signatures = self._held(tensors, held)
+            signatures = self._held(tensors, held, _getframe())
             found: Visits = import_module("linnet.runtime.visits").visits(
                 self, signatures, tensors, held
             )
             return found
         finally:
-            let_go(held)
+            let_go(held, _getframe())
 
     def __repr__(self) -> str:
         return f"<kernel {self.__name__}({', '.join(self.params)})>"

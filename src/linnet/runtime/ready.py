@@ -142,7 +142,7 @@ class Ready:
             try:
                 if pinned:
                     let_go(pinned, _getframe())
-            except BaseException:  # an interrupt; after another one nobody waits for this call
+            except BaseException:  # an interrupt; after another one nobody waits any more
                 let_go(pinned, _getframe())
                 raise
             finally:
