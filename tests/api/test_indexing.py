@@ -14,6 +14,7 @@ from tests.api.operands import (
     matrix,
     matrix_formats,
     same,
+    stored,
 )
 
 import linnet as ln
@@ -323,3 +324,22 @@ def test_a_mask_of_more_elements_than_memory_holds():
     assert x[x > 1].to_numpy().tolist() == [2.0, 3.0]
     rows = ln.tensor([[5, n - 1]], [True, True], (n,), format=ln.CSF(1))
     assert x[rows].coords.tolist() == [[0, 1], [n - 2, 3]]
+
+
+SQUARE = np.array([[1.0, 2.0, 0.0, 0.0], [2.0, 0.0, 3.0, 0.0], [0.0, 3.0, 5.0, 0.0], [0, 0, 0, 1]])
+OTHERS = [ln.SYMMETRIC, ln.SYMMETRIC_TILES, ln.BSR(2, 2), ln.BSR(3, 2), ln.SRLE, ln.RLE]
+
+
+@pytest.mark.parametrize("format", OTHERS, ids=str)
+def test_elements_are_found_in_every_level(format: Any):
+    x = stored(SQUARE, format)
+    for i, j in np.ndindex(*SQUARE.shape):
+        same(x[i, j], SQUARE[i, j])
+
+
+def test_truth_is_found_where_it_is_stored():
+    a = np.eye(4, dtype=bool)[[1, 0, 3, 2]]
+    for format in (ln.PERM, ln.Dense(ln.SparseList(ln.Pattern())), ln.SparseCOO(2, ln.Pattern())):
+        x = stored(a, format, False)
+        for i, j in np.ndindex(4, 4):
+            same(x[i, j], a[i, j])

@@ -39,3 +39,26 @@ def test_rows_stored_as_a_whole_stay_so_where_they_are_kept():
     assert kept.format.levels[-2].full
     assert not other.format.levels[-2].full
     assert other.nnz == 8
+
+
+@pytest.mark.parametrize("count", [5, 5000])
+def test_elements_between_more_places_than_memory_holds(count):
+    """With many entries, those that stay were listed place by place: it was refused as dense."""
+    n = 2**34
+    i = np.unique(np.random.default_rng(0).integers(1, n - 1, count))
+    x = ln.tensor([i], np.ones(len(i)), (n,), format=ln.COO)
+    x[[0, n - 1]] = [4.0, 5.0]
+    assert (x.nnz, x[0].item(), x[n - 1].item(), x.sum().item()) == (
+        len(i) + 2,
+        4.0,
+        5.0,
+        len(i) + 9,
+    )
+
+
+def test_points_of_which_one_index_is_the_same():
+    """One index for all takes no memory; to sort so many was an internal error."""
+    i = np.arange(5000)
+    x, a = ln.asarray(np.ones((3, 5000)), format=ln.CSC), np.ones((3, 5000))
+    x[2, i[::-1]], a[2, i[::-1]] = i + 1.0, i + 1.0
+    np.testing.assert_array_equal(x.to_numpy(), a)

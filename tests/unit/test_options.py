@@ -98,7 +98,9 @@ def test_the_environment(monkeypatch):
     monkeypatch.setenv("LINNET_OPTIMIZE", "0")
     monkeypatch.setenv("LINNET_CACHE_DIR", "/somewhere")
     monkeypatch.setenv("CC", "gcc -m64")
+    monkeypatch.setenv("LINNET_MANY", "7")
     found = from_environment()
+    assert found.many == 7
     assert (found.backend, found.check, found.sanitize) == ("c", True, False)
     assert (found.cache_dir, found.compiler, found.optimize) == ("/somewhere", "gcc -m64", False)
     monkeypatch.setattr(options, "_process", None)
@@ -110,6 +112,7 @@ def test_the_environment(monkeypatch):
     [
         ("LINNET_BACKEND", "fortran", "no back end 'fortran'"),
         ("LINNET_THREADS", "many", "LINNET_THREADS is 'many'"),
+        ("LINNET_MANY", "all", "LINNET_MANY is 'all'"),
         ("LINNET_THREADS", "0", "0 is not a number of threads"),
     ],
 )
@@ -129,6 +132,8 @@ def test_wrong_options_change_nothing():
     ("wrong", "message"),
     [
         ({"threads": 0}, "0 is not a number of threads"),
+        ({"many": -1}, "-1 is not a number of values"),
+        ({"many": 1.5}, "1.5 is not a number of values"),
         ({"threads": "2"}, "'2' is not a number of threads"),
         ({"threads": True}, "True is not a number of threads"),
         ({"cache_limit": -1}, "-1 is not a number of bytes"),

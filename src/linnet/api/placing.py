@@ -22,6 +22,7 @@ from linnet.api.picking import select
 from linnet.api.programs import same_kind
 from linnet.api.shapes import broadcast_shapes, broadcast_to, reshape
 from linnet.api.storage import (
+    DENSE_LIMIT,
     Ints,
     build,
     is_dense,
@@ -75,6 +76,8 @@ def _places(parts: Sequence[Any], shape: tuple[int, ...]) -> list[Place] | None:
             places.append(chosen if chosen.step == 1 else _one_by_one(chosen))
         else:
             places.append(np.flatnonzero(part) if part.dtype.kind == "b" else part)
+        if not isinstance(places[-1], range) and n > DENSE_LIMIT:
+            return None  # what stays is listed beside these positions (`_put`)
     return places
 
 
