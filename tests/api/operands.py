@@ -12,6 +12,7 @@ from linnet.formats.named import permute, stack
 
 MATRIX_FORMATS: dict[str, Any] = {
     "dense": ln.DENSE(2),
+    "dense by columns": permute(ln.DENSE(2), (1, 0)),
     "csr": ln.CSR,
     "csc": ln.CSC,
     "dcsr": ln.DCSR,
@@ -25,6 +26,7 @@ MATRIX_FORMATS: dict[str, Any] = {
 }
 CUBE_FORMATS: dict[str, Any] = {
     "dense": ln.DENSE(3),
+    "dense of 1, 2, 0": permute(ln.DENSE(3), (1, 2, 0)),
     "coo": ln.COO(3),
     "coo of 2, 0, 1": stack(ln.SparseCOO(3, ln.Element()), (2, 0, 1)),
     "rows of coo": stack(ln.Dense(ln.SparseCOO(2, ln.Element())), (1, 2, 0)),
