@@ -74,6 +74,16 @@ def _is_ours(frame: FrameType) -> bool:
     return bool(dot) and package in _NOT_THE_USER
 
 
+def is_ours(error: BaseException) -> bool:
+    """Whether an error arose in our code, or in what it calls, not in a function of the user."""
+    below = error.__traceback__ and error.__traceback__.tb_next
+    while below is not None:
+        if not _is_ours(below.tb_frame):
+            return False
+        below = below.tb_next
+    return True
+
+
 class LinnetError(Exception):
     """The base of all errors of Linnet: a message, and where known a place, a reason, a remedy."""
 
@@ -172,6 +182,13 @@ class KernelSyntaxError(LinnetError, SyntaxError):
         self.msg = LinnetError.__str__(self)  # what Python's traceback prints of a SyntaxError
 
     def __str__(self) -> str:  # SyntaxError has a layout of its own; ours says more
+        return LinnetError.__str__(self)
+
+
+class StageError(LinnetError, KeyError):
+    """A stage of the compiler that an explanation does not have."""
+
+    def __str__(self) -> str:  # KeyError shows the repr of its message
         return LinnetError.__str__(self)
 
 

@@ -9,7 +9,7 @@ from importlib import import_module
 from typing import Any, Protocol
 
 from linnet import loops
-from linnet.errors import ArgumentError, Location
+from linnet.errors import ArgumentError, Location, StageError
 from linnet.loops.printer import show
 from linnet.runtime.kernel import Kernel
 from linnet.stages import recorded
@@ -29,7 +29,15 @@ class Explanation:
         self.stages = stages
 
     def __getitem__(self, stage: str) -> str:
-        return self.stages[stage]
+        found = self.stages.get(stage)
+        if found is None:
+            raise StageError(
+                f"there is no stage {stage!r} here",
+                at=Location.of_caller(),
+                why="a stage that changes nothing of a program may have nothing to show",
+                hint=f"one of {', '.join(self.stages)}",
+            )
+        return found
 
     def __str__(self) -> str:
         return "\n\n".join(f"# {name}\n{text.rstrip()}" for name, text in self.stages.items())

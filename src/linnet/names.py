@@ -1,7 +1,13 @@
-"""Fresh names, made anew for each kernel so that the same program always prints the same text."""
+"""Names in programs and in code: fresh ones, made anew for each kernel, and those of the user.
+
+Fresh names begin anew with each kernel, so that the same program always prints the same text.
+"""
 
 from __future__ import annotations
 
+import re
+
+_ODD = re.compile(r"[^A-Za-z0-9_]")
 RESERVED = frozenset(
     """auto break case char const continue default do double else enum extern float for goto if
     inline int long register restrict return short signed sizeof static struct switch typedef union
@@ -24,3 +30,11 @@ class Names:
             name = f"{hint}_{n}"
         self._taken.add(name)
         return name
+
+
+def identifier(name: str) -> str:
+    """`name` with every character that is not a letter, a digit or `_` replaced by its number."""
+    if name.isascii() and name.isidentifier():
+        return name
+    text = _ODD.sub(lambda found: f"_{ord(found[0]):x}_", name)
+    return text if text[:1].isalpha() else f"v{text}"

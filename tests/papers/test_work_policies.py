@@ -52,6 +52,26 @@ def test_dtypes(dtype):
     check_sums(ln.Hash(capacity=30), dtype)
 
 
+def größer(i, j, n_i, n_j):
+    return (3 * i + j) % 8
+
+
+def renamed(i, j, n_i, n_j):
+    return j % 8
+
+
+renamed.__name__ = 'a "name"'
+
+
+@pytest.mark.parametrize("backend", ["llvm", "c"])
+@pytest.mark.parametrize(
+    "mapping", [lambda i, j, n_i, n_j: j % 8, größer, renamed], ids=["lambda", "letters", "words"]
+)
+def test_functions_whose_names_are_none_in_machine_code(mapping, backend):
+    with ln.config(backend=backend):
+        check_sums(ln.Bucket(mapping, 8, capacity=9), "float64")
+
+
 def check_sums(policy, dtype):
     rng = np.random.default_rng(1)
     for count in (0, 1, 40, 700):

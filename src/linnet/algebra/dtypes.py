@@ -136,6 +136,15 @@ def as_python(value: object, dtype: str) -> Number:
     return result
 
 
+def fits(value: object, dtype: str) -> bool:
+    """Whether a type holds this number as it is."""
+    try:
+        as_python(value, dtype)
+    except DTypeError:
+        return False
+    return True
+
+
 def _convert(value: object, dtype: str) -> Number:
     if isinstance(value, int):  # may have more bits than any dtype, which `asarray` would not say
         result: Number = np.dtype(dtype).type(value).item()

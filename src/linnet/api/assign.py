@@ -8,6 +8,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from linnet.algebra.dtypes import concrete, fits, highest, lowest, weak_dtype
 from linnet.api.dtypes import astype
 from linnet.api.indexing import as_positions, normalized
 from linnet.api.operands import as_tensor, dtype_of, kind_of, shape_of
@@ -75,11 +76,18 @@ def _densely(x: Tensor, parts: tuple[Any, ...], new: Any) -> Tensor:
 
 
 def _check_type(x: Tensor, new: Any) -> None:
-    """Values of another kind, which the array's dtype cannot hold, are refused."""
-    kind, order = kind_of(x), "biufc"
-    other = np.asarray(new).dtype.kind if not isinstance(new, Tensor) else kind_of(new)
-    if order.index(other) > order.index(kind) and not {kind, other} <= {"i", "u"}:
-        raise DTypeError(f"values of {np.dtype(other)} kind do not fit an array of {x.dtype}")
+    """Values of another kind, or a number that the array's dtype cannot hold, are refused."""
+    held, kind, order = dtype_of(x), kind_of(x), "biufc"
+    if type(new) is int and kind in "iu" and not fits(new, held):
+        raise DTypeError(
+            f"{new} does not fit an array of {held}",
+            why=f"it holds integers from {lowest(held)} to {highest(held)}",
+        )
+    other = dtype_of(new) if isinstance(new, Tensor) else concrete(weak_dtype(new))
+    if order.index(np.dtype(other).kind) > order.index(kind) and not (
+        {np.dtype(other).kind, kind} <= {"i", "u"}
+    ):
+        raise DTypeError(f"values of dtype {other} do not fit an array of {held}")
 
 
 def _region(parts: tuple[Any, ...], shape: tuple[int, ...]) -> tuple[tuple[int, ...], list[Ints]]:

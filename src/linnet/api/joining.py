@@ -21,6 +21,7 @@ from linnet.api.storage import (
     DENSE_LIMIT,
     alike,
     build,
+    countable,
     dense,
     entries,
     is_dense,
@@ -151,12 +152,16 @@ def repeat(x: Array, repeats: Any, /, *, axis: int | None = None) -> Tensor:
         raise ArgumentError(f"repeats are integers, not {times.dtype}")
     if (times < 0).any() or times.ndim > 1 or (times.ndim == 1 and len(times) not in (1, n)):
         raise ShapeError(f"{times.shape} repeats do not go with {n} elements, or are negative")
-    if times.size == 1 and api.run_vectors.is_of_runs(x):
-        return api.run_vectors.repeated(x, int(times.reshape(())))
-    if n > DENSE_LIMIT and times.size == 1:
-        return _repeated(x, int(times.reshape(())), d)
+    if times.size == 1:
+        each = int(times.reshape(()))
+        if api.run_vectors.is_of_runs(x):
+            return api.run_vectors.repeated(x, each)
+        if n * each > DENSE_LIMIT and not is_dense(x.contents().format):
+            return _repeated(x, each, d)
+    total = times.sum(dtype=float) * (n if times.size == 1 else 1)  # which does not overflow
+    countable((int(total),))
     with enough_memory():
-        return api.picking.select(x, np.repeat(np.arange(n), times), d)
+        return api.picking.select(x, np.repeat(np.arange(n), times.astype(np.int64)), d)
 
 
 def _repeated(x: Tensor, times: int, d: int) -> Tensor:
@@ -181,13 +186,14 @@ def tile(x: Array, repetitions: int | tuple[int, ...], /) -> Tensor:
     ndim = max(x.ndim, len(times))
     times = [1] * (ndim - len(times)) + times
     x = api.shapes.reshape(x, (1,) * (ndim - x.ndim) + shape_of(x))
+    shape = check_shape(tuple(n * r for n, r in zip(shape_of(x), times, strict=True)))
     if is_dense(x.contents().format):
+        countable(shape)
         return dense(np.tile(x.to_numpy(), times))
     if is_large(x) or is_long(x):
         refuse_large(x.nnz * math.prod(times), "an array that stores every repetition")
         repeated = [d for d, r in enumerate(times) if r != 1]
         return reduce(lambda y, d: api.moves.tiled(y, times[d], d), reversed(repeated), copy(x))
-    shape = tuple(n * r for n, r in zip(shape_of(x), times, strict=True))
     coordinates, values = entries(x)
     for d, (n, r) in enumerate(zip(shape_of(x), times, strict=True)):
         refuse_large(len(values) * r, "an array that stores every repetition")

@@ -92,9 +92,10 @@ def diagonal(x: Array, /, *, offset: int = 0) -> Tensor:
 def diagonal_of(x: Array, offset: int) -> Tensor:
     """The same, for functions of which it is a part."""
     x, k = _matrix(x, "diagonal"), whole(offset, "an offset")
+    *stack, rows, cols = shape_of(x)
+    k = max(-rows, min(k, cols))  # beyond its corners a matrix has no elements
     if is_dense(x.contents().format):
         return dense(np.diagonal(x.to_numpy(), k, -2, -1))
-    *stack, rows, cols = shape_of(x)
     size = max(0, min(rows + min(k, 0), cols - max(k, 0)))
     if is_large(x) and size:
         return moves.diagonal(x, k, size)

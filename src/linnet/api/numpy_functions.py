@@ -340,6 +340,7 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "take": lambda a, indices, axis=None: of_linnet("take")(
         flat(a) if axis is None else a, indices, axis=axis or 0
     ),
+    "broadcast_arrays": shapes.broadcast_arrays,
     "tril": shapes.triangle("tril"),
     "triu": shapes.triangle("triu"),
     "roll": lambda a, shift, axis=None: of_linnet("roll")(a, shift, axis=axis),

@@ -12,8 +12,8 @@ import numpy as np
 from linnet.algebra import table
 from linnet.api.indexing import positions
 from linnet.api.operands import as_array, as_tensor, axis_number, shape_of, whole
-from linnet.api.storage import DENSE_LIMIT, is_dense, reshaped_alike
-from linnet.arrays import apply
+from linnet.api.storage import DENSE_LIMIT, densely, is_dense, reshaped_alike
+from linnet.arrays import Lazy, apply
 from linnet.errors import ArgumentError, RangeError, ShapeError
 from linnet.formats.tensor import Tensor
 
@@ -101,16 +101,25 @@ def _with_dimensions(x: Any, ndim: int) -> Any:
     return x.reshape((1,) * (ndim - len(shape)) + shape)
 
 
+def broadcast_arrays(*args: Any) -> Any:
+    """All arrays in the shape in which they meet; arrays of NumPy beside what holds no numbers.
+
+    Matplotlib, say, has bars with `None` for what nobody chose.
+    """
+    if all(isinstance(x, Tensor | Lazy) or np.asarray(x).dtype.kind in "biufc" for x in args):
+        return of_linnet("broadcast_arrays")(*args)
+    given = [densely(as_tensor(x), "an array beside None") if isinstance(x, Tensor | Lazy) else x
+             for x in args]  # fmt: skip
+    return np.broadcast_arrays(*given)
+
+
 def swapaxes(a: Any, axis1: int, axis2: int) -> Any:
     """Two axes, each in the place of the other."""
-    order = list(range(len(shape_of(as_array(a)))))
-    try:
-        order[axis1], order[axis2] = order[axis2], order[axis1]
-    except IndexError:
-        raise np.exceptions.AxisError(
-            axis1 if abs(axis1) > len(order) else axis2, len(order)
-        ) from None
-    return of_linnet("permute_dims")(as_array(a), tuple(order))
+    x = as_array(a)
+    order = list(range(len(shape_of(x))))
+    one, other = (axis_number(axis, len(order)) for axis in (axis1, axis2))
+    order[one], order[other] = other, one
+    return of_linnet("permute_dims")(x, tuple(order))
 
 
 def rot90(m: Any, k: int = 1, axes: tuple[int, int] = (0, 1)) -> Any:

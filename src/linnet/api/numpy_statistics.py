@@ -11,9 +11,10 @@ import numpy as np
 
 from linnet.algebra import table
 from linnet.api.numpy_shapes import of_linnet
-from linnet.api.operands import Axes, as_array, as_tensor, axis_numbers, dtype_of, shape_of
+from linnet.api.operands import Axes, as_array, as_tensor, axis_numbers, dtype_of, shape_of, whole
+from linnet.api.storage import refuse_large
 from linnet.arrays import apply
-from linnet.errors import ArgumentError, FormatError, IndexBoundsError, ShapeError
+from linnet.errors import ArgumentError, FormatError, IndexBoundsError, RangeError, ShapeError
 
 
 def average(
@@ -268,11 +269,16 @@ def bincount(x: Any, weights: Any = None, minlength: int = 0) -> Any:
     """How often each integer occurs."""
     if weights is not None:
         raise FormatError("`bincount` takes no weights here", hint="ln.groupby(weights, x).sum()")
+    least = whole(minlength, "the least length")
+    if least < 0:
+        raise RangeError(f"the least length is 0 or more, not {least}")
     values, counts = _counted(x)
     if values.dtype.kind not in "biu" or (values < 0).any():
         raise FormatError("`bincount` counts integers that are not negative")
-    found = np.zeros(max(minlength, int(values.max(initial=-1)) + 1), np.int64)
-    found[values] = counts
+    size = max(least, int(values.max()) + 1 if len(values) else 0)
+    refuse_large(size, "the count of every integer up to the largest")
+    found = np.zeros(size, np.int64)
+    found[values.astype(np.int64)] = counts
     return of_linnet("asarray")(found)
 
 

@@ -247,12 +247,13 @@ def roll(x: Array, /, shift: Any, *, axis: Axes = None) -> Tensor:
     total: dict[int, int] = {}
     for d, by in zip(axes, shifts, strict=True):
         total[d] = total.get(d, 0) + whole(by, "a shift")
+    if not total:
+        return copied(x)
     if is_dense(x.contents().format):
         return dense(np.roll(x.to_numpy(), tuple(total.values()), tuple(total)))
     shape = shape_of(x)
     if is_large(x) or is_long(x):
-        found = reduce(lambda y, d: api.moves.rolled(y, total[d] % max(shape[d], 1), d), total, x)
-        return found if total else copied(x)
+        return reduce(lambda y, d: api.moves.rolled(y, total[d] % max(shape[d], 1), d), total, x)
     maps = {d: lambda idx, s=by % n, n=n: (idx + s) % n
             for d, by in total.items() if (n := shape[d])}  # fmt: skip
     return move(x, maps)

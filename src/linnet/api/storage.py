@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from linnet.algebra.dtypes import Number, as_python
 from linnet.algebra.table import last
-from linnet.errors import FormatError, ShapeError
+from linnet.errors import FormatError, OutOfMemoryError, ShapeError
 from linnet.formats.assemble import enough_memory, pack, unpack, wrap
 from linnet.formats.coordinates import sort_unique
 from linnet.formats.dense import Dense
@@ -27,10 +27,11 @@ from linnet.formats.named import recognize
 from linnet.formats.sparse_coo import SparseCOO
 from linnet.formats.sparse_list import SparseList
 from linnet.formats.tensor import Tensor
-from linnet.formats.validate import LARGEST
+from linnet.formats.validate import LARGEST, check_shape
 
 Ints: TypeAlias = NDArray[Any]
 
+_PLACES = 2**59  # so many elements of 16 bytes have addresses
 DENSE_LIMIT = 1 << 27
 """Elements up to which a sparse operand may become dense where a function has no other result."""
 
@@ -193,6 +194,16 @@ def refuse_large(size: int, what: str) -> None:
             why=f"nothing sparse becomes dense on its own beyond {DENSE_LIMIT} elements",
             hint="say so with .to(ln.DENSE) first, or reduce the array first",
         )
+
+
+def countable(shape: tuple[int, ...]) -> tuple[int, ...]:
+    """A shape of which every element can have a place: beyond it, sizes overflow inside NumPy."""
+    if math.prod(check_shape(shape)) > _PLACES:
+        raise OutOfMemoryError(
+            f"an array of shape {shape} does not fit any memory",
+            why=f"it has {math.prod(shape)} elements",
+        )
+    return shape
 
 
 def densely(x: Tensor, what: str) -> NDArray[Any]:

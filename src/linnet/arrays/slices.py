@@ -61,19 +61,25 @@ def _range(part: slice, size: int) -> tuple[int, int, int]:
     except (TypeError, ValueError) as error:
         raise ArgumentError(f"{part} is not a slice of a dimension: {error}") from None
     count = len(range(start, stop, step))
-    return (start if count else 0), count, step
+    return (start if count else 0), count, _taken(step, count)
 
 
 def _moving_range(start: Any, stop: Any, step: int, size: int) -> tuple[Any, Any, int]:
     """The same, by questions that are noted of bounds which may be others in the next call."""
     if step < 0:
         bounds = slice(start, stop, step).indices(size)
-        return bounds[0], len(range(*bounds)), step
+        count = len(range(*bounds))
+        return bounds[0], count, _taken(step, count)
     first = 0 if start is None else _clipped(start, size)
     count = (size if stop is None else _clipped(stop, size)) - first
     if step > 1:
         count = (count + (step - 1)) // step
-    return (first, count, step) if count > 0 else (0, 0, step)
+    return (first, count, _taken(step, count)) if count > 0 else (0, 0, 1)
+
+
+def _taken(step: int, count: Any) -> int:
+    """The step, if one is taken: what nobody takes may be larger than any index."""
+    return step if step in (1, -1) or count > 1 else 1
 
 
 def _clipped(bound: Any, size: int) -> Any:

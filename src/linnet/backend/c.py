@@ -13,9 +13,10 @@ from linnet.backend.c_prelude import SHORT, TYPES, Needs
 from linnet.backend.c_statements import Printer, declarations, statements
 from linnet.backend.c_tasks import Tasks, around, define, structure
 from linnet.backend.c_values import Scope
-from linnet.backend.identifiers import Identifiers, identifier, symbol
+from linnet.backend.identifiers import Identifiers, symbol
 from linnet.backend.survey import Survey, returns, survey
 from linnet.imp.effects import effects_of
+from linnet.names import identifier
 
 
 def render(kernel: imp.Kernel) -> str:

@@ -25,11 +25,11 @@ from linnet.backend.c_values import (
     plain,
     unwidened,
 )
-from linnet.backend.identifiers import identifier
 from linnet.backend.reductions import is_short, reductions
 from linnet.backend.survey import OnBuffers, Survey
 from linnet.imp.effects import Effects
 from linnet.imp.rewrite import walk
+from linnet.names import identifier
 from linnet.records import dataclass
 
 _WIDTH = 96

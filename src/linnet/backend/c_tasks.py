@@ -10,8 +10,8 @@ from collections.abc import Iterator
 
 from linnet import imp
 from linnet.backend.c_values import Scope
-from linnet.backend.identifiers import identifier
 from linnet.backend.survey import Survey
+from linnet.names import identifier
 
 Tasks = dict[str, str]
 """The name of each task's function."""

@@ -6,9 +6,8 @@ import re
 
 from linnet import imp
 from linnet.imp.functions import COMPLEX, MATH, TESTS
-from linnet.names import RESERVED, Names
+from linnet.names import RESERVED, Names, identifier
 
-_ODD = re.compile(r"[^A-Za-z0-9_]")
 # Limits that headers define, and functions of our prelude.
 _PRELUDE = """abs nth_bit bits count_bits div from_bits imag isfinite isinf isnan lowest_bit
     max min quotient rem shl shr signbit to""".split()
@@ -35,14 +34,6 @@ _LIBRARY = """abort aligned_alloc atexit atof atoi atol bsearch calloc carg ccos
     qsort rand random remove rindex scalbln scalbn signgam srand srandom strlen strtod strtof strtol
     strtoll strtoul sysconf system y0 y1 yn""".split()
 _TAKEN_BY_FUNCTIONS = _TAKEN | frozenset(_LIBRARY)
-
-
-def identifier(name: str) -> str:
-    """`name` with every character that is not a letter, a digit or `_` replaced by its number."""
-    if name.isascii() and name.isidentifier():
-        return name
-    text = _ODD.sub(lambda found: f"_{ord(found[0]):x}_", name)
-    return text if text[:1].isalpha() else f"v{text}"
 
 
 def symbol(kernel: imp.Kernel) -> str:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import assert_never
 
 from linnet import imp
-from linnet.backend.identifiers import identifier, symbol
+from linnet.backend.identifiers import symbol
 from linnet.backend.inlining import ALWAYS, NEVER, PERHAPS, RARELY, inlining
 from linnet.backend.llvm_lanes import end_lanes, has_lanes, keep_lanes, loop_in_lanes
 from linnet.backend.llvm_memory import give_up, grow_function, growable, on_memory, slot_value
@@ -30,6 +30,7 @@ from linnet.backend.survey import Survey, survey
 from linnet.backend.target import PLAIN, Target
 from linnet.backend.versions import Version, versions
 from linnet.imp.effects import effects_of
+from linnet.names import identifier
 
 _CODELET = {PERHAPS: "#0", ALWAYS: "#1", RARELY: "#3", NEVER: "#5"}
 _ATTRIBUTES = f"""

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TypeAlias, assert_never
 
 from linnet import imp
-from linnet.backend.identifiers import identifier
 from linnet.backend.llvm_values import addresses, evaluate, integer, pointer, store
 from linnet.backend.llvm_writer import BYTES, PARTS, TYPES, Module, Value, Writer
 from linnet.backend.survey import Survey
+from linnet.names import identifier
 
 OnMemory: TypeAlias = imp.Grow | imp.SetLength | imp.Swap | imp.Fill | imp.Prefetch
 

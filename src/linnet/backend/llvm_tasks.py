@@ -8,9 +8,9 @@ waits for what is left when the inner one returns.
 from __future__ import annotations
 
 from linnet import imp
-from linnet.backend.identifiers import identifier
 from linnet.backend.llvm_values import evaluate, pointer
 from linnet.backend.llvm_writer import PARTS, TYPES, Module, Writer
+from linnet.names import identifier
 
 _ARGUMENTS = 2  # the word at which they begin
 _JOIN = """

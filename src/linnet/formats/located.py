@@ -1,4 +1,8 @@
-"""`located`: an error that leaves a public function shows the line of the user who called it."""
+"""`located`: what leaves a public function as an error is one of Linnet's, and shows its place.
+
+Arguments are checked where they are used, by functions that say what is wrong. What Python or NumPy
+say of an argument that nobody thought of, and that there is no memory, becomes ours here.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +10,14 @@ from collections.abc import Callable
 from functools import wraps
 from typing import ParamSpec, TypeVar
 
-from linnet.errors import LinnetError, Location
+from linnet.errors import (
+    ArgumentError,
+    LinnetError,
+    Location,
+    OutOfMemoryError,
+    RangeError,
+    is_ours,
+)
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -23,5 +34,21 @@ def located(function: Callable[P, R]) -> Callable[P, R]:
             if error.at is None:
                 error.at = Location.of_caller()
             raise
+        except (TypeError, ValueError, OverflowError, BufferError, MemoryError) as error:
+            made = _ours(error, function.__name__)
+            if made is None:
+                raise
+            raise made from error
 
     return call
+
+
+def _ours(error: Exception, name: str) -> LinnetError | None:
+    """What we say instead; None of an error in a function of the user, which stays as it is."""
+    at, told = Location.of_caller(), str(error)
+    if isinstance(error, MemoryError):
+        return OutOfMemoryError(told or "out of memory", at=at)
+    if not is_ours(error):
+        return None
+    kind = RangeError if isinstance(error, ValueError | OverflowError) else ArgumentError
+    return kind(f"`{name}` was given something that it does not take: {told}", at=at)

@@ -22,6 +22,7 @@ from linnet.formats.sparse_run_list import SparseRunList
 from linnet.formats.sparse_symmetric import SparseSymmetric
 from linnet.formats.sparse_symmetric_tiles import SparseSymmetricTiles
 from linnet.formats.sparse_tiles import SparseTiles
+from linnet.formats.validate import MOST_MODES
 from linnet.records import dataclass
 
 _OPEN = Element()
@@ -37,6 +38,8 @@ def stack(tree: Level, order: tuple[int, ...] | None = None, name: str | None = 
         tree = tree.child
     levels.append(tree)
     ndim = sum(level.width for level in levels)
+    if ndim > MOST_MODES:
+        raise _too_many(ndim)
     return Format(tuple(levels), tuple(range(ndim)) if order is None else order, name)
 
 
@@ -82,6 +85,8 @@ class Family:
         """The member with this many dimensions."""
         if not isinstance(ndim, int) or isinstance(ndim, bool) or ndim < 0:
             raise _no_dimensions(self.name, ndim)
+        if ndim > MOST_MODES:
+            raise _too_many(ndim)
         # Leaves that compare equal may differ (0.0 and -0.0), so only the open one is remembered.
         return _open_member(self, ndim) if self.leaf is _OPEN else _member(self, ndim)
 
@@ -104,6 +109,12 @@ def _no_dimensions(name: str, given: object) -> FormatError:
         f"{name} takes a number of dimensions, not {given!r}".partition("\n")[0],
         at=Location.of_caller(),
         hint=f"ln.{name}(2) is the format of matrices; an array becomes one of it by {array}",
+    )
+
+
+def _too_many(ndim: int) -> FormatError:
+    return FormatError(
+        f"a format has {MOST_MODES} dimensions at most, not {ndim}", at=Location.of_caller()
     )
 
 

@@ -40,6 +40,8 @@ if TYPE_CHECKING:
     from linnet.formats.fiber import Fiber
     from linnet.imp.build import Builder
 
+_MOST_PLACES = 1 << 24  # of a tile: as one of 4096 x 4096, which takes 128 MiB
+
 
 @dataclass(frozen=True, init=False, repr=False)
 class SparseTiles(Hashed):
@@ -59,6 +61,11 @@ class SparseTiles(Hashed):
         for size in (rows, columns):
             if not isinstance(size, int) or isinstance(size, bool) or size < 1:
                 raise FormatError(f"a tile has at least one row and one column, not {size!r}")
+        if rows * columns > _MOST_PLACES:
+            raise FormatError(
+                f"a tile has {_MOST_PLACES} places at most, not {rows} x {columns}",
+                why="each of them is stored, in every tile that stores something",
+            )
         below = child
         while isinstance(below, Inner):
             if below.sequential:

@@ -17,13 +17,13 @@ from linnet.errors import FormatError, ShapeError
 
 Ints: TypeAlias = NDArray[Any]
 LARGEST = 2**63 - 1  # of a dimension, and of a number of fibers
-_MOST_MODES = 1 << 10  # of a shape that is given as an array, which may have more than memory holds
+MOST_MODES = 1 << 10  # of a format, and of a shape: an array may have more than memory holds
 
 
 def check_shape(shape: object) -> tuple[int, ...]:
     """A shape as a tuple of Python integers; a single integer is a shape of one dimension."""
     count = getattr(shape, "size", 0)
-    if isinstance(count, int) and count > _MOST_MODES:
+    if isinstance(count, int) and count > MOST_MODES:
         raise ShapeError(f"a shape is a tuple of integers, not an array of {count}")
     dims = tuple(shape) if isinstance(shape, Iterable) else (shape,)
     try:

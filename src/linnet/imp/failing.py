@@ -37,9 +37,10 @@ class _Order:
                 one, two = self.block(then, changed), self.block(orelse, changed)
                 return one[0] or two[0], one[1] or two[1]
             case imp.For(body=body) | imp.While(body=body):
-                once, changed = self.block(body, changed)
-                again, _ = self.block(body, changed)
-                return once or again, changed
+                once, after = self.block(body, changed)
+                if after == changed:  # which nests of loops must not find out twice
+                    return once, after
+                return once or self.block(body, after)[0], after
             case imp.Grow(buffer):
                 return changed or buffer.name in self.buffers, changed
             case imp.Return(value):

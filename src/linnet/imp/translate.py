@@ -23,6 +23,7 @@ from linnet.imp.rules import Rules
 from linnet.imp.scopes import find_scopes
 from linnet.imp.source import source_of
 from linnet.imp.statements import RESULT, Work, function_body
+from linnet.names import identifier
 from linnet.records import dataclass
 
 Types = tuple[str, ...]
@@ -117,7 +118,9 @@ def _translate(
     function: FunctionType, types: Types, rules: Rules, active: tuple[Key, ...]
 ) -> Translation:
     source, key = source_of(function), (function, types)
-    scopes, name = find_scopes(source.definition), _specialized_name(function.__name__, types)
+    is_lambda = function.__code__.co_name == "<lambda>"
+    called = source.definition.name if is_lambda else function.__name__
+    scopes, name = find_scopes(source.definition), _specialized_name(called, types)
     found: dict[str, str] = {}  # the types of variables
     callees: dict[str, imp.Function] = {}
     changed = set[str]()
@@ -150,7 +153,10 @@ def _translate(
 
 
 def _specialized_name(name: str, types: Types) -> str:
-    """`search` for ("int32*", "int64", …) is `search_i32`: 64-bit numbers go without saying."""
+    """`search` for ("int32*", "int64", …) is `search_i32`: 64-bit numbers go without saying.
+
+    It is a name in LLVM and in C, whatever letters the user's has.
+    """
     suffix = ""
     for dtype in types:
         if dtype.startswith("weak_"):
@@ -158,4 +164,4 @@ def _specialized_name(name: str, types: Types) -> str:
         elif dtype != imp.INT:
             word = dtype.rstrip("*0123456789")
             suffix += f"_{_LETTER[word]}{dtype[len(word) :].rstrip('*')}"
-    return name.lstrip("_") + (suffix or "_i64")
+    return identifier(name.lstrip("_")) + (suffix or "_i64")

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from linnet import loops
-from linnet.algebra.dtypes import concrete, promote
+from linnet.algebra.dtypes import concrete, fits, kind, promote
 from linnet.errors import DTypeError, FormatError, LinnetError
 from linnet.formats.format import Format
 from linnet.loops.rewrite import walk
@@ -24,12 +24,12 @@ def infer_dtypes(program: loops.Program, formats: Mapping[str, Format]) -> dict[
     types: dict[str, str] = dict(known)
     for _ in range(2):  # a value may come from a tensor that is written further down, in a loop
         look(program.body, lambda node: _infer(node, known, types))
-    look(program.body, lambda node: _check(node, types))
     inits = {node.tensor: node for node in walk(program.body) if isinstance(node, loops.Declare)}
     result = dict(formats)
     for name, format in formats.items():
         if name in inits:
             result[name] = _declared(format, inits[name], concrete(types[name]))
+    look(program.body, lambda node: _check(node, types))
     return result
 
 
@@ -50,12 +50,12 @@ def _infer(node: loops.Node, known: Mapping[str, str], types: dict[str, str]) ->
 
 
 def _check(node: loops.Node, types: dict[str, str]) -> None:
-    """Refuse functions of values that they are not defined for, and updates that lose digits."""
+    """Refuse functions of values that they are not defined for, and what loses digits."""
     match node:
-        case loops.Assign(_, None, value) | loops.If(value):
+        case loops.If(value):
             dtype_of(value, types)
         case loops.Assign():
-            _check_update(node, types)
+            _check_assigned(node, types)
 
 
 def _value_dtype(stmt: loops.Assign, types: dict[str, str]) -> str:
@@ -66,27 +66,51 @@ def _value_dtype(stmt: loops.Assign, types: dict[str, str]) -> str:
     return stmt.op.types((types.get(stmt.target.tensor, value), value))[1]
 
 
-def _check_update(stmt: loops.Assign, types: dict[str, str]) -> None:
-    """Refuse an update whose result its target cannot hold: the sum of floats in an integer."""
-    assert isinstance(stmt.target.tensor, str)
-    held = concrete(types[stmt.target.tensor])
-    result = concrete(_value_dtype(stmt, types))
-    if not np.can_cast(result, held, "same_kind"):
-        name = stmt.target.tensor
+def _check_assigned(stmt: loops.Assign, types: dict[str, str]) -> None:
+    """Refuse a value that its target cannot hold: a float in an integer, the sum of floats."""
+    name = stmt.target.tensor
+    assert isinstance(name, str)
+    held = concrete(types[name])
+    result = _value_dtype(stmt, types)
+    result = concrete(result if stmt.op is not None else _beside(result, held))
+    if not _holds(held, result, stmt):
         raise DTypeError(
-            f"`{name}` has dtype {held}, and this update makes it {result}",
+            f"`{name}` has dtype {held}, and {_made(stmt)} {result}",
             at=stmt.at,
             why="digits would be lost without a word",
-            hint=f"give `{name}` the dtype {result}, or convert the value: int(…)",
+            hint=f"give `{name}` the dtype {result}, or convert the value: {_conversion(held)}",
         )
     if stmt.partial and result != held:
-        name = stmt.target.tensor
         raise DTypeError(
             f"`{name}` has dtype {held}, and what is computed from it here goes on as {result}",
             at=stmt.at,
             why=f"this is done in steps, and `{name}` would hold what is between them",
             hint=f"give `{name}` the dtype {result}, or write one update for each step",
         )
+
+
+def _beside(value: str, held: str) -> str:
+    """The type of a value that is assigned: a weak one takes that of its target, if it can."""
+    return promote(value, held) if value.startswith("weak_") else value
+
+
+def _holds(held: str, result: str, stmt: loops.Assign) -> bool:
+    """Whether a target can hold values of a type; a number is what it is, as in a declaration."""
+    if stmt.op is None and isinstance(stmt.value, loops.Literal) and kind(held) in "biu":
+        return fits(stmt.value.value, held)
+    return np.can_cast(result, held, "same_kind")
+
+
+def _made(stmt: loops.Assign) -> str:
+    return "what is assigned here is" if stmt.op is None else "this update makes it"
+
+
+def _conversion(held: str) -> str:
+    """What a user can write, so that a value has a type."""
+    if kind(held) in "iu":
+        cast = "int" if held == "int64" else f"np.{held}"
+        return f"{cast}(…) cuts off, {cast}(ln.floor(…)) rounds down"
+    return "bool(…)" if held == "bool" else f"np.{held}(…)"
 
 
 def _meet(types: dict[str, str], name: str, dtype: str) -> None:

@@ -17,6 +17,7 @@ from linnet import loops
 from linnet.algebra.dtypes import as_python
 from linnet.algebra.exact import same
 from linnet.algebra.stored import stored
+from linnet.algebra.table import astype
 from linnet.formats.assemble import pack, unpack
 from linnet.formats.buffers import Buffer
 from linnet.formats.contents import Contents, let_go
@@ -43,18 +44,22 @@ def copy_kernel(source: Format, target: Format) -> Kernel:
     literal = loops.Literal(fill, target.dtype)
     compares = _holds_all(source) and not _stores_all(target)
     kept = (lambda value: unlike(value, literal)) if compares else None
-    body = _copy(source, kept)
+    body = _copy(source, kept, str(target.dtype))
     code = loops.Block((loops.Declare("B", literal), body))
     return Kernel(loops.Program("convert", ("B", "A"), (), code, ("B",)))
 
 
-def _copy(source: Format, kept: Callable[[loops.Expr], loops.Expr] | None) -> loops.Stmt:
-    """`for i, j, …: if kept: B[i, j, …] = A[i, j, …]`."""
+def _copy(
+    source: Format, kept: Callable[[loops.Expr], loops.Expr] | None, dtype: str
+) -> loops.Stmt:
+    """`for i, j, …: if kept: B[i, j, …] = A[i, j, …]`; who asks for another kind is given it."""
     few = source.ndim <= 8
     names = tuple("ijklmnop"[m] if few else f"i{m}" for m in range(source.ndim))
     indices = tuple(loops.Index(name) for name in names)
     value = loops.Access("A", indices)
-    body: loops.Stmt = loops.Assign(loops.Access("B", indices), None, value)
+    lossy = not np.can_cast(str(source.dtype), dtype, "same_kind")
+    held = loops.Call(astype[dtype], (value,)) if lossy else value
+    body: loops.Stmt = loops.Assign(loops.Access("B", indices), None, held)
     if kept is not None:
         body = loops.If(kept(value), body, loops.NOTHING)
     for mode in reversed(source.order):
@@ -142,7 +147,7 @@ def _filling_kernel(source: Format) -> Kernel:
     assert source.fill_value is not None
     is_stored = stored(source.fill_value)
     begin = loops.Declare("B", loops.Access("fill", ()))
-    body = _copy(source, lambda value: loops.Call(is_stored, (value,)))
+    body = _copy(source, lambda value: loops.Call(is_stored, (value,)), str(source.dtype))
     return Kernel(
         loops.Program("convert", ("B", "A", "fill"), (), loops.Block((begin, body)), ("B",))
     )

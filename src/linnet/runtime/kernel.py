@@ -51,6 +51,12 @@ class Kernel:
     _read: Callable[[], loops.Program]  # what makes it, where it is not there yet
 
     def __init__(self, program: loops.Program, policy: Policy | None = None) -> None:
+        if not isinstance(program, import_module("linnet.loops").Program):
+            raise ArgumentError(
+                f"a kernel is made of a program, not of {type(program).__name__}",
+                at=Location.of_caller(),
+                hint="write a function, and put @ln.kernel before it",
+            )
         look = import_module("linnet.normalize.beginnings")
         written, kept = look.written_params(program), look.kept_params(program)
         self._begin(program.name, program.params, written, kept)
