@@ -206,6 +206,6 @@ def iterate(x: Tensor) -> Iterator[Tensor]:
 def transpose(x: Any, axes: tuple[int, ...] | None = None, copy: bool = False) -> Any:
     """With dimensions in reverse, or in the order given; nothing is copied unless told."""
     array = as_array(x)
-    order = tuple(axes) if isinstance(axes, Iterable) else (axes,)
+    order: Any = tuple(axes) if isinstance(axes, Iterable) else (axes,)
     found = array.T if axes is None else api.shapes.permute_dims(array, order)
     return found.copy() if copy and isinstance(found, Tensor) else found
