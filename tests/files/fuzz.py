@@ -11,6 +11,7 @@ import faulthandler
 import gzip
 import math
 import os
+import re
 import sys
 import tempfile
 import time
@@ -33,6 +34,7 @@ import linnet as ln
 REFUSED, UNWRITABLE = "refused", "not a file"
 _SMALL = 10**5  # elements of an array that is made dense
 _GROWTH = 1 << 18  # KiB that reading a small file may take
+_FORTRAN = re.compile(rb"[0-9.][dD]")
 _MOST = 1 << 32  # bytes for the process
 _HANG = 180  # seconds
 _UNWRITABLE = (TypeError, ValueError, KeyError, OSError, RecursionError, ArithmeticError)
@@ -173,13 +175,18 @@ def write_back(tensor: ln.Tensor, random: Random, folder: Path) -> None:
         assert back.nnz == tensor.nnz or tensor.dtype == bool  # what is false is not written
 
 
+def _text_of(path: Path) -> bytes:
+    content = path.read_bytes()
+    return gzip.decompress(content) if content.startswith(b"\x1f\x8b") else content
+
+
 def compare(tensor: ln.Tensor, path: Path, kind: str) -> None:
     """With what SciPy or NumPy read, if they do: they are not asked about what we refuse."""
     if kind not in ("npz", "npy", "mtx") or math.prod(tensor.shape or ()) > _SMALL:
         return
     if max(tensor.shape or (0,)) > _SMALL:
         return
-    if kind == "mtx" and b"d3" in path.read_bytes().lower():
+    if kind == "mtx" and _FORTRAN.search(_text_of(path)):
         return  # an exponent as Fortran writes it, which SciPy leaves unread
     try:
         if kind == "npz":
@@ -246,12 +253,12 @@ def _for_a_while(seconds: float, first: int, kinds: list[str], folder: Path) -> 
 
 
 def _note(failures: dict[str, str], error: Exception, case: str) -> None:
-    """Tell of a failure, unless one like it was told before."""
+    """Tell of a failure, and all of it if none like it was told before."""
     place = traceback.extract_tb(error.__traceback__)[-1]
     key = f"{type(error).__name__} {place.filename}:{place.lineno}"
+    print(f"--- case {case}", f"is like {failures[key]}" if key in failures else "", flush=True)
     if key not in failures:
         failures[key] = case
-        print(f"--- case {case}", flush=True)
         traceback.print_exception(error)
         sys.stderr.flush()
 

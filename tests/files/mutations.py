@@ -51,7 +51,7 @@ def mutate(random: Random, fields: Fields, others: list[Fields]) -> Fields:
         elif isinstance(result[name], dict):
             result[name] = _json(random, result[name])
         elif isinstance(result[name], (np.ndarray, list, tuple)) and kind != 3:
-            result[name] = _array(random, np.asarray(result[name]))
+            result[name] = _array(random, result[name])
         else:
             result[name] = random.choice(VALUES)
     return result
@@ -77,13 +77,14 @@ def damage(random: Random, content: bytes) -> bytes:
 # -- arrays ----------------------------------------------------------------------------------------
 
 
-def _array(random: Random, array: Array) -> Array:
+def _array(random: Random, value: Any) -> Any:
     """An array with other elements, dtype, length or dimensions."""
+    change = random.choice(_OF_ARRAYS)
     try:
         with np.errstate(all="ignore"):
-            return random.choice(_OF_ARRAYS)(random, array.copy())
-    except (ValueError, TypeError, OverflowError, IndexError):  # such an array does not exist
-        return array
+            return change(random, np.array(value))
+    except (ValueError, TypeError, IndexError, ArithmeticError, RuntimeError):
+        return value  # such an array does not exist
 
 
 def _element(random: Random, array: Array) -> Array:
