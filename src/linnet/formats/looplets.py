@@ -148,6 +148,7 @@ class Stepper:
     where that is None somewhere in the dimension. `reach` is the position of the last chunk that
     follows the one at `pos` without fill between them, where a level can tell. `before` is where
     the chunk before the one at `pos` is, or `begin - 1`: with a `next`, what a walk backward needs.
+    One that `leads` is all that the loop goes through: other fibers are looked up.
     """
 
     pos: imp.Var
@@ -162,6 +163,7 @@ class Stepper:
     stop: imp.Expr | None = None
     reach: imp.Expr | None = None
     before: imp.Expr | None = None
+    leads: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -267,6 +269,7 @@ def stepper_with(s: Stepper, values: Values) -> Stepper:
         None if s.stop is None else substitute(s.stop, values),
         None if s.reach is None else substitute(s.reach, values),
         None if s.before is None else substitute(s.before, values),
+        s.leads,
     )
 
 

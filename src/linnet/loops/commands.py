@@ -34,6 +34,21 @@ class Split:
     up: bool = False
     at: Location | None = field(default=None, compare=False)
 
+    @property
+    def uses(self) -> tuple[str, ...]:
+        """The loops that are named."""
+        return (self.index,)
+
+    @property
+    def ends(self) -> tuple[str, ...]:
+        """The names that stand for a loop no more."""
+        return (self.index,)
+
+    @property
+    def makes(self) -> tuple[str, ...]:
+        """The names that are new."""
+        return (self.outer, self.inner)
+
     def __str__(self) -> str:
         how = ", up" if self.up else ""
         return f"split({self.index}, {self.outer}, {self.inner}, {self.size}{how})"
@@ -45,6 +60,21 @@ class Reorder:
 
     order: tuple[str, ...]
     at: Location | None = field(default=None, compare=False)
+
+    @property
+    def uses(self) -> tuple[str, ...]:
+        """The loops that are named."""
+        return self.order
+
+    @property
+    def ends(self) -> tuple[str, ...]:
+        """The names that stand for a loop no more."""
+        return ()
+
+    @property
+    def makes(self) -> tuple[str, ...]:
+        """The names that are new."""
+        return ()
 
     def __str__(self) -> str:
         return f"reorder({', '.join(self.order)})"
@@ -59,6 +89,21 @@ class Collapse:
     fused: str
     at: Location | None = field(default=None, compare=False)
 
+    @property
+    def uses(self) -> tuple[str, ...]:
+        """The loops that are named."""
+        return (self.outer, self.inner)
+
+    @property
+    def ends(self) -> tuple[str, ...]:
+        """The names that stand for a loop no more."""
+        return (self.outer, self.inner)
+
+    @property
+    def makes(self) -> tuple[str, ...]:
+        """The names that are new."""
+        return (self.fused,)
+
     def __str__(self) -> str:
         return f"collapse({self.outer}, {self.inner}, {self.fused})"
 
@@ -72,9 +117,25 @@ class Pos:
     access: Access
     at: Location | None = field(default=None, compare=False)
 
+    @property
+    def uses(self) -> tuple[str, ...]:
+        """The loops that are named."""
+        return (self.index,)
+
+    @property
+    def ends(self) -> tuple[str, ...]:
+        """The names that stand for a loop no more."""
+        return (self.index,)
+
+    @property
+    def makes(self) -> tuple[str, ...]:
+        """The names that are new."""
+        return (self.position,)
+
     def __str__(self) -> str:
         indices = ", ".join(getattr(i, "name", "?") for i in self.access.indices)
-        return f"pos({self.index}, {self.position}, {self.access.tensor}[{indices}])"
+        operand = f"{self.access.tensor}[{indices}]" if indices else self.access.tensor
+        return f"pos({self.index}, {self.position}, {operand})"
 
 
 Command: TypeAlias = Split | Reorder | Collapse | Pos

@@ -82,6 +82,10 @@ def coiterate(ctx: Context, r: Region) -> None:
     r = test_residues(ctx, replace(r, nonempty=False))
     steps = {c: x for c, x in r.looplets.items() if isinstance(x, Stepper | Jumper)}
     found = {c: own(ctx, stepper_of(x)) for c, x in steps.items()}
+    for cursor, s in found.items():
+        if s.leads:
+            walk_alone(ctx, r, cursor, s, *bounds(ctx, r, cursor, s))
+            return
     gap = without_words(r, list(found), at_fill(ctx, r, list(found)))
     idle = sparse = gap.body == loops.NOTHING
     if ctx.trace is not None:

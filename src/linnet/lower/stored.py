@@ -25,7 +25,7 @@ from linnet.loops.rewrite import walk
 from linnet.lower.context import Bounds, Context, Cursor, Space
 from linnet.lower.ranges import bounds_of
 from linnet.lower.region import Region, lower_region
-from linnet.lower.walks import own, stepper_of
+from linnet.lower.walks import stepper_of
 
 
 @contextmanager
@@ -98,21 +98,18 @@ def no_positions(tensor: str, level: int, kind: object) -> FormatError:
 
 def lower_stored(ctx: Context, r: Region, loop: loops.Loop) -> None:
     """Emit a loop through the positions of a fiber, or those of them in a part of a range."""
-    from linnet.lower.coiterate import walk_alone
-
     cursor, looplet = _led_by(r, loop)
     clip = _clip(ctx, cursor.fiber, loop)
     if isinstance(looplet, Lookup):
         lo, hi = _within(ctx, r.lo, r.hi, clip, cursor.fiber)
         lower_region(ctx, replace(r, lo=lo, hi=hi))
         return
-    s = own(ctx, stepper_of(looplet))
-    begin, end = s.begin, s.end
+    s = replace(stepper_of(looplet), leads=True)
     if clip is not None and isinstance(loop.extent, loops.Along) and loop.extent.depth > 0:
-        begin, end = imp.maximum(begin, clip[0]), imp.minimum(end, clip[1])
+        s = replace(s, begin=imp.maximum(s.begin, clip[0]), end=imp.minimum(s.end, clip[1]))
     elif clip is not None:
-        begin, end = clip
-    walk_alone(ctx, r, cursor, s, begin, end)
+        s = replace(s, begin=clip[0], end=clip[1])
+    lower_region(ctx, r.with_looplet(cursor, s))
 
 
 def is_stored(extent: loops.Range | None) -> bool:

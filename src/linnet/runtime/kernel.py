@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from linnet.lower.program import Lowered
     from linnet.normalize.choice import Kinds
     from linnet.runtime.call import Entry
+    from linnet.runtime.scheduled import ScheduledKernel
     from linnet.runtime.visits import Visits
 
 
@@ -292,6 +293,11 @@ class Kernel:
         tensors = self.tensors(args)
         pairs = zip(self._fresh, tensors, strict=True)
         return self.signatures(tensors), [None if f else t.contents() for f, t in pairs]
+
+    def schedule(self) -> ScheduledKernel:
+        """The kernel, to be given commands: `spmv.schedule().split("i", "i0", "i1", 32)`."""
+        made: ScheduledKernel = import_module("linnet.runtime.scheduled").ScheduledKernel.of(self)
+        return made
 
     def reference(self, *args: object) -> dict[str, NDArray[Any]]:
         """What the program means for these arguments: every output, computed one element at a time.

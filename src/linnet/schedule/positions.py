@@ -40,7 +40,8 @@ def collapse(nest: Nest, command: Collapse) -> None:
 
 def pos(nest: Nest, command: Pos) -> None:
     """Let an operand lead: the loops go through the positions of what it stores."""
-    found, access = nest.named(command.index), command.access
+    found = nest.named(command.index)
+    access = _only_access(nest, found[-1].body, command.access)
     indices = [loop.index for loop in found]
     tensor, format = str(access.tensor), nest.formats.get(str(access.tensor))
     for loop in found:
@@ -68,6 +69,17 @@ def pos(nest: Nest, command: Pos) -> None:
         stmt = replace(loop, extent=extent, body=stmt)
     nest.introduce(command.position, *nest.forget(command.index))
     nest.replaced(found[0], stmt)
+
+
+def _only_access(nest: Nest, body: loops.Stmt, access: loops.Access) -> loops.Access:
+    """The access that a tensor's name alone stands for, if it has only one."""
+    if access.indices:
+        return access
+    found = {a for a, is_target in accesses(body) if a.tensor == access.tensor and not is_target}
+    if len(found) > 1:
+        texts = ", ".join(sorted(map(show, found)))
+        nest.refuse(f"`{access.tensor}` is read as {texts}", hint="say which of them leads")
+    return next(iter(found), access)
 
 
 def _goes_through_positions(loop: loops.Loop) -> bool:

@@ -1,0 +1,249 @@
+"""Commands on kernels: what they make of loops, how they are written, and what they refuse."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import linnet as ln
+from linnet.errors import ArgumentError, ScheduleError
+from linnet.schedule.text import parse_schedule, show_schedule
+
+FORMATS = (ln.CSR, ln.DCSR, ln.COO, ln.DENSE, ln.CSC)
+
+
+@ln.kernel
+def spmv(y, A, x):
+    y[...] = 0
+    for i, j in ...:
+        y[i] += A[i, j] * x[j]
+    return y
+
+
+@ln.kernel
+def scale(C, A):
+    C[...] = 0
+    for i, j in ...:
+        C[i, j] = A[i, j] * 2
+    return C
+
+
+@ln.kernel
+def twice(y, z, x):
+    y[...] = 0
+    z[...] = 0
+    for i in ...:
+        y[i] = x[i]
+    for i in ...:
+        z[i] = 2 * x[i]
+    return y, z
+
+
+@pytest.fixture
+def operands():
+    rng = np.random.default_rng(1)
+    A = rng.integers(1, 9, (50, 37)) * (rng.random((50, 37)) < 0.2)
+    A[5:20] = 0
+    return A.astype(float), rng.integers(1, 9, 37).astype(float)
+
+
+TEXTS = [
+    "split(i, i0, i1, 8)",
+    "split(i, i0, i1, 8, up)",
+    "split(j, j0, j1, 5)",
+    "split(i, i0, i1, 8) split(i1, i10, i11, 3)",
+    "split(i, i0, i1, 8) split(j, j0, j1, 5) reorder(i0, j0, i1, j1)",
+    "split(i, i0, i1, 8) reorder(i1, i0)",
+    "collapse(i, j, f) split(f, f0, f1, 10)",
+]
+POSITIONS = [
+    "pos(j, p, A[i, j])",
+    "pos(j, p, A) split(p, p0, p1, 4)",
+    "collapse(i, j, f) pos(f, p, A)",
+    "collapse(i, j, f) pos(f, p, A) split(p, p0, p1, 7)",
+    "collapse(i, j, f) pos(f, p, A) split(p, p0, p1, 3, up)",
+    "collapse(i, j, f) pos(f, p, A) split(p, p0, p1, 9) split(p1, p2, p3, 2)",
+]
+
+
+@pytest.mark.parametrize("text", TEXTS)
+@pytest.mark.parametrize("format", FORMATS, ids=str)
+def test_rows_of_products(operands, format, text):
+    A, x = operands
+    y = spmv.schedule().apply(text)(ln.empty_tensor(ln.DENSE(1)), ln.asarray(A, format=format), x)
+    assert np.array_equal(y.to_numpy(), A @ x)
+
+
+@pytest.mark.parametrize("text", POSITIONS)
+@pytest.mark.parametrize("format", [ln.CSR, ln.DCSR, ln.COO], ids=str)
+@pytest.mark.parametrize("kernel", [spmv, scale], ids=("spmv", "scale"))
+def test_positions(operands, kernel, format, text):
+    A, x = operands
+    if "(j," in text and format is ln.COO:
+        format = ln.CSF(2)
+    given = ln.asarray(A, format=format)
+    if kernel is spmv:
+        y = spmv.schedule().apply(text)(ln.empty_tensor(ln.DENSE(1)), given, x)
+        assert np.array_equal(y.to_numpy(), A @ x)
+    else:
+        C = scale.schedule().apply(text)(ln.empty_tensor(ln.CSR), given)
+        assert np.array_equal(C.to_numpy(), A * 2)
+        assert C.nnz == given.nnz
+
+
+@pytest.mark.parametrize("text", TEXTS + POSITIONS)
+def test_texts_read_back(text):
+    commands = parse_schedule(text)
+    assert parse_schedule(show_schedule(commands)) == commands
+
+
+def test_other_ways_to_write_them():
+    expected = parse_schedule("collapse(i,j,f) split(f,f0,f1,8)")
+    assert parse_schedule("fuse(i, j, f).split(f, f0, f1, 8, down)") == expected
+    assert parse_schedule("collapse(i,j,f);\n split(f,f0,f1,8)") == expected
+    same = spmv.schedule().collapse("i", "j", "f").split("f", "f0", "f1", 8)
+    assert same.commands == show_schedule(expected)
+
+
+def test_a_command_gives_a_new_schedule():
+    plain = spmv.schedule()
+    split = plain.split("i", "i0", "i1", 8)
+    assert plain.commands == ""
+    assert split.commands == "split(i, i0, i1, 8)"
+
+
+def test_a_sparse_result_that_is_tiled_stays_in_order(operands):
+    A, _ = operands
+    tiled = scale.schedule().split("i", "i0", "i1", 8)
+    C, given = ln.empty_tensor(ln.CSR), ln.asarray(A, format=ln.CSR)
+    assert "Workspace" not in tiled.loops(C, given)
+    assert np.array_equal(tiled(C, given).to_numpy(), A * 2)
+
+
+def test_loops_of_one_name_are_numbered():
+    x = ln.asarray(np.arange(9.0))
+    y, z = ln.empty_tensor(ln.DENSE(1)), ln.empty_tensor(ln.DENSE(1))
+    scheduled = twice.schedule().split("i:2", "a", "b", 4)
+    assert scheduled.loops(y, z, x).count("ln.part(") == 1
+    scheduled(y, z, x)
+    assert np.array_equal(z.to_numpy(), 2 * x.to_numpy())
+    with pytest.raises(ScheduleError, match="several loops over `i`"):
+        twice.schedule().split("i", "a", "b", 4)
+
+
+# what depends on names is told at once
+WRONG_AT_ONCE = [
+    ("split(k, a, b, 4)", "there is no loop over `k` among i, j"),
+    ("split(i, j, b, 4)", "there is a loop over `j` already"),
+    ("split(i, a, b, 4) split(i, c, d, 2)", "there is no loop over `i` among j, a, b"),
+    ("split(i, a, b, x)", "`x` is not a whole number"),
+    ("split(i, a, b)", "this command has 3 arguments"),
+    ("split(i, a, b, 4, sideways)", "not a direction"),
+    ("tile(i, a, b, 4)", "there is no command `tile`"),
+    ("split(i, a, b, 4", "this command does not end"),
+    ("split i", "this command does not end"),
+    ("3 + (4)", "this is not a command"),
+    ("pos(j, p, A[i + 1, j])", "is not an access to a tensor"),
+]
+
+
+@pytest.mark.parametrize(("text", "message"), WRONG_AT_ONCE)
+def test_what_is_wrong_is_told_at_once(text, message):
+    with pytest.raises(ScheduleError, match=message.replace("+", r"\+")):
+        spmv.schedule().apply(text)
+
+
+# what depends on formats, or on the loops as they are by then, is told by a call
+WRONG_IN_A_CALL = [
+    ("split(i, a, b, 0)", "the size of a part is a positive integer"),
+    ("pos(i, p, A[i, j])", "level 0 of `A` stores all coordinates"),
+    ("pos(j, p, x[j])", "level 0 of `x` stores all coordinates"),
+    ("pos(j, p, A[j, i])", "is not read in the loop"),
+    ("pos(j, p, A) pos(p, q, A)", "goes through positions already"),
+    ("split(j, j0, j1, 4) pos(j1, p, A)", "runs over a part of its range"),
+    ("pos(j, p, A) collapse(i, p, f)", "goes through positions"),
+    ("reorder(i, i)", "two or more different loops"),
+    ("split(i, i0, i1, 4, up) reorder(i1, i0)", "split up stays inside"),
+]
+
+
+@pytest.mark.parametrize(("text", "message"), WRONG_IN_A_CALL)
+def test_what_is_wrong_is_told_by_a_call(operands, text, message):
+    A, x = operands
+    given = ln.asarray(A, format=ln.CSR)
+    with pytest.raises(ScheduleError, match=message):
+        spmv.schedule().apply(text)(ln.empty_tensor(ln.DENSE(1)), given, x)
+
+
+def test_an_error_names_the_command_and_its_line(operands):
+    A, x = operands
+    scheduled = spmv.schedule().pos("i", "p", "A[i, j]")  # this line
+    with pytest.raises(ScheduleError) as error:
+        scheduled(ln.empty_tensor(ln.DENSE(1)), ln.asarray(A, format=ln.CSR), x)
+    assert "`pos(i, p, A[i, j])`" in str(error.value)
+    assert "# this line" in str(error.value)
+
+
+def test_an_error_of_a_text_points_at_the_character():
+    with pytest.raises(ScheduleError) as error:
+        spmv.schedule().apply("split(i, i0, i1, 8) reorder(i0, 3)")
+    *_, line, marks = str(error.value).splitlines()
+    assert line[marks.index("^") :] == "3)"
+
+
+@ln.kernel
+def first_above(c, A, t):
+    c[...] = -1
+    for i in ...:
+        for j in ...:
+            if A[i, j] > t[()]:
+                c[i] = j
+                break
+    return c
+
+
+def test_loops_that_are_left_are_not_reordered(operands):
+    A, _ = operands
+    scheduled = first_above.schedule().reorder("j", "i")
+    with pytest.raises(ScheduleError):
+        scheduled(ln.empty_tensor(ln.DENSE(1)), ln.asarray(A, format=ln.CSR), ln.scalar(3.0))
+
+
+@ln.kernel
+def last(y, A):
+    y[...] = 0
+    for i, j in ...:
+        y[i] = A[i, j]
+    return y
+
+
+def test_assignments_of_which_the_last_counts_keep_their_order(operands):
+    A, _ = operands
+    scheduled = last.schedule().reorder("j", "i")
+    with pytest.raises(ScheduleError, match="the last one counts"):
+        scheduled(ln.empty_tensor(ln.DENSE(1)), ln.asarray(A))
+
+
+@ln.kernel
+def plus(C, A, B):
+    C[...] = 0
+    for i, j in ...:
+        C[i, j] = A[i, j] + B[i, j]
+    return C
+
+
+def test_positions_of_one_term_are_refused(operands):
+    A, _ = operands
+    given = ln.asarray(A, format=ln.CSR)
+    scheduled = plus.schedule().pos("j", "p", "A[i, j]")
+    with pytest.raises(ScheduleError, match="where `A` stores nothing"):
+        scheduled(ln.empty_tensor(ln.CSR), given, given)
+
+
+def test_wrong_arguments():
+    with pytest.raises(ArgumentError, match="no direction"):
+        spmv.schedule().split("i", "a", "b", 4, direction="left")
+    with pytest.raises(ArgumentError, match="not the name of a loop"):
+        spmv.schedule().split(3, "a", "b", 4)
+    with pytest.raises(ScheduleError, match="is not an access"):
+        spmv.schedule().pos("j", "p", "A[")
