@@ -13,6 +13,7 @@ import pytest
 from tools import texts
 
 import linnet
+from linnet.runtime import jump
 
 PROGRAM = """
 import numpy as np, linnet as ln
@@ -34,14 +35,14 @@ except ln.LinnetError as error: print(error.message)
 
 @pytest.fixture(scope="module")
 def alone(tmp_path_factory) -> Path:
-    """A folder with the package, of which all sources were removed."""
+    """A folder with the package, of which all sources and data were removed."""
     place = tmp_path_factory.mktemp("alone")
     package = place / "linnet"
     ignored = shutil.ignore_patterns("__pycache__")
     shutil.copytree(Path(linnet.__file__).parent, package, ignore=ignored)
     texts.write(package)
     compileall.compile_dir(place, quiet=1, legacy=True)
-    for path in package.rglob("*.py"):
+    for path in [*package.rglob("*.py"), *package.rglob("*.ll")]:
         path.unlink()
     return place
 
@@ -59,6 +60,11 @@ def test_our_own_kernels_need_no_file(alone, tmp_path, flags):
     for _ in range(2):  # compiled, and then found
         found = printed(alone, PROGRAM, *flags, LINNET_CACHE_DIR=str(tmp_path / "c"))
         assert found == "the source of `mine` is not available\n"
+
+
+def test_calls_take_the_usual_way_where_there_is_no_data(monkeypatch, tmp_path):
+    monkeypatch.setattr(jump, "__file__", str(tmp_path / "jump.pyc"))
+    assert jump._method.__wrapped__() is None
 
 
 def test_another_state_of_the_package_has_other_kernels(alone):

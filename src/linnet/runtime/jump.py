@@ -90,7 +90,10 @@ _new.restype, _new.argtypes = ctypes.py_object, [ctypes.c_void_p, ctypes.py_obje
 @cache
 def _method() -> _Method | None:
     """The function, as Python wants to be told of it; None if there is none."""
-    text = (Path(__file__).parent / "repeat.ll").read_text()
+    try:
+        text = (Path(__file__).parent / "repeat.ll").read_text()
+    except OSError:  # an application that has the modules alone, perhaps in an archive
+        return None
     if not _is_supported(re.findall(r"^declare .*@(\w+)\(", text, re.MULTILINE)):
         return None
     for name, at in {**_words(), **_slots()}.items():
