@@ -8,7 +8,20 @@ import numpy as np
 import pytest
 
 import linnet as ln
-from linnet.errors import DTypeError, LinnetError, OutOfMemoryError, RangeError, ShapeError
+from linnet import loops
+from linnet.algebra.table import FUNCTIONS
+from linnet.errors import (
+    DTypeError,
+    FormatError,
+    KernelSyntaxError,
+    LinnetError,
+    OutOfMemoryError,
+    RangeError,
+    ShapeError,
+    StageError,
+)
+from linnet.frontend.text import parse_text
+from linnet.loops.printer import show
 
 M = np.arange(1, 13.0).reshape(3, 4) * (np.arange(12).reshape(3, 4) % 3 != 0)
 FORMATS = [ln.CSR, ln.CSC, ln.DCSR, ln.COO(2), ln.RLE, ln.BAND, ln.DENSE(2)]
@@ -159,3 +172,69 @@ def test_errors_of_the_user_stay_what_they_are():
 def test_what_numpy_says_of_an_argument():
     with pytest.raises(RangeError, match="`qr` was given something that it does not take"):
         ln.linalg.qr(ln.asarray(M), mode="x")
+
+
+# -- dimensions ------------------------------------------------------------------------------------
+
+
+def listed(ndim, format):
+    return ln.tensor([np.array([0, 1])] * ndim, [1.0, 2.0], (2,) * ndim, format=format(ndim))
+
+
+def test_many_dimensions_compile_soon_or_are_refused_at_once():
+    """A nest of loops was followed once for each of its 2ⁿ ways through it."""
+    T = ln.asarray(np.ones((2,) + (1,) * 25))
+    assert (T + 1).to_numpy().sum() == 4
+    S = listed(22, ln.COO)
+    assert (S + S).nnz == 2
+    for wide in (lambda: ln.asarray(np.ones((2,) + (1,) * 47)) + 1, lambda: listed(48, ln.CSF) * 2):
+        with pytest.raises(FormatError, match="too many dimensions"):
+            wide()
+    with pytest.raises(FormatError, match="too many dimensions"):
+        listed(48, ln.COO) + listed(48, ln.COO)
+    S = listed(48, ln.COO)
+    assert (S + S).nnz == 2
+
+
+# -- depth -----------------------------------------------------------------------------------------
+
+_MOST = "y[...] = 0\nfor i in ...:\n    y[i] = max({})"
+
+
+def deepest(values):
+    return ln.Kernel(parse_text(_MOST.format(", ".join(values))))
+
+
+def test_many_arguments():
+    most = deepest(f"x[i] + {k}" for k in range(300))
+    found = most(ln.empty_tensor(ln.DENSE(1)), np.arange(3.0))
+    assert found.to_numpy().tolist() == [299.0, 300.0, 301.0]
+    assert "299" in most.loops(ln.empty_tensor(ln.DENSE(1)), np.arange(3.0))
+
+
+def test_programs_that_are_nested_too_deeply():
+    value = loops.Access("x", (loops.Index("i"),))
+    for _ in range(2000):
+        value = loops.Call(FUNCTIONS["add"], (value, loops.Literal(1.0)))
+    body = loops.Loop("i", None, loops.Assign(loops.Access("y", (loops.Index("i"),)), None, value))
+    program = loops.Program("deep", ("y", "x"), (), body, ("y",))
+    with pytest.raises(KernelSyntaxError, match="nested too deeply"):
+        show(program)
+    args = ln.asarray(np.zeros(3)), np.arange(3.0)
+    for use in (lambda k: k(*args), lambda k: k.loops(*args), lambda k: ln.explain(k, *args)):
+        with pytest.raises(KernelSyntaxError, match="nested too deeply"):
+            use(ln.Kernel(program))
+
+
+def test_stages_that_are_not_there():
+    explained = ln.explain(deepest(["x[i]", "2"]), ln.empty_tensor(ln.DENSE(1)), np.arange(3.0))
+    with pytest.raises(StageError, match="there is no stage 'resluts' here") as error:
+        explained["resluts"]
+    assert "try:  one of program, dimensions, scopes" in str(error.value)
+    assert isinstance(error.value, KeyError)
+
+
+def test_arrays_of_indices_that_do_not_fit():
+    for format in (ln.DENSE(2), ln.CSR):
+        with pytest.raises(ShapeError, match="fit together"):
+            ln.asarray(M, format=format)[np.array([0, 1]), np.array([0, 1, 2])]

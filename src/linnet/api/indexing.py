@@ -51,7 +51,10 @@ def getitem(x: Tensor, key: object) -> Tensor:
     if all(isinstance(p, int | slice | None) for p in parts):
         return basic(x, parts)
     if is_dense(x.contents().format):
-        return dense(x.to_numpy()[parts])
+        try:
+            return dense(x.to_numpy()[parts])
+        except IndexError as error:
+            raise ShapeError(f"these arrays of indices do not fit together: {error}") from None
     return _with_arrays(x, parts)
 
 

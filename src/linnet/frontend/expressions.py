@@ -27,6 +27,7 @@ from linnet.frontend.refusals import refusal, refused_index
 from linnet.frontend.scope import Scope
 
 E = TypeVar("E", bound=loops.Expr)
+_TOGETHER = 16
 
 PERMISSIVE = "permissive"  # the protocol of `A[~i]`: nothing is there beyond the bounds
 
@@ -274,7 +275,10 @@ def _apply(function: Function, args: tuple[ast.expr, ...], scope: Scope) -> loop
 
 
 def _fold(function: Function, args: Sequence[loops.Expr]) -> loops.Expr:
-    """`f(f(a, b), c)`"""
+    """`f(f(a, b), c)`; of many, of what parts amount to: passes go as deep as a program is."""
+    if len(args) > _TOGETHER:
+        parts = [args[k : k + _TOGETHER] for k in range(0, len(args), _TOGETHER)]
+        return _fold(function, [_fold(function, part) for part in parts])
     result = args[0]
     for arg in args[1:]:
         result = loops.Call(function, (result, arg))

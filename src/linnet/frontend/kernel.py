@@ -77,5 +77,5 @@ def _read(function: FunctionType) -> loops.Program:
     try:
         import_module("linnet.normalize.lifecycles").insert_lifecycles(program)
     except RecursionError:
-        raise import_module("linnet.runtime.refusals").too_deep(program) from None
+        raise import_module("linnet.loops.printer").too_deep(program) from None
     return program

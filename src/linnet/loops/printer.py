@@ -8,6 +8,7 @@ from typing import assert_never
 
 from linnet.algebra.function import Function
 from linnet.algebra.table import FUNCTIONS
+from linnet.errors import KernelSyntaxError
 from linnet.loops.nodes import (
     NOTHING,
     Access,
@@ -53,6 +54,23 @@ _SHORT = {"minimum": "min", "maximum": "max", "abs": "abs"}
 
 def show(node: Program | Stmt | Expr) -> str:
     """A program, a statement or an expression as Python."""
+    try:
+        return _shown(node)
+    except RecursionError:
+        raise too_deep(node) from None
+
+
+def too_deep(node: Program | Stmt | Expr) -> KernelSyntaxError:
+    """The error for what is nested deeper than Python can follow."""
+    called = f"`{node.name}`" if isinstance(node, Program) else "a part of a program"
+    return KernelSyntaxError(
+        f"{called} is nested too deeply",
+        at=getattr(node, "at", None),
+        hint="split long expressions into lines, and long sums into several updates",
+    )
+
+
+def _shown(node: Program | Stmt | Expr) -> str:
     match node:
         case Program():
             return _Printer(_names(node)).program(node)

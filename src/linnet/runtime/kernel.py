@@ -259,7 +259,7 @@ class Kernel:
         try:
             entry: Entry = _compiler().specialize(self, signatures, wide, held)
         except RecursionError:
-            raise _refusals().too_deep(self.program) from None
+            raise _printer().too_deep(self.program) from None
         except (LinnetError, MemoryError, Warning):
             raise
         except Exception as error:
@@ -280,12 +280,18 @@ class Kernel:
 
     def loops(self, *args: object) -> str:
         """The program as the compiler completed it, for these arguments."""
-        text: str = _compiler().completed(self, *self._looked_at(args))
+        try:
+            text: str = _compiler().completed(self, *self._looked_at(args))
+        except RecursionError:
+            raise _printer().too_deep(self.program) from None
         return text
 
     def lowered(self, *args: object) -> Lowered:
         """The imperative code for these arguments."""
-        lowered: Lowered = _compiler().lowered(self, *self._looked_at(args))
+        try:
+            lowered: Lowered = _compiler().lowered(self, *self._looked_at(args))
+        except RecursionError:
+            raise _printer().too_deep(self.program) from None
         return lowered
 
     def _looked_at(self, args: Sequence[object]) -> tuple[tuple[Signature, ...], Held]:
@@ -377,6 +383,10 @@ class Kernel:
         for name, tensor in zip(self.params, tensors, strict=True):
             if name in self.outputs and seen.setdefault(id(tensor), name) != name:
                 raise _refusals().one_tensor(self, seen[id(tensor)], name)
+
+
+def _printer() -> Any:
+    return import_module("linnet.loops.printer")
 
 
 def _refusals() -> Any:

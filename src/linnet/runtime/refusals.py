@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from linnet import loops
-from linnet.errors import ArgumentError, KernelSyntaxError, LifecycleError, Location
+from linnet.errors import ArgumentError, LifecycleError, Location
 from linnet.runtime.kernel import Kernel
 
 
@@ -48,13 +47,4 @@ def one_tensor(kernel: Kernel, one: str, other: str) -> ArgumentError:
         f"`{one}` and `{other}` are one tensor, and `{kernel.__name__}` writes both",
         at=Location.of_caller(),
         hint="pass two tensors, such as two of ln.empty_tensor(format)",
-    )
-
-
-def too_deep(program: loops.Program) -> KernelSyntaxError:
-    """A program whose parts are nested deeper than Python can follow."""
-    return KernelSyntaxError(
-        f"`{program.name}` is nested too deeply",
-        at=program.at,
-        hint="split long expressions into lines, and long sums into several updates",
     )

@@ -43,6 +43,7 @@ from linnet.runtime.extents import is_known, not_negative, size_of, unknown
 from linnet.runtime.handover import Result
 from linnet.runtime.indices import check_indices
 from linnet.runtime.kernel import Kernel
+from linnet.runtime.many_dimensions import check_dimensions
 from linnet.runtime.sizes import Size
 from linnet.runtime.stand_ins import with_stand_ins
 from linnet.testing import dense
@@ -62,6 +63,7 @@ def specialize(
     """
     options = current()
     formats = formats_of(kernel, signatures)
+    check_dimensions(kernel.program, formats)
     check_indices(kernel.program, formats | dict(kernel.program.temporaries))
     normalized = normalize(kernel.program, formats, decision(kernel, held), kernel.policy)
     check_indices(kernel.program, normalized.results)  # now that all dtypes are known

@@ -36,3 +36,12 @@ def test_order(stmts, late):
     kernel = imp.Kernel("k", (imp.Argument("A", (N,), (Y, Z)),), imp.Block(stmts))
     assert fails_late(kernel, frozenset({"y"})) == late
     assert not fails_late(kernel, frozenset())
+
+
+def test_a_nest_is_followed_a_few_times():
+    """And not once for each of the 2 ** 60 ways to go through it."""
+    nest = WRITE
+    for _ in range(60):
+        nest = loop(nest)
+    kernel = imp.Kernel("k", (imp.Argument("A", (N,), (Y, Z)),), imp.Block((nest, GROW)))
+    assert fails_late(kernel, frozenset({"y"}))
