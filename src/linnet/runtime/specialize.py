@@ -295,7 +295,7 @@ def lowered(
     kernel: Kernel, signatures: Sequence[Signature], held: Sequence[Contents | None] = ()
 ) -> Lowered:
     """The imperative code."""
-    return lowered_for(kernel, signatures, held)[1]
+    return _generated(kernel, signatures, held, wide=False)[2]
 
 
 def lowered_for(
@@ -305,14 +305,21 @@ def lowered_for(
     wide: bool = False,
 ) -> tuple[Entry, Lowered]:
     """The imperative code, and what a call has to do around it; machine code there is none."""
+    normalized, arrays, made = _generated(kernel, signatures, held, wide)
+    meta = {"late": _fails_late(kernel, normalized, made.kernel)}
+    compiled = backend.Compiled(_is_not_called, meta, 0, cached=False)
+    wide = wide or any(s.wide for s in signatures)
+    return make_entry(kernel, normalized, arrays, compiled, made.sites, wide), made
+
+
+def _generated(
+    kernel: Kernel, signatures: Sequence[Signature], held: Sequence[Contents | None], wide: bool
+) -> tuple[Normalized, Arrays, Lowered]:
     formats = formats_of(kernel, signatures)
     normalized = normalize(kernel.program, formats, decision(kernel, held), kernel.policy)
     wide = wide or any(s.wide for s in signatures)
     arrays = arrays_of(kernel, normalized, signatures, wide)
-    made = generate(normalized, arrays)
-    meta = {"late": _fails_late(kernel, normalized, made.kernel)}
-    compiled = backend.Compiled(_is_not_called, meta, 0, cached=False)
-    return make_entry(kernel, normalized, arrays, compiled, made.sites, wide), made
+    return normalized, arrays, generate(normalized, arrays)
 
 
 def _is_not_called(block: int) -> int:
