@@ -141,7 +141,7 @@ def test_arguments_stay_as_they_are(case):
     assert work(kernel, *args) == work(kernel, *make())
     after = [a._contents if isinstance(a, ln.Tensor) else a for a in args]
     assert all(a is b for a, b in zip(before, after, strict=True))
-    assert all(c is None or c.pins == 0 for c in before if not isinstance(c, np.ndarray))
+    assert all(c is None or not c.pins for c in before if not isinstance(c, np.ndarray))
     again = [None if a is None else a.to_numpy() for a in args if _is_small(a)]
     for a, b in zip(held, again, strict=True):
         np.testing.assert_array_equal(a, b)
