@@ -10,8 +10,9 @@ at once; what depends on formats, when it is called.
 from __future__ import annotations
 
 import ast
-from collections.abc import Sequence
+from abc import ABC, abstractmethod
 from dataclasses import replace
+from typing import Protocol, Self, TypeAlias
 
 from linnet import loops
 from linnet.errors import ArgumentError, Location, ScheduleError
@@ -24,7 +25,82 @@ from linnet.schedule.nest import loops_of, names_of
 from linnet.schedule.text import Argument, access, parse_schedule, show_schedule
 
 
-class ScheduledKernel(Kernel):
+class Indexed(Protocol):
+    """What names a loop, such as an index of `ln.indices`."""
+
+    @property
+    def name(self) -> str:
+        """The name of the loop."""
+
+
+Named: TypeAlias = str | Indexed
+
+
+class Commanded(ABC):
+    """What takes commands. Each gives another one, under one command more."""
+
+    @property
+    @abstractmethod
+    def program(self) -> loops.Program:
+        """The program, with the commands so far."""
+
+    @abstractmethod
+    def _under(self, program: loops.Program) -> Self:
+        """The same, of a program with one command more."""
+
+    @located
+    def split(
+        self, index: Named, outer: Named, inner: Named, size: int, direction: str = "down"
+    ) -> Self:
+        """Two loops for one: `outer` over parts of its range, `inner` within a part.
+
+        A part has `size` indices; with `direction="up"` there are `size` parts.
+        """
+        if direction not in ("down", "up"):
+            raise ArgumentError(f"{direction!r} is no direction", hint='"down" or "up"')
+        whole, parts, within = map(name_of, (index, outer, inner))
+        return self._with(Split(whole, parts, within, size, direction == "up"))
+
+    @located
+    def reorder(self, *order: Named) -> Self:
+        """Put loops that are directly inside one another into this order, the outermost first."""
+        return self._with(Reorder(tuple(map(name_of, order))))
+
+    @located
+    def collapse(self, outer: Named, inner: Named, fused: Named) -> Self:
+        """One name for two loops of which one is directly inside the other."""
+        return self._with(Collapse(name_of(outer), name_of(inner), name_of(fused)))
+
+    @located
+    def pos(self, index: Named, position: Named, operand: object) -> Self:
+        """Go through the positions of what an operand stores: `pos("j", "p", "A[i, j]")`."""
+        return self._with(Pos(name_of(index), name_of(position), self._operand(operand)))
+
+    @located
+    def apply(self, commands: str) -> Self:
+        """Commands as text: `apply("split(i, i0, i1, 32) reorder(i0, j, i1)")`."""
+        found = self
+        for command in parse_schedule(commands):
+            found = found._with(command)
+        return found
+
+    def _with(self, command: Command) -> Self:
+        if command.at is None:
+            command = replace(command, at=Location.of_caller())
+        _check_names(self.program, command)
+        return self._under(replace(self.program, schedule=(*self.program.schedule, command)))
+
+    def _operand(self, operand: object) -> loops.Access:
+        """An operand as it is written in the program."""
+        return _access(operand)
+
+    @property
+    def commands(self) -> str:
+        """The schedule as text, which `apply` reads."""
+        return show_schedule(self.program.schedule)
+
+
+class ScheduledKernel(Kernel, Commanded):
     """A kernel under a schedule: called like the kernel, and made faster or slower by commands."""
 
     @classmethod
@@ -32,65 +108,23 @@ class ScheduledKernel(Kernel):
         """A kernel, which has no commands yet."""
         return cls(kernel.program, kernel.policy)
 
-    # -- commands --------------------------------------------------------------------------------
-
-    @located
-    def split(
-        self, index: str, outer: str, inner: str, size: int, direction: str = "down"
-    ) -> ScheduledKernel:
-        """Two loops for one: `outer` over parts of its range, `inner` within a part.
-
-        A part has `size` indices; with `direction="up"` there are `size` parts.
-        """
-        if direction not in ("down", "up"):
-            raise ArgumentError(f"{direction!r} is no direction", hint='"down" or "up"')
-        return self._with(Split(index, outer, inner, size, direction == "up"))
-
-    @located
-    def reorder(self, *order: str) -> ScheduledKernel:
-        """Put loops that are directly inside one another into this order, the outermost first."""
-        return self._with(Reorder(order))
-
-    @located
-    def collapse(self, outer: str, inner: str, fused: str) -> ScheduledKernel:
-        """One name for two loops of which one is directly inside the other."""
-        return self._with(Collapse(outer, inner, fused))
-
-    @located
-    def pos(self, index: str, position: str, operand: str) -> ScheduledKernel:
-        """Go through the positions of what an operand stores: `pos("j", "p", "A[i, j]")`."""
-        return self._with(Pos(index, position, _access(operand)))
-
-    @located
-    def apply(self, commands: str) -> ScheduledKernel:
-        """Commands as text: `apply("split(i, i0, i1, 32) reorder(i0, j, i1)")`."""
-        found = self
-        for command in parse_schedule(commands):
-            found = found._with(command)
-        return found
-
-    def _with(self, command: Command) -> ScheduledKernel:
-        if command.at is None:
-            command = replace(command, at=Location.of_caller())
-        _check_names(self.program, command)
-        program = replace(self.program, schedule=(*self.program.schedule, command))
+    def _under(self, program: loops.Program) -> Self:
         return type(self)(program, self.policy)
-
-    # -- looking ---------------------------------------------------------------------------------
-
-    @property
-    def commands(self) -> str:
-        """The schedule as text, which `apply` reads."""
-        return show_schedule(self.program.schedule)
 
     def __repr__(self) -> str:
         return f"<kernel {self.__name__}({', '.join(self.params)}): {self.commands}>"
 
-    # -- calling ---------------------------------------------------------------------------------
-
     def __call__(self, *args: object, **named: object) -> Tensor | tuple[Tensor, ...] | None:
         """Run on tensors, as the kernel does."""
         return self._call(args, named)
+
+
+def name_of(index: object) -> str:
+    """The name of a loop."""
+    name = index if isinstance(index, str) else getattr(index, "name", None)
+    if not isinstance(name, str):
+        raise ArgumentError(f"{index!r} is not the name of a loop", at=Location.of_caller())
+    return name
 
 
 def _access(operand: object) -> loops.Access:
@@ -110,9 +144,6 @@ def _check_names(program: loops.Program, command: Command) -> None:
     names = list(names_of(loops_of(program), loops_of(scoped)))
     for earlier in program.schedule:
         names = _after(names, earlier)
-    for name in _names(command):
-        if not isinstance(name, str):
-            raise ArgumentError(f"{name!r} is not the name of a loop", at=command.at)
     for name in command.uses:
         if name not in names:
             several = [n for n in names if n.partition(":")[0] == name]
@@ -129,10 +160,6 @@ def _check_names(program: loops.Program, command: Command) -> None:
             raise ScheduleError(
                 f"`{command}`: there is a loop over `{name}` already", at=command.at
             )
-
-
-def _names(command: Command) -> Sequence[object]:
-    return (*command.uses, *command.makes)
 
 
 def _after(names: list[str], command: Command) -> list[str]:
