@@ -234,6 +234,10 @@ class BuildError(LinnetError):
         self.output = output
 
 
+class InstallationError(LinnetError, ImportError):
+    """A library that this package needs, and that is not there or cannot be loaded."""
+
+
 class CacheError(LinnetError, OSError):
     """A kernel cache directory that cannot be trusted."""
 

@@ -27,18 +27,20 @@ def runs(frame: object) -> bool:
     """Whether a call is under way, in whatever thread; of what is no frame, nobody knows the end.
 
     Generators may pause while we look, and then tell nothing of who called them: as if it were.
+    No call here has its own frame among its variables: that would be garbage, with all it has.
     """
     if not isinstance(frame, FrameType):
         return True
-    for top in sys._current_frames().values():
-        at: FrameType | None = top
-        while at is not None:
-            if at is frame:
-                return True
-            last, at = at, at.f_back
-        if last.f_code.co_flags & _PAUSES:
+    return any(map(partial(_may_be_above, frame), sys._current_frames().values()))
+
+
+def _may_be_above(frame: FrameType, top: FrameType) -> bool:
+    at: FrameType | None = top
+    while at is not None:
+        if at is frame:
             return True
-    return False
+        last, at = at, at.f_back
+    return bool(last.f_code.co_flags & _PAUSES)
 
 
 def is_above(frame: object, at: FrameType | None) -> bool:
@@ -89,14 +91,13 @@ class Guard:
 
     def _before_fork(self) -> None:
         """What is raised here would be dropped, and the fork made: an interrupt is told after."""
-        at = sys._getframe()
-        if any(is_above(turn, at) for turn in list(self._turns)):
+        if any(is_above(turn, sys._getframe()) for turn in list(self._turns)):
             return
         end, raised = time.monotonic() + _PATIENCE, None
         while True:
             try:
                 _wait_for_imports(end)
-                self._wait(_FORK, at)
+                self._wait(_FORK, sys._getframe(1))
                 if not _others_import() or time.monotonic() > end:
                     break
                 self._turns.pop(_FORK, None)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import gc
 import resource
 import sys
@@ -22,6 +23,7 @@ from tests.robustness.kernels import (
 
 import linnet as ln
 from linnet.errors import IndexBoundsError, LinnetError, OutOfMemoryError
+from linnet.formats import shortage
 from linnet.runtime import repeat
 
 linux = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads /proc")
@@ -191,6 +193,83 @@ assert a.to_numpy().sum() == 10_000
 @linux
 def test_memory_that_runs_out():
     passes(LIMITED)
+
+
+COMPILING = """
+import resource
+from pathlib import Path
+
+y, x = ln.asarray(np.arange(20.0)), np.ones(20)
+pages = int(Path("/proc/self/statm").read_text().split()[0])
+_, hard = resource.getrlimit(resource.RLIMIT_AS)
+resource.setrlimit(resource.RLIMIT_AS, (pages * resource.getpagesize() + {more}, hard))
+try:
+    {call}
+except MemoryError as error:
+    failed = error
+resource.setrlimit(resource.RLIMIT_AS, (hard, hard))
+assert isinstance(failed, ln.LinnetError), repr(failed)
+assert failed.at.file == "<string>", failed
+assert y.to_numpy().tolist() == np.arange(20.0).tolist()
+assert accumulate(y, x).to_numpy().tolist() == np.arange(1.0, 21.0).tolist()
+assert (y + y).to_numpy().tolist() == np.arange(2.0, 42.0, 2.0).tolist()
+"""
+
+
+@linux
+@pytest.mark.parametrize("call", ["accumulate(y, x)", "y + y"])
+@pytest.mark.parametrize("more", [1 << 19, 4 << 20, 12 << 20, 100 << 20])
+def test_memory_that_runs_out_while_a_kernel_is_compiled(call, more):
+    """In Python, in an import, and where a library is loaded; with enough of it, all is well."""
+    passes(COMPILING.format(call=call, more=more), LINNET_CACHE="0", LINNET_BACKEND="llvm")
+
+
+@pytest.mark.parametrize(
+    ("error", "is_of_memory"),
+    [
+        (MemoryError(), True),
+        (OSError(errno.ENOMEM, "Cannot allocate memory"), True),
+        (OSError(errno.ENOENT, "No such file or directory"), False),
+        (OSError("failed to map segment from shared object"), "short"),
+        (ImportError("DLL load failed"), "short"),
+        (SystemError("error return without exception set"), "short"),
+        (SyntaxError("expected ':'"), "short"),
+        (ValueError("something else"), False),
+    ],
+    ids=repr,
+)
+@pytest.mark.parametrize("short", [False, True])
+def test_what_comes_of_too_little_memory(monkeypatch, error, is_of_memory, short):
+    """What says so, and what does not where there is little."""
+    monkeypatch.setattr(shortage, "is_short", lambda: short)
+    found = shortage.of_memory(error)
+    assert (found is not None) == (short if is_of_memory == "short" else is_of_memory)
+    assert found is None or isinstance(found, OutOfMemoryError)
+
+
+def test_there_is_memory():
+    assert not shortage.is_short()
+
+
+WITHOUT = """
+import sys
+sys.modules["llvmlite.binding"] = None
+x = ln.asarray(np.ones(3))
+try:
+    {call}
+except ln.errors.InstallationError as error:
+    assert isinstance(error, ImportError)
+    assert error.at.file == "<string>" and "llvmlite" in error.message and error.why and error.hint
+else:
+    raise SystemExit("it is not needed?")
+"""
+
+
+@pytest.mark.parametrize(
+    "call", ["accumulate(ln.asarray(np.ones(3)), np.ones(3))", "ln.asarray(np.ones(3)) + 1"]
+)
+def test_llvmlite_that_cannot_be_imported(call):
+    passes(WITHOUT.format(call=call), LINNET_CACHE="0", LINNET_BACKEND="llvm")
 
 
 @linux

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 import sys
@@ -12,7 +13,9 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 from tests.robustness.interrupts import Interrupt
 
+import linnet as ln
 from linnet import guards
+from linnet.formats.away import awaited
 from linnet.guards import Guard, is_above, runs
 
 posix = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs POSIX")
@@ -43,6 +46,22 @@ def test_a_call_runs_until_it_is_left():
     assert not elsewhere(runs, frames[0])
     assert runs(sys._getframe())
     assert runs("no frame")
+
+
+def test_who_looks_leaves_no_garbage():
+    """A frame among its own variables is a cycle, with all that its callers have."""
+    guard = Guard(waits=True)
+    gc.collect()
+    gc.disable()
+    try:
+        entered(guard)
+        runs(sys._getframe())
+        guard._before_fork()
+        guard._turns.clear()
+        awaited(ln.empty_tensor(ln.CSR))
+        assert gc.collect() == 0
+    finally:
+        gc.enable()
 
 
 def test_a_generator_that_pauses_meanwhile_tells_nothing():

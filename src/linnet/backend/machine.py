@@ -15,7 +15,8 @@ from typing import Any
 
 from linnet.backend import loader
 from linnet.backend.target import Target
-from linnet.errors import BuildError, InternalError
+from linnet.errors import BuildError, InstallationError, InternalError
+from linnet.formats.shortage import of_memory
 from linnet.guards import Guard
 
 _GUARD = Guard()  # LLVM's objects are used by one thread at a time
@@ -24,8 +25,15 @@ _LEVEL = 2  # of optimization, as LLVM counts them
 
 @cache
 def _llvm() -> Any:
-    import llvmlite.binding as llvm
-
+    try:
+        import llvmlite.binding as llvm
+    except (ImportError, OSError) as error:
+        raise of_memory(error) or InstallationError(
+            "llvmlite cannot be imported, which makes machine code",
+            why=f"{type(error).__name__}: {error}",
+            hint="install it again: pip install --force-reinstall llvmlite; or compile with a C "
+            'compiler: ln.config(backend="c")',
+        ) from error
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()
     return llvm

@@ -63,9 +63,9 @@ def awaited(tensor: Tensor) -> Contents | None:
 
 def _is_away(tensor: Tensor) -> bool:
     """Whether another thread has taken what a tensor holds."""
-    found, mine = False, _getframe()
+    found = False
     for key in list(TAKEN):
-        if type(key) is tuple and key[0] == id(tensor) and not is_above(key[1], mine):
+        if type(key) is tuple and key[0] == id(tensor) and not is_above(key[1], _getframe()):
             if runs(key[1]):
                 found = True
             else:  # an interrupt has kept it from telling

@@ -10,14 +10,8 @@ from collections.abc import Callable
 from functools import wraps
 from typing import ParamSpec, TypeVar
 
-from linnet.errors import (
-    ArgumentError,
-    LinnetError,
-    Location,
-    OutOfMemoryError,
-    RangeError,
-    is_ours,
-)
+from linnet.errors import ArgumentError, LinnetError, Location, RangeError, is_ours
+from linnet.formats.shortage import RAISED, of_memory
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -34,8 +28,8 @@ def located(function: Callable[P, R]) -> Callable[P, R]:
             if error.at is None:
                 error.at = Location.of_caller()
             raise
-        except (TypeError, ValueError, OverflowError, BufferError, MemoryError) as error:
-            made = _ours(error, function.__name__)
+        except (TypeError, ValueError, OverflowError, BufferError, *RAISED) as error:
+            made = of_memory(error) or _ours(error, function.__name__)
             if made is None:
                 raise
             raise made from error
@@ -46,9 +40,7 @@ def located(function: Callable[P, R]) -> Callable[P, R]:
 def _ours(error: Exception, name: str) -> LinnetError | None:
     """What we say instead; None of an error in a function of the user, which stays as it is."""
     at, told = Location.of_caller(), str(error)
-    if isinstance(error, MemoryError):
-        return OutOfMemoryError(told or "out of memory", at=at)
-    if not is_ours(error):
+    if isinstance(error, RAISED) or not is_ours(error):
         return None
     kind = RangeError if isinstance(error, ValueError | OverflowError) else ArgumentError
     return kind(f"`{name}` was given something that it does not take: {told}", at=at)

@@ -20,6 +20,7 @@ from linnet.errors import (
 from linnet.formats.away import awaited
 from linnet.formats.construct import asarray
 from linnet.formats.contents import Contents, Signature, let_go
+from linnet.formats.shortage import RAISED, of_memory
 from linnet.formats.tensor import Tensor
 from linnet.guards import Guard
 from linnet.options import current
@@ -139,6 +140,11 @@ class Kernel:
         except LinnetError as error:
             error.told_to(Location.of_caller())
             raise
+        except RAISED as error:
+            ours = of_memory(error)
+            if ours is None:
+                raise
+            raise ours from error
         finally:
             try:
                 let_go(held, _getframe())
@@ -263,6 +269,8 @@ class Kernel:
         except (LinnetError, MemoryError, Warning):
             raise
         except Exception as error:
+            if (ours := of_memory(error)) is not None:
+                raise ours from error
             whose = import_module("linnet.runtime.failures")  # most processes never ask
             theirs: BaseException | None = whose.of_handler(error)
             if theirs is not None:
