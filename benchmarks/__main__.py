@@ -47,6 +47,7 @@ FAMILIES = (
     "files",
     "workspaces",
     "arrays",
+    "schedules",
 )
 FIGURES = ("latency", "memory", "scaling")
 
