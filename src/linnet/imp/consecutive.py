@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from linnet import imp
 from linnet.imp.fold import fold
+from linnet.imp.order import Order
 from linnet.imp.rewrite import rewrite, substitute
 from linnet.records import dataclass
 
@@ -30,17 +31,7 @@ class Known:
 
     def ordered(self, start: imp.Expr, stop: imp.Expr) -> bool:
         """Whether a range surely does not end before it begins."""
-        match start, stop:
-            case imp.Const(0), imp.Var(name):
-                return name in self.sizes
-            case imp.Cast(a, "int64"), imp.Cast(b, "int64"):
-                return self.ordered(a, b)
-            case imp.Load(buffer, a), imp.Load(other, b) if buffer == other:
-                return buffer.name in self.pointers and self.ordered(a, b)
-            case a, b if a.dtype == b.dtype == imp.INT:
-                difference = fold(b - a)
-                return isinstance(difference, imp.Const) and difference.value in (0, 1)
-        return False
+        return Order(set(self.sizes), self.pointers).at_most(imp.widen(start), imp.widen(stop))
 
     def follow(self, start: imp.Expr, stop: imp.Expr, var: imp.Var) -> bool:
         """Whether `start` is a pointer, and for the next value of `var` what `stop` is for this."""

@@ -12,7 +12,7 @@ from linnet.errors import Location
 from linnet.formats.fiber import Fiber, Register, Storage
 from linnet.formats.looplets import Fill, Looplet, Missing, Truth, Value
 from linnet.imp.build import Builder
-from linnet.imp.prove import Facts as Known
+from linnet.imp.order import Order
 from linnet.loops.positions import is_positional
 from linnet.loops.rewrite import accesses, rewrite_stmt, walk
 from linnet.lower.trace import Trace
@@ -74,7 +74,7 @@ class Context:
     running: list[bool] = field(default_factory=list)  # open loops: do they really loop?
     walked: set[str] = field(default_factory=set)
     ends: dict[Cursor, imp.Expr] = field(default_factory=dict)
-    known: Known = field(default_factory=lambda: Known(set()))
+    known: Order = field(default_factory=lambda: Order(set()))
     refused: dict[str, imp.Var] = field(default_factory=dict)  # see `lower.searches`
     begins: dict[Cursor, imp.Expr] = field(default_factory=dict)
     carried: frozenset[str] = frozenset()  # scalars that are read while they are updated

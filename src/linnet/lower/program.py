@@ -10,7 +10,7 @@ from linnet.algebra.function import Function
 from linnet.formats.fiber import Register, Storage
 from linnet.formats.format import Format
 from linnet.imp.build import Builder, TooManyCases
-from linnet.imp.prove import Facts as Known
+from linnet.imp.order import Order
 from linnet.imp.rewrite import rewrite_statements
 from linnet.imp.rewrite import walk as nodes
 from linnet.loops.rewrite import walk
@@ -86,6 +86,8 @@ def _lower_knowing(
     sites = _limits(program, bound, storages)
     sizes = {dim.name for dim in dims.values() if isinstance(dim, imp.Var)}
     ctx = Context(b, storages, facts, dims, sites=sites, known=Known(sizes))
+    counters = counters_of(program, storages)
+    ctx = Context(b, storages, facts, dims, sites=sites, known=Order(sizes), counters=counters)
     ctx.carried = carried_scalars(program)
     ctx.known.entered = ctx.indices
     for c in checks:
