@@ -40,17 +40,17 @@ def few(n: int, count: int) -> ln.Tensor:
 
 # -- masks -----------------------------------------------------------------------------------------
 
-TESTED = too_much("every element is tested: only `j` on one side, by itself, bounds a loop")
+TESTED = too_much("every element is tested: a product with another index bounds no loop")
 MASKS = [
     pytest.param("j == i - 2"),
     pytest.param("-1 <= j - i <= 1"),
     pytest.param("abs(i - j) <= 1"),
-    pytest.param("i - j == 2", marks=TESTED),
-    pytest.param("i - j <= 1", marks=TESTED),
-    pytest.param("-1 <= i - j <= 1", marks=TESTED),
-    pytest.param("2 * j <= i", marks=TESTED),
-    pytest.param("2 * j == i", marks=TESTED),
-    pytest.param("i // 3 == j // 3", marks=TESTED),
+    pytest.param("i - j == 2"),
+    pytest.param("i - j <= 1"),
+    pytest.param("-1 <= i - j <= 1"),
+    pytest.param("2 * j <= i"),
+    pytest.param("2 * j == i"),
+    pytest.param("i // 3 == j // 3"),
     pytest.param("i * j < 6", marks=TESTED),
 ]
 
@@ -127,7 +127,6 @@ def moved_by(s, x, lo):
         s[()] += x[i + lo[()]]
 
 
-@too_much("an offset that is read is searched for anew at every index")
 def test_an_offset_that_is_read_is_one_shift():
     x = few(1000, 10)
     written = work(moved, ln.scalar(0.0), x)

@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Mapping
 from typing import TypeAlias
 
-from linnet.imp.values import INT, Binary, Cast, Const, Expr, Unary
+from linnet.imp.values import INT, Binary, Cast, Const, Expr, Unary, maximum, minimum
 from linnet.records import dataclass
 
 FAR = 1 << 61  # no index is that large, and the sum of three of that size fits
@@ -78,6 +78,11 @@ def product(a: Linear, b: Linear) -> Linear | None:
     if not b.terms:
         return a.times(b.number)
     return None if a.terms else b.times(a.number)
+
+
+def within_reach(x: Expr) -> Expr:
+    """A number that may be any, brought to where sums with it fit; no index lies beyond."""
+    return minimum(maximum(x, -FAR), FAR)
 
 
 def linear(x: Expr, meaning: Callable[[Expr], Linear | None]) -> Linear:

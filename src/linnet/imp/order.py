@@ -217,9 +217,9 @@ class _Question:
                 return value >= 0
             case Load(buffer):
                 return buffer.name in self.order.pointers
-            case Cast(x, dtype) if dtype == INT and x.dtype[0] in "iu" and x.dtype != "uint64":
-                return x.dtype[0] == "u" or self._is_nonnegative(x)
-            case Binary("*" | "div" | "min", a, b):
+            case Cast(x, dtype) if dtype == INT and x.dtype[0] in "iub" and x.dtype != "uint64":
+                return x.dtype[0] in "ub" or self._is_nonnegative(x)
+            case Binary("*" | "div" | ">>" | "min", a, b):
                 return self._is_nonnegative(a) and self._is_nonnegative(b)
             case Binary("max", a, b):
                 return self._is_nonnegative(a) or self._is_nonnegative(b)
@@ -250,8 +250,10 @@ class _Question:
                 yield order.form(b)
 
     def _with_quotient(self, form: Linear, term: object, n: int) -> Iterator[Linear]:
-        """Of what is at least 0, `c * (x div c)` is at most x."""
+        """`c * (x div c)` is at most x, if that is at least 0; of a shift, in any case."""
         match term:
+            case Binary(">>", x, Const(int(k))) if 0 <= k < 32 and n % (1 << int(k)) == 0:
+                yield form.without(term).plus(self.order.form(x), n >> int(k))
             case Binary("div", x, Const(int(c))) if c > 0 and n % c == 0:
                 if self.at_most(ZERO, x):
                     yield form.without(term).plus(self.order.form(x), n // int(c))

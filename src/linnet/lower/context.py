@@ -15,8 +15,8 @@ from linnet.imp.build import Builder
 from linnet.imp.order import Order
 from linnet.loops.positions import is_positional
 from linnet.loops.rewrite import accesses, rewrite_stmt, walk
+from linnet.loops.solve import Scope, is_mask, walk_of
 from linnet.lower.trace import Trace
-from linnet.normalize.affine import affine_of, is_mask
 from linnet.normalize.facts import Facts
 from linnet.normalize.known import INSIDE, data
 from linnet.normalize.simplify import MISSING, simplify
@@ -153,19 +153,21 @@ class Mask:
         return literal if positional else data(literal)
 
 
-def cursors_of(body: loops.Stmt, index: str) -> list[Cursor]:
+def cursors_of(ctx: Context, body: loops.Stmt, index: str) -> list[Cursor]:
     """What the loop over `index` walks, in program order: fibers, and comparisons of the index."""
     found: dict[Cursor, None] = {}
     nodes = list(walk(body))
     inner = {n.index for n in nodes if type(n) is loops.Loop}
+    inner |= {n.name for n in nodes if type(n) is loops.Let}
+    scope = Scope(index, inner, ctx.facts.types)
     for access, is_target in accesses(body):
         if isinstance(access.tensor, Fiber) and access.indices:
             head = access.indices[0]
-            if affine_of(head, index, inner) is not None:
+            if walk_of(head, scope) is not None:
                 cursor = Cursor(access.tensor, is_target, _protocol(access), head, access.at)
                 found[cursor] = None
     for node in nodes:
-        if type(node) is loops.Call and is_mask(node, index, inner):
+        if type(node) is loops.Call and is_mask(node, scope):
             found[Mask(node)] = None  # type: ignore[index]
     return list(found)
 

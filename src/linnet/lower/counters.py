@@ -28,7 +28,7 @@ def around_parts(ctx: Context, loop: loops.Loop) -> Iterator[None]:
     covers, bounds = covered(loop), None
     if isinstance(covers, loops.Extent):
         bounds = bounds_of(ctx, covers, inner.index)
-    written = [c for c in cursors_of(inner.body, inner.index) if c.update]
+    written = [c for c in cursors_of(ctx, inner.body, inner.index) if c.update]
     counting = ctx.counting[inner.index] = Counting(bounds, frozenset(c.fiber for c in written))
     epilogue: list[imp.Stmt] = []
     for cursor in written:

@@ -10,9 +10,9 @@ from linnet import imp, loops
 from linnet.formats.fiber import Fiber
 from linnet.formats.looplets import Looplet
 from linnet.loops.rewrite import accesses, point_of, rewrite_stmt, substitute, walk
+from linnet.loops.solve import Scope, walk_of
 from linnet.lower.context import Context, Cursor, Mask, cursors_of
 from linnet.lower.unfurl import Span, guard, unfurl
-from linnet.normalize.affine import affine_of
 from linnet.normalize.simplify import simplify_expr
 
 Walked = dict[Cursor, Looplet]
@@ -27,11 +27,13 @@ def along(
     """
     index = span.index.name
     inner = {n.index for n in walk(body) if isinstance(n, loops.Loop)}
-    found = rewrite_stmt(body, lambda s: _without_point(ctx, s, index, inner))
+    inner |= {n.name for n in walk(body) if isinstance(n, loops.Let)}
+    scope = Scope(index, inner, ctx.facts.types)
+    found = rewrite_stmt(body, lambda s: _without_point(ctx, s, scope))
     if found == body:
         return body, {}
-    before = cursors_of(body, index)
-    more = [c for c in cursors_of(found, index) if c not in before and not isinstance(c, Mask)]
+    before = cursors_of(ctx, body, index)
+    more = [c for c in cursors_of(ctx, found, index) if c not in before and not isinstance(c, Mask)]
     walked: Walked = {}
     for c in more:
         looplet = unfurl(ctx, c, span.index)
@@ -41,21 +43,19 @@ def along(
     return found, walked
 
 
-def _without_point(
-    ctx: Context, stmt: loops.Stmt, index: str, inner: set[str]
-) -> loops.Stmt | None:
+def _without_point(ctx: Context, stmt: loops.Stmt, scope: Scope) -> loops.Stmt | None:
     """What is done at an index that follows from the loop's own, if it walks a list there."""
     place = point_of(stmt.extent) if isinstance(stmt, loops.Loop) else None
     if place is None:
         return None
     assert isinstance(stmt, loops.Loop)
     place = simplify_expr(place, ctx.facts)  # as the body is, where what is walked is looked for
-    affine = affine_of(place, index, inner)
-    if affine is None:
+    walked = walk_of(place, scope)
+    if walked is None:
         return None
     mine = loops.Index(stmt.index)
     here = [(a, target) for a, target in accesses(stmt.body) if mine in a.indices]
-    if not here or any(target or not _is_walked(a, mine, affine[0]) for a, target in here):
+    if not here or any(target or not _is_walked(a, mine, walked[0]) for a, target in here):
         return None
     return substitute(stmt.body, {stmt.index: place})
 

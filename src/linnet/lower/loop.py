@@ -58,7 +58,7 @@ def _lower_span(ctx: Context, loop: loops.Loop, span: Span, lower_stmt: LowerStm
             case loops.Extent(loops.Literal(0), stop):
                 ctx.counts[loop.index] = stop
     # a loop that may be left stays one loop: its index is compared inside
-    found = cursors_of(body, loop.index)
+    found = cursors_of(ctx, body, loop.index)
     cuts = {} if is_left(loop) else cutting(ctx, body, loop.index, _masks(found))
     looplets = _reads(ctx, body, found, span, cuts)
     if not point:
@@ -112,7 +112,7 @@ def _reads(
     for c in cursors:
         if isinstance(c, Mask):
             if c in cuts:
-                found[c] = mask_looplet(ctx, c, span.index, span.hi, span.point)
+                found[c] = mask_looplet(ctx, c, span)
         elif not c.update:
             found[c] = guard(ctx, c, unfurl(ctx, c, span.index), span, body)
     return found
@@ -120,7 +120,7 @@ def _reads(
 
 def _updates(ctx: Context, body: loops.Stmt, span: Span) -> dict[Cursor, Looplet]:
     """What is written along the index."""
-    written = [c for c in cursors_of(body, span.index.name) if c.update]
+    written = [c for c in cursors_of(ctx, body, span.index.name) if c.update]
     counting = ctx.counting.get(span.index.name)
     opened = {} if counting is None else counting.opened
     looplets = {c: opened[c] if c in opened else unfurl(ctx, c, span.index) for c in written}
@@ -136,7 +136,7 @@ def settle_fresh(
     parts of a range, if all of them together do. One that counts parts leaves it to the other.
     """
     body, index, point = loop.body, span.index.name, span.point
-    walked = {c.fiber for c in cursors_of(body, index) if c.update}
+    walked = {c.fiber for c in cursors_of(ctx, body, index) if c.update}
     counting, left = ctx.counting.get(index), written_by_parts(ctx, loop)
     lo, hi = (span.lo, span.hi) if counting is None else counting.bounds or (None, None)
 

@@ -8,7 +8,8 @@ where it is, and tested in every iteration.
 from __future__ import annotations
 
 from linnet import imp, loops
-from linnet.algebra.table import remainder, subtract
+from linnet.algebra.division import floor_div
+from linnet.algebra.table import remainder
 from linnet.formats.looplets import (
     Looplet,
     Phase,
@@ -21,13 +22,15 @@ from linnet.formats.looplets import (
     Truth,
 )
 from linnet.imp.fold import fold
+from linnet.imp.linear import Linear, within_reach
+from linnet.loops.linear import as_expr
 from linnet.loops.rewrite import walk
+from linnet.loops.solve import End, Residue, Scope, range_of, residue_of
 from linnet.lower.context import Context, Mask, resolve
 from linnet.lower.expressions import lower_expr
 from linnet.lower.strides import Stride
-from linnet.normalize.affine import MIRRORED, affine_of, residue_of
+from linnet.lower.unfurl import Span
 
-_FAR = 1 << 62  # no index is that large, nor its sum with another
 _LEAST, _GREATEST = -(1 << 63), (1 << 63) - 1
 _MOST = 32  # parts into which the loops of a nest are cut, all together
 
@@ -66,85 +69,78 @@ def _version(ctx: Context, body: loops.Stmt, index: str, mask: Mask, holds: bool
     return ctx.simplify(resolve(body, index, {mask: literal}))  # type: ignore[dict-item]
 
 
-def mask_looplet(ctx: Context, mask: Mask, index: imp.Var, hi: imp.Expr, point: bool) -> Looplet:
+def mask_looplet(ctx: Context, mask: Mask, span: Span) -> Looplet:
     """Where a comparison holds: it narrows the loop, and is not tested inside."""
-    if point:
+    if span.point:
         cond = lower_expr(ctx, mask.call, imp.BOOL)
         return Switch(cond, Run(Truth(True)), Run(Truth(False)))
-    residue = residue_of(mask.call, index.name, set())
+    scope = Scope(span.index.name, (), ctx.facts.types)
+    residue = residue_of(mask.call, scope)
     if residue is not None:
-        return residue_looplet(ctx, mask, index, hi, *residue)
-    relation, (a, b) = mask.call.function.name, mask.call.args
-    affine = affine_of(a, index.name, set())
-    if affine is None or affine[0] != 1:
-        relation, a, b = MIRRORED[relation], b, a
-        affine = affine_of(a, index.name, set())
-    assert affine is not None
-    value = _bound(ctx, b, affine[1])
-    bound = ctx.b.let(f"{index.name}_bound", value)
-    ctx.known.introduce(bound, value)
-    after = imp.minimum(bound, hi) + 1 if _is_far(b) else bound + 1
-    return Sequence(_phases(relation, bound, after))
+        return residue_looplet(ctx, mask, span, residue)
+    found = range_of(mask.call, scope)
+    assert found is not None
+    holds = mask.call.function.name != "not_equal"
+    beside, within = (Run(Truth(truth)) for truth in (not holds, holds))
+    bounds = _Bounds(ctx, span)
+    phases = [] if found.first is None else [Phase(bounds.at(found.first), beside)]
+    if found.stop is None:
+        return Sequence((*phases, Phase(None, within)))
+    return Sequence((*phases, Phase(bounds.at(found.stop), within), Phase(None, beside)))
 
 
-def _bound(ctx: Context, value: loops.Expr, shift: loops.Expr) -> imp.Expr:
-    """The index of which `index + shift` is a value; if there is none, the last on that side."""
-    found, by = lower_expr(ctx, value, imp.INT), lower_expr(ctx, shift, imp.INT)
-    if shift != loops.Literal(0) and _is_far(value):
-        found = imp.maximum(found, fold(imp.maximum(by, 0)) + _LEAST)
-        found = imp.minimum(found, fold(imp.minimum(by, 0)) + _GREATEST)
-    return found - by
+class _Bounds:
+    """The ends of a range as code: what several have in common is computed once."""
+
+    def __init__(self, ctx: Context, span: Span) -> None:
+        self.ctx, self.span = ctx, span
+        self.known: dict[imp.Expr, imp.Var] = {}
+
+    def at(self, end: End) -> imp.Expr:
+        """The index at which something begins to hold, or ceases to."""
+        value = _difference(self.ctx, end)
+        if end.factor > 1:
+            value = fold(value - end.less)
+            value = fold(floor_div((value, imp.Const(end.factor, imp.INT)), imp.INT))
+        bound = self.known.get(value)
+        if bound is None:
+            bound = self.known[value] = self.ctx.b.let(f"{self.span.index.name}_bound", value)
+            self.ctx.known.introduce(bound, value)
+        if not end.more:
+            return bound
+        # one more than the largest of all numbers is the smallest
+        return (imp.minimum(bound, self.span.hi) if end.far and end.factor == 1 else bound) + 1
 
 
-def _is_far(expr: loops.Expr) -> bool:
-    """Whether a number may be any at all; indices, and what is near them, are small."""
-    match expr:
-        case loops.Call(_, args):
-            return any(_is_far(a) for a in args)
-        case loops.Literal(value):
-            return abs(int(value)) >= _FAR  # type: ignore[arg-type]
-        case loops.Value():
-            return True
-    return False
+def _difference(ctx: Context, end: End) -> imp.Expr:
+    """`value - shift`, of which one may be any number: as if there were no largest one."""
+
+    def code(form: Linear) -> imp.Expr:
+        return lower_expr(ctx, as_expr(form, ctx.facts.types), imp.INT)
+
+    if not end.far or (not end.shift.terms and not end.shift.number and end.factor == 1):
+        return code(end.value.plus(end.shift, -1))
+    found, by = code(end.value), code(end.shift)
+    found = imp.maximum(found, fold(imp.maximum(by, 0)) + _LEAST)
+    found = imp.minimum(found, fold(imp.minimum(by, 0)) + _GREATEST)
+    return within_reach(found - by)
 
 
-def _phases(relation: str, bound: imp.Expr, after: imp.Expr) -> tuple[Phase, ...]:
-    """The phases of `index relation bound`, where an index behind the bound is one `after` it."""
-    yes, no = Run(Truth(True)), Run(Truth(False))
-    match relation:
-        case "less":
-            return Phase(bound, yes), Phase(None, no)
-        case "less_equal":
-            return Phase(after, yes), Phase(None, no)
-        case "greater":
-            return Phase(after, no), Phase(None, yes)
-        case "greater_equal":
-            return Phase(bound, no), Phase(None, yes)
-        case "equal":
-            return Phase(bound, no), Phase(after, yes), Phase(None, no)
-        case _:
-            return Phase(bound, yes), Phase(after, no), Phase(None, yes)
-
-
-def residue_looplet(
-    ctx: Context, mask: Mask, index: imp.Var, hi: imp.Expr, x: loops.Expr, m: int, r: int
-) -> Looplet:
+def residue_looplet(ctx: Context, mask: Mask, span: Span, residue: Residue) -> Looplet:
     """`x % m == r`: a walk over every m-th index, like that of a list which stores them."""
-    if not 0 <= r < m:
+    if residue.first is None:
         return Run(Truth(False))
-    affine = affine_of(x, index.name, set())
-    assert affine is not None
-    start = loops.Call(
-        remainder, (loops.Call(subtract, (loops.Literal(r), affine[1])), loops.Literal(m))
-    )
-    first = ctx.b.let(f"{index.name}_first", lower_expr(ctx, start, imp.INT))
-    pos, target, stride = ctx.b.var(f"{index.name}_step"), ctx.b.var("target"), Stride(m, first)
-    ctx.ends[mask] = hi  # type: ignore[index]
+    m = loops.Literal(residue.step)
+    start = loops.Call(remainder, (as_expr(residue.first, ctx.facts.types), m))
+    first = ctx.b.let(f"{span.index.name}_first", lower_expr(ctx, start, imp.INT))
+    pos, target = ctx.b.var(f"{span.index.name}_step"), ctx.b.var("target")
+    stride = Stride(residue.step, first)
+    ctx.ends[mask] = span.hi  # type: ignore[index]
     return Stepper(
         pos=pos,
         begin=imp.ZERO,
-        end=imp.maximum(stride.first(hi), 0),
-        last=first + pos * m,
+        end=imp.maximum(stride.first(span.hi), 0),
+        last=first + pos * residue.step,
         chunk=Spike(Truth(True)),
         seek=Seek(target, imp.maximum(pos, stride.first(target))),
     )

@@ -85,9 +85,7 @@ def _lower_knowing(
             storages[name] = replace(storages[name], op=op)
     sites = _limits(program, bound, storages)
     sizes = {dim.name for dim in dims.values() if isinstance(dim, imp.Var)}
-    ctx = Context(b, storages, facts, dims, sites=sites, known=Known(sizes))
-    counters = counters_of(program, storages)
-    ctx = Context(b, storages, facts, dims, sites=sites, known=Order(sizes), counters=counters)
+    ctx = Context(b, storages, facts, dims, sites=sites, known=Order(sizes))
     ctx.carried = carried_scalars(program)
     ctx.known.entered = ctx.indices
     for c in checks:

@@ -223,7 +223,7 @@ def lower_runs(ctx: Context, r: Region) -> Region:
     more: dict[Cursor, Looplet] = {}
     if runs and not r.point and not leaves(body):
         body, more = along(ctx, body, Span(r.index, r.lo, r.hi, False), r.extent or (r.lo, r.hi))
-    alive = set(cursors_of(body, r.index.name))
+    alive = set(cursors_of(ctx, body, r.index.name))
     known = {c: x for c, x in r.looplets.items() if c in alive}
     return replace(r, body=body, looplets=known | more)
 
@@ -328,7 +328,7 @@ def lower_point(ctx: Context, r: Region, whole: bool = False) -> None:
     body = ctx.simplify(resolve(r.body, r.index.name, reads))
     epilogues: list[tuple[imp.Stmt, ...]] = []
     writes: dict[Cursor, Fiber | loops.Literal] = {}
-    for cursor in cursors_of(body, r.index.name):
+    for cursor in cursors_of(ctx, body, r.index.name):
         if cursor not in r.looplets:
             continue  # a comparison that has come up only now: it is tested
         payload = _chosen(r.looplets[cursor], body, cursor, (*bounds, follows))

@@ -25,28 +25,25 @@ from linnet.formats.looplets import (
     Thunk,
     within,
 )
+from linnet.imp.linear import Linear, within_reach
 from linnet.imp.rewrite import substitute
+from linnet.loops.linear import as_expr, is_far
 from linnet.loops.rewrite import point_of
+from linnet.loops.solve import Scope, walk_of
 from linnet.lower.context import Context, Cursor, Site, targets
 from linnet.lower.expressions import LAZY, lower_expr, out_of_bounds
 from linnet.lower.presence import unfurl_present
 from linnet.lower.strides import Stride, strided
 from linnet.lower.turned import Turn, turned
-from linnet.normalize.affine import affine_of
-from linnet.normalize.simplify import simplify_expr
 from linnet.records import dataclass
 
 
 def unfurl(ctx: Context, cursor: Cursor, index: imp.Var) -> Looplet:
     """The fiber of a cursor along the loop."""
-    affine = affine_of(cursor.index, index.name, set())
-    assert affine is not None
-    factor = affine[0]
-    shift = lower_expr(ctx, simplify_expr(affine[1], ctx.facts), imp.INT)
+    walked = walk_of(cursor.index, Scope(index.name, (), ctx.facts.types))
+    assert walked is not None
+    factor, shift = walked[0], _shift(ctx, walked[1])
     at: imp.Expr = index
-    if not isinstance(shift, imp.Const | imp.Var):
-        shift = ctx.b.let("shift", value := shift)
-        ctx.known.introduce(shift, value)
     turn = Turn(-factor, shift, cursor.fiber.dim)
     if factor < 0:
         at = turn.at(index)
@@ -73,6 +70,18 @@ def unfurl(ctx: Context, cursor: Cursor, index: imp.Var) -> Looplet:
     elif shift != imp.ZERO:
         looplet = shifted(looplet, shift)
     return looplet
+
+
+def _shift(ctx: Context, form: Linear) -> imp.Expr:
+    """What is added to an index, as a variable or a number; beyond all indices, how far is one."""
+    shift = lower_expr(ctx, as_expr(form, ctx.facts.types), imp.INT)
+    if any(map(is_far, form.terms)):
+        shift = within_reach(shift)
+    if isinstance(shift, imp.Const | imp.Var):
+        return shift
+    var = ctx.b.let("shift", shift)
+    ctx.known.introduce(var, shift)
+    return var
 
 
 @dataclass(frozen=True, slots=True)

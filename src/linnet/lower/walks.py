@@ -98,7 +98,7 @@ def at_fill(ctx: Context, r: Region, cursors: list[Cursor]) -> Region:
         return r
     fills = {c: as_value(c, FILL) for c in cursors}
     body = ctx.simplify(resolve(r.body, r.index.name, fills))
-    alive = set(cursors_of(body, r.index.name))
+    alive = set(cursors_of(ctx, body, r.index.name))
     return replace(r, body=body, looplets={c: x for c, x in r.looplets.items() if c in alive})
 
 

@@ -27,10 +27,10 @@ from linnet.formats.looplets import (
     Stepper,
     piece_of,
 )
+from linnet.imp.linear import Linear
 from linnet.imp.rewrite import substitute
+from linnet.loops.solve import Scope, walk_of
 from linnet.lower.context import Context, Cursor, Mask, as_value, resolve
-from linnet.normalize.affine import affine_of
-from linnet.normalize.simplify import simplify_expr
 from linnet.records import dataclass
 
 Looplets = dict[Cursor, Looplet]
@@ -89,10 +89,8 @@ def _pane(ctx: Context, cursor: Cursor, index: str, looplet: Looplet) -> Pane | 
             looplet, missing = inner, beyond
     if isinstance(cursor, Mask) or not isinstance(looplet, Stepper) or looplet.reach is None:
         return None
-    affine = affine_of(cursor.index, index, set())
-    assert affine is not None
-    match simplify_expr(affine[1], ctx.facts), piece_of(looplet.chunk).stored:
-        case loops.Literal(int() as shift), Run(Fiber() as child) if affine[0] == 1:
+    match walk_of(cursor.index, Scope(index, (), ctx.facts.types)), piece_of(looplet.chunk).stored:
+        case (1, Linear(terms, shift)), Run(Fiber() as child) if not terms:
             constant = isinstance(as_value(cursor, child), loops.Literal)
             return Pane(cursor, shift, looplet, missing) if constant else None
     return None

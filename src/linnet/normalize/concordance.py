@@ -11,15 +11,26 @@ from __future__ import annotations
 import warnings
 from dataclasses import field, replace
 
-from linnet import loops
+from linnet import imp, loops
 from linnet.algebra.table import add
 from linnet.errors import DiscordanceWarning, Location
 from linnet.formats.format import Format
 from linnet.formats.level import Level
-from linnet.loops.rewrite import block, is_left, map_exprs, map_stmts, rewrite_expr, walk
+from linnet.imp.linear import Linear
+from linnet.loops.linear import linear, type_of
+from linnet.loops.rewrite import (
+    block,
+    is_left,
+    map_exprs,
+    map_stmts,
+    rewrite_expr,
+    substitute_expr,
+    walk,
+)
+from linnet.loops.solve import MIRRORED, Scope, is_mask, walk_of
 from linnet.loops.spoken import spoken, written
+from linnet.loops.types import Types, with_lets
 from linnet.names import Names
-from linnet.normalize.affine import affine_of
 from linnet.normalize.agreed import Agreed
 from linnet.normalize.lifecycles import handed_down
 from linnet.normalize.shape_checks import Check
@@ -39,7 +50,8 @@ class _Nest:
     statement itself. `known` says at which depth names are bound and tensors declared: loops
     outside its declaration do not walk a tensor. The loops that may be `left` walk nothing, the
     tensors `changed` do not stay as they were given, and `agreed` says how large the others are.
-    Those that are `tangled` are opened for each update by itself, behind so many dimensions.
+    Those that are `tangled` are opened for each update by itself, behind so many dimensions. The
+    `values` of names are spelled out where a loop can walk along them.
     """
 
     formats: Formats
@@ -47,6 +59,8 @@ class _Nest:
     tangled: dict[str, int]
     changed: frozenset[str]
     agreed: Agreed
+    types: Types
+    values: dict[str, loops.Expr] = field(default_factory=dict)
     extents: dict[str, loops.Extent] = field(default_factory=dict)
     left: set[str] = field(default_factory=set)
     warnings: list[Warned] = field(default_factory=list)
@@ -72,7 +86,8 @@ def concordize(
         name: last_in_order(program.body, name, formats[name])
         for name in tangled(program.body, formats)
     }
-    state = _Nest(formats, Names(taken), apart, _changed(program.body), agreed)
+    types = with_lets({name: str(f.dtype) for name, f in formats.items()}, program.body)
+    state = _Nest(formats, Names(taken), apart, _changed(program.body), agreed, types)
     body = _statement(state, _name_sizes(program.body, state.names))
     return replace(program, body=body), tuple(dict.fromkeys(state.warnings))
 
@@ -127,7 +142,7 @@ def _statement(s: _Nest, stmt: loops.Stmt) -> loops.Stmt:
         s.known = before
         return inside
     s.wanted.append([])
-    changed = map_exprs(stmt, lambda e: rewrite_expr(e, lambda x: _access(s, x)))
+    changed = map_exprs(stmt, lambda e: rewrite_expr(e, lambda x: _access(s, x) or _mask(s, x)))
     match changed:
         case loops.Assign():
             target = _access(s, changed.target, update=True)
@@ -145,6 +160,8 @@ def _statement(s: _Nest, stmt: loops.Stmt) -> loops.Stmt:
             s.path.pop()
         case loops.Let(name):
             s.known[name] = len(s.path)
+            if isinstance(stmt, loops.Let) and _is_of_loops(s, stmt.value):
+                s.values[name] = substitute_expr(stmt.value, s.values)
         case loops.Declare(tensor):
             s.known[tensor] = len(s.path)
     mine = s.wanted.pop()
@@ -170,9 +187,11 @@ def _access(s: _Nest, expr: loops.Expr, update: bool = False) -> loops.Access | 
     for level_number, level in enumerate(format.levels):
         for mode in format.modes_of(level_number):
             index, apart = indices[mode], format.order.index(mode) >= walked
-            at = 0 if apart else _walked_at(s, index, level, update)
+            spelled = _spelled(s, index)
+            at = 0 if apart else _walked_at(s, spelled, level, update)
             if at > depth:
-                depth, first = at, 0
+                depth, first, changed = at, 0, changed or spelled is not index
+                indices[mode] = spelled
                 continue
             if at < depth and not update:
                 _tell(s, expr, index, level)
@@ -188,15 +207,53 @@ def _access(s: _Nest, expr: loops.Expr, update: bool = False) -> loops.Access | 
 
 def _walked_at(s: _Nest, index: loops.Expr, level: Level, update: bool) -> int:
     """The depth of the loop that can walk along an index, or 0."""
-    inside = [n.name for n in walk(index) if isinstance(n, loops.Index)]
-    if not inside or not all(name in s.path for name in inside):
+    if not all(n.name in s.path for n in walk(index) if isinstance(n, loops.Index)):
         return 0
-    deepest = max(inside, key=s.path.index)
-    if deepest in s.left:
+    scope = _scope(s, linear(index, s.types))
+    walked = None if scope is None else walk_of(index, scope)
+    if scope is None or walked is None or not level.takes(walked[0], update):
         return 0
-    affine = affine_of(index, deepest, set())
-    walks = affine is not None and level.takes(affine[0], update)
-    return s.path.index(deepest) + 1 if walks else 0
+    return s.path.index(scope.index) + 1
+
+
+def _scope(s: _Nest, form: Linear) -> Scope | None:
+    """What is known outside the deepest of the loops in whose indices a form is."""
+    inside = [t.name for t in form.terms if isinstance(t, loops.Index) and t.name in s.path]
+    if not inside:
+        return None
+    depth = max(map(s.path.index, inside)) + 1
+    later = {*s.path[depth:], *(name for name, at in s.known.items() if at >= depth)}
+    deepest = s.path[depth - 1]
+    early = lambda a: _can_be_read_early(s, a)  # noqa: E731
+    return None if deepest in s.left else Scope(deepest, later, s.types, early)
+
+
+def _spelled(s: _Nest, expr: loops.Expr) -> loops.Expr:
+    """An expression with the values of names in their places."""
+    named = any(isinstance(n, loops.Name) and n.name in s.values for n in walk(expr))
+    return substitute_expr(expr, s.values) if named else expr
+
+
+def _mask(s: _Nest, expr: loops.Expr) -> loops.Expr | None:
+    """A comparison of names, as one of the indices of which they are, if it narrows a loop."""
+    if not isinstance(expr, loops.Call) or expr.function.name not in MIRRORED:
+        return None
+    call = _spelled(s, expr)
+    if call is expr or not isinstance(call, loops.Call):
+        return None
+    left, right = (linear(a, s.types) for a in call.args)
+    scope = _scope(s, left.plus(right, -1))
+    return call if scope is not None and is_mask(call, scope) else None
+
+
+def _is_of_loops(s: _Nest, value: loops.Expr) -> bool:
+    """Whether a value is an index of a loop plus what is known before: it can be walked along."""
+    form = linear(value, s.types)
+    mine = [t for t in form.terms if isinstance(t, loops.Index) and t.name in s.path]
+    if not mine or type_of(value, s.types) != imp.INT:
+        return False
+    scope = Scope("", (), s.types, lambda a: _can_be_read_early(s, a))
+    return all(t in mine or scope.knows(t) for t in form.terms)
 
 
 def _bound_at(s: _Nest, index: loops.Expr) -> int:

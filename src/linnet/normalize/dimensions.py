@@ -8,7 +8,6 @@ kernel is called (`shape_checks`), and one of it becomes the extent or the dimen
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
@@ -16,6 +15,8 @@ from dataclasses import replace
 from linnet.algebra.dtypes import kind
 from linnet.algebra.table import maximum, minimum
 from linnet.errors import DTypeError, InternalError, Location
+from linnet.imp.linear import Linear, atom
+from linnet.loops.linear import linear
 from linnet.loops.nodes import (
     Access,
     Assign,
@@ -42,7 +43,7 @@ from linnet.loops.printer import show
 from linnet.loops.rewrite import map_args, map_range, map_stmts, rewrite_stmt, walk
 from linnet.loops.types import dtype_of
 from linnet.normalize.modes import outside_its_block, undeclared
-from linnet.normalize.narrowing import DECIDES, Bounds, Sum, linear, minus_one, said_by
+from linnet.normalize.narrowing import DECIDES, Bounds, said_by
 from linnet.normalize.shape_checks import Check, Use, is_zero, worth_making
 from linnet.normalize.shapes import Shape, Shapes, no_such_mode, unwritten, wrong_rank
 from linnet.normalize.sizes import Place, Sizes, Source, about_loop, about_mode
@@ -77,7 +78,7 @@ class _Running:
     size: int
     extent: Extent | None  # the whole, where the loop runs over a part
     place: Place
-    ends: tuple[Sum, Sum] | None
+    ends: tuple[Linear, Linear] | None
 
 
 class _Dimensions:
@@ -95,8 +96,8 @@ class _Dimensions:
         self._stamps: dict[Index | Name | str, int] = {}
         self._count = 0
         self._loops: dict[int, _Running] = {}  # by stamp
-        self._values: dict[int, Sum] = {}  # of names, by stamp
-        self._said: list[Sum] = []  # by the conditions around: sums that are not above zero
+        self._values: dict[int, Linear] = {}  # of names, by stamp
+        self._said: list[Linear] = []  # by the conditions around: sums that are not above zero
         self._ranges: list[tuple[list[Expr], Shape, Use]] = []
         self._not_negative: list[tuple[list[Expr], Use]] = []
 
@@ -138,7 +139,7 @@ class _Dimensions:
         if extent is not None:
             extent = map_range(extent, self._bound)
             whole = extent.whole
-            ends = self._sum(whole.start), minus_one(self._sum(whole.stop))
+            ends = self._sum(whole.start), self._sum(whole.stop).more(-1)
         before = dict(self._current)
         heads = self._enter(stmt.body)
         outer, stamp = self._bind(Index(stmt.index)), self._count
@@ -220,25 +221,25 @@ class _Dimensions:
         yield
         del self._said[before:]
 
-    def _sum(self, expr: Expr) -> Sum:
-        return linear(expr, self._meaning)
+    def _sum(self, expr: Expr) -> Linear:
+        return linear(expr, None, self._meaning)
 
-    def _meaning(self, expr: Expr) -> Sum | None:
+    def _meaning(self, expr: Expr) -> Linear | None:
         """What an index or a name stands for in a sum."""
         match expr:
             case Index():
-                return Counter({self._stamps[expr]: 1}) if expr in self._stamps else None
+                return atom(self._stamps[expr]) if expr in self._stamps else None
             case Name():
                 return self._values.get(self._stamps.get(expr, 0))
         return None
 
-    def _ends(self, stamp: int) -> tuple[Sum, Sum]:
+    def _ends(self, stamp: int) -> tuple[Linear, Linear]:
         """The first index of a loop, and the last."""
         loop = self._loops[stamp]
         if loop.ends is not None:
             return loop.ends
         size = self.sizes.ask(about_loop("", loop.size, loop.place, None))
-        return Counter(), minus_one(Counter({size: 1}))
+        return Linear({}), atom(size).more(-1)
 
     def _swap(self, stmt: Swap, one: Shape, other: Shape) -> Swap:
         """What is swapped has one size."""

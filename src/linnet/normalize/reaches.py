@@ -7,12 +7,13 @@ its dimension or does not, whatever is stored: that is checked when the kernel i
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator
+from typing import cast
 
 from linnet.algebra.table import add, multiply, subtract
 from linnet.errors import IndexBoundsError
 from linnet.formats.format import Format
+from linnet.loops.linear import linear
 from linnet.loops.nodes import (
     Access,
     Assign,
@@ -118,16 +119,17 @@ class _Search:
 
     def reach(self, access: Access, mode: int, around: Extents) -> Iterator[Check]:
         """The checks for one index, if it is a sum of what is known."""
-        ends, terms = tuple(around.values()), _linear(access.indices[mode])
+        ends, form = tuple(around.values()), linear(access.indices[mode], None)
         bounds = [n for x in ends for e in (x.start, x.stop) for n in walk(e)]
-        if terms is None or not all(map(self.is_known, [*bounds, *terms])):
+        sums = all(isinstance(term, Index | Dimension) for term in form.terms)
+        if not sums or not all(map(self.is_known, [*bounds, *form.terms])):
             return
         if any(isinstance(n, Index) for n in bounds):
             return  # a loop that runs as far as another index says
-        first: Expr = Literal(0)
-        last: Expr = Literal(0)
-        for term, factor in terms.items():
-            low = high = term
+        first: Expr = Literal(form.number)
+        last: Expr = Literal(form.number)
+        for term, factor in form.terms.items():
+            low = high = cast(Expr, term)
             if isinstance(term, Index):
                 low, stop = around[term.name].start, around[term.name].stop
                 high = Call(subtract, (stop, Literal(1)))
@@ -147,29 +149,3 @@ class _Search:
                 return tensor in self.given
             case _:
                 return isinstance(node, Literal | Call | Index)
-
-
-def _linear(expr: Expr) -> Counter[Expr] | None:
-    """An index as a sum of multiples, of indices, of dimensions and of 1."""
-    match expr:
-        case Literal(int(value)):
-            return Counter({Literal(1): int(value)})
-        case Index() | Dimension():
-            return Counter({expr: 1})
-        case Call(function, (a,)) if function.name == "negative":
-            return _scaled(_linear(a), -1)
-        case Call(function, (Literal(int(n)), x) | (x, Literal(int(n)))) if (
-            function.name == "multiply"
-        ):
-            return _scaled(_linear(x), int(n))
-        case Call(function, (a, b)) if function.name in ("add", "subtract"):
-            one, two = _linear(a), _scaled(_linear(b), 1 if function.name == "add" else -1)
-            if one is None or two is None:
-                return None
-            return Counter({k: one[k] + two[k] for k in (*one, *two)})
-        case _:
-            return None
-
-
-def _scaled(terms: Counter[Expr] | None, factor: int) -> Counter[Expr] | None:
-    return None if terms is None else Counter({k: factor * n for k, n in terms.items()})
