@@ -9,8 +9,10 @@ from tests.oracle.values import Typed, call, literals
 
 from linnet import loops
 from linnet.algebra import table
+from linnet.algebra.dtypes import kind
 from linnet.algebra.function import Function
 
+OFFSET = "O"  # a scalar that is added to indices
 PROTOCOLS = ("", "walk", "gallop", "follow")
 
 
@@ -107,10 +109,36 @@ class Indexing(Notebook):
             else value
         )
 
+    def affine(self, scope: Scope) -> loops.Expr:
+        """Multiples of indices, of either sign, and an offset; perhaps divided."""
+        total = self.offset(scope)
+        for _ in range(self.choose((1, 1, 2, 0))):
+            term: loops.Expr = loops.Index(self.choose(scope.loops).index)
+            factor = self.choose((1, 1, 2, 3))
+            if factor > 1:
+                term = combine(table.multiply, term, factor)
+            sides = (total, term) if self.one_in(2) else (term, total)
+            total = loops.Call(self.choose((table.add, table.subtract)), sides)
+        if self.one_in(6):
+            divide = self.choose((table.floor_divide, table.remainder))
+            return combine(divide, total, self.choose((2, 3)))
+        return total
+
+    def offset(self, scope: Scope) -> loops.Expr:
+        """What is added to an index: a number, or what is read and does not change in the loop."""
+        named = [x.expr for x in scope.lets if kind(x.dtype) == "i" and x.bound <= 8]
+        if named and self.one_in(2):
+            return self.choose(named)
+        if OFFSET in scope.reads and self.one_in(2):
+            return loops.Access(OFFSET, ())
+        return loops.Literal(self.choose((1, 0, 2, 3, 4)))
+
     def anywhere(self, scope: Scope) -> loops.Expr:
         """An index that may lie outside a dimension, on either side."""
         i, j = (loops.Index(self.choose(scope.loops).index) for _ in range(2))
         c = self.choose((1, 2, 3))
+        if self.style.affine or self.one_in(3):
+            return self.affine(scope)
         return self.choose(
             [
                 combine(table.subtract, i, c),

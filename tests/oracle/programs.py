@@ -7,6 +7,7 @@ from dataclasses import replace
 from hypothesis import strategies as st
 from tests.oracle.data import BEYOND, INDEX, SMALL, WILD, magnitude, recipes, square, tensors
 from tests.oracle.formats import CORE, INSERTING, READ, fills, formats
+from tests.oracle.indices import OFFSET
 from tests.oracle.scopes import ANY, Case, Known, Scope, Style, Wish
 from tests.oracle.steps import Steps
 
@@ -28,6 +29,8 @@ class Author(Steps):
             self.operand("ABCDE"[k])
         if self.style.gathers or (self.style.computed and self.one_in(4)):
             self.index_operand()
+        if self.style.affine or (self.style.computed and self.one_in(4)):
+            self.offset_operand()
         if self.style.kept and self.one_in(4):
             self.kept_output()
         self.left = self.choose(tuple(range(1, self.style.statements + 1)))
@@ -62,6 +65,13 @@ class Author(Steps):
         how = BEYOND if self.style.careless else INDEX
         self.recipes["I"] = self.draw(recipes(format, how, dim))
         self.known(Known("I", dims, format, self.style.longest))
+
+    def offset_operand(self) -> None:
+        """A small number that is read."""
+        dtype = self.choose(("int64", "int32", "int8"))
+        format = self.draw(formats(0, CORE, dtype)).with_fill(0)
+        self.recipes[OFFSET] = self.draw(recipes(format, SMALL))
+        self.known(Known(OFFSET, (), format, magnitude(format, SMALL)))
 
     def known(self, tensor: Known) -> None:
         self.tensors[tensor.name] = tensor

@@ -41,6 +41,7 @@ class Style:
     gathers: bool = False  # indices are mostly looked up
     beside: bool = False  # indices mostly lie beside those of loops
     choices: bool = False  # values are mostly chosen by tests, of values that are not finite
+    affine: bool = False  # masks and indices are mostly sums, with numbers that are read
     steps: bool = False  # a loop over steps, in which tensors are both read and updated
     sizes: tuple[int, ...] = SIZES
 

@@ -24,6 +24,7 @@ STYLES = {
     "programs": Style(),
     "choices": replace(PLAIN, ndim=2, depth=2, branches=True, choices=True),
     "wide": replace(PLAIN, operands=5, ndim=1, depth=1, room=8),
+    "affine": Style(operands=2, ndim=2, depth=3, statements=2, terms=1, beside=True, affine=True),
     "gathers": Style(operands=4, ndim=2, depth=3, statements=2, terms=2, room=12, gathers=True),
     "steps": Style(operands=2, ndim=2, depth=3, statements=1, terms=1, steps=True),
     "long": Style(operands=3, ndim=2, depth=2, statements=2, terms=2, sizes=LONG),
