@@ -46,6 +46,28 @@ else:
     )
 
 
+def test_a_beginning_that_moves_is_no_beginning():
+    """What was left of a tile was taken for a whole one, and written beyond its end."""
+    k = kernel(CLIPPED, COPY)
+    (tiles,) = k.body.stmts
+    left, stop, along = tiles.body.stmts
+    moved = imp.Assign(LEFT, LEFT + 2)
+    tiles = imp.For(Q, tiles.start, tiles.stop, imp.Block((left, stop, moved, along)))
+    k = imp.Kernel("k", k.arguments, imp.Block((tiles,)))
+    assert whole_tiles(k) is k
+
+
+def test_a_beginning_that_is_read_stays_where_nothing_is_written():
+    begins = imp.Buffer("begins", "int64")
+    for stored, versions in ((Y, True), (begins, False)):
+        lets = imp.Let(LEFT, begins[Q]), imp.Let(STOP, imp.minimum(N, begins[Q] + 3))
+        body = imp.Block((*lets, imp.For(J, LEFT, STOP, imp.Block((COPY,)))))
+        after = imp.Store(stored, Q, imp.Const(0, stored.dtype))
+        loop = imp.For(Q, imp.ZERO, N, imp.Block((*body.stmts, after)))
+        k = imp.Kernel("k", (imp.Argument("A", (N,), (X, Y, begins)),), imp.Block((loop,)))
+        assert (whole_tiles(k) is not k) == versions
+
+
 @pytest.mark.parametrize(
     ("stop", "body"),
     [
