@@ -15,6 +15,7 @@ from linnet.formats.shortage import RAISED, of_memory
 
 P = ParamSpec("P")
 R = TypeVar("R")
+_OTHERS = TypeError, ValueError, ArithmeticError, IndexError, BufferError
 
 
 def located(function: Callable[P, R]) -> Callable[P, R]:
@@ -28,7 +29,7 @@ def located(function: Callable[P, R]) -> Callable[P, R]:
             if error.at is None:
                 error.at = Location.of_caller()
             raise
-        except (TypeError, ValueError, OverflowError, BufferError, *RAISED) as error:
+        except (*_OTHERS, *RAISED) as error:
             made = of_memory(error) or _ours(error, function.__name__)
             if made is None:
                 raise
@@ -42,5 +43,6 @@ def _ours(error: Exception, name: str) -> LinnetError | None:
     at, told = Location.of_caller(), str(error)
     if isinstance(error, RAISED) or not is_ours(error):
         return None
-    kind = RangeError if isinstance(error, ValueError | OverflowError) else ArgumentError
+    numeric = isinstance(error, ValueError | ArithmeticError | IndexError)
+    kind = RangeError if numeric else ArgumentError
     return kind(f"`{name}` was given something that it does not take: {told}", at=at)
