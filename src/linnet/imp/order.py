@@ -118,6 +118,8 @@ class Order:
 
     def form(self, x: Expr) -> Linear:
         """An expression as a form, in which variables stand for the sums that they are."""
+        if isinstance(x, Const | Var):
+            return linear(x, self._meaning)
         found = self._forms.get(x)
         if found is None:
             found = self._forms[x] = linear(x, self._meaning)
@@ -228,13 +230,24 @@ class _Question:
         return False
 
     def _smaller(self, form: Linear) -> Iterator[Linear]:
-        """Forms that are at most this one: an atom in it is replaced by what bounds it."""
-        for term, n in form.terms.items():
-            for bound in self._bounds(term, n < 0):
-                yield form.replace(term, bound)
-            if n < 0:
-                yield from self._with_quotient(form, term, n)
-                yield from self._with_pointers(form, term)
+        """Forms that are at most this one: an atom in it is replaced by what bounds it.
+
+        All that is taken away has to go: it is enough to begin with one of them, or with what is at
+        least so much.
+        """
+        away = [term for term, n in form.terms.items() if n < 0]
+        for term in [x for x in form.terms if x not in away]:
+            for bound in self._bounds(term, upper=False):
+                if not away or any(x in bound.terms for x in away):
+                    yield form.replace(term, bound)
+        for term in away:
+            found = [form.replace(term, bound) for bound in self._bounds(term, upper=True)]
+            if not isinstance(term, str):
+                found += self._with_quotient(form, term, form.terms[term])
+                found += self._with_pointers(form, term)
+            if found:
+                yield from found
+                return
 
     def _bounds(self, term: object, upper: bool) -> Iterator[Linear]:
         """What an atom is at most, or at least."""
