@@ -18,9 +18,8 @@ Meaning = Callable[[Expr], Linear | None]
 """What an expression stands for, if it is known."""
 
 WHOLE = ("int64", "weak_int")
-_NEAR = frozenset(
-    "add subtract negative multiply minimum maximum floor_divide remainder abs where".split()
-)
+_NEAR = frozenset(("add", "subtract", "negative", "multiply", "floor_divide", "remainder"))
+_NEAR |= {"minimum", "maximum", "abs", "where", "bitwise_right_shift"}
 
 
 def nothing(expr: Expr) -> None:
