@@ -76,6 +76,8 @@ from linnet.frontend.words import (
     stored,
     temp,
     thaw,
+    unrolled,
+    vector,
     walk,
 )
 from linnet.options import config
@@ -102,6 +104,9 @@ _LATER = {
 }
 _LATER |= dict.fromkeys(("Lazy", "compute", "fuse", "lazy"), "linnet.arrays.lazy")
 _LATER |= dict.fromkeys(("Bucket", "Coord", "Hash", "Heap", "Policy"), "linnet.formats.policies")
+_LATER |= dict.fromkeys(
+    ("CPUVector", "IgnoreRaces", "NoRaces", "ParallelReduction"), "linnet.loops.commands"
+)
 _LATER |= dict.fromkeys(("indices", "output"), "linnet.frontend.index")
 _LATER |= dict.fromkeys(("Semiring", "semiring", "semirings"), "linnet.algebra.semirings")
 _LATER |= dict.fromkeys(

@@ -199,10 +199,16 @@ from linnet.frontend.words import parts as parts
 from linnet.frontend.words import stored as stored
 from linnet.frontend.words import temp as temp
 from linnet.frontend.words import thaw as thaw
+from linnet.frontend.words import unrolled as unrolled
+from linnet.frontend.words import vector as vector
 from linnet.frontend.words import walk as walk
 from linnet.frontend.workspaces import insert_workspaces as insert_workspaces
 from linnet.frontend.workspaces import precompute as precompute
 from linnet.frontend.workspaces import workspace as workspace
+from linnet.loops.commands import CPUVector as CPUVector
+from linnet.loops.commands import IgnoreRaces as IgnoreRaces
+from linnet.loops.commands import NoRaces as NoRaces
+from linnet.loops.commands import ParallelReduction as ParallelReduction
 from linnet.options import config as config
 from linnet.pictures.draw import draw as draw
 from linnet.runtime.assembly import assembly as assembly

@@ -35,6 +35,7 @@ from linnet.imp.keep_room import keep_room
 from linnet.imp.leave_at_once import leave_at_once
 from linnet.imp.list_flags import list_flags
 from linnet.imp.own_sums import own_sums
+from linnet.imp.prescribed import check_vectors, obeys, prescribed
 from linnet.imp.raise_flags import raise_flags
 from linnet.imp.reserve_ahead import reserve_ahead
 from linnet.imp.rewrite import walk
@@ -74,6 +75,7 @@ from linnet.normalize.workspaces import Decide, by_place, insert_workspaces
 from linnet.options import current
 from linnet.records import dataclass
 from linnet.schedule.apply import apply_schedule
+from linnet.schedule.races import check_races
 from linnet.stages import stage
 
 Formats = dict[str, Format]
@@ -118,6 +120,7 @@ def normalize(
     results = formats = infer_dtypes(program, formats)
     check_swaps(program, formats)
     program = apply_schedule(program, formats, written)
+    check_races(program)
     program, formats = split_symmetric(program, formats, checks)
     program = passed("symmetry", program, check_unique)
     rooms = choose_rooms(program, formats, decide)
@@ -159,7 +162,9 @@ def generate(normalized: Normalized, arrays: Arrays) -> Lowered:
     lowered = lower(program, bound, normalized.checks)
     uneven = uneven_of(normalized)  # who asks for masks loads LLVM, which few have to
     known = known_of(lowered.kernel, bound, uneven if uneven and _have_masks() else frozenset())
-    kernel = improve(simplify_code(lowered.kernel), known)
+    kernel = simplify_code(lowered.kernel)
+    check_vectors(kernel)
+    kernel = improve(kernel, known)
     kernel = replace(prune_codelets(add_codelets(kernel)), narrow=is_narrow(bound))
     if current().check:
         check_code(kernel)
@@ -177,17 +182,47 @@ def bind(program: loops.Program, formats: Formats, arrays: Arrays) -> dict[str, 
 
 
 def improve(kernel: imp.Kernel, known: Known) -> imp.Kernel:
-    """Rearrange simplified code as an expert would."""
-    better = end_fibers(sums_ahead(hoist(raise_flags(hand_over(kernel)))), known)
-    better = append_at_once(reserve_ahead(fuse_ranges(better, known), known), known)
-    better = either(count_anyway(list_flags(keep_room(append_anyway(better, known)))))
-    better = own_sums(jam(hold_rows(walk_together(better))))
-    better = strips(full_strips(whole_tiles(better), known))
-    better = compute_ahead(leave_at_once(fewer_tests(better)), is_vectorized)
-    better = two_sums(scatter_ahead(rows_ahead(ask_ahead(better), known), known))
-    better = several_places(skip_ahead(in_fours(single_rows(better, known), known)), gathers)
-    better = uneven_rows(foresee(better), known, gathers)
+    """Rearrange simplified code as an expert would.
+
+    A schedule goes before that: what it says of how a loop is run holds afterwards, too.
+    """
+    better, asked = kernel, prescribed(kernel)
+    for step in _STEPS:
+        changed = step(better, known)
+        if not asked or changed is better or obeys(changed, better):
+            better = changed
     return kernel if better is kernel else simplify_code(better)
+
+
+_STEPS: tuple[Callable[[imp.Kernel, Known], imp.Kernel], ...] = (
+    lambda kernel, _: hoist(raise_flags(hand_over(kernel))),
+    lambda kernel, _: sums_ahead(kernel),
+    end_fibers,
+    fuse_ranges,
+    reserve_ahead,
+    append_at_once,
+    append_anyway,
+    lambda kernel, _: either(count_anyway(list_flags(keep_room(kernel)))),
+    lambda kernel, _: walk_together(kernel),
+    lambda kernel, _: hold_rows(kernel),
+    lambda kernel, _: jam(kernel),
+    lambda kernel, _: own_sums(kernel),
+    lambda kernel, _: whole_tiles(kernel),
+    full_strips,
+    lambda kernel, _: strips(kernel),
+    lambda kernel, _: leave_at_once(fewer_tests(kernel)),
+    lambda kernel, _: compute_ahead(kernel, is_vectorized),
+    lambda kernel, _: ask_ahead(kernel),
+    rows_ahead,
+    scatter_ahead,
+    lambda kernel, _: two_sums(kernel),
+    single_rows,
+    in_fours,
+    lambda kernel, _: skip_ahead(kernel),
+    lambda kernel, _: several_places(kernel, gathers),
+    lambda kernel, _: foresee(kernel),
+    lambda kernel, known: uneven_rows(kernel, known, gathers),
+)
 
 
 def uneven_of(normalized: Normalized) -> frozenset[str]:

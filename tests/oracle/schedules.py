@@ -5,12 +5,24 @@ from __future__ import annotations
 from hypothesis import strategies as st
 
 from linnet import loops
-from linnet.loops.commands import Collapse, Command, Pos, Reorder, Split
+from linnet.loops.commands import (
+    Collapse,
+    Command,
+    CPUVector,
+    NoRaces,
+    Parallelize,
+    ParallelReduction,
+    Pos,
+    Reorder,
+    Split,
+    Unroll,
+)
 from linnet.loops.rewrite import accesses
 from linnet.normalize.scopes import name_scopes
 from linnet.schedule.nest import loops_of, names_of
 
 SIZES = (1, 2, 3, 5)
+KINDS = (Split, Split, Reorder, Collapse, Pos, Unroll)
 
 
 @st.composite
@@ -23,7 +35,7 @@ def schedules(draw: st.DrawFn, program: loops.Program) -> tuple[Command, ...]:
     for k in range(draw(st.integers(1, 5))):
         if not names:
             break
-        kind = draw(st.sampled_from((Split, Split, Reorder, Collapse, Pos)))
+        kind = draw(st.sampled_from(KINDS))
         at = draw(st.integers(0, len(names) - 1))
         new: list[str] = []
         if kind is Split:
@@ -36,9 +48,14 @@ def schedules(draw: st.DrawFn, program: loops.Program) -> tuple[Command, ...]:
         elif kind is Collapse and at + 1 < len(names):
             new = [f"f{k}"]
             found.append(Collapse(names[at], names.pop(at + 1), *new))
+        elif kind is Unroll:
+            found.append(Unroll(names[at], draw(st.sampled_from((2, 3, 4)))))
         elif len(names) > 1:
             order = draw(st.permutations(names))
             found.append(Reorder(tuple(order[: draw(st.integers(2, min(4, len(names))))])))
         if new:
             names[at : at + 1] = new
+    if names and draw(st.integers(0, 3)) == 0:
+        race = draw(st.sampled_from((NoRaces, ParallelReduction)))  # others are promises
+        found.append(Parallelize(draw(st.sampled_from(names)), CPUVector, race))
     return tuple(found)

@@ -28,6 +28,7 @@ from linnet.backend.c_values import (
 from linnet.backend.reductions import is_short, reductions
 from linnet.backend.survey import OnBuffers, Survey
 from linnet.imp.effects import Effects
+from linnet.imp.prescribed import sums_of
 from linnet.imp.rewrite import walk
 from linnet.names import identifier
 from linnet.records import dataclass
@@ -258,12 +259,29 @@ def _for(p: Printer, stmt: imp.For, depth: int) -> None:
     if _changed_by(p.facts.effects, stmt.stop, stmt.body):
         end = s.names.extra(f"{name}_end")
         before, stop = f", {end} = {assigned(s, stmt.stop, var.dtype)}", end
-    for op, vars in [] if is_short(stmt) else reductions(stmt):
-        p.line(depth, f"#pragma omp simd reduction({op}:{', '.join(plain(s, v) for v in vars)})")
+    for pragma in _pragmas(s, stmt):
+        p.line(depth, f"#pragma {pragma}")
     head = f"for ({s.type(var.dtype)} {name} = {start}{before}; {name} < {stop}; {name}++)"
     line = len(p.lines)
     _body(p, head, stmt.body, depth)
     _annotate(p, line, stmt.note)
+
+
+def _pragmas(s: Scope, loop: imp.For) -> Iterator[str]:
+    """What compilers are told of a loop: by a schedule, or else how sums may be reordered."""
+    how = loop.how
+    if how.race:
+        sums = list(sums_of(loop).items())
+    else:  # copies of what is there, one after the other, are no vectors
+        sums = [] if is_short(loop) or how.unroll > 1 else reductions(loop)
+    clauses = [f"reduction({op}:{', '.join(plain(s, v) for v in vars)})" for op, vars in sums]
+    if how.unroll > 1 and not sums:  # of a sum, compilers take one pragma: vectors
+        yield from ["GCC ivdep"] if how.race else []
+        yield f"GCC unroll {how.unroll}"
+    elif how.race and all(op in "+*" for op, _ in sums):
+        yield " ".join(["omp simd", *clauses])
+    elif not how.race:
+        yield from (f"omp simd {clause}" for clause in clauses)
 
 
 def _annotate(p: Printer, line: int, note: str) -> None:

@@ -30,6 +30,7 @@ from linnet.backend.survey import Survey, survey
 from linnet.backend.target import PLAIN, Target
 from linnet.backend.versions import Version, versions
 from linnet.imp.effects import effects_of
+from linnet.imp.how import IGNORE_RACES
 from linnet.names import identifier
 
 _CODELET = {PERHAPS: "#0", ALWAYS: "#1", RARELY: "#3", NEVER: "#5"}
@@ -285,17 +286,22 @@ def _count(
     w.branch(w.emit(f"icmp slt i64 {var}, {stop}"), body, leave)
     w.start(body)
     w.values[stmt.var.name] = (var,)
+    around, hints = w.group, version.hints
+    if stmt.how.race == IGNORE_RACES:
+        w.group = w.module.node("distinct !{}")
+        hints = (*hints, f'!"llvm.loop.parallel_accesses", {w.group}')
     _block(w, stmt.body, s.inside(leave))
+    w.group = around
     w.jump(step)
     w.start(step)
     w.lines.append(f"  {var}.next = add nsw i64 {var}, 1")
-    w.jump(head, _hints(w, version))
+    w.jump(head, _hints(w, hints))
 
 
-def _hints(w: Writer, version: Version) -> str:
-    if not version.hints:
+def _hints(w: Writer, hints: tuple[str, ...]) -> str:
+    if not hints:
         return ""
-    nodes = [w.module.node(f"!{{{hint}}}") for hint in version.hints]
+    nodes = [w.module.node(f"!{{{hint}}}") for hint in hints]
     own = f"!{len(w.module.metadata)}"
     w.module.node(f"distinct !{{{', '.join([own, *nodes])}}}")
     return f", !llvm.loop {own}"

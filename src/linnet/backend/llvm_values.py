@@ -57,7 +57,7 @@ def evaluate(w: Writer, e: imp.Expr) -> Value:
 
 def load(w: Writer, buffer: imp.Buffer, index: str) -> Value:
     """`buffer[index]`."""
-    ty, note = TYPES[buffer.dtype], w.buffers[buffer.name].load
+    ty, note = TYPES[buffer.dtype], w.grouped(w.buffers[buffer.name].load)
     places = addresses(w, buffer, index)
     if ty == "i1":
         return (w.emit(f"icmp ne i8 {w.emit(f'load i8, ptr {places[0]}, align 1{note}')}, 0"),)
@@ -66,7 +66,7 @@ def load(w: Writer, buffer: imp.Buffer, index: str) -> Value:
 
 def store(w: Writer, buffer: imp.Buffer, index: str, value: Value) -> None:
     """`buffer[index] = value`."""
-    ty, note = TYPES[buffer.dtype], w.buffers[buffer.name].store
+    ty, note = TYPES[buffer.dtype], w.grouped(w.buffers[buffer.name].store)
     places = addresses(w, buffer, index)
     if ty == "i1":
         ty, value = "i8", (w.emit(f"zext i1 {value[0]} to i8"),)

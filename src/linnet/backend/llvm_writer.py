@@ -74,8 +74,13 @@ class Writer:
     # lanes that outlive the loop they are of, by variable and number
     kept: dict[tuple[str, int], str] = field(default_factory=dict)
     count: int = 0
+    group: str = ""  # the loop whose accesses of memory do not depend on each other, if one is open
     block: str = "entry"
     open: bool = True  # whether the current block still lacks a terminator
+
+    def grouped(self, note: str) -> str:
+        """What an access of memory carries here."""
+        return f"{note}, !llvm.access.group {self.group}" if self.group else note
 
     def emit(self, text: str) -> str:
         """Append an instruction that gives a value; return the value's name."""

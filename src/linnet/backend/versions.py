@@ -19,6 +19,7 @@ from linnet.backend.reductions import (
     streams,
 )
 from linnet.imp.fold import fold
+from linnet.imp.how import How
 from linnet.imp.rewrite import walk
 from linnet.records import dataclass
 
@@ -46,6 +47,8 @@ class Version:
 
 def versions(loop: imp.For) -> tuple[Version, ...]:
     """The versions of a loop; the last one is for any number of iterations."""
+    if not loop.how.is_plain:
+        return (Version(0, _prescribed(loop.how)),)
     sums = reduced(loop)
     if sums and _is_no_vector(loop):  # LLVM would say so aloud
         return (Version(0, ()),)
@@ -72,6 +75,18 @@ def versions(loop: imp.For) -> tuple[Version, ...]:
         return (Version(_LONG, _hints(4, width=1)), Version(0, _hints(1, width=1)))
     width = _VECTOR // BYTES[TYPES[sums[0].dtype]]
     return (Version(0, _hints(1, width=width), few=True),)
+
+
+def _prescribed(how: How) -> tuple[str, ...]:
+    """What a schedule says of a loop: vectors, perhaps several of them in a row, or copies."""
+    copies = f'!"llvm.loop.unroll.count", i32 {how.unroll}'
+    if not how.race:  # copies of vectors are not what was asked for
+        return (*_hints(1, width=1), copies)
+    vectors = '!"llvm.loop.vectorize.enable", i1 true'
+    if how.unroll == 1:
+        return (vectors,)
+    then = f'!"llvm.loop.vectorize.followup_vectorized", !{{{copies}}}'
+    return (vectors, '!"llvm.loop.interleave.count", i32 1', then)
 
 
 def _is_strip(loop: imp.For) -> bool:

@@ -18,7 +18,7 @@ from linnet.frontend import words
 from linnet.frontend.assignments import assign, lets, swap, update
 from linnet.frontend.calls import call
 from linnet.frontend.expressions import expression, operator
-from linnet.frontend.ranges import range_of
+from linnet.frontend.ranges import how_of, range_of
 from linnet.frontend.refusals import refusal
 from linnet.frontend.scope import Scope, outer_names
 from linnet.imp.source import Source, source_of
@@ -232,7 +232,8 @@ def _loop(node: ast.For, scope: Scope) -> loops.Stmt:
     if node.orelse:
         raise scope.error(node.orelse[0], "a loop has no else", hint="write it after the loop")
     at = _heading(node, scope)
-    extent = _extent(node, scope)
+    iterable, how = how_of(node.iter, scope)
+    extent = _extent(iterable, scope)
     names = _index_names(node, extent, scope)
     if (left := _own_break(node.body)) is not None:
         if len(names) > 1:
@@ -246,8 +247,11 @@ def _loop(node: ast.For, scope: Scope) -> loops.Stmt:
     with scope.block():
         indices = [scope.bind("index", n.id, n) for n in names]
         body = _inner(node.body, scope)
+    if len(names) > 1 and not how.is_plain:
+        hint = "write a loop for each index"
+        raise scope.error(node.iter, "how a loop is run is said of one loop", hint=hint)
     for index in reversed(indices):
-        body = loops.Loop(index, extent, body, at)
+        body = loops.Loop(index, extent, body, at, how)
     return body
 
 
@@ -282,11 +286,11 @@ def _index_names(node: ast.For, extent: loops.Range | None, scope: Scope) -> lis
     return names
 
 
-def _extent(node: ast.For, scope: Scope) -> loops.Range | None:
-    match node.iter:
+def _extent(node: ast.expr, scope: Scope) -> loops.Range | None:
+    match node:
         case ast.Constant(value) if value is ...:
             return None
-        case ast.Name() | ast.Attribute() if scope.names_dots(node.iter):  # `ln.extents`
+        case ast.Name() | ast.Attribute() if scope.names_dots(node):  # `ln.extents`
             return None
         case iterable:
             return range_of(iterable, scope)

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import ast
+from dataclasses import replace
 
 from linnet import loops
 from linnet.frontend import words
 from linnet.frontend.expressions import expression
 from linnet.frontend.refusals import refused_loop
 from linnet.frontend.scope import Scope
+from linnet.imp.how import LARGEST_UNROLLED, PLAIN, RACES, How
 
 
 def range_of(node: ast.expr, scope: Scope) -> loops.Range:
@@ -21,6 +23,30 @@ def range_of(node: ast.expr, scope: Scope) -> loops.Range:
             return _part(node, node.args, scope)
     message, hint = refused_loop(node)
     raise scope.error(node, message, hint=hint)
+
+
+def how_of(node: ast.expr, scope: Scope) -> tuple[ast.expr, How]:
+    """What a loop runs over without how it is run, and that."""
+    found = PLAIN
+    while isinstance(node, ast.Call) and not node.keywords and scope.is_static(node.func):
+        match scope.static(node.func), node.args:
+            case words.unrolled, [of, ast.Constant(int(factor))] if (
+                type(factor) is int and 1 < factor <= LARGEST_UNROLLED
+            ):
+                found = replace(found, unroll=factor)
+            case words.vector, [of, ast.Constant(str(race))] if race in RACES:
+                found = replace(found, race=race)
+            case words.unrolled, _:
+                hint = f"`ln.unrolled(range(n), 4)`; a factor is from 2 to {LARGEST_UNROLLED}"
+                raise scope.error(node, "a loop is unrolled by a small number", hint=hint)
+            case words.vector, _:
+                hint = f'`ln.vector(range(n), "NoRaces")`, or {", ".join(RACES[1:])}'
+                raise scope.error(node, "vectors have a strategy for races", hint=hint)
+            case _:
+                break
+        node, text = of, ast.unparse(node)
+        found = replace(found, command=text, at=scope.source.location(node))
+    return node, found
 
 
 def _part(node: ast.expr, args: list[ast.expr], scope: Scope) -> loops.Part:

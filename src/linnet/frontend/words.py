@@ -51,6 +51,16 @@ def parts(whole: Any, size: object) -> Any:
     _outside("parts")
 
 
+def unrolled(whole: Any, factor: object) -> Any:
+    """`for j in ln.unrolled(range(n), 4):` has the body of the loop in its code four times."""
+    _outside("unrolled")
+
+
+def vector(whole: Any, race: object) -> Any:
+    """`for j in ln.vector(range(n), "NoRaces"):` makes several turns of the loop at once."""
+    _outside("vector")
+
+
 def declare(tensor: object, init: object, dims: object) -> NoReturn:
     """`ln.declare(w, 0, (n, m))`: `w[...] = 0`, with the dimensions given."""
     _outside("declare")
@@ -82,3 +92,4 @@ def _outside(word: str) -> NoReturn:
 PROTOCOLS = (gallop, walk, follow, stored)
 STATEMENTS = (temp, declare, freeze, thaw)
 RANGES = (part, parts)
+HOWS = (unrolled, vector)

@@ -83,7 +83,7 @@ class _Pass:
         rest = [s for stmt in rows.body.stmts for s in (inner if stmt is loop else [stmt])]
         return [
             imp.Let(shift, append.count - imp.widen(first)),
-            imp.For(loop.var, first, last, _placed(alike, shift + loop.var), loop.note),
+            replace(loop, start=first, stop=last, body=_placed(alike, shift + loop.var)),
             replace(rows, body=imp.Block(tuple(rest))),
         ]
 

@@ -13,6 +13,7 @@ from typing import NoReturn, assert_never
 from linnet import imp
 from linnet.errors import InternalError
 from linnet.imp.functions import BITS, COMPLEX, MATH, TESTS, WORDS
+from linnet.imp.how import RACES
 from linnet.records import dataclass
 
 _FIXED, _ASSIGNABLE = False, True
@@ -189,6 +190,8 @@ def _nested(s: _Scope, stmt: imp.For | imp.While | imp.If | imp.Block) -> None:
             _integer(s, stop, stmt)
             if var.dtype != imp.INT:
                 _refuse(f"the loop variable {var.name} is not an int64", stmt)
+            if stmt.how.unroll < 1 or stmt.how.race not in ("", *RACES):
+                _refuse(f"nobody can run the loop over {var.name} so", stmt)
             inner = s.inner(in_loop=True)
             inner.introduce(var, _FIXED, stmt)
             _block(inner, body)

@@ -6,7 +6,7 @@ backwards from the end, values that no way that control may take reads before th
 
 from __future__ import annotations
 
-from dataclasses import field
+from dataclasses import field, replace
 
 from linnet import imp
 from linnet.imp.arithmetic import coerce, literal
@@ -147,7 +147,7 @@ class _Backwards:
             start, stop = self.effects.of(stmt.start), self.effects.of(stmt.stop)
             live |= start.reads | stop.reads
             changes = start.changes | stop.changes
-            new = imp.For(stmt.var, stmt.start, stmt.stop, body, stmt.note)
+            new = replace(stmt, body=body)
         else:
             cond = self.effects.of(stmt.cond)
             live |= cond.reads

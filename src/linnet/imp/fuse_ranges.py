@@ -36,7 +36,7 @@ def fuse_ranges(kernel: imp.Kernel, known: Known) -> imp.Kernel:
                 fused = known.ordered(lo, hi) and known.follow(inner.start, inner.stop, var)
                 if fused and _same_in_all(inner, var, effects):
                     start, stop = at(inner.start, var, lo), at(inner.start, var, hi)
-                    return imp.For(inner.var, start, stop, inner.body, inner.note)
+                    return replace(inner, start=start, stop=stop)
             case imp.Block(stmts) if any(isinstance(s, imp.While) for s in stmts):
                 return _without_groups(node, effects)
         return None
@@ -82,7 +82,7 @@ def _one_walk(first: imp.Let, walk: imp.While, effects: Effects) -> imp.For | No
                 and body.changes.isdisjoint(bound.loads)
                 and not breaks(inner.body)
             )
-            return imp.For(inner.var, begin, end, inner.body, inner.note) if alike else None
+            return replace(inner, start=begin, stop=end) if alike else None
     return None
 
 

@@ -61,7 +61,7 @@ class _Pass:
             return [], loop
         body = imp.Block(tuple(rest))
         if isinstance(loop, imp.For):
-            return ahead, imp.For(loop.var, loop.start, loop.stop, body, loop.note)
+            return ahead, replace(loop, body=body)
         return ahead, imp.While(loop.cond, body, loop.note)
 
     def _room(self, stmt: imp.Stmt, loop: Loop) -> bool:

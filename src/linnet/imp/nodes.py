@@ -22,6 +22,7 @@ from __future__ import annotations
 from dataclasses import field
 from typing import TypeAlias
 
+from linnet.imp.how import PLAIN, How
 from linnet.imp.values import ONE, TWO, Address, Buffer, Call, Expr, Var
 from linnet.records import dataclass
 
@@ -74,7 +75,7 @@ class Fill:
 class For:
     """`for (var = start; var < stop; var++) body`, where the stop is read once.
 
-    A `note` tells its reader what it walks.
+    A `note` tells its reader what it walks; `how` it is run is for the compiler that comes next.
     """
 
     var: Var
@@ -82,6 +83,7 @@ class For:
     stop: Expr
     body: Block
     note: str = field(default="", compare=False)
+    how: How = PLAIN
 
 
 @dataclass(frozen=True, slots=True)

@@ -99,8 +99,8 @@ def _statement(stmt: imp.Stmt) -> Iterator[str]:
 
 def _nested(stmt: imp.For | imp.While | imp.If | imp.Block) -> Iterator[str]:
     match stmt:
-        case imp.For(var, start, stop, body):
-            yield f"for {var.name} in range({_expr(start)}, {_expr(stop)}):"
+        case imp.For(var, _, _, body):
+            yield f"for {var.name} in {_range(stmt)}:"
             yield from _indented(body)
         case imp.While(cond, body):
             yield f"while {_expr(cond)}:"
@@ -121,6 +121,14 @@ def _nested(stmt: imp.For | imp.While | imp.If | imp.Block) -> Iterator[str]:
         case imp.Block():
             yield "block:"
             yield from _indented(stmt)
+
+
+def _range(loop: imp.For) -> str:
+    """What a loop runs over, and how it is to be run."""
+    text, how = f"range({_expr(loop.start)}, {_expr(loop.stop)})", loop.how
+    if how.race:
+        text = f'vector({text}, "{how.race}")'
+    return text if how.unroll == 1 else f"unrolled({text}, {how.unroll})"
 
 
 def _expr(e: imp.Expr | imp.Address, around: int = _CHOICE) -> str:

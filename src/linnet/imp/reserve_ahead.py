@@ -83,9 +83,9 @@ class _Pass:
         match stmt:
             case imp.Grow():
                 return stmt, [stmt]
-            case imp.For(var, start, stop, body):
+            case imp.For(body=body):
                 new, grows = self.block(body, stmt)
-                return (stmt if new is body else imp.For(var, start, stop, new, stmt.note)), grows
+                return (stmt if new is body else replace(stmt, body=new)), grows
             case imp.While(cond, body):
                 new, grows = self.block(body, stmt)
                 return (stmt if new is body else imp.While(cond, new, stmt.note)), grows

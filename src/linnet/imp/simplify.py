@@ -258,7 +258,7 @@ def _for(place: _Place, stmt: imp.For) -> None:
     facts.forget(place.whole.effects.of(stmt).assigns)
     body = _inner(place.whole, stmt.body, facts.copy())
     if start is not stmt.start or stop is not stmt.stop or body is not stmt.body:
-        stmt = imp.For(var, start, stop, body, stmt.note)
+        stmt = replace(stmt, start=start, stop=stop, body=body)
     place.out.append(stmt)
 
 

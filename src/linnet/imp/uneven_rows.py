@@ -137,7 +137,7 @@ class _Strips:
                 stmts.append(imp.Store(self.parts[id(stmt)], s.loop.var - first, stmt.value))
             else:
                 stmts.append(stmt)
-        return imp.For(s.loop.var, first, end, imp.Block(tuple(stmts)), s.loop.note)
+        return replace(s.loop, start=first, stop=end, body=imp.Block(tuple(stmts)))
 
     def _summed(self, s: _Sum, first: imp.Var) -> imp.For:
         """What is added up to a row."""

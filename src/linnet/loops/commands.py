@@ -2,6 +2,7 @@
 
     command = Split(index, outer, inner, size, up) | Reorder(order)
             | Collapse(outer, inner, fused) | Pos(index, position, access)
+            | Unroll(index, factor) | Parallelize(index, unit, race)
 
 A program carries its commands as data. They name loops by their indices; where several loops have
 one index, `j:2` is the second of them. A command that derives an index names it: it stands for a
@@ -18,6 +19,12 @@ from linnet.records import dataclass
 
 if TYPE_CHECKING:
     from linnet.loops.nodes import Access
+
+# Units of a machine, and strategies for what several turns of a loop write to one place: none is
+# needed, the user vouches for it, or a sum is taken in another order.
+CPUVector = "CPUVector"
+NoRaces, IgnoreRaces, ParallelReduction = "NoRaces", "IgnoreRaces", "ParallelReduction"
+UNITS = (CPUVector,)
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,4 +145,62 @@ class Pos:
         return f"pos({self.index}, {self.position}, {operand})"
 
 
-Command: TypeAlias = Split | Reorder | Collapse | Pos
+@dataclass(frozen=True, slots=True)
+class Unroll:
+    """The body of a loop is written out `factor` times, for as many turns at once."""
+
+    index: str
+    factor: int
+    at: Location | None = field(default=None, compare=False)
+
+    @property
+    def uses(self) -> tuple[str, ...]:
+        """The loops that are named."""
+        return (self.index,)
+
+    @property
+    def ends(self) -> tuple[str, ...]:
+        """The names that stand for a loop no more."""
+        return ()
+
+    @property
+    def makes(self) -> tuple[str, ...]:
+        """The names that are new."""
+        return ()
+
+    def __str__(self) -> str:
+        return f"unroll({self.index}, {self.factor})"
+
+
+@dataclass(frozen=True, slots=True)
+class Parallelize:
+    """Several turns of a loop are made at the same time, by a `unit` of the machine.
+
+    The strategy for a `race` says what happens where they write to one place.
+    """
+
+    index: str
+    unit: str
+    race: str
+    at: Location | None = field(default=None, compare=False)
+
+    @property
+    def uses(self) -> tuple[str, ...]:
+        """The loops that are named."""
+        return (self.index,)
+
+    @property
+    def ends(self) -> tuple[str, ...]:
+        """The names that stand for a loop no more."""
+        return ()
+
+    @property
+    def makes(self) -> tuple[str, ...]:
+        """The names that are new."""
+        return ()
+
+    def __str__(self) -> str:
+        return f"parallelize({self.index}, {self.unit}, {self.race})"
+
+
+Command: TypeAlias = Split | Reorder | Collapse | Pos | Unroll | Parallelize

@@ -23,6 +23,7 @@ from linnet.algebra.function import Function
 from linnet.errors import Location
 from linnet.formats.fiber import Fiber, Register
 from linnet.formats.format import Format
+from linnet.imp.how import PLAIN, How
 from linnet.loops.commands import Command
 from linnet.records import dataclass
 
@@ -214,12 +215,16 @@ def base_of(extent: Range) -> Extent | Positions | Product:
 
 @dataclass(frozen=True, slots=True)
 class Loop:
-    """`for index in extent: body`; no extent means the dimension that the accesses imply."""
+    """`for index in extent: body`; no extent means the dimension that the accesses imply.
+
+    `how` it is run changes nothing of what it does.
+    """
 
     index: str
     extent: Range | None
     body: Stmt
     at: Location | None = field(default=None, compare=False)
+    how: How = PLAIN
 
 
 @dataclass(frozen=True, slots=True)

@@ -82,11 +82,14 @@ def _shown(node: Program | Stmt | Expr) -> str:
             return _Printer().expr(node)
 
 
-def _goes_on(extent: Range | None, depth: int, inner: Range | None) -> bool:
+def _goes_on(loop: Loop, depth: int, inner: Loop) -> bool:
     """Whether a loop inside is written in the line of the loops around."""
+    extent = loop.extent
+    if not (loop.how.is_plain and inner.how.is_plain):
+        return False
     if isinstance(extent, Along):
-        return extent.depth == 0 and inner == Along(extent.of, depth)
-    return extent is None and inner is None
+        return extent.depth == 0 and inner.extent == Along(extent.of, depth)
+    return extent is None and inner.extent is None
 
 
 def _names(program: Program) -> frozenset[str]:
@@ -162,12 +165,19 @@ class _Printer:
 
     def _loop(self, stmt: Loop) -> Iterator[str]:
         indices, body, extent = [stmt.index], stmt.body, stmt.extent
-        while isinstance(body, Loop) and _goes_on(extent, len(indices), body.extent):
+        while isinstance(body, Loop) and _goes_on(stmt, len(indices), body):
             indices.append(body.index)
             body = body.body
         whole = extent.of if isinstance(extent, Along) and len(indices) > 1 else extent
-        yield f"for {', '.join(indices)} in {self._extent(whole)}:"
+        yield f"for {', '.join(indices)} in {self._how(stmt, self._extent(whole))}:"
         yield from _indented(self.lines(body))
+
+    def _how(self, loop: Loop, text: str) -> str:
+        """A range with how it is run, if somebody says so."""
+        how = loop.how
+        if how.race:
+            text = f'ln.vector({text}, "{how.race}")'
+        return text if how.unroll == 1 else f"ln.unrolled({text}, {how.unroll})"
 
     def _stored(self, tensor: str, modes: tuple[int, ...], given: dict[int, Expr]) -> str:
         """`A[i, :]`: what is gone through, and where it is; `...` for what is not looked at."""

@@ -31,7 +31,18 @@ from linnet.lower.cases import cases
 from linnet.lower.context import Context, Cursor
 from linnet.lower.region import Region, lower_at, lower_phases, lower_region
 from linnet.lower.shortcircuit import break_early
-from linnet.lower.walks import Walk, advance, again, at_fill, bounds, chunk_of, least, note, step
+from linnet.lower.walks import (
+    Walk,
+    advance,
+    again,
+    at_fill,
+    bounds,
+    chunk_of,
+    least,
+    note,
+    repeat_while,
+    step,
+)
 
 
 def walk_chunks(ctx: Context, r: Region, cursor: Cursor, s: Stepper, gap: Region) -> None:
@@ -47,7 +58,7 @@ def walk_chunks(ctx: Context, r: Region, cursor: Cursor, s: Stepper, gap: Region
         break_early(ctx, r.body)
         ctx.b.emit(imp.Assign(start, stop))
 
-    ctx.b.emit(imp.For(s.pos, begin, end, ctx.collect(lower), note(r.index, [cursor])))
+    ctx.b.emit(imp.For(s.pos, begin, end, ctx.collect(lower), note(r.index, [cursor]), r.how))
     if not s.covers and gap.body != loops.NOTHING:
         lower_region(ctx, replace(gap, lo=start))
 
@@ -72,11 +83,11 @@ def walk_pieces(ctx: Context, r: Region, cursor: Cursor, s: Stepper) -> None:
 
     body, what = ctx.collect(lower), note(r.index, [cursor])
     if s.next is None:
-        ctx.b.emit(imp.For(s.pos, begin, end, body, what))
+        ctx.b.emit(imp.For(s.pos, begin, end, body, what, r.how))
         return
     ctx.b.emit(imp.Let(s.pos, begin))
     end = ctx.b.let(f"{s.pos.name}_end", end)
-    ctx.b.emit(imp.While(s.pos < end, imp.Block((*body.stmts, *s.next)), what))
+    repeat_while(ctx, r, s.pos < end, imp.Block((*body.stmts, *s.next)), [cursor])
 
 
 def lower_chunk(ctx: Context, r: Region, cursor: Cursor, chunk: Looplet, early: bool) -> None:
@@ -117,8 +128,8 @@ def merge_chunks(ctx: Context, r: Region, walks: list[Walk], start: imp.Expr) ->
         ctx.b.emit(*cases(ctx, here, walks, last).stmts)
         ctx.b.emit(imp.Assign(start, last + 1))
 
-    what = note(r.index, [w.cursor for w in walks])
-    ctx.b.emit(imp.While(_all_last(r, walks, start, beyond), ctx.collect(lower), what))
+    more, body = _all_last(r, walks, start, beyond), ctx.collect(lower)
+    repeat_while(ctx, r, more, body, [w.cursor for w in walks])
 
 
 def _all_last(r: Region, walks: list[Walk], start: imp.Expr, beyond: bool) -> imp.Expr:
@@ -193,8 +204,8 @@ def meet_chunks(
         missed = imp.Block((imp.Assign(start, first), *moves))
         ctx.b.emit(imp.If(first < stop, meet, missed))
 
-    what = note(r.index, [w.cursor for w in walks])
-    ctx.b.emit(imp.While(_all_last(r, walks, start, beyond), ctx.collect(lower), what))
+    more, body = _all_last(r, walks, start, beyond), ctx.collect(lower)
+    repeat_while(ctx, r, more, body, [w.cursor for w in walks])
 
 
 def _meet(

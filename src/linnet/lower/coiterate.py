@@ -54,6 +54,7 @@ from linnet.lower.walks import (
     note,
     open_walk,
     own,
+    repeat_while,
     stepper_of,
 )
 from linnet.lower.wide import END, has_stretches, is_wide, merge_stretches, merge_wide
@@ -186,11 +187,11 @@ def walk_alone(
     at = r.with_looplet(cursor, Run(s.chunk.tail))
     body = ctx.collect(lambda: lower_at(ctx, at, s.last))
     if s.next is None and not s.setup:
-        ctx.b.emit(imp.For(s.pos, begin, end, body, note(r.index, [cursor])))
+        ctx.b.emit(imp.For(s.pos, begin, end, body, note(r.index, [cursor]), r.how))
         return
     ctx.b.emit(imp.Let(s.pos, begin))
     steps = imp.Block((*s.setup, *body.stmts, *advance(s)))
-    ctx.b.emit(imp.While(s.pos < end, steps, note(r.index, [cursor])))
+    repeat_while(ctx, r, s.pos < end, steps, [cursor])
 
 
 def merge(
@@ -259,9 +260,9 @@ def merge_loop(
     if counted:
         (w,), pos = walks, ctx.b.var(walks[0].stepper.pos.name)
         rest = substitute(body, {w.stepper.pos.name: pos})
-        ctx.b.emit(imp.For(pos, w.stepper.pos, w.end, rest, what))
+        ctx.b.emit(imp.For(pos, w.stepper.pos, w.end, rest, what, r.how))
     else:
-        ctx.b.emit(imp.While(cond, body, what))
+        repeat_while(ctx, r, cond, body, [w.cursor for w in walks])
 
 
 def look(w: Walk) -> tuple[imp.Stmt, ...]:
@@ -308,4 +309,4 @@ def leapfrog(ctx: Context, r: Region, walks: list[Walk]) -> None:
         steps = tuple(t for w in walks for t in (*advance(w.stepper), *again(w.stepper)))
         ctx.b.emit(imp.If(met, imp.Block((*block.stmts, *steps)), imp.EMPTY))
 
-    ctx.b.emit(imp.While(cond, ctx.collect(lower), note(r.index, [w.cursor for w in walks])))
+    repeat_while(ctx, r, cond, ctx.collect(lower), [w.cursor for w in walks])

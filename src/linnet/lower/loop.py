@@ -68,7 +68,9 @@ def _lower_span(ctx: Context, loop: loops.Loop, span: Span, lower_stmt: LowerStm
     looplets |= _updates(ctx, body, span)
     body, dirty = lift_dirty(body) if plain else (body, [])
     bounds = span.lo, span.hi
-    region = Region(span.index, *bounds, looplets, body, lower_stmt, point, extent=bounds)
+    region = Region(
+        span.index, *bounds, looplets, body, lower_stmt, point, extent=bounds, how=loop.how
+    )
     if ctx.trace is not None:
         ctx.trace.note(f"Unfurl {loop.index}", walked_line(region))
     ctx.running.append(not point)

@@ -29,6 +29,7 @@ from linnet.formats.looplets import (
     Value,
     with_variables,
 )
+from linnet.imp.how import PLAIN, How
 from linnet.imp.rewrite import substitute
 from linnet.loops.rewrite import leaves, walk
 from linnet.lower.context import (
@@ -59,8 +60,9 @@ class Region:
     `nonempty` is known to have an index. In a `tight` one nobody has made room for what is written
     at single indices. A `merged` one is a case of a loop over several fibers; a case, or one side
     of a test, may do less than `every` iteration of its loop. `extent` has the bounds of the loop
-    that it is a part of; `apart` are bounds of which it is known that something lies between them
-    and those before, which a part of the region does not say of itself.
+    that it is a part of, and `how` says how that is to be run; `apart` are bounds of which it is
+    known that something lies between them and those before, which a part of the region does not say
+    of itself.
     """
 
     index: imp.Var
@@ -75,6 +77,7 @@ class Region:
     merged: bool = False
     every: loops.Stmt | None = None
     extent: tuple[imp.Expr, imp.Expr] | None = None
+    how: How = PLAIN
     apart: tuple[imp.Expr, imp.Expr] | None = None
 
     @property
@@ -258,7 +261,7 @@ def lower_lookups(ctx: Context, r: Region) -> None:
         return
     reserve(ctx, r, imp.maximum(r.hi - r.lo, 0))
     body = ctx.collect(lambda: lower_point(ctx, r))
-    ctx.b.emit(imp.For(r.index, r.lo, r.hi, body))
+    ctx.b.emit(imp.For(r.index, r.lo, r.hi, body, how=r.how))
 
 
 def _without_loop(ctx: Context, r: Region) -> bool:

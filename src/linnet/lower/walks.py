@@ -7,6 +7,7 @@ from dataclasses import field, replace
 from functools import reduce
 
 from linnet import imp
+from linnet.errors import ScheduleError
 from linnet.formats.looplets import (
     FILL,
     Jumper,
@@ -115,6 +116,26 @@ def bounds(ctx: Context, r: Region, cursor: Cursor, s: Stepper) -> tuple[imp.Exp
         seek = substitute(s.seek.position, {s.pos.name: begin, s.seek.target.name: r.hi})
         end = ctx.b.let(f"{s.pos.name}_hi", seek)
     return begin, end
+
+
+def repeat_while(
+    ctx: Context, r: Region, cond: imp.Expr, body: imp.Block, cursors: list[Cursor]
+) -> None:
+    """A loop whose turns nobody can count before; a schedule cannot say how it is to be run."""
+    refuse_how(r, cursors)
+    ctx.b.emit(imp.While(cond, body, note(r.index, cursors)))
+
+
+def refuse_how(r: Region, cursors: list[Cursor]) -> None:
+    """Refuse what a schedule says of a loop that does not count."""
+    if not r.how.is_plain:
+        names = " and ".join(dict.fromkeys(f"`{c.name}`" for c in cursors))
+        raise ScheduleError(
+            f"`{r.how.command}`: the loop over `{r.index.name}` walks what is stored in {names}",
+            at=r.how.at,
+            why="such a loop goes on while there is more of it, and does not count its turns",
+            hint="go through the positions of one of them by `pos`, or split another loop",
+        )
 
 
 def open_walk(ctx: Context, r: Region, cursor: Cursor, s: Stepper) -> Walk:

@@ -18,10 +18,22 @@ from linnet import loops
 from linnet.errors import ArgumentError, Location, ScheduleError
 from linnet.formats.located import located
 from linnet.formats.tensor import Tensor
-from linnet.loops.commands import Collapse, Command, Pos, Reorder, Split
+from linnet.imp.how import RACES
+from linnet.loops.commands import (
+    UNITS,
+    Collapse,
+    Command,
+    NoRaces,
+    Parallelize,
+    Pos,
+    Reorder,
+    Split,
+    Unroll,
+)
 from linnet.normalize.scopes import name_scopes
 from linnet.runtime.kernel import Kernel
 from linnet.schedule.nest import loops_of, names_of
+from linnet.schedule.running import NOT_AFTER
 from linnet.schedule.text import Argument, access, parse_schedule, show_schedule
 
 
@@ -75,6 +87,25 @@ class Commanded(ABC):
     def pos(self, index: Named, position: Named, operand: object) -> Self:
         """Go through the positions of what an operand stores: `pos("j", "p", "A[i, j]")`."""
         return self._with(Pos(name_of(index), name_of(position), self._operand(operand)))
+
+    @located
+    def unroll(self, index: Named, factor: int) -> Self:
+        """Write the body of a loop out `factor` times, for as many turns at once."""
+        return self._with(Unroll(name_of(index), factor))
+
+    @located
+    def parallelize(self, index: Named, unit: str, race: str = NoRaces) -> Self:
+        """Make several turns of a loop at the same time: `parallelize("j", ln.CPUVector)`.
+
+        Where they write to one place, `race` says what is done: `ln.ParallelReduction` takes sums
+        in another order, `ln.IgnoreRaces` leaves it to you that there are no such places.
+        """
+        if unit not in UNITS:
+            raise ArgumentError(f"{unit!r} is no unit of the machine", hint="ln.CPUVector")
+        if race not in RACES:
+            races = ", ".join(f"ln.{r}" for r in RACES)
+            raise ArgumentError(f"{race!r} is no strategy for races", hint=races)
+        return self._with(Parallelize(name_of(index), unit, race))
 
     @located
     def apply(self, commands: str) -> Self:
@@ -144,6 +175,9 @@ def _check_names(program: loops.Program, command: Command) -> None:
     names = list(names_of(loops_of(program), loops_of(scoped)))
     for earlier in program.schedule:
         names = _after(names, earlier)
+        if isinstance(earlier, Parallelize) and not isinstance(command, Parallelize):
+            problem = f"`{command}`: it comes after `{earlier}`"
+            raise ScheduleError(problem, at=command.at, why=NOT_AFTER)
     for name in command.uses:
         if name not in names:
             several = [n for n in names if n.partition(":")[0] == name]

@@ -11,10 +11,11 @@ from dataclasses import replace
 from typing import Any
 
 from linnet import loops
-from linnet.loops.commands import Collapse, Pos, Reorder, Split
+from linnet.loops.commands import Collapse, Parallelize, Pos, Reorder, Split, Unroll
 from linnet.schedule.nest import Formats, Nest, loops_of, names_of
 from linnet.schedule.positions import collapse, pos
 from linnet.schedule.reorder import reorder
+from linnet.schedule.running import NOT_AFTER, parallelize, unroll
 from linnet.schedule.split import split
 from linnet.stages import stage
 
@@ -23,6 +24,8 @@ _APPLY: Mapping[type, Callable[[Nest, Any], None]] = {
     Reorder: reorder,
     Collapse: collapse,
     Pos: pos,
+    Unroll: unroll,
+    Parallelize: parallelize,
 }
 
 
@@ -36,8 +39,13 @@ def apply_schedule(
     if not program.schedule:
         return program
     nest = Nest(program, formats, names_of(loops_of(written), loops_of(program)))
+    parallel: Parallelize | None = None
     for command in program.schedule:
         nest.command = command
+        if parallel is not None and not isinstance(command, Parallelize):
+            nest.refuse(f"it comes after `{parallel}`", why=NOT_AFTER)
+        if isinstance(command, Parallelize):
+            parallel = parallel or command
         _APPLY[type(command)](nest, command)
         stage(str(command), nest.program)
     return replace(nest.program, schedule=())

@@ -13,7 +13,18 @@ from dataclasses import replace
 
 from linnet import loops
 from linnet.errors import Location, ScheduleError
-from linnet.loops.commands import Collapse, Command, Pos, Reorder, Split
+from linnet.imp.how import RACES
+from linnet.loops.commands import (
+    UNITS,
+    Collapse,
+    Command,
+    NoRaces,
+    Parallelize,
+    Pos,
+    Reorder,
+    Split,
+    Unroll,
+)
 from linnet.records import dataclass
 
 _NUMBERED = re.compile(r"\b([A-Za-z_]\w*):(\d+)")
@@ -159,10 +170,35 @@ def _pos(args: list[Argument], at: Location) -> Pos:
     return Pos(name(args[0]), name(args[1]), access(args[2]))
 
 
+def _unroll(args: list[Argument], at: Location) -> Unroll:
+    _count(args, at, 2, like="unroll(i, 4)")
+    return Unroll(name(args[0]), number(args[1]))
+
+
+def _parallelize(args: list[Argument], at: Location) -> Parallelize:
+    _count(args, at, 2, 3, like="parallelize(j, CPUVector, NoRaces)")
+    unit, race = _word(args[1]), _word(args[2]) if len(args) == 3 else NoRaces
+    if unit not in UNITS:
+        raise args[1].wrong(f"a unit of the machine: {' or '.join(UNITS)}")
+    if race not in RACES:
+        raise args[2].wrong(f"a strategy for races: {', '.join(RACES)}")
+    return Parallelize(name(args[0]), unit, race)
+
+
+def _word(arg: Argument) -> str:
+    """A public name, with or without `ln.` before it."""
+    match arg.node:
+        case ast.Attribute(ast.Name("ln"), word) | ast.Name(word):
+            return word
+    raise arg.wrong("a name")
+
+
 _MAKE: dict[str, Callable[[list[Argument], Location], Command]] = {
     "split": _split,
     "reorder": _reorder,
     "collapse": _collapse,
     "fuse": _collapse,
     "pos": _pos,
+    "unroll": _unroll,
+    "parallelize": _parallelize,
 }
