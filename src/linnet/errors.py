@@ -213,7 +213,7 @@ class IndexBoundsError(LinnetError, IndexError):
 
 
 class OutOfMemoryError(LinnetError, MemoryError):
-    """A result or temporary that could not be allocated; operands are untouched."""
+    """Too little memory for a result, a temporary or the compiler; operands are untouched."""
 
 
 class BuildError(LinnetError):

@@ -73,7 +73,9 @@ def matrix(n: int = 20, seed: int = 0) -> np.ndarray:
 _HEAD = "import numpy as np\nimport linnet as ln\nfrom tests.robustness.kernels import *\n"
 
 
-def python(text: str, **environment: str | None) -> subprocess.CompletedProcess[str]:
+def python(
+    text: str, seconds: int = 120, **environment: str | None
+) -> subprocess.CompletedProcess[str]:
     """Run a program in a process of its own, with these kernels imported."""
     changed = {"PYTHONPATH": os.pathsep.join([str(ROOT / "src"), str(ROOT)])} | environment
     given = {k: v for k, v in {**os.environ, **changed}.items() if v is not None}
@@ -82,13 +84,13 @@ def python(text: str, **environment: str | None) -> subprocess.CompletedProcess[
         env=given,
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=seconds,
         check=False,
     )
 
 
-def passes(text: str, **environment: str | None) -> str:
+def passes(text: str, seconds: int = 120, **environment: str | None) -> str:
     """What such a program prints; it must end well."""
-    done = python(text, **environment)
+    done = python(text, seconds, **environment)
     assert done.returncode == 0, f"status {done.returncode}\n{done.stdout}\n{done.stderr}"
     return done.stdout

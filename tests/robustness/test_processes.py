@@ -301,6 +301,54 @@ def test_a_fork_while_others_remember():
         thread.join()
 
 
+FIRST = """
+import os, random, signal, threading, time
+A, x = ln.asarray(matrix(), format="csr"), np.ones(20)
+calls = [
+    lambda: spmv(vector(), A, x).to_numpy().sum(),
+    lambda: (A + A).to_numpy().sum() / 2,
+    lambda: ln.sort(ln.asarray([3.0, 1.0])).to_numpy()[0] - 1 + matrix().sum(),
+    lambda: A.sum().item(),
+]
+for k in range({tries}):  # in processes that have not called anything
+    drawn, parent = random.Random(1000 * {seed} + k), os.fork()
+    if parent == 0:
+        signal.alarm(240)
+        mine, other = drawn.choice(calls), drawn.choice(calls)
+        thread = threading.Thread(target=other)
+        thread.start()
+        time.sleep(drawn.random() * 0.6)
+        child = os.fork()
+        if child == 0:
+            signal.alarm(120)
+            os._exit(0 if mine() == matrix().sum() else 1)
+        thread.join()
+        status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+        os._exit(0 if status == 0 and mine() == matrix().sum() else 1)
+    status = os.waitstatus_to_exitcode(os.waitpid(parent, 0)[1])
+    assert status == 0, (k, status)
+print("all")
+"""
+
+
+def _forks_while_others_begin(seed: int, tries: int) -> None:
+    """While another thread makes its first call: it imports the compiler, and that LLVM."""
+    text = FIRST.format(seed=seed, tries=tries)
+    assert passes(text, seconds=60 * tries, LINNET_CACHE="0") == "all\n"
+
+
+@posix
+def test_a_fork_while_another_thread_makes_its_first_call():
+    _forks_while_others_begin(0, 12)
+
+
+@posix
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(1, 11))
+def test_many_forks_while_another_thread_makes_its_first_call(seed):
+    _forks_while_others_begin(seed, 20)
+
+
 def _ends(child: int) -> int:
     return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
 
