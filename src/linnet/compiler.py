@@ -14,6 +14,7 @@ from linnet.formats.format import Format
 from linnet.formats.policies import Policy
 from linnet.formats.row_lengths import UNEVEN, Rows
 from linnet.imp.ahead import compute_ahead
+from linnet.imp.along_rows import along_rows, vectors_along_rows
 from linnet.imp.append_anyway import append_anyway
 from linnet.imp.append_at_once import append_at_once
 from linnet.imp.ask_ahead import ask_ahead
@@ -162,7 +163,7 @@ def generate(normalized: Normalized, arrays: Arrays) -> Lowered:
     lowered = lower(program, bound, normalized.checks)
     uneven = uneven_of(normalized)  # who asks for masks loads LLVM, which few have to
     known = known_of(lowered.kernel, bound, uneven if uneven and _have_masks() else frozenset())
-    kernel = simplify_code(lowered.kernel)
+    kernel = vectors_along_rows(simplify_code(lowered.kernel))
     check_vectors(kernel)
     kernel = improve(kernel, known)
     kernel = replace(prune_codelets(add_codelets(kernel)), narrow=is_narrow(bound))
@@ -203,7 +204,7 @@ _STEPS: tuple[Callable[[imp.Kernel, Known], imp.Kernel], ...] = (
     append_at_once,
     append_anyway,
     lambda kernel, _: either(count_anyway(list_flags(keep_room(kernel)))),
-    lambda kernel, _: walk_together(kernel),
+    lambda kernel, _: along_rows(walk_together(kernel)),
     lambda kernel, _: hold_rows(kernel),
     lambda kernel, _: jam(kernel),
     lambda kernel, _: own_sums(kernel),

@@ -5,7 +5,8 @@ for i in 0 … n:                          if ready < m:
     grow(flags, m); …; ready = m    ->   for i in 0 … n:
   …                                        …
 
-A loop that does not run at all then has its memory all the same.
+A loop that does not run at all then has its memory all the same. So do the numbers that are
+computed of numbers which do not change in a loop: where parts of ranges begin and end.
 """
 
 from __future__ import annotations
@@ -14,9 +15,10 @@ from dataclasses import replace
 
 from linnet import imp
 from linnet.imp.effects import Effects, Summary, effects_of
-from linnet.imp.rewrite import rebuild, statements
+from linnet.imp.rewrite import rebuild, statements, walk
 
 Loop = imp.For | imp.While
+_SIMPLE = frozenset({"+", "-", "*", "min", "max", "<", "<=", ">", ">="})
 
 
 def hoist(kernel: imp.Kernel) -> imp.Kernel:
@@ -40,7 +42,7 @@ class _Pass:
         for stmt in block.stmts:
             new = rebuild(stmt, self._inner)
             if isinstance(new, imp.For | imp.While):
-                ahead, new = self._split(new)
+                ahead, new = self._split(new, block)
                 stmts += [s for s in ahead if s not in stmts]
             stmts.append(new)
         same = len(stmts) == len(block.stmts) and all(map(_is, stmts, block.stmts))
@@ -49,20 +51,32 @@ class _Pass:
     def _inner(self, node: imp.Node) -> imp.Node:
         return self.block(node) if isinstance(node, imp.Block) else node
 
-    def _split(self, loop: Loop) -> tuple[list[imp.Stmt], Loop]:
+    def _split(self, loop: Loop, around: imp.Block) -> tuple[list[imp.Stmt], Loop]:
         """What can be done before a loop, and the loop without it."""
         ahead: list[imp.Stmt] = []
         rest: list[imp.Stmt] = []
         for k, stmt in enumerate(loop.body.stmts):
             others = [*rest, *loop.body.stmts[k + 1 :]]
             first = self._room(stmt, loop) or self._once(stmt, loop, others, len(rest))
+            first = first or self._number(stmt, [*others, *_bounds(loop)], around)
             (ahead if first else rest).append(stmt)
         if not ahead:
             return [], loop
         body = imp.Block(tuple(rest))
-        if isinstance(loop, imp.For):
-            return ahead, replace(loop, body=body)
-        return ahead, imp.While(loop.cond, body, loop.note)
+        return ahead, replace(loop, body=body)
+
+    def _number(self, stmt: imp.Stmt, others: list[imp.Node], around: imp.Block) -> bool:
+        """Whether a number is computed of others that a loop does not change, without a load."""
+        if not isinstance(stmt, imp.Let) or stmt.var.dtype != imp.INT:
+            return False
+        if not all(map(_is_simple, walk(stmt.value))):
+            return False
+        name, reads = stmt.var.name, self.effects.of(stmt.value).reads
+        changed = [self.effects.of(other).assigns for other in others]
+        if any(name in assigns or not reads.isdisjoint(assigns) for assigns in changed):
+            return False
+        declared = [s for s in statements(around) if isinstance(s, imp.Let) and s.var == stmt.var]
+        return len(declared) == 1
 
     def _room(self, stmt: imp.Stmt, loop: Loop) -> bool:
         """Whether a buffer is grown by as much in every iteration."""
@@ -95,6 +109,25 @@ class _Pass:
         if isinstance(loop, imp.While):
             return not _meets(here, self.effects.of(loop.cond))
         return True
+
+
+def _bounds(loop: Loop) -> tuple[imp.Node, ...]:
+    """What changes from one iteration to the next."""
+    return (imp.Let(loop.var, loop.start),) if isinstance(loop, imp.For) else ()
+
+
+def _is_simple(node: imp.Node) -> bool:
+    """Whether whole numbers are computed in no time, and without a failure."""
+    match node:
+        case imp.Const(_, dtype) | imp.Var(_, dtype):
+            return dtype == imp.INT
+        case imp.Cast(x, dtype):
+            return x.dtype in (imp.BOOL, "int32") and dtype == imp.INT
+        case imp.Binary("div" | "rem", _, imp.Const(int(by))):
+            return by > 0
+        case imp.Binary(op):
+            return op in _SIMPLE
+    return False
 
 
 def _leaves(block: imp.Block) -> bool:

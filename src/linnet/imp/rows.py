@@ -45,7 +45,7 @@ def sum_of_rows(loop: imp.For, effects: Effects) -> Sum | None:
                 around.append(loop)
                 loop = last
             case imp.Store(buffer, index, imp.Binary(_, imp.Load(old, place)) as update) if (
-                around and old == buffer and place == index and _is_next(index, loop.var)
+                around and old == buffer and place == index and is_next(index, loop.var)
             ):
                 found = Sum(tuple(around), loop, last, update)
                 return found if _stays(found, effects) else None
@@ -79,14 +79,14 @@ def _is_behind(stop: imp.Expr, start: imp.Expr, length: imp.Expr) -> bool:
             return stop == fold(start + length)
 
 
-def _is_next(index: imp.Expr, var: imp.Var) -> bool:
+def is_next(index: imp.Expr, var: imp.Var) -> bool:
     """Whether elements follow one another, so that each is updated once along the row."""
     match index:
         case imp.Binary("+", a, b):
-            first = _is_next(a, var) and var not in walk(b)
-            return first or (_is_next(b, var) and var not in walk(a))
+            first = is_next(a, var) and var not in walk(b)
+            return first or (is_next(b, var) and var not in walk(a))
         case imp.Binary("-", a, b):
-            return _is_next(a, var) and var not in walk(b)
+            return is_next(a, var) and var not in walk(b)
         case _:
             return index == var
 

@@ -90,3 +90,31 @@ def test_the_meaning_stays(n, m):
     (status, expected), (same_status, found) = results
     assert status == same_status == 0
     np.testing.assert_array_equal(found["out"], expected["out"])
+
+
+def numbers(value: imp.Expr, *more: imp.Stmt) -> imp.Kernel:
+    """`for j: p = value; …; out[i] = p`, within the loop over i."""
+    p = imp.Var("p")
+    body = imp.Block((imp.Let(p, value), *more, imp.Store(OUT, I, p)))
+    return kernel(imp.For(J, imp.ZERO, M, body))
+
+
+@pytest.mark.parametrize("value", [I * 4 + 1, imp.minimum(I, M - I), imp.binary("div", I, 3)])
+def test_numbers_that_do_not_change(value):
+    (loop,) = (s for s in hoist(numbers(value)).body.stmts if isinstance(s, imp.For))
+    let, inner = loop.body.stmts
+    assert let == imp.Let(imp.Var("p"), value)
+    assert isinstance(inner, imp.For)
+
+
+@pytest.mark.parametrize("value", [I * 4 + J, imp.binary("div", I, M), C + 1, imp.widen(OUT[I])])
+def test_numbers_that_change_or_may_fail_stay(value):
+    k = numbers(value, imp.Assign(C, C + 1))
+    assert hoist(k) == k
+
+
+def test_numbers_of_one_name_stay_apart():
+    both = (numbers(I * 4).body.stmts[3], numbers(I * 5).body.stmts[3])
+    k = kernel(*(stmt for loop in both for stmt in loop.body.stmts))
+    assert hoist(k) == k
+    check(k)
