@@ -87,7 +87,10 @@ __version__ = "0.1.0"
 
 # Type checkers read `__init__.pyi`, which `tools/stub.py` writes from what is here.
 # What brings much of the compiler along is imported when it is first asked for. The name of a
-# module of this folder cannot be among them: importing it would put the module in its place.
+# module of this folder cannot be among them, as importing it would put the module in its place: but
+# for `schedule`, whose folder is imported here already.
+_import_module("linnet.schedule")
+del globals()["schedule"]
 _LATER = {
     "Kernel": "linnet.runtime.kernel",
     "SparseWorkspace": "linnet.formats.sparse_workspace",
@@ -100,6 +103,7 @@ _LATER = {
     "kernel": "linnet.frontend.kernel",
     "read": "linnet.files.read",
     "reduce": "linnet.arrays.operations",
+    "schedule": "linnet.frontend.schedules",
     "write": "linnet.files.write",
 }
 _LATER |= dict.fromkeys(("Lazy", "compute", "fuse", "lazy"), "linnet.arrays.lazy")

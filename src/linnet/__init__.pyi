@@ -188,6 +188,7 @@ from linnet.frontend.functions import function as function
 from linnet.frontend.index import indices as indices
 from linnet.frontend.index import output as output
 from linnet.frontend.kernel import kernel as kernel
+from linnet.frontend.schedules import schedule as schedule
 from linnet.frontend.words import declare as declare
 from linnet.frontend.words import extents as extents
 from linnet.frontend.words import fill as fill

@@ -109,19 +109,8 @@ def normalize(
     policy: Policy | None = None,
 ) -> Normalized:
     """Say what the user left unsaid. Every line takes a program and returns a new one."""
-    formats = formats | dict(program.temporaries)
-    ndims = {name: format.ndim for name, format in formats.items()}
-    # dimensions before scopes, so that errors speak of the user's names
-    program, checks = infer_dimensions(program, ndims)
-    program = passed("dimensions", program, check_dimensions)
-    reaches = reach_checks(program, formats)
-    program, checks = begin_results(program, checks)
-    written = program
-    program = passed("scopes", name_scopes(program), check_unique)
-    results = formats = infer_dtypes(program, formats)
-    check_swaps(program, formats)
-    program = apply_schedule(program, formats, written)
-    check_races(program)
+    program, results, checks, reaches = under_schedule(program, formats)
+    formats = results
     program, formats = split_symmetric(program, formats, checks)
     program = passed("symmetry", program, check_unique)
     rooms = choose_rooms(program, formats, decide)
@@ -138,6 +127,29 @@ def normalize(
     rows = row_sums(program, formats, decide)
     checks, choices = (*checks, *reaches), (*rooms.choices, *inserted.choices, *rows)
     return Normalized(program, formats, results, checks, warnings, declares, choices)
+
+
+def under_schedule(
+    program: loops.Program, formats: Formats
+) -> tuple[loops.Program, Formats, tuple[Check, ...], tuple[Check, ...]]:
+    """The program after its schedule, the formats of results, and what must hold in a call.
+
+    The commands come as soon as dimensions, names and dtypes are known.
+    """
+    formats = formats | dict(program.temporaries)
+    ndims = {name: format.ndim for name, format in formats.items()}
+    # dimensions before scopes, so that errors speak of the user's names
+    program, checks = infer_dimensions(program, ndims)
+    program = passed("dimensions", program, check_dimensions)
+    reaches = reach_checks(program, formats)
+    program, checks = begin_results(program, checks)
+    written = program
+    program = passed("scopes", name_scopes(program), check_unique)
+    formats = infer_dtypes(program, formats)
+    check_swaps(program, formats)
+    program = apply_schedule(program, formats, written)
+    check_races(program)
+    return program, formats, checks, reaches
 
 
 def _declarations(program: loops.Program) -> dict[str, loops.Declare]:

@@ -38,10 +38,8 @@ class Location:
 
     @staticmethod
     def of_caller() -> Location | None:
-        """The innermost frame outside the package, or None."""
-        frame = sys._getframe(1)
-        while frame is not None and _is_ours(frame):
-            frame = frame.f_back  # type: ignore[assignment]
+        """The line that the innermost frame outside the package is at, or None."""
+        frame = frame_of_caller()
         if frame is None:
             return None
         file, line = frame.f_code.co_filename, frame.f_lineno
@@ -61,6 +59,14 @@ class Location:
 
 
 _NOT_THE_USER = {"linnet", "numpy", "scipy"}  # code that `dataclass` makes has no file, but a name
+
+
+def frame_of_caller() -> FrameType | None:
+    """The innermost frame outside the package."""
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None and _is_ours(frame):
+        frame = frame.f_back
+    return frame
 
 
 def _is_ours(frame: FrameType) -> bool:

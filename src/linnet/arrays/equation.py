@@ -7,7 +7,7 @@ A[i, j] * x[j] + b[i]` adds `b[i]` once.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from linnet import loops
 from linnet.algebra.dtypes import Number, concrete, weak_dtype
@@ -36,15 +36,30 @@ def graph_of(
     free = list(notation.free)
     if notation.op is None:
         made = _summed(notation.value, free, sizes, operands, fill)
-        reduced = _reduced(notation.value, free)
+        reduced = reduced_in(notation.value, free)
     else:
-        reduced = _reduced(notation.value, free)
+        reduced = reduced_in(notation.value, free)
         made = _reduction(notation, notation.op, free, reduced, sizes, operands, fill)
     made = broadcast(made, tuple(sizes[i] for i in free))
     return made, Labels(notation.result, tuple(free), tuple(reduced), "einsum")
 
 
-def _reduced(expr: loops.Expr, free: Sequence[str]) -> list[str]:
+def summed_apart(expr: loops.Expr, free: Sequence[str]) -> bool:
+    """Whether an expression is a sum of terms that are summed over different indices."""
+    return len({frozenset(reduced_in(term, free)) for term in _terms(expr)}) > 1
+
+
+def _terms(expr: loops.Expr) -> Iterator[loops.Expr]:
+    """What a sum adds up, and takes away."""
+    match expr:
+        case loops.Call(function, (first, second)) if function.name in _TERMS:
+            yield from _terms(first)
+            yield from _terms(second)
+        case _:
+            yield expr
+
+
+def reduced_in(expr: loops.Expr, free: Sequence[str]) -> list[str]:
     """The indices of an expression that the target does not have."""
     found = dict.fromkeys(n.name for n in walk(expr) if isinstance(n, loops.Index))
     return [i for i in found if i not in free]
@@ -59,12 +74,10 @@ def _summed(
 ) -> Node:
     """A sum of terms, each over its own indices."""
     match expr:
-        case loops.Call(function, args) if function.name in _TERMS and len(args) == 2:
-            inside = [set(_reduced(a, free)) for a in args]
-            if inside[0] != inside[1]:
-                parts = [_summed(a, free, sizes, operands, None) for a in args]
-                return _called(function, parts, expr)
-    reduced = _reduced(expr, free)
+        case loops.Call(function, args) if summed_apart(expr, free):
+            parts = [_summed(a, free, sizes, operands, None) for a in args]
+            return _called(function, parts, expr)
+    reduced = reduced_in(expr, free)
     broken = _broken_up(expr, add, free, sizes, operands) if fill is None else None
     if broken is not None:
         return broken

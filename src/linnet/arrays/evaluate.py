@@ -153,20 +153,30 @@ def run_step(step: Step, slots: list[Tensor], numbers: Sequence[int]) -> None:
         outs = [Tensor(result.format, None) for result in step.results]
         step.kernel(*outs, *operands, *([sizes(given)] if given else ()))
     for out, result in zip(outs, step.results, strict=True):
-        if result.final is not None:
-            contents = out.contents()
-            out = Tensor(result.final, contents.shape, contents.buffers)
-        slots[result.slot] = out if result.convert is None else out.to(result.convert)
+        slots[result.slot] = handed_on(out, result.final, result.convert)
+
+
+def handed_on(out: Tensor, final: Format | None, convert: Format | None) -> Tensor:
+    """A result under another fill value, or in another format."""
+    if final is not None:
+        contents = out.contents()
+        out = Tensor(final, contents.shape, contents.buffers)
+    return out if convert is None else out.to(convert)
 
 
 def _check_dense(step: Step, shapes: Sequence[tuple[int, ...]], slots: Sequence[Tensor]) -> None:
-    """Refuse a large dense result that nobody has asked for."""
     for result in step.results:
-        shape = shapes[result.node]
-        count = max([prod([shape[mode] for mode in run]) for run in result.dense], default=0)
-        if count > LARGE and all(slots[k].nnz < count for k in step.inputs):
-            raise OutOfMemoryError(
-                f"the result would store {count} elements densely, and no operand does",
-                why=f"its shape is {shape}, and it differs from its fill value nearly everywhere",
-                hint="say so with format=, or combine sparse operands so that the result is sparse",
-            )
+        check_dense(result.dense, shapes[result.node], [slots[k] for k in step.inputs])
+
+
+def check_dense(
+    dense: Sequence[tuple[int, ...]], shape: tuple[int, ...], operands: Sequence[Tensor]
+) -> None:
+    """Refuse a large result, dense in some of its dimensions, that nobody has asked for."""
+    count = max([prod([shape[mode] for mode in run]) for run in dense], default=0)
+    if count > LARGE and all(operand.nnz < count for operand in operands):
+        raise OutOfMemoryError(
+            f"the result would store {count} elements densely, and no operand does",
+            why=f"its shape is {shape}, and it differs from its fill value nearly everywhere",
+            hint="say so with format=, or combine sparse operands so that the result is sparse",
+        )

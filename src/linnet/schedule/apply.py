@@ -34,18 +34,21 @@ def apply_schedule(
 ) -> loops.Program:
     """The program after its schedule, in which loops have the names that they were `written` with.
 
-    Needs: dimensions and dtypes known, names unique. Every command is a stage of its own.
+    Needs: dimensions and dtypes known, names unique. Every command is a stage of its own, under a
+    number where it comes again.
     """
     if not program.schedule:
         return program
     nest = Nest(program, formats, names_of(loops_of(written), loops_of(program)))
     parallel: Parallelize | None = None
-    for command in program.schedule:
+    for k, command in enumerate(program.schedule):
         nest.command = command
         if parallel is not None and not isinstance(command, Parallelize):
             nest.refuse(f"it comes after `{parallel}`", why=NOT_AFTER)
         if isinstance(command, Parallelize):
             parallel = parallel or command
         _APPLY[type(command)](nest, command)
-        stage(str(command), nest.program)
+        before = program.schedule[:k].count(command)
+        name = f"{command} #{before + 1}" if before else str(command)
+        stage(name, replace(nest.program, schedule=()))
     return replace(nest.program, schedule=())

@@ -1,0 +1,179 @@
+"""`ln.schedule(y)`: an equation in index notation under commands that say how its loops are run.
+
+    plan = ln.schedule(y).split(i, i0, i1, 32).reorder(i0, j, i1)
+    y = plan.run()
+
+It is one program, its commands, and its operands: `plan.kernel` is a kernel under a schedule like
+that of `kernel.schedule()`. Formats are known, so that a command is applied where it is given.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from functools import lru_cache
+from typing import TYPE_CHECKING, Self
+
+from linnet.arrays.as_loops import AsLoops, as_loops
+from linnet.arrays.evaluate import check_dense, evaluate, handed_on
+from linnet.arrays.graph import leaf
+from linnet.arrays.lazy import Lazy
+from linnet.arrays.nodes import Leaf, Node
+from linnet.arrays.written import Expression
+from linnet.compiler import under_schedule
+from linnet.errors import ArgumentError, Location, ScheduleError
+from linnet.explanation import Explanation, explain
+from linnet.formats.located import located
+from linnet.formats.tensor import Tensor
+from linnet.frontend.index import Output
+from linnet.loops.nodes import Access, Expr, Program
+from linnet.loops.printer import show
+from linnet.loops.rewrite import rewrite_expr
+from linnet.runtime.scheduled import Commanded, ScheduledKernel
+from linnet.runtime.specialize import formats_of
+
+if TYPE_CHECKING:
+    from linnet.runtime.visits import Visits
+
+
+@located
+def schedule(output: Output) -> ScheduledEquation:
+    """The equation of an output as one nest of loops, to be given commands.
+
+    The loops are those of its text, the indices of the result first; a summed index is a loop
+    around its own term only. They have the names of the indices, and tensors those of the user's
+    variables, where these can be known.
+
+    >>> i, j, i0, i1 = ln.indices("i j i0 i1")
+    >>> y = ln.output()
+    >>> y[i] = A[i, j] * x[j]
+    >>> ln.schedule(y).split(i, i0, i1, 32).run()
+    """
+    if not isinstance(output, Output):
+        raise ArgumentError(
+            f"{type(output).__name__} objects have no equation to schedule",
+            hint="y = ln.output(), an equation y[i] = …, then ln.schedule(y); or kernel.schedule()",
+        )
+    given = output.named()
+    nodes = {name: leaf(tensor_of(array), name) for name, array in given.operands.items()}
+    made = as_loops(given.notation, nodes, given.wanted, given.fill)
+    operands = {name: node.tensor for name, node in nodes.items()}
+    return ScheduledEquation(made, operands, given.known)
+
+
+class ScheduledEquation(Commanded):
+    """An equation under a schedule, and its operands. A command gives another one."""
+
+    def __init__(
+        self, made: AsLoops, operands: Mapping[str, Tensor], known: Mapping[str, str]
+    ) -> None:
+        self._made = made
+        self._operands = operands
+        self._known = known
+
+    @property
+    def program(self) -> Program:
+        """The loops before the commands, and the commands."""
+        return self._made.program
+
+    @property
+    def kernel(self) -> ScheduledKernel:
+        """The kernel: called with the result and the operands, in the order of `params`."""
+        places = tuple(command.at for command in self.program.schedule)
+        return _kernel(show(self.program), self.program, places)
+
+    # -- commands --------------------------------------------------------------------------------
+
+    def _under(self, program: Program) -> Self:
+        made = type(self)(replace(self._made, program=program), self._operands, self._known)
+        made._check()
+        return made
+
+    def _check(self) -> None:
+        """Apply the commands, so that what is wrong with one is told where it is given."""
+        formats = formats_of(self.kernel, self.kernel.signatures(self._arguments()))
+        under_schedule(self.program, formats)
+
+    def _operand(self, operand: object) -> Access:
+        """An access as it is written: with indices, or as text."""
+        if isinstance(operand, Expression):
+            expr = self._expression(operand)
+            if not isinstance(expr, Access):
+                raise ScheduleError(f"`{show(expr)}` is not an access", hint="A[i, j]")
+            return expr
+        return super()._operand(operand)
+
+    def _expression(self, given: Expression) -> Expr:
+        """An expression with the names that the program has for its tensors."""
+        unknown = [array for name, array in given.operands.items() if name not in self._known]
+        if unknown:
+            raise ScheduleError(
+                f"{unknown[0]!r} is not in the equation",
+                at=Location.of_caller(),
+                hint=f"its operands are {', '.join(self._operands)}",
+            )
+        return rewrite_expr(given.expr, self._renamed)
+
+    def _renamed(self, expr: Expr) -> Expr | None:
+        match expr:
+            case Access(str(tensor)):
+                return replace(expr, tensor=self._known[tensor])
+        return None
+
+    # -- running ---------------------------------------------------------------------------------
+
+    @located
+    def run(self) -> Tensor:
+        """The tensor that the equation computes, by the loops as they are scheduled."""
+        made, operands = self._made, [*self._operands.values()]
+        check_dense(made.dense, made.shape, operands)
+        result, *given = self._arguments()
+        self.kernel(result, *given)
+        return handed_on(result, made.final, made.convert)
+
+    def _arguments(self) -> list[Tensor]:
+        return [Tensor(self._made.format, None), *self._operands.values()]
+
+    # -- looking ---------------------------------------------------------------------------------
+
+    @property
+    def loops(self) -> str:
+        """The program after its commands, as the compiler completed it."""
+        return self.kernel.loops(*self._arguments())
+
+    @property
+    def code(self) -> str:
+        """The C code that is run."""
+        return self.kernel.code(*self._arguments())
+
+    @located
+    def explain(self, *others: object) -> Explanation:
+        """Every stage of the compiler; each command is one."""
+        if others:
+            raise ArgumentError("a scheduled equation is one kernel, and explained by itself")
+        return explain(self.kernel, *self._arguments())
+
+    @located
+    def visits(self) -> Visits:
+        """How much work it is: every turn of every loop, by what the loop walks."""
+        return self.kernel.visits(*self._arguments())
+
+    def __repr__(self) -> str:
+        written = replace(self.program, schedule=())
+        return (
+            f"<{show(written)}\nunder {self.commands}>" if self.commands else f"<{show(written)}>"
+        )
+
+
+@lru_cache(maxsize=1024)
+def _kernel(text: str, program: Program, places: tuple[Location | None, ...]) -> ScheduledKernel:
+    """One kernel for all that come to the same program, under commands of the same places."""
+    return ScheduledKernel(program)
+
+
+def tensor_of(array: Tensor | Lazy | Node) -> Tensor:
+    """An operand, which is computed if it has not been."""
+    node = array.node if isinstance(array, Lazy) else array
+    if isinstance(node, Tensor):
+        return node
+    return node.tensor if isinstance(node, Leaf) else evaluate([node])[0]
