@@ -8,8 +8,10 @@ import numpy as np
 import pytest
 
 import linnet as ln
+from linnet.loops.commands import Collapse, Pos, Split
+from linnet.loops.nodes import Access, Index
 from linnet.normalize.classify import classify
-from linnet.schedule.provenance import Fuse, Pos, Split, original_order
+from linnet.schedule.provenance import original_order
 
 
 def matrix(seed: int, shape: tuple[int, ...], density: float = 0.3) -> np.ndarray:
@@ -195,6 +197,7 @@ def by_columns(format):
 
 
 VALUE = ln.Element(0.0)
+STORED = Access("A", (Index("i"), Index("k")))
 TABLE_2 = {
     "Gustavson: flags and a list along j": by_rows(ln.SparseByteMap(VALUE)),
     "cuSPARSE: a hash table along j": by_rows(ln.SparseHash(VALUE)),
@@ -221,7 +224,11 @@ def test_table_2_prior_workspaces(name):
 
 def test_input_order_is_reconstructed():
     """`{f0, f1, j} => {fpos, j} => {f, j} => {i, k, j}`."""
-    split, pos, fuse = Split("fpos", "f0", "f1", 4), Pos("f", "fpos"), Fuse("i", "k", "f")
+    split, pos, fuse = (
+        Split("fpos", "f0", "f1", 4),
+        Pos("f", "fpos", STORED),
+        Collapse("i", "k", "f"),
+    )
     steps = [("f0", "f1", "j"), ("fpos", "j"), ("f", "j"), ("i", "k", "j")]
     relations = (fuse, pos, split)
     for undone, expected in enumerate(steps):

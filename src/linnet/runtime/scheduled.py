@@ -30,9 +30,8 @@ from linnet.loops.commands import (
     Split,
     Unroll,
 )
-from linnet.normalize.scopes import name_scopes
 from linnet.runtime.kernel import Kernel
-from linnet.schedule.nest import loops_of, names_of
+from linnet.schedule.log import Provenance
 from linnet.schedule.running import NOT_AFTER
 from linnet.schedule.text import Argument, access, parse_schedule, show_schedule
 
@@ -130,6 +129,11 @@ class Commanded(ABC):
         """The schedule as text, which `apply` reads."""
         return show_schedule(self.program.schedule)
 
+    @property
+    def provenance(self) -> Provenance:
+        """Which loops come from which, by which commands; it draws itself in a notebook."""
+        return Provenance(self.program)
+
 
 class ScheduledKernel(Kernel, Commanded):
     """A kernel under a schedule: called like the kernel, and made faster or slower by commands."""
@@ -171,10 +175,8 @@ def _access(operand: object) -> loops.Access:
 
 def _check_names(program: loops.Program, command: Command) -> None:
     """Refuse names that no loop has by now, and new ones that a loop has already."""
-    scoped = name_scopes(program)
-    names = list(names_of(loops_of(program), loops_of(scoped)))
+    names = Provenance(program).order
     for earlier in program.schedule:
-        names = _after(names, earlier)
         if isinstance(earlier, Parallelize) and not isinstance(command, Parallelize):
             problem = f"`{command}`: it comes after `{earlier}`"
             raise ScheduleError(problem, at=command.at, why=NOT_AFTER)
@@ -194,8 +196,3 @@ def _check_names(program: loops.Program, command: Command) -> None:
             raise ScheduleError(
                 f"`{command}`: there is a loop over `{name}` already", at=command.at
             )
-
-
-def _after(names: list[str], command: Command) -> list[str]:
-    """The names of loops after a command."""
-    return [*(n for n in names if n not in command.ends), *command.makes]

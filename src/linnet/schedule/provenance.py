@@ -1,48 +1,228 @@
-"""Where derived index variables come from, and the order of the loops in terms of original ones.
+"""Where the loops of a schedule come from: the graph that its commands make (SCHED §3.2, §5.2).
 
-    relation = Split(i, outer, inner, size) | Fuse(i, j, fused) | Pos(i, position)
+    relation = Split(i, outer, inner, size, up) | Collapse(outer, inner, fused)
+             | Pos(i, position, access)
 
-Relations are listed in the order in which a schedule makes them. `original_order` undoes them, the
-last one first (WORK §6.2, input order reconstruction).
+The relations are those commands of a schedule that derive indices, in the order in which they are
+given. They say what an index is in terms of those that are derived from it (`recover_original`),
+what these are in terms of it (`recover_derived`), and how far they run (`child_bounds`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import TypeAlias, assert_never
 
-from linnet.errors import ScheduleError
-from linnet.records import dataclass
+import numpy as np
+
+from linnet import imp, loops
+from linnet.algebra.function import Function
+from linnet.algebra.table import add, floor_divide, minimum, multiply, remainder, subtract
+from linnet.errors import InternalError, ScheduleError
+from linnet.loops.commands import Collapse, Command, Pos, Split
+
+Relation: TypeAlias = Split | Collapse | Pos
+Bounds: TypeAlias = Mapping[str, loops.Extent]
+"""How far indices run."""
+
+_ZERO, _ONE = loops.Literal(0), loops.Literal(1)
 
 
-@dataclass(frozen=True, slots=True)
-class Split:
-    """`index` is iterated by two loops: `outer` counts pieces of `size`, `inner` inside one."""
-
-    index: str
-    outer: str
-    inner: str
-    size: int
+def relations_of(commands: Sequence[Command]) -> tuple[Relation, ...]:
+    """The commands that derive indices."""
+    return tuple([command for command in commands if isinstance(command, Relation)])
 
 
-@dataclass(frozen=True, slots=True)
-class Fuse:
-    """`outer` and `inner`, directly nested, are iterated by one loop over `fused`."""
+def originals(index: str, relations: Sequence[Relation]) -> tuple[str, ...]:
+    """The original indices that an index is derived from.
 
-    outer: str
-    inner: str
-    fused: str
-
-
-@dataclass(frozen=True, slots=True)
-class Pos:
-    """`index` is iterated over the stored positions of an access, counted by `position`."""
-
-    index: str
-    position: str
+    >>> originals("p", (Collapse("i", "k", "f"), Pos("f", "p", A)))
+    ('i', 'k')
+    """
+    for relation in relations:
+        if index in relation.makes:
+            found = (i for above in relation.ends for i in originals(above, relations))
+            return tuple(dict.fromkeys(found))
+    return (index,)
 
 
-Relation: TypeAlias = Split | Fuse | Pos
+# -- indices in terms of others --------------------------------------------------------------------
+
+
+def recover_original(
+    relation: Relation, bounds: Bounds, relations: Sequence[Relation] = ()
+) -> dict[str, loops.Expr]:
+    """The indices that others are derived from, in terms of these (SCHED Fig. 17).
+
+    `bounds` are those of the original indices. `relations` are all of the schedule: what goes
+    through positions of several dimensions stands for as many indices.
+    """
+    match relation:
+        case Split(index, outer, inner):
+            first = _times(loops.Index(outer), _size(relation, bounds[index]))
+            return {index: _plus(_plus(bounds[index].start, first), loops.Index(inner))}
+        case Collapse(outer, inner, fused):
+            f, length = loops.Index(fused), _length(bounds[inner])
+            return {
+                outer: _plus(bounds[outer].start, loops.Call(floor_divide, (f, length))),
+                inner: _plus(bounds[inner].start, loops.Call(remainder, (f, length))),
+            }
+        case Pos(index, position, access):
+            return dict(_coordinates(str(access.tensor), originals(index, relations), position))
+        case _:
+            assert_never(relation)
+
+
+def recover_derived(
+    relation: Relation, bounds: Bounds, relations: Sequence[Relation] = ()
+) -> dict[str, loops.Expr]:
+    """The derived indices in terms of those that they are derived from (SCHED Fig. 18)."""
+    match relation:
+        case Split(index, outer, inner):
+            size, past = _size(relation, bounds[index]), _minus(index, bounds)
+            before = _times(loops.Index(outer), size)
+            return {
+                outer: loops.Call(floor_divide, (past, size)),
+                inner: loops.Call(subtract, (past, before)),
+            }
+        case Collapse(outer, inner, fused):
+            rows = _times(_minus(outer, bounds), _length(bounds[inner]))
+            return {fused: _plus(rows, _minus(inner, bounds))}
+        case Pos(index, position, access):
+            last = originals(index, relations)[-1]
+            tensor = str(access.tensor)
+            return {position: _search(tensor, last, loops.Index(last))}
+        case _:
+            assert_never(relation)
+
+
+def child_bounds(
+    relation: Relation,
+    bounds: Bounds,
+    relations: Sequence[Relation] = (),
+) -> dict[str, loops.Extent]:
+    """How far derived indices run, where those that they are derived from run so far (Fig. 19)."""
+    match relation:
+        case Split(index, outer, inner):
+            size = _size(relation, bounds[index])
+            count = (
+                loops.Literal(relation.size) if relation.up else loops.Parts(bounds[index], size)
+            )
+            return {outer: loops.Extent(_ZERO, count), inner: loops.Extent(_ZERO, size)}
+        case Collapse(outer, inner, fused):
+            size = _times(_length(bounds[outer]), _length(bounds[inner]))
+            return {fused: loops.Extent(_ZERO, size)}
+        case Pos(index, position, access):
+            tensor, found = str(access.tensor), originals(index, relations)
+            if len(found) > 1:  # the whole level
+                return {position: loops.Extent(_ZERO, _array(tensor, "count", found[-1]))}
+            return {position: _segment(tensor, index, bounds[index])}
+        case _:
+            assert_never(relation)
+
+
+def parent_bounds(
+    relation: Split, bounds: Bounds, known: Collection[str] = ()
+) -> dict[str, loops.Extent]:
+    """How far an index runs that has been split, once some of the derived ones are known.
+
+    The part's number narrows it, as far as its whole goes; both of them make it a point. The place
+    within a part alone says nothing.
+    """
+    whole = bounds[relation.index]
+    if relation.outer not in known:
+        return {relation.index: whole}
+    size = _size(relation, whole)
+    first = _plus(whole.start, _times(loops.Index(relation.outer), size))
+    if relation.inner in known:
+        first = _plus(first, loops.Index(relation.inner))
+        return {relation.index: loops.Extent(first, _plus(first, _ONE))}
+    stop = loops.Call(minimum, (whole.stop, _plus(first, size)))
+    return {relation.index: loops.Extent(first, stop)}
+
+
+def _size(split: Split, whole: loops.Extent) -> loops.Expr:
+    """How many indices a part has."""
+    size = loops.Literal(split.size)
+    return loops.Parts(whole, size) if split.up else size
+
+
+def _length(whole: loops.Extent) -> loops.Expr:
+    start, stop = whole.start, whole.stop
+    return stop if start == _ZERO else loops.Call(subtract, (stop, start))
+
+
+def _minus(index: str, bounds: Bounds) -> loops.Expr:
+    """How far an index is from where it begins."""
+    start = bounds[index].start
+    found: loops.Expr = loops.Index(index)
+    return found if start == _ZERO else loops.Call(subtract, (found, start))
+
+
+def _plus(a: loops.Expr, b: loops.Expr) -> loops.Expr:
+    return b if a == _ZERO else loops.Call(add, (a, b))
+
+
+def _times(a: loops.Expr, b: loops.Expr) -> loops.Expr:
+    return loops.Call(multiply, (a, b))
+
+
+# -- coordinates of positions ----------------------------------------------------------------------
+
+
+def _not_run(args: tuple[imp.Expr, ...], dtype: str) -> imp.Expr:
+    raise InternalError("what positions stand for is looked up by the levels of a tensor")
+
+
+def _index(dtypes: tuple[str, ...]) -> tuple[tuple[str, ...], str]:
+    return dtypes, "int64"
+
+
+def _first_at_least(coordinates: np.ndarray, begin: int, end: int, wanted: int) -> int:
+    return int(begin + np.searchsorted(coordinates[begin:end], wanted))
+
+
+def _last_at_most(pointers: np.ndarray, position: int) -> int:
+    return int(np.searchsorted(pointers, position, "right")) - 1
+
+
+SEARCH = Function("search", 4, _index, _not_run, _first_at_least)
+"""The first position in a fiber, `begin` to `end`, whose coordinate is not less than one."""
+PARENT = Function("parent", 2, _index, _not_run, _last_at_most)
+"""The last fiber that begins at a position, or before it: found once, and then tracked."""
+
+
+def _array(tensor: str, what: str, index: str) -> loops.Name:
+    """What a tensor stores along an index: crd, pos, or where the fiber at hand begins and ends."""
+    return loops.Name(f"{tensor}.{what}_{index}")
+
+
+def _coordinates(
+    tensor: str, indices: Sequence[str], position: str
+) -> Iterator[tuple[str, loops.Expr]]:
+    """The coordinates at a position: read along the last index, then those of the fibers above."""
+    at: loops.Expr = loops.Index(position)
+    for index in reversed(indices):
+        yield index, loops.Access(_array(tensor, "crd", index).name, (at,))
+        at = loops.Call(PARENT, (_array(tensor, "pos", index), at))
+
+
+def _search(tensor: str, index: str, coordinate: loops.Expr) -> loops.Expr:
+    ends = (_array(tensor, "begin", index), _array(tensor, "end", index))
+    return loops.Call(SEARCH, (_array(tensor, "crd", index), *ends, coordinate))
+
+
+def _segment(tensor: str, index: str, coordinates: loops.Extent) -> loops.Extent:
+    """The positions of a range of coordinates; the ends of a dimension are not searched for."""
+    begin, end = _array(tensor, "begin", index), _array(tensor, "end", index)
+    start, stop = coordinates.start, coordinates.stop
+    return loops.Extent(
+        begin if start == _ZERO else _search(tensor, index, start),
+        end if isinstance(stop, loops.Dimension) else _search(tensor, index, stop),
+    )
+
+
+# -- the order of loops ----------------------------------------------------------------------------
 
 
 def original_order(
@@ -52,9 +232,10 @@ def original_order(
 
     Of an index that was split, the position of one loop counts. If it is reduced over, that is the
     outer one: there the reduction starts. Otherwise it is the inner one, since up to there the
-    loops may agree with the result. `reduced` are the original indices that are reduced over.
+    loops may agree with the result. `reduced` are the original indices that are reduced over (WORK
+    §6.2, input order reconstruction).
 
-    >>> relations = (Fuse("i", "k", "f"), Pos("f", "p"), Split("p", "f0", "f1", 4))
+    >>> relations = (Collapse("i", "k", "f"), Pos("f", "p", A), Split("p", "f0", "f1", 4))
     >>> original_order(("f0", "f1", "j"), relations, {"k"})
     ('i', 'k', 'j')
     """
@@ -65,19 +246,12 @@ def original_order(
 
 
 def _undo(order: tuple[str, ...], relation: Relation, reduced: bool) -> tuple[str, ...]:
-    match relation:
-        case Pos(index, position):
-            return tuple(index if i == position else i for i in _with(order, position))
-        case Fuse(outer, inner, fused):
-            at = _with(order, fused).index(fused)
-            return (*order[:at], outer, inner, *order[at + 1 :])
-        case Split(index, outer, inner):
-            first, second = sorted(order.index(i) for i in (outer, inner) if _with(order, i))
-            kept, dropped = (first, second) if reduced else (second, first)
-            named = tuple(index if k == kept else i for k, i in enumerate(order))
-            return (*named[:dropped], *named[dropped + 1 :])
-        case _:
-            assert_never(relation)
+    made, above = relation.makes, relation.ends
+    places = sorted(_with(order, i).index(i) for i in made)
+    kept = places[0] if reduced else places[-1]
+    dropped = {*places} - {kept}
+    found = [(i,) if k != kept else above for k, i in enumerate(order) if k not in dropped]
+    return tuple(i for part in found for i in part)
 
 
 def _with(order: tuple[str, ...], index: str) -> tuple[str, ...]:
@@ -93,20 +267,3 @@ def _is_reduced(
     if not isinstance(relation, Split):
         return False
     return all(i in reduced for i in originals(relation.index, relations))
-
-
-def originals(index: str, relations: Sequence[Relation]) -> tuple[str, ...]:
-    """The original indices that an index is derived from.
-
-    >>> originals("p", (Fuse("i", "k", "f"), Pos("f", "p")))
-    ('i', 'k')
-    """
-    for relation in relations:
-        match relation:
-            case Split(source, outer, inner) if index in (outer, inner):
-                return originals(source, relations)
-            case Fuse(outer, inner, fused) if index == fused:
-                return originals(outer, relations) + originals(inner, relations)
-            case Pos(source, position) if index == position:
-                return originals(source, relations)
-    return (index,)

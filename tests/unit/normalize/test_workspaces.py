@@ -19,7 +19,6 @@ from linnet.normalize.choice import Choice, choose
 from linnet.normalize.classify import classify
 from linnet.normalize.costs import Group, Sample
 from linnet.schedule.precompute import precompute
-from linnet.schedule.provenance import Fuse, Pos, Split, original_order, originals
 
 # -- classification ------------------------------------------------------------------------------
 
@@ -52,48 +51,6 @@ def test_ow_order_says_where_each_input_index_is_stored(order, access, ow_order)
     assert found.ow_order == ow_order
     for k, index in enumerate(found.input_order):
         assert found.access[found.ow_order[k]] == index
-
-
-# -- provenance ----------------------------------------------------------------------------------
-
-
-def test_split_keeps_the_inner_loop_of_a_free_index():
-    split = Split("i", "i0", "i1", 4)
-    assert original_order(("i0", "k", "i1", "j"), (split,), {"k"}) == ("k", "i", "j")
-
-
-def test_split_keeps_the_outer_loop_of_a_reduced_index():
-    split = Split("k", "k0", "k1", 4)
-    assert original_order(("k0", "i", "k1", "j"), (split,), {"k"}) == ("k", "i", "j")
-
-
-def test_split_loops_may_be_reordered():
-    split = Split("i", "i0", "i1", 4)
-    assert original_order(("i1", "i0", "j"), (split,), ()) == ("i", "j")
-
-
-def test_pos_and_fuse():
-    assert original_order(("p", "j"), (Pos("i", "p"),), ()) == ("i", "j")
-    assert original_order(("f", "l"), (Fuse("i", "j", "f"),), ()) == ("i", "j", "l")
-    relations = (Fuse("i", "j", "f"), Fuse("f", "l", "g"))
-    assert original_order(("g",), relations, ()) == ("i", "j", "l")
-
-
-def test_a_split_of_fused_reductions_is_a_reduction():
-    relations = (Fuse("k", "l", "f"), Split("f", "f0", "f1", 8))
-    assert original_order(("f0", "i", "f1"), relations, {"k", "l"}) == ("k", "l", "i")
-    assert original_order(("f0", "i", "f1"), relations, {"k"}) == ("i", "k", "l")
-
-
-def test_originals():
-    relations = (Fuse("i", "k", "f"), Pos("f", "p"), Split("p", "p0", "p1", 4))
-    assert originals("p1", relations) == ("i", "k")
-    assert originals("j", relations) == ("j",)
-
-
-def test_a_loop_that_is_not_there():
-    with pytest.raises(ScheduleError, match="no loop over `p`"):
-        original_order(("i", "j"), (Pos("i", "p"),), ())
 
 
 # -- choice --------------------------------------------------------------------------------------
