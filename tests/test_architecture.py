@@ -17,7 +17,7 @@ LAYERS = (
     ("algebra",),
     ("formats", "testing"),
     ("loops",),
-    ("normalize", "schedule"),
+    ("normalize", "scheduling"),
     ("lower",),
     ("backend",),
     ("compiler",),
@@ -103,7 +103,7 @@ def test_levels_are_found():
 
 
 def test_no_compiler_file_names_a_level():
-    compiler = ("imp", "algebra", "loops", "normalize", "schedule", "lower", "backend")
+    compiler = ("imp", "algebra", "loops", "normalize", "scheduling", "lower", "backend")
     known = levels()
     for path in (path for path in modules() if room(path) in compiler):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):

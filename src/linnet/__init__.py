@@ -87,10 +87,7 @@ __version__ = "0.1.0"
 
 # Type checkers read `__init__.pyi`, which `tools/stub.py` writes from what is here.
 # What brings much of the compiler along is imported when it is first asked for. The name of a
-# module of this folder cannot be among them, as importing it would put the module in its place: but
-# for `schedule`, whose folder is imported here already.
-_import_module("linnet.schedule")
-del globals()["schedule"]
+# module of this folder cannot be among them: importing it would put the module in its place.
 _LATER = {
     "Kernel": "linnet.runtime.kernel",
     "SparseWorkspace": "linnet.formats.sparse_workspace",

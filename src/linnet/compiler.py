@@ -75,8 +75,8 @@ from linnet.normalize.unpack import unpack_vectors
 from linnet.normalize.workspaces import Decide, by_place, insert_workspaces
 from linnet.options import current
 from linnet.records import dataclass
-from linnet.schedule.apply import apply_schedule
-from linnet.schedule.races import check_races
+from linnet.scheduling.apply import apply_schedule
+from linnet.scheduling.races import check_races
 from linnet.stages import stage
 
 Formats = dict[str, Format]

@@ -19,7 +19,7 @@ from linnet.loops.commands import (
 )
 from linnet.loops.rewrite import accesses
 from linnet.normalize.scopes import name_scopes
-from linnet.schedule.nest import loops_of, names_of
+from linnet.scheduling.nest import loops_of, names_of
 
 SIZES = (1, 2, 3, 5)
 KINDS = (Split, Split, Reorder, Collapse, Pos, Unroll)

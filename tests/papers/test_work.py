@@ -11,7 +11,7 @@ import linnet as ln
 from linnet.loops.commands import Collapse, Pos, Split
 from linnet.loops.nodes import Access, Index
 from linnet.normalize.classify import classify
-from linnet.schedule.provenance import original_order
+from linnet.scheduling.provenance import original_order
 
 
 def matrix(seed: int, shape: tuple[int, ...], density: float = 0.3) -> np.ndarray:

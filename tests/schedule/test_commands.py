@@ -7,7 +7,7 @@ import pytest
 
 import linnet as ln
 from linnet.errors import ArgumentError, ScheduleError
-from linnet.schedule.text import parse_schedule, show_schedule
+from linnet.scheduling.text import parse_schedule, show_schedule
 
 FORMATS = (ln.CSR, ln.DCSR, ln.COO, ln.DENSE, ln.CSC)
 
@@ -135,7 +135,7 @@ def test_loops_of_one_name_are_numbered():
 WRONG_AT_ONCE = [
     ("split(k, a, b, 4)", "there is no loop over `k` among i, j"),
     ("split(i, j, b, 4)", "there is a loop over `j` already"),
-    ("split(i, a, b, 4) split(i, c, d, 2)", "there is no loop over `i` among j, a, b"),
+    ("split(i, a, b, 4) split(i, c, d, 2)", "there is no loop over `i` among a, b, j"),
     ("split(i, a, b, x)", "`x` is not a whole number"),
     ("split(i, a, b)", "this command has 3 arguments"),
     ("split(i, a, b, 4, sideways)", "not a direction"),

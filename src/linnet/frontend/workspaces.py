@@ -17,7 +17,7 @@ from linnet.formats.sparse_workspace import SparseWorkspace
 from linnet.frontend.text import parse_text
 from linnet.loops.rewrite import walk
 from linnet.runtime.kernel import Kernel
-from linnet.schedule.precompute import precompute as precompute_in
+from linnet.scheduling.precompute import precompute as precompute_in
 
 
 def workspace(

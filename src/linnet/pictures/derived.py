@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from linnet.pictures.shapes import FRAME, PALE, WIDTH, Line, Picture, Rect, Shape, Text
-from linnet.schedule.log import Provenance, label
+from linnet.scheduling.log import Provenance, label
 
 _WIDE, _HIGH, _ROW, _GAP, _MARGIN = 44.0, 22.0, 62.0, 26.0, 16.0
 

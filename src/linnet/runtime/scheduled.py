@@ -31,9 +31,9 @@ from linnet.loops.commands import (
     Unroll,
 )
 from linnet.runtime.kernel import Kernel
-from linnet.schedule.log import Provenance
-from linnet.schedule.running import NOT_AFTER
-from linnet.schedule.text import Argument, access, parse_schedule, show_schedule
+from linnet.scheduling.log import Provenance
+from linnet.scheduling.running import NOT_AFTER
+from linnet.scheduling.text import Argument, access, parse_schedule, show_schedule
 
 
 class Indexed(Protocol):

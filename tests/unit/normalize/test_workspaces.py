@@ -18,7 +18,7 @@ from linnet.normalize.caches import Caches, caches
 from linnet.normalize.choice import Choice, choose
 from linnet.normalize.classify import classify
 from linnet.normalize.costs import Group, Sample
-from linnet.schedule.precompute import precompute
+from linnet.scheduling.precompute import precompute
 
 # -- classification ------------------------------------------------------------------------------
 

@@ -9,7 +9,7 @@ from linnet import loops
 from linnet.errors import ScheduleError
 from linnet.loops.commands import Collapse, Pos, Split
 from linnet.loops.printer import show
-from linnet.schedule.provenance import (
+from linnet.scheduling.provenance import (
     child_bounds,
     original_order,
     originals,

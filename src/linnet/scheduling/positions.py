@@ -21,7 +21,7 @@ from linnet.loops.printer import show
 from linnet.loops.rewrite import accesses, rewrite_stmt
 from linnet.normalize.facts import facts_of
 from linnet.normalize.simplify import simplify
-from linnet.schedule.nest import Nest
+from linnet.scheduling.nest import Nest
 
 
 def collapse(nest: Nest, command: Collapse) -> None:

@@ -27,7 +27,7 @@ from linnet.loops.rewrite import (
     substitute_expr,
     walk,
 )
-from linnet.schedule.nest import Nest
+from linnet.scheduling.nest import Nest
 
 
 def reorder(nest: Nest, command: Reorder) -> None:

@@ -18,8 +18,8 @@ from linnet import loops
 from linnet.imp.how import LARGEST_UNROLLED
 from linnet.loops.commands import UNITS, Parallelize, Unroll
 from linnet.loops.rewrite import accesses, walk
-from linnet.schedule.nest import Nest
-from linnet.schedule.races import race_in
+from linnet.scheduling.nest import Nest
+from linnet.scheduling.races import race_in
 
 NOT_AFTER = "loops of which several turns are made at the same time are not transformed any more"
 

@@ -12,11 +12,11 @@ from typing import Any
 
 from linnet import loops
 from linnet.loops.commands import Collapse, Parallelize, Pos, Reorder, Split, Unroll
-from linnet.schedule.nest import Formats, Nest, loops_of, names_of
-from linnet.schedule.positions import collapse, pos
-from linnet.schedule.reorder import reorder
-from linnet.schedule.running import NOT_AFTER, parallelize, unroll
-from linnet.schedule.split import split
+from linnet.scheduling.nest import Formats, Nest, loops_of, names_of
+from linnet.scheduling.positions import collapse, pos
+from linnet.scheduling.reorder import reorder
+from linnet.scheduling.running import NOT_AFTER, parallelize, unroll
+from linnet.scheduling.split import split
 from linnet.stages import stage
 
 _APPLY: Mapping[type, Callable[[Nest, Any], None]] = {

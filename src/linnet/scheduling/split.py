@@ -16,7 +16,7 @@ from dataclasses import replace
 from linnet import loops
 from linnet.loops.commands import Split
 from linnet.loops.rewrite import walk
-from linnet.schedule.nest import Nest
+from linnet.scheduling.nest import Nest
 
 LARGEST = 2**62
 """Sizes below this can be added to an index."""

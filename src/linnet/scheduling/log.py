@@ -17,8 +17,8 @@ from linnet.loops.printer import show
 from linnet.loops.rewrite import accesses, walk
 from linnet.normalize.scopes import name_scopes
 from linnet.records import dataclass
-from linnet.schedule.nest import loops_of, names_of
-from linnet.schedule.provenance import Relation, child_bounds, recover_original, relations_of
+from linnet.scheduling.nest import loops_of, names_of
+from linnet.scheduling.provenance import Relation, child_bounds, recover_original, relations_of
 
 
 @dataclass(frozen=True, slots=True)
