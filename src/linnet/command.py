@@ -19,10 +19,12 @@ import numpy as np
 
 from linnet.backend.stamp import architecture
 from linnet.errors import ArgumentError, FormatError, LinnetError
+from linnet.explanation import Explanation
 from linnet.formats.format import Format
 from linnet.formats.tensor import Tensor
+from linnet.scheduling.text import SCHEDULE
 
-STAGES = ("code", "loops", "llvm", "all")
+STAGES = ("code", "loops", "llvm", "provenance", "all")
 OPTIONAL = ("scipy", "h5py", "matplotlib", "cupy")
 _ACCESS = re.compile(r"([A-Za-z_]\w*)\s*\[([^\[\]]*)\]")
 
@@ -39,9 +41,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
             case "bench":
                 return bench(given.arguments)
             case _:
-                return codegen(given.equation, given.format, given.dtype, given.stage)
+                formats, dtype, stage = given.format, given.dtype, given.stage
+                return codegen(given.equation, formats, dtype, stage, given.schedule)
     except LinnetError as error:
-        error.at = None  # a place in the user's program, of which there is none
+        error.call = None  # a place in the user's program, of which there is none
+        if error.at is not None and error.at.file != SCHEDULE:
+            error.at = None
         print(f"linnet: {error}", file=sys.stderr)
         return 1
 
@@ -61,6 +66,10 @@ def _parser() -> argparse.ArgumentParser:
         help="how a tensor is stored (A:CSR); operands are dense unless one is given",
     )  # fmt: skip
     code.add_argument("-d", "--dtype", default="float64", help="of all operands (float64)")
+    code.add_argument(
+        "-s", "--schedule", metavar="COMMANDS",
+        help='how the loops are run, such as "split(i,i0,i1,32) reorder(i0,i1,j)"',
+    )  # fmt: skip
     code.add_argument("--stage", choices=STAGES, default="code", help="what to show (code: C)")
     return parser
 
@@ -178,11 +187,10 @@ def bench(arguments: Sequence[str]) -> int:
 # -- codegen ---------------------------------------------------------------------------------------
 
 
-def codegen(equation: str, formats: Sequence[str], dtype: str, stage: str) -> int:
-    """Print what an equation is compiled to, for operands in these formats."""
-    from linnet.arrays.describe import explained
-    from linnet.frontend.equations import noted
-
+def codegen(
+    equation: str, formats: Sequence[str], dtype: str, stage: str, schedule: str | None = None
+) -> int:
+    """Print what an equation is compiled to, for operands in these formats, under a schedule."""
     given = dict(_split(text) for text in formats)
     left, _, right = equation.partition("=")
     result = left.partition("[")[0].strip()
@@ -191,11 +199,33 @@ def codegen(equation: str, formats: Sequence[str], dtype: str, stage: str) -> in
     if unknown:
         raise ArgumentError(f"there is no tensor {sorted(unknown)[0]!r} in {equation!r}")
     operands = {n: _operand(given.get(n, "dense"), rank, dtype) for n, rank in ranks.items()}
-    node, labels, _ = noted(equation, operands)
-    wanted = _as_format(given[result], len(node.shape)) if result in given else None
-    stages = explained([node], [wanted], [labels])
+    rank = _rank(left.partition("[")[2].partition("]")[0])
+    wanted = _as_format(given[result], rank) if result in given else None
+    if schedule is None and stage != "provenance":
+        stages = _explained(equation, operands, wanted)
+    else:
+        stages = _scheduled(equation, operands, wanted, schedule or "")
     print(stages if stage == "all" else stages["lifecycles" if stage == "loops" else stage])
     return 0
+
+
+def _explained(equation: str, operands: dict[str, Tensor], wanted: Format | None) -> Explanation:
+    """What the compiler makes of an equation in the order that it chooses."""
+    from linnet.arrays.describe import explained
+    from linnet.frontend.equations import noted
+
+    node, labels, _ = noted(equation, operands)
+    return explained([node], [wanted], [labels])
+
+
+def _scheduled(
+    equation: str, operands: dict[str, Tensor], wanted: Format | None, schedule: str
+) -> Explanation:
+    """What the compiler makes of one nest of loops, and where its loops come from."""
+    from linnet.frontend.equations import scheduled
+
+    plan = scheduled(equation, operands, wanted, None, schedule)
+    return Explanation({"provenance": str(plan.provenance), **plan.explain().stages})
 
 
 def _split(text: str) -> tuple[str, str]:

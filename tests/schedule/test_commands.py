@@ -187,8 +187,10 @@ def test_an_error_names_the_command_and_its_line(operands):
 def test_an_error_of_a_text_points_at_the_character():
     with pytest.raises(ScheduleError) as error:
         spmv.schedule().apply("split(i, i0, i1, 8) reorder(i0, 3)")
-    *_, line, marks = str(error.value).splitlines()
-    assert line[marks.index("^") :] == "3)"
+    lines = str(error.value).splitlines()
+    marks = next(k for k, line in enumerate(lines) if set(line) == {" ", "^"})
+    assert lines[marks - 1][lines[marks].index("^") :] == "3)"
+    assert "spmv.schedule().apply(" in lines[-1]  # and where the text was given
 
 
 @ln.kernel

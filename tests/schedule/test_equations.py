@@ -233,3 +233,110 @@ def test_terms_of_einsum_are_summed_by_themselves(terms):
     A = ln.asarray(M, format=ln.CSR)
     found = ln.einsum(f"y[i] = {terms}", A=A, x=x, b=b)
     assert np.array_equal(found.to_numpy(), W + M @ V + M.sum(1))
+
+
+# -- einsum ----------------------------------------------------------------------------------------
+
+TEXT = "split(i, i0, i1, 8) split(j, j0, j1, 5) reorder(i0, j0, i1, j1)"
+
+
+@pytest.mark.parametrize("format", FORMATS, ids=str)
+def test_einsum_under_a_schedule(format):
+    A = ln.asarray(M, format=format)
+    for _ in range(2):  # the second time it is known
+        found = ln.einsum("y[i] += A[i,j] * x[j]", A=A, x=x, schedule=TEXT)
+        assert np.array_equal(found.to_numpy(), M @ V)
+    other = ln.asarray(M[::-1], format=format)
+    found = ln.einsum("y[i] += A[i,j] * x[j]", A=other, x=x, schedule=TEXT)
+    assert np.array_equal(found.to_numpy(), M[::-1] @ V)
+
+
+def test_einsum_under_another_schedule():
+    A = ln.asarray(M, format=ln.CSR)
+    plan = ln.schedule(product(A)).collapse(i, j, f).pos(f, p, A[i, j]).split(p, p0, p1, 4)
+    found = ln.einsum("y[i] += A[i,j] * x[j]", A=A, x=V, schedule=plan)
+    assert np.array_equal(found.to_numpy(), M @ V)
+    assert ln.schedule(product(A)).apply(plan).commands == plan.commands
+
+
+def test_einsum_of_parts_functions_and_formats():
+    A = ln.asarray(M, format=ln.CSR)
+    found = ln.einsum("y[i] += A[1:, :][i,j] * x[j]", A=A, x=x, schedule="split(i, i0, i1, 8)")
+    assert np.array_equal(found.to_numpy(), M[1:] @ V)
+    found = ln.einsum("B[i,j] = half(A[i,j])", A=A, half=lambda v: v / 2, format=ln.DCSR,
+                      schedule="split(i, i0, i1, 8)")  # fmt: skip
+    assert found.format == ln.asarray(M, format=ln.DCSR).format
+    assert np.array_equal(found.to_numpy(), M / 2)
+    found = ln.einsum("y[i] max= A[i,j]", A=A, fill_value=5, schedule="split(i, i0, i1, 8)")
+    assert np.array_equal(found.to_numpy(), np.maximum(M.max(1), 5))
+    lazy = ln.einsum("y[i] += A[i,j]", A=ln.lazy(A) * 2, schedule="split(i, i0, i1, 8)")
+    assert np.array_equal(lazy.to_numpy(), M.sum(1) * 2)
+    assert np.array_equal(ln.einsum("y[i] += A[i,j]", A=A, schedule="auto").to_numpy(), M.sum(1))
+
+
+@pytest.mark.parametrize(
+    ("text", "message", "marked"),
+    [
+        ("split(i, i0, i1, 8) tile(j, 4)", "no command `tile`", "tile(j, 4)"),
+        ("split(i, i0, i1, 8) split(k, a, b, 4)", "no loop over `k`", "split(k, a, b, 4)"),
+        ("split(i, i0, i1, 8) pos(i1, p, A)", "a part of its range", "pos(i1, p, A)"),
+        ("split(i, i0, i1, 8", "does not end", "split(i, i0, i1, 8"),
+    ],
+)
+def test_errors_of_a_text_are_marked_in_it_and_say_where_it_was_given(text, message, marked):
+    A = ln.asarray(M, format=ln.CSR)
+    with pytest.raises(ScheduleError, match=message) as error:
+        ln.einsum("y[i] += A[i,j] * x[j]", A=A, x=x, schedule=text)  # this line
+    lines = str(error.value).splitlines()
+    at = next(k for k, line in enumerate(lines) if set(line) == {" ", "^"})
+    assert lines[at - 1][lines[at].index("^") :].startswith(marked)
+    assert any("# this line" in line for line in lines[at:])
+
+
+def test_schedules_that_einsum_refuses():
+    with pytest.raises(ArgumentError, match="names of indices"):
+        ln.einsum("ij,j->i", M, V, schedule="split(i, i0, i1, 8)")
+    with pytest.raises(ArgumentError, match="is no schedule"):
+        ln.einsum("y[i] += A[i,j]", A=M, schedule=3)
+    with pytest.raises(ln.errors.ShapeError) as error:
+        ln.einsum("y[i] += A[i,j] * x[i]", A=M, x=x, schedule="split(i, i0, i1, 8)")
+    assert "^" in str(error.value)
+
+
+# -- provenance ------------------------------------------------------------------------------------
+
+
+def test_provenance_is_a_text_and_a_picture():
+    A = ln.asarray(M, format=ln.CSR)
+    plan = ln.schedule(product(A)).collapse(i, j, f).pos(f, p, A[i, j]).split(p, p0, p1, 4)
+    assert str(plan.provenance).splitlines() == [
+        "i, j → f      collapse       i = f // A.shape[1], j = f % A.shape[1]",
+        "f → p         pos A[i, j]    i = A.crd_i[parent(A.pos_j, p)], j = A.crd_j[p]",
+        "p → p0, p1    split 4        p = p0 * 4 + p1",
+        "loops: p0, p1",
+    ]
+    picture = plan.provenance._repr_svg_()
+    assert picture.startswith("<svg")
+    for words in ("i", "j", "f", "p", "p0", "p1", "collapse", "pos A[i, j]", "split 4"):
+        assert f">{words}</text>" in picture
+    assert picture.count("<line") == 2 + 1 + 2
+
+
+def test_provenance_of_kernels_with_several_loops():
+    @ln.kernel
+    def twice(y, z, x):
+        y[...] = 0
+        z[...] = 0
+        for i in ...:
+            y[i] = x[i]
+        for i in range(1, 9):
+            z[i] = 2 * x[i]
+        return y, z
+
+    found = twice.schedule().split("i:2", "a", "b", 4, direction="up").reorder("b", "a").provenance
+    assert str(found).splitlines() == [
+        "i:2 → a, b    split up 4    i:2 = 1 + a * parts(range(1, 9), 4) + b",
+        "loops: i:1, b, a",
+    ]
+    assert "i:2" in found._repr_svg_()
+    assert str(twice.schedule().provenance) == "loops: i:1, i:2"

@@ -123,3 +123,28 @@ def test_as_a_module():
         check=True,
     )
     assert "entries" in done.stdout
+
+
+def test_codegen_under_a_schedule(capsys: pytest.CaptureFixture[str]):
+    given = ("codegen", "y[i] += A[i,j] * x[j]", "-f", "A:CSR", "-s", "split(i,i0,i1,32)")
+    _, out, _ = run(capsys, *given)
+    assert "for (i64 i0 = 0; i0 < i0_parts; i0++)" in out
+    _, out, _ = run(capsys, *given, "--stage", "loops")
+    assert "for i in ln.part(range(A.shape[0]), i0, 32):" in out
+    _, out, _ = run(capsys, *given, "--stage", "provenance")
+    assert out.splitlines()[-1] == "loops: i0, i1, j"
+    _, out, _ = run(capsys, *given, "--stage", "llvm")
+    assert "define i64 @equation" in out
+    _, out, _ = run(capsys, *given, "--stage", "all")
+    assert {"# provenance", "# split(i, i0, i1, 32)", "# code"} <= set(out.splitlines())
+    _, out, _ = run(capsys, "codegen", "y[i] += A[i,j] * x[j]", "--stage", "provenance")
+    assert out == "loops: i, j\n"
+
+
+def test_codegen_points_at_the_character_of_a_schedule(capsys: pytest.CaptureFixture[str]):
+    text = "split(i,i0,i1,32) reorder(i0,3,j)"
+    status, out, err = run(capsys, "codegen", "y[i] += A[i,j] * x[j]", "-s", text)
+    assert (status, out) == (1, "")
+    *_, line, marks = err.splitlines()
+    assert line.strip() == text
+    assert line[marks.index("^") :] == "3,j)"

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import lru_cache
 from types import FunctionType
 
 import numpy as np
 
+from linnet import loops
 from linnet.algebra.dtypes import Number, canonical, concrete
 from linnet.algebra.function import Function
 from linnet.algebra.lookup import lookup
+from linnet.arrays.check import indices as notation_indices
 from linnet.arrays.equation import graph_of
 from linnet.arrays.evaluate import evaluate, planned, run
 from linnet.arrays.graph import converted, leaf, node_of
@@ -25,10 +28,15 @@ from linnet.formats.construct import asarray
 from linnet.formats.format import Format
 from linnet.formats.named import FormatLike, as_format
 from linnet.formats.tensor import Tensor
-from linnet.frontend.equation_text import Slice, marked, read, too_deep
+from linnet.frontend.equation_text import Read, Slice, marked, read, too_deep
 from linnet.frontend.functions import function
+from linnet.frontend.schedules import ScheduledEquation, scheduled_of
+from linnet.loops.rewrite import rewrite_expr, walk
+from linnet.names import Names
 from linnet.runtime.memory import Memory
+from linnet.runtime.scheduled import Commanded
 
+_SCHEDULED: Memory[tuple[object, ...], ScheduledEquation] = Memory()
 _FAST: Memory[tuple[object, ...], tuple[Plan, tuple[str | Tensor, ...]]] = Memory()
 
 
@@ -146,18 +154,66 @@ def noted(
     equation: str, operands: Mapping[str, object], fill: Number | None = None
 ) -> tuple[Node, Labels, dict[str, Node]]:
     """What an equation computes, its names, and its operands."""
-    functions = {n: f for n, v in operands.items() if (f := _function(v)) is not None}
-    given = {n: _operand(n, v) for n, v in operands.items() if n not in functions}
-    found = read(equation, tuple(given), tuple(sorted(functions.items())))
-    for name in operands:
-        if re.search(rf"\b{re.escape(name)}\b", equation) is None:
-            raise ArgumentError(f"`{name}` is given, and is not in the equation {equation!r}")
+    found, given = _given(equation, operands)
     try:
         parts = {s.name: _part(s, given[s.operand]) for s in found.slices}
         made, labels = graph_of(found.notation, given | parts, fill)
     except LinnetError as error:
         raise marked(error, equation) from None
     return made, labels, given
+
+
+def _given(equation: str, operands: Mapping[str, object]) -> tuple[Read, dict[str, Node]]:
+    """An equation that has been read, and its operands."""
+    functions = {n: f for n, v in operands.items() if (f := _function(v)) is not None}
+    given = {n: _operand(n, v) for n, v in operands.items() if n not in functions}
+    found = read(equation, tuple(given), tuple(sorted(functions.items())))
+    for name in operands:
+        if re.search(rf"\b{re.escape(name)}\b", equation) is None:
+            raise ArgumentError(f"`{name}` is given, and is not in the equation {equation!r}")
+    return found, given
+
+
+def scheduled(
+    equation: str,
+    operands: Mapping[str, object],
+    format: FormatLike | None,
+    fill: Number | None,
+    schedule: str | Commanded,
+) -> ScheduledEquation:
+    """An equation under a schedule, as one nest of loops (`ln.schedule`)."""
+    text = schedule.commands if isinstance(schedule, Commanded) else schedule
+    key = _quick_key(equation, operands, format, fill)
+    known = None if key is None else _SCHEDULED.get((*key, text))
+    if known is not None:
+        return known.over({n: v for n, v in operands.items() if isinstance(v, Tensor)})
+    found, given = _given(equation, operands)
+    notation, wanted = found.notation, None
+    if format is not None:
+        wanted = as_format(format, len(notation.target.indices))
+        wanted = wanted if fill is None else wanted.with_fill(fill)
+    names = Names({*operands, *notation_indices(notation)})
+    parts = {s.name: names.fresh(f"{s.operand}_part") for s in found.slices}
+    try:
+        nodes = given | {parts[s.name]: _part(s, given[s.operand]) for s in found.slices}
+        read_ones = {n.tensor for n in walk(notation.value) if isinstance(n, loops.Access)}
+        used = {n: v for n, v in nodes.items() if n in {parts.get(str(r), r) for r in read_ones}}
+        value = rewrite_expr(notation.value, lambda e: _under(e, parts))
+        made = scheduled_of(replace(notation, value=value), used, wanted, fill, {})
+    except LinnetError as error:
+        raise marked(error, equation) from None
+    made = made.apply(text)
+    if key is not None and not found.slices:
+        _SCHEDULED.put((*key, text), made.over({}))  # which keeps no tensors
+    return made
+
+
+def _under(expr: loops.Expr, names: Mapping[str, str]) -> loops.Expr | None:
+    """An access to a part of an operand, by the name of the part."""
+    match expr:
+        case loops.Access(str(tensor)) if tensor in names:
+            return replace(expr, tensor=names[tensor])
+    return None
 
 
 def _part(part: Slice, operand: Node) -> Node:

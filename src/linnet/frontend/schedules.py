@@ -14,15 +14,17 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Self
 
+from linnet.algebra.dtypes import Number
 from linnet.arrays.as_loops import AsLoops, as_loops
 from linnet.arrays.evaluate import check_dense, evaluate, handed_on
 from linnet.arrays.graph import leaf
 from linnet.arrays.lazy import Lazy
-from linnet.arrays.nodes import Leaf, Node
+from linnet.arrays.nodes import Leaf, Node, Notation
 from linnet.arrays.written import Expression
 from linnet.compiler import under_schedule
 from linnet.errors import ArgumentError, Location, ScheduleError
 from linnet.explanation import Explanation, explain
+from linnet.formats.format import Format
 from linnet.formats.located import located
 from linnet.formats.tensor import Tensor
 from linnet.frontend.index import Output
@@ -55,10 +57,21 @@ def schedule(output: Output) -> ScheduledEquation:
             hint="y = ln.output(), an equation y[i] = …, then ln.schedule(y); or kernel.schedule()",
         )
     given = output.named()
-    nodes = {name: leaf(tensor_of(array), name) for name, array in given.operands.items()}
-    made = as_loops(given.notation, nodes, given.wanted, given.fill)
-    operands = {name: node.tensor for name, node in nodes.items()}
-    return ScheduledEquation(made, operands, given.known)
+    nodes = {n: a.node if isinstance(a, Lazy) else leaf(a, n) for n, a in given.operands.items()}
+    return scheduled_of(given.notation, nodes, given.wanted, given.fill, given.known)
+
+
+def scheduled_of(
+    notation: Notation,
+    operands: Mapping[str, Node],
+    wanted: Format | None,
+    fill: Number | None,
+    known: Mapping[str, str],
+) -> ScheduledEquation:
+    """An equation under a schedule that has no commands yet; operands are computed first."""
+    tensors = {name: tensor_of(node) for name, node in operands.items()}
+    leaves = {name: leaf(tensor, name) for name, tensor in tensors.items()}
+    return ScheduledEquation(as_loops(notation, leaves, wanted, fill), tensors, known)
 
 
 class ScheduledEquation(Commanded):
@@ -122,6 +135,11 @@ class ScheduledEquation(Commanded):
 
     # -- running ---------------------------------------------------------------------------------
 
+    def over(self, operands: Mapping[str, Tensor]) -> ScheduledEquation:
+        """The same for other operands in the same formats and sizes, or for none."""
+        own = {name: operands[name] for name in self.kernel.params if name in operands}
+        return type(self)(self._made, own, self._known)
+
     @located
     def run(self) -> Tensor:
         """The tensor that the equation computes, by the loops as they are scheduled."""
@@ -171,9 +189,6 @@ def _kernel(text: str, program: Program, places: tuple[Location | None, ...]) ->
     return ScheduledKernel(program)
 
 
-def tensor_of(array: Tensor | Lazy | Node) -> Tensor:
+def tensor_of(node: Node) -> Tensor:
     """An operand, which is computed if it has not been."""
-    node = array.node if isinstance(array, Lazy) else array
-    if isinstance(node, Tensor):
-        return node
     return node.tensor if isinstance(node, Leaf) else evaluate([node])[0]

@@ -15,7 +15,7 @@ from dataclasses import replace
 from typing import Protocol, Self, TypeAlias
 
 from linnet import loops
-from linnet.errors import ArgumentError, Location, ScheduleError
+from linnet.errors import ArgumentError, LinnetError, Location, ScheduleError
 from linnet.formats.located import located
 from linnet.formats.tensor import Tensor
 from linnet.imp.how import RACES
@@ -33,7 +33,7 @@ from linnet.loops.commands import (
 from linnet.runtime.kernel import Kernel
 from linnet.scheduling.log import Provenance
 from linnet.scheduling.running import NOT_AFTER
-from linnet.scheduling.text import Argument, access, parse_schedule, show_schedule
+from linnet.scheduling.text import SCHEDULE, Argument, access, parse_schedule, show_schedule
 
 
 class Indexed(Protocol):
@@ -107,11 +107,21 @@ class Commanded(ABC):
         return self._with(Parallelize(name_of(index), unit, race))
 
     @located
-    def apply(self, commands: str) -> Self:
-        """Commands as text: `apply("split(i, i0, i1, 32) reorder(i0, j, i1)")`."""
+    def apply(self, commands: str | Commanded) -> Self:
+        """Commands as text: `apply("split(i, i0, i1, 32) reorder(i0, j, i1)")`.
+
+        Those of another schedule are taken, too.
+        """
+        text = commands.commands if isinstance(commands, Commanded) else commands
+        if not isinstance(text, str):
+            raise ArgumentError(f"{text!r} is no schedule", hint='"split(i, i0, i1, 32)"')
         found = self
-        for command in parse_schedule(commands):
-            found = found._with(command)
+        try:
+            for command in parse_schedule(text):
+                found = found._with(command)
+        except LinnetError as error:
+            error.told_to(Location.of_caller())
+            raise
         return found
 
     def _with(self, command: Command) -> Self:
@@ -170,7 +180,7 @@ def _access(operand: object) -> loops.Access:
         node = ast.parse(operand.strip(), mode="eval").body
     except SyntaxError:
         raise ScheduleError(f"`{operand}` is not an access", hint='"A[i, j]"') from None
-    return access(Argument(node, Location("<schedule>", 1, 0, len(operand), operand)))
+    return access(Argument(node, Location(SCHEDULE, 1, 0, len(operand), operand)))
 
 
 def _check_names(program: loops.Program, command: Command) -> None:

@@ -27,6 +27,8 @@ from linnet.loops.commands import (
 )
 from linnet.records import dataclass
 
+SCHEDULE = "<schedule>"
+"""The file that a place in a text is said to be in."""
 _NUMBERED = re.compile(r"\b([A-Za-z_]\w*):(\d+)")
 _MARK = "·"  # joins a name and a number where Python would not let them be one name
 _HINT = "a schedule is a row of commands: split(i, i0, i1, 32) reorder(i0, j, i1)"
@@ -57,7 +59,7 @@ def _end_of_call(line: str, at: int) -> int:
         depth += {"(": 1, "[": 1, ")": -1, "]": -1}.get(line[k], 0)
         if depth <= 0 and line[k] == ")":
             return k + 1
-    place = Location("<schedule>", 1, at, len(line), line)
+    place = Location(SCHEDULE, 1, at, len(line), line)
     raise ScheduleError("this command does not end", at=place, hint=_HINT)
 
 
@@ -71,11 +73,11 @@ class Text:
     def place(self, node: ast.expr | None = None) -> Location:
         """Where a part of the command stands, or all that follows."""
         if node is None:
-            return Location("<schedule>", 1, self.start, len(self.line), self.line)
+            return Location(SCHEDULE, 1, self.start, len(self.line), self.line)
         written = self.line[self.start :].encode()
         ends = (node.col_offset, node.end_col_offset or node.col_offset)
         first, last = (self.start + len(written[:k].decode(errors="ignore")) for k in ends)
-        return Location("<schedule>", 1, first, last, self.line)
+        return Location(SCHEDULE, 1, first, last, self.line)
 
 
 @dataclass(frozen=True, slots=True)
