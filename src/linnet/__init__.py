@@ -65,6 +65,7 @@ from linnet.formats.sparse_symmetric_tiles import SparseSymmetricTiles
 from linnet.formats.sparse_tiles import SparseTiles
 from linnet.formats.tensor import Tensor, empty_tensor
 from linnet.frontend.words import (
+    bound,
     declare,
     extents,
     fill,
@@ -107,6 +108,9 @@ _LATER |= dict.fromkeys(("Lazy", "compute", "fuse", "lazy"), "linnet.arrays.lazy
 _LATER |= dict.fromkeys(("Bucket", "Coord", "Hash", "Heap", "Policy"), "linnet.formats.policies")
 _LATER |= dict.fromkeys(
     ("CPUVector", "IgnoreRaces", "NoRaces", "ParallelReduction"), "linnet.loops.commands"
+)
+_LATER |= dict.fromkeys(
+    ("MinExact", "MaxExact", "MinConstraint", "MaxConstraint", "Divisible"), "linnet.loops.commands"
 )
 _LATER |= dict.fromkeys(("indices", "output"), "linnet.frontend.index")
 _LATER |= dict.fromkeys(("Semiring", "semiring", "semirings"), "linnet.algebra.semirings")

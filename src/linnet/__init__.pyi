@@ -189,6 +189,7 @@ from linnet.frontend.index import indices as indices
 from linnet.frontend.index import output as output
 from linnet.frontend.kernel import kernel as kernel
 from linnet.frontend.schedules import schedule as schedule
+from linnet.frontend.words import bound as bound
 from linnet.frontend.words import declare as declare
 from linnet.frontend.words import extents as extents
 from linnet.frontend.words import fill as fill
@@ -207,7 +208,12 @@ from linnet.frontend.workspaces import insert_workspaces as insert_workspaces
 from linnet.frontend.workspaces import precompute as precompute
 from linnet.frontend.workspaces import workspace as workspace
 from linnet.loops.commands import CPUVector as CPUVector
+from linnet.loops.commands import Divisible as Divisible
 from linnet.loops.commands import IgnoreRaces as IgnoreRaces
+from linnet.loops.commands import MaxConstraint as MaxConstraint
+from linnet.loops.commands import MaxExact as MaxExact
+from linnet.loops.commands import MinConstraint as MinConstraint
+from linnet.loops.commands import MinExact as MinExact
 from linnet.loops.commands import NoRaces as NoRaces
 from linnet.loops.commands import ParallelReduction as ParallelReduction
 from linnet.options import config as config

@@ -6,9 +6,13 @@ from hypothesis import strategies as st
 
 from linnet import loops
 from linnet.loops.commands import (
+    Bound,
     Collapse,
     Command,
     CPUVector,
+    Divisible,
+    MaxConstraint,
+    MinConstraint,
     NoRaces,
     Parallelize,
     ParallelReduction,
@@ -22,7 +26,9 @@ from linnet.normalize.scopes import name_scopes
 from linnet.scheduling.nest import loops_of, names_of
 
 SIZES = (1, 2, 3, 5)
-KINDS = (Split, Split, Reorder, Collapse, Pos, Unroll)
+KINDS = (Split, Split, Reorder, Collapse, Pos, Unroll, Bound)
+# bounds that hold of all ranges of small programs
+HOLD = ((MinConstraint, -1000), (MaxConstraint, 1000), (Divisible, 1))
 
 
 @st.composite
@@ -48,6 +54,10 @@ def schedules(draw: st.DrawFn, program: loops.Program) -> tuple[Command, ...]:
         elif kind is Collapse and at + 1 < len(names):
             new = [f"f{k}"]
             found.append(Collapse(names[at], names.pop(at + 1), *new))
+        elif kind is Bound:
+            said, value = draw(st.sampled_from(HOLD))
+            new = draw(st.sampled_from(([], [f"b{k}"])))
+            found.append(Bound(names[at], "".join(new), value, said))
         elif kind is Unroll:
             found.append(Unroll(names[at], draw(st.sampled_from((2, 3, 4)))))
         elif len(names) > 1:

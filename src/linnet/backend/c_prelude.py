@@ -34,6 +34,7 @@ STATUS = {
     imp.NO_PLACE: "NO_PLACE",
     imp.UNSORTED: "UNSORTED",
     imp.ASTRAY: "ASTRAY",
+    imp.UNBOUND: "UNBOUND",
 }
 
 _FUNCTIONS = {

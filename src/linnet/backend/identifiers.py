@@ -17,7 +17,7 @@ _DEFINED = re.compile(
 # What else headers and prelude define as macros, or what we call.
 _WORDS = """CMPLX CMPLXF EXIT_FAILURE EXIT_SUCCESS FP_INFINITE FP_NAN FP_NORMAL FP_SUBNORMAL FP_ZERO
     HUGE_VAL HUGE_VALF HUGE_VALL MB_CUR_MAX ASTRAY NO_PLACE OUT_OF_BOUNDS OUT_OF_MEMORY OVERFLOW
-    Task UNSORTED asm cabs cabsf cimag cimagf complex conj conjf creal crealf enlarge
+    Task UNBOUND UNSORTED asm cabs cabsf cimag cimagf complex conj conjf creal crealf enlarge
     exchange_slots fpclassify grow int16_t int32_t int64_t int8_t isnormal join_task
     math_errhandling prefetch pthread_attr_destroy pthread_attr_init pthread_attr_setstacksize
     pthread_attr_t pthread_create pthread_join pthread_t resized size_t spawn_task swap_buffers

@@ -11,6 +11,7 @@ from linnet.frontend.expressions import expression
 from linnet.frontend.refusals import refused_loop
 from linnet.frontend.scope import Scope
 from linnet.imp.how import LARGEST_UNROLLED, PLAIN, RACES, How
+from linnet.loops.bounds import BOUNDS, DIVISIBLE
 
 
 def range_of(node: ast.expr, scope: Scope) -> loops.Range:
@@ -21,6 +22,8 @@ def range_of(node: ast.expr, scope: Scope) -> loops.Range:
             return _range(node, node.args, scope)
         if word is words.part:
             return _part(node, node.args, scope)
+        if word is words.bound:
+            return _bounded(node, node.args, scope)
     message, hint = refused_loop(node)
     raise scope.error(node, message, hint=hint)
 
@@ -57,6 +60,18 @@ def _part(node: ast.expr, args: list[ast.expr], scope: Scope) -> loops.Part:
         case _:
             hint = "`ln.part(range(n), t, 32)`: part t of those with 32 indices"
             raise scope.error(node, "a part has a range, a number and a size", hint=hint)
+
+
+def _bounded(node: ast.expr, args: list[ast.expr], scope: Scope) -> loops.Bounded:
+    at = scope.source.location(node)
+    match args:
+        case [whole, ast.Constant(str(kind)), value] if kind in BOUNDS:
+            found = expression(value, scope)
+            number = found.value if isinstance(found, loops.Literal) else None
+            if type(number) is int and (number > 0 or kind != DIVISIBLE):
+                return loops.Bounded(range_of(whole, scope), kind, number, at=at)
+    hint = f'`ln.bound(range(n), "MaxExact", 128)`; bounds are {", ".join(BOUNDS)}'
+    raise scope.error(node, "a bound has a range, its kind and a number", hint=hint)
 
 
 def _range(node: ast.expr, args: list[ast.expr], scope: Scope) -> loops.Extent:

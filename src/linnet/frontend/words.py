@@ -51,6 +51,11 @@ def parts(whole: Any, size: object) -> Any:
     _outside("parts")
 
 
+def bound(whole: Any, kind: object, value: object) -> Any:
+    """`for j in ln.bound(range(n), "MaxExact", 128):` says that n is 128, which calls check."""
+    _outside("bound")
+
+
 def unrolled(whole: Any, factor: object) -> Any:
     """`for j in ln.unrolled(range(n), 4):` has the body of the loop in its code four times."""
     _outside("unrolled")
@@ -91,5 +96,5 @@ def _outside(word: str) -> NoReturn:
 
 PROTOCOLS = (gallop, walk, follow, stored)
 STATEMENTS = (temp, declare, freeze, thaw)
-RANGES = (part, parts)
+RANGES = (part, parts, bound)
 HOWS = (unrolled, vector)

@@ -14,6 +14,8 @@ from linnet.records import dataclass
 NO_RACES, IGNORE_RACES = "NoRaces", "IgnoreRaces"
 PARALLEL_REDUCTION = "ParallelReduction"
 RACES = (NO_RACES, IGNORE_RACES, PARALLEL_REDUCTION)
+BOUNDED = "the code is made for operands of which this holds, and checks it in every call"
+"""Why a call is refused of which something else was said by `bound`."""
 LARGEST_UNROLLED = 1024
 """Code with more copies of a loop's body than this helps nobody."""
 

@@ -273,5 +273,6 @@ MOST_NARROW = 2**31 - 1  # elements of a buffer of a narrow kernel
 
 # The status a kernel returns: a kind in the low byte, and above it the number of the access.
 OK, OUT_OF_MEMORY, OUT_OF_BOUNDS, OVERFLOW, NO_PLACE, UNSORTED, ASTRAY = 0, 1, 2, 3, 4, 5, 6
+UNBOUND = 7
 
 EMPTY = Block(())

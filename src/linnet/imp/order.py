@@ -96,6 +96,10 @@ class Order:
         """Whether `a <= b` in every case; False also where nothing is known."""
         return _Question(self).at_most(a, b)
 
+    def same(self, a: Expr, b: Expr) -> bool:
+        """Whether `a == b` in every case."""
+        return a == b or (self.at_most(a, b) and self.at_most(b, a))
+
     def inside(self, lo: Expr, hi: Expr) -> tuple[Expr, Expr]:
         """The bounds of a range that is not empty: `min(hi, x)` is x then, as is `max(lo, x)`."""
         first, last = lo, hi

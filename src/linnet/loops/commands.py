@@ -2,6 +2,7 @@
 
     command = Split(index, outer, inner, size, up) | Reorder(order)
             | Collapse(outer, inner, fused) | Pos(index, position, access)
+            | Bound(index, bounded, value, kind)
             | Unroll(index, factor) | Parallelize(index, unit, race)
 
 A program carries its commands as data. They name loops by their indices; where several loops have
@@ -25,6 +26,10 @@ if TYPE_CHECKING:
 CPUVector = "CPUVector"
 NoRaces, IgnoreRaces, ParallelReduction = "NoRaces", "IgnoreRaces", "ParallelReduction"
 UNITS = (CPUVector,)
+# What a number is to a range: where it begins or ends, at least or at most, what divides it.
+MinExact, MaxExact = "MinExact", "MaxExact"
+MinConstraint, MaxConstraint = "MinConstraint", "MaxConstraint"
+Divisible = "Divisible"
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,6 +151,40 @@ class Pos:
 
 
 @dataclass(frozen=True, slots=True)
+class Bound:
+    """Something is known of the range of a loop, which is called `bounded` then, if that is given.
+
+    The `kind` of it says what a value is to the range: see `loops.bounds`.
+    """
+
+    index: str
+    bounded: str
+    value: int
+    kind: str
+    at: Location | None = field(default=None, compare=False)
+
+    @property
+    def uses(self) -> tuple[str, ...]:
+        """The loops that are named."""
+        return (self.index,)
+
+    @property
+    def ends(self) -> tuple[str, ...]:
+        """The names that stand for a loop no more."""
+        return (self.index,) if self.bounded else ()
+
+    @property
+    def makes(self) -> tuple[str, ...]:
+        """The names that are new."""
+        return (self.bounded,) if self.bounded else ()
+
+    def __str__(self) -> str:
+        if self.bounded:
+            return f"bound({self.index}, {self.bounded}, {self.value}, {self.kind})"
+        return f"bound({self.index}, {self.kind}, {self.value})"
+
+
+@dataclass(frozen=True, slots=True)
 class Unroll:
     """The body of a loop is written out `factor` times, for as many turns at once."""
 
@@ -203,4 +242,4 @@ class Parallelize:
         return f"parallelize({self.index}, {self.unit}, {self.race})"
 
 
-Command: TypeAlias = Split | Reorder | Collapse | Pos | Unroll | Parallelize
+Command: TypeAlias = Split | Reorder | Collapse | Pos | Bound | Unroll | Parallelize

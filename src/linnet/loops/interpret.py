@@ -19,9 +19,10 @@ from linnet.algebra.dtypes import concrete, kind, weak_dtype
 from linnet.algebra.exact import identical
 from linnet.algebra.function import Function
 from linnet.algebra.table import first
-from linnet.errors import DTypeError, InternalError, Location
+from linnet.errors import DTypeError, InternalError, Location, ScheduleError
 from linnet.formats.format import Format
 from linnet.loops.beyond import UNSURE, Beyond, existing, is_there, out_of_bounds, present
+from linnet.loops.bounds import bound_holds, broken
 from linnet.loops.cells import Cell, DenseTensor
 from linnet.loops.evaluate import (
     MISSING,
@@ -40,6 +41,7 @@ from linnet.loops.nodes import (
     Along,
     Assign,
     Block,
+    Bounded,
     Break,
     Call,
     Declare,
@@ -63,6 +65,7 @@ from linnet.loops.nodes import (
     Swap,
     Thaw,
     Value,
+    unbound,
 )
 from linnet.loops.positions import is_positional
 from linnet.loops.rewrite import is_left
@@ -179,6 +182,9 @@ class _Compiler:
         if isinstance(extent, Product):
             ranges = [self._range(r, at) for r in extent.ranges]
             return lambda env: list(product(*(r(env) for r in ranges)))
+        if isinstance(extent, Bounded):
+            of = self._range(extent.of, at)
+            return lambda env: _checked(extent, of(env))
         assert isinstance(extent, Part)
         whole, number = self._range(extent.of, at), self._integer(extent.number, at)
         size = self._integer(extent.size, at)
@@ -283,6 +289,15 @@ class _Compiler:
         if kind(code.dtype) not in "iu":
             raise DTypeError(f"an index is an integer, not {concrete(code.dtype)}", at=at)
         return lambda env: int(present(code.run(env), at))  # type: ignore[call-overload]
+
+
+def _checked(bound: Bounded, found: Items) -> Items:
+    """A range, if what is said of it holds."""
+    absolute = isinstance(unbound(bound.of), Extent)
+    ends = (found.start, found.stop) if isinstance(found, range) and absolute else (0, len(found))
+    if not bound_holds(bound.kind, bound.value, *ends):
+        raise ScheduleError(f"{broken(bound)}: {found}", at=bound.at)
+    return found
 
 
 def part_of(whole: Items, number: int, size: int) -> Items:

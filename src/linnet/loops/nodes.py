@@ -3,7 +3,7 @@
     expr = Literal(value, dtype) | Index(name) | Name(name) | Access(tensor, indices)
          | Call(function, args) | Dimension(tensor, mode) | Parts(of, size) | Value(code)
     range = Extent(start, stop) | Positions(tensor, modes, given) | Product(ranges)
-          | Part(of, number, size) | Along(of, depth)
+          | Part(of, number, size) | Along(of, depth) | Bounded(of, kind, value)
     stmt = Loop(index, extent, body) | If(cond, then, orelse) | Let(name, value, body)
          | Assign(target, op, value) | Declare(tensor, init, dims) | Freeze(tensor) | Thaw(tensor)
          | Swap(a, b) | Break() | Block(stmts)
@@ -141,7 +141,7 @@ class Part:
 
     def _within(self, number: Expr) -> Expr:
         """Where the part with this number begins, if that is in the range; else the nearest end."""
-        assert isinstance(self.of, Extent | Part)
+        assert isinstance(self.of, Extent | Part | Bounded)
         first = Call(table.add, (self.of.start, Call(table.multiply, (number, self.size))))
         inside = Call(table.minimum, (first, self.of.stop))
         return Call(table.maximum, (self.of.start, inside))
@@ -203,12 +203,51 @@ class Along:
         return several.along(self.depth)
 
 
-Range: TypeAlias = Extent | Positions | Product | Part | Along
+@dataclass(frozen=True, slots=True)
+class Bounded:
+    """A range of which something is known, and checked: `ln.bound(range(n), "MaxExact", 128)`.
+
+    It begins or ends at a `value`, or not before or behind it, or the value divides its length.
+    Parts and positions are counted from 0. The `command` that says so is for messages.
+    """
+
+    of: Range
+    kind: str
+    value: int
+    command: str = field(default="", compare=False)
+    at: Location | None = field(default=None, compare=False)
+
+    @property
+    def whole(self) -> Extent:
+        """The range that this is, or is a part of."""
+        return self.of.whole
+
+    @property
+    def start(self) -> Expr:
+        """Where the range begins."""
+        assert isinstance(self.of, Extent | Part | Bounded)
+        return self.of.start
+
+    @property
+    def stop(self) -> Expr:
+        """Where the range ends."""
+        assert isinstance(self.of, Extent | Part | Bounded)
+        return self.of.stop
+
+
+Range: TypeAlias = Extent | Positions | Product | Part | Along | Bounded
 
 
 def base_of(extent: Range) -> Extent | Positions | Product:
     """The coordinates or positions that a range is a part of."""
-    while isinstance(extent, Part | Along):
+    while isinstance(extent, Part | Along | Bounded):
+        extent = extent.of
+    return extent
+
+
+def unbound(extent: Range | None) -> Range | None:
+    """A range without what is known of it."""
+    while isinstance(extent, Bounded):
         extent = extent.of
     return extent
 

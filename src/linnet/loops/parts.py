@@ -10,7 +10,7 @@ them, as long as nothing stands between: passes leave counters out of the path t
 
 from __future__ import annotations
 
-from linnet.loops.nodes import Extent, Index, Literal, Loop, Part, Parts, Range
+from linnet.loops.nodes import Extent, Index, Literal, Loop, Part, Parts, Range, unbound
 from linnet.loops.rewrite import is_left, walk
 
 
@@ -24,7 +24,7 @@ def counted(loop: Loop) -> Loop | None:
         return None
     if _has_part_of(inner.extent, loop.index):
         return inner
-    match inner.extent:
+    match unbound(inner.extent):
         case Extent(Literal(0), Parts(of)) if _has_part_of(of, loop.index):
             return counted(inner)
         case _:
@@ -33,6 +33,7 @@ def counted(loop: Loop) -> Loop | None:
 
 def _has_part_of(extent: Range | None, counter: str) -> bool:
     """Whether a range is the part that a counter has come to."""
+    extent = unbound(extent)
     if not isinstance(extent, Part) or extent.number != Index(counter):
         return False
     rest = (*walk(extent.of), *walk(extent.size))
@@ -44,10 +45,10 @@ def covered(loop: Loop) -> Range | None:
     inner = loop.body
     if counted(loop) is None or not isinstance(inner, Loop):
         return loop.extent
-    part = covered(inner)
+    part = unbound(covered(inner))
     if not isinstance(part, Part) or part.number != Index(loop.index):
         return None
-    match loop.extent:
+    match unbound(loop.extent):
         case Extent(Literal(0), Parts(of, size)) if (of, size) == (part.of, part.size):
             return part.of
         case Extent(Literal(0), count) if part.size == Parts(part.of, count):

@@ -15,6 +15,7 @@ from linnet.loops.nodes import (
     Along,
     Assign,
     Block,
+    Bounded,
     Break,
     Call,
     Declare,
@@ -80,6 +81,11 @@ def _shown(node: Program | Stmt | Expr) -> str:
             return "\n".join(_Printer().lines(node))
         case _:
             return _Printer().expr(node)
+
+
+def show_range(extent: Range) -> str:
+    """A range as it is written after `in`."""
+    return _Printer().extent(extent)
 
 
 def _goes_on(loop: Loop, depth: int, inner: Loop) -> bool:
@@ -169,7 +175,7 @@ class _Printer:
             indices.append(body.index)
             body = body.body
         whole = extent.of if isinstance(extent, Along) and len(indices) > 1 else extent
-        yield f"for {', '.join(indices)} in {self._how(stmt, self._extent(whole))}:"
+        yield f"for {', '.join(indices)} in {self._how(stmt, self.extent(whole))}:"
         yield from _indented(self.lines(body))
 
     def _how(self, loop: Loop, text: str) -> str:
@@ -187,7 +193,8 @@ class _Printer:
         ]
         return f"{tensor}[{', '.join(parts)}]"
 
-    def _extent(self, extent: Range | None) -> str:
+    def extent(self, extent: Range | None) -> str:
+        """What a loop runs over."""
         match extent:
             case None:
                 return "..."
@@ -198,11 +205,13 @@ class _Printer:
             case Positions(tensor, modes, given):
                 return f"ln.stored({self._stored(tensor, modes, dict(given))})"
             case Product(ranges):
-                return f"ln.product({', '.join(map(self._extent, ranges))})"
+                return f"ln.product({', '.join(map(self.extent, ranges))})"
             case Along(of, depth):
-                return f"ln.along({self._extent(of)}, {depth})"
+                return f"ln.along({self.extent(of)}, {depth})"
+            case Bounded(of, kind, value):
+                return f'ln.bound({self.extent(of)}, "{kind}", {value})'
             case Part(of, number, size):
-                within = self._extent(of)
+                within = self.extent(of)
                 return f"ln.part({within}, {self.expr(number)}, {self.expr(size)})"
 
     def _branch(self, stmt: If, word: str) -> Iterator[str]:
@@ -239,7 +248,7 @@ class _Printer:
             case Dimension(tensor, mode):
                 return f"{tensor}.shape[{mode}]", _ATOM
             case Parts(of, size):
-                return f"ln.parts({self._extent(of)}, {self.expr(size)})", _ATOM
+                return f"ln.parts({self.extent(of)}, {self.expr(size)})", _ATOM
             case Value(code):
                 return f"<{code}>", _ATOM
             case _:

@@ -16,6 +16,7 @@ from linnet.loops.nodes import (
     Along,
     Assign,
     Block,
+    Bounded,
     Break,
     Call,
     Declare,
@@ -74,6 +75,7 @@ _BELOW: dict[type, Callable[..., tuple[Node, ...]]] = {
     Product: attrgetter("ranges"),
     Part: attrgetter("of", "number", "size"),
     Along: lambda along: (along.of,),
+    Bounded: lambda bounded: (bounded.of,),
     Parts: attrgetter("of", "size"),
     If: attrgetter("cond", "then", "orelse"),
     Let: attrgetter("value", "body"),
@@ -185,6 +187,9 @@ def map_range(extent: Range, f: Callable[[Expr], Expr]) -> Range:
     if type(extent) is Along:
         of = map_range(extent.of, f)
         return extent if of is extent.of else Along(of, extent.depth)
+    if type(extent) is Bounded:
+        of = map_range(extent.of, f)
+        return extent if of is extent.of else replace(extent, of=of)
     if type(extent) is Product:
         ranges = tuple([map_range(r, f) for r in extent.ranges])
         same = all(map(is_, ranges, extent.ranges))

@@ -85,6 +85,7 @@ class Context:
     clips: dict[loops.Range, Bounds] = field(default_factory=dict)  # of positions, by their range
     firsts: dict[loops.Range, imp.Expr] = field(default_factory=dict)  # `lower.products`
     counts: dict[str, loops.Expr] = field(default_factory=dict)  # how far loops from 0 run
+    bounded: dict[loops.Range, Bounds] = field(default_factory=dict)  # those that were checked
 
     def begin(self, cursor: Cursor) -> imp.Expr:
         """Where a fiber begins, as the loop that walks it counts."""

@@ -7,6 +7,7 @@ from dataclasses import replace
 from linnet import imp, loops
 from linnet.formats.fiber import Fiber, Register
 from linnet.formats.looplets import Looplet
+from linnet.loops.nodes import unbound
 from linnet.loops.rewrite import accesses, is_left, point_of, walk
 from linnet.lower.context import (
     Context,
@@ -54,7 +55,7 @@ def _lower_span(ctx: Context, loop: loops.Loop, span: Span, lower_stmt: LowerStm
     body, point = loop.body, span.point
     if not point:
         ctx.known.enter(loop.index, span.lo, span.hi)
-        match loop.extent:
+        match unbound(loop.extent):
             case loops.Extent(loops.Literal(0), stop):
                 ctx.counts[loop.index] = stop
     # a loop that may be left stays one loop: its index is compared inside
@@ -153,7 +154,9 @@ def settle_fresh(
         ):
             return False
         if fiber.kind.full:
-            if point or is_stored(loop.extent) or lo != imp.ZERO or hi != fiber.dim:
+            if point or is_stored(loop.extent) or lo is None or hi is None:
+                return False
+            if not (ctx.known.same(lo, imp.ZERO) and ctx.known.same(hi, fiber.dim)):
                 return False
             return visits_all_indices(ctx, body, index, looplets, fiber.storage)
         return fiber.kind.sequential

@@ -18,6 +18,7 @@ from linnet.lower.binding import at_root, bind, statements
 from linnet.lower.context import Context, Site, replace_accesses
 from linnet.lower.crowds import too_many_cases
 from linnet.lower.expressions import lower_expr
+from linnet.lower.ranges import check_bounds
 from linnet.lower.statements import lower_stmt
 from linnet.lower.storage import Bound, equal_modes, make_storages
 from linnet.lower.trace import Trace
@@ -94,6 +95,7 @@ def _lower_knowing(
     ctx.trace = Trace() if watched() else None
     with b.collect() as stmts:
         _introduce_variables(ctx, program, bound)
+        check_bounds(ctx, program.body)
         lower_stmt(ctx, ctx.simplify(_bind_operands(ctx, program, bound)))
         b.emit(imp.Return(imp.Const(imp.OK, imp.INT)))
     body = imp.Block(tuple(stmts))

@@ -2,13 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from linnet import imp, loops
 from linnet.algebra.table import minimum
+from linnet.errors import ScheduleError
 from linnet.imp.fold import fold
+from linnet.imp.how import BOUNDED
+from linnet.loops.bounds import (
+    DIVISIBLE,
+    MAX_CONSTRAINT,
+    MAX_EXACT,
+    MIN_CONSTRAINT,
+    MIN_EXACT,
+    broken,
+    divides,
+)
+from linnet.loops.nodes import unbound
+from linnet.loops.rewrite import walk
 from linnet.loops.types import dtype_of
-from linnet.lower.context import Bounds, Context
+from linnet.lower.context import Bounds, Context, Site
 from linnet.lower.expressions import lower_expr
 
 
@@ -33,6 +48,10 @@ def _within_each_other(ctx: Context, extent: loops.Range, name: str) -> list[Bou
         first = ctx.named(_end(ctx, extent.start, name), f"{name}_start")
         return [(first, ctx.named(_end(ctx, extent.stop, name), f"{name}_end"))]
     around = _within_each_other(ctx, extent.of, name)
+    if isinstance(extent, loops.Bounded):
+        if extent not in ctx.bounded:
+            ctx.bounded[extent] = _bounded(ctx, extent, *around[-1])
+        return [*around[:-1], ctx.bounded[extent]]
     lo, hi = _in_order(ctx, *around[-1], name)
     around[-1] = (lo, hi)
     start, stop = _part(ctx, extent, lo, hi, name)
@@ -57,6 +76,9 @@ def _part(ctx: Context, part: loops.Part, lo: imp.Expr, hi: imp.Expr, name: str)
         inside = (number >= 0) & (number < parts_in(hi - lo, size))
         first = imp.Select(inside, first, hi)
     start = ctx.named(first, f"{name}_start")
+    exact = isinstance(size, imp.Const) and most == loops.Parts(part.of, part.size)
+    if exact and divides(int(size.value), part.of):  # type: ignore[union-attr, arg-type]
+        return start, ctx.named(start + size, f"{name}_end")
     # `start + size` might be too large a number
     return start, ctx.named(start + imp.minimum(size, hi - start), f"{name}_end")
 
@@ -68,6 +90,62 @@ def _in_order(ctx: Context, lo: imp.Expr, hi: imp.Expr, name: str) -> Bounds:
     hi = ctx.b.let(f"{name}_last", imp.maximum(lo, hi))
     ctx.known.assume(lo, hi)
     return lo, hi
+
+
+def _bounded(ctx: Context, bound: loops.Bounded, lo: imp.Expr, hi: imp.Expr) -> Bounds:
+    """Check what is said of a range, and use it."""
+    absolute = isinstance(unbound(bound.of), loops.Extent)
+    start, stop = (lo, hi) if absolute else (imp.ZERO, fold(hi - lo))
+    value = imp.Const(bound.value, imp.INT)
+    holds = fold(_HOLDS[bound.kind](start, stop, value))
+    if holds == imp.FALSE:
+        raise ScheduleError(broken(bound), at=bound.at, why=BOUNDED)
+    if holds != imp.TRUE:
+        ctx.sites.append(Site(broken(bound), bound.at))
+        status = imp.Const(imp.UNBOUND | (len(ctx.sites) - 1) << 8, imp.INT)
+        refuse = imp.Block((imp.Return(status),))
+        ctx.b.emit(imp.If(imp.Unary("not", holds, imp.BOOL), refuse, imp.EMPTY))
+    if bound.kind in (MIN_EXACT, MIN_CONSTRAINT):
+        ctx.known.assume(value, start)
+    if bound.kind in (MAX_EXACT, MAX_CONSTRAINT):
+        ctx.known.assume(stop, value)
+    match bound.kind:
+        case "MinExact":
+            ctx.known.assume(start, value)
+            return (value if absolute else lo), hi
+        case "MaxExact":
+            ctx.known.assume(value, stop)
+            return lo, (value if absolute else ctx.named(lo + value, "end"))
+        case _:
+            return lo, hi
+
+
+_HOLDS: dict[str, Callable[[imp.Expr, imp.Expr, imp.Const], imp.Expr]] = {
+    MIN_EXACT: lambda start, _, value: imp.eq(start, value),
+    MAX_EXACT: lambda _, stop, value: imp.eq(stop, value),
+    MIN_CONSTRAINT: lambda start, _, value: value <= start,
+    MAX_CONSTRAINT: lambda _, stop, value: stop <= value,
+    DIVISIBLE: lambda start, stop, value: imp.eq(
+        imp.binary("rem", imp.maximum(stop - start, 0), value), imp.ZERO
+    ),
+}
+
+
+def check_bounds(ctx: Context, body: loops.Stmt) -> None:
+    """Check at once what depends on sizes alone, before anything is written."""
+    for node in walk(body):
+        if isinstance(node, loops.Bounded) and all(isinstance(n, _OF_SIZES) for n in walk(node)):
+            bounds_of(ctx, node, "n")
+
+
+_OF_SIZES = (
+    loops.Bounded,
+    loops.Extent,
+    loops.Parts,
+    loops.Literal,
+    loops.Dimension,
+    loops.Call,
+)
 
 
 def _count_of(ctx: Context, number: loops.Expr) -> loops.Expr | None:
@@ -89,7 +167,9 @@ def lower_parts(ctx: Context, parts: loops.Parts, name: str = "part") -> imp.Exp
     size = lower_expr(ctx, parts.size, imp.INT)
     if not isinstance(size, imp.Const):
         size = ctx.named(imp.maximum(size, 0), f"{name}_size")
-    count = ctx.named(parts_in(length, size), f"{name}_parts")
+    exact = isinstance(size, imp.Const) and divides(int(size.value), parts.of)  # type: ignore[arg-type]
+    number = imp.binary("div", length, size) if exact else parts_in(length, size)
+    count = ctx.named(number, f"{name}_parts")
     most = fold(size - 1)
     if ctx.known.at_most(lo, end + most):
         # as it is said where an index counts every `size`-th coordinate (`lower.strides`)

@@ -20,7 +20,7 @@ from linnet import imp, loops
 from linnet.errors import FormatError, InternalError
 from linnet.formats.fiber import Fiber, Storage
 from linnet.formats.looplets import Jumper, Lookup, Looplet, Stepper
-from linnet.loops.nodes import base_of
+from linnet.loops.nodes import base_of, unbound
 from linnet.loops.rewrite import walk
 from linnet.lower.context import Bounds, Context, Cursor, Space
 from linnet.lower.ranges import bounds_of
@@ -34,14 +34,14 @@ def open_positions(ctx: Context, loop: loops.Loop) -> Iterator[None]:
 
     They are those of one fiber, which is known as soon as the loops around its own are open.
     """
-    before = dict(ctx.spaces), dict(ctx.clips), dict(ctx.firsts)
+    before = dict(ctx.spaces), dict(ctx.clips), dict(ctx.firsts), dict(ctx.bounded)
     for node in walk(loop):
         if isinstance(node, loops.Positions) and node not in ctx.spaces:
             fiber = _leader(ctx, loop, node)
             if fiber is not None:
                 ctx.spaces[node] = _space(ctx, fiber, len(node.modes))
     yield
-    ctx.spaces, ctx.clips, ctx.firsts = before
+    ctx.spaces, ctx.clips, ctx.firsts, ctx.bounded = before
 
 
 def _leader(ctx: Context, loop: loops.Loop, positions: loops.Positions) -> Fiber | None:
@@ -134,7 +134,10 @@ def _led_by(r: Region, loop: loops.Loop) -> tuple[Cursor, Looplet]:
 def _clip(ctx: Context, fiber: Fiber, loop: loops.Loop) -> Bounds | None:
     """Between which positions of its level a loop stays; None if it goes through all of them."""
     extent = loop.extent.of if isinstance(loop.extent, loops.Along) else loop.extent
-    if not isinstance(extent, loops.Part):
+    if isinstance(extent, loops.Bounded) and isinstance(unbound(extent), loops.Positions):
+        bounds = bounds_of(ctx, extent, loop.index)
+        return None if isinstance(loop.extent, loops.Along) else bounds
+    if extent is None or not isinstance(unbound(extent), loops.Part):
         return None
     if extent not in ctx.clips:
         ctx.clips[extent] = bounds_of(ctx, extent, loop.index)

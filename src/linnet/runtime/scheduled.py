@@ -19,8 +19,10 @@ from linnet.errors import ArgumentError, LinnetError, Location, ScheduleError
 from linnet.formats.located import located
 from linnet.formats.tensor import Tensor
 from linnet.imp.how import RACES
+from linnet.loops.bounds import BOUNDS
 from linnet.loops.commands import (
     UNITS,
+    Bound,
     Collapse,
     Command,
     NoRaces,
@@ -86,6 +88,21 @@ class Commanded(ABC):
     def pos(self, index: Named, position: Named, operand: object) -> Self:
         """Go through the positions of what an operand stores: `pos("j", "p", "A[i, j]")`."""
         return self._with(Pos(name_of(index), name_of(position), self._operand(operand)))
+
+    @located
+    def bound(self, index: Named, *said: object) -> Self:
+        """Say what is known of a range: `bound("k", ln.MaxExact, 128)`.
+
+        With a new name for the loop, the value comes first: `bound("k", "kb", 128, ln.MaxExact)`.
+        What is said is checked in every call.
+        """
+        match said:
+            case (str(kind), int(value)) if kind in BOUNDS:
+                return self._with(Bound(name_of(index), "", value, kind))
+            case (bounded, int(value), str(kind)) if kind in BOUNDS:
+                return self._with(Bound(name_of(index), name_of(bounded), value, kind))
+        hint = f"bound('k', ln.MaxExact, 128); kinds are {', '.join(BOUNDS)}"
+        raise ArgumentError("a bound has a kind and a number", hint=hint)
 
     @located
     def unroll(self, index: Named, factor: int) -> Self:

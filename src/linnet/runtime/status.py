@@ -15,7 +15,9 @@ from linnet.errors import (
     InternalError,
     LinnetError,
     OutOfMemoryError,
+    ScheduleError,
 )
+from linnet.imp.how import BOUNDED
 from linnet.records import NamedTuple
 
 if TYPE_CHECKING:
@@ -48,6 +50,12 @@ _SAID = {
         "the policy of a workspace gives components out of order in `{kernel}`",
         why="its `sort` must list every component once, by rising coordinates",
         hint="compare components with linnet.imp.components.compare",
+    ),
+    imp.UNBOUND: _Said(
+        ScheduleError,
+        "{site} in `{kernel}`",
+        why=BOUNDED,
+        hint="leave out the command where operands are not so",
     ),
     imp.ASTRAY: _Said(
         FormatError,

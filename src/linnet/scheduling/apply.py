@@ -11,7 +11,8 @@ from dataclasses import replace
 from typing import Any
 
 from linnet import loops
-from linnet.loops.commands import Collapse, Parallelize, Pos, Reorder, Split, Unroll
+from linnet.loops.commands import Bound, Collapse, Parallelize, Pos, Reorder, Split, Unroll
+from linnet.scheduling.bound import bound
 from linnet.scheduling.nest import Formats, Nest, loops_of, names_of
 from linnet.scheduling.positions import collapse, pos
 from linnet.scheduling.reorder import reorder
@@ -24,6 +25,7 @@ _APPLY: Mapping[type, Callable[[Nest, Any], None]] = {
     Reorder: reorder,
     Collapse: collapse,
     Pos: pos,
+    Bound: bound,
     Unroll: unroll,
     Parallelize: parallelize,
 }

@@ -14,8 +14,10 @@ from dataclasses import replace
 from linnet import loops
 from linnet.errors import Location, ScheduleError
 from linnet.imp.how import RACES
+from linnet.loops.bounds import BOUNDS
 from linnet.loops.commands import (
     UNITS,
+    Bound,
     Collapse,
     Command,
     NoRaces,
@@ -124,9 +126,12 @@ def name(arg: Argument) -> str:
 
 def number(arg: Argument) -> int:
     """A number."""
-    if not isinstance(arg.node, ast.Constant) or type(arg.node.value) is not int:
-        raise arg.wrong("a whole number")
-    return arg.node.value
+    match arg.node:
+        case ast.Constant(int(value)) if type(value) is int:
+            return value
+        case ast.UnaryOp(ast.USub(), ast.Constant(int(value))) if type(value) is int:
+            return -value
+    raise arg.wrong("a whole number")
 
 
 def access(arg: Argument) -> loops.Access:
@@ -172,6 +177,17 @@ def _pos(args: list[Argument], at: Location) -> Pos:
     return Pos(name(args[0]), name(args[1]), access(args[2]))
 
 
+def _bound(args: list[Argument], at: Location) -> Bound:
+    _count(args, at, 3, 4, like="bound(k, MaxExact, 128)")
+    if len(args) == 4:
+        bounded, kind = name(args[1]), args[3]
+    else:
+        bounded, kind = "", args[1]
+    if _word(kind) not in BOUNDS:
+        raise kind.wrong(f"a kind of bound: {', '.join(BOUNDS)}")
+    return Bound(name(args[0]), bounded, number(args[2]), _word(kind))
+
+
 def _unroll(args: list[Argument], at: Location) -> Unroll:
     _count(args, at, 2, like="unroll(i, 4)")
     return Unroll(name(args[0]), number(args[1]))
@@ -201,6 +217,7 @@ _MAKE: dict[str, Callable[[list[Argument], Location], Command]] = {
     "collapse": _collapse,
     "fuse": _collapse,
     "pos": _pos,
+    "bound": _bound,
     "unroll": _unroll,
     "parallelize": _parallelize,
 }
