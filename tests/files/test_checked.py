@@ -109,6 +109,21 @@ def test_entries_of_any_file(coords: list, values: list, shape: tuple, message: 
         from_entries(Path("a.mtx"), listed, np.array(values), shape, None, None)
 
 
+@pytest.mark.parametrize("end", ["npy", "npz", "h5ad"])
+def test_booleans_are_0_or_1(tmp_path: Path, end: str):
+    """The C back end may do anything with another byte; NumPy writes none."""
+    path, odd = tmp_path / f"a.{end}", np.array([1, 110], "u1").view(bool)
+    if end == "h5ad":
+        with pytest.importorskip("h5py").File(path, "w") as file:
+            file["X"] = odd
+    elif end == "npz":
+        np.savez(path, **COO | {"data": odd})
+    else:
+        np.save(path, odd)
+    with pytest.raises(ln.errors.FileError, match="has the boolean 110 at position 1"):
+        ln.read(path)
+
+
 @pytest.mark.parametrize("end", ["npy", "npz"])
 def test_arrays_beyond_all_memory(tmp_path: Path, end: str):
     text = io.BytesIO()

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from linnet.errors import FileError
 from linnet.files.understood import understood
+from linnet.formats.validate import check_booleans
 
 _SMALL = 1 << 20  # bytes
 _COMPRESSED = 1 << 16  # times as large as what a file holds of it, an array may well be
@@ -53,7 +54,9 @@ def array_of(path: Path, found: Any) -> NDArray[Any]:
         raise FileError(
             f"{path.name} announces {found.nbytes} bytes in {name!r}, and holds {held} of them"
         )
-    return np.asarray(found[()])
+    array = np.asarray(found[()])
+    check_booleans(array, name)
+    return array
 
 
 def text_of(value: Any) -> str:

@@ -18,6 +18,7 @@ from linnet.formats.format import Format
 from linnet.formats.from_numpy import from_numpy
 from linnet.formats.named import CSC, CSR, FormatLike
 from linnet.formats.tensor import Tensor
+from linnet.formats.validate import check_booleans
 
 _PLACES = ("coords", "row", "col")  # of entries: older files have one array for each dimension
 
@@ -35,6 +36,7 @@ def read_npz(path: Path, format: FormatLike | None, dtype: str | None) -> Tensor
         if missing:
             raise FileError(f"{path.name} is a {kind} matrix without {missing[0]}")
         arrays = {name: loaded[name] for name in names}
+        check_booleans(arrays["data"], "data")
     return from_arrays(path, "", kind, arrays, format, dtype)
 
 
@@ -91,6 +93,7 @@ def read_npy(path: Path, format: FormatLike | None, dtype: str | None) -> Tensor
             loaded.close()
             raise FileError(f"{path.name} holds several arrays", hint="its name should end in .npz")
         canonical(loaded.dtype)
+        check_booleans(loaded, "it")
     return from_numpy(loaded, dtype, format, None, None)
 
 

@@ -95,6 +95,16 @@ def check_range(idx: Ints, dim: int, label: str) -> None:
     )
 
 
+def check_booleans(array: NDArray[Any], label: str) -> None:
+    """Every boolean is a byte that is 0 or 1: machine code may look at any of its bits."""
+    if array.dtype != bool or array.size == 0:
+        return
+    held = array.view(np.uint8).reshape(-1)
+    if held.max() > 1:
+        q = int((held > 1).argmax())
+        raise FormatError(f"{label} has the boolean {held[q]} at position {q}, and not 0 or 1")
+
+
 def check_sorted(ptr: Ints, idx: Ints, dim: int, label: str, *, fiber: str = "fiber") -> None:
     """The coordinates of each fiber lie in range, and rise."""
     check_range(idx, dim, label)
