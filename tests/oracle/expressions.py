@@ -124,7 +124,7 @@ class Expressions(Indexing):
         """A side of a mask: an index, shifted or not, a distance, a residue, a number."""
         i, j = (loops.Index(self.choose(scope.loops).index) for _ in range(2))
         c = self.choose((1, 2, 3))
-        if self.style.affine or self.one_in(3):
+        if self.style.affine:
             return Typed(self.affine(scope), "int64", 8 * self.style.longest)
         options: list[loops.Expr] = [
             *(i, i, i, loops.Literal(c), self.anchors[self.choose(list(self.anchors))]),

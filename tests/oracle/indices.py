@@ -137,7 +137,7 @@ class Indexing(Notebook):
         """An index that may lie outside a dimension, on either side."""
         i, j = (loops.Index(self.choose(scope.loops).index) for _ in range(2))
         c = self.choose((1, 2, 3))
-        if self.style.affine or self.one_in(3):
+        if self.style.affine:
             return self.affine(scope)
         return self.choose(
             [

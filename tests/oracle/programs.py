@@ -29,7 +29,7 @@ class Author(Steps):
             self.operand("ABCDE"[k])
         if self.style.gathers or (self.style.computed and self.one_in(4)):
             self.index_operand()
-        if self.style.affine or (self.style.computed and self.one_in(4)):
+        if self.style.affine:
             self.offset_operand()
         if self.style.kept and self.one_in(4):
             self.kept_output()
