@@ -174,7 +174,7 @@ def generate(normalized: Normalized, arrays: Arrays) -> Lowered:
     bound = bind(program, formats, arrays)
     lowered = lower(program, bound, normalized.checks)
     uneven = uneven_of(normalized)  # who asks for masks loads LLVM, which few have to
-    known = known_of(lowered.kernel, bound, uneven if uneven and _have_masks() else frozenset())
+    known = Known.of(lowered.kernel, uneven if uneven and _have_masks() else frozenset())
     kernel = vectors_along_rows(simplify_code(lowered.kernel))
     check_vectors(kernel)
     kernel = improve(kernel, known)
@@ -247,27 +247,6 @@ def uneven_of(normalized: Normalized) -> frozenset[str]:
 def _have_masks() -> bool:
     """Whether sums can end under a mask, as those of uneven rows have to: C has no word for it."""
     return current().target != "c" and machine.masks() != ""
-
-
-def known_of(
-    kernel: imp.Kernel, bound: dict[str, Bound], uneven: frozenset[str] = frozenset()
-) -> Known:
-    """Which variables are sizes, and which buffers hold pointers, or coordinates that ascend.
-
-    Of the tensors `uneven` it is known that their rows are.
-    """
-    sizes = {dim.name for argument in kernel.arguments for dim in argument.dims}
-    pointers, ascend, of_rows = set[str](), set[tuple[str, str]](), set[str]()
-    for argument in kernel.arguments:
-        tensor, buffers = bound[argument.name], iter(argument.buffers)
-        for level in tensor.format.levels:
-            named = {array.name: next(buffers).name for array in level.arrays}
-            if "ptr" in named:
-                pointers.add(named["ptr"])
-                of_rows |= {named["ptr"]} if argument.name in uneven else set()
-            if level.ascends and not tensor.updated:
-                ascend.add((named["ptr"], named["idx"]))
-    return Known(frozenset(sizes), frozenset(pointers), frozenset(ascend), frozenset(of_rows))
 
 
 def is_narrow(bound: dict[str, Bound]) -> bool:

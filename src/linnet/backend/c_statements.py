@@ -129,10 +129,10 @@ def _statement(p: Printer, stmt: imp.Stmt, depth: int) -> None:
             _on_buffers(p, stmt, depth)
         case imp.For():
             _for(p, stmt, depth)
-        case imp.While(cond, body, note):
+        case imp.While(cond, body, over):
             head = len(p.lines)
             _body(p, f"while ({plain(s, cond)})", body, depth)
-            _annotate(p, head, note)
+            _annotate(p, head, over.text)
         case imp.If():
             _if(p, stmt, depth, "")
         case imp.Spawn():
@@ -264,7 +264,7 @@ def _for(p: Printer, stmt: imp.For, depth: int) -> None:
     head = f"for ({s.type(var.dtype)} {name} = {start}{before}; {name} < {stop}; {name}++)"
     line = len(p.lines)
     _body(p, head, stmt.body, depth)
-    _annotate(p, line, stmt.note)
+    _annotate(p, line, stmt.over.text)
 
 
 def _pragmas(s: Scope, loop: imp.For) -> Iterator[str]:

@@ -46,11 +46,22 @@ class Array:
     """A buffer that a level keeps: its name, and what its elements are.
 
     Roles: "position" and "coordinate" (int32 or int64, each array its own), "flag" (bool),
-    "table" (int64), "value" (the leaf's dtype).
+    "table" (int64), "value" (the leaf's dtype). One that is per `fiber` has an element for each
+    fiber, or one more; others have one for each entry. Elements of one that `ascends` do not
+    decrease, and if they are `unique` no two are equal: of coordinates, those of one fiber.
     """
 
     name: str
     role: str
+    fiber: bool = False
+    ascends: bool = False
+    unique: bool = False
+
+
+POINTERS = Array("ptr", "position", fiber=True, ascends=True)
+"""Where the entries of each fiber begin, and where those of the last one end."""
+COORDINATES = Array("idx", "coordinate", ascends=True, unique=True)
+"""The coordinates of the entries of a fiber, in order."""
 
 
 @dataclass(frozen=True)

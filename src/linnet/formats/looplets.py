@@ -148,7 +148,8 @@ class Stepper:
     where that is None somewhere in the dimension. `reach` is the position of the last chunk that
     follows the one at `pos` without fill between them, where a level can tell. `before` is where
     the chunk before the one at `pos` is, or `begin - 1`: with a `next`, what a walk backward needs.
-    One that `leads` is all that the loop goes through: other fibers are looked up.
+    One that `leads` is all that the loop goes through: other fibers are looked up. Positions of one
+    that is `turned` are counted from the end.
     """
 
     pos: imp.Var
@@ -164,6 +165,7 @@ class Stepper:
     reach: imp.Expr | None = None
     before: imp.Expr | None = None
     leads: bool = False
+    turned: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -270,6 +272,7 @@ def stepper_with(s: Stepper, values: Values) -> Stepper:
         None if s.reach is None else substitute(s.reach, values),
         None if s.before is None else substitute(s.before, values),
         s.leads,
+        s.turned,
     )
 
 

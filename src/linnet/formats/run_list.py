@@ -13,7 +13,7 @@ from linnet.formats.append import (
     finish_pointers,
     marks_below,
 )
-from linnet.formats.level import Array
+from linnet.formats.level import POINTERS, Array
 from linnet.formats.looplets import Jumper, Looplet, Run, Seek, Stepper, Thunk
 from linnet.formats.packing import (
     Arrays,
@@ -44,7 +44,10 @@ class RunList(Appended):
     ends with the dimension.
     """
 
-    arrays: ClassVar[tuple[Array, ...]] = (Array("ptr", "position"), Array("right", "coordinate"))
+    arrays: ClassVar[tuple[Array, ...]] = (
+        POINTERS,
+        Array("right", "coordinate", ascends=True, unique=True),
+    )
     sliced: ClassVar[bool] = True
     covers: ClassVar[bool] = True
     runs: ClassVar[bool] = True

@@ -37,7 +37,10 @@ class SparseBand(Appended):
     The last of them is the element before index `idx[p]`.
     """
 
-    arrays: ClassVar[tuple[Array, ...]] = (Array("idx", "coordinate"), Array("ofs", "position"))
+    arrays: ClassVar[tuple[Array, ...]] = (
+        Array("idx", "coordinate", fiber=True),
+        Array("ofs", "position", fiber=True, ascends=True),
+    )
     sliced: ClassVar[bool] = True
     per_fiber: ClassVar[bool] = True
     spans: ClassVar[bool] = True

@@ -9,7 +9,7 @@ import numpy as np
 from linnet import imp
 from linnet.formats.alike import all_alike, both, same_length
 from linnet.formats.append import Appended, around_fiber, finish_pointers
-from linnet.formats.level import Array
+from linnet.formats.level import COORDINATES, POINTERS, Array
 from linnet.formats.looplets import (
     FILL,
     Jumper,
@@ -51,8 +51,8 @@ class SparseBlockList(Appended):
     """
 
     arrays: ClassVar[tuple[Array, ...]] = (
-        Array("ptr", "position"),
-        Array("idx", "coordinate"),
+        POINTERS,
+        COORDINATES,
         Array("ofs", "position"),
     )
     sliced: ClassVar[bool] = True

@@ -8,7 +8,7 @@ from linnet import imp
 from linnet.errors import FormatError
 from linnet.formats.append import Appended, around_fiber, finish_pointers, list_of, listed
 from linnet.formats.fiber import Fiber
-from linnet.formats.level import Array, Level
+from linnet.formats.level import POINTERS, Array, Level
 from linnet.formats.looplets import Jumper, Lookup, Looplet, Seek, Spike, Stepper, Thunk
 from linnet.formats.validate import check_pointers, check_sorted_coordinates
 from linnet.records import dataclass
@@ -43,8 +43,11 @@ class SparseCOO(Appended):
 
     @property
     def arrays(self) -> tuple[Array, ...]:  # type: ignore[override]
-        coordinates = (Array(f"idx{k}", "coordinate") for k in range(self.n))
-        return (Array("ptr", "position"), *coordinates)
+        coordinates = (
+            Array(f"idx{k}", "coordinate", ascends=k == 0, unique=self.n == 1)
+            for k in range(self.n)
+        )
+        return (POINTERS, *coordinates)
 
     def label(self, child: str) -> str:
         return f"SparseCOO({self.n}, {child})"

@@ -40,8 +40,8 @@ class SparseInterval(Inner):
     """
 
     arrays: ClassVar[tuple[Array, ...]] = (
-        Array("left", "coordinate"),
-        Array("right", "coordinate"),
+        Array("left", "coordinate", fiber=True),
+        Array("right", "coordinate", fiber=True),
     )
     sliced: ClassVar[bool] = True
     per_fiber: ClassVar[bool] = True

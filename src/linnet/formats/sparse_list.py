@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from linnet import imp
 from linnet.formats.append import Appended, around_fiber, finish_pointers, list_of, listed
-from linnet.formats.level import Array, Level
+from linnet.formats.level import COORDINATES, POINTERS, Array, Level
 from linnet.formats.looplets import Jumper, Lookup, Looplet, Seek, Spike, Stepper, Thunk
 from linnet.formats.validate import check_pointers, check_sorted
 from linnet.records import dataclass
@@ -25,7 +25,10 @@ class SparseList(Appended):
 
     strided: ClassVar[bool] = True
     ascends: ClassVar[bool] = True
-    arrays: ClassVar[tuple[Array, ...]] = (Array("ptr", "position"), Array("idx", "coordinate"))
+    arrays: ClassVar[tuple[Array, ...]] = (
+        POINTERS,
+        COORDINATES,
+    )
 
     @property
     def scattered(self) -> Level | None:

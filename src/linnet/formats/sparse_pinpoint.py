@@ -37,7 +37,7 @@ class SparsePinpoint(Inner):
     The index of an empty fiber is the size of the dimension, which none of its elements has.
     """
 
-    arrays: ClassVar[tuple[Array, ...]] = (Array("idx", "coordinate"),)
+    arrays: ClassVar[tuple[Array, ...]] = (Array("idx", "coordinate", fiber=True),)
     sliced: ClassVar[bool] = True
     per_fiber: ClassVar[bool] = True
     limit: ClassVar[str] = "element"

@@ -11,7 +11,7 @@ from linnet.formats.append import (
     finish_pointers,
     marks_below,
 )
-from linnet.formats.level import Array
+from linnet.formats.level import POINTERS, Array
 from linnet.formats.looplets import (
     FILL,
     Jumper,
@@ -53,9 +53,9 @@ class SparseRunList(Appended):
     """
 
     arrays: ClassVar[tuple[Array, ...]] = (
-        Array("ptr", "position"),
-        Array("left", "coordinate"),
-        Array("right", "coordinate"),
+        POINTERS,
+        Array("left", "coordinate", ascends=True, unique=True),
+        Array("right", "coordinate", ascends=True, unique=True),
     )
     sliced: ClassVar[bool] = True
     runs: ClassVar[bool] = True

@@ -10,7 +10,7 @@ import numpy as np
 from linnet import imp
 from linnet.errors import FormatError
 from linnet.formats.fiber import Fiber
-from linnet.formats.level import STORED, Array, Inner, Level
+from linnet.formats.level import COORDINATES, POINTERS, STORED, Array, Inner, Level
 from linnet.formats.looplets import (
     FILL,
     Lookup,
@@ -51,7 +51,10 @@ class SparseSymmetric(Inner):
     a program allows it, `normalize.symmetry` reads every entry once instead, for both its places.
     """
 
-    arrays: ClassVar[tuple[Array, ...]] = (Array("ptr", "position"), Array("idx", "coordinate"))
+    arrays: ClassVar[tuple[Array, ...]] = (
+        POINTERS,
+        COORDINATES,
+    )
     width: ClassVar[int] = 2
     mirrored: ClassVar[bool] = True
 

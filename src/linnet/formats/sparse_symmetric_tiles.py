@@ -10,7 +10,7 @@ import numpy as np
 from linnet import imp
 from linnet.errors import FormatError
 from linnet.formats.fiber import Fiber
-from linnet.formats.level import STORED, WORD, Array, Inner, Level
+from linnet.formats.level import POINTERS, STORED, WORD, Array, Inner, Level
 from linnet.formats.looplets import (
     FILL,
     Lookup,
@@ -62,7 +62,7 @@ class SparseSymmetricTiles(Inner):
     """
 
     rows: int = 2048
-    arrays: ClassVar[tuple[Array, ...]] = (Array("ptr", "position"), Array("idx", "coordinate"))
+    arrays: ClassVar[tuple[Array, ...]] = (POINTERS, Array("idx", "coordinate"))
     width: ClassVar[int] = 2
     mirrored: ClassVar[bool] = True
 

@@ -149,7 +149,9 @@ def _split(
     def rule(node: imp.Node) -> imp.Node | None:
         return results[calls[node]] if isinstance(node, imp.Call) and node in calls else None
 
-    rest = replace(loop, start=at, stop=end, body=rewrite(loop.body, rule))
+    rest = replace(
+        loop, start=at, stop=end, over=imp.as_part(loop.over), body=rewrite(loop.body, rule)
+    )
     let = imp.Let(end, imp.minimum(at + _BLOCK, stop))
     body = imp.Block((let, *first, rest, imp.Assign(at, end)))
     start = (imp.Let(at, imp.widen(loop.start)), imp.Let(stop, imp.widen(loop.stop)))

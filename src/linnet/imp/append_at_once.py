@@ -19,6 +19,7 @@ from linnet import imp
 from linnet.imp.consecutive import Known, at
 from linnet.imp.effects import Effects, breaks, effects_of
 from linnet.imp.fresh import fresh_names
+from linnet.imp.fuse_ranges import over_all
 from linnet.imp.rewrite import rebuild, statements, substitute
 from linnet.names import Names
 from linnet.records import dataclass
@@ -83,7 +84,13 @@ class _Pass:
         rest = [s for stmt in rows.body.stmts for s in (inner if stmt is loop else [stmt])]
         return [
             imp.Let(shift, append.count - imp.widen(first)),
-            replace(loop, start=first, stop=last, body=_placed(alike, shift + loop.var)),
+            replace(
+                loop,
+                start=first,
+                stop=last,
+                body=_placed(alike, shift + loop.var),
+                over=over_all(loop.over, rows.var, rows.start, rows.stop),
+            ),
             replace(rows, body=imp.Block(tuple(rest))),
         ]
 

@@ -192,11 +192,13 @@ def _nested(s: _Scope, stmt: imp.For | imp.While | imp.If | imp.Block) -> None:
                 _refuse(f"the loop variable {var.name} is not an int64", stmt)
             if stmt.how.unroll < 1 or stmt.how.race not in ("", *RACES):
                 _refuse(f"nobody can run the loop over {var.name} so", stmt)
+            _over(s, stmt)
             inner = s.inner(in_loop=True)
             inner.introduce(var, _FIXED, stmt)
             _block(inner, body)
         case imp.While(cond, body):
             _typed(s, cond, imp.BOOL, stmt)
+            _over(s, stmt)
             _block(s.inner(in_loop=True), body)
         case imp.If(cond, then, orelse):
             _typed(s, cond, imp.BOOL, stmt)
@@ -204,6 +206,15 @@ def _nested(s: _Scope, stmt: imp.For | imp.While | imp.If | imp.Block) -> None:
             _block(s.inner(), orelse)
         case imp.Block():
             _block(s.inner(), stmt)
+
+
+def _over(s: _Scope, loop: imp.For | imp.While) -> None:
+    """What a loop is said to go through is said in words that mean something here."""
+    for span in loop.over.spans:
+        _integer(s, span.first, loop)
+        _integer(s, span.last, loop)
+        if span.position is not None:
+            _integer(s, span.position, loop)
 
 
 def _assignable(s: _Scope, var: imp.Var, stmt: imp.Stmt) -> None:

@@ -29,6 +29,21 @@ class Known:
     ascend: frozenset[tuple[str, str]] = frozenset()
     uneven: frozenset[str] = frozenset()
 
+    @staticmethod
+    def of(kernel: imp.Kernel, uneven: frozenset[str] = frozenset()) -> Known:
+        """What a kernel says of its arguments; the rows of the tensors `uneven` are known to be."""
+        buffers = [b for a in kernel.arguments for b in a.buffers]
+        held = [(b, b.holds) for b in buffers if b.holds is not None]
+        pointers = {(h.tensor, h.level): b.name for b, h in held if h.array == "ptr"}
+        of_rows = {name for (tensor, _), name in pointers.items() if tensor in uneven}
+        lists = [(h, b.name) for b, h in held if h.array == "idx" and not b.growable]
+        ascend = {
+            (pointers[h.tensor, h.level], name) for h, name in lists if h.ascends and h.unique
+        }
+        sizes = {dim.name for argument in kernel.arguments for dim in argument.dims}
+        names = frozenset(pointers.values())
+        return Known(frozenset(sizes), names, frozenset(ascend), frozenset(of_rows))
+
     def ordered(self, start: imp.Expr, stop: imp.Expr) -> bool:
         """Whether a range surely does not end before it begins."""
         return Order(set(self.sizes), self.pointers).at_most(imp.widen(start), imp.widen(stop))

@@ -152,7 +152,7 @@ class _Backwards:
             cond = self.effects.of(stmt.cond)
             live |= cond.reads
             changes = cond.changes
-            new = imp.While(stmt.cond, body, stmt.note)
+            new = replace(stmt, body=body)
         if body.stmts or changes:
             kept.append(stmt if body is stmt.body else new)
 

@@ -53,10 +53,14 @@ def _in_turns(loop: imp.For, leave: imp.If, names: Names) -> imp.Block:
     first, at, end = (
         imp.Var(names.fresh(f"{loop.var.name}_{word}"), imp.INT) for word in ("first", "at", "end")
     )
-    some = replace(loop, start=at, stop=at + _TIMES)
+    some = replace(loop, start=at, stop=at + _TIMES, over=imp.as_part(loop.over))
     turn = imp.Block((some, leave, imp.Assign(at, at + _TIMES)))
     more = imp.Unary("not", leave.cond, imp.BOOL)
-    last = imp.If(more, imp.Block((replace(loop, start=at, stop=end),)), imp.EMPTY)
+    last = imp.If(
+        more,
+        imp.Block((replace(loop, start=at, stop=end, over=imp.as_part(loop.over)),)),
+        imp.EMPTY,
+    )
     alone = imp.Block((imp.Let(loop.var, first), *loop.body.stmts))
     # neither `first + 1` nor `at + 8` is beyond the end, which may be the last number there is
     turns = (imp.Let(at, first + 1), imp.While(end - at > _TIMES - 1, turn), last)

@@ -76,7 +76,7 @@ class _Choice:
         passes = imp.widen(self.most) < self.size
         return (
             imp.Let(self.most, imp.Const(0, self.most.dtype)),
-            replace(rows, body=greatest, note=""),
+            replace(rows, body=greatest, over=imp.NOWHERE),
             imp.If(passes, imp.Block((full,)), imp.Block((rows,))),
         )
 

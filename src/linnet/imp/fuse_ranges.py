@@ -36,7 +36,8 @@ def fuse_ranges(kernel: imp.Kernel, known: Known) -> imp.Kernel:
                 fused = known.ordered(lo, hi) and known.follow(inner.start, inner.stop, var)
                 if fused and _same_in_all(inner, var, effects):
                     start, stop = at(inner.start, var, lo), at(inner.start, var, hi)
-                    return replace(inner, start=start, stop=stop)
+                    over = over_all(inner.over, var, lo, hi)
+                    return replace(inner, start=start, stop=stop, over=over)
             case imp.Block(stmts) if any(isinstance(s, imp.While) for s in stmts):
                 return _without_groups(node, effects)
         return None
@@ -44,6 +45,14 @@ def fuse_ranges(kernel: imp.Kernel, known: Known) -> imp.Kernel:
     # the innermost first, so that whole trees collapse
     body = rewrite_statements(kernel.body, rule)
     return kernel if body is kernel.body else replace(kernel, body=body)
+
+
+def over_all(over: imp.Over, var: imp.Var, lo: imp.Expr, hi: imp.Expr) -> imp.Over:
+    """What is gone through for one value of a variable after the other, from lo to hi."""
+    spans = tuple(
+        replace(s, first=at(s.first, var, lo), last=at(s.last, var, hi - 1)) for s in over.spans
+    )
+    return replace(over, spans=spans)
 
 
 def _without_groups(block: imp.Block, effects: Effects) -> imp.Block | None:
@@ -82,7 +91,11 @@ def _one_walk(first: imp.Let, walk: imp.While, effects: Effects) -> imp.For | No
                 and body.changes.isdisjoint(bound.loads)
                 and not breaks(inner.body)
             )
-            return replace(inner, start=begin, stop=end) if alike else None
+            if not alike:
+                return None
+            spans = tuple(replace(span, position=None) for span in walk.over.spans)
+            over = imp.Over(inner.over.text, spans)
+            return replace(inner, start=begin, stop=end, over=over)
     return None
 
 

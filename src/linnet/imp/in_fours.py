@@ -77,7 +77,7 @@ def _fours(found: Scatter, names: Names) -> imp.Block:
             imp.Let(at, imp.widen(loop.start)),
             imp.Let(end, imp.widen(loop.stop)),
             imp.If(is_long, imp.Block((imp.While(at + _FOUR <= end, imp.Block(step)),)), imp.EMPTY),
-            replace(loop, start=at, stop=end),
+            replace(loop, start=at, stop=end, over=imp.as_part(loop.over)),
         )
     )
 

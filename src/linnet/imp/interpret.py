@@ -20,6 +20,7 @@ import numpy as np
 from linnet import imp
 from linnet.errors import InternalError
 from linnet.imp.calculate import Scalar, operation
+from linnet.imp.claims import Pointers, check_buffers, checks_of, pointers_of
 from linnet.imp.evaluate import (
     Array,
     Frame,
@@ -62,6 +63,7 @@ class _Code:
     codelets: Mapping[str, imp.Function]
     tensors: Mapping[str, str]  # whose a buffer is
     visits: Counter[str]
+    pointers: Pointers
     within: str = ""
     bodies: dict[str, Step] = field(default_factory=dict)
 
@@ -75,7 +77,7 @@ class _Code:
     def _run(self, function: imp.Function, frame: Frame) -> Scalar | None:
         body = self.bodies.get(function.name)
         if body is None:
-            inside = _Code(self.codelets, {}, self.visits, routine(function), self.bodies)
+            inside = _Code(self.codelets, {}, self.visits, {}, routine(function), self.bodies)
             body = self.bodies[function.name] = _block(function.body, inside)
         return _result(body, frame)
 
@@ -116,7 +118,9 @@ def run(
     for scratch in kernel.scratch:
         frame[slot(scratch.buffer)] = memory_of(np.empty(scratch.size, scratch.buffer.dtype))
     counts: Counter[str] = Counter() if visits is None else visits
-    code = _Code({f.name: f for f in kernel.codelets}, tensors, counts)
+    check_buffers(kernel, frame)
+    codelets = {f.name: f for f in kernel.codelets}
+    code = _Code(codelets, tensors, counts, pointers_of(kernel))
     with np.errstate(all="ignore"):
         status = _result(_block(kernel.body, code), frame)
     for lent in frame.lent.values():  # a task ends with the kernel
@@ -203,8 +207,8 @@ def _return(stmt: imp.Return, c: _Code) -> Step:
 
 def walked(loop: imp.For | imp.While) -> str:
     """What a loop walks, in words of the user if they are known: `k in A[i, k]`."""
-    if loop.note:
-        return loop.note
+    if loop.over.text:
+        return loop.over.text
     return loop.var.name if isinstance(loop, imp.For) else f"while {show(loop.cond)}"
 
 
@@ -217,11 +221,15 @@ def _for(stmt: imp.For, c: _Code) -> Step:
     name, start, stop = stmt.var.name, c.value(stmt.start), c.value(stmt.stop)
     visits, what, body = c.visits, c.counted(walked(stmt)), _block(stmt.body, c)
 
+    checks = checks_of(stmt, c.pointers, c.value)
+
     def loop(f: Frame) -> None:
-        begin = k = start(f)
-        k -= 1
+        begin, end = start(f), stop(f)
+        for _, check in checks:
+            check(f, begin, end)
+        k = begin - 1
         try:
-            for k in range(begin, stop(f)):
+            for k in range(begin, end):
                 f[name] = k
                 body(f)
         except _Break:
@@ -235,12 +243,17 @@ def _for(stmt: imp.For, c: _Code) -> Step:
 def _while(stmt: imp.While, c: _Code) -> Step:
     visits, what = c.visits, c.counted(walked(stmt))
     cond, body = c.value(stmt.cond), _block(stmt.body, c)
+    found = checks_of(stmt, c.pointers, c.value)
+    checks = [(position, check) for position, check in found if position is not None]
 
     def loop(f: Frame) -> None:
         turns = 0
         try:
             while cond(f):
                 turns += 1
+                for position, check in checks:
+                    at = position(f)
+                    check(f, at, at)
                 body(f)
         except _Break:
             pass

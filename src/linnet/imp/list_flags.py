@@ -102,7 +102,7 @@ def _by_words(found: _Listing, names: Names, registry: dict[str, imp.Function]) 
             imp.Let(at, imp.widen(loop.start)),
             imp.Let(stop, imp.widen(loop.stop)),
             imp.While(stop - at >= _WORD, imp.Block(word)),
-            replace(loop, start=at, stop=stop),
+            replace(loop, start=at, stop=stop, over=imp.as_part(loop.over)),
         )
     )
 

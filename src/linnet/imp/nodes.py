@@ -19,7 +19,8 @@ only a variable that was introduced by `Let` may be assigned. Operators build ex
 
 from __future__ import annotations
 
-from dataclasses import field
+from collections.abc import Callable
+from dataclasses import field, replace
 from typing import TypeAlias
 
 from linnet.imp.how import PLAIN, How
@@ -72,27 +73,79 @@ class Fill:
 
 
 @dataclass(frozen=True, slots=True)
+class Span:
+    """Positions that a loop goes through: those of a level of a tensor, of some of its fibers.
+
+    The fibers are those from `first` to `last`. Without a tensor these are indices of a dimension,
+    from the first to the one behind the last. A `part` is some of the positions, in their order;
+    else a loop that is not left goes through all of them. In a `while`, `position` says where
+    it stands.
+    """
+
+    tensor: str
+    level: int
+    first: Expr
+    last: Expr
+    part: bool = False
+    position: Expr | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Over:
+    """What a loop goes through, as lowering knows it; `text` says it to who reads the code.
+
+    The range of one that is `ordered` does not end before it begins. Nothing is computed for the
+    sake of this knowledge, but the interpreter checks it.
+    """
+
+    text: str = ""
+    spans: tuple[Span, ...] = ()
+    ordered: bool = False
+
+    def map(self, change: Callable[[Expr], Expr]) -> Over:
+        """The same, in other words: its expressions are changed as those of the loop are."""
+        new = tuple(_in_other_words(span, change) for span in self.spans)
+        return self if new == self.spans else replace(self, spans=new)
+
+
+def _in_other_words(span: Span, change: Callable[[Expr], Expr]) -> Span:
+    first, last, at = change(span.first), change(span.last), span.position
+    at = None if at is None else change(at)
+    same = first is span.first and last is span.last and at is span.position
+    return span if same else replace(span, first=first, last=last, position=at)
+
+
+NOWHERE = Over()
+
+
+def as_part(over: Over) -> Over:
+    """What a loop goes through that goes through some of it only."""
+    spans = tuple(replace(span, part=True) for span in over.spans)
+    return replace(over, spans=spans, ordered=False)
+
+
+@dataclass(frozen=True, slots=True)
 class For:
     """`for (var = start; var < stop; var++) body`, where the stop is read once.
 
-    A `note` tells its reader what it walks; `how` it is run is for the compiler that comes next.
+    Knowing what it is `over` changes nothing; `how` it is run is for the compiler that comes next.
     """
 
     var: Var
     start: Expr
     stop: Expr
     body: Block
-    note: str = field(default="", compare=False)
+    over: Over = field(default=NOWHERE, compare=False)
     how: How = PLAIN
 
 
 @dataclass(frozen=True, slots=True)
 class While:
-    """`while (cond) body`. A `note` tells its reader what it walks."""
+    """`while (cond) body`."""
 
     cond: Expr
     body: Block
-    note: str = field(default="", compare=False)
+    over: Over = field(default=NOWHERE, compare=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -83,12 +83,9 @@ class _Pass:
         match stmt:
             case imp.Grow():
                 return stmt, [stmt]
-            case imp.For(body=body):
+            case imp.For(body=body) | imp.While(body=body):
                 new, grows = self.block(body, stmt)
                 return (stmt if new is body else replace(stmt, body=new)), grows
-            case imp.While(cond, body):
-                new, grows = self.block(body, stmt)
-                return (stmt if new is body else imp.While(cond, new, stmt.note)), grows
             case imp.If() | imp.Block():
                 return rebuild(stmt, self._inner), []
             case _:

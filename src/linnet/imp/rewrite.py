@@ -7,6 +7,7 @@ and are left alone.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from itertools import repeat
 from operator import attrgetter, is_
 from typing import Any, TypeVar, cast
@@ -133,8 +134,17 @@ def rewrite(node: T, rule: Rule) -> T:
         new = tuple(map(rewrite, old, repeat(rule)))
         if not all(map(is_, new, old)):
             node = _with(node, _CHILDREN[type(node)], new)
+        if isinstance(node, imp.For | imp.While) and node.over.spans:
+            node = _in_other_words(node, rule)
     found = rule(node)
     return node if found is None else cast(T, found)
+
+
+def _in_other_words(loop: T, rule: Rule) -> T:
+    """What a loop goes through is said of what the loop says: a rule changes both alike."""
+    assert isinstance(loop, imp.For | imp.While)
+    over = loop.over.map(lambda e: rewrite(e, rule))
+    return loop if over is loop.over else replace(loop, over=over)
 
 
 def rewrite_statements(stmt: T, rule: Rule) -> T:

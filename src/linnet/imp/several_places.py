@@ -81,7 +81,13 @@ def _split(loop: imp.For, names: Names) -> list[imp.Stmt]:
         imp.Let(count, imp.maximum(imp.widen(loop.stop), first) - first),
         imp.Let(part, imp.Select(count < _LONG, imp.ZERO, quarter)),
         *before,
-        replace(loop, start=first, stop=first + part, body=imp.Block(tuple(body))),
+        replace(
+            loop,
+            start=first,
+            stop=first + part,
+            over=imp.as_part(loop.over),
+            body=imp.Block(tuple(body)),
+        ),
         imp.For(rest, first + part * _PLACES, first + count, imp.Block(tuple(left))),
         *after,
     ]

@@ -258,7 +258,7 @@ def _for(place: _Place, stmt: imp.For) -> None:
     facts.forget(place.whole.effects.of(stmt).assigns)
     body = _inner(place.whole, stmt.body, facts.copy())
     if start is not stmt.start or stop is not stmt.stop or body is not stmt.body:
-        stmt = replace(stmt, start=start, stop=stop, body=body)
+        stmt = replace(stmt, start=start, stop=stop, body=body, over=stmt.over.map(facts.value))
     place.out.append(stmt)
 
 
@@ -273,7 +273,7 @@ def _while(place: _Place, stmt: imp.While) -> None:
     if not breaks(body):
         facts.assume(cond, False)
     if cond is not stmt.cond or body is not stmt.body:
-        stmt = imp.While(cond, body, stmt.note)
+        stmt = replace(stmt, cond=cond, body=body, over=stmt.over.map(facts.value))
     place.out.append(stmt)
 
 

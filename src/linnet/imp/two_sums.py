@@ -38,7 +38,7 @@ def _by_two(loop: imp.For, effects: Effects, names: Names) -> imp.Block | None:
     own = {var: imp.Var(names.fresh(f"{var.name}_odd"), var.dtype) for var in sums}
     step = imp.Assign(q, q + 2)
     both = imp.Block((*loop.body.stmts, *at_another(loop, q + 1, own, names), step))
-    note = (imp.Comment(loop.note),) if loop.note else ()
+    note = (imp.Comment(loop.over.text),) if loop.over.text else ()
     return imp.Block(
         (
             *(imp.Let(odd, imp.Const(-0.0, odd.dtype)) for odd in own.values()),

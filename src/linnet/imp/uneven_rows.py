@@ -137,10 +137,11 @@ class _Strips:
                 stmts.append(imp.Store(self.parts[id(stmt)], s.loop.var - first, stmt.value))
             else:
                 stmts.append(stmt)
-        return replace(s.loop, start=first, stop=end, body=imp.Block(tuple(stmts)))
+        over = imp.Over(s.loop.over.text)
+        return replace(s.loop, start=first, stop=end, body=imp.Block(tuple(stmts)), over=over)
 
     def _summed(self, s: _Sum, first: imp.Var) -> imp.For:
         """What is added up to a row."""
         place = s.loop.var - first
         adds = [replace(total, value=self.parts[id(total)][place]) for total in s.totals]
-        return replace(s.loop, body=imp.Block(tuple(adds)), note="")
+        return replace(s.loop, body=imp.Block(tuple(adds)), over=imp.NOWHERE)

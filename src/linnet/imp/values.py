@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import field
 from typing import TypeAlias
 
 from linnet.records import dataclass
@@ -70,12 +71,34 @@ class Operators:
 
 
 @dataclass(frozen=True, slots=True)
+class Holds:
+    """Which array of which level of a tensor a buffer is, and what its elements are.
+
+    One that is per `fiber` has an element for each fiber, or one more; else there is one for each
+    entry. Elements of one that `ascends` never decrease, and if they are `unique` no two are equal:
+    of pointers all of them, of coordinates those of one fiber.
+    """
+
+    tensor: str
+    level: int
+    array: str
+    role: str
+    fiber: bool = False
+    ascends: bool = False
+    unique: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Buffer:
-    """An array in memory. A growable one belongs to the kernel, and can be enlarged."""
+    """An array in memory. A growable one belongs to the kernel, and can be enlarged.
+
+    `holds` says what it is of a tensor; nothing else depends on that.
+    """
 
     name: str
     dtype: str
     growable: bool = False
+    holds: Holds | None = field(default=None, compare=False, repr=False)
 
     def __getitem__(self, index: Expr | int) -> Load:
         return Load(self, wrap(index))

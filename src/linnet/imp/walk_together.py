@@ -148,7 +148,7 @@ def _together(rows: _Rows, names: Names) -> imp.Block:
     body: list[imp.Stmt] = [imp.Let(c.row, tile * rows.by + c.number) for c in copies]
     body += _jammed(imp.Block((*rows.lets, rows.walk)), rows, copies).stmts
     body += [c.stmt(stmt) for c in copies for stmt in rows.rest]
-    left = replace(loop, start=whole * rows.by)
+    left = replace(loop, start=whole * rows.by, over=imp.as_part(loop.over))
     stop = imp.binary("div", loop.stop, by)
     return imp.Block(
         (imp.Let(whole, stop), imp.For(tile, imp.ZERO, whole, imp.Block(tuple(body))), left)
@@ -161,10 +161,10 @@ def _jammed(block: imp.Block, rows: _Rows, copies: list[_Copy]) -> imp.Block:
     first = copies[0]
     for stmt in block.stmts:
         match stmt:
-            case imp.For(_, start, stop, body):
-                inner = _jammed(body, rows, copies)
-                again = replace(stmt, start=first.expr(start), stop=first.expr(stop))
-                stmts.append(replace(again, body=inner))
+            case imp.For(_, start, stop, body, over):
+                begin, end = first.expr(start), first.expr(stop)
+                inner, over = _jammed(body, rows, copies), over.map(first.expr)
+                stmts.append(replace(stmt, start=begin, stop=end, body=inner, over=over))
             case imp.If(cond, then, orelse):
                 branches = (_jammed(branch, rows, copies) for branch in (then, orelse))
                 stmts.append(imp.If(first.expr(cond), *branches))

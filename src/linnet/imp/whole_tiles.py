@@ -62,7 +62,7 @@ def _name(node: imp.Node) -> str:
 def _statement(stmt: imp.Stmt, lets: Lets, changing: frozenset[str]) -> imp.Stmt:
     if isinstance(stmt, imp.For) and (found := _known_length(stmt, lets)):
         inside, length = found
-        known = replace(stmt, stop=stmt.start + length)
+        known = replace(stmt, stop=stmt.start + length, over=imp.as_part(stmt.over))
         return imp.If(inside, imp.Block((known,)), imp.Block((stmt,)))
     if isinstance(stmt, imp.Block):
         return _block(stmt, lets, changing)

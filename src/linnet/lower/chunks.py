@@ -39,7 +39,9 @@ from linnet.lower.walks import (
     bounds,
     chunk_of,
     least,
-    note,
+    moving,
+    over,
+    over_all,
     repeat_while,
     step,
 )
@@ -58,7 +60,8 @@ def walk_chunks(ctx: Context, r: Region, cursor: Cursor, s: Stepper, gap: Region
         break_early(ctx, r.body)
         ctx.b.emit(imp.Assign(start, stop))
 
-    ctx.b.emit(imp.For(s.pos, begin, end, ctx.collect(lower), note(r.index, [cursor]), r.how))
+    what = over(r.index, cursor, s, begin, end)
+    ctx.b.emit(imp.For(s.pos, begin, end, ctx.collect(lower), what, r.how))
     if not s.covers and gap.body != loops.NOTHING:
         lower_region(ctx, replace(gap, lo=start))
 
@@ -81,13 +84,14 @@ def walk_pieces(ctx: Context, r: Region, cursor: Cursor, s: Stepper) -> None:
         lower_region(ctx, replace(here, apart=(first, stop) if _are_apart(r, [s]) else None))
         break_early(ctx, r.body)
 
-    body, what = ctx.collect(lower), note(r.index, [cursor])
+    body, what = ctx.collect(lower), over(r.index, cursor, s, begin, end)
     if s.next is None:
         ctx.b.emit(imp.For(s.pos, begin, end, body, what, r.how))
         return
     ctx.b.emit(imp.Let(s.pos, begin))
     end = ctx.b.let(f"{s.pos.name}_end", end)
-    repeat_while(ctx, r, s.pos < end, imp.Block((*body.stmts, *s.next)), [cursor])
+    steps = imp.Block((*body.stmts, *s.next))
+    repeat_while(ctx, r, s.pos < end, steps, moving(what, s.pos), [cursor])
 
 
 def lower_chunk(ctx: Context, r: Region, cursor: Cursor, chunk: Looplet, early: bool) -> None:
@@ -129,7 +133,7 @@ def merge_chunks(ctx: Context, r: Region, walks: list[Walk], start: imp.Expr) ->
         ctx.b.emit(imp.Assign(start, last + 1))
 
     more, body = _all_last(r, walks, start, beyond), ctx.collect(lower)
-    repeat_while(ctx, r, more, body, [w.cursor for w in walks])
+    repeat_while(ctx, r, more, body, over_all(r.index, walks), [w.cursor for w in walks])
 
 
 def _all_last(r: Region, walks: list[Walk], start: imp.Expr, beyond: bool) -> imp.Expr:
@@ -205,7 +209,7 @@ def meet_chunks(
         ctx.b.emit(imp.If(first < stop, meet, missed))
 
     more, body = _all_last(r, walks, start, beyond), ctx.collect(lower)
-    repeat_while(ctx, r, more, body, [w.cursor for w in walks])
+    repeat_while(ctx, r, more, body, over_all(r.index, walks), [w.cursor for w in walks])
 
 
 def _meet(

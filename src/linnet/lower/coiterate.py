@@ -51,8 +51,10 @@ from linnet.lower.walks import (
     at_fill,
     bounds,
     least,
-    note,
+    moving,
     open_walk,
+    over,
+    over_all,
     own,
     repeat_while,
     stepper_of,
@@ -186,12 +188,13 @@ def walk_alone(
     assert isinstance(s.chunk, Spike)
     at = r.with_looplet(cursor, Run(s.chunk.tail))
     body = ctx.collect(lambda: lower_at(ctx, at, s.last))
+    what = over(r.index, cursor, s, begin, end)
     if s.next is None and not s.setup:
-        ctx.b.emit(imp.For(s.pos, begin, end, body, note(r.index, [cursor]), r.how))
+        ctx.b.emit(imp.For(s.pos, begin, end, body, what, r.how))
         return
     ctx.b.emit(imp.Let(s.pos, begin))
     steps = imp.Block((*s.setup, *body.stmts, *advance(s)))
-    repeat_while(ctx, r, s.pos < end, steps, [cursor])
+    repeat_while(ctx, r, s.pos < end, steps, moving(what, s.pos), [cursor])
 
 
 def merge(
@@ -256,13 +259,14 @@ def merge_loop(
     for w in others:
         if w.spike:
             ctx.b.emit(imp.Let(w.last, END), *look(w)[1:])
-    body, what = ctx.collect(lower), note(r.index, [w.cursor for w in walks])
+    body, what = ctx.collect(lower), over_all(r.index, walks)
     if counted:
         (w,), pos = walks, ctx.b.var(walks[0].stepper.pos.name)
         rest = substitute(body, {w.stepper.pos.name: pos})
+        what = over(r.index, w.cursor, w.stepper, w.stepper.pos, w.end)
         ctx.b.emit(imp.For(pos, w.stepper.pos, w.end, rest, what, r.how))
     else:
-        repeat_while(ctx, r, cond, body, [w.cursor for w in walks])
+        repeat_while(ctx, r, cond, body, what, [w.cursor for w in walks])
 
 
 def look(w: Walk) -> tuple[imp.Stmt, ...]:
@@ -309,4 +313,5 @@ def leapfrog(ctx: Context, r: Region, walks: list[Walk]) -> None:
         steps = tuple(t for w in walks for t in (*advance(w.stepper), *again(w.stepper)))
         ctx.b.emit(imp.If(met, imp.Block((*block.stmts, *steps)), imp.EMPTY))
 
-    repeat_while(ctx, r, cond, ctx.collect(lower), [w.cursor for w in walks])
+    what = over_all(r.index, walks)
+    repeat_while(ctx, r, cond, ctx.collect(lower), what, [w.cursor for w in walks])

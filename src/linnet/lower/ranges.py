@@ -29,7 +29,10 @@ from linnet.lower.expressions import lower_expr
 
 def bounds_of(ctx: Context, extent: loops.Range, name: str) -> Bounds:
     """The first index or position of a range, and the one behind the last; they do not change."""
-    return _within_each_other(ctx, extent, name)[-1]
+    found = _within_each_other(ctx, extent, name)
+    if len(found) > 1:
+        ctx.wholes[name] = found[0]
+    return found[-1]
 
 
 def _within_each_other(ctx: Context, extent: loops.Range, name: str) -> list[Bounds]:

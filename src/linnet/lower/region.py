@@ -261,7 +261,14 @@ def lower_lookups(ctx: Context, r: Region) -> None:
         return
     reserve(ctx, r, imp.maximum(r.hi - r.lo, 0))
     body = ctx.collect(lambda: lower_point(ctx, r))
-    ctx.b.emit(imp.For(r.index, r.lo, r.hi, body, how=r.how))
+    ctx.b.emit(imp.For(r.index, r.lo, r.hi, body, _over(ctx, r), r.how))
+
+
+def _over(ctx: Context, r: Region) -> imp.Over:
+    """What a plain loop goes through: the indices of a range, or some of them."""
+    first, last = ctx.wholes.get(r.index.name) or r.extent or (r.lo, r.hi)
+    span = imp.Span("", -1, first, last, part=(first, last) != (r.lo, r.hi))
+    return imp.Over("", (span,), ordered=ctx.known.at_most(r.lo, r.hi))
 
 
 def _without_loop(ctx: Context, r: Region) -> bool:

@@ -106,7 +106,10 @@ def _buffers(
         buffers.append(
             {
                 a.name: imp.Buffer(
-                    b.names.fresh(f"{prefix}_{a.name}"), next(dtypes), tensor.updated
+                    b.names.fresh(f"{prefix}_{a.name}"),
+                    next(dtypes),
+                    tensor.updated,
+                    imp.Holds(name, k, a.name, a.role, a.fiber, a.ascends, a.unique),
                 )
                 for a in level.arrays
             }

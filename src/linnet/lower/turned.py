@@ -96,6 +96,7 @@ def _turned_stepper(ctx: Context, s: Stepper, turn: Turn) -> tuple[tuple[imp.Stm
     back = _before(s, s.pos)
     backward = replace(
         s,
+        turned=True,
         pos=pos,
         begin=imp.ZERO if s.next is None else last - _before(s, last + 1),
         end=last - first + 1,

@@ -44,7 +44,40 @@ class Walk:
         return isinstance(self.stepper.chunk, Spike)
 
 
-def note(index: imp.Var, cursors: Sequence[Cursor]) -> str:
+def over(index: imp.Var, cursor: Cursor, s: Stepper, begin: imp.Expr, end: imp.Expr) -> imp.Over:
+    """What a loop over positions of a fiber goes through."""
+    span = _span(cursor, s, begin, end)
+    whole = span is not None and not span.part
+    return imp.Over(_text(index, [cursor]), () if span is None else (span,), ordered=whole)
+
+
+def moving(over: imp.Over, position: imp.Var) -> imp.Over:
+    """What a loop goes through whose position it moves itself."""
+    spans = tuple(replace(s, part=True, position=position) for s in over.spans)
+    return imp.Over(over.text, spans)
+
+
+def over_all(index: imp.Var, walks: Sequence[Walk]) -> imp.Over:
+    """What a loop goes through that walks several fibers, each by a position of its own."""
+    found = [(_span(w.cursor, w.stepper, w.stepper.begin, w.end), w) for w in walks]
+    spans = [replace(s, part=True, position=w.stepper.pos) for s, w in found if s is not None]
+    return imp.Over(_text(index, [w.cursor for w in walks]), tuple(spans))
+
+
+def _span(cursor: Cursor, s: Stepper, begin: imp.Expr, end: imp.Expr) -> imp.Span | None:
+    """The positions of a fiber, all of them or a part, if its level says where they are."""
+    if isinstance(cursor, Mask) or s.turned:
+        return None
+    fiber = cursor.fiber
+    first, last = fiber.pos, fiber.pos + 1
+    positions = fiber.kind.positions(fiber.storage, fiber.level, first, last)
+    if positions is None:
+        return None
+    whole = fiber.sub == 0 and (begin, end) == positions
+    return imp.Span(cursor.name, fiber.level, first, last, part=not whole)
+
+
+def _text(index: imp.Var, cursors: Sequence[Cursor]) -> str:
     """What a loop walks, for who reads the code: `k in A[i, k]`."""
     return f"{index.name} in {', '.join(dict.fromkeys(map(_written, cursors)))}"
 
@@ -119,11 +152,11 @@ def bounds(ctx: Context, r: Region, cursor: Cursor, s: Stepper) -> tuple[imp.Exp
 
 
 def repeat_while(
-    ctx: Context, r: Region, cond: imp.Expr, body: imp.Block, cursors: list[Cursor]
+    ctx: Context, r: Region, cond: imp.Expr, body: imp.Block, over: imp.Over, cursors: list[Cursor]
 ) -> None:
     """A loop whose turns nobody can count before; a schedule cannot say how it is to be run."""
     refuse_how(r, cursors)
-    ctx.b.emit(imp.While(cond, body, note(r.index, cursors)))
+    ctx.b.emit(imp.While(cond, body, over))
 
 
 def refuse_how(r: Region, cursors: list[Cursor]) -> None:

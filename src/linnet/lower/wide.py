@@ -21,7 +21,7 @@ from linnet.lower.context import Context, resolve
 from linnet.lower.presence import as_read, assign_if
 from linnet.lower.region import Region, lower_at, lower_region
 from linnet.lower.shortcircuit import break_early
-from linnet.lower.walks import Walk, advance, again, at_fill, chunk_of, repeat_while, step
+from linnet.lower.walks import Walk, advance, again, at_fill, chunk_of, over_all, repeat_while, step
 
 END = imp.Const(2**63 - 1, imp.INT)
 _MOST = 20  # cases in all the loops over a set of fibers: those of three lists, and no more
@@ -106,7 +106,8 @@ def merge_wide(ctx: Context, r: Region, walks: list[Walk], idle: bool) -> None:
             ctx.b.emit(imp.Assign(start, least + 1))
 
     cond = reduce(imp.Operators.__or__, [w.more for w in walks])
-    repeat_while(ctx, r, cond, ctx.collect(lower), [w.cursor for w in walks])
+    what = over_all(r.index, walks)
+    repeat_while(ctx, r, cond, ctx.collect(lower), what, [w.cursor for w in walks])
     if not idle:
         lower_region(ctx, replace(gap, lo=start))
 
@@ -143,7 +144,8 @@ def merge_stretches(ctx: Context, r: Region, walks: list[Walk], sparse: bool) ->
     cond = start < r.hi
     if sparse:
         cond = cond & reduce(imp.Operators.__or__, [w.more for w in walks])
-    repeat_while(ctx, r, cond, ctx.collect(lower), [w.cursor for w in walks])
+    what = over_all(r.index, walks)
+    repeat_while(ctx, r, cond, ctx.collect(lower), what, [w.cursor for w in walks])
 
 
 def _stretch(ctx: Context, w: Walk, start: imp.Var) -> tuple[Looplet, imp.Expr]:

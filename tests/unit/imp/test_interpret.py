@@ -125,7 +125,7 @@ def test_integer_division_truncates_and_never_fails():
 def test_turns_of_loops_are_counted_by_what_they_walk():
     """The one that is left is among them; what a codelet does is counted by its name."""
     inner = For(i, ZERO, n, Block((imp.If(imp.eq(i, ONE), Block((imp.Break(),)), imp.EMPTY),)))
-    count = imp.While(s < 3, Block((imp.Assign(s, s + 1),)), note="s in three")
+    count = imp.While(s < 3, Block((imp.Assign(s, s + 1),)), over=imp.Over("s in three"))
     endless = imp.While(imp.TRUE, Block((Return(None),)))
     helper = imp.Function("look_i32_b", (n,), Block((For(i, ZERO, n, imp.EMPTY), endless)), None)
     do = imp.Do(imp.Call("look_i32_b", (n,), "int64"))
