@@ -31,10 +31,13 @@ from linnet.frontend.index import Output
 from linnet.loops.nodes import Access, Expr, Program
 from linnet.loops.printer import show
 from linnet.loops.rewrite import rewrite_expr
-from linnet.runtime.scheduled import Commanded, ScheduledKernel
+from linnet.pictures.iterations import iterations
+from linnet.runtime.scheduled import Commanded, Named, ScheduledKernel, name_of
 from linnet.runtime.specialize import formats_of
+from linnet.runtime.visited import visited
 
 if TYPE_CHECKING:
+    from linnet.pictures.shapes import Picture
     from linnet.runtime.visits import Visits
 
 
@@ -175,6 +178,19 @@ class ScheduledEquation(Commanded):
     def visits(self) -> Visits:
         """How much work it is: every turn of every loop, by what the loop walks."""
         return self.kernel.visits(*self._arguments())
+
+    @located
+    def draw(self, operand: object, *tiles: Named) -> Picture:
+        """The elements of an operand by the tile that they are in: `plan.draw(A[i, j], i0)`.
+
+        `tiles` are loops that count tiles. Numbers say in which order what is stored is visited.
+        """
+        access = self._operand(operand)
+        names = map(name_of, tiles)
+        tensor = str(access.tensor)
+        seen = visited(self.kernel, self._arguments(), tensor, *names)
+        title = f"{tensor}: {self.commands or 'as written'}"
+        return iterations(seen, self._operands[tensor], title)
 
     def __repr__(self) -> str:
         written = replace(self.program, schedule=())

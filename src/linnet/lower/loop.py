@@ -29,7 +29,7 @@ from linnet.lower.products import along_product
 from linnet.lower.ranges import bounds_of
 from linnet.lower.region import LowerStmt, Region, lower_region
 from linnet.lower.searches import hold_searched
-from linnet.lower.stored import is_stored, lower_stored, open_positions
+from linnet.lower.stored import has_no_positions, is_stored, lower_stored, open_positions
 from linnet.lower.trace import walked_line
 from linnet.lower.unfurl import Span, guard, unfurl
 from linnet.lower.windows import join_windows
@@ -40,6 +40,8 @@ def lower_loop(ctx: Context, loop: loops.Loop, lower_stmt: LowerStmt) -> None:
     point = point_of(loop.extent) is not None
     if point and (apart := hold_searched(ctx, loop)) is not None:
         lower_stmt(ctx, apart)
+        return
+    if has_no_positions(ctx, loop):
         return
     with open_positions(ctx, loop):
         span = _span(ctx, loop, point)

@@ -44,6 +44,20 @@ def open_positions(ctx: Context, loop: loops.Loop) -> Iterator[None]:
     ctx.spaces, ctx.clips, ctx.firsts, ctx.bounded = before
 
 
+def has_no_positions(ctx: Context, loop: loops.Loop) -> bool:
+    """Whether a loop is over positions, or parts of them, where the tensor stores nothing.
+
+    What goes through positions reads what is there (`scheduling.positions`): where that has become
+    the fill value, there is nothing.
+    """
+    counted = () if loop.extent is None else walk(loop.extent)
+    missing = {n.tensor for n in counted if isinstance(n, loops.Positions) and n not in ctx.spaces}
+    if not missing:
+        return False
+    read = (n.tensor for n in walk(loop.body) if isinstance(n, loops.Access))
+    return not missing & {t.storage.name if isinstance(t, Fiber) else str(t) for t in read}
+
+
 def _leader(ctx: Context, loop: loops.Loop, positions: loops.Positions) -> Fiber | None:
     """The fiber whose positions these are; None if not all loops around it are open."""
     first = next(
