@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from linnet.pictures.shapes import FRAME, PALE, WIDTH, Line, Picture, Rect, Shape, Text
 from linnet.scheduling.log import Provenance, label
+from linnet.scheduling.provenance import Relation
 
 _WIDE, _HIGH, _ROW, _GAP, _MARGIN = 44.0, 22.0, 62.0, 26.0, 16.0
 
@@ -12,7 +13,7 @@ def derived(provenance: Provenance) -> Picture:
     """The graph, from the indices of the program at the top down to those of its loops."""
     places = _places(provenance)
     shapes: list[Shape] = []
-    for relation in provenance.relations:
+    for relation in _derived(provenance):
         made = [places[name] for name in relation.makes]
         for name in relation.ends:
             x, y = places[name]
@@ -32,17 +33,22 @@ def derived(provenance: Provenance) -> Picture:
     return Picture(width + _MARGIN, height + _MARGIN, tuple(shapes), f"provenance of {text}")
 
 
+def _derived(provenance: Provenance) -> list[Relation]:
+    """The relations that give a new name."""
+    return [relation for relation in provenance.relations if relation.makes]
+
+
 def _places(provenance: Provenance) -> dict[str, tuple[float, float]]:
     """Where the boxes are: the loops side by side, what they come from over the middle of them."""
     last = _leaves(provenance)
     step = _WIDE + _GAP
     across = {name: _MARGIN + _WIDE / 2 + k * step for k, name in enumerate(last)}
-    for relation in reversed(provenance.relations):
+    for relation in reversed(_derived(provenance)):
         middle = sum(across[name] for name in relation.makes) / len(relation.makes)
         for k, name in enumerate(relation.ends):
             across[name] = middle + (k - (len(relation.ends) - 1) / 2) * step
     rows = dict.fromkeys(provenance.roots, 0)
-    for relation in provenance.relations:
+    for relation in _derived(provenance):
         deep = 1 + max(rows[name] for name in relation.ends)
         rows |= dict.fromkeys(relation.makes, deep)
     shift = _MARGIN + _WIDE / 2 - min(across.values(), default=0.0)
@@ -52,7 +58,7 @@ def _places(provenance: Provenance) -> dict[str, tuple[float, float]]:
 def _leaves(provenance: Provenance) -> list[str]:
     """The loops in the order in which they were derived, so that lines do not cross."""
     found = list(provenance.roots)
-    for relation in provenance.relations:
+    for relation in _derived(provenance):
         at = min(found.index(name) for name in relation.ends)
         left = [name for name in found if name not in relation.ends]
         found = [*left[:at], *relation.makes, *left[at:]]

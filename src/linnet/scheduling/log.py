@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from importlib import import_module
 
 from linnet import loops
-from linnet.loops.commands import Command, Pos, Reorder, Split
+from linnet.loops.commands import Bound, Command, Pos, Reorder, Split
 from linnet.loops.printer import show
 from linnet.loops.rewrite import accesses, walk
 from linnet.normalize.scopes import name_scopes
@@ -60,13 +60,14 @@ class Provenance:
             originals = recover_original(relation, bounds, self.relations)
             meaning = ", ".join(f"{i} = {_text(e)}" for i, e in sorted(originals.items()))
             made = f"{', '.join(relation.ends)} → {', '.join(relation.makes)}"
+            made = made if relation.makes else ", ".join(relation.uses)
             found.append((made, label(relation), meaning))
         return found
 
     def __str__(self) -> str:
         rows = self.rows()
         first, second = (max([len(row[k]) for row in rows], default=0) for k in (0, 1))
-        lines = [f"{made:{first}}    {by:{second}}    {meaning}" for made, by, meaning in rows]
+        lines = [f"{a:{first}}    {b:{second}}    {c}".rstrip() for a, b, c in rows]
         return "\n".join([*lines, f"loops: {', '.join(self.order)}"])
 
     def __repr__(self) -> str:
@@ -85,6 +86,8 @@ def label(relation: Relation) -> str:
             return f"split {'up ' if up else ''}{size}"
         case Pos(access=access):
             return f"pos {show(access)}" if access.indices else f"pos {access.tensor}"
+        case Bound(value=value, kind=kind):
+            return f"bound {kind} {value}"
     return str(relation).partition("(")[0]
 
 

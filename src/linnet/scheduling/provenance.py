@@ -1,7 +1,7 @@
 """Where the loops of a schedule come from: the graph that its commands make (SCHED §3.2, §5.2).
 
     relation = Split(i, outer, inner, size, up) | Collapse(outer, inner, fused)
-             | Pos(i, position, access)
+             | Pos(i, position, access) | Bound(i, bounded, value, kind)
 
 The relations are those commands of a schedule that derive indices, in the order in which they are
 given. They say what an index is in terms of those that are derived from it (`recover_original`),
@@ -19,9 +19,10 @@ from linnet import imp, loops
 from linnet.algebra.function import Function
 from linnet.algebra.table import add, floor_divide, minimum, multiply, remainder, subtract
 from linnet.errors import InternalError, ScheduleError
-from linnet.loops.commands import Collapse, Command, Pos, Split
+from linnet.loops.bounds import MAX_EXACT, MIN_EXACT
+from linnet.loops.commands import Bound, Collapse, Command, Pos, Split
 
-Relation: TypeAlias = Split | Collapse | Pos
+Relation: TypeAlias = Split | Collapse | Pos | Bound
 Bounds: TypeAlias = Mapping[str, loops.Extent]
 """How far indices run."""
 
@@ -69,6 +70,8 @@ def recover_original(
             }
         case Pos(index, position, access):
             return dict(_coordinates(str(access.tensor), originals(index, relations), position))
+        case Bound(index, bounded):
+            return {index: loops.Index(bounded)} if bounded else {}
         case _:
             assert_never(relation)
 
@@ -92,6 +95,8 @@ def recover_derived(
             last = originals(index, relations)[-1]
             tensor = str(access.tensor)
             return {position: _search(tensor, last, loops.Index(last))}
+        case Bound(index, bounded):
+            return {bounded: loops.Index(index)} if bounded else {}
         case _:
             assert_never(relation)
 
@@ -117,6 +122,8 @@ def child_bounds(
             if len(found) > 1:  # the whole level
                 return {position: loops.Extent(_ZERO, _array(tensor, "count", found[-1]))}
             return {position: _segment(tensor, index, bounds[index])}
+        case Bound(index, bounded):
+            return {bounded or index: _said(relation, bounds[index])}
         case _:
             assert_never(relation)
 
@@ -145,6 +152,13 @@ def _size(split: Split, whole: loops.Extent) -> loops.Expr:
     """How many indices a part has."""
     size = loops.Literal(split.size)
     return loops.Parts(whole, size) if split.up else size
+
+
+def _said(bound: Bound, whole: loops.Extent) -> loops.Extent:
+    """A range, one end of which is said; constraints leave it as it is."""
+    value = loops.Literal(bound.value)
+    start = value if bound.kind == MIN_EXACT else whole.start
+    return loops.Extent(start, value if bound.kind == MAX_EXACT else whole.stop)
 
 
 def _length(whole: loops.Extent) -> loops.Expr:
@@ -247,6 +261,8 @@ def original_order(
 
 def _undo(order: tuple[str, ...], relation: Relation, reduced: bool) -> tuple[str, ...]:
     made, above = relation.makes, relation.ends
+    if not made:  # a bound of a loop that keeps its name
+        return order
     places = sorted(_with(order, i).index(i) for i in made)
     kept = places[0] if reduced else places[-1]
     dropped = {*places} - {kept}

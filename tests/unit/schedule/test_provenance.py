@@ -7,7 +7,7 @@ import pytest
 
 from linnet import loops
 from linnet.errors import ScheduleError
-from linnet.loops.commands import Collapse, Pos, Split
+from linnet.loops.commands import Bound, Collapse, Pos, Split
 from linnet.loops.printer import show
 from linnet.scheduling.provenance import (
     child_bounds,
@@ -185,3 +185,23 @@ def test_splitting_positions_leaves_coordinates_as_they_are():
     assert show(recover_original(relations[1], bounds)["p"]) == "A.begin_i + p0 * 2 + p1"
     assert parent_bounds(relations[1], bounds, {"p1"})["p"] == bounds["p"]
     assert bounds["i"].start == loops.Literal(0)
+
+
+@pytest.mark.parametrize(
+    ("kind", "bounds"),
+    [
+        ("MinExact", (4, 12)),
+        ("MaxExact", (3, 4)),
+        ("MinConstraint", (3, 12)),
+        ("MaxConstraint", (3, 12)),
+        ("Divisible", (3, 12)),
+    ],
+)
+@pytest.mark.parametrize("name", ["b", ""])
+def test_bounds(kind, bounds, name):
+    """An end that is said is that; what is only known of a range leaves it as it is."""
+    relation, whole = Bound("i", name, 4, kind), {"i": extent(3, 12)}
+    assert child_bounds(relation, whole) == {name or "i": extent(*bounds)}
+    assert recover_original(relation, whole) == ({"i": loops.Index("b")} if name else {})
+    assert recover_derived(relation, whole) == ({"b": loops.Index("i")} if name else {})
+    assert original_order((name or "i", "j"), (relation,), ()) == ("i", "j")
