@@ -204,6 +204,28 @@ def first_above(c, A, t):
     return c
 
 
+def test_loops_that_are_left_are_not_split(operands):
+    A, _ = operands
+    scheduled = first_above.schedule().split("j", "j0", "j1", 4)
+    with pytest.raises(ScheduleError, match="may be left by `break`"):
+        scheduled(ln.empty_tensor(ln.DENSE(1)), ln.asarray(A, format=ln.CSR), ln.scalar(3.0))
+
+
+@ln.kernel
+def whatever(s, A):
+    s[...] = 0
+    for i in range(A.shape[0]):  # noqa: B007
+        for j in range(A.shape[1]):  # noqa: B007
+            s[()] = 1.0
+    return s
+
+
+def test_collapsed_loops_that_nothing_depends_on(operands):
+    A, _ = operands
+    scheduled = whatever.schedule().apply("collapse(i, j, f) split(f, f0, f1, 1)")
+    assert scheduled(ln.scalar(0.0), ln.asarray(A)).to_numpy() == 1
+
+
 def test_loops_that_are_left_are_not_reordered(operands):
     A, _ = operands
     scheduled = first_above.schedule().reorder("j", "i")

@@ -3,7 +3,7 @@
     expr = Literal(value, dtype) | Index(name) | Name(name) | Access(tensor, indices)
          | Call(function, args) | Dimension(tensor, mode) | Parts(of, size) | Value(code)
     range = Extent(start, stop) | Positions(tensor, modes, given) | Product(ranges)
-          | Part(of, number, size) | Along(of, depth) | Bounded(of, kind, value)
+          | Part(of, number, size) | Along(of, outer) | Bounded(of, kind, value)
     stmt = Loop(index, extent, body) | If(cond, then, orelse) | Let(name, value, body)
          | Assign(target, op, value) | Declare(tensor, init, dims) | Freeze(tensor) | Thaw(tensor)
          | Swap(a, b) | Break() | Block(stmts)
@@ -189,11 +189,16 @@ class Product:
 class Along:
     """One coordinate where there are several: `for i, j in ln.stored(A):` are two loops.
 
-    The loops stand directly inside one another, the outermost at `depth` 0.
+    The loops stand directly inside one another; `outer` are the coordinates of those around.
     """
 
     of: Range
-    depth: int
+    outer: tuple[Expr, ...] = ()
+
+    @property
+    def depth(self) -> int:
+        """How many of the loops are around this one."""
+        return len(self.outer)
 
     @property
     def whole(self) -> Extent:

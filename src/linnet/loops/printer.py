@@ -88,13 +88,13 @@ def show_range(extent: Range) -> str:
     return _Printer().extent(extent)
 
 
-def _goes_on(loop: Loop, depth: int, inner: Loop) -> bool:
+def _goes_on(loop: Loop, outer: tuple[Index, ...], inner: Loop) -> bool:
     """Whether a loop inside is written in the line of the loops around."""
     extent = loop.extent
     if not (loop.how.is_plain and inner.how.is_plain):
         return False
     if isinstance(extent, Along):
-        return extent.depth == 0 and inner.extent == Along(extent.of, depth)
+        return extent.depth == 0 and inner.extent == Along(extent.of, outer)
     return extent is None and inner.extent is None
 
 
@@ -171,7 +171,7 @@ class _Printer:
 
     def _loop(self, stmt: Loop) -> Iterator[str]:
         indices, body, extent = [stmt.index], stmt.body, stmt.extent
-        while isinstance(body, Loop) and _goes_on(stmt, len(indices), body):
+        while isinstance(body, Loop) and _goes_on(stmt, tuple(map(Index, indices)), body):
             indices.append(body.index)
             body = body.body
         whole = extent.of if isinstance(extent, Along) and len(indices) > 1 else extent
@@ -206,8 +206,9 @@ class _Printer:
                 return f"ln.stored({self._stored(tensor, modes, dict(given))})"
             case Product(ranges):
                 return f"ln.product({', '.join(map(self.extent, ranges))})"
-            case Along(of, depth):
-                return f"ln.along({self.extent(of)}, {depth})"
+            case Along(of, outer):
+                within = ", ".join([self.extent(of), *map(self.expr, outer)])
+                return f"ln.along({within})"
             case Bounded(of, kind, value):
                 return f'ln.bound({self.extent(of)}, "{kind}", {value})'
             case Part(of, number, size):

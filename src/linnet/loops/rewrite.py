@@ -74,7 +74,7 @@ _BELOW: dict[type, Callable[..., tuple[Node, ...]]] = {
     Positions: lambda positions: tuple([value for _, value in positions.given]),
     Product: attrgetter("ranges"),
     Part: attrgetter("of", "number", "size"),
-    Along: lambda along: (along.of,),
+    Along: lambda along: (along.of, *along.outer),
     Bounded: lambda bounded: (bounded.of,),
     Parts: attrgetter("of", "size"),
     If: attrgetter("cond", "then", "orelse"),
@@ -185,8 +185,8 @@ def map_range(extent: Range, f: Callable[[Expr], Expr]) -> Range:
         same = of is extent.of and number is extent.number and size is extent.size
         return extent if same else Part(of, number, size)
     if type(extent) is Along:
-        of = map_range(extent.of, f)
-        return extent if of is extent.of else Along(of, extent.depth)
+        of, outer = map_range(extent.of, f), _map(f, extent.outer)
+        return extent if of is extent.of and outer is extent.outer else Along(of, outer)
     if type(extent) is Bounded:
         of = map_range(extent.of, f)
         return extent if of is extent.of else replace(extent, of=of)

@@ -83,7 +83,6 @@ class Context:
     counting: dict[str, Counting] = field(default_factory=dict)  # by the index of the inner loop
     spaces: dict[loops.Positions, Space] = field(default_factory=dict)  # open ones
     clips: dict[loops.Range, Bounds] = field(default_factory=dict)  # of positions, by their range
-    firsts: dict[loops.Range, imp.Expr] = field(default_factory=dict)  # `lower.products`
     wholes: dict[str, Bounds] = field(default_factory=dict)  # of loops over parts
     counts: dict[str, loops.Expr] = field(default_factory=dict)  # how far loops from 0 run
     bounded: dict[loops.Range, Bounds] = field(default_factory=dict)  # those that were checked

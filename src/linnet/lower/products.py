@@ -15,7 +15,7 @@ from functools import reduce
 from linnet import imp, loops
 from linnet.loops.nodes import base_of
 from linnet.lower.context import Bounds, Context, Site
-from linnet.lower.expressions import out_of_bounds
+from linnet.lower.expressions import lower_expr, out_of_bounds
 from linnet.lower.ranges import bounds_of
 
 
@@ -29,21 +29,21 @@ def along_product(ctx: Context, loop: loops.Loop) -> Bounds:
     lengths = [ctx.named(_length(*ends), f"{loop.index}_length") for ends in ranges]
     if extent.of not in ctx.clips:
         ctx.clips[extent.of] = bounds_of(ctx, extent.of, loop.index)
-        ctx.firsts[extent.of] = imp.ZERO
     lo, hi = ctx.clips[extent.of]
     start, stop = ranges[depth]
     rest: imp.Expr = imp.ONE
     for length in lengths[depth + 1 :]:
         rest = rest * length
     # the number of the first index of this loop, where each stands for `rest` pairs
-    first = ctx.firsts[extent.of] * lengths[depth]
+    first: imp.Expr = imp.ZERO
+    for k, index in enumerate(extent.outer):
+        first = (first + (lower_expr(ctx, index, imp.INT) - ranges[k][0])) * lengths[k + 1]
     begin = imp.binary("div", lo, rest) - first
     end = imp.binary("div", hi - 1, rest) + 1 - first
     if depth > 0:
         begin, end = imp.maximum(begin, 0), imp.minimum(end, lengths[depth])
     begin = ctx.named(imp.Select(lo < hi, begin, imp.ZERO), f"{loop.index}_start")
     end = ctx.named(imp.Select(lo < hi, end, imp.ZERO), f"{loop.index}_end")
-    ctx.firsts[extent.of] = first + (imp.Var(loop.index) - start)
     begin, end = ctx.named(start + begin, "first"), ctx.named(start + end, "last")
     ctx.known.assume(start, begin)
     ctx.known.assume(end, stop)

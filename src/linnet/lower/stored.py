@@ -34,14 +34,14 @@ def open_positions(ctx: Context, loop: loops.Loop) -> Iterator[None]:
 
     They are those of one fiber, which is known as soon as the loops around its own are open.
     """
-    before = dict(ctx.spaces), dict(ctx.clips), dict(ctx.firsts), dict(ctx.bounded)
+    before = dict(ctx.spaces), dict(ctx.clips), dict(ctx.bounded)
     for node in walk(loop):
         if isinstance(node, loops.Positions) and node not in ctx.spaces:
             fiber = _leader(ctx, loop, node)
             if fiber is not None:
                 ctx.spaces[node] = _space(ctx, fiber, len(node.modes))
     yield
-    ctx.spaces, ctx.clips, ctx.firsts, ctx.bounded = before
+    ctx.spaces, ctx.clips, ctx.bounded = before
 
 
 def has_no_positions(ctx: Context, loop: loops.Loop) -> bool:

@@ -65,7 +65,8 @@ def pos(nest: Nest, command: Pos) -> None:
     positions = loops.Positions(tensor, modes, given)
     stmt = inside
     for depth, loop in reversed(list(enumerate(found))):
-        extent: loops.Range = positions if len(found) == 1 else loops.Along(positions, depth)
+        outer = tuple(map(loops.Index, indices[:depth]))
+        extent: loops.Range = positions if len(found) == 1 else loops.Along(positions, outer)
         stmt = replace(loop, extent=extent, body=stmt)
     nest.introduce(command.position, *nest.forget(command.index))
     nest.replaced(found[0], stmt)

@@ -15,7 +15,7 @@ from dataclasses import replace
 
 from linnet import loops
 from linnet.loops.commands import Split
-from linnet.loops.rewrite import walk
+from linnet.loops.rewrite import is_left, walk
 from linnet.scheduling.nest import Nest
 
 LARGEST = 2**62
@@ -28,6 +28,12 @@ def split(nest: Nest, command: Split) -> None:
     if type(size) is not int or not 0 < size < LARGEST:
         nest.refuse(f"the size of a part is a positive integer, not {size!r}")
     together = nest.named(command.index)
+    if any(map(is_left, together)):
+        nest.refuse(
+            f"the loop over `{command.index}` may be left by `break`",
+            why="it would leave one part, and the others would be run",
+            hint="split a loop inside it",
+        )
     whole, found = _whole(nest, together)
     indices = nest.forget(command.index)
     outer = nest.introduce(command.outer)
@@ -64,4 +70,6 @@ def _whole(nest: Nest, found: Sequence[loops.Loop]) -> tuple[loops.Range, Sequen
             hint="collapse loops over whole ranges, or split each by itself",
         )
     whole = loops.Product(ranges)
-    return whole, [replace(loop, extent=loops.Along(whole, k)) for k, loop in enumerate(found)]
+    outer = tuple([loops.Index(loop.index) for loop in found])
+    loops_of = enumerate(found)
+    return whole, [replace(loop, extent=loops.Along(whole, outer[:k])) for k, loop in loops_of]
