@@ -6,13 +6,16 @@
 from __future__ import annotations
 
 import re
+from typing import Any
 
 import numpy as np
 import pytest
-from tests.docs.pages import ROOT
+from tests.docs.pages import ROOT, blocks, run_block
 
 import linnet as ln
 from linnet.formats.named import NAMES
+from linnet.pictures.derived import derived
+from linnet.pictures.shapes import Picture
 
 FOLDER = ROOT / "docs" / "pictures"
 PAGE = ROOT / "docs" / "guide" / "formats.md"
@@ -48,6 +51,41 @@ def test_picture_is_up_to_date(name: str, request: pytest.FixtureRequest):
         FOLDER.mkdir(exist_ok=True)
         picture.save(path)
     assert path.read_text(encoding="utf-8") == picture.svg
+
+
+def _spaces() -> dict[str, Picture]:
+    """What the page about schedules draws."""
+    page = (ROOT / "docs" / "guide" / "schedules.md").read_text(encoding="utf-8")
+    names: dict[str, Any] = {"__name__": "example"}
+    for block in blocks(page):
+        if block.language == "python" and "error" not in block.words:
+            run_block(block, names)
+    i, i0, i1, j, j0, p, p0, p1 = (names[n] for n in "i i0 i1 j j0 p p0 p1".split())
+    A, v, z, D = (names[n] for n in "A v z D".split())
+    vector = ln.schedule(z)
+    return {
+        "rows": names["tiled"].draw(A[i, j], i0),
+        "blocks": names["blocks"].draw(A[i, j], i0, j0),
+        "strided": names["strided"].draw(A[i, j], i1),
+        "vector_coordinates": vector.split(i, i0, i1, 6).draw(v[i], i0),
+        "vector_positions": vector.pos(i, p, v[i]).split(p, p0, p1, 4).draw(v[i], p0),
+        "halves_rows": names["by_rows"].draw(A[i, j], i0),
+        "halves_stored_rows": names["by_stored_rows"].draw(D[i, j], p0),
+        "halves_stored": names["balanced"].draw(A[i, j], p0),
+        "provenance": derived(names["balanced"].provenance),
+    }
+
+
+def test_pictures_of_schedules_are_up_to_date(request: pytest.FixtureRequest):
+    folder, pictures = FOLDER / "schedules", _spaces()
+    for name, picture in pictures.items():
+        if request.config.getoption("--update-golden"):
+            folder.mkdir(exist_ok=True)
+            picture.save(folder / f"{name}.svg")
+        assert (folder / f"{name}.svg").read_text(encoding="utf-8") == picture.svg
+    page = (ROOT / "docs" / "guide" / "schedules.md").read_text(encoding="utf-8")
+    shown = re.findall(r"!\[[^\]]+\]\(\.\./pictures/schedules/(\w+)\.svg\)", page)
+    assert sorted(shown) == sorted(pictures) == sorted(p.stem for p in folder.glob("*.svg"))
 
 
 def test_every_named_format_has_one():
