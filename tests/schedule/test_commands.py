@@ -271,3 +271,49 @@ def test_wrong_arguments():
         spmv.schedule().split(3, "a", "b", 4)
     with pytest.raises(ScheduleError, match="is not an access"):
         spmv.schedule().pos("j", "p", "A[")
+
+
+def test_a_walk_goes_on_from_part_to_part(operands):
+    """In each part of a row a search begins where the part before has ended."""
+    A, _ = operands
+    given = ln.asarray(A, format=ln.CSR)
+    for text in ("split(j, j0, j1, 5)", "split(j, j0, j1, 8) split(j1, j2, j3, 3)"):
+        tiled = scale.schedule().apply(text)
+        assert np.array_equal(tiled(ln.empty_tensor(ln.CSR), given).to_numpy(), A * 2)
+        assert "A_reached" in tiled.code(ln.empty_tensor(ln.CSR), given)
+    both = plus.schedule().split("j", "j0", "j1", 7)
+    other = ln.asarray(A[::-1].copy(), format=ln.CSR)
+    assert np.array_equal(both(ln.empty_tensor(ln.CSR), given, other).to_numpy(), A + A[::-1])
+
+
+@pytest.mark.parametrize("format", [ln.CSR, ln.COO, ln.DCSR], ids=str)
+def test_fibers_are_looked_for_from_part_to_part(operands, format):
+    A, x = operands
+    given, y = ln.asarray(A, format=format), ln.empty_tensor(ln.DENSE(1))
+    for text in (
+        "split(p, p0, p1, 7)",
+        "split(p, p0, p1, 7, up)",
+        "split(p, a, b, 20) split(b, c, d, 3)",
+    ):
+        parts = spmv.schedule().apply("collapse(i, j, f) pos(f, p, A) " + text)
+        assert np.array_equal(parts(y, given, x).to_numpy(), A @ x)
+    if format is not ln.COO:
+        assert "A_reached" in parts.code(y, given, x)
+
+
+@ln.kernel
+def some_parts(y, A, x):
+    y[...] = 0
+    for i in ...:
+        for t in range(-1, 5):
+            for j in ln.part(range(37), t, 8):
+                y[i] += A[i, j] * x[j]
+    return y
+
+
+def test_parts_that_do_not_follow_one_another(operands):
+    """The part of a negative number is empty, and lies at the end."""
+    A, x = operands
+    given = ln.asarray(A, format=ln.CSR)
+    y = some_parts(ln.empty_tensor(ln.DENSE(1)), given, x)
+    assert np.array_equal(y.to_numpy(), A @ x)

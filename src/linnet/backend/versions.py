@@ -69,10 +69,11 @@ def versions(loop: imp.For) -> tuple[Version, ...]:
             Version(_LONG, _hints(4, width=width)),
             Version(0, _hints(1, width=width), few=True),
         )
+    # one by one: to gather a vector takes as long as to load its elements
+    if sums and gathers(loop) and (is_short(loop) or part):
+        return (Version(_LONG, _hints(4, width=1)), Version(0, _hints(1, width=1)))
     if not is_short(loop):
         return (Version(0, (_WHOLE,) if _is_strip(loop) else ()),)
-    if gathers(loop):  # one by one: to gather a vector takes as long as to load its elements
-        return (Version(_LONG, _hints(4, width=1)), Version(0, _hints(1, width=1)))
     width = _VECTOR // BYTES[TYPES[sums[0].dtype]]
     return (Version(0, _hints(1, width=width), few=True),)
 

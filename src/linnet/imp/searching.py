@@ -31,7 +31,15 @@ def gallop(idx: Ints, lo: int, hi: int, target: int) -> int:
 
 
 def fiber_of(ptr: Ints, lo: int, hi: int, q: int) -> int:
-    """The last p in [lo, hi) with ptr[p] <= q, or lo: the fiber that entry q lies in."""
+    """The last p in [lo, hi) with ptr[p] <= q, or lo: the fiber that entry q lies in.
+
+    It is soon found if it is near `lo`: a search that goes on from where the last one ended.
+    """
+    step = 1
+    while step < hi - lo and ptr[lo + step] <= q:
+        lo += step
+        step *= 2
+    hi = min(hi, lo + step)
     while hi - lo > 1:
         middle = lo + ((hi - lo) >> 1)
         if ptr[middle] <= q:

@@ -51,13 +51,15 @@ class Counting:
 
     Together the two loops visit all indices between the `bounds`, if these are known. Of the fibers
     that the inner one has `written`, some are `opened` around both; `begin` is what has to be done
-    before the first part.
+    before the first part. A walk that has come to an end in one part goes on from there in the next
+    one: `reached` has its first position, and the variable for where it stands.
     """
 
     bounds: tuple[imp.Expr, imp.Expr] | None
     written: frozenset[Fiber]
     opened: dict[Cursor, Looplet] = field(default_factory=dict)
     begin: list[imp.Stmt] = field(default_factory=list)
+    reached: dict[Cursor, tuple[imp.Expr, imp.Var]] = field(default_factory=dict)
 
 
 @dataclass(slots=True)
@@ -84,6 +86,7 @@ class Context:
     spaces: dict[loops.Positions, Space] = field(default_factory=dict)  # open ones
     clips: dict[loops.Range, Bounds] = field(default_factory=dict)  # of positions, by their range
     wholes: dict[str, Bounds] = field(default_factory=dict)  # of loops over parts
+    reached: dict[tuple[str, int], imp.Var] = field(default_factory=dict)  # `lower.stored`
     counts: dict[str, loops.Expr] = field(default_factory=dict)  # how far loops from 0 run
     bounded: dict[loops.Range, Bounds] = field(default_factory=dict)  # those that were checked
 

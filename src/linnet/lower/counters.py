@@ -13,7 +13,7 @@ from linnet import imp, loops
 from linnet.formats.fiber import Fiber
 from linnet.formats.looplets import Thunk
 from linnet.loops.parts import counted, covered
-from linnet.lower.context import Context, Counting, cursors_of
+from linnet.lower.context import Context, Counting, Cursor, Mask, cursors_of
 from linnet.lower.ranges import bounds_of
 from linnet.lower.unfurl import unfurl
 
@@ -39,10 +39,25 @@ def around_parts(ctx: Context, loop: loops.Loop) -> Iterator[None]:
                 epilogue[:0] = looplet.epilogue
                 looplet = looplet.body  # type: ignore[assignment]
             counting.opened[cursor] = looplet
+    if covers is not None:
+        counting.reached.update(_begin_walks(ctx, inner))
     with ctx.b.collect() as code:
         yield
     ctx.b.emit(*counting.begin, *code, *epilogue)
     del ctx.counting[inner.index]
+
+
+def _begin_walks(
+    ctx: Context, inner: loops.Loop
+) -> Iterator[tuple[Cursor, tuple[imp.Expr, imp.Var]]]:
+    """Where the entries of the fibers begin that the loop over the parts reads at its index."""
+    for cursor in cursors_of(ctx, inner.body, inner.index):
+        fiber = cursor.fiber
+        plain = not isinstance(cursor, Mask) and not cursor.update and fiber.sub == 0
+        if plain and not fiber.kind.full and cursor.index == loops.Index(inner.index):
+            found = fiber.kind.positions(fiber.storage, fiber.level, fiber.pos, fiber.pos + 1)
+            if found is not None:
+                yield cursor, (found[0], ctx.b.let(f"{fiber.prefix}_reached", found[0]))
 
 
 def written_by_parts(ctx: Context, loop: loops.Loop) -> frozenset[Fiber]:

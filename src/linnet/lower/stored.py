@@ -3,11 +3,13 @@
 The tensor leads: a loop goes through the positions of one of its fibers, or those that lie in a
 part of a range, and other operands are searched at the coordinate of each. Of positions with
 several coordinates the outer loops go through those fibers that have one of the positions, which
-searches find at the ends:
+searches find at the ends. They go on from where the part before it began:
 
-    p, end = 512 * p0, min(512 * (p0 + 1), ptr[n])
-    for i in fiber_of(ptr, p) … fiber_of(ptr, end - 1) + 1:
-        for q in max(p, ptr[i]) … min(end, ptr[i + 1]):
+    for p0 in …:
+        p, end = 512 * p0, min(512 * (p0 + 1), ptr[n])
+        first = fiber_of(ptr, first, n, p)
+        for i in first … fiber_of(ptr, first, n, end - 1) + 1:
+            for q in max(p, ptr[i]) … min(end, ptr[i + 1]):
 """
 
 from __future__ import annotations
@@ -34,14 +36,15 @@ def open_positions(ctx: Context, loop: loops.Loop) -> Iterator[None]:
 
     They are those of one fiber, which is known as soon as the loops around its own are open.
     """
-    before = dict(ctx.spaces), dict(ctx.clips), dict(ctx.bounded)
+    before = dict(ctx.spaces), dict(ctx.clips), dict(ctx.bounded), dict(ctx.reached)
     for node in walk(loop):
         if isinstance(node, loops.Positions) and node not in ctx.spaces:
             fiber = _leader(ctx, loop, node)
             if fiber is not None:
                 ctx.spaces[node] = _space(ctx, fiber, len(node.modes))
+    _begin_searches(ctx, loop)
     yield
-    ctx.spaces, ctx.clips, ctx.bounded = before
+    ctx.spaces, ctx.clips, ctx.bounded, ctx.reached = before
 
 
 def has_no_positions(ctx: Context, loop: loops.Loop) -> bool:
@@ -56,6 +59,26 @@ def has_no_positions(ctx: Context, loop: loops.Loop) -> bool:
         return False
     read = (n.tensor for n in walk(loop.body) if isinstance(n, loops.Access))
     return not missing & {t.storage.name if isinstance(t, Fiber) else str(t) for t in read}
+
+
+def _begin_searches(ctx: Context, loop: loops.Loop) -> None:
+    """Where the fibers of a part begin is looked for from there on where those of the last did."""
+    match loop.extent:
+        case loops.Extent(loops.Literal(0)):  # of a negative number is the empty part at the end
+            pass
+        case _:
+            return
+    inside = {n.index for n in walk(loop.body) if isinstance(n, loops.Loop)}
+    for part in walk(loop.body):
+        if not isinstance(part, loops.Part) or part.number != loops.Index(loop.index):
+            continue
+        space = ctx.spaces.get(base_of(part))  # type: ignore[arg-type]
+        rest = (*walk(part.of), *walk(part.size))
+        if space is None or any(isinstance(n, loops.Index) and n.name in inside for n in rest):
+            continue
+        for k, (lo, _) in enumerate(space.bounds[:-1]):
+            if (loop.index, k) not in ctx.reached:
+                ctx.reached[loop.index, k] = ctx.b.let(f"{space.fiber.storage.name}_reached", lo)
 
 
 def _leader(ctx: Context, loop: loops.Loop, positions: loops.Positions) -> Fiber | None:
@@ -151,7 +174,8 @@ def _clip(ctx: Context, fiber: Fiber, loop: loops.Loop) -> Bounds | None:
     if isinstance(extent, loops.Bounded) and isinstance(unbound(extent), loops.Positions):
         bounds = bounds_of(ctx, extent, loop.index)
         return None if isinstance(loop.extent, loops.Along) else bounds
-    if extent is None or not isinstance(unbound(extent), loops.Part):
+    part = None if extent is None else unbound(extent)
+    if extent is None or not isinstance(part, loops.Part):
         return None
     if extent not in ctx.clips:
         ctx.clips[extent] = bounds_of(ctx, extent, loop.index)
@@ -160,20 +184,30 @@ def _clip(ctx: Context, fiber: Fiber, loop: loops.Loop) -> Bounds | None:
     space, clip = ctx.spaces[positions], ctx.clips[extent]
     first, storage = space.fiber.level, fiber.storage
     for k in reversed(range(fiber.level - first + 1, len(space.bounds))):
-        clip = _parents(ctx, loop.index, storage, first + k, space.bounds[k - 1], clip)
+        reached = _reached(ctx, part, k - 1)
+        clip = _parents(ctx, loop.index, storage, first + k, space.bounds[k - 1], clip, reached)
     return clip
 
 
+def _reached(ctx: Context, part: loops.Part, k: int) -> imp.Var | None:
+    """The variable that says how far the searches among some fibers have come."""
+    return ctx.reached.get((part.number.name, k)) if isinstance(part.number, loops.Index) else None
+
+
 def _parents(
-    ctx: Context, index: str, storage: Storage, number: int, among: Bounds, children: Bounds
-) -> Bounds:
+    ctx: Context, index: str, storage: Storage, number: int, among: Bounds, children: Bounds,
+    reached: imp.Var | None,
+) -> Bounds:  # fmt: skip
     """The fibers of a level in which some children lie, the first and the one behind the last."""
-    level, (lo, hi) = storage.format.levels[number], children
-    first = level.parent(ctx.b, storage, number, lo, *among)
-    last = level.parent(ctx.b, storage, number, hi - 1, *among)
-    if first is None or last is None:
+    level, (lo, hi), (least, most) = storage.format.levels[number], children, among
+    first = level.parent(ctx.b, storage, number, lo, least if reached is None else reached, most)
+    if first is None:
         raise no_positions(storage.name, number, level)
     begin = ctx.named(first, f"{index}_first")
+    last = level.parent(ctx.b, storage, number, hi - 1, begin, most)
+    assert last is not None
+    if reached is not None:
+        ctx.b.emit(imp.Assign(reached, begin))
     return begin, ctx.named(imp.Select(lo < hi, last + 1, begin), f"{index}_stop")
 
 

@@ -139,8 +139,9 @@ def at_fill(ctx: Context, r: Region, cursors: list[Cursor]) -> Region:
 def bounds(ctx: Context, r: Region, cursor: Cursor, s: Stepper) -> tuple[imp.Expr, imp.Expr]:
     """The positions of a stepper within the region: a search at each end that is not its own."""
     begin, end = s.begin, s.end
+    reached = _reached(ctx, r, cursor, s)
     if not ctx.known.at_most(r.lo, ctx.begin(cursor)):
-        begin = ctx.b.let(f"{s.pos.name}_begin", begin)
+        begin = ctx.b.let(f"{s.pos.name}_begin", begin) if reached is None else reached
         seek = substitute(s.seek.position, {s.pos.name: begin, s.seek.target.name: r.lo})
         begin = ctx.b.let(f"{s.pos.name}_lo", seek)
     stop = ctx.dim(cursor) if s.stop is None else s.stop
@@ -148,7 +149,18 @@ def bounds(ctx: Context, r: Region, cursor: Cursor, s: Stepper) -> tuple[imp.Exp
         begin = begin if isinstance(begin, imp.Var) else ctx.b.let(f"{s.pos.name}_lo", begin)
         seek = substitute(s.seek.position, {s.pos.name: begin, s.seek.target.name: r.hi})
         end = ctx.b.let(f"{s.pos.name}_hi", seek)
+        if reached is not None:
+            ctx.b.emit(imp.Assign(reached, end))
     return begin, end
+
+
+def _reached(ctx: Context, r: Region, cursor: Cursor, s: Stepper) -> imp.Var | None:
+    """The variable for where a walk stands that goes on from part to part."""
+    counting = ctx.counting.get(r.index.name)
+    first, reached = (
+        (None, None) if counting is None else counting.reached.get(cursor, (None, None))
+    )
+    return reached if first == s.begin else None
 
 
 def repeat_while(
