@@ -18,7 +18,7 @@ from linnet.formats.level import Level
 from linnet.loops.commands import Collapse, Pos
 from linnet.loops.nodes import base_of
 from linnet.loops.printer import show
-from linnet.loops.rewrite import accesses, rewrite_stmt
+from linnet.loops.rewrite import accesses, rewrite_stmt, walk
 from linnet.normalize.facts import facts_of
 from linnet.normalize.simplify import simplify
 from linnet.scheduling.nest import Nest
@@ -62,6 +62,7 @@ def pos(nest: Nest, command: Pos) -> None:
         nest.refuse(f"`{tensor}` is read at several places, and one of them cannot lead")
     _check_nothing_else(nest, access, format, inside)
     given = tuple((m, i) for m, i in enumerate(access.indices) if m in _above(format, modes))
+    _check_given(nest, command.index, found[0], [i for _, i in given])
     positions = loops.Positions(tensor, modes, given)
     stmt = inside
     for depth, loop in reversed(list(enumerate(found))):
@@ -97,6 +98,18 @@ def _mode(nest: Nest, access: loops.Access, index: str) -> int:
 def _above(format: Format, modes: Sequence[int]) -> tuple[int, ...]:
     """The modes that are stored outside some."""
     return format.order[: format.order.index(modes[0])]
+
+
+def _check_given(nest: Nest, name: str, outermost: loops.Loop, given: Sequence[loops.Expr]) -> None:
+    """Refuse positions in a fiber that is not known where the loop begins."""
+    inside = {n.index for n in walk(outermost) if isinstance(n, loops.Loop)}
+    inside |= {n.name for n in walk(outermost) if isinstance(n, loops.Let)}
+    for expr in given:
+        if any(isinstance(n, loops.Index | loops.Name) and n.name in inside for n in walk(expr)):
+            nest.refuse(
+                f"`{show(expr)}` is not known before the loop over `{name}`",
+                hint="reorder the loops first, as the tensor is stored",
+            )
 
 
 def _check_format(
