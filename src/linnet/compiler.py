@@ -77,7 +77,8 @@ from linnet.options import current
 from linnet.records import dataclass
 from linnet.scheduling.apply import apply_schedule
 from linnet.scheduling.races import check_races
-from linnet.stages import stage
+from linnet.scheduling.walked import check_walked
+from linnet.stages import recorded, stage
 
 Formats = dict[str, Format]
 Arrays = dict[str, tuple[str, ...]]
@@ -109,6 +110,7 @@ def normalize(
     policy: Policy | None = None,
 ) -> Normalized:
     """Say what the user left unsaid. Every line takes a program and returns a new one."""
+    given = program, formats
     program, results, checks, reaches = under_schedule(program, formats)
     formats = results
     program, formats = split_symmetric(program, formats, checks)
@@ -121,12 +123,22 @@ def normalize(
     declares = _declarations(program)
     # after workspaces: what they copy is in order, and only the rest is made so
     program, warnings = concordize(program, formats, checks)
+    if warnings and given[0].schedule:
+        check_walked(given[0].schedule, warnings, _without_schedule(*given, decide, policy))
     program = passed("concordance", program, check_unique)
     program = passed("lifecycles", insert_lifecycles(program), check_modes)
     stage("formats", formats)
     rows = row_sums(program, formats, decide)
     checks, choices = (*checks, *reaches), (*rooms.choices, *inserted.choices, *rows)
     return Normalized(program, formats, results, checks, warnings, declares, choices)
+
+
+def _without_schedule(
+    program: loops.Program, formats: Formats, decide: Decide, policy: Policy | None
+) -> tuple[Warned, ...]:
+    """What is to be warned of in a program without its commands."""
+    with recorded():  # whoever looks at the stages sees those of the program as it is
+        return normalize(replace(program, schedule=()), formats, decide, policy).warnings
 
 
 def under_schedule(

@@ -318,3 +318,22 @@ def test_parts_that_do_not_follow_one_another(operands):
     given = ln.asarray(A, format=ln.CSR)
     y = some_parts(ln.empty_tensor(ln.DENSE(1)), given, x)
     assert np.array_equal(y.to_numpy(), A @ x)
+
+
+@pytest.mark.parametrize("text", ["reorder(j, i)"])
+def test_an_operand_that_is_walked_is_not_searched_under_a_schedule(operands, text):
+    """Whether it is, is judged of the final loops: on the way they may be in any order."""
+    A, x = operands
+    given, y = ln.asarray(A, format=ln.CSR), ln.empty_tensor(ln.DENSE(1))
+    scheduled = spmv.schedule().apply(text)
+    with pytest.raises(ScheduleError, match="goes against the order in which A is stored") as error:
+        scheduled(y, given, x)
+    assert "every access searches" in str(error.value)
+    assert np.array_equal(scheduled.apply("reorder(i, j)")(y, given, x).to_numpy(), A @ x)
+
+
+def test_what_is_searched_without_a_schedule_is_warned_of(operands):
+    A, x = operands
+    given, y = ln.asarray(A, format=ln.CSC), ln.empty_tensor(ln.DENSE(1))
+    with pytest.warns(ln.errors.DiscordanceWarning):
+        spmv.schedule().split("i", "i0", "i1", 9)(y, given, x)
