@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from typing import assert_never
 
 from linnet import imp
+from linnet.imp.fold import fold
 
 # How tightly operators bind, in Python.
 _CHOICE, _NOT, _UNARY, _ATOM = 0, 3, 11, 12
@@ -97,13 +98,28 @@ def _statement(stmt: imp.Stmt) -> Iterator[str]:
             assert_never(stmt)
 
 
+def _over(over: imp.Over) -> str:
+    """What a loop goes through, where it is one fiber of a tensor or several: a comment."""
+    spans = [_span(span) for span in over.spans if span.tensor]
+    return f"  # {', '.join(spans)}" if spans else ""
+
+
+def _span(span: imp.Span) -> str:
+    """`level 1 of A below i`: the entries of a fiber, all of them or a part."""
+    fibers = f"below {_expr(span.first)}"
+    if fold(span.last - span.first) != imp.ONE:
+        fibers += f" … {_expr(span.last)}"
+    moved = "" if span.position is None else f"{_expr(span.position)} in "
+    return f"{moved}{'part of ' if span.part else ''}level {span.level} of {span.tensor} {fibers}"
+
+
 def _nested(stmt: imp.For | imp.While | imp.If | imp.Block) -> Iterator[str]:
     match stmt:
         case imp.For(var, _, _, body):
-            yield f"for {var.name} in {_range(stmt)}:"
+            yield f"for {var.name} in {_range(stmt)}:{_over(stmt.over)}"
             yield from _indented(body)
         case imp.While(cond, body):
-            yield f"while {_expr(cond)}:"
+            yield f"while {_expr(cond)}:{_over(stmt.over)}"
             yield from _indented(body)
         case imp.If(cond, then, orelse):
             yield f"if {_expr(cond)}:"

@@ -6,11 +6,11 @@ closures once, and the closures run; `evaluate` does the same for expressions.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import field
-from itertools import groupby, product
-from typing import Any, TypeAlias, TypeVar, assert_never
+from itertools import groupby
+from typing import Any, TypeAlias, assert_never
 
 import numpy as np
 
@@ -19,10 +19,10 @@ from linnet.algebra.dtypes import concrete, kind, weak_dtype
 from linnet.algebra.exact import identical
 from linnet.algebra.function import Function
 from linnet.algebra.table import first
-from linnet.errors import DTypeError, InternalError, Location, ScheduleError
+from linnet.errors import DTypeError, InternalError, Location
 from linnet.formats.format import Format
+from linnet.loops import ranges
 from linnet.loops.beyond import UNSURE, Beyond, existing, is_there, out_of_bounds, present
-from linnet.loops.bounds import bound_holds, broken
 from linnet.loops.cells import Cell, DenseTensor
 from linnet.loops.evaluate import (
     MISSING,
@@ -41,13 +41,11 @@ from linnet.loops.nodes import (
     Along,
     Assign,
     Block,
-    Bounded,
     Break,
     Call,
     Declare,
     Dimension,
     Expr,
-    Extent,
     Freeze,
     If,
     Index,
@@ -55,23 +53,18 @@ from linnet.loops.nodes import (
     Literal,
     Loop,
     Name,
-    Part,
     Parts,
-    Positions,
-    Product,
     Program,
     Range,
     Stmt,
     Swap,
     Thaw,
     Value,
-    unbound,
 )
 from linnet.loops.positions import is_positional
 from linnet.loops.rewrite import is_left
 from linnet.records import dataclass
 
-Items = TypeVar("Items", range, list[Any])
 Do: TypeAlias = Callable[[Env], None]
 Place: TypeAlias = Callable[[Env], tuple[int, ...] | Beyond]
 
@@ -172,23 +165,7 @@ class _Compiler:
 
     def _range(self, extent: Range, at: Location | None) -> Callable[[Env], Any]:
         """The indices of a range, or the coordinates of positions."""
-        if isinstance(extent, Extent):
-            start, stop = self._integer(extent.start, at), self._integer(extent.stop, at)
-            return lambda env: range(start(env), stop(env))
-        if isinstance(extent, Positions):
-            cell, modes = self.cells[extent.tensor], extent.modes
-            given = [(mode, self._integer(value, at)) for mode, value in extent.given]
-            return lambda env: cell.coordinates(modes, {m: value(env) for m, value in given})
-        if isinstance(extent, Product):
-            ranges = [self._range(r, at) for r in extent.ranges]
-            return lambda env: list(product(*(r(env) for r in ranges)))
-        if isinstance(extent, Bounded):
-            of = self._range(extent.of, at)
-            return lambda env: _checked(extent, of(env))
-        assert isinstance(extent, Part)
-        whole, number = self._range(extent.of, at), self._integer(extent.number, at)
-        size = self._integer(extent.size, at)
-        return lambda env: part_of(whole(env), number(env), size(env))
+        return ranges.items(extent, self.cells, lambda e: self._integer(e, at))
 
     def _declare(self, stmt: Declare) -> Do:
         cell, init = self.cells[stmt.tensor], self.expr(stmt.init)
@@ -232,7 +209,7 @@ class _Compiler:
                 return Code("int64", lambda env: cell.values.shape[mode])
             case Parts(of, size):
                 whole, length = self._range(of, None), self._integer(size, None)
-                return Code("int64", lambda env: parts_in(whole(env), length(env)))
+                return Code("int64", lambda env: ranges.parts_in(whole(env), length(env)))
             case Value(code):
                 raise InternalError(f"the program is already code: {code}")
             case _:
@@ -289,27 +266,6 @@ class _Compiler:
         if kind(code.dtype) not in "iu":
             raise DTypeError(f"an index is an integer, not {concrete(code.dtype)}", at=at)
         return lambda env: int(present(code.run(env), at))  # type: ignore[call-overload]
-
-
-def _checked(bound: Bounded, found: Items) -> Items:
-    """A range, if what is said of it holds."""
-    absolute = isinstance(unbound(bound.of), Extent)
-    ends = (found.start, found.stop) if isinstance(found, range) and absolute else (0, len(found))
-    if not bound_holds(bound.kind, bound.value, *ends):
-        raise ScheduleError(f"{broken(bound)}: {found}", at=bound.at)
-    return found
-
-
-def part_of(whole: Items, number: int, size: int) -> Items:
-    """The part of a range with this number; there is none before the first and behind the last."""
-    if number < 0 or size <= 0:
-        return whole[:0]
-    return whole[number * size : (number + 1) * size]
-
-
-def parts_in(whole: Sequence[object], size: int) -> int:
-    """How many parts of this size a range has."""
-    return -(-len(whole) // size) if size > 0 else 0
 
 
 class _Left(Exception):

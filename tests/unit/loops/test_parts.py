@@ -9,9 +9,9 @@ import linnet as ln
 from linnet import loops
 from linnet.errors import KernelSyntaxError
 from linnet.frontend.text import parse_text
-from linnet.loops.interpret import part_of, parts_in
 from linnet.loops.parts import counted, covered
 from linnet.loops.printer import show
+from linnet.loops.ranges import part_of, parts_in
 
 TILED = """\
 def kernel(y, x):
