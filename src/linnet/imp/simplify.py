@@ -21,6 +21,7 @@ from linnet.imp.effects import Effects, breaks, effects_of, ends, leaves
 from linnet.imp.facts import Facts
 from linnet.imp.fold import fold, negation, same
 from linnet.imp.rewrite import rebuild, statements
+from linnet.imp.stale import forget_stale
 from linnet.records import dataclass
 
 _ROUNDS = 3
@@ -39,6 +40,7 @@ def simplify(program: Program, codelets: Iterable[imp.Function] = ()) -> Program
         return _simplify(program, Effects(codelets))
     if isinstance(program, imp.Kernel):
         body = _simplify(program.body, effects_of(program.codelets))
+        body = forget_stale(body, frozenset(d.name for a in program.arguments for d in a.dims))
     else:
         body = _simplify(program.body, Effects(codelets))
     return program if body is program.body else replace(program, body=body)
