@@ -217,9 +217,15 @@ i64 ttv_dense(i64 n, i64 m, const i32 *restrict ptr0, const i32 *restrict idx0,
     memset(A, 0, n * m * sizeof(double));
     i64 fibers = ptr1[ptr0[1]];
     for (i64 q0 = 0, p = 0; q0 < fibers; q0 += 16)
-        for (i64 q = q0; q < until(fibers, q0 + 16); q++) {
-            while (q >= ptr1[p + 1]) p++;
-            A[idx0[p] * m + idx1[q]] = product(idx2, val, c, ptr2[q], ptr2[q + 1]);
+        for (i64 q = q0, last = until(fibers, q0 + 16); q < last; p++) {
+            double *restrict a = A + idx0[p] * m;
+            i64 q_end = until(last, ptr1[p + 1]);
+            for (; q < q_end; q++) {
+                double s = 0;
+                for (i64 r = ptr2[q]; r < ptr2[q + 1]; r++) s += val[r] * c[idx2[r]];
+                a[idx1[q]] = s;
+            }
+            if (q < ptr1[p + 1]) break;  // the row goes on in the next chunk
         }
     return 0;
 }
@@ -237,8 +243,9 @@ i64 ttv_sparse(const i32 *restrict ptr0, const i32 *restrict idx0, const i32 *re
     for (i64 q0 = 0, p = 0; q0 < fibers; q0 += 16)
         for (i64 q = q0; q < until(fibers, q0 + 16); q++) {
             for (; q >= ptr1[p + 1]; p++) A_idx0[p] = idx0[p], A_ptr[p + 1] = ptr1[p + 1];
-            A_idx[q] = idx1[q];
-            A_val[q] = product(idx2, val, c, ptr2[q], ptr2[q + 1]);
+            double s = 0;
+            for (i64 r = ptr2[q]; r < ptr2[q + 1]; r++) s += val[r] * c[idx2[r]];
+            A_idx[q] = idx1[q], A_val[q] = s;
         }
     if (rows) A_idx0[rows - 1] = idx0[rows - 1], A_ptr[rows] = fibers;
     return 0;
@@ -275,12 +282,25 @@ i64 mttkrp(i64 n, i64 m, i64 size, const i32 *restrict ptr0, const i32 *restrict
     memset(A, 0, n * m * sizeof(double));
     TILES_OF_ROWS(p) {
         double *restrict a = A + idx0[p] * m;
-        for (i64 q = ptr1[p]; q < ptr1[p + 1]; q++) {
+        i64 j0 = 0;
+        for (; j0 + 16 <= m; j0 += 16) {  // 16 sums stay in registers
+            double s[16] = {0};
+            for (i64 q = ptr1[p]; q < ptr1[p + 1]; q++) {
+                const double *restrict c = C + idx1[q] * m + j0;
+                for (i64 r = ptr2[q]; r < ptr2[q + 1]; r++) {
+                    const double *restrict d = D + idx2[r] * m + j0;
+                    double b = val[r];
+                    for (i64 t = 0; t < 16; t++) s[t] += b * d[t] * c[t];
+                }
+            }
+            for (i64 t = 0; t < 16; t++) a[j0 + t] = s[t];
+        }
+        for (i64 q = ptr1[p]; j0 < m && q < ptr1[p + 1]; q++) {
             const double *restrict c = C + idx1[q] * m;
             for (i64 r = ptr2[q]; r < ptr2[q + 1]; r++) {
                 const double *restrict d = D + idx2[r] * m;
                 double b = val[r];
-                for (i64 j = 0; j < m; j++) a[j] += b * d[j] * c[j];
+                for (i64 j = j0; j < m; j++) a[j] += b * d[j] * c[j];
             }
         }
     }
@@ -351,11 +371,12 @@ i64 add_rows(i64 n, i64 size, const i32 *restrict ptr, const i32 *restrict idx,
     for (i64 i0 = 0; i0 < n; i0 += size)
         for (i64 i = i0; i < until(n, i0 + size); i++) {
             i64 p = ptr[i], p_end = ptr[i + 1], q = ptr2[i], q_end = ptr2[i + 1];
-            while (p < p_end && q < q_end) {  // without branches to mispredict
+            while (p < p_end && q < q_end) {
                 i32 a = idx[p], b = idx2[q];
                 C_idx[c] = least(a, b);
-                C_val[c++] = (a <= b ? val[p] : 0) + (b <= a ? val2[q] : 0);
-                p += a <= b, q += b <= a;
+                if (a == b) C_val[c++] = val[p++] + val2[q++];
+                else if (a < b) C_val[c++] = val[p++];
+                else C_val[c++] = val2[q++];
             }
             for (; p < p_end; p++) C_idx[c] = idx[p], C_val[c++] = val[p];
             for (; q < q_end; q++) C_idx[c] = idx2[q], C_val[c++] = val2[q];

@@ -338,7 +338,7 @@ def cases(load: data.Load) -> Iterator[Case]:
         for scheduled in MATMUL:
             yield scheduled.case(f"{n} x {n}", n * n, A @ B, A, B)
     if load.real:
-        for name, A in data.real_matrices("bcsstk16", "web-Stanford"):
+        for name, A in data.real_matrices("dlmc_tf_mp80_ffn2", "bcsstk33", "web-Stanford"):
             yield from _matrix(name, A)
         for name, T in data.real_tensors("nell995_3d"):
             yield from _tensor_cases(name, T)
@@ -356,7 +356,7 @@ def _matrix(name: str, A: sp.csr_array) -> Iterator[Case]:
     yield SPMSPV.case(name, A.nnz, A @ few, sp.csc_array(A), sparse)
     for scheduled in SCALE:
         yield scheduled.case(name, A.nnz, A * 2, A)
-    B = sp.csr_array(A.T)
+    B = sp.csr_array(A[::-1])
     yield ADD.case(name, A.nnz, sp.csr_array(A + B), A, B)
     if A.nnz <= LEAST:
         factor, other = rng.random((A.shape[1], WIDE)), rng.random((A.shape[0], WIDE))

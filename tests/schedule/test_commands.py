@@ -337,3 +337,27 @@ def test_what_is_searched_without_a_schedule_is_warned_of(operands):
     given, y = ln.asarray(A, format=ln.CSC), ln.empty_tensor(ln.DENSE(1))
     with pytest.warns(ln.errors.DiscordanceWarning):
         spmv.schedule().split("i", "i0", "i1", 9)(y, given, x)
+
+
+UP = "split(i, i0, i1, 8, up)"
+IN_PARTS = [
+    "split(i, i0, i1, 8)",
+    "split(i, i0, i1, 64)",
+    UP,
+    "split(i, a, b, 8) split(b, c, d, 3)",
+]
+
+
+@pytest.mark.parametrize("format", [ln.CSR, ln.DCSR], ids=str)
+@pytest.mark.parametrize("text", IN_PARTS)
+@pytest.mark.parametrize("kernel", [scale, plus], ids=("scale", "plus"))
+def test_room_for_all_parts_is_made_before_them(operands, kernel, text, format):
+    A, _ = operands
+    C, given = ln.empty_tensor(ln.CSR), [ln.asarray(A, format=format)] * (1 + (kernel is plus))
+    tiled = kernel.schedule().apply(text)
+    assert np.array_equal(tiled(C, *given).to_numpy(), A * 2)
+    if format is ln.CSR and text in IN_PARTS[:2]:
+        code = tiled.code(C, *given)
+        before, _, inside = code[code.index("i64 i0_parts") :].partition("for (i64 i0")
+        assert before.count("grow(") == 2
+        assert "grow" not in inside

@@ -64,7 +64,7 @@ class _Pass:
     def _split(self, rows: imp.For) -> list[imp.Stmt] | None:
         """What all rows append, then the rows without it."""
         found = [a for s in rows.body.stmts if isinstance(s, imp.For) and (a := _append(s))]
-        if len(found) != 1 or not self.known.ordered(rows.start, rows.stop):
+        if len(found) != 1 or not self.known.runs(rows):
             return None
         (append,) = found
         lets = _lets(rows.body)

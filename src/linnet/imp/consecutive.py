@@ -9,7 +9,7 @@ from __future__ import annotations
 from linnet import imp
 from linnet.imp.fold import fold
 from linnet.imp.order import Order
-from linnet.imp.rewrite import rewrite, substitute
+from linnet.imp.rewrite import rewrite, substitute, walk
 from linnet.records import dataclass
 
 RUN_ENDS = frozenset({"run_end_i32", "run_end_i64"})
@@ -44,9 +44,36 @@ class Known:
         names = frozenset(pointers.values())
         return Known(frozenset(sizes), names, frozenset(ascend), frozenset(of_rows))
 
+    def runs(self, loop: imp.For) -> bool:
+        """Whether the range of a loop surely does not end before it begins."""
+        return loop.over.ordered or self.ordered(loop.start, loop.stop)
+
     def ordered(self, start: imp.Expr, stop: imp.Expr) -> bool:
         """Whether a range surely does not end before it begins."""
         return Order(set(self.sizes), self.pointers).at_most(imp.widen(start), imp.widen(stop))
+
+    def all_parts(self, loop: imp.For) -> tuple[imp.Expr, imp.Expr, imp.Expr, imp.Expr] | None:
+        """Of a loop around one over a part of a range: where the part is, and where the range is.
+
+        Parts follow one another: the next begins where this ends, or behind that.
+        """
+        *lets, inner = [s for s in loop.body.stmts if not isinstance(s, imp.Grow)] or [imp.EMPTY]
+        if not isinstance(inner, imp.For) or not inner.over.ordered:
+            return None
+        if not all(isinstance(let, imp.Let) for let in lets) or len(inner.over.spans) != 1:
+            return None
+        (span,) = inner.over.spans
+        own = {let.var.name for let in lets if isinstance(let, imp.Let)} | {loop.var.name}
+        whole = [n for e in (span.first, span.last) for n in walk(e)]
+        if span.tensor or any(isinstance(n, imp.Var) and n.name in own for n in whole):
+            return None
+        known: dict[str, imp.Expr] = {}
+        for let in lets:
+            assert isinstance(let, imp.Let)
+            known[let.var.name] = substitute(let.value, known)
+        start, stop = (substitute(imp.widen(e), known) for e in (inner.start, inner.stop))
+        follows = self.ordered(stop, substitute(start, {loop.var.name: loop.var + 1}))
+        return (start, stop, span.first, span.last) if follows else None
 
     def follow(self, start: imp.Expr, stop: imp.Expr, var: imp.Var) -> bool:
         """Whether `start` is a pointer, and for the next value of `var` what `stop` is for this."""

@@ -96,7 +96,7 @@ class _Pass:
     def _end(self, loop: imp.For, rooms: Rooms) -> list[imp.Stmt] | None:
         """The loop with pointers at its end, and what is done about the cursor; None if not."""
         found = {c.cursor: c for s in statements(loop.body) if (c := _catch_up(s))}
-        if not found or not self.known.ordered(loop.start, loop.stop) or breaks(loop.body):
+        if not found or not self.known.runs(loop) or breaks(loop.body):
             return None
         before: list[imp.Stmt] = []
         ended: imp.For = loop

@@ -33,7 +33,7 @@ def fuse_ranges(kernel: imp.Kernel, known: Known) -> imp.Kernel:
     def rule(node: imp.Node) -> imp.Node | None:
         match node:
             case imp.For(var, lo, hi, imp.Block((imp.For() as inner,))):
-                fused = known.ordered(lo, hi) and known.follow(inner.start, inner.stop, var)
+                fused = known.runs(node) and known.follow(inner.start, inner.stop, var)
                 if fused and _same_in_all(inner, var, effects):
                     start, stop = at(inner.start, var, lo), at(inner.start, var, hi)
                     over = over_all(inner.over, var, lo, hi)

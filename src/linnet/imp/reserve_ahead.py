@@ -157,8 +157,8 @@ class _Pass:
         """Whether the amounts of all iterations together are what `_total` says, or less."""
         match e:
             case imp.Binary("-", stop, start):
-                follows = self.known.follow(start, stop, loop.var)
-                return follows and self.known.ordered(loop.start, loop.stop)
+                follows = self.known.follow(start, stop, loop.var) and self.known.runs(loop)
+                return follows or self._of_parts(stop, start, loop) is not None
             case imp.Binary("+", a, b):
                 return self._adds_up(a, loop) and self._adds_up(b, loop)
             case imp.Binary("min", a, b):  # those of which `_total` makes more are its total
@@ -172,7 +172,7 @@ class _Pass:
         match count:
             case imp.Binary("+", imp.Var() as written, amount):
                 varies = loop.var.name in self.effects.of(amount).reads
-                runs = self.known.ordered(loop.start, loop.stop) and not breaks(loop.body)
+                runs = self.known.runs(loop) and not breaks(loop.body)
                 if runs and not varies:
                     return written + amount * (imp.widen(loop.stop) - imp.widen(loop.start))
         return None
@@ -191,9 +191,13 @@ class _Pass:
         """An amount after all iterations, if this is it after one: each range adds its length."""
         match e:
             case imp.Binary("-", stop, start) if self.known.follow(start, stop, loop.var):
-                if not self.known.ordered(loop.start, loop.stop):
+                if not self.known.runs(loop):
                     return e
                 return at(start, loop.var, loop.stop) - at(start, loop.var, loop.start)
+            case imp.Binary("-", stop, start) if (
+                total := self._of_parts(stop, start, loop)
+            ) is not None:
+                return total
             case imp.Binary(("+" | "*" | "-" | "min") as op, a, b, dtype):
                 left, right = self._total(a, loop), self._total(b, loop)
                 if op == "min" and (left == a) != (right == b):
@@ -203,6 +207,17 @@ class _Pass:
                 return imp.Binary(op, left, right, dtype)
             case _:
                 return e
+
+    def _of_parts(self, stop: imp.Expr, start: imp.Expr, loop: imp.For) -> imp.Expr | None:
+        """What fibers hold of which a loop goes through one part of a range after the other."""
+        match stop, start:
+            case imp.Cast(imp.Load(ptr, hi)), imp.Cast(imp.Load(other, lo)) if (
+                ptr == other and ptr.name in self.known.pointers
+            ):
+                parts = self.known.all_parts(loop)
+                if parts is not None and (lo, hi) == parts[:2]:
+                    return imp.widen(ptr[parts[3]]) - imp.widen(ptr[parts[2]])
+        return None
 
 
 def _lengths(loop: imp.For) -> Iterator[imp.Expr]:

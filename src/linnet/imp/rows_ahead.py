@@ -56,7 +56,7 @@ class _Pass:
 
     def of_fibers(self, node: imp.Node) -> imp.Node | None:
         """A loop over fibers that follow each other: the entries of all of them are known."""
-        if not isinstance(node, imp.For) or not self.known.ordered(node.start, node.stop):
+        if not isinstance(node, imp.For) or not self.known.runs(node):
             return None
         for inner in node.body.stmts:
             if isinstance(inner, imp.For) and self.known.follow(inner.start, inner.stop, node.var):

@@ -90,7 +90,7 @@ class _Pass:
         if not inside:
             return loop, loop.start, loop.stop
         found = self._walked(inside[0]) if len(inside) == 1 else None
-        if found is None or not self.known.ordered(loop.start, loop.stop):
+        if found is None or not self.known.runs(loop):
             return None
         inner, start, stop = found
         if not self.known.follow(start, stop, loop.var):
