@@ -159,7 +159,7 @@ def under_schedule(
     program = passed("scopes", name_scopes(program), check_unique)
     formats = infer_dtypes(program, formats)
     check_swaps(program, formats)
-    program = apply_schedule(program, formats, written)
+    program, formats = apply_schedule(program, formats, written)
     check_races(program)
     return program, formats, checks, reaches
 

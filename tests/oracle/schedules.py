@@ -17,16 +17,18 @@ from linnet.loops.commands import (
     Parallelize,
     ParallelReduction,
     Pos,
+    Precompute,
     Reorder,
     Split,
     Unroll,
 )
-from linnet.loops.rewrite import accesses
+from linnet.loops.printer import show
+from linnet.loops.rewrite import accesses, walk
 from linnet.normalize.scopes import name_scopes
 from linnet.scheduling.nest import loops_of, names_of
 
 SIZES = (1, 2, 3, 5)
-KINDS = (Split, Split, Reorder, Collapse, Pos, Unroll, Bound)
+KINDS = (Split, Split, Reorder, Collapse, Pos, Unroll, Bound, Precompute)
 # bounds that hold of all ranges of small programs
 HOLD = ((MinConstraint, -1000), (MaxConstraint, 1000), (Divisible, 1))
 
@@ -37,6 +39,9 @@ def schedules(draw: st.DrawFn, program: loops.Program) -> tuple[Command, ...]:
     scoped = name_scopes(program)
     names = list(names_of(loops_of(program), loops_of(scoped)))
     reads = [a for a, is_target in accesses(scoped.body) if not is_target and a.indices]
+    values = [n.value for n in walk(program.body) if isinstance(n, loops.Assign)]
+    nodes = [n for value in values for n in walk(value)]
+    parts = [show(n) for n in nodes if isinstance(n, loops.Access | loops.Call)]
     found: list[Command] = []
     for k in range(draw(st.integers(1, 5))):
         if not names:
@@ -58,6 +63,14 @@ def schedules(draw: st.DrawFn, program: loops.Program) -> tuple[Command, ...]:
             said, value = draw(st.sampled_from(HOLD))
             new = draw(st.sampled_from(([], [f"b{k}"])))
             found.append(Bound(names[at], "".join(new), value, said))
+        elif kind is Precompute and parts:
+            index = names[at]
+            early = draw(st.sampled_from((index, f"e{k}")))
+            found.append(Precompute(draw(st.sampled_from(parts)), (index,), (early,), f"w{k}"))
+            if early == index:
+                new = [f"{index}:1", f"{index}:2"]
+            else:
+                names.insert(at, early)
         elif kind is Unroll:
             found.append(Unroll(names[at], draw(st.sampled_from((2, 3, 4)))))
         elif len(names) > 1:

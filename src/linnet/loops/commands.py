@@ -3,6 +3,7 @@
     command = Split(index, outer, inner, size, up) | Reorder(order)
             | Collapse(outer, inner, fused) | Pos(index, position, access)
             | Bound(index, bounded, value, kind)
+            | Precompute(expr, indices, early, workspace)
             | Unroll(index, factor) | Parallelize(index, unit, race)
 
 A program carries its commands as data. They name loops by their indices; where several loops have
@@ -185,6 +186,45 @@ class Bound:
 
 
 @dataclass(frozen=True, slots=True)
+class Precompute:
+    """A part of an update is computed before the rest, for all `indices`, into a workspace.
+
+    The loops that do so are called `early`. Where these are the same names, `j:1` is the loop over
+    `j` that computes the workspace, and `j:2` the one that uses it.
+    """
+
+    expr: str
+    indices: tuple[str, ...]
+    early: tuple[str, ...]
+    workspace: str
+    at: Location | None = field(default=None, compare=False)
+
+    @property
+    def uses(self) -> tuple[str, ...]:
+        """The loops that are named."""
+        return self.indices
+
+    @property
+    def ends(self) -> tuple[str, ...]:
+        """The names that stand for a loop no more."""
+        pairs = zip(self.indices, self.early, strict=False)
+        return tuple([index for index, early in pairs if index == early])
+
+    @property
+    def makes(self) -> tuple[str, ...]:
+        """The names that are new."""
+        both = [name for index in self.ends for name in (f"{index}:1", f"{index}:2")]
+        return (*(name for name in self.early if name not in self.ends), *both)
+
+    def __str__(self) -> str:
+        indices, early = (
+            names[0] if len(names) == 1 else f"({', '.join(names)})"
+            for names in (self.indices, self.early)
+        )
+        return f"precompute({self.expr}, {indices}, {early}, {self.workspace})"
+
+
+@dataclass(frozen=True, slots=True)
 class Unroll:
     """The body of a loop is written out `factor` times, for as many turns at once."""
 
@@ -242,4 +282,4 @@ class Parallelize:
         return f"parallelize({self.index}, {self.unit}, {self.race})"
 
 
-Command: TypeAlias = Split | Reorder | Collapse | Pos | Bound | Unroll | Parallelize
+Command: TypeAlias = Split | Reorder | Collapse | Pos | Bound | Precompute | Unroll | Parallelize

@@ -28,11 +28,13 @@ from linnet.loops.commands import (
     NoRaces,
     Parallelize,
     Pos,
+    Precompute,
     Reorder,
     Split,
     Unroll,
 )
 from linnet.runtime.kernel import Kernel
+from linnet.scheduling.factors import canonical
 from linnet.scheduling.log import Provenance
 from linnet.scheduling.running import NOT_AFTER
 from linnet.scheduling.text import SCHEDULE, Argument, access, parse_schedule, show_schedule
@@ -103,6 +105,24 @@ class Commanded(ABC):
                 return self._with(Bound(name_of(index), name_of(bounded), value, kind))
         hint = f"bound('k', ln.MaxExact, 128); kinds are {', '.join(BOUNDS)}"
         raise ArgumentError("a bound has a kind and a number", hint=hint)
+
+    @located
+    def precompute(self, expr: object, index: object, early: object, workspace: str) -> Self:
+        """Compute a part of an update early: `precompute("A[i, j] * x[j]", "j", "k", "w")`.
+
+        It is stored in a dense workspace over `index`, or several of them; the loops that compute
+        it are called `early`.
+        """
+        indices, names = _several(index), _several(early)
+        if len(indices) != len(names):
+            raise ArgumentError("as many names are given as indices", hint='"j", "jw"')
+        return self._with(Precompute(self._part(expr), indices, names, name_of(workspace)))
+
+    def _part(self, expr: object) -> str:
+        """A part of an update as it is written in the program."""
+        if not isinstance(expr, str):
+            raise ArgumentError(f"{expr!r} is not the text of an expression", hint='"A[i] * x[i]"')
+        return canonical(expr)
 
     @located
     def unroll(self, index: Named, factor: int) -> Self:
@@ -179,6 +199,11 @@ class ScheduledKernel(Kernel, Commanded):
     def __call__(self, *args: object, **named: object) -> Tensor | tuple[Tensor, ...] | None:
         """Run on tensors, as the kernel does."""
         return self._call(args, named)
+
+
+def _several(index: object) -> tuple[str, ...]:
+    """The names of one loop, or of several."""
+    return tuple(map(name_of, index)) if isinstance(index, tuple | list) else (name_of(index),)
 
 
 def name_of(index: object) -> str:

@@ -11,8 +11,18 @@ from dataclasses import replace
 from typing import Any
 
 from linnet import loops
-from linnet.loops.commands import Bound, Collapse, Parallelize, Pos, Reorder, Split, Unroll
+from linnet.loops.commands import (
+    Bound,
+    Collapse,
+    Parallelize,
+    Pos,
+    Precompute,
+    Reorder,
+    Split,
+    Unroll,
+)
 from linnet.scheduling.bound import bound
+from linnet.scheduling.early import precompute
 from linnet.scheduling.nest import Formats, Nest, loops_of, names_of
 from linnet.scheduling.positions import collapse, pos
 from linnet.scheduling.reorder import reorder
@@ -26,6 +36,7 @@ _APPLY: Mapping[type, Callable[[Nest, Any], None]] = {
     Collapse: collapse,
     Pos: pos,
     Bound: bound,
+    Precompute: precompute,
     Unroll: unroll,
     Parallelize: parallelize,
 }
@@ -33,15 +44,19 @@ _APPLY: Mapping[type, Callable[[Nest, Any], None]] = {
 
 def apply_schedule(
     program: loops.Program, formats: Formats, written: loops.Program
-) -> loops.Program:
+) -> tuple[loops.Program, Formats]:
     """The program after its schedule, in which loops have the names that they were `written` with.
+
+    Also gives the formats, with those of temporaries that commands make.
 
     Needs: dimensions and dtypes known, names unique. Every command is a stage of its own, under a
     number where it comes again.
     """
     if not program.schedule:
-        return program
-    nest = Nest(program, formats, names_of(loops_of(written), loops_of(program)))
+        return program, formats
+    before, after = loops_of(written), loops_of(program)
+    nest = Nest(program, dict(formats), names_of(before, after))
+    nest.written = dict(zip(after, before, strict=True))
     parallel: Parallelize | None = None
     for k, command in enumerate(program.schedule):
         nest.command = command
@@ -50,7 +65,7 @@ def apply_schedule(
         if isinstance(command, Parallelize):
             parallel = parallel or command
         _APPLY[type(command)](nest, command)
-        before = program.schedule[:k].count(command)
-        name = f"{command} #{before + 1}" if before else str(command)
+        again = program.schedule[:k].count(command)
+        name = f"{command} #{again + 1}" if again else str(command)
         stage(name, replace(nest.program, schedule=()))
-    return replace(nest.program, schedule=())
+    return replace(nest.program, schedule=()), nest.formats

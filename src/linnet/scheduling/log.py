@@ -18,7 +18,13 @@ from linnet.loops.rewrite import accesses, walk
 from linnet.normalize.scopes import name_scopes
 from linnet.records import dataclass
 from linnet.scheduling.nest import loops_of, names_of
-from linnet.scheduling.provenance import Relation, child_bounds, recover_original, relations_of
+from linnet.scheduling.provenance import (
+    Relation,
+    child_bounds,
+    recover_original,
+    relations_of,
+    sources,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +65,7 @@ class Provenance:
         for relation in self.relations:
             originals = recover_original(relation, bounds, self.relations)
             meaning = ", ".join(f"{i} = {_text(e)}" for i, e in sorted(originals.items()))
-            made = f"{', '.join(relation.ends)} → {', '.join(relation.makes)}"
+            made = f"{', '.join(sources(relation))} → {', '.join(relation.makes)}"
             made = made if relation.makes else ", ".join(relation.uses)
             found.append((made, label(relation), meaning))
         return found
@@ -99,9 +105,7 @@ def after(names: Sequence[str], command: Command) -> list[str]:
         for place, name in zip(places, command.order, strict=True):
             names[place] = name
         return names
-    if not command.ends:
-        return names
-    at = min(names.index(name) for name in command.ends)
+    at = min((names.index(name) for name in command.ends or command.uses), default=0)
     left = [name for name in names if name not in command.ends]
     return [*left[:at], *command.makes, *left[at:]]
 

@@ -10,7 +10,8 @@ from linnet import loops
 from linnet.errors import Location, ScheduleError
 from linnet.formats.format import Format
 from linnet.loops.commands import Command
-from linnet.loops.rewrite import rewrite_stmt, walk
+from linnet.loops.printer import show
+from linnet.loops.rewrite import rewrite_stmt, substitute_expr, walk
 from linnet.names import Names
 from linnet.records import dataclass
 
@@ -29,6 +30,7 @@ class Nest:
     stands: dict[str, tuple[str, ...]]
     command: Command | None = None  # the one that is being applied
     derived: set[str] = field(default_factory=set)  # names that stand for a loop no more
+    written: dict[str, str] = field(default_factory=dict)  # as the program has its loops
 
     def named(self, name: str) -> tuple[loops.Loop, ...]:
         """The loops that a name stands for."""
@@ -70,8 +72,9 @@ class Nest:
         if name in self.stands:
             self.refuse(f"there is a loop over `{name}` already")
         if not indices:
+            called = name.partition(":")[0]
             taken = {*self.formats, *self.program.params, *_bound(self.program.body)}
-            indices = (Names(taken).fresh(name) if name in taken else name,)
+            indices = (Names(taken).fresh(called) if called in taken else called,)
         self.stands[name] = indices
         return indices[0]
 
@@ -79,6 +82,16 @@ class Nest:
         """A name that stands for a loop no more; gives what it stood for."""
         self.derived.add(name)
         return self.stands.pop(name)
+
+    def as_written(self, expr: loops.Expr) -> str:
+        """An expression with the names of loops that the user gave them."""
+        names: dict[str, loops.Expr] = {own: loops.Index(n) for own, n in self.written.items()}
+        return show(substitute_expr(expr, names))
+
+    def refusal(self, problem: str) -> ScheduleError:
+        """Why the command is not applied."""
+        at: Location | None = None if self.command is None else self.command.at
+        return ScheduleError(f"`{self.command}`: {problem}", at=at)
 
     def refuse(self, problem: str, why: str | None = None, hint: str | None = None) -> NoReturn:
         """The command is not applied."""

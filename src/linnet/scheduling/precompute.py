@@ -1,4 +1,4 @@
-"""`precompute`: a part of an update is collected in a workspace first (WORK §6.1).
+"""`precompute`: a part of an update is collected in a workspace first (WORK §6.1, SCHED §4).
 
     for k, i, j: A[j, i] += B[i, k] * C[k, j]
 
@@ -8,9 +8,8 @@ becomes, with `B[i, k] * C[k, j]` precomputed over i, j into w,
     for k, i, j: w[i, j] += B[i, k] * C[k, j]
     for j_2, i_2: A[j_2, i_2] = w[i_2, j_2]
 
-The workspace is stored in the order in which it is used, by j and then i.
-
-Loops over indices of the result that are not precomputed stay around both.
+The workspace is stored in the order in which it is used, by j and then i. Loops that what uses it
+needs stay around both, where the workspace begins anew in every turn.
 """
 
 from __future__ import annotations
@@ -23,15 +22,23 @@ from linnet.algebra.function import Function
 from linnet.errors import ScheduleError
 from linnet.formats.format import Format
 from linnet.loops.printer import show
-from linnet.loops.rewrite import (
-    block,
-    map_stmts,
-    rewrite_expr,
-    rewrite_stmt,
-    substitute_expr,
-    walk,
-)
+from linnet.loops.rewrite import block, map_stmts, rewrite_stmt, substitute_expr, walk
 from linnet.names import Names
+from linnet.records import dataclass
+from linnet.scheduling.factors import Found, part_of
+
+
+@dataclass(frozen=True, slots=True)
+class Around:
+    """Where a workspace is made: a statement, the loops around it, and those inside that matter.
+
+    Of the loops inside, `kept` are over indices of the workspace, and `summed` are not.
+    """
+
+    stmt: loops.Stmt
+    outside: tuple[loops.Loop, ...]
+    kept: tuple[loops.Loop, ...]
+    summed: tuple[loops.Loop, ...]
 
 
 def precompute(
@@ -44,55 +51,111 @@ def precompute(
 ) -> loops.Program:
     """Collect `expr` over `i_vars` in a temporary; what uses it runs over `o_vars`.
 
-    Needs: one update has `expr` in its value, which runs over all of `i_vars` and depends on no
-    other index of the result; what else is in the value depends on no index that is reduced over.
+    Needs: one update has `expr` in its value. Loops over indices that are in the rest of it as well
+    stand around those of the workspace.
     """
-    update = _update_with(program, expr)
-    _check(update, expr, i_vars, o_vars, format, name, program)
+    found = part_of(program, show(expr), show)
+    update = found.update
+
+    def refuse(problem: str) -> ScheduleError:
+        return ScheduleError(f"cannot precompute `{show(expr)}`: {problem}", at=update.at)
+
+    taken = {*program.params, *(n for n, _ in program.temporaries)}
+    if len(i_vars) != len(o_vars) or len(i_vars) != format.ndim:
+        counts = f"{len(i_vars)} and {len(o_vars)} indices"
+        raise refuse(f"{counts} for {format.ndim} dimensions of `{name}`")
+    if name in taken:
+        raise refuse(f"there is a tensor `{name}` already")
+    around = scope_of(program.body, found, i_vars, refuse)
     names = Names({n.index for n in walk(program.body) if isinstance(n, loops.Loop)})
     fresh = {i: names.fresh(o) for i, o in zip(i_vars, o_vars, strict=True)}
-    workspace = loops.Access(name, tuple(loops.Index(i) for i in i_vars), at=update.at)
+    workspace = loops.Access(name, tuple(map(loops.Index, i_vars)), at=update.at)
     begin = loops.Declare(name, loops.Literal(_identity(update, format)), at=update.at)
-    produce = loops.Assign(workspace, update.op, expr, update.at)
-    rest = rewrite_expr(update.value, lambda e: workspace if e == expr else None)
+    produce = loops.Assign(workspace, update.op, found.part, update.at)
     order = ow_order(update.target, i_vars)
-    consume = _consume(update, rest, {i_vars[m]: fresh[i_vars[m]] for m in order})
-
-    def around(stmt: loops.Stmt) -> loops.Stmt:
-        change = rewrite_stmt(stmt, lambda s: produce if s is update else None)
-        return block([begin, change, consume])
-
-    body = _placed(program.body, update, i_vars, around)
+    renamed = {i_vars[m]: fresh[i_vars[m]] for m in order}
+    values: dict[str, loops.Expr] = {i: loops.Index(o) for i, o in renamed.items()}
+    target = substitute_expr(update.target, values)
+    assert isinstance(target, loops.Access)
+    op, rest = used_by(program, found, around), substitute_expr(found.rest(workspace), values)
+    consume: loops.Stmt = loops.Assign(target, op, rest, update.at)
+    for index in reversed(renamed.values()):
+        consume = loops.Loop(index, None, consume, update.at)
+    change = rewrite_stmt(around.stmt, lambda s: produce if s is update else None)
+    made = block([begin, change, consume])
+    body = replaced(program.body, around.stmt, made)
     stored = format.with_order(*(order[k] for k in format.order))
     return replace(program, body=body, temporaries=(*program.temporaries, (name, stored)))
 
 
-def _placed(
-    stmt: loops.Stmt,
-    update: loops.Assign,
-    i_vars: Sequence[str],
-    around: Callable[[loops.Stmt], loops.Stmt],
-) -> loops.Stmt:
-    """A program in which what has the update is changed where the loops of the workspace begin."""
-    if not any(n is update for n in walk(stmt)):
-        return stmt
-    shared = isinstance(stmt, loops.Loop) and (
-        stmt.index not in i_vars and loops.Index(stmt.index) in update.target.indices
-    )
-    if shared or isinstance(stmt, loops.Block):
-        return map_stmts(stmt, lambda s: _placed(s, update, i_vars, around))
-    return around(stmt)
+def replaced(stmt: loops.Stmt, old: loops.Stmt, new: loops.Stmt) -> loops.Stmt:
+    """A program with another statement in the place of one."""
+    return new if stmt is old else map_stmts(stmt, lambda s: replaced(s, old, new))
 
 
-def _consume(update: loops.Assign, value: loops.Expr, renamed: dict[str, str]) -> loops.Stmt:
-    """The loops that write the value to the result, over its indices by new names, in order."""
-    indices = {i: loops.Index(o) for i, o in renamed.items()}
-    target = substitute_expr(update.target, indices)
-    assert isinstance(target, loops.Access)
-    stmt: loops.Stmt = loops.Assign(target, None, substitute_expr(value, indices), update.at)
-    for index in reversed(renamed.values()):
-        stmt = loops.Loop(index, None, stmt, update.at)
-    return stmt
+def scope_of(
+    body: loops.Stmt, found: Found, i_vars: Sequence[str], refuse: Callable[[str], Exception]
+) -> Around:
+    """Where the workspace is made: inside all loops that what uses it needs."""
+    update = found.update
+    path = [n for n in walk(body) if isinstance(n, loops.Loop) and _has(n, update)]
+    indices = [loop.index for loop in path]
+    if not set(i_vars) <= set(indices) or len(set(i_vars)) < len(i_vars):
+        raise refuse(f"{', '.join(i_vars)} are to be different indices of loops around it")
+    rest = indices_of(found.rest(loops.Literal(0)))
+    needed = {i for t in update.target.indices for i in indices_of(t)} | rest
+    while more := {i for n in path if n.index in needed | set(i_vars) for i in _limits(n)} - needed:
+        needed |= more
+    shared = needed - set(i_vars)
+    outside: list[loops.Loop] = []
+    stmt = body
+    while isinstance(stmt, loops.Block) or (isinstance(stmt, loops.Loop) and stmt.index in shared):
+        if isinstance(stmt, loops.Loop):
+            outside.append(stmt)
+            stmt = stmt.body
+        else:
+            stmt = next(s for s in stmt.stmts if _has(s, update))
+    inside = path[len(outside) :]
+    for loop in inside:
+        if loop.index in shared:
+            reduced = loop.index in rest & indices_of(found.part)
+            problem = "is reduced over in both parts" if reduced else "is needed by what uses it"
+            raise refuse(
+                f"`{loop.index}` {problem}, and stands inside: put it outside by `reorder`"
+            )
+    kept = tuple([loop for loop in inside if loop.index in i_vars])
+    summed = tuple([loop for loop in inside if loop.index not in i_vars])
+    if summed and not found.distributes:
+        raise refuse(f"`{show(update.value)}` is not a product with it, summed up")
+    return Around(stmt, tuple(outside), kept, summed)
+
+
+def used_by(program: loops.Program, found: Found, around: Around) -> Function | None:
+    """By what the result is updated: `=` is enough where it begins with what changes nothing."""
+    update, name = found.update, found.update.target.tensor
+    plain = {i.name for i in update.target.indices if isinstance(i, loops.Index)}
+    writes = [n for n in walk(program.body) if isinstance(n, loops.Assign | loops.Declare)]
+    mine = [n for n in writes if name in (getattr(n, "tensor", None), _target(n))]
+    if not {loop.index for loop in (*around.outside, *around.kept)} <= plain or len(mine) != 2:
+        return update.op
+    match mine[0]:
+        case loops.Declare(_, loops.Literal(value)) if update.op is not None:
+            identity = update.op.identity("float64")
+            return None if identity is not None and value == identity else update.op
+    return update.op
+
+
+def _target(stmt: loops.Stmt) -> object:
+    return stmt.target.tensor if isinstance(stmt, loops.Assign) else None
+
+
+def _has(stmt: loops.Stmt, update: loops.Assign) -> bool:
+    return any(n is update for n in walk(stmt))
+
+
+def _limits(loop: loops.Loop) -> set[str]:
+    """The indices by which it is known how far a loop runs."""
+    return set() if loop.extent is None else indices_of(loop.extent)
 
 
 def ow_order(target: loops.Access, i_vars: Sequence[str]) -> tuple[int, ...]:
@@ -101,62 +164,13 @@ def ow_order(target: loops.Access, i_vars: Sequence[str]) -> tuple[int, ...]:
     It is stored in this order, so that it is read as the result is written (WORK §6.2).
     """
     places = [n.name for t in target.indices for n in walk(t) if isinstance(n, loops.Index)]
-    return tuple(sorted(range(len(i_vars)), key=lambda m: places.index(i_vars[m])))
-
-
-def _update_with(program: loops.Program, expr: loops.Expr) -> loops.Assign:
-    """The update whose value has the expression in it."""
-    assigns = [n for n in walk(program.body) if isinstance(n, loops.Assign)]
-    found = [a for a in assigns if any(n == expr for n in walk(a.value))]
-    if len(found) != 1:
-        raise ScheduleError(
-            f"`{show(expr)}` is in {len(found)} updates of `{program.name}`, and must be in one",
-            hint="write it as it stands in the program",
+    last = len(places)
+    return tuple(
+        sorted(
+            range(len(i_vars)),
+            key=lambda m: places.index(i_vars[m]) if i_vars[m] in places else last,
         )
-    return found[0]
-
-
-def _check(
-    update: loops.Assign,
-    expr: loops.Expr,
-    i_vars: Sequence[str],
-    o_vars: Sequence[str],
-    format: Format,
-    name: str,
-    program: loops.Program,
-) -> None:
-    used, free = indices_of(expr), {i for t in update.target.indices for i in indices_of(t)}
-    rest = indices_of(rewrite_expr(update.value, lambda e: loops.Literal(0) if e == expr else None))
-    reduced = used - free
-    taken = {*program.params, *(n for n, _ in program.temporaries)}
-    problem = ""
-    if len(i_vars) != len(o_vars) or len(i_vars) != format.ndim:
-        problem = (
-            f"{len(i_vars)} and {len(o_vars)} indices for {format.ndim} dimensions of `{name}`"
-        )
-    elif name in taken:
-        problem = f"there is a tensor `{name}` already"
-    elif not set(i_vars) <= free or len(set(i_vars)) < len(i_vars):
-        problem = f"{', '.join(i_vars)} are to be different indices of the result"
-    elif rest & reduced:
-        problem = f"`{min(rest & reduced)}` is reduced over in both parts"
-    elif update.value != expr and not _distributes(update.op, update.value, expr):
-        problem = f"`{show(update.value)}` is not a product with it, summed up"
-    if problem:
-        raise ScheduleError(f"cannot precompute `{show(expr)}`: {problem}", at=update.at)
-
-
-def _distributes(op: Function | None, value: loops.Expr, expr: loops.Expr) -> bool:
-    """Whether the update of a product is the product of an update: `a * b + a * c`."""
-    if op is None:
-        return True
-    if op.name != "add":
-        return False
-    while value != expr:
-        if not isinstance(value, loops.Call) or value.function.name != "multiply":
-            return False
-        value = next(a for a in value.args if any(n == expr for n in walk(a)))
-    return True
+    )
 
 
 def _identity(update: loops.Assign, format: Format) -> float | int | bool | complex:
@@ -167,6 +181,6 @@ def _identity(update: loops.Assign, format: Format) -> float | int | bool | comp
     return 0 if found is None else found
 
 
-def indices_of(expr: loops.Expr) -> set[str]:
-    """The loop indices in an expression."""
+def indices_of(expr: loops.Node) -> set[str]:
+    """The loop indices in an expression or a range."""
     return {n.name for n in walk(expr) if isinstance(n, loops.Index)}

@@ -2,6 +2,7 @@
 
     relation = Split(i, outer, inner, size, up) | Collapse(outer, inner, fused)
              | Pos(i, position, access) | Bound(i, bounded, value, kind)
+             | Precompute(expr, indices, early, workspace)
 
 The relations are those commands of a schedule that derive indices, in the order in which they are
 given. They say what an index is in terms of those that are derived from it (`recover_original`),
@@ -20,9 +21,9 @@ from linnet.algebra.function import Function
 from linnet.algebra.table import add, floor_divide, minimum, multiply, remainder, subtract
 from linnet.errors import InternalError, ScheduleError
 from linnet.loops.bounds import MAX_EXACT, MIN_EXACT
-from linnet.loops.commands import Bound, Collapse, Command, Pos, Split
+from linnet.loops.commands import Bound, Collapse, Command, Pos, Precompute, Split
 
-Relation: TypeAlias = Split | Collapse | Pos | Bound
+Relation: TypeAlias = Split | Collapse | Pos | Bound | Precompute
 Bounds: TypeAlias = Mapping[str, loops.Extent]
 """How far indices run."""
 
@@ -31,7 +32,21 @@ _ZERO, _ONE = loops.Literal(0), loops.Literal(1)
 
 def relations_of(commands: Sequence[Command]) -> tuple[Relation, ...]:
     """The commands that derive indices."""
-    return tuple([command for command in commands if isinstance(command, Relation)])
+    return tuple([c for c in commands if isinstance(c, Relation)])
+
+
+def sources(relation: Relation) -> tuple[str, ...]:
+    """The indices that others are derived from; what is computed early leaves its own as it is."""
+    return relation.ends or relation.uses
+
+
+def _copies(relation: Precompute) -> Iterator[tuple[str, str]]:
+    """The indices that stand for the same as others, each after the one that it is derived from."""
+    for index, early in zip(relation.indices, relation.early, strict=True):
+        if index == early:
+            yield from ((index, f"{index}:1"), (index, f"{index}:2"))
+        else:
+            yield index, early
 
 
 def originals(index: str, relations: Sequence[Relation]) -> tuple[str, ...]:
@@ -42,7 +57,7 @@ def originals(index: str, relations: Sequence[Relation]) -> tuple[str, ...]:
     """
     for relation in relations:
         if index in relation.makes:
-            found = (i for above in relation.ends for i in originals(above, relations))
+            found = (i for above in sources(relation) for i in originals(above, relations))
             return tuple(dict.fromkeys(found))
     return (index,)
 
@@ -72,6 +87,8 @@ def recover_original(
             return dict(_coordinates(str(access.tensor), originals(index, relations), position))
         case Bound(index, bounded):
             return {index: loops.Index(bounded)} if bounded else {}
+        case Precompute():
+            return {index: loops.Index(made) for index, made in _copies(relation)}
         case _:
             assert_never(relation)
 
@@ -97,6 +114,8 @@ def recover_derived(
             return {position: _search(tensor, last, loops.Index(last))}
         case Bound(index, bounded):
             return {bounded: loops.Index(index)} if bounded else {}
+        case Precompute():
+            return {made: loops.Index(index) for index, made in _copies(relation)}
         case _:
             assert_never(relation)
 
@@ -124,6 +143,8 @@ def child_bounds(
             return {position: _segment(tensor, index, bounds[index])}
         case Bound(index, bounded):
             return {bounded or index: _said(relation, bounds[index])}
+        case Precompute():
+            return {made: bounds[index] for index, made in _copies(relation)}
         case _:
             assert_never(relation)
 

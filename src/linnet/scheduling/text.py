@@ -23,6 +23,7 @@ from linnet.loops.commands import (
     NoRaces,
     Parallelize,
     Pos,
+    Precompute,
     Reorder,
     Split,
     Unroll,
@@ -188,6 +189,21 @@ def _bound(args: list[Argument], at: Location) -> Bound:
     return Bound(name(args[0]), bounded, number(args[2]), _word(kind))
 
 
+def _precompute(args: list[Argument], at: Location) -> Precompute:
+    _count(args, at, 4, like="precompute(B[i, j] * c[j], j, jw, w)")
+    written = ast.unparse(args[0].node).replace(_MARK, ":")
+    indices, early = _names(args[1]), _names(args[2])
+    if len(indices) != len(early):
+        raise args[2].wrong("as many names as there are indices")
+    return Precompute(written, indices, early, name(args[3]))
+
+
+def _names(arg: Argument) -> tuple[str, ...]:
+    """A name, or several in parentheses."""
+    parts = arg.node.elts if isinstance(arg.node, ast.Tuple) else [arg.node]
+    return tuple([name(Argument(part, arg.at)) for part in parts])
+
+
 def _unroll(args: list[Argument], at: Location) -> Unroll:
     _count(args, at, 2, like="unroll(i, 4)")
     return Unroll(name(args[0]), number(args[1]))
@@ -218,6 +234,7 @@ _MAKE: dict[str, Callable[[list[Argument], Location], Command]] = {
     "fuse": _collapse,
     "pos": _pos,
     "bound": _bound,
+    "precompute": _precompute,
     "unroll": _unroll,
     "parallelize": _parallelize,
 }

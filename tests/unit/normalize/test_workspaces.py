@@ -239,6 +239,9 @@ def test_sizes_choose_another_kernel():
 PRODUCT = "C[...] = 0\nfor i, k, j in ...:\n    C[i, j] += A[i, k] * B[k, j]"
 
 
+SQUARES = "y[...] = 0\nfor i, k in ...:\n    y[i] += A[i, k] ** 2"
+
+
 def expr_of(text):
     body = parse_text(f"for i, j, k in ...:\n    precomputed[()] = {text}").body
     while not isinstance(body, loops.Assign):
@@ -266,10 +269,13 @@ def test_precompute_a_factor():
     ("text", "expr", "i_vars", "message"),
     [
         (PRODUCT, "A[k, i]", ["i"], "in 0 updates"),
-        (PRODUCT, "A[i, k] * B[k, j]", ["k"], "indices of the result"),
+        (PRODUCT, "A[i, k] * B[k, j]", ["k"], "`j` is needed by what uses it"),
         (PRODUCT, "A[i, k] * B[k, j]", ["i", "j"], "2 and 2 indices for 1 dimensions"),
         (PRODUCT, "A[i, k]", ["i"], "`k` is reduced over in both parts"),
-        (PRODUCT.replace("* B", "+ D[i] + B"), "D[i]", ["i"], "not a product"),
+        (PRODUCT, "A[i, k] * B[k, j]", ["l"], "different indices of loops around it"),
+        (PRODUCT.replace("* B", "+ B"), "A[i, k]", ["k"], "`j` is needed by what uses it"),
+        (SQUARES, "A[i, k]", ["i"], "is not a product with it, summed up"),
+        (PRODUCT.replace("* B", "+ D[i] + B"), "D[i]", ["i"], "`k` is needed by what uses it"),
     ],
 )
 def test_precompute_refuses(text, expr, i_vars, message):

@@ -1,0 +1,158 @@
+"""The command `precompute(B[i, k, l] * D[l, j], j, j, w)`: a dense workspace inside a nest.
+
+    for i, k:                                       for i, k:
+        for l, j:                                       w[...] = 0
+            A[i, j] += B[i, k, l] * C[k, j] * D[l, j]   for l, j: w[j] += B[i, k, l] * D[l, j]
+                                                        for j: A[i, j] += w[j] * C[k, j]
+
+Of a loop over a part of a range, the workspace has as many elements as the part.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from linnet import loops
+from linnet.algebra.dtypes import concrete
+from linnet.algebra.table import add, multiply, subtract
+from linnet.formats.format import Format
+from linnet.formats.named import DENSE
+from linnet.loops.commands import Precompute
+from linnet.loops.nodes import unbound
+from linnet.loops.printer import show
+from linnet.loops.rewrite import block, leaves, rewrite_stmt, substitute, walk
+from linnet.loops.types import dtype_of, with_lets
+from linnet.scheduling.factors import Found, part_of
+from linnet.scheduling.nest import Nest
+from linnet.scheduling.precompute import Around, replaced, scope_of
+
+_ZERO = loops.Literal(0)
+
+
+def precompute(nest: Nest, command: Precompute) -> None:
+    """Compute a part of an update before the rest, into a workspace."""
+    program, name = nest.program, command.workspace
+    given = [nest.loop(index) for index in command.indices]
+    if not given or len(command.early) != len(given):
+        nest.refuse("every index has a name where the workspace is computed")
+    if name in {*nest.formats, *program.params}:
+        nest.refuse(f"there is a tensor `{name}` already")
+    found = part_of(program, command.expr, nest.as_written)
+    i_vars = [loop.index for loop in given]
+    around = scope_of(program.body, found, i_vars, nest.refusal)
+    _check_nest(nest, around, found)
+    format = _format(nest, found, around, len(given))
+    spans = [_span(nest, loop) for loop in given]
+    indices = tuple(
+        [_less(loops.Index(i), first) for i, (first, _) in zip(i_vars, spans, strict=True)]
+    )
+    workspace = loops.Access(name, indices, at=command.at)
+    assert format.fill_value is not None
+    sizes = tuple([size for _, size in spans])
+    begin = loops.Declare(name, loops.Literal(format.fill_value), sizes, command.at)
+    consume = _consumer(around, found, workspace)
+    made = _producer(nest, command, around, found, workspace)
+    body = replaced(program.body, around.stmt, block([begin, made, consume]))
+    temporaries = (*program.temporaries, (name, format))
+    nest.program = replace(program, body=body, temporaries=temporaries)
+    nest.formats[name] = format
+
+
+def _check_nest(nest: Nest, around: Around, found: Found) -> None:
+    """Refuse what is not a nest of loops around one update."""
+    stmt = around.stmt
+    while isinstance(stmt, loops.Loop):
+        stmt = stmt.body
+    if stmt is not found.update:
+        what = show(stmt).splitlines()[0]
+        nest.refuse(f"between the loops and the update stands `{what}`")
+    if leaves(stmt):
+        nest.refuse("a loop that may be left by `break` computes nothing before")
+    used = {str(n.tensor) for n in walk(found.part) if isinstance(n, loops.Access)}
+    if str(found.update.target.tensor) in used:
+        nest.refuse("it depends on what is updated")
+
+
+def _format(nest: Nest, found: Found, around: Around, ndim: int) -> Format:
+    """The format of the workspace: dense, of the type in which the sum is taken."""
+    update = found.update
+    types = {n: f.dtype for n, f in nest.formats.items() if f.dtype is not None}
+    known = with_lets(types, nest.program.body)
+    dtype = concrete(dtype_of(found.part, known))
+    total = types[str(update.target.tensor)]
+    if around.summed:
+        if not found.whole and {concrete(dtype_of(update.value, known)), dtype} != {total}:
+            nest.refuse(
+                f"products of type {dtype} are added up in {total}",
+                why="a sum of smaller numbers may be another one",
+                hint=f"convert what is multiplied to {total}",
+            )
+        dtype = total
+    identity = None if update.op is None else update.op.identity(dtype)
+    if around.summed and identity is None:
+        nest.refuse(f"`{show(update)}` has nothing to begin a sum with")
+    return DENSE(ndim).with_dtype(dtype).with_fill(0 if identity is None else identity)
+
+
+def _span(nest: Nest, loop: loops.Loop) -> tuple[loops.Expr, loops.Expr]:
+    """The first index of a loop, and how many there may be."""
+    extent = unbound(loop.extent)
+    if isinstance(extent, loops.Extent):
+        return extent.start, _less(extent.stop, extent.start)
+    if not isinstance(extent, loops.Part):
+        nest.refuse(
+            f"`{nest.name_of(loop)}` goes through positions, which have no numbers to store by",
+            hint="precompute over an index within coordinates",
+        )
+    return _first(nest, loop, extent), extent.size
+
+
+def _first(nest: Nest, loop: loops.Loop, extent: loops.Range | None) -> loops.Expr:
+    """Where a part begins, if there is one of its number."""
+    match unbound(extent):
+        case loops.Extent(start):
+            return start
+        case loops.Part(of, number, size):
+            whole = _first(nest, loop, of)
+            step = loops.Call(multiply, (size, number))
+            return step if whole == _ZERO else loops.Call(add, (whole, step))
+    return _span(nest, replace(loop, extent=extent))[0]
+
+
+def _less(a: loops.Expr, b: loops.Expr) -> loops.Expr:
+    return a if b == _ZERO else loops.Call(subtract, (a, b))
+
+
+def _producer(
+    nest: Nest, command: Precompute, around: Around, found: Found, workspace: loops.Access
+) -> loops.Stmt:
+    """The loops that compute the workspace, under names of their own."""
+    compute = loops.Assign(workspace, found.update.op, found.part, found.update.at)
+    stmt = rewrite_stmt(around.stmt, lambda s: compute if s is found.update else None)
+    values: dict[str, loops.Expr] = {}
+    new: dict[str, str] = {}
+    for index, early in zip(command.indices, command.early, strict=True):
+        if index == early:
+            (own,) = nest.forget(index)
+            nest.introduce(f"{index}:2", own)
+            early = f"{index}:1"
+        else:
+            own = nest.stands[index][0]
+        new[own] = nest.introduce(early)
+        values[own] = loops.Index(new[own])
+    stmt = substitute(stmt, values)
+
+    def rename(s: loops.Stmt) -> loops.Stmt | None:
+        if isinstance(s, loops.Loop) and s.index in new:
+            return replace(s, index=new[s.index])
+        return None
+
+    return rewrite_stmt(stmt, rename)
+
+
+def _consumer(around: Around, found: Found, workspace: loops.Access) -> loops.Stmt:
+    """The loops that use the workspace, as they were."""
+    stmt: loops.Stmt = replace(found.update, value=found.rest(workspace))
+    for loop in reversed(around.kept):
+        stmt = replace(loop, body=stmt)
+    return stmt

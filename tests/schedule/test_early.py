@@ -1,0 +1,167 @@
+"""The command `precompute`: workspaces in nests of loops, over plain and derived indices."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import linnet as ln
+from linnet.errors import ArgumentError, ScheduleError
+
+
+@ln.kernel
+def mttkrp(A, B, C, D):
+    A[...] = 0
+    for i, k, l, j in ...:
+        A[i, j] += B[i, k, l] * C[k, j] * D[l, j]
+    return A
+
+
+@ln.kernel
+def spmv(y, A, x):
+    y[...] = 0
+    for i, j in ...:
+        y[i] += A[i, j] * x[j]
+    return y
+
+
+@ln.kernel
+def shortest(y, A, x):
+    y[...] = ln.inf
+    for i, j in ...:
+        y[i] = min(y[i], A[i, j] + x[j] + x[i])
+    return y
+
+
+@ln.kernel
+def added(y, A, x):
+    for i, j in ...:
+        y[i] += A[i, j] * x[j]
+    return y
+
+
+@ln.kernel
+def weighted(y, A, d):
+    for i, j in ...:
+        y[i] += A[i, j] * d[i]
+    return y
+
+
+def numbers(rng, shape, share=1.0):
+    return rng.integers(1, 9, shape) * (rng.random(shape) < share) * 1.0
+
+
+@pytest.fixture
+def rng():
+    return np.random.default_rng(1)
+
+
+MTTKRP = [
+    "precompute(B[i,k,l]*D[l,j], j, j, w)",
+    "precompute(D[l, j] * B[i, k, l], j, jw, w)",
+    "split(i, i1, i2, 4) reorder(i1, i2, k, l, j) precompute(B[i,k,l]*D[l,j], j, j, w)",
+    "precompute(B[i,k,l]*D[l,j], j, j, w) split(j:1, a, b, 4) split(j:2, c, d, 3)",
+    "split(j, j0, j1, 4) reorder(i, k, j0, l, j1) precompute(B[i,k,l]*D[l,j], j1, j2, w)",
+    "precompute(C[k,j]*D[l,j], j, jw, w)",
+    "reorder(i, j, k, l) precompute(B[i,k,l]*D[l,j], j, jw, w)",
+]
+REFUSED = [MTTKRP[-1]]
+
+
+@pytest.mark.parametrize("backend", ["llvm", "c"])
+@pytest.mark.parametrize("text", MTTKRP)
+@pytest.mark.parametrize("format", [ln.CSF, ln.DENSE, ln.COO], ids=str)
+def test_mttkrp(rng, format, text, backend):
+    B, C, D = numbers(rng, (9, 7, 8), 0.2), numbers(rng, (7, 10)), numbers(rng, (8, 10))
+    given = ln.empty_tensor(ln.DENSE(2)), ln.asarray(B, format=format), C, D
+    with ln.config(backend=backend):
+        scheduled = mttkrp.schedule().apply(text)
+        if text in REFUSED:
+            with pytest.raises(ScheduleError, match="`k` is reduced over in both parts"):
+                scheduled(*given)
+            return
+        found = scheduled(*given).to_numpy()
+    assert np.array_equal(found, np.einsum("ikl,kj,lj->ij", B, C, D))
+
+
+def test_the_workspace_begins_anew_inside_the_loops_that_share_it(rng):
+    B, C, D = numbers(rng, (9, 7, 8), 0.2), numbers(rng, (7, 10)), numbers(rng, (8, 10))
+    given = ln.empty_tensor(ln.DENSE(2)), ln.asarray(B, format=ln.CSF(3)), C, D
+    lines = mttkrp.schedule().apply(MTTKRP[0]).loops(*given).splitlines()
+    body = [line.strip() for line in lines]
+    at = body.index("ln.declare(w, 0.0, (C.shape[1],))")
+    assert body[at - 2 : at] == ["for i in range(B.shape[0]):", "for k in range(B.shape[1]):"]
+    assert "w[j_2] += B[i, k, l] * D[l, j_2]" in body
+    assert body[-4:-2] == ["for j in range(C.shape[1]):", "A[i, j] += C[k, j] * w[j]"]
+
+
+SPMV = [
+    "precompute(A[i, j] * x[j], i, iw, w)",
+    "precompute(A[i, j] * x[j], (i, j), (a, b), w)",
+    "precompute(A[i, j] * x[j], j, jw, w)",
+    "precompute(A[i, j], j, jw, w)",
+    "split(i, i0, i1, 8) precompute(A[i, j] * x[j], i1, i2, w)",
+    "split(j, j0, j1, 8) precompute(A[i, j] * x[j], j1, j2, w) unroll(j2, 8)",
+    "split(i, i0, i1, 8) split(j, j0, j1, 5) reorder(i0, j0, i1, j1)"
+    " precompute(A[i, j] * x[j], (i1, j1), (i2, j2), w)",
+]
+
+
+@pytest.mark.parametrize("backend", ["llvm", "c"])
+@pytest.mark.parametrize("text", SPMV)
+@pytest.mark.parametrize("format", [ln.CSR, ln.DENSE, ln.DCSR, ln.COO], ids=str)
+@pytest.mark.parametrize("kernel", [spmv, added], ids=["spmv", "added"])
+def test_spmv(rng, kernel, format, text, backend):
+    A, x = numbers(rng, (30, 37), 0.3), numbers(rng, 37)
+    y = ln.empty_tensor(ln.DENSE(1)) if kernel is spmv else ln.asarray(np.ones(30))
+    with ln.config(backend=backend):
+        found = kernel.schedule().apply(text)(y, ln.asarray(A, format=format), x)
+    assert np.array_equal(found.to_numpy(), A @ x + (kernel is added))
+
+
+def test_other_functions_that_distribute(rng):
+    A, x = numbers(rng, (30, 30)), numbers(rng, 30)
+    text = "reorder(i, j) precompute(A[i, j] + x[j], i, iw, w)"
+    found = shortest.schedule().apply(text)(ln.empty_tensor(ln.DENSE(1)), ln.asarray(A), x)
+    assert np.array_equal(found.to_numpy(), (A + x + x[:, None]).min(1))
+
+
+def test_by_method(rng):
+    A, x = numbers(rng, (30, 37), 0.3), numbers(rng, 37)
+    scheduled = spmv.schedule().precompute("A[i,j]*x[j]", "j", "jw", "w").unroll("jw", 4)
+    assert scheduled.commands == "precompute(A[i, j] * x[j], j, jw, w) unroll(jw, 4)"
+    found = scheduled(ln.empty_tensor(ln.DENSE(1)), ln.asarray(A, format=ln.CSR), x)
+    assert np.array_equal(found.to_numpy(), A @ x)
+
+
+WRONG = [
+    ("precompute(A[j, i], j, jw, w)", "in 0 updates"),
+    ("precompute(A[i, j], j, jw, x)", "there is a tensor `x` already"),
+    ("precompute(A[i, j], j, i, w)", "there is a loop over `i` already"),
+    ("precompute(A[i, j], (i, j), a, w)", "is not as many names as there are indices"),
+    ("pos(j, p, A) precompute(A[i, j] * x[j], p, q, w)", "goes through positions"),
+    ("collapse(i, j, f) precompute(A[i, j] * x[j], f, g, w)", "are 2 loops"),
+    ("precompute(A[i, j] * x[j], k, kw, w)", "there is no loop over `k`"),
+]
+
+
+@pytest.mark.parametrize(("text", "message"), WRONG)
+def test_what_is_refused(rng, text, message):
+    A, x = numbers(rng, (30, 37), 0.3), numbers(rng, 37)
+    with pytest.raises(ScheduleError) as error:
+        spmv.schedule().apply(text)(ln.empty_tensor(ln.DENSE(1)), ln.asarray(A, format=ln.CSR), x)
+    assert message in str(error.value)
+
+
+def test_sums_of_other_types_are_refused(rng):
+    A, x = ln.asarray(np.ones((4, 5), np.int8)), ln.asarray(np.ones(4, np.int8))
+    y = ln.asarray(np.zeros(4, np.int64))
+    with pytest.raises(ScheduleError, match="products of type int8 are added up in int64"):
+        weighted.schedule().apply("precompute(A[i, j], i, iw, w)")(y, A, x)
+
+
+def test_wrong_arguments():
+    with pytest.raises(ArgumentError, match="is not the text of an expression"):
+        spmv.schedule().precompute(3, "j", "jw", "w")
+    with pytest.raises(ArgumentError, match="as many names"):
+        spmv.schedule().precompute("A[i, j]", ["i", "j"], "jw", "w")
