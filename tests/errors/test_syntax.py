@@ -342,7 +342,10 @@ def test_what_is_around_a_function(tmp_path):
 
 
 def test_lambdas_that_cannot_be_told_apart(tmp_path):
-    """Where Python keeps no columns, two lambdas of one line are refused, unless they are alike."""
+    """Where Python keeps no columns, lambdas of one line are told apart by what they run.
+
+    Those that use what is around them are refused, unless they are alike.
+    """
     path = tmp_path / "mine.py"
     path.write_text(
         "import linnet as ln\n"
@@ -351,10 +354,16 @@ def test_lambdas_that_cannot_be_told_apart(tmp_path):
         "f = ln.function(lambda x: x * 2)\n"
         "print(f(2))\n"
         "f, g = ln.function(lambda x: x + 1), ln.function(lambda x: x - 1)\n"
+        "print(f(2), g(2))\n"
+        "one, two, same = [ln.function(f) for f in (lambda x: 1, lambda x: 2, lambda x: 1)]\n"
+        "print(one(7), two(7), same(7))\n"
+        "def both(a):\n"
+        "    return ln.function(lambda x: x + a), ln.function(lambda x: x - a)\n"
+        "f, g = both(1)\n"
     )
     command = [sys.executable, "-X", "no_debug_ranges", str(path)]
     paths = {"PYTHONPATH": str(Path(ln.__file__).parent.parent)}
     ended = subprocess.run(command, capture_output=True, text=True, env={**os.environ, **paths})
-    assert ended.stdout.split() == ["2", "2", "4"]
+    assert ended.stdout.split() == ["2", "2", "4", "3", "1", "1", "2", "1"]
     assert "the source of `<lambda>` cannot be found in its file" in ended.stderr
-    assert "line 6" in ended.stderr
+    assert "line 11" in ended.stderr

@@ -103,7 +103,7 @@ def test_names_have_types_before_anything_is_lowered() -> None:
 def chosen(Y, A):
     Y[...] = 0
     for i in ...:
-        Y[i] = math.inf if A[i] <= 3 else 1
+        Y[i] = int(math.inf if A[i] <= 3 else 1)
     return Y
 
 

@@ -163,7 +163,7 @@ def held_and_written(K, A, Y):
     for i in range(A.shape[0] // 2):
         Y[i] = (A[i, i] + A[i, i] != w[i, i]) and i > 0
     for i in ...:
-        w[i, i] = A[i, i]
+        w[i, i] = bool(A[i, i])
     for i in range(A.shape[0]):
         K[i] += w[i, i]
     return K, Y
@@ -284,7 +284,7 @@ def test_what_is_known_by_where_an_index_leads_may_be_written(level):
     def f(y, a, b):
         ln.declare(y, True, (b.shape[0],))
         for i in range(2, b.shape[0]):
-            y[i] = larger(a[i, i - 2, i], ln.coalesce(b[~(i - i * 3)], 2))
+            y[i] = bool(larger(a[i, i - 2, i], ln.coalesce(b[~(i - i * 3)], 2)))
         return y
 
     a = np.zeros((5, 5, 5))
@@ -316,8 +316,8 @@ def test_what_lies_beside_an_element_in_its_tile_is_stored_and_handed_on(tiles):
             w[i, i] = a[i]
         for i in ...:
             for j in ...:
-                y[j, i] = v[i, i]
-                z[i, j] = w[i, j]
+                y[j, i] = bool(v[i, i])
+                z[i, j] = bool(w[i, j])
         return y, z
 
     sparse = ln.SparseList(ln.SparseHash(ln.Element(False, "bool")))

@@ -103,7 +103,7 @@ def test_any_number_among_truth_values_is_true():
     def two(y, x):
         y[...] = True
         for i in range(x.shape[0]):
-            y[i] = 2
+            y[i] = bool(2)
         return y
 
     y = two(ln.empty_tensor(ln.SparseList(ln.Element(True, "bool"))), np.zeros(2))

@@ -163,17 +163,17 @@ def test_nothing_has_no_sign():
         assert kernel(*args.values()).nnz == a.nnz
 
 
-@ln.kernel
-def whole_or_not(y, a, b, c):
-    y[...] = 0
-    for i in ...:
-        y[i] = a[i] if c[i] > 0 else b[i]
-    return y
-
-
-@pytest.mark.parametrize("dtype", ["int64", "int8"])
-def test_what_is_left_of_a_choice_has_the_type_of_the_choice(dtype):
+@pytest.mark.parametrize(("dtype", "whole"), [("int64", int), ("int8", np.int8)])
+def test_what_is_left_of_a_choice_has_the_type_of_the_choice(dtype, whole):
     """Integers that are chosen among floats are floats: they are rounded, and may be too large."""
+
+    @ln.kernel
+    def whole_or_not(y, a, b, c):
+        y[...] = 0
+        for i in ...:
+            y[i] = whole(a[i] if c[i] > 0 else b[i])
+        return y
+
     b = np.array([0, 3, 2**53 + 1, -1, 0, 2**60 + 1])
     args = {"y": ln.empty_tensor(ln.CSF(1).with_dtype(dtype)), "a": some(0.0), "b": b, "c": TESTS}
     args = {name: ln.asarray(x) if isinstance(x, np.ndarray) else x for name, x in args.items()}

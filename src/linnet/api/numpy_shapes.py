@@ -12,7 +12,7 @@ import numpy as np
 from linnet.algebra import table
 from linnet.api.indexing import positions
 from linnet.api.operands import as_array, as_tensor, axis_number, shape_of, whole
-from linnet.api.storage import DENSE_LIMIT, densely, is_dense, reshaped_alike
+from linnet.api.storage import DENSE_LIMIT, countable, densely, is_dense, reshaped_alike
 from linnet.arrays import Lazy, apply
 from linnet.errors import ArgumentError, RangeError, ShapeError
 from linnet.formats.tensor import Tensor
@@ -142,6 +142,7 @@ def array_split(ary: Any, indices_or_sections: Any, axis: int = 0) -> list[Any]:
         count = int(indices_or_sections)
         if count <= 0:
             raise ShapeError("an array cannot be split into less than one part")
+        countable((count,))  # parts, most of which are empty
         ends = [n // count * (k + 1) + min(k + 1, n % count) for k in range(count)]
     begins = [0, *ends[:-1]]
     lead = (slice(None),) * (axis % x.ndim)

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any, TypeAlias
@@ -197,13 +198,26 @@ def refuse_large(size: int, what: str) -> None:
 
 
 def countable(shape: tuple[int, ...]) -> tuple[int, ...]:
-    """A shape of which every element can have a place: beyond it, sizes overflow inside NumPy."""
-    if math.prod(check_shape(shape)) > _PLACES:
+    """A shape of which every element can have a place.
+
+    Beyond it, sizes overflow inside NumPy, or the system lends memory that it does not have, and
+    ends the process that uses it.
+    """
+    if math.prod(check_shape(shape)) > min(_PLACES, _most_bytes()):
         raise OutOfMemoryError(
             f"an array of shape {shape} does not fit any memory",
             why=f"it has {math.prod(shape)} elements",
         )
     return shape
+
+
+@lru_cache(maxsize=1)
+def _most_bytes() -> int:
+    """Four times the memory of the machine: the disk may hold what does not fit."""
+    try:
+        return 4 * os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    except (AttributeError, ValueError, OSError):  # Windows, which lends what it has
+        return _PLACES
 
 
 def densely(x: Tensor, what: str) -> NDArray[Any]:

@@ -41,8 +41,8 @@ def located(function: Callable[P, R]) -> Callable[P, R]:
 def _ours(error: Exception, name: str) -> LinnetError | None:
     """What we say instead; None of an error in a function of the user, which stays as it is."""
     at, told = Location.of_caller(), str(error)
-    if isinstance(error, RAISED) or not is_ours(error):
-        return None
+    if isinstance(error, (FloatingPointError, *RAISED)) or not is_ours(error):
+        return None  # what `np.errstate(over="raise")` asks for is NumPy's, here, too
     numeric = isinstance(error, ValueError | ArithmeticError | IndexError)
     kind = RangeError if numeric else ArgumentError
     return kind(f"`{name}` was given something that it does not take: {told}", at=at)

@@ -42,6 +42,12 @@ def alike(text: str, code: CodeType) -> list[CodeType]:
     return []
 
 
+def runs(node: ast.Lambda, code: CodeType) -> bool:
+    """Whether a lambda, as if it stood by itself, compiles to what this code does."""
+    whole = compile(ast.Expression(node), code.co_filename, "eval", dont_inherit=True)
+    return form_of(code) in map(form_of, _named(whole, code.co_name))
+
+
 def form_of(code: CodeType) -> Form:
     """What code does: all of it but where it stands, and how it is called."""
     return (

@@ -16,7 +16,7 @@ from types import CodeType, FunctionType
 from weakref import WeakKeyDictionary
 
 from linnet.errors import KernelSyntaxError, Location
-from linnet.imp.compiled import alike, is_text_of
+from linnet.imp.compiled import alike, is_text_of, runs
 from linnet.records import dataclass
 
 
@@ -172,10 +172,14 @@ def _find_lambda(function: FunctionType) -> Defined:
 
 
 def _node_of(tree: ast.Module, code: CodeType) -> ast.Lambda | None:
-    """The lambda that compiles to a piece of code; None where several could."""
+    """The lambda that compiles to a piece of code; None where several could.
+
+    Python may keep no columns, and version 3.12 does not where a lambda returns a constant.
+    """
     nodes = [n for n in ast.walk(tree) if isinstance(n, ast.Lambda) and _may_be(n, code)]
     if any(place[2] != place[3] for place in code.co_positions()):
         return min(nodes, key=lambda n: (n.end_lineno or 0, n.end_col_offset or 0), default=None)
+    nodes = [n for n in nodes if runs(n, code)] or nodes
     return nodes[0] if len({ast.dump(n) for n in nodes}) == 1 else None
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+import sys
 
 import numpy as np
 import pytest
@@ -256,7 +257,8 @@ def test_a_tensor_without_contents():
     assert C.output_format == CSR
     for use in (
         lambda: C.nnz, lambda: C.signature, lambda: C.slots, lambda: C.buffers, lambda: C.T,
-        lambda: C.to_numpy(), lambda: C.to("csc"), lambda: C.copy(), C.pin, lambda: len(C),
+        lambda: C.to_numpy(), lambda: C.to("csc"), lambda: C.copy(), lambda: len(C),
+        lambda: C.pin([], sys._getframe()),
     ):  # fmt: skip
         with pytest.raises(LifecycleError, match="no contents yet"):
             use()
