@@ -1,0 +1,131 @@
+"""The schedules of the paper's evaluation for one core (SCHED §7), for formats that fit them.
+
+`parallelize` over threads is left out: it says nothing about which iterations there are.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import linnet as ln
+
+CSF3 = ln.CSF(3)
+
+
+@ln.kernel
+def spmv(y, A, x):
+    y[...] = 0
+    for i, j in ...:
+        y[i] += A[i, j] * x[j]
+    return y
+
+
+@ln.kernel
+def spmm(C, A, B):
+    C[...] = 0
+    for i, j, k in ...:
+        C[i, k] += A[i, j] * B[j, k]
+    return C
+
+
+@ln.kernel
+def sddmm(A, B, C, D):
+    A[...] = 0
+    for i, k, j in ...:
+        A[i, k] += B[i, k] * C[i, j] * D[j, k]
+    return A
+
+
+@ln.kernel
+def ttv(A, B, c):
+    A[...] = 0
+    for i, j, k in ...:
+        A[i, j] += B[i, j, k] * c[k]
+    return A
+
+
+@ln.kernel
+def ttm(A, B, C):
+    A[...] = 0
+    for i, j, k, l in ...:
+        A[i, j, l] += B[i, j, k] * C[k, l]
+    return A
+
+
+@ln.kernel
+def mttkrp(A, B, C, D):
+    A[...] = 0
+    for i, k, l, j in ...:
+        A[i, j] += B[i, k, l] * C[k, j] * D[l, j]
+    return A
+
+
+VECTOR = "parallelize(k, CPUVector, IgnoreRaces)"
+CASES = [
+    (spmv, "split(i,i0,i1,16) reorder(i0,i1,j)", "ij,j->i", (ln.CSR, ln.DCSR, ln.DENSE, ln.BAND)),
+    (
+        spmv,
+        "fuse(i,j,k) pos(k,kpos,A) split(kpos,kpos0,kpos1,16)",
+        "ij,j->i",
+        (ln.CSR, ln.DCSR, ln.COO),
+    ),
+    (
+        spmm,
+        "split(i,i0,i1,16) pos(j,jpos,A) split(jpos,jpos0,jpos1,8) reorder(i0,i1,jpos0,k,jpos1) "
+        + VECTOR,
+        "ij,jk->ik",
+        (ln.CSR, ln.DCSR),
+    ),
+    (
+        sddmm,
+        "split(i,i0,i1,16) pos(k,kpos,B) split(kpos,kpos0,kpos1,8) reorder(i0,i1,kpos0,j,kpos1) "
+        "parallelize(kpos1,CPUVector,ParallelReduction)",
+        "ik,ij,jk->ik",
+        (ln.CSR, ln.DCSR),
+    ),
+    (spmv, "reorder(j,i) pos(j,q,x) split(q,q0,q1,16)", "ij,j->i", (ln.CSC,)),
+    (
+        ttv,
+        "fuse(i,j,f) pos(f,fpos,B) split(fpos,chunk,fpos2,16) reorder(chunk,fpos2,k)",
+        "ijk,k->ij",
+        (CSF3,),
+    ),
+    (
+        ttm,
+        "fuse(i,j,f) pos(f,fpos,B) split(fpos,chunk,fpos2,16) pos(k,kpos,B)"
+        " split(kpos,kpos1,kpos2,8) reorder(chunk,fpos2,kpos1,l,kpos2)"
+        " parallelize(kpos2,CPUVector,ParallelReduction)",
+        "ijk,kl->ijl",
+        (CSF3,),
+    ),
+    (
+        mttkrp,
+        "split(i,i1,i2,16) reorder(i1,i2,k,l,j) precompute(B[i,k,l]*D[l,j],j,j,w)",
+        "ikl,kj,lj->ij",
+        (CSF3, ln.DENSE, ln.COO),
+    ),
+]
+SIZES = {"i": 40, "j": 23, "k": 31, "l": 19}
+
+
+@pytest.mark.parametrize(
+    ("kernel", "text", "equation", "format"),
+    [(k, t, e, f) for k, t, e, formats in CASES for f in formats],
+    ids=[f"{k.__name__}-{n}-{f}" for n, (k, _, _, formats) in enumerate(CASES) for f in formats],
+)
+def test_schedules_of_the_evaluation(kernel, text, equation, format):
+    rng = np.random.default_rng(1)
+    inputs, output = equation.split("->")
+    arrays = []
+    for k, indices in enumerate(inputs.split(",")):
+        shape = [SIZES[i] for i in indices]
+        share = 0.2 if k == 0 else 1.0
+        arrays.append(rng.integers(1, 9, shape) * (rng.random(shape) < share) * 1.0)
+    operands = [ln.asarray(arrays[0], format=format), *arrays[1:]]
+    if "pos(j,q,x)" in text:
+        arrays[1] *= rng.random(SIZES["j"]) < 0.5
+        operands[1] = ln.asarray(arrays[1], format=ln.CSF(1))
+    scheduled = kernel.schedule().apply(text)
+    found = scheduled(ln.empty_tensor(ln.DENSE(len(output))), *operands)
+    assert np.array_equal(found.to_numpy(), np.einsum(equation, *arrays))
