@@ -62,12 +62,14 @@ class _Found:
             isinstance(n, imp.For | imp.While | imp.Return) for n in walk(self.loop.body)
         ):
             return found
+        parts = walk(self.loop.body)
+        moved = {n.var for n in parts if isinstance(n, imp.Assign | imp.Accumulate)}
         for stmt in self.loop.body.stmts:
             for call in _always(stmt, vectorizes):
                 meant = substitute(call, lets)
                 if self._known_ahead(meant):
                     found[call] = meant
-            if isinstance(stmt, imp.Let):
+            if isinstance(stmt, imp.Let) and stmt.var not in moved:
                 lets[stmt.var.name] = substitute(stmt.value, lets)
         return found
 

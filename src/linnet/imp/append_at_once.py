@@ -20,7 +20,7 @@ from linnet.imp.consecutive import Known, at
 from linnet.imp.effects import Effects, breaks, effects_of
 from linnet.imp.fresh import fresh_names
 from linnet.imp.fuse_ranges import over_all
-from linnet.imp.rewrite import rebuild, statements, substitute
+from linnet.imp.rewrite import rebuild, statements, substitute, walk
 from linnet.names import Names
 from linnet.records import dataclass
 
@@ -157,10 +157,11 @@ def _grows(rows: imp.For, buffers: set[str]) -> bool:
 
 
 def _lets(body: imp.Block) -> dict[str, imp.Expr]:
-    """What the variables of a row stand for, without each other."""
+    """What the variables of a row stand for, without each other; not those that are moved on."""
+    moved = {n.var for n in walk(body) if isinstance(n, imp.Assign | imp.Accumulate)}
     values: dict[str, imp.Expr] = {}
     for stmt in body.stmts:
-        if isinstance(stmt, imp.Let):
+        if isinstance(stmt, imp.Let) and stmt.var not in moved:
             values[stmt.var.name] = substitute(stmt.value, values)
     return values
 

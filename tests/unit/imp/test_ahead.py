@@ -39,6 +39,9 @@ WHERE = imp.Let(J, imp.widen(IDX[Q]))
 SCATTER = kernel(WHERE, imp.Store(Y, J, Y[J] + log(VAL[Q] * 2.0)))
 THROUGH_LET = kernel(WHERE, imp.Let(T, VAL[Q] + 1.0), imp.Store(Y, J, log(T) - log(T) * Y[J]))
 
+HALVED = imp.If(J < 5, imp.Block((imp.Assign(T, T * 0.5),)), imp.EMPTY)
+MOVED = kernel(WHERE, imp.Let(T, VAL[Q]), HALVED, imp.Store(Y, J, Y[J] + log(T)))
+
 
 def test_a_block_at_a_time():
     made = simplify(ahead(SCATTER))
@@ -58,7 +61,7 @@ def test_a_block_at_a_time():
     )
 
 
-@pytest.mark.parametrize("k", [SCATTER, THROUGH_LET], ids=["scatter", "let"])
+@pytest.mark.parametrize("k", [SCATTER, THROUGH_LET, MOVED], ids=["scatter", "let", "moved"])
 @pytest.mark.parametrize(("a", "b"), [(0, 0), (3, 5), (0, 128), (1, 130), (0, 300), (5, 2)])
 def test_results_are_the_same(k, a, b):
     rng = np.random.default_rng(b)
@@ -76,6 +79,7 @@ def test_equal_calls_share_a_buffer():
 @pytest.mark.parametrize(
     "k",
     [
+        MOVED,
         kernel(imp.Store(Y, Q, log(VAL[Q]))),  # vectorized as it is
         kernel(WHERE, imp.Store(Y, J, log(Y[J]))),  # reads what it writes
         kernel(WHERE, imp.Store(Y, J, log(VAL[imp.widen(IDX[Q])]))),  # no neighbours
@@ -83,7 +87,7 @@ def test_equal_calls_share_a_buffer():
         kernel(WHERE, imp.Store(Y, J, log(VAL[Q])), imp.Break()),
         kernel(WHERE, imp.Store(Y, J, imp.Select(J < Q, log(VAL[Q]), VAL[Q]))),
     ],
-    ids=["contiguous", "own result", "gather", "condition", "break", "choice"],
+    ids=["moved", "contiguous", "own result", "gather", "condition", "break", "choice"],
 )
 def test_other_loops_are_left_alone(k):
     assert ahead(k) is k

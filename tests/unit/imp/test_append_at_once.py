@@ -124,6 +124,17 @@ def test_what_is_not_so_simple_stays(k):
     assert append_at_once(k, KNOWN) is k
 
 
+def test_a_beginning_that_moves_is_not_where_the_row_begins():
+    """Entries before it were appended, too, and more than there is room for."""
+    begin = imp.Var("begin")
+    first = imp.Let(begin, imp.widen(PTR[I]))
+    moved = imp.If(imp.Binary("<", begin, imp.widen(PTR[I + 1]), imp.BOOL),
+                   imp.Block((imp.Assign(begin, begin + 1),)), imp.EMPTY)  # fmt: skip
+    for row, stays in (((first,), False), ((first, moved), True)):
+        k = kernel(imp.Store(OUT, C, TWICE), APPEND, row=row, start=begin)
+        assert (append_at_once(k, KNOWN) is k) == stays
+
+
 def test_rows_that_need_not_follow_one_another_stay():
     assert append_at_once(PLAIN, Known(frozenset({"n"}), frozenset())) is PLAIN
     assert append_at_once(PLAIN, Known(frozenset(), frozenset({"ptr"}))) is PLAIN
