@@ -287,3 +287,17 @@ def test_vectors_that_are_written_in_a_kernel_are_checked():
 
     with pytest.raises(ScheduleError, match="is a race"):
         added(ln.scalar(0.0), np.arange(9.0))
+
+
+def test_no_pass_puts_loops_into_a_vector_loop(A):
+    """What is kept for several columns at once would race in vectors of another loop."""
+    B = np.arange(37.0 * 20).reshape(37, 20)
+    given = ln.empty_tensor(ln.DENSE(2)), ln.asarray(A, format=ln.CSR), B
+    text = "reorder(i, k, j) parallelize(j, CPUVector, ParallelReduction)"
+    scheduled = spmm.schedule().apply(text)
+    code = scheduled.lowered(*given).kernel
+    vectors = [s for s in statements(code.body) if isinstance(s, For) and s.how.race]
+    assert vectors
+    assert not any(isinstance(s, For) for loop in vectors for s in statements(loop.body))
+    with ln.config(backend="c"):
+        assert np.array_equal(scheduled(*given).to_numpy(), A @ B)

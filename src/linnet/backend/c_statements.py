@@ -28,7 +28,7 @@ from linnet.backend.c_values import (
 from linnet.backend.reductions import is_short, reductions
 from linnet.backend.survey import OnBuffers, Survey
 from linnet.imp.effects import Effects
-from linnet.imp.prescribed import sums_of
+from linnet.imp.prescribed import has_own_places, sums_of
 from linnet.imp.rewrite import walk
 from linnet.names import identifier
 from linnet.records import dataclass
@@ -275,10 +275,12 @@ def _pragmas(s: Scope, loop: imp.For) -> Iterator[str]:
     else:  # copies of what is there, one after the other, are no vectors
         sums = [] if is_short(loop) or how.unroll > 1 else reductions(loop)
     clauses = [f"reduction({op}:{', '.join(plain(s, v) for v in vars)})" for op, vars in sums]
-    if how.unroll > 1 and not sums:  # of a sum, compilers take one pragma: vectors
+    if (
+        how.unroll > 1 and not sums and (not how.race or has_own_places(loop))
+    ):  # of a sum, compilers take one pragma: vectors
         yield from ["GCC ivdep"] if how.race else []
         yield f"GCC unroll {how.unroll}"
-    elif how.race and all(op in "+*" for op, _ in sums):
+    elif how.race and has_own_places(loop) and all(op in "+*" for op, _ in sums):
         yield " ".join(["omp simd", *clauses])
     elif not how.race:
         yield from (f"omp simd {clause}" for clause in clauses)

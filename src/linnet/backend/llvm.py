@@ -30,7 +30,7 @@ from linnet.backend.survey import Survey, survey
 from linnet.backend.target import PLAIN, Target
 from linnet.backend.versions import Version, versions
 from linnet.imp.effects import effects_of
-from linnet.imp.how import IGNORE_RACES
+from linnet.imp.prescribed import has_own_places
 from linnet.names import identifier
 
 _CODELET = {PERHAPS: "#0", ALWAYS: "#1", RARELY: "#3", NEVER: "#5"}
@@ -287,7 +287,7 @@ def _count(
     w.start(body)
     w.values[stmt.var.name] = (var,)
     around, hints = w.group, version.hints
-    if stmt.how.race == IGNORE_RACES:
+    if stmt.how.race and has_own_places(stmt):
         w.group = w.module.node("distinct !{}")
         hints = (*hints, f'!"llvm.loop.parallel_accesses", {w.group}')
     _block(w, stmt.body, s.inside(leave))

@@ -19,7 +19,6 @@ from linnet.backend.reductions import (
     streams,
 )
 from linnet.imp.fold import fold
-from linnet.imp.how import How
 from linnet.imp.rewrite import walk
 from linnet.records import dataclass
 
@@ -48,7 +47,7 @@ class Version:
 def versions(loop: imp.For) -> tuple[Version, ...]:
     """The versions of a loop; the last one is for any number of iterations."""
     if not loop.how.is_plain:
-        return (Version(0, _prescribed(loop.how)),)
+        return (Version(0, _prescribed(loop)),)
     sums = reduced(loop)
     if sums and _is_no_vector(loop):  # LLVM would say so aloud
         return (Version(0, ()),)
@@ -78,12 +77,16 @@ def versions(loop: imp.For) -> tuple[Version, ...]:
     return (Version(0, _hints(1, width=width), few=True),)
 
 
-def _prescribed(how: How) -> tuple[str, ...]:
+def _prescribed(loop: imp.For) -> tuple[str, ...]:
     """What a schedule says of a loop: vectors, perhaps several of them in a row, or copies."""
+    how = loop.how
     copies = f'!"llvm.loop.unroll.count", i32 {how.unroll}'
     if not how.race:  # copies of vectors are not what was asked for
         return (*_hints(1, width=1), copies)
-    vectors = '!"llvm.loop.vectorize.enable", i1 true'
+    dtypes = {n.dtype for n in walk(loop.body) if isinstance(n, imp.Load | imp.Var)}
+    most = max([BYTES[TYPES[dtype]] for dtype in dtypes], default=8)
+    # to ask for a width says as much as to ask for vectors, of which LLVM would complain aloud
+    vectors = f'!"llvm.loop.vectorize.width", i32 {_VECTOR // most}'
     if how.unroll == 1:
         return (vectors,)
     then = f'!"llvm.loop.vectorize.followup_vectorized", !{{{copies}}}'

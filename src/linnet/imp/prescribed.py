@@ -10,8 +10,8 @@ from collections import Counter
 
 from linnet import imp
 from linnet.errors import ScheduleError
-from linnet.imp.how import How
-from linnet.imp.rewrite import statements
+from linnet.imp.how import IGNORE_RACES, How
+from linnet.imp.rewrite import statements, walk
 
 
 def prescribed(kernel: imp.Kernel) -> Counter[How]:
@@ -27,6 +27,9 @@ def obeys(changed: imp.Kernel, before: imp.Kernel) -> bool:
     """
     asked = prescribed(before)
     if not asked <= prescribed(changed):
+        return False
+    loops = (s for s in statements(changed.body) if isinstance(s, imp.For))
+    if any(loop.how.race and why_no_vectors(loop) is not None for loop in loops):
         return False
     unrolled = any(how.unroll > 1 for how in asked)
     return not unrolled or _loops_in(changed) == _loops_in(before)
@@ -67,6 +70,28 @@ def why_no_vectors(loop: imp.For) -> str | None:
             case imp.Grow() | imp.SetLength() | imp.Swap() | imp.Spawn() | imp.Join() | imp.Do():
                 return "what it writes is stored one after the other, in memory that may grow"
     return None
+
+
+def has_own_places(loop: imp.For) -> bool:
+    """Whether every turn writes to places of its own, if a schedule is right about races."""
+    if any(isinstance(s, imp.For | imp.While) for s in statements(loop.body)):
+        return False  # vectors are made of the loops inside
+    if loop.how.race == IGNORE_RACES:
+        return True
+    own = {loop.var.name}
+    for s in statements(loop.body):
+        match s:
+            case imp.Let(var, value) if _names(value) & own:
+                own.add(var.name)
+            case imp.Store(_, index) if not _names(index) & own:
+                return False
+            case imp.Fill():
+                return False
+    return True
+
+
+def _names(value: imp.Expr) -> set[str]:
+    return {n.name for n in walk(value) if isinstance(n, imp.Var)}
 
 
 def sums_of(loop: imp.For) -> dict[str, list[imp.Var]]:
