@@ -29,6 +29,17 @@ inserted(y, A, np.ones(3)).to_numpy().sum()
 spmv("y", A, np.ones(3))  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
 spmv.nonsense()  # type: ignore[attr-defined]  # pyright: ignore[reportAttributeAccessIssue]
 
+i, j, i0, i1 = ln.indices("i j i0 i1")
+out = ln.output()
+out[i] = A[i, j] * y[j]
+plan = ln.schedule(out).split(i, i0, i1, 32).reorder("i0", "i1", "j")
+assert_type(plan.run(), ln.Tensor)
+assert_type(plan.loops + plan.code + plan.commands, str)
+plan.split(3, i0, i1, 32)  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
+assert_type(ln.einsum("y[i] += A[i,j]", A=A, schedule=plan), ln.Tensor)
+tiled = spmv.schedule().split("i", "i0", "i1", 32, direction="up")
+assert_type(tiled.loops(y, A, np.ones(3)), str)
+
 
 @ln.fuse
 def normalized(X: ln.Tensor) -> ln.Tensor:
