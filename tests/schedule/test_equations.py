@@ -340,3 +340,21 @@ def test_provenance_of_kernels_with_several_loops():
     ]
     assert "i:2" in found._repr_svg_()
     assert str(twice.schedule().provenance) == "loops: i:1, i:2"
+
+
+def test_precompute_takes_expressions():
+    T, C, D = some_tensor(), ln.asarray(numbers(5, 6)), ln.asarray(numbers(7, 6))
+    y, jw = ln.output(), ln.indices("jw")
+    y[i, j] = T[i, k, l] * D[l, j] * C[k, j]
+    plan = ln.schedule(y).reorder(i, k, l, j).precompute(T[i, k, l] * D[l, j], j, jw, "w")
+    assert "precompute(T[i, k, l] * D[l, j], j, jw, w)" in plan.commands
+    expected = np.einsum("ikl,lj,kj->ij", T.to_numpy(), D.to_numpy(), C.to_numpy())
+    assert np.array_equal(plan.run().to_numpy(), expected)
+    assert str(plan.provenance).splitlines()[0] == "j → jw    precompute    j = jw"
+    assert plan.provenance._repr_svg_().count("<line") == 1
+    with pytest.raises(ScheduleError, match="is not in the equation"):
+        ln.schedule(y).precompute(ln.asarray(numbers(4))[i], i, jw, "w")
+
+
+def some_tensor():
+    return ln.asarray(numbers(4, 5, 7, density=0.4), format=ln.CSF)

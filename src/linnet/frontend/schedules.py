@@ -119,6 +119,10 @@ class ScheduledEquation(Commanded):
             return expr
         return super()._operand(operand)
 
+    def _part(self, expr: object) -> str:
+        """A part of an update: an expression over indices, or its text."""
+        return super()._part(show(self._expression(expr)) if isinstance(expr, Expression) else expr)
+
     def _expression(self, given: Expression) -> Expr:
         """An expression with the names that the program has for its tensors."""
         unknown = [array for name, array in given.operands.items() if name not in self._known]

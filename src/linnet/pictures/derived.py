@@ -15,10 +15,10 @@ def derived(provenance: Provenance) -> Picture:
     shapes: list[Shape] = []
     for relation in _derived(provenance):
         made = [places[name] for name in relation.makes]
-        for name in relation.ends:
+        for name in _sources(relation):
             x, y = places[name]
             shapes += [Line(x, y + _HIGH, to_x, to_y) for to_x, to_y in made]
-        ends = [places[name] for name in (*relation.ends, *relation.makes)]
+        ends = [places[name] for name in (*_sources(relation), *relation.makes)]
         right, low = max(x for x, _ in ends), min(y for _, y in made)
         shapes.append(Text(right + _WIDE / 2 + 8, low - 12, label(relation), ink=PALE))
     last = set(provenance.order)
@@ -38,6 +38,11 @@ def _derived(provenance: Provenance) -> list[Relation]:
     return [relation for relation in provenance.relations if relation.makes]
 
 
+def _sources(relation: Relation) -> tuple[str, ...]:
+    """What is derived from; it may stand for a loop still, as where something is precomputed."""
+    return relation.ends or relation.uses
+
+
 def _places(provenance: Provenance) -> dict[str, tuple[float, float]]:
     """Where the boxes are: the loops side by side, what they come from over the middle of them."""
     last = _leaves(provenance)
@@ -49,7 +54,7 @@ def _places(provenance: Provenance) -> dict[str, tuple[float, float]]:
             across[name] = middle + (k - (len(relation.ends) - 1) / 2) * step
     rows = dict.fromkeys(provenance.roots, 0)
     for relation in _derived(provenance):
-        deep = 1 + max(rows[name] for name in relation.ends)
+        deep = 1 + max(rows[name] for name in _sources(relation))
         rows |= dict.fromkeys(relation.makes, deep)
     shift = _MARGIN + _WIDE / 2 - min(across.values(), default=0.0)
     return {name: (across[name] + shift, _MARGIN + row * _ROW) for name, row in rows.items()}
@@ -59,7 +64,7 @@ def _leaves(provenance: Provenance) -> list[str]:
     """The loops in the order in which they were derived, so that lines do not cross."""
     found = list(provenance.roots)
     for relation in _derived(provenance):
-        at = min(found.index(name) for name in relation.ends)
+        at = min(found.index(name) for name in _sources(relation))
         left = [name for name in found if name not in relation.ends]
         found = [*left[:at], *relation.makes, *left[at:]]
     return found
