@@ -213,6 +213,24 @@ def test_loops_that_are_left_are_not_split(operands):
 
 
 @ln.kernel
+def behind_the_first(y, x):
+    ln.declare(y, 0, (x.shape[0],))
+    for i in range(1, x.shape[0]):
+        y[i] += x[i]
+    return y
+
+
+@pytest.mark.parametrize("n", [1, 2, 30])
+def test_parts_of_parts_of_a_range_that_begins_later(n):
+    x = np.arange(1.0, n + 1)
+    scheduled = behind_the_first.schedule().apply("split(i, a, b, 4) split(b, c, d, 3)")
+    y = scheduled(ln.empty_tensor(ln.DENSE(1)), x)
+    assert np.array_equal(y.to_numpy(), np.where(np.arange(n) > 0, x, 0))
+    with ln.config(check=True):
+        assert scheduled.visits(ln.empty_tensor(ln.DENSE(1)), x).total >= n - 1
+
+
+@ln.kernel
 def whatever(s, A):
     s[...] = 0
     for i in range(A.shape[0]):  # noqa: B007

@@ -26,7 +26,7 @@ from linnet.lower.covering import is_everywhere, visits_all_indices
 from linnet.lower.expressions import lower_expr
 from linnet.lower.masks import cutting, mask_looplet
 from linnet.lower.products import along_product
-from linnet.lower.ranges import bounds_of
+from linnet.lower.ranges import bounds_of_loop
 from linnet.lower.region import LowerStmt, Region, lower_region
 from linnet.lower.searches import hold_searched
 from linnet.lower.stored import has_no_positions, is_stored, lower_stored, open_positions
@@ -102,7 +102,7 @@ def _span(ctx: Context, loop: loops.Loop, point: bool) -> Span:
         ctx.b.emit(imp.Let(index, lo))
         ctx.known.define(index.name, lo)
         return Span(index, index, index + 1, point)
-    return Span(index, *bounds_of(ctx, loop.extent, loop.index), point)
+    return Span(index, *bounds_of_loop(ctx, loop.extent, loop.index), point)
 
 
 def _masks(cursors: list[Cursor]) -> list[Mask]:

@@ -29,9 +29,14 @@ from linnet.lower.expressions import lower_expr
 
 def bounds_of(ctx: Context, extent: loops.Range, name: str) -> Bounds:
     """The first index or position of a range, and the one behind the last; they do not change."""
-    found = _within_each_other(ctx, extent, name)
+    return _within_each_other(ctx, extent, name)[-1]
+
+
+def bounds_of_loop(ctx: Context, extent: loops.Range, index: str) -> Bounds:
+    """Between which indices a loop runs; what its range is a part of is remembered."""
+    found = _within_each_other(ctx, extent, index)
     if len(found) > 1:
-        ctx.wholes[name] = found[0]
+        ctx.wholes[index] = found[0]
     return found[-1]
 
 
