@@ -160,6 +160,24 @@ def test_sums_of_other_types_are_refused(rng):
         weighted.schedule().apply("precompute(A[i, j], i, iw, w)")(y, A, x)
 
 
+@ln.kernel
+def taken(y, A, x):
+    for i, j in ...:
+        y[i] -= A[i, j] * x[j]
+    return y
+
+
+def test_what_is_taken_away_is_not_collected_so(rng):
+    A, x, y = numbers(rng, (30, 37), 0.3), numbers(rng, 37), numbers(rng, 30)
+    given = ln.asarray(y), ln.asarray(A, format=ln.CSR), x
+    once = taken.schedule().apply("precompute(A[i, j] * x[j], j, jw, w)")
+    assert np.array_equal(once(*given).to_numpy(), y - A @ x)
+    with pytest.raises(ScheduleError, match="a function whose order counts"):
+        taken.schedule().apply("precompute(A[i, j] * x[j], i, iw, w)")(*given)
+    with pytest.raises(ScheduleError, match="a function whose order counts"):
+        ln.precompute(taken, "A[i, j] * x[j]", ["i"], ["i"], ln.workspace(1))
+
+
 def test_wrong_arguments():
     with pytest.raises(ArgumentError, match="is not the text of an expression"):
         spmv.schedule().precompute(3, "j", "jw", "w")

@@ -24,7 +24,7 @@ from linnet.loops.rewrite import block, leaves, rewrite_stmt, substitute, walk
 from linnet.loops.types import dtype_of, with_lets
 from linnet.scheduling.factors import Found, part_of
 from linnet.scheduling.nest import Nest
-from linnet.scheduling.precompute import Around, replaced, scope_of
+from linnet.scheduling.precompute import Around, collected_by, replaced, scope_of
 
 _ZERO = loops.Literal(0)
 
@@ -88,7 +88,8 @@ def _format(nest: Nest, found: Found, around: Around, ndim: int) -> Format:
                 hint=f"convert what is multiplied to {total}",
             )
         dtype = total
-    identity = None if update.op is None else update.op.identity(dtype)
+    op = collected_by(update)
+    identity = None if op is None else op.identity(dtype)
     if around.summed and identity is None:
         nest.refuse(f"`{show(update)}` has nothing to begin a sum with")
     return DENSE(ndim).with_dtype(dtype).with_fill(0 if identity is None else identity)
@@ -127,7 +128,7 @@ def _producer(
     nest: Nest, command: Precompute, around: Around, found: Found, workspace: loops.Access
 ) -> loops.Stmt:
     """The loops that compute the workspace, under names of their own."""
-    compute = loops.Assign(workspace, found.update.op, found.part, found.update.at)
+    compute = loops.Assign(workspace, collected_by(found.update), found.part, found.update.at)
     stmt = rewrite_stmt(around.stmt, lambda s: compute if s is found.update else None)
     values: dict[str, loops.Expr] = {}
     new: dict[str, str] = {}

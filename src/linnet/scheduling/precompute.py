@@ -71,7 +71,7 @@ def precompute(
     fresh = {i: names.fresh(o) for i, o in zip(i_vars, o_vars, strict=True)}
     workspace = loops.Access(name, tuple(map(loops.Index, i_vars)), at=update.at)
     begin = loops.Declare(name, loops.Literal(_identity(update, format)), at=update.at)
-    produce = loops.Assign(workspace, update.op, found.part, update.at)
+    produce = loops.Assign(workspace, collected_by(update), found.part, update.at)
     order = ow_order(update.target, i_vars)
     renamed = {i_vars[m]: fresh[i_vars[m]] for m in order}
     values: dict[str, loops.Expr] = {i: loops.Index(o) for i, o in renamed.items()}
@@ -127,7 +127,15 @@ def scope_of(
     summed = tuple([loop for loop in inside if loop.index not in i_vars])
     if summed and not found.distributes:
         raise refuse(f"`{show(update.value)}` is not a product with it, summed up")
+    if summed and collected_by(update) is None:
+        raise refuse(f"`{show(update)}` updates by a function whose order counts")
     return Around(stmt, tuple(outside), kept, summed)
+
+
+def collected_by(update: loops.Assign) -> Function | None:
+    """By what parts are collected; None where each element of a workspace gets one of them."""
+    op = update.op
+    return op if op is not None and op.associative and op.commutative else None
 
 
 def used_by(program: loops.Program, found: Found, around: Around) -> Function | None:
