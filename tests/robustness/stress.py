@@ -85,14 +85,19 @@ def handle(number: int, frame: FrameType | None) -> None:
 
 def interrupt(operation: Callable[[], object], after: float) -> None:
     """Do it again and again, until an interrupt comes."""
-    global armed
     try:
-        armed = True
-        signal.setitimer(signal.ITIMER_REAL, after, LONGEST)
-        while True:
-            operation()
+        _again(operation, after)
     except Interrupt:
         signal.setitimer(signal.ITIMER_REAL, 0)
+
+
+def _again(operation: Callable[[], object], after: float) -> None:
+    """A function, since from Python 3.12 on no `try` covers all of the loop in it."""
+    global armed
+    armed = True
+    signal.setitimer(signal.ITIMER_REAL, after, LONGEST)
+    while True:
+        operation()
 
 
 def right(name: str) -> None:

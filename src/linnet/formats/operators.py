@@ -8,7 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from importlib import import_module
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
+
+from linnet.formats.shortage import RAISED, of_memory
 
 if TYPE_CHECKING:
     from linnet.formats.tensor import Tensor
@@ -21,8 +24,19 @@ def of_api(name: str) -> Callable[..., Any]:
     function = _found.get(name)
     if function is None:
         module, _, attribute = name.rpartition(".")
-        function = _found[name] = getattr(import_module(f"linnet.api.{module}"), attribute)
+        function = _found[name] = getattr(_imported(f"linnet.api.{module}"), attribute)
     return function
+
+
+def _imported(module: str) -> ModuleType:
+    """A part of this package; to read it takes memory."""
+    try:
+        return import_module(module)
+    except RAISED as error:
+        ours = of_memory(error)
+        if ours is None:
+            raise
+        raise ours from error
 
 
 class _Later:
@@ -32,7 +46,7 @@ class _Later:
         self._module = module
 
     def __getattr__(self, name: str) -> Callable[..., Any]:
-        function: Callable[..., Any] = getattr(import_module(self._module), name)
+        function: Callable[..., Any] = getattr(_imported(self._module), name)
         setattr(self, name, function)
         return function
 
