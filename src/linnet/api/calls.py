@@ -26,6 +26,7 @@ from linnet.formats.format import Format
 from linnet.formats.from_numpy import share
 from linnet.formats.from_scipy import is_scipy_sparse
 from linnet.formats.located import located
+from linnet.formats.shortage import RAISED, of_memory
 from linnet.formats.tensor import Tensor
 
 _PLAIN = (Tensor, Lazy, bool, int, float, complex, np.ndarray, np.generic)
@@ -54,6 +55,11 @@ def operator(name: str, *args: Any) -> Any:
     except LinnetError as error:
         error.at = error.at or Location.of_caller()
         raise
+    except RAISED as error:
+        ours = of_memory(error)
+        if ours is None:
+            raise
+        raise ours from error
 
 
 def call(function: Function, args: tuple[Any, ...], format: Any = None) -> Any:
