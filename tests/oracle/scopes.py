@@ -43,6 +43,7 @@ class Style:
     choices: bool = False  # values are mostly chosen by tests, of values that are not finite
     affine: bool = False  # masks and indices are mostly sums, with numbers that are read
     steps: bool = False  # a loop over steps, in which tensors are both read and updated
+    tiles: bool = False  # loops over parts of a dimension, inside loops that count them
     sizes: tuple[int, ...] = SIZES
 
     @property

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from functools import partial
 from math import inf
 
 from tests.oracle.data import square
@@ -159,12 +160,41 @@ class Statements(Expressions):
             return inner(open)
         taken = {r.index for r in scope.loops}
         index = next(n for n in NAMES if n not in taken)
+        if self.style.tiles and self.one_in(2):
+            return self.tiles(scope, index, dims, inner, open)
         extent, running = self.extent(scope, index, dims[0])
         body = self.loop(scope.inside(running), dims[1:], inner, (*open, running))
         said = index in self.hosts or not self.implied(body, index)
         if extent is None and (said or self.one_in(8)):
             extent = loops.Extent(loops.Literal(0), self.anchors[dims[0]])
         return loops.Loop(index, extent, body)
+
+    def tiles(
+        self, scope: Scope, index: str, dims: list[str], inner: Inner, open: tuple[Running, ...]
+    ) -> loops.Stmt:
+        """A loop over parts of a dimension, as one writes them: in order and apart, or not."""
+        running, size = Running(index, dims[0], full=False), self.anchors[dims[0]]
+        body = self.loop(scope.inside(running), dims[1:], inner, (*open, running))
+        counter, c = f"{index}_tile", self.choose((2, 1, 3))
+        t, full = loops.Index(counter), combine(table.floor_divide, size, c)
+        first, count = combine(table.multiply, t, c), combine(table.add, full, 1)
+        last = combine(table.add, first, c)
+        after = combine(table.multiply, combine(table.add, t, 1), c)
+        behind = combine(table.subtract, size, first)
+        least: Callable[[loops.Expr, loops.Expr], loops.Expr] = partial(combine, table.minimum)
+        start, stop, count = self.choose(
+            [
+                (first, least(size, last), count),
+                (first, least(after, size), count),
+                (least(size, first), least(size, after), count),
+                (first, after, full),
+                (combine(table.add, first, 1), least(size, last), full),
+                (t, least(size, combine(table.add, t, c)), full),
+                (combine(table.subtract, behind, c), behind, full),
+            ]
+        )
+        stmt = loops.Loop(index, loops.Extent(start, stop), body)
+        return loops.Loop(counter, loops.Extent(loops.Literal(0), count), stmt)
 
     def extent(self, scope: Scope, index: str, dim: str) -> tuple[loops.Extent | None, Running]:
         """How far a loop runs; None for the whole dimension."""

@@ -27,6 +27,7 @@ STYLES = {
     "affine": Style(operands=2, ndim=2, depth=3, statements=2, terms=1, beside=True, affine=True),
     "gathers": Style(operands=4, ndim=2, depth=3, statements=2, terms=2, room=12, gathers=True),
     "steps": Style(operands=2, ndim=2, depth=3, statements=1, terms=1, steps=True),
+    "tiles": Style(operands=2, ndim=2, depth=3, statements=2, terms=1, tiles=True),
     "long": Style(operands=3, ndim=2, depth=2, statements=2, terms=2, sizes=LONG),
 }
 SHARE = 7 / 20  # of the examples of other tests, for each of these: their programs are larger

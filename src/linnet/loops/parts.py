@@ -10,25 +10,83 @@ them, as long as nothing stands between: passes leave counters out of the path t
 
 from __future__ import annotations
 
-from linnet.loops.nodes import Extent, Index, Literal, Loop, Part, Parts, Range, unbound
-from linnet.loops.rewrite import is_left, walk
+from dataclasses import replace
+
+from linnet.loops.ascending import ascends
+from linnet.loops.nodes import (
+    Assign,
+    Expr,
+    Extent,
+    Index,
+    Let,
+    Literal,
+    Loop,
+    Name,
+    Part,
+    Parts,
+    Range,
+    unbound,
+)
+from linnet.loops.rewrite import is_left, map_range, point_of, substitute_expr, walk
 
 
 def counted(loop: Loop) -> Loop | None:
     """The loop directly inside over whose parts a loop goes in order; None if it is no counter.
 
-    Between the two there may be counters of smaller parts.
+    Between the two there may be counters of smaller parts, and names. Parts may also be written by
+    hand, if it is known that they follow one another.
     """
-    inner = loop.body
-    if not isinstance(inner, Loop) or is_left(loop) or is_left(inner):
+    inner, lets = _inside(loop)
+    if inner is None or point_of(loop.extent) is not None:
         return None
     if _has_part_of(inner.extent, loop.index):
-        return inner
-    match unbound(inner.extent):
-        case Extent(Literal(0), Parts(of)) if _has_part_of(of, loop.index):
-            return counted(inner)
-        case _:
-            return None
+        found: Loop | None = inner
+    else:
+        match unbound(inner.extent):
+            case Extent(Literal(0), Parts(of)) if _has_part_of(of, loop.index):
+                found = counted(inner)
+            case _:
+                found = _by_hand(loop)
+    if found is None or is_left(loop) or is_left(found):
+        return None
+    return None if _is_coordinate({loop.index, *lets}, found) else found
+
+
+def _inside(loop: Loop) -> tuple[Loop | None, dict[str, Expr]]:
+    """The loop directly inside one, and what is named between the two."""
+    lets: dict[str, Expr] = {}
+    inner = loop.body
+    while isinstance(inner, Let):
+        lets[inner.name] = substitute_expr(inner.value, lets)
+        inner = inner.body
+    return (inner if isinstance(inner, Loop) else None), lets
+
+
+def _is_coordinate(names: set[str], loop: Loop) -> bool:
+    """Whether something is written at coordinates that depend on one of these names."""
+    places = (i for n in walk(loop.body) if isinstance(n, Assign) for i in n.target.indices)
+    return any(isinstance(n, Index | Name) and n.name in names for i in places for n in walk(i))
+
+
+def _by_hand(loop: Loop) -> Loop | None:
+    """The loop inside whose ranges follow one another, as far as is known, whoever wrote them."""
+    counters, lets = list[Loop](), dict[str, Expr]()
+    leaf: Loop | None = loop
+    while leaf is not None and (not counters or counted(leaf) is not None):
+        counters.append(_named(leaf, lets))
+        leaf, more = _inside(leaf)
+        lets |= {name: substitute_expr(value, lets) for name, value in more.items()}
+    if leaf is None or not all(isinstance(c.extent, Extent) for c in counters):
+        return None
+    extent = _named(leaf, lets).extent
+    return leaf if isinstance(extent, Extent) and ascends(counters, extent) else None
+
+
+def _named(loop: Loop, lets: dict[str, Expr]) -> Loop:
+    """The loop with values in the place of names in its range."""
+    if not lets or loop.extent is None:
+        return loop
+    return replace(loop, extent=map_range(loop.extent, lambda e: substitute_expr(e, lets)))
 
 
 def _has_part_of(extent: Range | None, counter: str) -> bool:
@@ -42,8 +100,8 @@ def _has_part_of(extent: Range | None, counter: str) -> bool:
 
 def covered(loop: Loop) -> Range | None:
     """The range of which a loop, with the loop that it counts for, visits every index once."""
-    inner = loop.body
-    if counted(loop) is None or not isinstance(inner, Loop):
+    inner, _ = _inside(loop)
+    if inner is None or counted(loop) is None:
         return loop.extent
     part = unbound(covered(inner))
     if not isinstance(part, Part) or part.number != Index(loop.index):

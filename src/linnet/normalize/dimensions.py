@@ -97,6 +97,7 @@ class _Dimensions:
         self._count = 0
         self._loops: dict[int, _Running] = {}  # by stamp
         self._values: dict[int, Linear] = {}  # of names, by stamp
+        self._minima: dict[int, tuple[Expr, Place]] = {}  # that have names, by stamp
         self._said: list[Linear] = []  # by the conditions around: sums that are not above zero
         self._ranges: list[tuple[list[Expr], Shape, Use]] = []
         self._not_negative: list[tuple[list[Expr], Use]] = []
@@ -124,8 +125,12 @@ class _Dimensions:
                 return self._if(stmt)
             case Let(name, value, body, at):
                 value = self._read(value)
-                total, outer = self._sum(value), self._bind(Name(name))
+                least = isinstance(value, Call) and value.function is minimum
+                total, place = self._sum(value), self._here() if least else None
+                outer = self._bind(Name(name))
                 self._values[self._count] = total
+                if place is not None:
+                    self._minima[self._count] = value, place
                 body = self.statement(body)
                 self._unbind(Name(name), outer)
                 return Let(name, value, body, at)
@@ -338,6 +343,8 @@ class _Dimensions:
         if update and shape.open:
             stop = self._size_to(loop.extent.stop, loop.place)
             shape.stops.append((use.mode, Source(stop, use, stamp, loop.place)))
+            for part, place in self._not_beyond(loop.extent.stop, loop.place):
+                shape.most.append((use.mode, Source(self._size_to(part, place), use, stamp, place)))
 
     def _size_to(self, stop: Expr, place: Place) -> Expr:
         """The size of what a range up to `stop` fills: no less than 0."""
@@ -351,6 +358,16 @@ class _Dimensions:
                 if extent is None or is_zero(extent.start):
                     return stop
         return Call(maximum, (stop, Literal(0)))
+
+    def _not_beyond(self, stop: Expr, place: Place) -> Iterator[tuple[Expr, Place]]:
+        """What a range that ends at a minimum ends at or before: `n` of `min(n, 32 * t + 32)`."""
+        match stop:
+            case Name() if place.stamps.get(stop) in self._minima:
+                yield from self._not_beyond(*self._minima[place.stamps[stop]])
+            case Call(function, parts) if function is minimum:
+                for part in parts:
+                    yield part, place
+                    yield from self._not_beyond(part, place)
 
     def _shape_of(self, tensor: str, at: Location | None) -> Shape:
         """The shape of a tensor that is used here."""

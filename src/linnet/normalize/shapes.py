@@ -22,7 +22,8 @@ class Shape:
 
     `own` are the modes whose size is the dimension with which an argument came. For a declared
     tensor, `place` is where, `previous` its shape before, `filled` the modes that loops without an
-    extent write to, and `stops` the ends of explicit ranges that write to a mode.
+    extent write to, `stops` the ends of explicit ranges that write to a mode, and `most` what these
+    do not go beyond.
     """
 
     tensor: str
@@ -33,6 +34,7 @@ class Shape:
     previous: Shape | None = None
     filled: set[int] = field(default_factory=set)
     stops: list[tuple[int, Source]] = field(default_factory=list)
+    most: list[tuple[int, Source]] = field(default_factory=list)
     settled: bool = False
     joined: list[Shape] = field(default_factory=list)
     used: bool = False
@@ -126,10 +128,14 @@ class Shapes:
                     self._sizes.say(size, Source(Literal(0), use, 0, shape.place))
 
     def _end_with_range(self, shape: Shape, mode: int) -> bool:
-        """Explicit ranges give the size, if they mean the same at the declaration."""
+        """Explicit ranges give the size, if they mean the same at the declaration.
+
+        Of tiles, which end elsewhere each, it is what all of them stay within.
+        """
         assert shape.place is not None
-        place = shape.place
-        stops = [s for m, s in shape.stops if m == mode and self._sizes.moved(s, place) is not None]
+        place, moved = shape.place, self._sizes.moved
+        stops = [s for m, s in shape.stops if m == mode and moved(s, place) is not None]
+        stops = stops or [s for m, s in shape.most if m == mode and moved(s, place) is not None]
         if not stops:
             return False
         literals = [(s.expr.value, k) for k, s in enumerate(stops) if isinstance(s.expr, Literal)]
