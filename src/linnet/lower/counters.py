@@ -52,9 +52,10 @@ def _begin_walks(
 ) -> Iterator[tuple[Cursor, tuple[imp.Expr, imp.Var]]]:
     """Where the entries of the fibers begin that the loop over the parts reads at its index."""
     for cursor in cursors_of(ctx, inner.body, inner.index):
+        if isinstance(cursor, Mask) or cursor.update or cursor.fiber.sub > 0:
+            continue
         fiber = cursor.fiber
-        plain = not isinstance(cursor, Mask) and not cursor.update and fiber.sub == 0
-        if plain and not fiber.kind.full and cursor.index == loops.Index(inner.index):
+        if not fiber.kind.full and cursor.index == loops.Index(inner.index):
             found = fiber.kind.positions(fiber.storage, fiber.level, fiber.pos, fiber.pos + 1)
             if found is not None:
                 yield cursor, (found[0], ctx.b.let(f"{fiber.prefix}_reached", found[0]))
