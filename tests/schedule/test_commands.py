@@ -379,3 +379,18 @@ def test_room_for_all_parts_is_made_before_them(operands, kernel, text, format):
         before, _, inside = code[code.index("i64 i0_parts") :].partition("for (i64 i0")
         assert before.count("grow(") == 2
         assert "grow" not in inside
+
+
+@ln.kernel
+def below(y, A):
+    y[...] = 0
+    for i, j in ...:
+        y[i] += A[i, j] * (j < i)
+    return y
+
+
+@pytest.mark.parametrize("text", TEXTS)
+def test_masks_in_tiles(operands, text):
+    A, _ = operands
+    y = below.schedule().apply(text)(ln.empty_tensor(ln.DENSE(1)), ln.asarray(A, format=ln.CSR))
+    assert np.array_equal(y.to_numpy(), np.tril(A, -1).sum(1))
