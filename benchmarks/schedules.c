@@ -307,7 +307,7 @@ i64 mttkrp(i64 n, i64 m, i64 size, const i32 *restrict ptr0, const i32 *restrict
     return 0;
 }
 
-// the same and precompute(B[i, k, l] * D[l, j], j, j, w)
+// the same with the product of B and D computed first
 i64 mttkrp_precomputed(i64 n, i64 m, i64 size, const i32 *restrict ptr0, const i32 *restrict idx0,
                        const i32 *restrict ptr1, const i32 *restrict idx1,
                        const i32 *restrict ptr2, const i32 *restrict idx2,

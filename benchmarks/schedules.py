@@ -91,6 +91,21 @@ def mttkrp(A, B, C, D):
 
 
 @ln.kernel
+def mttkrp_with_sums(A, B, C, D):
+    """What `precompute` of the product of B and D makes of it, as the paper's evaluation has it."""
+    w = ln.temp(VECTOR)
+    A[...] = 0
+    for i in ...:
+        for k in ...:
+            w[...] = 0
+            for l, j in ...:
+                w[j] += B[i, k, l] * D[l, j]
+            for j in ...:
+                A[i, j] += w[j] * C[k, j]
+    return A
+
+
+@ln.kernel
 def scale(C, A):
     C[...] = 0
     for i, j in ...:
@@ -306,8 +321,7 @@ TTM = Scheduled(
 ROWS_OF_B = "split(i, i1, i2, 16) reorder(i1, i2, k, l, j)"
 MTTKRP = (
     Scheduled("mttkrp", mttkrp, ROWS_OF_B, MATRIX, c_mttkrp("mttkrp")),
-    Scheduled("mttkrp precomputed", mttkrp,
-              ROWS_OF_B + " precompute(B[i, k, l] * D[l, j], j, j, w)", MATRIX,
+    Scheduled("mttkrp precomputed", mttkrp_with_sums, "split(i, i1, i2, 16)", MATRIX,
               c_mttkrp("mttkrp_precomputed")),
 )  # fmt: skip
 SCALE = (
