@@ -319,10 +319,10 @@ TTM = Scheduled(
     CUBE, c_ttm,
 )  # fmt: skip
 ROWS_OF_B = "split(i, i1, i2, 16) reorder(i1, i2, k, l, j)"
-MTTKRP = (
-    Scheduled("mttkrp", mttkrp, ROWS_OF_B, MATRIX, c_mttkrp("mttkrp")),
-    Scheduled("mttkrp precomputed", mttkrp_with_sums, "split(i, i1, i2, 16)", MATRIX,
-              c_mttkrp("mttkrp_precomputed")),
+MTTKRP = Scheduled("mttkrp", mttkrp, ROWS_OF_B, MATRIX, c_mttkrp("mttkrp"))
+MTTKRP_WITH_SUMS = Scheduled(
+    "mttkrp precomputed", mttkrp_with_sums, "split(i, i1, i2, 16)", MATRIX,
+    c_mttkrp("mttkrp_precomputed"),
 )  # fmt: skip
 SCALE = (
     Scheduled("scale rows of 16", scale, "split(i, i0, i1, 16)", ln.CSR, c_scale_rows, to_csr),
@@ -359,8 +359,12 @@ def cases(load: data.Load) -> Iterator[Case]:
 
 
 def _matrix(name: str, A: sp.csr_array) -> Iterator[Case]:
-    """Products of a matrix."""
-    x, rng = data.vector(A.shape[1]), np.random.default_rng(5)
+    """Products with vectors and sums, and with dense matrices where the matrix is small."""
+    if A.nnz <= LEAST:
+        yield from _products(name, A)
+    if A.nnz < LEAST / 2:
+        return
+    x = data.vector(A.shape[1])
     for scheduled in SPMV:
         yield scheduled.case(name, A.nnz, A @ x, A, x)
     idx, val = data.sparse_vector(A.shape[1], A.shape[1] // 10)
@@ -372,14 +376,18 @@ def _matrix(name: str, A: sp.csr_array) -> Iterator[Case]:
         yield scheduled.case(name, A.nnz, A * 2, A)
     B = sp.csr_array(A[::-1])
     yield ADD.case(name, A.nnz, sp.csr_array(A + B), A, B)
-    if A.nnz <= LEAST:
-        factor, other = rng.random((A.shape[1], WIDE)), rng.random((A.shape[0], WIDE))
-        yield SPMM.case(name, A.nnz, A @ factor, A, factor)
-        sums = np.einsum("pk,pk->p", other[A.nonzero()[0]], factor[A.indices])
-        expected = sp.csr_array((A.data * sums, A.indices, A.indptr), shape=A.shape)
-        yield SDDMM.case(name, A.nnz, expected, A, other, factor)
-        if A.shape[0] * A.shape[1] <= 30_000_000:
-            yield SDDMM_PARTS.case(name, A.nnz, expected.toarray(), A, other, factor.T.copy())
+
+
+def _products(name: str, A: sp.csr_array) -> Iterator[Case]:
+    """Products with dense matrices."""
+    rng = np.random.default_rng(5)
+    factor, other = rng.random((A.shape[1], WIDE)), rng.random((A.shape[0], WIDE))
+    yield SPMM.case(name, A.nnz, A @ factor, A, factor)
+    sums = np.einsum("pk,pk->p", other[A.nonzero()[0]], factor[A.indices])
+    expected = sp.csr_array((A.data * sums, A.indices, A.indptr), shape=A.shape)
+    yield SDDMM.case(name, A.nnz, expected, A, other, factor)
+    if A.shape[0] * A.shape[1] <= 30_000_000:
+        yield SDDMM_PARTS.case(name, A.nnz, expected.toarray(), A, other, factor.T.copy())
 
 
 def _tensor_cases(name: str, T: Coordinates) -> Iterator[Case]:
@@ -395,8 +403,9 @@ def _tensor_cases(name: str, T: Coordinates) -> Iterator[Case]:
         yield TTM.case(name, len(T.values), _sums(fibers, T.values[:, None] * D[l],
                        T.shape[0] * T.shape[1]).reshape(*T.shape[:2], RANK), T, D)  # fmt: skip
     expected = _sums(i, T.values[:, None] * C[k] * D[l], T.shape[0])
-    for scheduled in MTTKRP:
-        yield scheduled.case(name, len(T.values), expected, T, C, D)
+    yield MTTKRP.case(name, len(T.values), expected, T, C, D)
+    if len(np.unique(fibers)) > T.shape[0] * T.shape[1] / 10:  # this one visits empty fibers, too
+        yield MTTKRP_WITH_SUMS.case(name, len(T.values), expected, T, C, D)
 
 
 def _sums(groups: np.ndarray, rows: np.ndarray, count: int) -> np.ndarray:
