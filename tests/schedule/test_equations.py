@@ -213,8 +213,10 @@ def test_a_term_is_not_moved_into_another_sum():
     A = ln.asarray(M, format=ln.CSR)
     y = ln.output()
     y[i] = b[i] + A[i, j] * x[j]
-    with pytest.raises(ScheduleError, match="directly inside the loop over `i`"):
+    with pytest.raises(ScheduleError, match="directly inside the loop over `i`") as error:
         ln.schedule(y).reorder(j, i)
+    assert "`y[i] = b[i] + t[()]`" in str(error.value)
+    assert "would be done more often" in str(error.value)
 
 
 def test_what_cannot_be_scheduled():

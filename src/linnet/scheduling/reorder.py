@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import NoReturn
 
 from linnet import loops
 from linnet.algebra.function import Function
@@ -53,11 +54,23 @@ def _chain(nest: Nest, names: Sequence[str]) -> list[loops.Loop]:
     while len(chain) < len(found):
         below = chain[-1].body
         if not isinstance(below, loops.Loop) or id(below) not in found:
-            what = show(below).splitlines()[0]
-            outer, hint = nest.name_of(chain[-1]), "name the loops between, or put them elsewhere"
-            nest.refuse(f"directly inside the loop over `{outer}` is `{what}`", hint=hint)
+            _refuse_between(nest, nest.name_of(chain[-1]), below)
         chain.append(below)
     return chain
+
+
+def _refuse_between(nest: Nest, outer: str, below: loops.Stmt) -> NoReturn:
+    """Say what stands directly inside a loop, instead of the one that is to."""
+    if isinstance(below, loops.Loop):
+        problem = f"directly inside the loop over `{outer}` is that over `{nest.name_of(below)}`"
+        nest.refuse(problem, hint="name the loops between, or put them elsewhere")
+    beside = [s for s in getattr(below, "stmts", (below,)) if isinstance(s, loops.Assign)]
+    what = show(beside[-1] if beside else below).splitlines()[0]
+    nest.refuse(
+        f"directly inside the loop over `{outer}` is `{what}`",
+        why="it is done once for every turn of this loop, and would be done more often",
+        hint="schedule the term in an equation of its own" if beside else None,
+    )
 
 
 def check_order(nest: Nest, chain: Sequence[loops.Loop], body: loops.Stmt) -> None:
