@@ -65,6 +65,7 @@ from linnet.formats.sparse_symmetric_tiles import SparseSymmetricTiles
 from linnet.formats.sparse_tiles import SparseTiles
 from linnet.formats.tensor import Tensor, empty_tensor
 from linnet.frontend.words import (
+    along,
     bound,
     declare,
     extents,
@@ -74,6 +75,7 @@ from linnet.frontend.words import (
     gallop,
     part,
     parts,
+    product,
     stored,
     temp,
     thaw,

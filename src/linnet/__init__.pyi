@@ -189,6 +189,7 @@ from linnet.frontend.index import indices as indices
 from linnet.frontend.index import output as output
 from linnet.frontend.kernel import kernel as kernel
 from linnet.frontend.schedules import schedule as schedule
+from linnet.frontend.words import along as along
 from linnet.frontend.words import bound as bound
 from linnet.frontend.words import declare as declare
 from linnet.frontend.words import extents as extents
@@ -198,6 +199,7 @@ from linnet.frontend.words import freeze as freeze
 from linnet.frontend.words import gallop as gallop
 from linnet.frontend.words import part as part
 from linnet.frontend.words import parts as parts
+from linnet.frontend.words import product as product
 from linnet.frontend.words import stored as stored
 from linnet.frontend.words import temp as temp
 from linnet.frontend.words import thaw as thaw

@@ -62,6 +62,7 @@ from linnet.normalize.concordance import Warned, concordize
 from linnet.normalize.declarations import begin_results
 from linnet.normalize.dimensions import infer_dimensions
 from linnet.normalize.dtypes import infer_dtypes
+from linnet.normalize.leading import check_stored
 from linnet.normalize.lifecycles import insert_lifecycles, updated_params
 from linnet.normalize.reaches import reach_checks
 from linnet.normalize.rooms import choose_rooms
@@ -69,6 +70,7 @@ from linnet.normalize.row_sums import row_sums
 from linnet.normalize.scalars import specialize_scalars
 from linnet.normalize.scopes import name_scopes
 from linnet.normalize.shape_checks import Check
+from linnet.normalize.stored import order_positions
 from linnet.normalize.swaps import check_swaps
 from linnet.normalize.symmetry import split_symmetric
 from linnet.normalize.unpack import unpack_vectors
@@ -150,6 +152,7 @@ def under_schedule(
     """
     formats = formats | dict(program.temporaries)
     ndims = {name: format.ndim for name, format in formats.items()}
+    program = order_positions(program, formats)
     # dimensions before scopes, so that errors speak of the user's names
     program, checks = infer_dimensions(program, ndims)
     program = passed("dimensions", program, check_dimensions)
@@ -159,6 +162,7 @@ def under_schedule(
     program = passed("scopes", name_scopes(program), check_unique)
     formats = infer_dtypes(program, formats)
     check_swaps(program, formats)
+    check_stored(program, formats)
     program, formats = apply_schedule(program, formats, written)
     check_races(program)
     return program, formats, checks, reaches

@@ -82,7 +82,8 @@ def test_tour_follows_the_compiler():
     silent = {"stage", "current", "replace", "updated_params", "under_schedule"}
     all_passes = (*passes("under_schedule"), *passes("normalize"), *passes("generate"))
     order = [f for f in all_passes if f not in silent]
-    assert order[:3] == ["infer_dimensions", "begin_results", "name_scopes"]
+    first = ["order_positions", "infer_dimensions", "begin_results", "name_scopes"]
+    assert order[:4] == first
     assert order[-2:] == ["simplify", "vectors_along_rows"]
     for function in order:
         assert f"[`{function}`]" in text[at:], f"the tour does not come to {function}"

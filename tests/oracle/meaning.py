@@ -18,6 +18,7 @@ from linnet.loops.rewrite import accesses
 from linnet.normalize.dimensions import infer_dimensions
 from linnet.normalize.dtypes import infer_dtypes
 from linnet.normalize.scopes import name_scopes
+from linnet.normalize.stored import order_positions
 from linnet.runtime.kernel import Kernel
 from linnet.runtime.specialize import formats_of
 from linnet.testing import dense
@@ -37,7 +38,8 @@ def meaning(kernel: Kernel, args: Arguments, strict: bool = True) -> dict[str, E
     """Every output, computed one element at a time; `strict` about indices, or only where used."""
     formats = formats_of(kernel, [args[p] for p in kernel.program.params])
     formats |= dict(kernel.program.temporaries)
-    program, checks = infer_dimensions(kernel.program, {n: f.ndim for n, f in formats.items()})
+    program = order_positions(kernel.program, formats)
+    program, checks = infer_dimensions(program, {n: f.ndim for n, f in formats.items()})
     program = name_scopes(program)
     given = {}
     for name, format in infer_dtypes(program, formats).items():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar
 
+from linnet import imp
 from linnet.formats.alike import all_alike
 from linnet.formats.level import Inner
 from linnet.formats.looplets import Lookup, Looplet
@@ -12,7 +13,6 @@ from linnet.records import dataclass
 if TYPE_CHECKING:
     import numpy as np
 
-    from linnet import imp
     from linnet.formats.fiber import Fiber, Storage
     from linnet.imp.build import Builder
 
@@ -36,6 +36,12 @@ class Dense(Inner):
         self, b: Builder, storage: Storage, level: int, q: imp.Expr, lo: imp.Expr, hi: imp.Expr
     ) -> imp.Expr:
         return imp.binary("div", q, storage.dim(level))
+
+    def stretch(
+        self, storage: Storage, level: int, p: imp.Expr, lo: imp.Expr, hi: imp.Expr
+    ) -> tuple[imp.Expr, imp.Expr]:
+        first = p * storage.dim(level)
+        return lo - first, hi - first
 
     def update(self, b: Builder, fiber: Fiber, index: imp.Expr) -> Looplet:
         pos = fiber.pos * fiber.dim + index

@@ -83,6 +83,7 @@ class Level:
     skips: ClassVar[bool] = False  # some of its children are not visited where it is written
     covers: ClassVar[bool] = False  # every index of a fiber is stored, some of them together
     runs: ClassVar[bool] = False  # neighbours that are alike are stored once
+    vacant: ClassVar[bool] = False  # there may be nothing at a position
     spans: ClassVar[bool] = False  # what lies between two stored indices is stored, too
     pads: ClassVar[bool] = False  # with an index others are stored, too, beside it
     mirrored: ClassVar[bool] = False  # what is stored at [i, j] is read at [j, i], too
@@ -144,6 +145,12 @@ class Level:
         self, b: Builder, storage: Storage, level: int, q: imp.Expr, lo: imp.Expr, hi: imp.Expr
     ) -> imp.Expr | None:
         """The fiber, of those from lo to hi, that child q lies in."""
+        return None
+
+    def stretch(
+        self, storage: Storage, level: int, p: imp.Expr, lo: imp.Expr, hi: imp.Expr
+    ) -> tuple[imp.Expr, imp.Expr] | None:
+        """Where the children from lo to hi of fiber p are, if their indices follow one another."""
         return None
 
     # -- writing ---------------------------------------------------------------------------------

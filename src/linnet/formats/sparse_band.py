@@ -8,7 +8,7 @@ import numpy as np
 
 from linnet import imp
 from linnet.formats.alike import all_alike, same_length
-from linnet.formats.append import Appended, around_fiber, finish_pointers
+from linnet.formats.append import Appended, around_fiber, finish_pointers, list_of, listed
 from linnet.formats.level import Array
 from linnet.formats.looplets import FILL, Lookup, Looplet, Phase, Run, Sequence, Thunk
 from linnet.formats.packing import (
@@ -58,6 +58,23 @@ class SparseBand(Appended):
         return Thunk(
             (imp.Let(shift, imp.widen(ofs[fiber.pos + 1]) - stop),), Sequence(phases, inside=True)
         )
+
+    def positions(
+        self, storage: Storage, level: int, lo: imp.Expr, hi: imp.Expr
+    ) -> tuple[imp.Expr, imp.Expr]:
+        return listed(storage, level, lo, hi)
+
+    def parent(
+        self, b: Builder, storage: Storage, level: int, q: imp.Expr, lo: imp.Expr, hi: imp.Expr
+    ) -> imp.Expr:
+        return list_of(b, storage, level, q, lo, hi)
+
+    def stretch(
+        self, storage: Storage, level: int, p: imp.Expr, lo: imp.Expr, hi: imp.Expr
+    ) -> tuple[imp.Expr, imp.Expr]:
+        idx, ofs = storage.buffers[level]["idx"], storage.buffers[level]["ofs"]
+        shift = imp.widen(idx[p]) - imp.widen(ofs[p + 1])
+        return lo + shift, hi + shift
 
     def reserve(self, b: Builder, storage: Storage, level: int, stop: imp.Expr) -> None:
         super().reserve(b, storage, level, stop)

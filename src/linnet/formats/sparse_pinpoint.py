@@ -41,6 +41,7 @@ class SparsePinpoint(Inner):
     sliced: ClassVar[bool] = True
     per_fiber: ClassVar[bool] = True
     limit: ClassVar[str] = "element"
+    vacant: ClassVar[bool] = True
 
     def unfurl(self, b: Builder, fiber: Fiber, index: imp.Expr, protocol: str) -> Looplet:
         at = b.var(f"{fiber.prefix}_i")
@@ -49,6 +50,22 @@ class SparsePinpoint(Inner):
         found = Sequence((before, here, after), inside=True)
         load = imp.Let(at, imp.widen(fiber.buffer("idx")[fiber.pos]))
         return Thunk((load,), Switch(at < fiber.dim, found, Run(FILL)))
+
+    def positions(
+        self, storage: Storage, level: int, lo: imp.Expr, hi: imp.Expr
+    ) -> tuple[imp.Expr, imp.Expr]:
+        return lo, hi
+
+    def parent(
+        self, b: Builder, storage: Storage, level: int, q: imp.Expr, lo: imp.Expr, hi: imp.Expr
+    ) -> imp.Expr:
+        return q
+
+    def stretch(
+        self, storage: Storage, level: int, p: imp.Expr, lo: imp.Expr, hi: imp.Expr
+    ) -> tuple[imp.Expr, imp.Expr]:
+        at = imp.widen(storage.buffers[level]["idx"][p])
+        return at, imp.minimum(at + (hi - lo), storage.dim(level))
 
     def reserve(self, b: Builder, storage: Storage, level: int, stop: imp.Expr) -> None:
         b.emit(imp.Grow(storage.buffers[level]["idx"], stop))

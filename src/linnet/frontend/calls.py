@@ -21,7 +21,7 @@ from linnet import loops
 from linnet.errors import LifecycleError
 from linnet.frontend.expressions import expression
 from linnet.frontend.scope import Scope
-from linnet.loops.rewrite import rewrite_stmt, walk
+from linnet.loops.rewrite import map_positions, rewrite_stmt, walk
 from linnet.normalize.lifecycles import insert_lifecycles
 from linnet.records import dataclass
 from linnet.runtime.kernel import Kernel
@@ -91,6 +91,8 @@ def _check_values(program: loops.Program, given: dict[str, ast.expr], scope: Sco
         match n:
             case loops.Access(tensor, indices) if indices and tensor in given:
                 raise _no_tensor(given[tensor], f"`{tensor}` is indexed", program, scope)
+            case loops.Positions(tensor) if tensor in given:
+                raise _no_tensor(given[tensor], f"`{tensor}` is gone through", program, scope)
             case loops.Dimension(tensor, _) if tensor in given:
                 raise _no_tensor(given[tensor], f"`{tensor}` has dimensions", program, scope)
             case loops.Assign(loops.Access(tensor)) if tensor in given:
@@ -169,12 +171,18 @@ def _renamed(body: loops.Stmt, meanings: _Meanings) -> loops.Stmt:
                 return values[tensor] if found is None else replace(e, tensor=found)
             case loops.Dimension(tensor):
                 return replace(e, tensor=tensors[tensor])
+            case loops.Parts(of):
+                return replace(e, of=map_positions(of, moved))
         return None
+
+    def moved(positions: loops.Positions) -> loops.Positions:
+        return replace(positions, tensor=tensors[positions.tensor])
 
     def on_stmt(stmt: loops.Stmt) -> loops.Stmt | None:
         match stmt:
             case loops.Loop(index):
-                return replace(stmt, index=own[index])
+                extent = None if stmt.extent is None else map_positions(stmt.extent, moved)
+                return replace(stmt, index=own[index], extent=extent)
             case loops.Let(name):
                 return replace(stmt, name=own[name])
             case loops.Assign(loops.Access(str(tensor)) as target):

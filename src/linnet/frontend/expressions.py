@@ -224,11 +224,11 @@ def _index(node: ast.expr, scope: Scope) -> tuple[loops.Expr, str]:
     """An index and its protocol."""
     match node:
         case ast.UnaryOp(ast.Invert(), operand):
-            return _plain_index(operand, scope), PERMISSIVE
+            return plain_index(operand, scope), PERMISSIVE
         case ast.Call(func, [operand], []) if (word := _protocol(func, scope)) is not None:
-            return _plain_index(operand, scope), word
+            return plain_index(operand, scope), word
         case _:
-            return _plain_index(node, scope), ""
+            return plain_index(node, scope), ""
 
 
 def _protocol(func: ast.expr, scope: Scope) -> str | None:
@@ -236,7 +236,8 @@ def _protocol(func: ast.expr, scope: Scope) -> str | None:
     return next((w.__name__ for w in words.PROTOCOLS if w is found), None)
 
 
-def _plain_index(node: ast.expr, scope: Scope) -> loops.Expr:
+def plain_index(node: ast.expr, scope: Scope) -> loops.Expr:
+    """An index without a protocol."""
     match node:
         case ast.Slice() | ast.Tuple() | ast.List():
             message, hint = refused_index(node)

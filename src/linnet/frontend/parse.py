@@ -22,6 +22,7 @@ from linnet.frontend.ranges import how_of, range_of
 from linnet.frontend.refusals import refusal
 from linnet.frontend.scope import Scope, outer_names
 from linnet.imp.source import Source, source_of
+from linnet.loops.nodes import base_of, coordinates
 from linnet.loops.rewrite import block, point_of, walk
 
 
@@ -236,23 +237,32 @@ def _loop(node: ast.For, scope: Scope) -> loops.Stmt:
     extent = _extent(iterable, scope)
     names = _index_names(node, extent, scope)
     if (left := _own_break(node.body)) is not None:
-        if len(names) > 1:
-            hint = "write a loop for each index: `for i in ...:` and below it `for j in ...:`"
-            raise scope.error(left, "break ends one loop, and here are several", hint=hint)
-        if point_of(extent) is not None:
-            hint = "put what follows under `if`"
-            raise scope.error(
-                left, "break ends a loop over one index, which ends anyway", hint=hint
-            )
+        _check_break(left, extent, len(names), scope)
     with scope.block():
         indices = [scope.bind("index", n.id, n) for n in names]
         body = _inner(node.body, scope)
     if len(names) > 1 and not how.is_plain:
         hint = "write a loop for each index"
         raise scope.error(node.iter, "how a loop is run is said of one loop", hint=hint)
-    for index in reversed(indices):
-        body = loops.Loop(index, extent, body, at, how)
+    for depth, index in reversed(list(enumerate(indices))):
+        one = extent
+        if extent is not None and len(indices) > 1:
+            one = loops.Along(extent, tuple(map(loops.Index, indices[:depth])))
+        body = loops.Loop(index, one, body, at, how)
     return body
+
+
+def _check_break(left: ast.Break, extent: loops.Range | None, count: int, scope: Scope) -> None:
+    """Refuse to leave what is no loop of its own."""
+    if count > 1:
+        hint = "write a loop for each index: `for i in ...:` and below it `for j in ...:`"
+        raise scope.error(left, "break ends one loop, and here are several", hint=hint)
+    if point_of(extent) is not None:
+        hint = "put what follows under `if`"
+        raise scope.error(left, "break ends a loop over one index, which ends anyway", hint=hint)
+    if extent is not None and not isinstance(base_of(extent), loops.Extent):
+        hint = "leave a loop over coordinates, `for j in ...:`, or put what follows under `if`"
+        raise scope.error(left, "break ends a loop that counts, and this one does not", hint=hint)
 
 
 def _own_break(stmts: list[ast.stmt]) -> ast.Break | None:
@@ -280,9 +290,14 @@ def _index_names(node: ast.For, extent: loops.Range | None, scope: Scope) -> lis
     names = [item for item in items if isinstance(item, ast.Name)]
     if not names or len(names) < len(items):
         raise scope.error(node.target, "a loop index is a name", hint="`for i, j in ...:`")
-    if several and extent is not None:
+    count = len(names) if extent is None else coordinates(extent)
+    if several and count == 1:
         hint = "`for i in range(n):` and below it `for j in range(m):`"
         raise scope.error(node.target, "a range has one index", hint=hint)
+    if count not in (0, len(names)):
+        message = f"`{ast.unparse(node.iter)}` has {count} indices, not {len(names)}"
+        hint = f"`for {', '.join('ijklmnpqrst'[:count])} in …:`"
+        raise scope.error(node.target, message, hint=hint)
     return names
 
 

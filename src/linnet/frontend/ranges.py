@@ -1,29 +1,30 @@
-"""What a loop runs over: a range, or a part of one."""
+"""What a loop runs over: a range, what a tensor stores, several ranges, or a part of these."""
 
 from __future__ import annotations
 
 import ast
+from collections.abc import Callable
 from dataclasses import replace
 
 from linnet import loops
 from linnet.frontend import words
-from linnet.frontend.expressions import expression
+from linnet.frontend.expressions import expression, plain_index
 from linnet.frontend.refusals import refused_loop
 from linnet.frontend.scope import Scope
 from linnet.imp.how import LARGEST_UNROLLED, PLAIN, RACES, How
 from linnet.loops.bounds import BOUNDS, DIVISIBLE
+from linnet.loops.nodes import coordinates
 
 
 def range_of(node: ast.expr, scope: Scope) -> loops.Range:
     """A range, or a part of one, as it is written after `in`."""
-    if isinstance(node, ast.Call) and not node.keywords and scope.is_static(node.func):
+    if isinstance(node, ast.Call) and scope.is_static(node.func):
         word = scope.static(node.func)
-        if word is range:
-            return _range(node, node.args, scope)
-        if word is words.part:
-            return _part(node, node.args, scope)
-        if word is words.bound:
-            return _bounded(node, node.args, scope)
+        if word is words.stored:
+            return _stored(node, scope)
+        read = None if node.keywords else _READ.get(word) if callable(word) else None
+        if read is not None:
+            return read(node, node.args, scope)
     message, hint = refused_loop(node)
     raise scope.error(node, message, hint=hint)
 
@@ -86,6 +87,81 @@ def _range(node: ast.expr, args: list[ast.expr], scope: Scope) -> loops.Extent:
             raise scope.error(step, "a range counts up by one", hint=hint)
         case _:
             raise scope.error(node, "range takes a start and a stop", hint="`range(a, b)`")
+
+
+def _product(node: ast.expr, args: list[ast.expr], scope: Scope) -> loops.Product:
+    found = [range_of(arg, scope) for arg in args]
+    ranges = [r for r in found if isinstance(r, loops.Extent)]
+    if len(ranges) < max(len(found), 2):
+        hint = "`for i, j in ln.product(range(n), range(m)):`"
+        raise scope.error(node, "a product is one of two ranges or more", hint=hint)
+    return loops.Product(tuple(ranges))
+
+
+def _along(node: ast.expr, args: list[ast.expr], scope: Scope) -> loops.Along:
+    match args:
+        case [several, *outer]:
+            of = range_of(several, scope)
+            count = coordinates(of)
+            if count != 1 and (len(outer) < count or count == 0):
+                return loops.Along(of, tuple([expression(index, scope) for index in outer]))
+    hint = "`for i in ln.along(ln.stored(A)):` and in it `for j in ln.along(ln.stored(A), i):`"
+    message = "what a loop goes along has several indices, of which those before its own are given"
+    raise scope.error(node, message, hint=hint)
+
+
+# -- what a tensor stores --------------------------------------------------------------------------
+
+
+def _stored(node: ast.Call, scope: Scope) -> loops.Positions:
+    """`ln.stored(A)`, `ln.stored(A[i, :])`, `ln.stored(A[:, :], order=(1, 0))`."""
+    match node.args:
+        case [ast.Name() as name] if (tensor := scope.tensor(name)) and not node.keywords:
+            return loops.Positions(tensor, ())
+        case [ast.Subscript(ast.Name() as name, slices)] if tensor := scope.tensor(name):
+            items = slices.elts if isinstance(slices, ast.Tuple) else [slices]
+            modes = tuple([m for m, item in enumerate(items) if _is_whole(item)])
+            given = tuple(
+                [
+                    (m, plain_index(item, scope))
+                    for m, item in enumerate(items)
+                    if m not in modes and not _is_left_out(item)
+                ]
+            )
+            if modes:
+                return loops.Positions(tensor, _ordered(node, modes, scope), given)
+    hint = "`for i, j in ln.stored(A):`, or `for j in ln.stored(A[i, :]):` for a row of A"
+    raise scope.error(node, "what is stored is that of a tensor, or of a part of one", hint=hint)
+
+
+def _is_whole(node: ast.expr) -> bool:
+    return isinstance(node, ast.Slice) and node.lower is node.upper is node.step is None
+
+
+def _is_left_out(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant) and node.value is ...
+
+
+def _ordered(node: ast.Call, modes: tuple[int, ...], scope: Scope) -> tuple[int, ...]:
+    """The modes as an `order` has them."""
+    match node.keywords:
+        case []:
+            return modes
+        case [ast.keyword("order", ast.Tuple(items))]:
+            order = tuple([i.value if isinstance(i, ast.Constant) else None for i in items])
+            if sorted(modes) == sorted(m for m in order if type(m) is int) and None not in order:
+                return order  # type: ignore[return-value]
+    text = f"order={modes}" if len(modes) > 1 else "no order"
+    raise scope.error(node, "an order has the numbers of the modes that are `:`", hint=f"`{text}`")
+
+
+_READ: dict[object, Callable[[ast.expr, list[ast.expr], Scope], loops.Range]] = {
+    range: _range,
+    words.part: _part,
+    words.bound: _bounded,
+    words.product: _product,
+    words.along: _along,
+}
 
 
 def parts_of(node: ast.Call, scope: Scope) -> loops.Parts:

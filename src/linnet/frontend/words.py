@@ -36,9 +36,24 @@ def follow(index: object) -> NoReturn:
     _outside("follow")
 
 
-def stored(index: object) -> NoReturn:
-    """`A[i, ln.stored(j)]`: what a symmetric A stores, as printed programs show it."""
+def stored(where: Any, order: tuple[int, ...] | None = None) -> Any:
+    """`for i, j in ln.stored(A):` goes through what A stores, `ln.stored(A[i, :])` through a row.
+
+    There is an index for each `:`, from the first mode to the last; `order` says which mode is
+    whose, where they are others. In `A[i, ln.stored(j)]` of a symmetric A, as printed programs show
+    it, it is what is stored and not its mirror image.
+    """
     _outside("stored")
+
+
+def product(*ranges: object) -> Any:
+    """`for i, j in ln.product(range(n), range(m)):` goes through all pairs, in order."""
+    _outside("product")
+
+
+def along(several: Any, *outer: object) -> Any:
+    """`for j in ln.along(ln.stored(A), i):` is the inner one of the loops over i and j."""
+    _outside("along")
 
 
 def part(whole: Any, number: object, size: object) -> Any:
@@ -96,5 +111,5 @@ def _outside(word: str) -> NoReturn:
 
 PROTOCOLS = (gallop, walk, follow, stored)
 STATEMENTS = (temp, declare, freeze, thaw)
-RANGES = (part, parts, bound)
+RANGES = (part, parts, bound, stored, product, along)
 HOWS = (unrolled, vector)

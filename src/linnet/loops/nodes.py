@@ -153,6 +153,7 @@ class Positions:
 
     The positions are those of a level; they have coordinates in the `modes` that lead there from
     where coordinates are `given`. What a level below the last of them stores is not looked at.
+    No modes are all that there are: they are named once the format is known (`normalize.stored`).
     """
 
     tensor: str
@@ -166,7 +167,8 @@ class Positions:
 
     def along(self, depth: int) -> Extent:
         """The coordinates that there may be in one of the modes."""
-        return Extent(Literal(0), Dimension(self.tensor, self.modes[depth]))
+        mode = self.modes[depth] if self.modes else depth
+        return Extent(Literal(0), Dimension(self.tensor, mode))
 
 
 @dataclass(frozen=True, slots=True)
@@ -248,6 +250,17 @@ def base_of(extent: Range) -> Extent | Positions | Product:
     while isinstance(extent, Part | Along | Bounded):
         extent = extent.of
     return extent
+
+
+def coordinates(extent: Range) -> int:
+    """How many indices a range has; 0 where that depends on how many modes a tensor has."""
+    match extent if isinstance(extent, Along) else base_of(extent):
+        case Positions(_, modes):
+            return len(modes)
+        case Product(ranges):
+            return len(ranges)
+        case _:
+            return 1
 
 
 def unbound(extent: Range | None) -> Range | None:

@@ -39,6 +39,7 @@ from linnet.loops.nodes import (
     Swap,
     Thaw,
     Value,
+    coordinates,
 )
 from linnet.loops.rewrite import walk
 from linnet.records import dataclass
@@ -174,7 +175,11 @@ class _Printer:
         while isinstance(body, Loop) and _goes_on(stmt, tuple(map(Index, indices)), body):
             indices.append(body.index)
             body = body.body
-        whole = extent.of if isinstance(extent, Along) and len(indices) > 1 else extent
+        whole = extent
+        if isinstance(extent, Along):
+            together = len(indices) > 1 and coordinates(extent.of) in (0, len(indices))
+            whole = extent.of if together else extent
+            indices, body = (indices, body) if together else ([stmt.index], stmt.body)
         yield f"for {', '.join(indices)} in {self._how(stmt, self.extent(whole))}:"
         yield from _indented(self.lines(body))
 
@@ -186,12 +191,18 @@ class _Printer:
         return text if how.unroll == 1 else f"ln.unrolled({text}, {how.unroll})"
 
     def _stored(self, tensor: str, modes: tuple[int, ...], given: dict[int, Expr]) -> str:
-        """`A[i, :]`: what is gone through, and where it is; `...` for what is not looked at."""
+        """`A[i, :]`: what is gone through, and where it is; `...` for what is not looked at.
+
+        Indices are those of the modes from the first to the last, unless an order is said.
+        """
+        if not modes:
+            return tensor
         parts = [
             self.expr(given[m]) if m in given else ":" if m in modes else "..."
             for m in range(max((*modes, *given)) + 1)
         ]
-        return f"{tensor}[{', '.join(parts)}]"
+        order = "" if list(modes) == sorted(modes) else f", order={modes}"
+        return f"{tensor}[{', '.join(parts)}]{order}"
 
     def extent(self, extent: Range | None) -> str:
         """What a loop runs over."""

@@ -204,6 +204,16 @@ def map_range(extent: Range, f: Callable[[Expr], Expr]) -> Range:
     return extent if same else Extent(start, stop)
 
 
+def map_positions(extent: Range, f: Callable[[Positions], Positions]) -> Range:
+    """Apply `f` to the positions that a range is, or is a part of."""
+    if type(extent) is Positions:
+        return f(extent)
+    if type(extent) is Part or type(extent) is Along or type(extent) is Bounded:
+        of = map_positions(extent.of, f)
+        return extent if of is extent.of else replace(extent, of=of)
+    return extent
+
+
 def map_exprs(stmt: Stmt, f: Callable[[Expr], Expr]) -> Stmt:
     """Apply `f` to the expressions of one statement, not to those of the statements below it.
 

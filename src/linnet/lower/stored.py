@@ -21,7 +21,8 @@ from dataclasses import replace
 from linnet import imp, loops
 from linnet.errors import FormatError, InternalError
 from linnet.formats.fiber import Fiber, Storage
-from linnet.formats.looplets import Jumper, Lookup, Looplet, Stepper
+from linnet.formats.level import Level
+from linnet.formats.looplets import Jumper, Looplet, Stepper
 from linnet.loops.nodes import base_of, unbound
 from linnet.loops.rewrite import walk
 from linnet.lower.context import Bounds, Context, Cursor, Space
@@ -137,9 +138,9 @@ def lower_stored(ctx: Context, r: Region, loop: loops.Loop) -> None:
     """Emit a loop through the positions of a fiber, or those of them in a part of a range."""
     cursor, looplet = _led_by(r, loop)
     clip = _clip(ctx, cursor.fiber, loop)
-    if isinstance(looplet, Lookup):
-        lo, hi = _within(ctx, r.lo, r.hi, clip, cursor.fiber)
-        lower_region(ctx, replace(r, lo=lo, hi=hi))
+    if not isinstance(looplet, Stepper | Jumper):
+        ctx.wholes.pop(loop.index, None)  # the loop is over indices, and these are positions
+        lower_region(ctx, r if clip is None else _within(ctx, r, clip, cursor.fiber))
         return
     s = replace(stepper_of(looplet), leads=True)
     if clip is not None and isinstance(loop.extent, loops.Along) and loop.extent.depth > 0:
@@ -162,9 +163,10 @@ def _led_by(r: Region, loop: loops.Loop) -> tuple[Cursor, Looplet]:
     for cursor, looplet in r.looplets.items():
         mine = not cursor.update and cursor.name == positions.tensor
         if mine and cursor.index == loops.Index(loop.index):
-            if isinstance(looplet, Stepper | Jumper | Lookup):
+            kind = cursor.fiber.kind
+            if isinstance(looplet, Stepper | Jumper) or type(kind).stretch is not Level.stretch:
                 return cursor, looplet
-            raise no_positions(cursor.name, cursor.fiber.level, cursor.fiber.kind)
+            raise no_positions(cursor.name, cursor.fiber.level, kind)
     raise InternalError(f"{positions.tensor} is not walked by the loop over `{loop.index}`")
 
 
@@ -211,15 +213,17 @@ def _parents(
     return begin, ctx.named(imp.Select(lo < hi, last + 1, begin), f"{index}_stop")
 
 
-def _within(ctx: Context, lo: imp.Expr, hi: imp.Expr, clip: Bounds | None, fiber: Fiber) -> Bounds:
-    """The indices of a full fiber whose positions lie within bounds."""
-    if clip is None:
-        return lo, hi
-    first = fiber.pos * fiber.dim
-    begin, end = clip[0] - first, clip[1] - first
-    if fiber.pos != imp.ZERO:
-        begin, end = imp.maximum(begin, lo), imp.minimum(end, hi)
-    begin, end = ctx.named(begin, "begin"), ctx.named(end, "end")
-    ctx.known.assume(lo, begin)
-    ctx.known.assume(end, hi)
-    return begin, end
+def _within(ctx: Context, r: Region, clip: Bounds, fiber: Fiber) -> Region:
+    """The region where the positions of a fiber lie within bounds, if they follow one another."""
+    level, storage, number, p = fiber.kind, fiber.storage, fiber.level, fiber.pos
+    begin, end = clip
+    if p != imp.ZERO:
+        own = level.positions(storage, number, p, p + 1)
+        assert own is not None
+        begin, end = imp.maximum(begin, own[0]), imp.minimum(end, own[1])
+    found = level.stretch(storage, number, p, begin, end)
+    assert found is not None
+    lo, hi = ctx.named(found[0], "begin"), ctx.named(found[1], "end")
+    ctx.known.assume(r.lo, lo)
+    ctx.known.assume(hi, r.hi)
+    return replace(r, lo=lo, hi=hi)

@@ -34,6 +34,7 @@ from linnet.normalize.dimensions import infer_dimensions
 from linnet.normalize.dtypes import infer_dtypes
 from linnet.normalize.scopes import name_scopes
 from linnet.normalize.shape_checks import Check
+from linnet.normalize.stored import order_positions
 from linnet.normalize.swaps import with_swapped
 from linnet.normalize.workspaces import Decide, by_place
 from linnet.options import current
@@ -354,7 +355,7 @@ def reference(kernel: Kernel, tensors: Sequence[Tensor]) -> dict[str, NDArray[An
     """The outputs, by the dense reference interpreter."""
     formats = formats_of(kernel, kernel.signatures(tensors)) | dict(kernel.program.temporaries)
     ndims = {name: format.ndim for name, format in formats.items()}
-    program, checks = infer_dimensions(kernel.program, ndims)
+    program, checks = infer_dimensions(order_positions(kernel.program, formats), ndims)
     program = name_scopes(declare_first(program))
     formats = infer_dtypes(program, formats)
     fresh = kernel.outputs - kernel.kept

@@ -10,7 +10,8 @@ from linnet import loops
 from linnet.errors import Location, ScheduleError
 from linnet.formats.format import Format
 from linnet.loops.commands import Command
-from linnet.loops.printer import show
+from linnet.loops.nodes import coordinates
+from linnet.loops.printer import show, show_range
 from linnet.loops.rewrite import rewrite_stmt, substitute_expr, walk
 from linnet.names import Names
 from linnet.records import dataclass
@@ -38,7 +39,14 @@ class Nest:
             self._unknown(name)
         nodes = [n for n in walk(self.program.body) if isinstance(n, loops.Loop)]
         found = {n.index: n for n in nodes}
-        return tuple([found[index] for index in self.stands[name]])
+        named = tuple([found[index] for index in self.stands[name]])
+        extent = named[0].extent
+        if isinstance(extent, loops.Along) and coordinates(extent.of) != len(named):
+            self.refuse(
+                f"`{name}` is one of the indices that `{show_range(extent.of)}` has",
+                hint="write loops over coordinates, which commands can change",
+            )
+        return named
 
     def loop(self, name: str) -> loops.Loop:
         """The only loop that a name stands for."""

@@ -14,13 +14,11 @@ from dataclasses import replace
 
 from linnet import loops
 from linnet.formats.format import Format
-from linnet.formats.level import Level
 from linnet.loops.commands import Collapse, Pos
 from linnet.loops.nodes import base_of
 from linnet.loops.printer import show
-from linnet.loops.rewrite import accesses, rewrite_stmt, walk
-from linnet.normalize.facts import facts_of
-from linnet.normalize.simplify import simplify
+from linnet.loops.rewrite import accesses, walk
+from linnet.normalize.leading import above, check_format, check_nothing_else
 from linnet.scheduling.nest import Nest
 
 
@@ -57,11 +55,13 @@ def pos(nest: Nest, command: Pos) -> None:
     if tensor in {str(a.tensor) for a, is_target in accesses(nest.program.body) if is_target}:
         nest.refuse(f"`{tensor}` is written, and has no positions before it is complete")
     modes = tuple([_mode(nest, access, index) for index in indices])
-    _check_format(nest, tensor, format, access, modes)
+    check_format(nest.refuse, tensor, format, access, modes)
+    _check_not_full(nest, tensor, format, modes[-1])
     if sum(1 for a in reads if a.tensor == tensor and a != access):
         nest.refuse(f"`{tensor}` is read at several places, and one of them cannot lead")
-    _check_nothing_else(nest, access, format, inside)
-    given = tuple((m, i) for m, i in enumerate(access.indices) if m in _above(format, modes))
+    hint = f"split coordinates instead of the positions of `{tensor}`"
+    check_nothing_else(nest.refuse, nest.program, nest.formats, access, inside, hint)
+    given = tuple((m, i) for m, i in enumerate(access.indices) if m in above(format, modes))
     _check_given(nest, command.index, found[0], [i for _, i in given])
     positions = loops.Positions(tensor, modes, given)
     stmt = inside
@@ -95,11 +95,6 @@ def _mode(nest: Nest, access: loops.Access, index: str) -> int:
     return access.indices.index(loops.Index(index))
 
 
-def _above(format: Format, modes: Sequence[int]) -> tuple[int, ...]:
-    """The modes that are stored outside some."""
-    return format.order[: format.order.index(modes[0])]
-
-
 def _check_given(nest: Nest, name: str, outermost: loops.Loop, given: Sequence[loops.Expr]) -> None:
     """Refuse positions in a fiber that is not known where the loop begins."""
     inside = {n.index for n in walk(outermost) if isinstance(n, loops.Loop)}
@@ -112,46 +107,11 @@ def _check_given(nest: Nest, name: str, outermost: loops.Loop, given: Sequence[l
             )
 
 
-def _check_format(
-    nest: Nest, tensor: str, format: Format, access: loops.Access, modes: tuple[int, ...]
-) -> None:
-    """Refuse positions that do not follow one another as the loops have it."""
-    first = format.order.index(modes[0])
-    if format.order[first : first + len(modes)] != modes:
-        order = ", ".join(show(access.indices[m]) for m in format.order)
-        hint = "order the loops so, or store the tensor otherwise"
-        nest.refuse(f"`{tensor}` is stored in the order {order}", hint=hint)
-    stored = 0
+def _check_not_full(nest: Nest, tensor: str, format: Format, mode: int) -> None:
+    """Refuse positions that are coordinates."""
     for k, level in enumerate(format.levels[:-1]):
-        stored += level.width
-        if stored <= first:
-            continue
-        if type(level).positions is Level.positions:
-            nest.refuse(
-                f"level {k} of `{tensor}`, {type(level).__name__}, has no positions to go through",
-                hint="store it as a SparseList or a SparseCOO, or go through coordinates",
-            )
-        if stored == first + len(modes) and level.full:
+        if mode in format.modes_of(k) and level.full:
             nest.refuse(
                 f"level {k} of `{tensor}` stores all coordinates",
                 hint="split the coordinates: they are the positions",
             )
-        if stored == first + len(modes):
-            return
-        if stored > first + len(modes):
-            nest.refuse(f"level {k} of `{tensor}` stores several dimensions together: collapse")
-
-
-def _check_nothing_else(nest: Nest, access: loops.Access, format: Format, body: loops.Stmt) -> None:
-    """Refuse to leave out what is to be done where the operand stores nothing."""
-    assert format.fill_value is not None
-    fill = loops.Literal(format.fill_value, format.dtype, structural=True)
-    dtypes = {name: f.dtype for name, f in nest.formats.items() if f.dtype is not None}
-    rest = rewrite_stmt(body, on_expr=lambda e: fill if e == access else None)
-    left = simplify(rest, facts_of(nest.program, dtypes))
-    if left != loops.NOTHING:
-        what = show(left).splitlines()[0]
-        nest.refuse(
-            f"`{what}` is to be done where `{access.tensor}` stores nothing",
-            hint=f"split coordinates instead of the positions of `{access.tensor}`",
-        )

@@ -10,6 +10,8 @@ from linnet.algebra.table import FUNCTIONS, choose
 from linnet.formats.element import Element
 from linnet.formats.named import CSC, stack
 from linnet.formats.sparse_list import SparseList
+from linnet.loops.bounds import BOUNDS
+from linnet.loops.nodes import coordinates
 from linnet.loops.printer import show
 from linnet.loops.rewrite import block, walk
 
@@ -42,6 +44,9 @@ def literals(draw) -> loops.Literal:
 @st.composite
 def exprs(draw, indices: tuple[str, ...], names: tuple[str, ...], depth: int) -> loops.Expr:
     leaves = [literals(), st.builds(loops.Dimension, st.just("A"), st.integers(0, 1))]
+    leaves.append(
+        st.builds(loops.Parts, st.builds(loops.Positions, st.just("A"), st.just(())), literals())
+    )
     if indices:
         leaves.append(st.sampled_from(indices).map(loops.Index))
     if names:
@@ -108,9 +113,7 @@ def stmts(draw, indices: tuple[str, ...], names: tuple[str, ...], depth: int) ->
         case "thaw":
             return loops.Thaw(draw(st.sampled_from(sorted(TENSORS))))
         case "loop":
-            index = f"i{len(indices)}"
-            extent = draw(st.none() | st.builds(loops.Extent, expr, expr))
-            return loops.Loop(index, extent, draw(stmts((*indices, index), names, depth - 1)))
+            return draw(some_loops(indices, names, depth))
         case "let":
             name = f"d{len(names)}"
             return loops.Let(name, draw(expr), draw(stmts(indices, (*names, name), depth - 1)))
@@ -120,6 +123,63 @@ def stmts(draw, indices: tuple[str, ...], names: tuple[str, ...], depth: int) ->
             return _canonical(draw(st.lists(inner, max_size=3)))
         case _:
             return loops.NOTHING
+
+
+@st.composite
+def some_loops(draw, indices: tuple[str, ...], names: tuple[str, ...], depth: int) -> loops.Stmt:
+    """A loop, or those over several coordinates: all of them together, or one by itself."""
+    index = f"i{len(indices)}"
+    extent = draw(st.none() | ranges(indices, names))
+    count = 1 if extent is None else coordinates(extent)
+    if count == 1:
+        return loops.Loop(index, extent, draw(stmts((*indices, index), names, depth - 1)))
+    found = [f"i{len(indices) + k}" for k in range(count or 2)]
+    if draw(st.integers(0, 3)) == 0 and count > 1:
+        outer = tuple(
+            draw(exprs(indices, names, 0)) for _ in range(draw(st.integers(0, count - 1)))
+        )
+        inside = draw(stmts((*indices, index), names, depth - 1))
+        return loops.Loop(index, loops.Along(extent, outer), inside)
+    stmt = draw(stmts((*indices, *found), names, depth - 1))
+    for k, name in reversed(list(enumerate(found))):
+        outer = tuple(map(loops.Index, found[:k]))
+        stmt = loops.Loop(name, loops.Along(extent, outer), stmt)
+    return stmt
+
+
+@st.composite
+def ranges(draw, indices: tuple[str, ...], names: tuple[str, ...]) -> loops.Range:
+    """Extents, what tensors store, products of extents, and parts of all these."""
+    expr = exprs(indices, names, 1)
+    extents = st.builds(loops.Extent, expr, expr)
+    match draw(st.sampled_from(["extent", "extent", "stored", "product"])):
+        case "stored":
+            found: loops.Range = draw(positions(indices, names))
+        case "product":
+            found = loops.Product(tuple(draw(st.lists(extents, min_size=2, max_size=3))))
+        case _:
+            found = draw(extents)
+    for _ in range(draw(st.sampled_from([0, 0, 1, 2]))):
+        if draw(st.booleans()):
+            size = draw(expr | st.builds(loops.Parts, st.just(found), expr))
+            found = loops.Part(found, draw(expr), size)
+        else:
+            kind, value = draw(st.sampled_from(BOUNDS)), draw(st.integers(1, 99))
+            found = loops.Bounded(found, kind, value)
+    return found
+
+
+@st.composite
+def positions(draw, indices: tuple[str, ...], names: tuple[str, ...]) -> loops.Positions:
+    """Some modes of a tensor, in any order, and where it is gone through in others."""
+    tensor = draw(st.sampled_from([t for t, ndim in TENSORS.items() if ndim]))
+    order = draw(st.permutations(range(TENSORS[tensor])))
+    count = draw(st.integers(0, len(order)))
+    if count == 0:
+        return loops.Positions(tensor, ())
+    others = sorted(order[count:])[: draw(st.integers(0, len(order)))]
+    given = tuple((mode, draw(_index(indices, names, 1))) for mode in others)
+    return loops.Positions(tensor, tuple(order[:count]), given)
 
 
 def _reads(value: loops.Expr, target: loops.Access) -> bool:
