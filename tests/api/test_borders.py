@@ -196,6 +196,17 @@ def test_many_dimensions_compile_soon_or_are_refused_at_once():
     assert (S + S).nnz == 2
 
 
+def test_broadcast_dimensions_add_a_test_each():
+    """Each had loops of its own for where its only index is not: 31 compiled for minutes."""
+    S, shape = listed(31, ln.COO), (1,) * 31
+    assert (S * np.full(shape, 2.0)).nnz == (np.full(shape, 2.0) * S).nnz == 2
+    tests = [
+        ln.explain(ln.lazy(listed(n, ln.COO)) * np.ones((1,) * n))["code"].count("if (")
+        for n in (4, 8, 12)
+    ]
+    assert tests[2] - tests[1] == tests[1] - tests[0]
+
+
 # -- depth -----------------------------------------------------------------------------------------
 
 _MOST = "y[...] = 0\nfor i in ...:\n    y[i] = max({})"

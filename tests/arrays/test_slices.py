@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from tests.levels.samples import ALL, array_for, nest
 
 import linnet as ln
 from linnet.arrays import apply, compute, lazy, view
@@ -53,3 +54,29 @@ def test_every_step_on_every_axis(step):
         np.testing.assert_array_equal(view(x, np.s_[:, ::step]).to_numpy(), A[:, ::step])
         if step < 0:
             np.testing.assert_array_equal(view(x, np.s_[7:2:step]).to_numpy(), A[7:2:step])
+
+
+LETTERS = [*(a + b for a in ALL for b in {"D", "S", a}), *("D" + a for a in ALL if a not in "DS")]
+LISTED = {"coordinates": ln.COO(2), "by columns": ln.Format(ln.COO(2).levels, (1, 0))}
+TILED = {"tiles": ln.BSR(2, 2), "oblong": ln.BSR(3, 2), "symmetric": ln.SYMMETRIC,
+         "symmetric tiles": ln.SYMMETRIC_TILES}  # fmt: skip
+WINDOWS = [np.s_[1:5:2, 2:6:2], np.s_[::3, 1::2], np.s_[6:9:2, 7:9:2], np.s_[3:3:2, ::2]]
+
+
+@pytest.mark.parametrize("name", [*sorted(LETTERS), *LISTED, *TILED])
+def test_strided_slices_of_every_format(name):
+    """Eager, in one kernel with other operands, and written to a dense result: never beside it."""
+    rng = np.random.default_rng(3)
+    if name in LISTED or name in TILED:
+        format, array = (LISTED | TILED)[name], np.where(rng.random((9, 9)) < 0.5, 2.0, 0)
+        array = np.maximum(array, array.T)
+    else:
+        format, array = nest(name), array_for(name, (9, 9), rng)
+    x, dense = ln.asarray(array, format=format), ln.asarray(array)
+    for window in WINDOWS:
+        part, all_of = array[window], ln.lazy(x)[window]
+        np.testing.assert_array_equal(x[window].to_numpy(), part)
+        np.testing.assert_array_equal(all_of.compute(format=ln.DENSE).to_numpy(), part)
+        both = 2 * all_of + ln.lazy(dense)[window]
+        np.testing.assert_array_equal(both.compute().to_numpy(), 3 * part)
+        np.testing.assert_array_equal(both.compute(format=ln.DENSE).to_numpy(), 3 * part)

@@ -145,8 +145,8 @@ class Flags:
     def __getattr__(self, name: str) -> bool:
         """The words that NumPy has for several at once."""
         by_rows, by_columns = self.c_contiguous, self.f_contiguous
-        found = {"contiguous": by_rows, "forc": by_rows or by_columns, "behaved": True,
-                 "fnc": by_columns and not by_rows, "carray": by_rows,
+        found = {"contiguous": by_rows, "fortran": by_columns, "forc": by_rows or by_columns,
+                 "behaved": True, "fnc": by_columns and not by_rows, "carray": by_rows,
                  "farray": by_columns and not by_rows}  # fmt: skip
         if name not in found:
             raise AttributeError(f"arrays have no flag {name!r}")

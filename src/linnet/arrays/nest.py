@@ -213,8 +213,11 @@ class Pull:
 
 
 def _inside(at: tuple[At, ...]) -> tuple[str, ...]:
-    """Slices lie inside their arrays: that they do is tested once."""
-    sliced = [a.name is not None and a.factor > 0 and a.shift is not None for a in at]
+    """Slices lie inside their arrays, and so does the only element that is seen at every index.
+
+    That they do is tested once: otherwise there are loops for where it is not, in each dimension.
+    """
+    sliced = [(a.shift is not None) == (a.name is not None) and a.factor > 0 for a in at]
     return tuple(INSIDE if s else "" for s in sliced) if any(sliced) else ()
 
 
