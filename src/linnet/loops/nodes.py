@@ -387,7 +387,8 @@ class Program:
     """A kernel: its parameters (tensors, in call order), its temporaries, its body, its results.
 
     A temporary's format is known when the program is written; a parameter's when it is called.
-    `schedule` are the commands that are to be applied to it (`schedule.apply`).
+    `schedule` are the commands that are to be applied to it (`scheduling.apply`). Of one that is
+    `led`, it is known that what leads its loops may do so (`normalize.leading`).
     """
 
     name: str
@@ -397,3 +398,4 @@ class Program:
     results: tuple[str, ...]
     at: Location | None = field(default=None, compare=False)
     schedule: tuple[Command, ...] = ()
+    led: bool = field(default=False, compare=False)

@@ -66,8 +66,8 @@ def over_all(index: imp.Var, walks: Sequence[Walk]) -> imp.Over:
 
 def _span(cursor: Cursor, s: Stepper, begin: imp.Expr, end: imp.Expr) -> imp.Span | None:
     """The positions of a fiber, all of them or a part, if its level says where they are."""
-    if isinstance(cursor, Mask) or s.turned:
-        return None
+    if isinstance(cursor, Mask) or s.turned or cursor.fiber.present is not None:
+        return None  # where it is not there, it has no positions
     fiber = cursor.fiber
     first, last = fiber.pos, fiber.pos + 1
     positions = fiber.kind.positions(fiber.storage, fiber.level, first, last)

@@ -91,7 +91,7 @@ def check_stored(program: loops.Program, formats: Formats) -> None:
 
     Needs: dimensions and dtypes known, loops in the order of storage (`normalize.stored`).
     """
-    if not any(isinstance(n, loops.Positions) for n in walk(program.body)):
+    if program.led or not any(isinstance(n, loops.Positions) for n in walk(program.body)):
         return
     for node in walk(program.body):
         if isinstance(node, _STATEMENTS):

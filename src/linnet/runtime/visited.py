@@ -57,7 +57,7 @@ def visited(kernel: Kernel, tensors: Sequence[Tensor], operand: str, *names: str
     outs[values] = read[0]  # who goes through what an operand stores has to read it
     body = _instead(program, read[0], count, outs)
     params = (*outs, *(p for p in program.params if p not in kernel.outputs))
-    asking = loops.Program("visited", params, ((count, SCALAR),), body, tuple(outs))
+    asking = loops.Program("visited", params, ((count, SCALAR),), body, tuple(outs), led=True)
     own = dict(zip(kernel.program.params, tensors, strict=True))
     results = [Tensor(DENSE(len(read[0].indices)), None) for _ in outs]
     Kernel(asking)(*results, *(own[p] for p in params[len(outs) :]))
