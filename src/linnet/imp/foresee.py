@@ -25,26 +25,47 @@ def foresee(kernel: imp.Kernel) -> imp.Kernel:
     """
     if not any(isinstance(s, imp.Grow) for s in statements(kernel.body)):
         return kernel
-    body = rebuild(kernel.body, partial(_outermost, effects_of(kernel.codelets)))
+    body = rebuild(kernel.body, partial(_outermost, effects_of(kernel.codelets), False))
     return kernel if body is kernel.body else replace(kernel, body=body)
 
 
-def _outermost(effects: Effects, node: imp.Node) -> imp.Node:
-    """What is in no loop: the loops in it."""
+def _outermost(effects: Effects, parts: bool, node: imp.Node) -> imp.Node:
+    """What is in no loop, but in those that go from part to part: the loops in it."""
     match node:
+        case imp.For() if node.over.counter and all(map(_tells, node.body.stmts)):
+            return rebuild(node, partial(_outermost, effects, True))
         case imp.For():
-            return _told(effects, node)
+            return _told(effects, node, _whole(node) if parts else None)
         case imp.If() | imp.Block():
-            return rebuild(node, partial(_outermost, effects))
+            return rebuild(node, partial(_outermost, effects, parts))
         case _:
             return node
 
 
-def _told(effects: Effects, loop: imp.For) -> imp.For:
+def _tells(stmt: imp.Stmt) -> bool:
+    """Whether the loops of a statement, if there are any, know of what they go through a part."""
+    match stmt:
+        case imp.Block(stmts):
+            return all(map(_tells, stmts))
+        case imp.For():
+            return stmt.over.counter or _whole(stmt) is not None
+        case _:
+            return not isinstance(stmt, imp.While | imp.If)
+
+
+def _whole(loop: imp.For) -> tuple[imp.Expr, imp.Expr] | None:
+    """The range of indices of which a loop goes through a part."""
+    match loop.over.spans:
+        case (imp.Span("", _, first, last, True),):
+            return imp.widen(first), imp.widen(last)
+    return None
+
+
+def _told(effects: Effects, loop: imp.For, whole: tuple[imp.Expr, imp.Expr] | None) -> imp.For:
     """A loop in which what is appended to knows how much of the loop is done."""
-    start, stop = imp.widen(loop.start), imp.widen(loop.stop)
-    done, whole = imp.widen(loop.var) - start + 1, stop - start
-    bounds, inside = effects.of(whole), effects.of(loop)
+    start, stop = whole or (imp.widen(loop.start), imp.widen(loop.stop))
+    done, count = imp.widen(loop.var) - start + 1, stop - start
+    bounds, inside = effects.of(count), effects.of(loop)
     if bounds.loads & inside.changes or bounds.reads & inside.assigns:
         return loop  # they may be others by now
     begun = {
@@ -55,8 +76,8 @@ def _told(effects: Effects, loop: imp.For) -> imp.For:
 
     def rule(node: imp.Node) -> imp.Node | None:
         match node:
-            case imp.Grow(buffer, imp.Binary("+", imp.Var() as end, _) as count):
-                return None if end in begun else imp.Grow(buffer, count, done, whole)
+            case imp.Grow(buffer, imp.Binary("+", imp.Var() as end, _) as room):
+                return None if end in begun else imp.Grow(buffer, room, done, count)
         return None
 
     return rewrite_statements(loop, rule)

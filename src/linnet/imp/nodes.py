@@ -95,12 +95,14 @@ class Over:
     """What a loop goes through, as lowering knows it; `text` says it to who reads the code.
 
     The range of one that is `ordered` does not end before it begins. Nothing is computed for the
-    sake of this knowledge, but the interpreter checks it.
+    sake of this knowledge, but the interpreter checks it. A `counter` goes from part to part of
+    what the loop in it goes through: that loop may be as long as if it stood alone.
     """
 
     text: str = ""
     spans: tuple[Span, ...] = ()
     ordered: bool = False
+    counter: bool = False
 
     def map(self, change: Callable[[Expr], Expr]) -> Over:
         """The same, in other words: its expressions are changed as those of the loop are."""

@@ -46,7 +46,8 @@ class _Pass:
         lets: Lets = {}
         stmts: list[imp.Stmt] = []
         lifted: Grows = []
-        self.depth += loop is not None
+        deeper = loop is not None and not loop.over.counter
+        self.depth += deeper
         for k, stmt in enumerate(block.stmts):
             new, grows = self._statement(stmt)
             if isinstance(stmt, imp.Grow) and _is_filled(stmt, block.stmts[k + 1 :], lets):
@@ -67,7 +68,7 @@ class _Pass:
             if not (dropped and isinstance(stmt, imp.Grow)):
                 stmts.append(new)
             self._follow(lets, stmt)
-        self.depth -= loop is not None
+        self.depth -= deeper
         changed = len(stmts) != len(block.stmts) or any(map(_differ, stmts, block.stmts))
         return (imp.Block(tuple(stmts)) if changed else block), lifted
 

@@ -51,6 +51,8 @@ class _Pass:
         stmts: list[imp.Stmt] = []
         for stmt in block.stmts:
             match stmt:
+                case imp.For() if stmt.over.counter:
+                    stmts.append(rebuild(stmt, self._inner))
                 case imp.For():
                     stmts += self._asking(stmt) or [stmt]
                 case imp.While():

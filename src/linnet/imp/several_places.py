@@ -33,13 +33,21 @@ def several_places(kernel: imp.Kernel, gathers: Callable[[imp.For], bool]) -> im
 
     `gathers` says whether a loop reads something else than neighbours.
     """
-    names, stmts = fresh_names(kernel), list[imp.Stmt]()
-    for stmt in kernel.body.stmts:
-        split = isinstance(stmt, imp.For) and _reduces(stmt) and not gathers(stmt)
-        stmts += _split(stmt, names) if split else [stmt]  # type: ignore[arg-type]
-    if len(stmts) == len(kernel.body.stmts):
-        return kernel
-    return replace(kernel, body=imp.Block(tuple(stmts)))
+    names = fresh_names(kernel)
+
+    def block(outer: imp.Block) -> imp.Block:
+        stmts: list[imp.Stmt] = []
+        for stmt in outer.stmts:
+            if isinstance(stmt, imp.For) and stmt.over.counter:
+                stmts.append(replace(stmt, body=block(stmt.body)))
+            elif isinstance(stmt, imp.For) and _reduces(stmt) and not gathers(stmt):
+                stmts += _split(stmt, names)
+            else:
+                stmts.append(stmt)
+        return imp.Block(tuple(stmts))
+
+    body = block(kernel.body)
+    return kernel if body == kernel.body else replace(kernel, body=body)
 
 
 def _reduces(loop: imp.For) -> bool:

@@ -60,7 +60,7 @@ def walk_chunks(ctx: Context, r: Region, cursor: Cursor, s: Stepper, gap: Region
         break_early(ctx, r.body)
         ctx.b.emit(imp.Assign(start, stop))
 
-    what = over(r.index, cursor, s, begin, end)
+    what = over(ctx, r.index, cursor, s, begin, end)
     ctx.b.emit(imp.For(s.pos, begin, end, ctx.collect(lower), what, r.how))
     if not s.covers and gap.body != loops.NOTHING:
         lower_region(ctx, replace(gap, lo=start))
@@ -84,7 +84,7 @@ def walk_pieces(ctx: Context, r: Region, cursor: Cursor, s: Stepper) -> None:
         lower_region(ctx, replace(here, apart=(first, stop) if _are_apart(r, [s]) else None))
         break_early(ctx, r.body)
 
-    body, what = ctx.collect(lower), over(r.index, cursor, s, begin, end)
+    body, what = ctx.collect(lower), over(ctx, r.index, cursor, s, begin, end)
     if s.next is None:
         ctx.b.emit(imp.For(s.pos, begin, end, body, what, r.how))
         return

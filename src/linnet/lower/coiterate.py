@@ -188,7 +188,7 @@ def walk_alone(
     assert isinstance(s.chunk, Spike)
     at = r.with_looplet(cursor, Run(s.chunk.tail))
     body = ctx.collect(lambda: lower_at(ctx, at, s.last))
-    what = over(r.index, cursor, s, begin, end)
+    what = over(ctx, r.index, cursor, s, begin, end)
     if s.next is None and not s.setup:
         ctx.b.emit(imp.For(s.pos, begin, end, body, what, r.how))
         return
@@ -263,7 +263,7 @@ def merge_loop(
     if counted:
         (w,), pos = walks, ctx.b.var(walks[0].stepper.pos.name)
         rest = substitute(body, {w.stepper.pos.name: pos})
-        what = over(r.index, w.cursor, w.stepper, w.stepper.pos, w.end)
+        what = over(ctx, r.index, w.cursor, w.stepper, w.stepper.pos, w.end)
         ctx.b.emit(imp.For(pos, w.stepper.pos, w.end, rest, what, r.how))
     else:
         repeat_while(ctx, r, cond, body, what, [w.cursor for w in walks])

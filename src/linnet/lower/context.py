@@ -52,7 +52,8 @@ class Counting:
     Together the two loops visit all indices between the `bounds`, if these are known. Of the fibers
     that the inner one has `written`, some are `opened` around both; `begin` is what has to be done
     before the first part. A walk that has come to an end in one part goes on from there in the next
-    one: `reached` has its first position, and the variable for where it stands.
+    one: `reached` has its first position, and the variable for where it stands. The `counters` are
+    the loop itself and those inside that count parts of its parts.
     """
 
     bounds: tuple[imp.Expr, imp.Expr] | None
@@ -60,6 +61,7 @@ class Counting:
     opened: dict[Cursor, Looplet] = field(default_factory=dict)
     begin: list[imp.Stmt] = field(default_factory=list)
     reached: dict[Cursor, tuple[imp.Expr, imp.Var]] = field(default_factory=dict)
+    counters: set[str] = field(default_factory=set)
 
 
 @dataclass(slots=True)

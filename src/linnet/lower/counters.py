@@ -23,6 +23,8 @@ def around_parts(ctx: Context, loop: loops.Loop) -> Iterator[None]:
     """What is emitted meanwhile is a loop that counts parts, if it is one: open what they write."""
     inner = counted(loop)
     if inner is None or inner.index in ctx.counting:
+        if inner is not None:
+            ctx.counting[inner.index].counters.add(loop.index)
         yield
         return
     covers, bounds = covered(loop), None
@@ -30,6 +32,7 @@ def around_parts(ctx: Context, loop: loops.Loop) -> Iterator[None]:
         bounds = bounds_of(ctx, covers, inner.index)
     written = [c for c in cursors_of(ctx, inner.body, inner.index) if c.update]
     counting = ctx.counting[inner.index] = Counting(bounds, frozenset(c.fiber for c in written))
+    counting.counters.add(loop.index)
     epilogue: list[imp.Stmt] = []
     for cursor in written:
         if cursor.fiber.kind.sequential:

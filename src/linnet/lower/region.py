@@ -268,7 +268,8 @@ def _over(ctx: Context, r: Region) -> imp.Over:
     """What a plain loop goes through: the indices of a range, or some of them."""
     first, last = ctx.wholes.get(r.index.name) or r.extent or (r.lo, r.hi)
     span = imp.Span("", -1, first, last, part=(first, last) != (r.lo, r.hi))
-    return imp.Over("", (span,), ordered=ctx.known.at_most(r.lo, r.hi))
+    counter = any(r.index.name in counting.counters for counting in ctx.counting.values())
+    return imp.Over("", (span,), ctx.known.at_most(r.lo, r.hi), counter)
 
 
 def _without_loop(ctx: Context, r: Region) -> bool:

@@ -44,11 +44,13 @@ class Walk:
         return isinstance(self.stepper.chunk, Spike)
 
 
-def over(index: imp.Var, cursor: Cursor, s: Stepper, begin: imp.Expr, end: imp.Expr) -> imp.Over:
+def over(
+    ctx: Context, index: imp.Var, cursor: Cursor, s: Stepper, begin: imp.Expr, end: imp.Expr
+) -> imp.Over:
     """What a loop over positions of a fiber goes through."""
     span = _span(cursor, s, begin, end)
-    whole = span is not None and not span.part
-    return imp.Over(_text(index, [cursor]), () if span is None else (span,), ordered=whole)
+    ordered = (span is not None and not span.part) or ctx.known.at_most(begin, end)
+    return imp.Over(_text(index, [cursor]), () if span is None else (span,), ordered)
 
 
 def moving(over: imp.Over, position: imp.Var) -> imp.Over:
@@ -149,6 +151,7 @@ def bounds(ctx: Context, r: Region, cursor: Cursor, s: Stepper) -> tuple[imp.Exp
         begin = begin if isinstance(begin, imp.Var) else ctx.b.let(f"{s.pos.name}_lo", begin)
         seek = substitute(s.seek.position, {s.pos.name: begin, s.seek.target.name: r.hi})
         end = ctx.b.let(f"{s.pos.name}_hi", seek)
+        ctx.known.assume(begin, end)  # it is looked for from there on
         if reached is not None:
             ctx.b.emit(imp.Assign(reached, end))
     return begin, end
