@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from hypothesis import strategies as st
 
 from linnet import loops
@@ -23,7 +25,7 @@ from linnet.loops.commands import (
     Unroll,
 )
 from linnet.loops.printer import show
-from linnet.loops.rewrite import accesses, walk
+from linnet.loops.rewrite import accesses, rewrite_stmt, walk
 from linnet.normalize.scopes import name_scopes
 from linnet.scheduling.nest import loops_of, names_of
 
@@ -82,3 +84,51 @@ def schedules(draw: st.DrawFn, program: loops.Program) -> tuple[Command, ...]:
         race = draw(st.sampled_from((NoRaces, ParallelReduction)))  # others are promises
         found.append(Parallelize(draw(st.sampled_from(names)), CPUVector, race))
     return tuple(found)
+
+
+@st.composite
+def led(draw: st.DrawFn, program: loops.Program) -> loops.Program | None:
+    """The program with loops through what one of its operands stores, or through parts of that.
+
+    It is another program, which need not have a meaning. None if no loops are over the indices of
+    an operand, directly inside one another.
+    """
+    found: list[tuple[loops.Loop, loops.Access]] = []
+    for loop in walk(program.body):
+        if isinstance(loop, loops.Loop):
+            inside = [a for a, is_target in accesses(loop.body) if not is_target and a.indices]
+            found += [(loop, a) for a in inside if nest_of(loop, a) is not None]
+    if not found:
+        return None
+    loop, access = draw(st.sampled_from(found))
+    nest = nest_of(loop, access)
+    assert nest is not None
+    positions: loops.Range = loops.Positions(str(access.tensor), ())
+    size, counter = draw(st.sampled_from((None, *SIZES))), "tile"
+    of = positions
+    if size is not None:
+        of = loops.Part(positions, loops.Index(counter), loops.Literal(size))
+    stmt = nest[-1].body
+    for depth, index in reversed(list(enumerate(access.indices))):
+        assert isinstance(index, loops.Index)
+        extent = loops.Along(of, access.indices[:depth]) if len(nest) > 1 else of
+        stmt = loops.Loop(index.name, extent, stmt)
+    if size is not None:
+        count = loops.Parts(positions, loops.Literal(size))
+        stmt = loops.Loop(counter, loops.Extent(loops.Literal(0), count), stmt)
+    body = rewrite_stmt(program.body, lambda s: stmt if s is loop else None)
+    return replace(program, body=body)
+
+
+def nest_of(loop: loops.Loop, access: loops.Access) -> list[loops.Loop] | None:
+    """The loops over all indices of an access, directly inside one another from this one on."""
+    wanted = {i.name for i in access.indices if isinstance(i, loops.Index)}
+    nest, stmt = [], loop
+    while len(wanted) == len(access.indices) and stmt.index in wanted:
+        nest.append(stmt)
+        if len(nest) == len(wanted):
+            return nest
+        if not isinstance(stmt.body, loops.Loop):
+            return None
+        stmt = stmt.body
+    return None
