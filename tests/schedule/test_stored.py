@@ -312,3 +312,20 @@ def test_words_mean_nothing_outside():
     for call in (lambda: ln.stored(3), lambda: ln.product(range(3)), lambda: ln.along(3)):
         with pytest.raises(LinnetError, match="means nothing outside a kernel"):
             call()
+
+
+@ln.kernel
+def changing(y):
+    s = ln.scalar(0)
+    s[...] = 2
+    y[...] = 0
+    for i, _j in ln.product(range(3), range(s[()])):
+        y[i] += 1
+        s[()] += 1
+    return y
+
+
+def test_a_range_of_a_product_is_read_once():
+    """What the body changes does not change how far it goes."""
+    y = changing(ln.empty_tensor(ln.DENSE(1)))
+    assert y.to_numpy().tolist() == [2, 2, 2]

@@ -86,6 +86,7 @@ class Context:
     trace: Trace | None = None  # what is done, if somebody looks
     counting: dict[str, Counting] = field(default_factory=dict)  # by the index of the inner loop
     spaces: dict[loops.Positions, Space] = field(default_factory=dict)  # open ones
+    products: dict[loops.Range, list[Bounds]] = field(default_factory=dict)  # `lower.products`
     clips: dict[loops.Range, Bounds] = field(default_factory=dict)  # of positions, by their range
     wholes: dict[str, Bounds] = field(default_factory=dict)  # of loops over parts
     reached: dict[tuple[str, int], imp.Var] = field(default_factory=dict)  # `lower.stored`

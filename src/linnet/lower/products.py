@@ -25,10 +25,12 @@ def along_product(ctx: Context, loop: loops.Loop) -> Bounds:
     assert isinstance(extent, loops.Along)
     product, depth = base_of(extent), extent.depth
     assert isinstance(product, loops.Product)
-    ranges = [bounds_of(ctx, r, loop.index) for r in product.ranges]
-    lengths = [ctx.named(_length(*ends), f"{loop.index}_length") for ends in ranges]
-    if extent.of not in ctx.clips:
+    if extent.of not in ctx.products:  # what the body changes is read before it
+        found = [bounds_of(ctx, r, loop.index) for r in product.ranges]
+        ctx.products[extent.of] = [(_fixed(ctx, lo), _fixed(ctx, hi)) for lo, hi in found]
         ctx.clips[extent.of] = bounds_of(ctx, extent.of, loop.index)
+    ranges = ctx.products[extent.of]
+    lengths = [ctx.named(_length(*ends), f"{loop.index}_length") for ends in ranges]
     lo, hi = ctx.clips[extent.of]
     start, stop = ranges[depth]
     rest: imp.Expr = imp.ONE
@@ -67,3 +69,9 @@ def _times(ctx: Context, a: imp.Expr, b: imp.Expr, name: str) -> imp.Expr:
 
 def _length(start: imp.Expr, stop: imp.Expr) -> imp.Expr:
     return stop if start == imp.ZERO else imp.maximum(stop - start, 0)
+
+
+def _fixed(ctx: Context, end: imp.Expr) -> imp.Expr:
+    """An end of a range as it is now: a size, or a copy of a variable that may change."""
+    fixed = isinstance(end, imp.Const) or end in ctx.dims.values()
+    return end if fixed else ctx.b.let("end", end)

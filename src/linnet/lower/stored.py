@@ -37,7 +37,8 @@ def open_positions(ctx: Context, loop: loops.Loop) -> Iterator[None]:
 
     They are those of one fiber, which is known as soon as the loops around its own are open.
     """
-    before = dict(ctx.spaces), dict(ctx.clips), dict(ctx.bounded), dict(ctx.reached)
+    positions = dict(ctx.spaces), dict(ctx.clips), dict(ctx.bounded), dict(ctx.reached)
+    products = dict(ctx.products)
     for node in walk(loop):
         if isinstance(node, loops.Positions) and node not in ctx.spaces:
             fiber = _leader(ctx, loop, node)
@@ -45,7 +46,8 @@ def open_positions(ctx: Context, loop: loops.Loop) -> Iterator[None]:
                 ctx.spaces[node] = _space(ctx, fiber, len(node.modes))
     _begin_searches(ctx, loop)
     yield
-    ctx.spaces, ctx.clips, ctx.bounded, ctx.reached = before
+    ctx.spaces, ctx.clips, ctx.bounded, ctx.reached = positions
+    ctx.products = products
 
 
 def has_no_positions(ctx: Context, loop: loops.Loop) -> bool:
