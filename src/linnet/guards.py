@@ -127,3 +127,8 @@ def _imports(at: FrameType | None) -> bool:
         ours = ours or str(at.f_globals.get("__name__")).partition(".")[0] == "linnet"
         last, at = at, at.f_back
     return (importing and ours) or bool(last.f_code.co_flags & _PAUSES)
+
+
+COMPILING = Guard(waits=True)
+"""One thread makes machine code, and uses LLVM; LLVM is never forked. It is made here, and so with
+`import linnet`: a fork waits, too, for a thread that imports the compiler for its first call."""

@@ -339,6 +339,74 @@ def _forks_while_others_begin(seed: int, tries: int) -> None:
     assert passes(text, seconds=60 * tries, LINNET_CACHE="0") == "all\n"
 
 
+FIRST_IMPORT = """
+import os, signal, sys, threading, time
+import numpy as np, linnet as ln
+
+class Slow:
+    def find_spec(self, name, path=None, target=None):
+        if name == "linnet.runtime.kernel" and not begun.is_set():
+            begun.set()
+            time.sleep(1)
+
+begun = threading.Event()
+sys.meta_path.insert(0, Slow())
+assert "linnet.runtime.kernel" not in sys.modules
+a = ln.asarray(np.eye(2))
+thread = threading.Thread(target=lambda: a + a)
+thread.start()
+assert begun.wait(100)
+child = os.fork()
+if child == 0:
+    signal.alarm(100)
+    os._exit(0 if (a + a).to_numpy().sum() == 4 else 1)
+thread.join()
+print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+"""
+
+READING = """
+import os, tempfile, threading, time
+import linnet as ln
+from linnet.backend import machine
+
+begun, busy, optimized = threading.Event(), threading.Lock(), machine._optimized
+
+def slow(*args):
+    with busy:
+        begun.set()
+        time.sleep(1)
+    return optimized(*args)
+
+machine._optimized = slow
+path = os.path.join(tempfile.mkdtemp(), "a.mtx")
+with open(path, "w") as file:
+    file.write("%%MatrixMarket matrix coordinate real general\\n1 1 1\\n1 1 2.0\\n")
+thread = threading.Thread(target=ln.read, args=(path,))
+thread.start()
+assert begun.wait(100)
+child = os.fork()
+if child == 0:
+    os._exit(busy.locked())
+thread.join()
+print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+"""
+
+
+@posix
+@pytest.mark.parametrize("text", [FIRST_IMPORT, READING])
+def test_a_fork_waits_for_what_no_kernel_has_begun(text):
+    """A first call still imports what kernels are; files are read by code that is no kernel."""
+    done = subprocess.run(
+        [sys.executable, "-c", text],
+        env={**os.environ, "PYTHONPATH": str(ROOT / "src"), "LINNET_CACHE": "0"},
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+    assert done.stdout == "0\n", done.stderr
+
+
 @posix
 def test_a_fork_while_another_thread_makes_its_first_call():
     _forks_while_others_begin(0, 12)

@@ -17,9 +17,8 @@ from linnet.backend import loader
 from linnet.backend.target import Target
 from linnet.errors import BuildError, InstallationError, InternalError
 from linnet.formats.shortage import of_memory
-from linnet.guards import Guard
+from linnet.guards import COMPILING
 
-_GUARD = Guard()  # LLVM's objects are used by one thread at a time
 _LEVEL = 2  # of optimization, as LLVM counts them
 
 
@@ -42,7 +41,7 @@ def _llvm() -> Any:
 @cache
 def host(own: bool) -> Target:
     """The machine we are on, for code that our own loader loads, or LLVM's."""
-    with _GUARD:
+    with COMPILING:
         llvm = _llvm()
         triple: str = llvm.get_process_triple()
         if "windows" in triple and not triple.endswith("-elf"):
@@ -63,21 +62,21 @@ def masks() -> str:
 def compile(text: str, optimize: bool = True, target: Target | None = None) -> bytes:
     """Compile a module, for this machine if nothing else is said; return the object file."""
     level = _LEVEL if optimize else 0
-    with _GUARD, _optimized(text, _here(target), level) as (module, machine):
+    with COMPILING, _optimized(text, _here(target), level) as (module, machine):
         result: bytes = machine.emit_object(module)
         return result
 
 
 def assembly(text: str, target: Target | None = None) -> str:
     """The same as text, for reading."""
-    with _GUARD, _optimized(text, _here(target)) as (module, machine):
+    with COMPILING, _optimized(text, _here(target)) as (module, machine):
         result: str = machine.emit_assembly(module)
         return result
 
 
 def optimized(text: str) -> str:
     """The module as it is when LLVM has optimized it, for reading."""
-    with _GUARD, _optimized(text, _here(None)) as (module, _):
+    with COMPILING, _optimized(text, _here(None)) as (module, _):
         return str(module)
 
 
@@ -160,7 +159,7 @@ _Loaded.__del__.__defaults__ = (_dropped.append,)  # modules may be gone when th
 def load(code: bytes, symbol: str) -> tuple[int, object]:
     """Link an object file with LLVM's own loader; the address, and what must be kept alive."""
     target = host(loader.supported())
-    with _GUARD:
+    with COMPILING:
         _give_back()
         llvm = _llvm()
         _tell_addresses(code)

@@ -22,7 +22,7 @@ from linnet.formats.construct import asarray
 from linnet.formats.contents import Contents, Signature, let_go
 from linnet.formats.shortage import RAISED, of_memory
 from linnet.formats.tensor import Tensor
-from linnet.guards import Guard
+from linnet.guards import COMPILING
 from linnet.options import current
 from linnet.runtime.kept import Outline, text_of
 from linnet.runtime.repeats import Repeats, results
@@ -42,8 +42,6 @@ if TYPE_CHECKING:
 
 Held = Sequence[Contents | None]
 """What the arguments of a call hold; None for an output that begins anew."""
-
-_COMPILING = Guard(waits=True)  # one kernel is compiled at a time, and LLVM is never forked
 
 
 class Kernel:
@@ -245,7 +243,7 @@ class Kernel:
         self, key: tuple[object, ...], signatures: tuple[Signature, ...], held: Held, wide: bool
     ) -> Entry:
         """Compile once, whoever else asks meanwhile; tell what it costs when the lock is free."""
-        with _COMPILING:
+        with COMPILING:
             known = self._entries.get(key)
             if known is not None:
                 return known
