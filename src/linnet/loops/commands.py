@@ -14,7 +14,7 @@ loop from then on, and the index that it is derived from does not.
 from __future__ import annotations
 
 from dataclasses import field
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, ClassVar, TypeAlias
 
 from linnet.errors import Location
 from linnet.records import dataclass
@@ -33,12 +33,49 @@ MinConstraint, MaxConstraint = "MinConstraint", "MaxConstraint"
 Divisible = "Divisible"
 
 
+class Naming:
+    """What a command says of the names of loops: which of its fields have them.
+
+    A field has a name, or several, or an empty one for none. Where nothing new is named, the loops
+    keep their names.
+    """
+
+    __slots__ = ()
+    _uses: ClassVar[tuple[str, ...]] = ()
+    _ends: ClassVar[tuple[str, ...]] = ()
+    _makes: ClassVar[tuple[str, ...]] = ()
+
+    @property
+    def uses(self) -> tuple[str, ...]:
+        """The loops that are named."""
+        return self._named(self._uses)
+
+    @property
+    def ends(self) -> tuple[str, ...]:
+        """The names that stand for a loop no more."""
+        return self._named(self._ends) if self.makes else ()
+
+    @property
+    def makes(self) -> tuple[str, ...]:
+        """The names that are new."""
+        return self._named(self._makes)
+
+    def _named(self, fields: tuple[str, ...]) -> tuple[str, ...]:
+        values = [getattr(self, name) for name in fields]
+        several = [(value,) if isinstance(value, str) else value for value in values]
+        return tuple([name for names in several for name in names if name])
+
+
 @dataclass(frozen=True, slots=True)
-class Split:
+class Split(Naming):
     """The loop over `index` becomes two: `outer` over parts of it, and `inner` within a part.
 
     Parts have `size` indices; split `up`, there are `size` parts.
     """
+
+    _uses = ("index",)
+    _ends = ("index",)
+    _makes = ("outer", "inner")
 
     index: str
     outer: str
@@ -47,103 +84,53 @@ class Split:
     up: bool = False
     at: Location | None = field(default=None, compare=False)
 
-    @property
-    def uses(self) -> tuple[str, ...]:
-        """The loops that are named."""
-        return (self.index,)
-
-    @property
-    def ends(self) -> tuple[str, ...]:
-        """The names that stand for a loop no more."""
-        return (self.index,)
-
-    @property
-    def makes(self) -> tuple[str, ...]:
-        """The names that are new."""
-        return (self.outer, self.inner)
-
     def __str__(self) -> str:
         how = ", up" if self.up else ""
         return f"split({self.index}, {self.outer}, {self.inner}, {self.size}{how})"
 
 
 @dataclass(frozen=True, slots=True)
-class Reorder:
+class Reorder(Naming):
     """Loops directly inside one another are put into this order; two are swapped."""
+
+    _uses = ("order",)
 
     order: tuple[str, ...]
     at: Location | None = field(default=None, compare=False)
-
-    @property
-    def uses(self) -> tuple[str, ...]:
-        """The loops that are named."""
-        return self.order
-
-    @property
-    def ends(self) -> tuple[str, ...]:
-        """The names that stand for a loop no more."""
-        return ()
-
-    @property
-    def makes(self) -> tuple[str, ...]:
-        """The names that are new."""
-        return ()
 
     def __str__(self) -> str:
         return f"reorder({', '.join(self.order)})"
 
 
 @dataclass(frozen=True, slots=True)
-class Collapse:
+class Collapse(Naming):
     """One name, `fused`, for two loops of which one is directly inside the other."""
+
+    _uses = ("outer", "inner")
+    _ends = ("outer", "inner")
+    _makes = ("fused",)
 
     outer: str
     inner: str
     fused: str
     at: Location | None = field(default=None, compare=False)
 
-    @property
-    def uses(self) -> tuple[str, ...]:
-        """The loops that are named."""
-        return (self.outer, self.inner)
-
-    @property
-    def ends(self) -> tuple[str, ...]:
-        """The names that stand for a loop no more."""
-        return (self.outer, self.inner)
-
-    @property
-    def makes(self) -> tuple[str, ...]:
-        """The names that are new."""
-        return (self.fused,)
-
     def __str__(self) -> str:
         return f"collapse({self.outer}, {self.inner}, {self.fused})"
 
 
 @dataclass(frozen=True, slots=True)
-class Pos:
+class Pos(Naming):
     """The loop over `index` goes through the positions of what an operand stores."""
+
+    _uses = ("index",)
+    _ends = ("index",)
+    _makes = ("position",)
 
     index: str
     position: str
     access: Access
     at: Location | None = field(default=None, compare=False)
-
-    @property
-    def uses(self) -> tuple[str, ...]:
-        """The loops that are named."""
-        return (self.index,)
-
-    @property
-    def ends(self) -> tuple[str, ...]:
-        """The names that stand for a loop no more."""
-        return (self.index,)
-
-    @property
-    def makes(self) -> tuple[str, ...]:
-        """The names that are new."""
-        return (self.position,)
 
     def __str__(self) -> str:
         indices = ", ".join(getattr(i, "name", "?") for i in self.access.indices)
@@ -152,32 +139,21 @@ class Pos:
 
 
 @dataclass(frozen=True, slots=True)
-class Bound:
+class Bound(Naming):
     """Something is known of the range of a loop, which is called `bounded` then, if that is given.
 
     The `kind` of it says what a value is to the range: see `loops.bounds`.
     """
+
+    _uses = ("index",)
+    _ends = ("index",)
+    _makes = ("bounded",)
 
     index: str
     bounded: str
     value: int
     kind: str
     at: Location | None = field(default=None, compare=False)
-
-    @property
-    def uses(self) -> tuple[str, ...]:
-        """The loops that are named."""
-        return (self.index,)
-
-    @property
-    def ends(self) -> tuple[str, ...]:
-        """The names that stand for a loop no more."""
-        return (self.index,) if self.bounded else ()
-
-    @property
-    def makes(self) -> tuple[str, ...]:
-        """The names that are new."""
-        return (self.bounded,) if self.bounded else ()
 
     def __str__(self) -> str:
         if self.bounded:
@@ -186,23 +162,20 @@ class Bound:
 
 
 @dataclass(frozen=True, slots=True)
-class Precompute:
+class Precompute(Naming):
     """A part of an update is computed before the rest, for all `indices`, into a workspace.
 
     The loops that do so are called `early`. Where these are the same names, `j:1` is the loop over
     `j` that computes the workspace, and `j:2` the one that uses it.
     """
 
+    _uses = ("indices",)
+
     expr: str
     indices: tuple[str, ...]
     early: tuple[str, ...]
     workspace: str
     at: Location | None = field(default=None, compare=False)
-
-    @property
-    def uses(self) -> tuple[str, ...]:
-        """The loops that are named."""
-        return self.indices
 
     @property
     def ends(self) -> tuple[str, ...]:
@@ -225,58 +198,32 @@ class Precompute:
 
 
 @dataclass(frozen=True, slots=True)
-class Unroll:
+class Unroll(Naming):
     """The body of a loop is written out `factor` times, for as many turns at once."""
+
+    _uses = ("index",)
 
     index: str
     factor: int
     at: Location | None = field(default=None, compare=False)
-
-    @property
-    def uses(self) -> tuple[str, ...]:
-        """The loops that are named."""
-        return (self.index,)
-
-    @property
-    def ends(self) -> tuple[str, ...]:
-        """The names that stand for a loop no more."""
-        return ()
-
-    @property
-    def makes(self) -> tuple[str, ...]:
-        """The names that are new."""
-        return ()
 
     def __str__(self) -> str:
         return f"unroll({self.index}, {self.factor})"
 
 
 @dataclass(frozen=True, slots=True)
-class Parallelize:
+class Parallelize(Naming):
     """Several turns of a loop are made at the same time, by a `unit` of the machine.
 
     The strategy for a `race` says what happens where they write to one place.
     """
 
+    _uses = ("index",)
+
     index: str
     unit: str
     race: str
     at: Location | None = field(default=None, compare=False)
-
-    @property
-    def uses(self) -> tuple[str, ...]:
-        """The loops that are named."""
-        return (self.index,)
-
-    @property
-    def ends(self) -> tuple[str, ...]:
-        """The names that stand for a loop no more."""
-        return ()
-
-    @property
-    def makes(self) -> tuple[str, ...]:
-        """The names that are new."""
-        return ()
 
     def __str__(self) -> str:
         return f"parallelize({self.index}, {self.unit}, {self.race})"
