@@ -1,4 +1,4 @@
-"""An allocator that was loaded before the C library: kernels have its memory, and no other."""
+"""Several allocators in one process: kernels have the memory of that whose `free` Python calls."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import pytest
 from tests.robustness.kernels import passes
 
 from linnet.backend import toolchain
+from linnet.backend.symbols import MEMORY
 from linnet.options import Options
 
 pytestmark = [
@@ -58,17 +59,45 @@ print('done')
 
 
 @pytest.fixture(scope="module")
-def allocator(tmp_path_factory):
+def folder(tmp_path_factory):
     folder = tmp_path_factory.mktemp("allocator")
     (folder / "allocator.c").write_text(ALLOCATOR)
+    return folder
+
+
+def compiled(folder, *what):
     (compiler, *flags) = toolchain.find(Options())
-    what = ["-O1", "-shared", "-fPIC", "-fno-builtin", "-o", "allocator.so", "allocator.c"]
-    subprocess.run([compiler, *flags, *what], cwd=folder, check=True)
+    given = [compiler, *flags, "-O1", "-fPIC", "-fno-builtin", *what, "allocator.c"]
+    subprocess.run(given, cwd=folder, check=True)
+
+
+@pytest.fixture(scope="module")
+def allocator(folder):
+    compiled(folder, "-shared", "-o", "allocator.so")
     return folder / "allocator.so"
 
 
-@pytest.mark.parametrize("loader", ["own", "llvm"])
-def test_a_preloaded_allocator(allocator, loader, tmp_path):
-    given = {"LINNET_LOADER": loader, "LINNET_CACHE_DIR": str(tmp_path / "c"), "LINNET_CHECK": "0"}
+@pytest.fixture(scope="module")
+def own_allocator(folder):
+    """A compiler whose libraries have an allocator of their own, as those of MinGW may have."""
+    compiled(folder, "-c", "-fvisibility=hidden", "-o", "allocator.o")
+    return f"{toolchain.find(Options())[0]} {folder / 'allocator.o'}"
+
+
+@pytest.mark.parametrize(("backend", "loader"), [("llvm", "own"), ("llvm", "llvm"), ("c", "own")])
+def test_a_preloaded_allocator(allocator, backend, loader, tmp_path):
+    given = {"LINNET_LOADER": loader, "LINNET_BACKEND": backend, "LINNET_CHECK": "0"}
     for _ in range(2):  # compiled, and then found
-        assert passes(PROGRAM, LD_PRELOAD=str(allocator), **given) == "done\n"
+        environment = given | {"LINNET_CACHE_DIR": str(tmp_path / "c")}
+        assert passes(PROGRAM, LD_PRELOAD=str(allocator), **environment) == "done\n"
+
+
+def test_a_compiler_that_links_another_allocator(own_allocator, tmp_path):
+    given = {"LINNET_BACKEND": "c", "CC": own_allocator, "LINNET_CHECK": "0"}
+    for _ in range(2):
+        environment = given | {"LINNET_CACHE_DIR": str(tmp_path / "c")}
+        assert passes(PROGRAM, **environment) == "done\n"
+
+
+def test_a_library_is_given_all_memory_functions():
+    assert set(toolchain.GIVEN) == MEMORY

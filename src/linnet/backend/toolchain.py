@@ -12,6 +12,7 @@ from functools import cache
 from pathlib import Path
 
 from linnet.backend.stamp import architecture
+from linnet.backend.symbols import address_of
 from linnet.errors import BuildError, LinnetError
 from linnet.options import Options
 
@@ -37,6 +38,28 @@ _SANITIZE = (
     "-fno-sanitize-recover=all",
 )
 _COMPLEX = "-fcx-limited-range"  # as NumPy multiplies; not known to all versions of clang
+# Memory of kernels is freed from Python. A library is linked with the memory functions of the
+# compiler's C library, which on Windows need not be Python's: it calls those whose addresses it is
+# given instead. The headers that declare them are read before their names mean something else.
+_TABLE = "linnet_memory"
+GIVEN = {
+    "aligned_alloc": "void *(*)(size_t, size_t)",
+    "calloc": "void *(*)(size_t, size_t)",
+    "free": "void (*)(void *)",
+    "malloc": "void *(*)(size_t)",
+    "realloc": "void *(*)(void *, size_t)",
+}
+_HEADER = "\n".join(
+    [
+        "#include <stdlib.h>",
+        f"void *{_TABLE}[{len(GIVEN)}];",
+        *(
+            f"#define {name}(...) (({kind}){_TABLE}[{k}])(__VA_ARGS__)"
+            for k, (name, kind) in enumerate(GIVEN.items())
+        ),
+        "",
+    ]
+)
 
 
 def find(options: Options) -> tuple[str, ...]:
@@ -103,10 +126,12 @@ def compile(text: str, options: Options) -> bytes:
     """Compile C into a shared library; return its bytes. Flags given with the compiler win."""
     command = find(options)
     with tempfile.TemporaryDirectory(prefix="linnet-") as folder:
-        source, library = Path(folder, "kernel.c"), Path(folder, "kernel.so")
+        source, header, library = (Path(folder, f"kernel.{kind}") for kind in ("c", "h", "so"))
         source.write_text(text, encoding="utf-8")
+        header.write_text(_HEADER, encoding="utf-8")
+        given = ["-include", str(header)] if "stdlib.h" in text else []
         chosen = [*flags(options, text), *command[1:]]
-        files = [str(source), "-o", str(library), "-lm"]
+        files = [*given, str(source), "-o", str(library), "-lm"]
         output = _run([command[0], *chosen, *files], folder)
         if output is not None and _COMPLEX in output:
             chosen.remove(_COMPLEX)
@@ -141,8 +166,18 @@ def load(code: bytes, symbol: str) -> tuple[int, object]:
         path.write_bytes(code)
         try:
             library = ctypes.CDLL(str(path))
+            _give_memory(library)
             address = ctypes.cast(getattr(library, symbol), ctypes.c_void_p).value
         except (OSError, AttributeError) as error:
             raise BuildError("a compiled kernel cannot be loaded", output=str(error)) from None
     assert address is not None
     return address, library
+
+
+def _give_memory(library: ctypes.CDLL) -> None:
+    """Write the addresses of the memory functions where a library that calls any looks for them."""
+    try:
+        table = (ctypes.c_void_p * len(GIVEN)).in_dll(library, _TABLE)
+    except ValueError:  # it calls none
+        return
+    table[:] = [address_of(name) for name in GIVEN]
