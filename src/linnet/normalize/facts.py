@@ -13,6 +13,7 @@ from linnet.algebra.function import Function
 from linnet.formats.level import APPEND, ONCE
 from linnet.loops.parts import counted
 from linnet.loops.rewrite import point_of, substitute, walk
+from linnet.loops.told import Ranges, ranges_in, told_by
 from linnet.loops.types import with_lets
 from linnet.normalize.unread import forgotten
 from linnet.records import dataclass
@@ -80,13 +81,14 @@ def facts_of(program: loops.Program, types: dict[str, str]) -> Facts:
     thawed |= {t for n in walk(program.body) if isinstance(n, loops.Swap) for t in (n.a, n.b)}
     names, later = {w.target.tensor for w, _ in writes}, set[str]()
     _look_for_later(program.body, frozenset(), later)
+    ranges = ranges_in(program.body)
     for name in names:
         assert isinstance(name, str)
         mine = [(w, inner) for w, inner in writes if w.target.tensor == name]
         declared = inits.get(name, set())
         known = len(declared) == 1 and name not in thawed
         plain = [(w, inner) for w, inner in mine if w.op is None]
-        first = name not in later and all(_injective(w.target, inner) for w, inner in plain)
+        first = name not in later and all(_injective(w.target, inner, ranges) for w, inner in plain)
         once = known and (first or all(_promised(w.target) for w, _ in mine))
         init = _init_value(program.body, name, types[name]) if known else None
         found[name] = Fact(types[name], init, frozenset(w.op for w, _ in mine), once)
@@ -167,7 +169,6 @@ def _look_for_later(stmt: loops.Stmt, seen: frozenset[str], later: set[str]) -> 
             return seen
 
 
-def _injective(target: loops.Access, path: tuple[str, ...]) -> bool:
+def _injective(target: loops.Access, path: tuple[str, ...], ranges: Ranges) -> bool:
     """Whether different iterations of the loops write different elements."""
-    plain = {i.name for i in target.indices if isinstance(i, loops.Index)}
-    return all(index in plain for index in path)
+    return set(path) <= told_by(target.indices, ranges)

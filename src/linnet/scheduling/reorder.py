@@ -28,6 +28,7 @@ from linnet.loops.rewrite import (
     substitute_expr,
     walk,
 )
+from linnet.loops.told import ranges_in, told_by
 from linnet.scheduling.nest import Nest
 
 
@@ -97,8 +98,7 @@ def check_order(nest: Nest, chain: Sequence[loops.Loop], body: loops.Stmt) -> No
 
 def _check_write(nest: Nest, write: loops.Assign, moved: set[str]) -> None:
     """Refuse an assignment of which another one may come last, or an update that has an order."""
-    plain = {i.name for i in write.target.indices if isinstance(i, loops.Index)}
-    if moved <= _told_by(nest, plain):
+    if moved <= told_by(write.target.indices, ranges_in(nest.program.body)):
         return  # every iteration has an element of its own
     text = show(write)
     if write.op is None:
@@ -108,25 +108,6 @@ def _check_write(nest: Nest, write: loops.Assign, moved: set[str]) -> None:
         )
     if not (write.op.associative and write.op.commutative):
         nest.refuse(f"`{text}` updates by a function whose order counts")
-
-
-def _told_by(nest: Nest, indices: set[str]) -> set[str]:
-    """The indices that some tell, with these: an index is in one part only, whose number it tells.
-
-    Several indices that go through something together tell the part that they are in together.
-    """
-    heads = [n for n in walk(nest.program.body) if isinstance(n, loops.Loop)]
-    together: dict[loops.Range, set[str]] = {}
-    for loop in heads:
-        if loop.extent is not None:
-            of = loop.extent.of if isinstance(loop.extent, loops.Along) else loop.extent
-            together.setdefault(of, set()).add(loop.index)
-    found = set(indices)
-    for extent, own in together.items():
-        while own <= indices and isinstance(extent, loops.Part):
-            found |= indices_of(extent.number)
-            extent = extent.of
-    return found
 
 
 def _nested(nest: Nest, order: list[loops.Loop], body: loops.Stmt) -> loops.Stmt:

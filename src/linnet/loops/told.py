@@ -1,0 +1,122 @@
+"""Which indices do others tell? An element that is written at an index tells in which turn it was.
+
+An index within a part tells the number of the part, as an index is in one part only; several that
+go through something together tell the part that they are in together. `3 * i + j` tells both of
+its indices where j stays below 3.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+
+from linnet.loops.linear import linear
+from linnet.loops.nodes import (
+    Access,
+    Along,
+    Dimension,
+    Expr,
+    Extent,
+    Index,
+    Literal,
+    Loop,
+    Name,
+    Node,
+    Part,
+    Parts,
+    Range,
+    unbound,
+)
+from linnet.loops.rewrite import point_of, walk
+
+Ranges = Mapping[str, Range | None]
+
+
+def ranges_in(body: Node) -> dict[str, Range | None]:
+    """What each loop goes through, by its index."""
+    return {n.index: n.extent for n in walk(body) if isinstance(n, Loop)}
+
+
+def told_by(exprs: Iterable[Expr], ranges: Ranges) -> set[str]:
+    """The indices that are known where the values of these expressions are."""
+    found = {name for expr in exprs for name in _told(expr, ranges)}
+    together: dict[Range, set[str]] = {}
+    for index, extent in ranges.items():
+        if extent is not None:
+            of = extent.of if isinstance(extent, Along) else extent
+            together.setdefault(of, set()).add(index)
+    before = None
+    while before != found:
+        before = set(found)
+        for extent, own in together.items():
+            if own <= found:
+                found |= _behind(extent, found, ranges)
+    return found
+
+
+def _behind(extent: Range, known: set[str], ranges: Ranges) -> set[str]:
+    """The indices that an index in a range tells.
+
+    They are those in the numbers of the parts that the range is, of what does not change, or in
+    the only place that it has.
+    """
+    place = point_of(extent)
+    if place is not None:
+        return set(_told(place, ranges))
+    extent = unbound(extent) or extent
+    if not isinstance(extent, Part):
+        return set()
+    found = _behind(extent.of, known, ranges)
+    if _is_fixed(extent.of, known | found) and _is_fixed(extent.size, known | found):
+        found |= set(_told(extent.number, ranges))
+    return found
+
+
+def _is_fixed(node: Node | Range, known: set[str]) -> bool:
+    """Whether a value or a range is one, where these indices are known."""
+    nodes = list(walk(node))
+    names = {n.name for n in nodes if isinstance(n, Index | Name)}
+    return names <= known and not any(isinstance(n, Access) for n in nodes)
+
+
+def _told(expr: Expr, ranges: Ranges) -> Iterator[str]:
+    """The indices that the value of an expression tells: all of them, or none.
+
+    Each must take longer steps than those before it can make up for.
+    """
+    if isinstance(expr, Index):
+        yield expr.name
+        return
+    terms = linear(expr, None).terms
+    if not all(isinstance(term, Index | Dimension) for term in terms):
+        return
+    steps = [(abs(n), term.name) for term, n in terms.items() if isinstance(term, Index)]
+    reach: int | None = 0
+    for step, name in sorted(steps):
+        if reach is None or step <= reach:
+            return
+        most = _most(ranges.get(name), ranges)
+        reach = None if most is None else reach + step * most
+    yield from (name for _, name in steps)
+
+
+def _most(extent: Range | None, ranges: Ranges) -> int | None:
+    """The largest index of a range from 0, if that is a number; 0 where there is none."""
+    match None if extent is None else extent.whole:
+        case Extent(Literal(0), Literal(int(stop))):
+            return max(stop - 1, 0)
+        case Extent(Literal(0), Parts(Extent(start, Literal(int(stop))), Literal(int(size)))):
+            within = size > 0 and _is_natural(start, ranges)
+            return max((stop + size - 1) // size - 1, 0) if within else None
+        case _:
+            return None
+
+
+def _is_natural(expr: Expr, ranges: Ranges) -> bool:
+    """Whether a value is 0 or more: a sum of indices from 0 on."""
+    form = linear(expr, None)
+    whole = [ranges.get(t.name) if isinstance(t, Index) else None for t in form.terms]
+    return (
+        form.number >= 0
+        and all(n > 0 for n in form.terms.values())
+        and all(r is not None and r.whole.start == Literal(0) for r in whole)
+    )
