@@ -25,7 +25,7 @@ import scipy.sparse as sp
 import linnet as ln
 from benchmarks import data, workspaces
 from benchmarks.memory_worker import beyond
-from linnet.imp.merging import grown
+from linnet.codelets.merging import grown
 
 Pair = tuple[sp.csr_array, sp.csr_array]
 POLICIES = {"coord": ln.Coord(), "hash": ln.Hash(), "bucket": ln.Bucket()}

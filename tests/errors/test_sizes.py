@@ -289,7 +289,7 @@ def neighbours(y, A, x):
 
 
 def test_too_many_cases(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("linnet.imp.build.MOST", 5)
+    monkeypatch.setattr("linnet.codelets.build.MOST", 5)
     A = ln.zeros(5, format=ln.CSF(1))
     with pytest.raises(FormatError, match="too many cases") as caught:
         neighbours.code(ln.empty_tensor(ln.DENSE(1)), A, np.ones(5))

@@ -18,7 +18,7 @@ from tests.unit.frontend.kernels import kernel
 import linnet as ln
 from linnet.errors import KernelSyntaxError, LinnetError
 from linnet.frontend.parse import parse
-from linnet.imp.source import source_of
+from linnet.python.source import source_of
 
 # A line of a kernel over `y`, `A`, `x`, with a loop over i and j around it; the part that is marked;
 # the message; the hint.

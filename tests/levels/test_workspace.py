@@ -9,13 +9,13 @@ import pytest
 from tests.levels.samples import agree
 
 import linnet as ln
+from linnet.codelets.condensing import TABLES, condensing
+from linnet.codelets.latest import clear_hashed, insert_hashed
+from linnet.codelets.merging import doubling, grown, merging
+from linnet.codelets.ordering import ordering
+from linnet.codelets.radix import PLACES
 from linnet.formats.assemble import unpack
 from linnet.frontend.text import parse_text
-from linnet.imp.condensing import TABLES, condensing
-from linnet.imp.latest import clear_hashed, insert_hashed
-from linnet.imp.merging import doubling, grown, merging
-from linnet.imp.ordering import ordering
-from linnet.imp.radix import PLACES
 
 POLICIES = [
     ln.Coord(capacity=3),

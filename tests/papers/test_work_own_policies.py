@@ -9,8 +9,8 @@ import pytest
 from tests.papers.test_work_policies import scatter
 
 import linnet as ln
+from linnet.codelets.components import compare
 from linnet.errors import FormatError, KernelSyntaxError
-from linnet.imp.components import compare
 
 
 def insert_in_place(crd, w, base, e, bucket, order, slots, size):

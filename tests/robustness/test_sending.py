@@ -23,7 +23,7 @@ from tests.robustness.kernels import ROOT, spmv
 
 import linnet as ln
 from linnet.errors import ArgumentError
-from linnet.imp import sending
+from linnet.python import sending
 
 SCRIPT = '''
 import math

@@ -12,7 +12,7 @@ from weakref import WeakValueDictionary
 
 import numpy as np
 
-from linnet.imp.source import adopt, source_of
+from linnet.python.source import adopt, source_of
 
 _bodies: WeakValueDictionary[str, Body] = WeakValueDictionary()
 
@@ -80,7 +80,7 @@ class Frozen:
         self.kept = {} if kept is None else kept
 
     def __reduce__(self) -> tuple[object, ...]:
-        return Frozen, (import_module("linnet.imp.sending").sendable(self.kept),)
+        return Frozen, (import_module("linnet.python.sending").sendable(self.kept),)
 
     def __getattr__(self, name: str) -> object:
         if name == "kept" or name not in self.kept:

@@ -1,4 +1,6 @@
-"""The functions that are too long for an expression, in restricted Python.
+"""The functions of numbers that are too long for an expression, in restricted Python.
+
+Those that work on memory, which levels and workspaces call, are in the folder `codelets`.
 
 Integer ones are called with arguments of 64 bits, and wrap around; the code that calls them narrows
 the result. Compiled, an integer divided by zero is 0.
@@ -16,9 +18,9 @@ from linnet.algebra import complex_codelets, complex_inverses
 from linnet.algebra.body import Body, body_of
 from linnet.algebra.elementary import ELEMENTARY
 from linnet.algebra.exponentials import power_of_two
-from linnet.imp.codelets import instantiate
+from linnet.codelets.named import instantiate
 from linnet.imp.rewrite import Tree, rewrite
-from linnet.imp.translate import admit
+from linnet.python.translate import admit
 
 _HUGE = 2.0**1023
 _MINUTE = 2.0**-969

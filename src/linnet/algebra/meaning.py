@@ -27,7 +27,7 @@ from linnet.algebra.function import Function
 from linnet.algebra.lookup import lookup
 from linnet.algebra.user import emit_of, translated
 from linnet.imp.interpret import run as interpret
-from linnet.imp.source import source_of
+from linnet.python.source import source_of
 
 _ROUNDING: dict[object, Callable[..., object]] = {
     math.floor: np.floor,

@@ -22,7 +22,7 @@ from linnet.algebra.exact import apply, converter
 from linnet.algebra.function import Function
 from linnet.algebra.lookup import by_symbol, lookup
 from linnet.imp.rewrite import rewrite
-from linnet.imp.rules import Once, Rules
+from linnet.python.rules import Once, Rules
 
 T = TypeVar("T", bound=imp.Const | imp.Var | imp.Unary | imp.Binary | imp.Cast | imp.Call)
 

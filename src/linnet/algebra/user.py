@@ -13,7 +13,7 @@ from linnet.algebra.function import Emit, Types
 from linnet.algebra.numpy_rules import NUMPY
 from linnet.errors import KernelSyntaxError
 from linnet.imp.rewrite import substitute, walk
-from linnet.imp.translate import Translation, translation
+from linnet.python.translate import Translation, translation
 
 
 def translated(body: Body, dtypes: tuple[str, ...]) -> Translation:

@@ -230,7 +230,7 @@ class Fused(Generic[P, R]):
 
         It is made before its surroundings are, in which it may be named.
         """
-        sending = import_module("linnet.imp.sending")
+        sending = import_module("linnet.python.sending")
         module, name = getattr(self, "__module__", None), getattr(self, "__qualname__", "")
         if sending.is_imported(self, module, name):
             return str(name)

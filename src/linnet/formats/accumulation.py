@@ -12,22 +12,22 @@ from types import FunctionType
 from typing import TYPE_CHECKING
 
 from linnet import imp
+from linnet.codelets.components import ROOM, check_found
+from linnet.codelets.condensing import TABLES, group_bits
+from linnet.codelets.flushing import keep
+from linnet.codelets.guarding import guarded
+from linnet.codelets.merging import grown
+from linnet.codelets.ordering import last_bits
+from linnet.codelets.radix import PLACES
 from linnet.errors import FormatError
 from linnet.formats.combining import Merging, arrange_codelet, combine, merge_codelet
 from linnet.formats.policies import CLEAR, INSERT, SORT, Policy, plain
-from linnet.imp.components import ROOM, check_found
-from linnet.imp.condensing import TABLES, group_bits
-from linnet.imp.flushing import keep
-from linnet.imp.guarding import guarded
-from linnet.imp.merging import grown
-from linnet.imp.ordering import last_bits
-from linnet.imp.radix import PLACES
 from linnet.options import current
 from linnet.records import dataclass
 
 if TYPE_CHECKING:
+    from linnet.codelets.build import Builder
     from linnet.formats.fiber import Storage
-    from linnet.imp.build import Builder
 
 _FIRST = 1024  # components that accumulate, where nobody says how many
 _FEW = 1 << 15  # components that are copied, not swapped

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from linnet import imp
 
 if TYPE_CHECKING:
-    from linnet.imp.build import Builder
+    from linnet.codelets.build import Builder
 
 Each = Callable[[imp.Var], imp.Expr | None]
 

@@ -19,8 +19,8 @@ from linnet.formats.looplets import Lookup, Reserve, Thunk
 from linnet.records import dataclass
 
 if TYPE_CHECKING:
+    from linnet.codelets.build import Builder
     from linnet.formats.fiber import Fiber, Storage
-    from linnet.imp.build import Builder
 
 DIRECT = "direct"
 

@@ -11,9 +11,9 @@ from linnet.algebra.codelets import resolve
 from linnet.algebra.derive import is_lawful
 from linnet.algebra.dtypes import Number, concrete, kind
 from linnet.algebra.function import Function
-from linnet.imp.flushing import arranging, guarded_staging, staging
-from linnet.imp.merging import doubling, merging
-from linnet.imp.translate import define
+from linnet.codelets.flushing import arranging, guarded_staging, staging
+from linnet.codelets.merging import doubling, merging
+from linnet.python.translate import define
 from linnet.records import dataclass
 
 

@@ -15,8 +15,8 @@ from linnet.records import dataclass
 if TYPE_CHECKING:
     import numpy as np
 
+    from linnet.codelets.build import Builder
     from linnet.formats.fiber import Fiber, Storage
-    from linnet.imp.build import Builder
 
 
 @dataclass(frozen=True)

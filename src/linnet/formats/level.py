@@ -27,9 +27,9 @@ if TYPE_CHECKING:
     import numpy as np
 
     from linnet import imp
+    from linnet.codelets.build import Builder
     from linnet.formats.fiber import Fiber, Storage
     from linnet.formats.looplets import Looplet
-    from linnet.imp.build import Builder
 
 
 STORED = "stored"  # the protocol of an access to what is stored, and not to its mirror image

@@ -11,11 +11,11 @@ from __future__ import annotations
 from types import FunctionType
 
 from linnet import imp
+from linnet.codelets.flushing import ALARM, FRESH, STORED, TOLD, leave
+from linnet.codelets.guarding import guarded
 from linnet.formats.accumulation import Accumulation
 from linnet.formats.combining import guarded_stage_codelet, stage_codelet
 from linnet.formats.policies import CLEAR, SORT, Policy, plain
-from linnet.imp.flushing import ALARM, FRESH, STORED, TOLD, leave
-from linnet.imp.guarding import guarded
 from linnet.records import dataclass
 
 

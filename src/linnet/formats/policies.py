@@ -28,21 +28,21 @@ from types import FunctionType
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from linnet import imp
-from linnet.errors import FormatError
-from linnet.imp.components import (
+from linnet.codelets.components import (
     compare,
     insertion_sort_ids,
     is_sorted,
     sort_ids,
 )
-from linnet.imp.latest import clear_hashed, insert_hashed
+from linnet.codelets.latest import clear_hashed, insert_hashed
+from linnet.errors import FormatError
 from linnet.imp.printer import show
-from linnet.imp.sending import sendable
-from linnet.imp.source import source_of
-from linnet.imp.translate import translate
+from linnet.python.sending import sendable
+from linnet.python.source import source_of
+from linnet.python.translate import translate
 
 if TYPE_CHECKING:
-    from linnet.imp.build import Builder
+    from linnet.codelets.build import Builder
 
 Ints = Sequence[int]
 Target = MutableSequence[int]

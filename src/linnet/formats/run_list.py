@@ -32,8 +32,8 @@ from linnet.formats.validate import check_pointers, check_runs
 from linnet.records import dataclass
 
 if TYPE_CHECKING:
+    from linnet.codelets.build import Builder
     from linnet.formats.fiber import Fiber, Storage
-    from linnet.imp.build import Builder
 
 
 @dataclass(frozen=True)

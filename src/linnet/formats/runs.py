@@ -15,8 +15,8 @@ from linnet import imp
 from linnet.formats.looplets import Lookup, Span, Thunk
 
 if TYPE_CHECKING:
+    from linnet.codelets.build import Builder
     from linnet.formats.fiber import Fiber, Storage
-    from linnet.imp.build import Builder
 
 Code = tuple[imp.Stmt, ...]
 

@@ -6,10 +6,10 @@ from collections.abc import Iterator, MutableSequence, Sequence
 from typing import TYPE_CHECKING, ClassVar
 
 from linnet import imp
+from linnet.codelets.bit_sets import has_bit, set_bit, words_of
 from linnet.formats.level import Array, Inner
 from linnet.formats.looplets import FILL, Lookup, Looplet, Seek, Spike, Stepper, Switch, Thunk
 from linnet.formats.validate import check_flags, check_pointers, check_sorted
-from linnet.imp.bit_sets import has_bit, set_bit, words_of
 from linnet.records import dataclass
 
 Ints = Sequence[int]
@@ -18,8 +18,8 @@ Target = MutableSequence[int]
 if TYPE_CHECKING:
     import numpy as np
 
+    from linnet.codelets.build import Builder
     from linnet.formats.fiber import Fiber, Storage
-    from linnet.imp.build import Builder
 
 
 @dataclass(frozen=True)

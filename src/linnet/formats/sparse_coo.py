@@ -16,8 +16,8 @@ from linnet.records import dataclass
 if TYPE_CHECKING:
     import numpy as np
 
+    from linnet.codelets.build import Builder
     from linnet.formats.fiber import Storage
-    from linnet.imp.build import Builder
 
 
 @dataclass(frozen=True, init=False)

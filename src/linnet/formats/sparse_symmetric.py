@@ -40,7 +40,7 @@ from linnet.formats.validate import check_pointers, check_sorted, fiber_of
 from linnet.records import dataclass
 
 if TYPE_CHECKING:
-    from linnet.imp.build import Builder
+    from linnet.codelets.build import Builder
 
 
 @dataclass(frozen=True, repr=False)

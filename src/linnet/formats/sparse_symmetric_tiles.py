@@ -40,7 +40,7 @@ from linnet.formats.validate import check_pointers, check_sorted, fiber_of
 from linnet.records import dataclass
 
 if TYPE_CHECKING:
-    from linnet.imp.build import Builder
+    from linnet.codelets.build import Builder
 
 COLUMNS = 1 << 16  # of a tile: with as many rows as there may be, its places have 31 bits
 _MOST_ROWS = 1 << 15

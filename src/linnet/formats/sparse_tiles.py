@@ -37,8 +37,8 @@ from linnet.formats.validate import check_permutation, check_pointers, check_sor
 from linnet.records import dataclass
 
 if TYPE_CHECKING:
+    from linnet.codelets.build import Builder
     from linnet.formats.fiber import Fiber
-    from linnet.imp.build import Builder
 
 _MOST_PLACES = 1 << 24  # of a tile: as one of 4096 x 4096, which takes 128 MiB
 

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from linnet import imp
+from linnet.codelets.components import coordinate, last_coordinate, seek_coordinate
 from linnet.errors import FormatError
 from linnet.formats.accumulation import Accumulation, Variables
 from linnet.formats.fiber import Fiber
@@ -32,13 +33,12 @@ from linnet.formats.packing import (
 from linnet.formats.pipelining import Pipeline
 from linnet.formats.policies import Coord, Policy
 from linnet.formats.validate import check_length, check_pointers, check_sorted_coordinates
-from linnet.imp.components import coordinate, last_coordinate, seek_coordinate
 from linnet.options import current
 from linnet.records import dataclass
 
 if TYPE_CHECKING:
+    from linnet.codelets.build import Builder
     from linnet.formats.fiber import Storage
-    from linnet.imp.build import Builder
 
 _LARGEST = 2**63 - 1
 _ARRAYS = (

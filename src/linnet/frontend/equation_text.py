@@ -22,7 +22,7 @@ from linnet.errors import KernelSyntaxError, LinnetError, Location
 from linnet.frontend.parse import parse_tree
 from linnet.frontend.scope import EQUATION
 from linnet.frontend.text import surroundings
-from linnet.imp.source import Source
+from linnet.python.source import Source
 from linnet.records import dataclass
 
 _EQUATION = re.compile(r"\s*(\w+\s*(?:\[[^\]]*\])?)\s*([^\s\w=]*|\s\w+)=(?!=)\s*(.+)", re.DOTALL)

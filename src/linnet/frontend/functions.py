@@ -19,7 +19,7 @@ from linnet.algebra.table import FUNCTIONS
 from linnet.algebra.user import emit_of, types_of
 from linnet.errors import ArgumentError, DTypeError, Location
 from linnet.formats.located import located
-from linnet.imp.source import source_of
+from linnet.python.source import source_of
 from linnet.records import dataclass
 
 Law = Number | Mapping[Number, int | str]

@@ -16,7 +16,7 @@ from linnet.algebra.function import Function
 from linnet.algebra.lookup import by_name
 from linnet.formats.contents import Signature
 from linnet.formats.format import Format
-from linnet.imp.source import block
+from linnet.python.source import block
 from linnet.runtime import kept
 
 _NUMBERS = (bool, int, float, complex, str, NoneType, EllipsisType)

@@ -21,9 +21,9 @@ from linnet.frontend.expressions import expression, operator
 from linnet.frontend.ranges import how_of, range_of
 from linnet.frontend.refusals import refusal
 from linnet.frontend.scope import Scope, outer_names
-from linnet.imp.source import Source, source_of
 from linnet.loops.nodes import base_of, coordinates
 from linnet.loops.rewrite import block, point_of, walk
+from linnet.python.source import Source, source_of
 
 
 def parse(function: types.FunctionType) -> loops.Program:

@@ -19,8 +19,8 @@ from linnet.algebra.lookup import lookup
 from linnet.errors import FormatError, KernelSyntaxError, LinnetError, Location
 from linnet.formats.format import Format
 from linnet.formats.named import Family, as_format
-from linnet.imp.source import Source
 from linnet.names import Names
+from linnet.python.source import Source
 from linnet.records import dataclass
 
 EQUATION = "<equation>"  # the file of what is written in a string

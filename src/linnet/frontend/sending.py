@@ -11,7 +11,7 @@ from typing import TypeAlias
 from linnet.algebra.body import Body
 from linnet.algebra.function import Case, Function, add_cases
 from linnet.frontend.functions import Claims, case_of, made
-from linnet.imp.sending import here, is_imported, keep, named, sendable
+from linnet.python.sending import here, is_imported, keep, named, sendable
 
 Text: TypeAlias = tuple[FunctionType, str, str | None]
 State: TypeAlias = tuple[str, Text, Claims | None, tuple[Case, ...]]

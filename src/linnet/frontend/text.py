@@ -21,7 +21,7 @@ from linnet.formats import named, policies
 from linnet.formats.level import Level
 from linnet.frontend import words
 from linnet.frontend.parse import parse_tree
-from linnet.imp.source import Source
+from linnet.python.source import Source
 
 
 def parse_text(text: str, names: Mapping[str, object] | None = None) -> loops.Program:

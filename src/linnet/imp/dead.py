@@ -9,7 +9,6 @@ from __future__ import annotations
 from dataclasses import field, replace
 
 from linnet import imp
-from linnet.imp.arithmetic import coerce, literal
 from linnet.imp.effects import Effects
 from linnet.imp.rewrite import statements
 from linnet.records import dataclass
@@ -197,4 +196,4 @@ def _is(a: object, b: object) -> bool:
 
 
 def _zero(dtype: str) -> imp.Expr:
-    return coerce(literal(False if dtype == imp.BOOL else 0), dtype)
+    return imp.Const({"b": False, "f": 0.0, "c": 0j}.get(dtype[0], 0), dtype)

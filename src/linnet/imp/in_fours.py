@@ -19,7 +19,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from linnet import imp
-from linnet.imp.bit_sets import has_bits
+from linnet.codelets.bit_sets import has_bits
 from linnet.imp.consecutive import Known
 from linnet.imp.effects import Effects, effects_of
 from linnet.imp.fresh import fresh_names

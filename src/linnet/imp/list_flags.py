@@ -17,8 +17,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from linnet import imp
-from linnet.imp.bit_sets import list_bits
-from linnet.imp.codelets import instantiate
+from linnet.codelets.bit_sets import list_bits
+from linnet.codelets.named import instantiate
 from linnet.imp.fresh import fresh_names
 from linnet.imp.rewrite import rewrite_statements, substitute, walk
 from linnet.names import Names

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from linnet import imp
-from linnet.imp.bit_sets import has_bit, set_bit
+from linnet.codelets.bit_sets import has_bit, set_bit
 from linnet.imp.consecutive import Known
 from linnet.imp.fold import fold
 from linnet.records import dataclass

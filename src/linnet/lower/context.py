@@ -8,10 +8,10 @@ from typing import TypeAlias, assert_never
 
 from linnet import imp, loops
 from linnet.algebra.table import greater_equal, less, logical_and
+from linnet.codelets.build import Builder
 from linnet.errors import Location
 from linnet.formats.fiber import Fiber, Register, Storage
 from linnet.formats.looplets import Fill, Looplet, Missing, Truth, Value
-from linnet.imp.build import Builder
 from linnet.imp.order import Order
 from linnet.loops.positions import is_positional
 from linnet.loops.rewrite import accesses, rewrite_stmt, walk

@@ -7,9 +7,9 @@ from dataclasses import replace
 from linnet import imp, loops
 from linnet.algebra.dtypes import as_python
 from linnet.algebra.function import Function
+from linnet.codelets.build import Builder, TooManyCases
 from linnet.formats.fiber import Register, Storage
 from linnet.formats.format import Format
-from linnet.imp.build import Builder, TooManyCases
 from linnet.imp.order import Order
 from linnet.imp.rewrite import rewrite_statements
 from linnet.imp.rewrite import walk as nodes

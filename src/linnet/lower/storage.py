@@ -6,9 +6,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 from linnet import imp, loops
+from linnet.codelets.build import Builder
 from linnet.formats.fiber import Storage
 from linnet.formats.format import Format
-from linnet.imp.build import Builder
 from linnet.loops.rewrite import walk
 from linnet.normalize import agreed
 from linnet.normalize.agreed import Mode

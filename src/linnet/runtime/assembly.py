@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from linnet.algebra.dtypes import canonical
 from linnet.algebra.table import add
+from linnet.codelets import radix
 from linnet.errors import ArgumentError, FormatError, ShapeError
 from linnet.formats.assemble import enough_memory, unpack, wrap
 from linnet.formats.buffers import Buffer
@@ -28,7 +29,6 @@ from linnet.formats.packing import index_dtype
 from linnet.formats.tensor import Tensor
 from linnet.formats.validate import check_shape
 from linnet.formats.verify import verify
-from linnet.imp import radix
 from linnet.runtime.arrange import first_of_each
 from linnet.runtime.combine import Combining, as_operator
 

@@ -11,8 +11,8 @@ from linnet import backend, imp
 from linnet.algebra.dtypes import concrete
 from linnet.algebra.function import Function
 from linnet.algebra.lookup import lookup, on
+from linnet.codelets import radix
 from linnet.errors import ArgumentError, DTypeError
-from linnet.imp import radix
 from linnet.options import Options, current
 from linnet.runtime.routine import Argument, Routine, call, types_of
 

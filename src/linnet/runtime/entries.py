@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 from linnet.algebra.dtypes import concrete
 from linnet.algebra.function import Function
 from linnet.algebra.lookup import lookup
+from linnet.codelets import radix
 from linnet.errors import LinnetError
 from linnet.formats.coordinates import key_bits
-from linnet.imp import radix
 from linnet.runtime.combine import Combining
 from linnet.runtime.routine import Routine
 

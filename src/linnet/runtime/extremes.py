@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from linnet.imp.sorting import sort, sort_pairs
+from linnet.codelets.sorting import sort, sort_pairs
 from linnet.runtime.fibers import ordered
 from linnet.runtime.routine import Routine
 

@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from linnet.imp.sorting import sort
+from linnet.codelets.sorting import sort
 from linnet.runtime.routine import Routine
 
 Ints: TypeAlias = NDArray[Any]

@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from linnet.algebra.function import Function
+from linnet.codelets import blocks
 from linnet.formats.coordinates import key_bits
-from linnet.imp import blocks
 from linnet.runtime.entries import sort_entries
 from linnet.runtime.routine import Routine
 

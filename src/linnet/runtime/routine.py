@@ -51,7 +51,7 @@ class Routine:
 
     def kernel(self, types: tuple[str, ...]) -> imp.Kernel:
         """The imperative code, for arguments of these types (`"int64"`, `"int32*"` …)."""
-        from linnet.imp.translate import translate  # not needed for what is in the disk cache
+        from linnet.python.translate import translate  # not needed for what is in the disk cache
 
         registry: dict[str, imp.Function] = {}
         function = translate(self.function, types, registry)

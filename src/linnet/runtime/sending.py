@@ -6,7 +6,7 @@ import hashlib
 from typing import TYPE_CHECKING
 
 from linnet import loops
-from linnet.imp.sending import here, is_imported, keep
+from linnet.python.sending import here, is_imported, keep
 from linnet.runtime.kernel import Kernel
 
 if TYPE_CHECKING:

@@ -49,7 +49,7 @@ _SAID = {
         FormatError,
         "the policy of a workspace gives components out of order in `{kernel}`",
         why="its `sort` must list every component once, by rising coordinates",
-        hint="compare components with linnet.imp.components.compare",
+        hint="compare components with linnet.codelets.components.compare",
     ),
     imp.UNBOUND: _Said(
         ScheduleError,

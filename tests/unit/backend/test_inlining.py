@@ -5,7 +5,7 @@ from collections import Counter
 from linnet import imp
 from linnet.backend.inlining import ALWAYS, NEVER, PERHAPS, RARELY, inlining
 from linnet.backend.survey import Survey, survey
-from linnet.imp.codelets import instantiate
+from linnet.codelets.named import instantiate
 
 INDICES, FLAGS, INT = "int32*", "bool*", "int64"
 

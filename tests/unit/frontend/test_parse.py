@@ -21,7 +21,6 @@ from linnet.algebra import table
 from linnet.errors import LinnetError
 from linnet.formats.format import Format
 from linnet.frontend.parse import parse, parse_tree
-from linnet.imp.source import Source
 from linnet.loops import (
     Access,
     Assign,
@@ -38,6 +37,7 @@ from linnet.loops import (
 )
 from linnet.loops.printer import show
 from linnet.loops.rewrite import walk
+from linnet.python.source import Source
 
 i, j = Index("i"), Index("j")
 

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from linnet import imp
-from linnet.imp.build import Builder
+from linnet.codelets.build import Builder
 from linnet.imp.consecutive import Known
 from linnet.imp.fuse_ranges import fuse_ranges
 from linnet.imp.interpret import run

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from linnet import imp
-from linnet.imp.translate import translate
+from linnet.python.translate import translate
 
 INT, FLOAT = "int64", "float64"
 SCALE = 3

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import MutableSequence, Sequence
 
-from linnet.imp.bit_sets import list_by_levels, list_words, sort_by_bits, sort_by_rank
-from linnet.imp.sorting import SMALL, sort_pairs, sort_small
+from linnet.codelets.bit_sets import list_by_levels, list_words, sort_by_bits, sort_by_rank
+from linnet.codelets.sorting import SMALL, sort_pairs, sort_small
 
 Ints = Sequence[int]
 Target = MutableSequence[int]

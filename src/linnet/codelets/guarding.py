@@ -15,7 +15,7 @@ from types import FunctionType
 
 from linnet import imp
 from linnet.imp.rewrite import rewrite, walk
-from linnet.imp.translate import Module, Types, define, translation
+from linnet.python.translate import Module, Types, define, translation
 
 _DEEPEST = 1000  # calls of a codelet by itself
 _READ, _WRITE = "read_inside", "write_inside"

@@ -19,7 +19,7 @@ from types import CellType, CodeType, FunctionType, ModuleType
 from typing import Any, TypeAlias, TypeVar
 
 from linnet.errors import ArgumentError, Location
-from linnet.imp.source import Defined, Source, adopt, if_known
+from linnet.python.source import Defined, Source, adopt, if_known
 
 T = TypeVar("T")
 State: TypeAlias = tuple[Any, ...]

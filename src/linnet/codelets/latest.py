@@ -6,7 +6,7 @@ from collections.abc import MutableSequence, Sequence
 
 from numpy import uint64
 
-from linnet.imp.components import compare
+from linnet.codelets.components import compare
 
 Ints = Sequence[int]
 Target = MutableSequence[int]

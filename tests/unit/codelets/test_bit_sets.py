@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from linnet.imp.bit_sets import list_bits, sort_by_bits
+from linnet.codelets.bit_sets import list_bits, sort_by_bits
 from linnet.imp.floats import count_bits, lowest_bit, nth_bit
 
 WIDTHS = ("int32", "int64")

@@ -11,11 +11,11 @@ from types import FunctionType
 
 from linnet import imp
 from linnet.errors import KernelSyntaxError, LinnetError
-from linnet.imp.arithmetic import concrete, kind
 from linnet.imp.rewrite import walk
-from linnet.imp.rules import Rules
-from linnet.imp.source import Defined
 from linnet.names import Names
+from linnet.python.arithmetic import concrete, kind
+from linnet.python.rules import Rules
+from linnet.python.source import Defined
 from linnet.records import dataclass
 
 Callee = tuple[str, str | None]  # the name of a function in the IR, and the type it returns

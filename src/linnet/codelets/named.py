@@ -11,9 +11,8 @@ from collections.abc import Callable
 from types import FunctionType
 
 from linnet import imp
-from linnet.errors import InternalError
-from linnet.imp.bit_sets import clear_bits
-from linnet.imp.grouping import (
+from linnet.codelets.bit_sets import clear_bits
+from linnet.codelets.grouping import (
     clear,
     group_by_position,
     order,
@@ -24,10 +23,11 @@ from linnet.imp.grouping import (
     sort_groups,
     sweep,
 )
-from linnet.imp.hashing import hash_find, hash_rehash
-from linnet.imp.searching import fiber_of, gallop, run_begin, run_end, search
-from linnet.imp.sorting import sort, sort_pairs
-from linnet.imp.translate import translate
+from linnet.codelets.hashing import hash_find, hash_rehash
+from linnet.codelets.searching import fiber_of, gallop, run_begin, run_end, search
+from linnet.codelets.sorting import sort, sort_pairs
+from linnet.errors import InternalError
+from linnet.python.translate import translate
 
 _ALL: tuple[object, ...] = (
     search,

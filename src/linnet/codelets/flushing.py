@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, MutableSequence, Sequence
 
-from linnet.imp.components import ROOM, check_order
-from linnet.imp.condensing import condensing, group_bits
-from linnet.imp.merging import gathering
-from linnet.imp.ordering import ordering
+from linnet.codelets.components import ROOM, check_order
+from linnet.codelets.condensing import condensing, group_bits
+from linnet.codelets.merging import gathering
+from linnet.codelets.ordering import ordering
 
 Ints = Sequence[int]
 Target = MutableSequence[int]

@@ -6,10 +6,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from tests.unit.imp.test_translate import gcd
+from tests.unit.python.test_translate import gcd
 
 from linnet.errors import KernelSyntaxError
-from linnet.imp.translate import translate
+from linnet.python.translate import translate
 
 INT, FLOAT = "int64", "float64"
 

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, MutableSequence, Sequence
 
-from linnet.imp.components import MANY, bit_length
-from linnet.imp.merging import append
-from linnet.imp.radix import deal, leading_bits, sort_bucket
+from linnet.codelets.components import MANY, bit_length
+from linnet.codelets.merging import append
+from linnet.codelets.radix import deal, leading_bits, sort_bucket
 
 Target = MutableSequence[int]
 Values = MutableSequence[float]

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, MutableSequence, Sequence
 
-from linnet.imp.components import deal
+from linnet.codelets.components import deal
 
 Ints = Sequence[int]
 Target = MutableSequence[int]

@@ -16,7 +16,7 @@ from types import CodeType, FunctionType
 from weakref import WeakKeyDictionary
 
 from linnet.errors import KernelSyntaxError, Location
-from linnet.imp.compiled import alike, is_text_of, runs
+from linnet.python.compiled import alike, is_text_of, runs
 from linnet.records import dataclass
 
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from types import FunctionType
 
 from linnet import imp
-from linnet.imp import arithmetic
-from linnet.imp.arithmetic import coerce, combine, concrete, join, kind
 from linnet.imp.floats import bits, count_bits, fma, from_bits, lowest_bit, nth_bit
 from linnet.imp.functions import MATH, TESTS
-from linnet.imp.rules import Once, Rules
+from linnet.python import arithmetic
+from linnet.python.arithmetic import coerce, combine, concrete, join, kind
+from linnet.python.rules import Once, Rules
 
 _CONVERSIONS = {"int": "int64", "float": "float64", "complex": "complex128", "bool": "bool"} | {
     name: name

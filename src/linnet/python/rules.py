@@ -1,7 +1,7 @@
 """How values combine in the language that a translated function is written in.
 
-Codelets compute with 64-bit integers (`imp.arithmetic`); the functions of users with the types of
-NumPy (`algebra.bodies`). The translator of statements and expressions is the same for both.
+Codelets compute with 64-bit integers (`python.exact_rules`); the functions of users with the types
+of NumPy (`algebra.numpy_rules`). The translator of statements and expressions is the same for both.
 """
 
 from __future__ import annotations

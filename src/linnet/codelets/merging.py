@@ -12,8 +12,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, MutableSequence, Sequence
 
-from linnet.imp.components import compare, copy
-from linnet.imp.searching import gallop
+from linnet.codelets.components import compare, copy
+from linnet.codelets.searching import gallop
 
 Ints = Sequence[int]
 Target = MutableSequence[int]

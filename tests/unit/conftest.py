@@ -12,7 +12,7 @@ import pytest
 from linnet import imp
 from linnet.backend import llvm, machine
 from linnet.backend.identifiers import symbol
-from linnet.imp.codelets import instantiate
+from linnet.codelets.named import instantiate
 
 _PROTOTYPE = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p)
 

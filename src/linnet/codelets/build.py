@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from linnet import imp
+from linnet.codelets.named import Codelet, instantiate
 from linnet.errors import FormatError
-from linnet.imp.codelets import Codelet, instantiate
 from linnet.names import Names
 
 MOST = 10_000  # statements: a kernel with more has run away, and would take minutes to compile

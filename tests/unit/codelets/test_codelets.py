@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from linnet import imp
+from linnet.codelets.build import Builder
+from linnet.codelets.named import CODELETS, instantiate
 from linnet.errors import InternalError
-from linnet.imp.build import Builder
 from linnet.imp.check import check
-from linnet.imp.codelets import CODELETS, instantiate
 from linnet.imp.simplify import simplify
 
 WIDTHS = ("int32", "int64")

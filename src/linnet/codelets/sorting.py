@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import MutableSequence
 
-from linnet.imp.rare import rare
+from linnet.python.rare import rare
 
 Ints = MutableSequence[int]
 

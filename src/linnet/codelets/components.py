@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from collections.abc import MutableSequence, Sequence
 
-from linnet.imp.searching import gallop
-from linnet.imp.sorting import sort
+from linnet.codelets.searching import gallop
+from linnet.codelets.sorting import sort
 
 Ints = Sequence[int]
 Target = MutableSequence[int]

@@ -13,17 +13,17 @@ from weakref import WeakKeyDictionary
 
 from linnet import imp
 from linnet.errors import KernelSyntaxError
-from linnet.imp.arithmetic import concrete
 from linnet.imp.effects import ends
-from linnet.imp.exact_rules import EXACT
-from linnet.imp.expressions import Callee, Frame
-from linnet.imp.rare import is_rare
 from linnet.imp.rewrite import rewrite
-from linnet.imp.rules import Rules
-from linnet.imp.scopes import find_scopes
-from linnet.imp.source import source_of
-from linnet.imp.statements import RESULT, Work, function_body
 from linnet.names import identifier
+from linnet.python.arithmetic import concrete
+from linnet.python.exact_rules import EXACT
+from linnet.python.expressions import Callee, Frame
+from linnet.python.rare import is_rare
+from linnet.python.rules import Rules
+from linnet.python.scopes import find_scopes
+from linnet.python.source import source_of
+from linnet.python.statements import RESULT, Work, function_body
 from linnet.records import dataclass
 
 Types = tuple[str, ...]

@@ -6,10 +6,11 @@ import ast
 from dataclasses import field
 
 from linnet import imp
-from linnet.imp.arithmetic import concrete
 from linnet.imp.effects import ends
-from linnet.imp.exact_rules import EXACT
-from linnet.imp.expressions import (
+from linnet.imp.rewrite import walk
+from linnet.python.arithmetic import concrete
+from linnet.python.exact_rules import EXACT
+from linnet.python.expressions import (
     Frame,
     buffer_of,
     translate_call,
@@ -18,8 +19,7 @@ from linnet.imp.expressions import (
     translate_test,
     zero,
 )
-from linnet.imp.rewrite import walk
-from linnet.imp.scopes import HEAD, Place, Scopes
+from linnet.python.scopes import HEAD, Place, Scopes
 from linnet.records import dataclass
 
 RESULT = ""  # among the types of variables, that of the value returned
