@@ -70,6 +70,7 @@ from linnet.frontend.words import (
     declare,
     extents,
     fill,
+    flat,
     follow,
     freeze,
     gallop,

@@ -194,6 +194,7 @@ from linnet.frontend.words import bound as bound
 from linnet.frontend.words import declare as declare
 from linnet.frontend.words import extents as extents
 from linnet.frontend.words import fill as fill
+from linnet.frontend.words import flat as flat
 from linnet.frontend.words import follow as follow
 from linnet.frontend.words import freeze as freeze
 from linnet.frontend.words import gallop as gallop

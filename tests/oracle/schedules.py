@@ -7,6 +7,7 @@ from dataclasses import replace
 from hypothesis import strategies as st
 
 from linnet import loops
+from linnet.imp.how import How
 from linnet.loops.commands import (
     Bound,
     Collapse,
@@ -57,7 +58,7 @@ def schedules(draw: st.DrawFn, program: loops.Program) -> tuple[Command, ...]:
             found.append(Split(names[at], *new, size, up))
         elif kind is Pos and reads:
             new = [f"p{k}"]
-            found.append(Pos(names[at], *new, draw(st.sampled_from(reads))))
+            found.append(Pos(names[at], *new, draw(st.sampled_from(reads)), draw(st.booleans())))
         elif kind is Collapse and at + 1 < len(names):
             new = [f"f{k}"]
             found.append(Collapse(names[at], names.pop(at + 1), *new))
@@ -105,6 +106,7 @@ def led(draw: st.DrawFn, program: loops.Program) -> loops.Program | None:
     assert nest is not None
     positions: loops.Range = loops.Positions(str(access.tensor), ())
     size, counter = draw(st.sampled_from((None, *SIZES))), "tile"
+    how = How(flat=draw(st.booleans()))
     of = positions
     if size is not None:
         of = loops.Part(positions, loops.Index(counter), loops.Literal(size))
@@ -112,7 +114,7 @@ def led(draw: st.DrawFn, program: loops.Program) -> loops.Program | None:
     for depth, index in reversed(list(enumerate(access.indices))):
         assert isinstance(index, loops.Index)
         extent = loops.Along(of, access.indices[:depth]) if len(nest) > 1 else of
-        stmt = loops.Loop(index.name, extent, stmt)
+        stmt = loops.Loop(index.name, extent, stmt, how=how)
     if size is not None:
         count = loops.Parts(positions, loops.Literal(size))
         stmt = loops.Loop(counter, loops.Extent(loops.Literal(0), count), stmt)

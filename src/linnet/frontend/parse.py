@@ -21,6 +21,7 @@ from linnet.frontend.expressions import expression, operator
 from linnet.frontend.ranges import how_of, range_of
 from linnet.frontend.refusals import refusal
 from linnet.frontend.scope import Scope, outer_names
+from linnet.imp.how import How
 from linnet.loops.nodes import base_of, coordinates
 from linnet.loops.rewrite import block, point_of, walk
 from linnet.python.source import Source, source_of
@@ -241,7 +242,10 @@ def _loop(node: ast.For, scope: Scope) -> loops.Stmt:
     with scope.block():
         indices = [scope.bind("index", n.id, n) for n in names]
         body = _inner(node.body, scope)
-    if len(names) > 1 and not how.is_plain:
+    if how.flat and not (extent is not None and isinstance(base_of(extent), loops.Positions)):
+        hint = "`for i, j in ln.flat(ln.stored(A)):`"
+        raise scope.error(node.iter, "a flat loop goes through what a tensor stores", hint=hint)
+    if len(names) > 1 and how != How(flat=how.flat):
         hint = "write a loop for each index"
         raise scope.error(node.iter, "how a loop is run is said of one loop", hint=hint)
     for depth, index in reversed(list(enumerate(indices))):

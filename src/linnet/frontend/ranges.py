@@ -40,6 +40,8 @@ def how_of(node: ast.expr, scope: Scope) -> tuple[ast.expr, How]:
                 found = replace(found, unroll=factor)
             case words.vector, [of, ast.Constant(str(race))] if race in RACES:
                 found = replace(found, race=race)
+            case words.flat, [of]:
+                found = replace(found, flat=True)
             case words.unrolled, _:
                 hint = f"`ln.unrolled(range(n), 4)`; a factor is from 2 to {LARGEST_UNROLLED}"
                 raise scope.error(node, "a loop is unrolled by a small number", hint=hint)

@@ -76,6 +76,11 @@ def unrolled(whole: Any, factor: object) -> Any:
     _outside("unrolled")
 
 
+def flat(whole: Any) -> Any:
+    """`for i, j in ln.flat(ln.stored(A)):` is one loop, which looks where a row ends."""
+    _outside("flat")
+
+
 def vector(whole: Any, race: object) -> Any:
     """`for j in ln.vector(range(n), "NoRaces"):` makes several turns of the loop at once."""
     _outside("vector")
@@ -112,4 +117,4 @@ def _outside(word: str) -> NoReturn:
 PROTOCOLS = (gallop, walk, follow, stored)
 STATEMENTS = (temp, declare, freeze, thaw)
 RANGES = (part, parts, bound, stored, product, along)
-HOWS = (unrolled, vector)
+HOWS = (flat, unrolled, vector)

@@ -1,4 +1,4 @@
-"""How a loop is to be run, where somebody says so: unrolled, or in vectors.
+"""How a loop is to be run, where somebody says so: unrolled, in vectors, or flat.
 
 It changes nothing of what the loop means; back ends hand it to the compilers behind them.
 """
@@ -24,18 +24,21 @@ LARGEST_UNROLLED = 1024
 class How:
     """`unroll` copies of the body in a row; in vectors, if a `race` strategy says that they may be.
 
-    The `command` that asked for it, and where it stands, are for messages.
+    Loops over positions with several coordinates are `flat` if they are run as one loop, which
+    tracks the outer coordinates (`lower.flat`). The `command` that asked for it, and where it
+    stands, are for messages.
     """
 
     unroll: int = 1
     race: str = ""
+    flat: bool = False
     command: str = field(default="", compare=False)
     at: Location | None = field(default=None, compare=False)
 
     @property
     def is_plain(self) -> bool:
         """Whether nobody has said anything."""
-        return self.unroll == 1 and not self.race
+        return self.unroll == 1 and not self.race and not self.flat
 
 
 PLAIN = How()

@@ -1,7 +1,7 @@
 """Schedules: commands that say which iterations of a program run, and in which order (SCHED §4).
 
     command = Split(index, outer, inner, size, up) | Reorder(order)
-            | Collapse(outer, inner, fused) | Pos(index, position, access)
+            | Collapse(outer, inner, fused) | Pos(index, position, access, flat)
             | Bound(index, bounded, value, kind)
             | Precompute(expr, indices, early, workspace)
             | Unroll(index, factor) | Parallelize(index, unit, race)
@@ -121,7 +121,10 @@ class Collapse(Naming):
 
 @dataclass(frozen=True, slots=True)
 class Pos(Naming):
-    """The loop over `index` goes through the positions of what an operand stores."""
+    """The loop over `index` goes through the positions of what an operand stores.
+
+    Several coordinates are those of loops in one another, or of one `flat` loop that tracks them.
+    """
 
     _uses = ("index",)
     _ends = ("index",)
@@ -130,12 +133,14 @@ class Pos(Naming):
     index: str
     position: str
     access: Access
+    flat: bool = False
     at: Location | None = field(default=None, compare=False)
 
     def __str__(self) -> str:
         indices = ", ".join(getattr(i, "name", "?") for i in self.access.indices)
         operand = f"{self.access.tensor}[{indices}]" if indices else self.access.tensor
-        return f"pos({self.index}, {self.position}, {operand})"
+        how = ", flat" if self.flat else ""
+        return f"pos({self.index}, {self.position}, {operand}{how})"
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,7 @@ from typing import assert_never
 from linnet.algebra.function import Function
 from linnet.algebra.table import FUNCTIONS
 from linnet.errors import KernelSyntaxError
+from linnet.imp.how import PLAIN, How
 from linnet.loops.nodes import (
     NOTHING,
     Access,
@@ -92,7 +93,7 @@ def show_range(extent: Range) -> str:
 def _goes_on(loop: Loop, outer: tuple[Index, ...], inner: Loop) -> bool:
     """Whether a loop inside is written in the line of the loops around."""
     extent = loop.extent
-    if not (loop.how.is_plain and inner.how.is_plain):
+    if loop.how != inner.how or loop.how not in (PLAIN, How(flat=True)):
         return False
     if isinstance(extent, Along):
         return extent.depth == 0 and inner.extent == Along(extent.of, outer)
@@ -188,6 +189,8 @@ class _Printer:
         how = loop.how
         if how.race:
             text = f'ln.vector({text}, "{how.race}")'
+        if how.flat:
+            text = f"ln.flat({text})"
         return text if how.unroll == 1 else f"ln.unrolled({text}, {how.unroll})"
 
     def _stored(self, tensor: str, modes: tuple[int, ...], given: dict[int, Expr]) -> str:

@@ -11,7 +11,7 @@ from linnet.algebra.table import greater_equal, less, logical_and
 from linnet.codelets.build import Builder
 from linnet.errors import Location
 from linnet.formats.fiber import Fiber, Register, Storage
-from linnet.formats.looplets import Fill, Looplet, Missing, Truth, Value
+from linnet.formats.looplets import Fill, Looplet, Missing, Stepper, Truth, Value
 from linnet.imp.order import Order
 from linnet.loops.positions import is_positional
 from linnet.loops.rewrite import accesses, rewrite_stmt, walk
@@ -43,6 +43,18 @@ class Space:
 
     fiber: Fiber
     bounds: tuple[Bounds, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class FlatLoop:
+    """One of several loops through positions that are to become one, and the fiber that it walks.
+
+    The positions are those of the stepper, or all indices if there is none.
+    """
+
+    loop: loops.Loop
+    fiber: Fiber
+    stepper: Stepper | None
 
 
 @dataclass(slots=True)
@@ -89,6 +101,7 @@ class Context:
     products: dict[loops.Range, list[Bounds]] = field(default_factory=dict)  # `lower.products`
     clips: dict[loops.Range, Bounds] = field(default_factory=dict)  # of positions, by their range
     wholes: dict[str, Bounds] = field(default_factory=dict)  # of loops over parts
+    flat: dict[loops.Range, list[FlatLoop]] = field(default_factory=dict)  # `lower.flat`
     reached: dict[tuple[str, int], imp.Var] = field(default_factory=dict)  # `lower.stored`
     counts: dict[str, loops.Expr] = field(default_factory=dict)  # how far loops from 0 run
     bounded: dict[loops.Range, Bounds] = field(default_factory=dict)  # those that were checked
@@ -101,6 +114,10 @@ class Context:
         """Where a fiber ends, as the loop that walks it counts."""
         end = self.ends.get(cursor)
         return cursor.fiber.dim if end is None else end
+
+    def is_flat(self, indices: list[str]) -> bool:
+        """Whether one of these loops becomes one with others, so that it cannot be left alone."""
+        return any(f.loop.index in indices for found in self.flat.values() for f in found)
 
     def named(self, x: imp.Expr, name: str) -> imp.Const | imp.Var:
         """A value that does not change, in a variable if it is computed."""

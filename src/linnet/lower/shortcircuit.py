@@ -36,7 +36,7 @@ def break_early(ctx: Context, body: loops.Stmt, code: imp.Block | None = None) -
 
     `code` is what became of the body in a loop that does nothing else.
     """
-    if not ctx.running or not ctx.running[-1]:
+    if not ctx.running or not ctx.running[-1] or ctx.is_flat(ctx.indices[-1:]):
         return
     found = settled(ctx, body)
     if found is not None and (found.asked or code is None or _pays(code)):

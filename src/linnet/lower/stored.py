@@ -26,6 +26,7 @@ from linnet.formats.looplets import Jumper, Looplet, Stepper
 from linnet.loops.nodes import base_of, unbound
 from linnet.loops.rewrite import walk
 from linnet.lower.context import Bounds, Context, Cursor, Space
+from linnet.lower.flat import lower_flat
 from linnet.lower.ranges import bounds_of
 from linnet.lower.region import Region, lower_region
 from linnet.lower.walks import stepper_of
@@ -139,6 +140,10 @@ def no_positions(tensor: str, level: int, kind: object) -> FormatError:
 def lower_stored(ctx: Context, r: Region, loop: loops.Loop) -> None:
     """Emit a loop through the positions of a fiber, or those of them in a part of a range."""
     cursor, looplet = _led_by(r, loop)
+    if loop.how.flat and isinstance(loop.extent, loops.Along):
+        lower_flat(ctx, r, loop, cursor, looplet)
+        return
+    r = replace(r, how=replace(r.how, flat=False))
     clip = _clip(ctx, cursor.fiber, loop)
     if not isinstance(looplet, Stepper | Jumper):
         ctx.wholes.pop(loop.index, None)  # the loop is over indices, and these are positions

@@ -87,9 +87,14 @@ class Commanded(ABC):
         return self._with(Collapse(name_of(outer), name_of(inner), name_of(fused)))
 
     @located
-    def pos(self, index: Named, position: Named, operand: object) -> Self:
-        """Go through the positions of what an operand stores: `pos("j", "p", "A[i, j]")`."""
-        return self._with(Pos(name_of(index), name_of(position), self._operand(operand)))
+    def pos(self, index: Named, position: Named, operand: object, flat: bool = False) -> Self:
+        """Go through the positions of what an operand stores: `pos("j", "p", "A[i, j]")`.
+
+        Those of several coordinates are gone through by loops in one another, or with `flat=True`
+        by one loop, which looks where a row ends.
+        """
+        names = name_of(index), name_of(position)
+        return self._with(Pos(*names, self._operand(operand), bool(flat)))
 
     @located
     def bound(self, index: Named, *said: object) -> Self:

@@ -14,6 +14,7 @@ from dataclasses import replace
 
 from linnet import loops
 from linnet.formats.format import Format
+from linnet.imp.how import How
 from linnet.loops.commands import Collapse, Pos
 from linnet.loops.nodes import base_of
 from linnet.loops.printer import show
@@ -68,9 +69,16 @@ def pos(nest: Nest, command: Pos) -> None:
     for depth, loop in reversed(list(enumerate(found))):
         outer = tuple(map(loops.Index, indices[:depth]))
         extent: loops.Range = positions if len(found) == 1 else loops.Along(positions, outer)
-        stmt = replace(loop, extent=extent, body=stmt)
+        stmt = replace(loop, extent=extent, body=stmt, how=_how(loop, command, len(found)))
     nest.introduce(command.position, *nest.forget(command.index))
     nest.replaced(found[0], stmt)
+
+
+def _how(loop: loops.Loop, command: Pos, count: int) -> How:
+    """How a loop through positions is run; one that goes through one level is flat anyway."""
+    if not command.flat or count == 1:
+        return loop.how
+    return replace(loop.how, flat=True, command=str(command), at=command.at)
 
 
 def _only_access(nest: Nest, body: loops.Stmt, access: loops.Access) -> loops.Access:

@@ -32,7 +32,8 @@ def unroll(nest: Nest, command: Unroll) -> None:
     loop = nest.named(command.index)[-1]
     if loop.how.unroll > 1:
         nest.refuse(f"`{loop.how.command}` has unrolled it already")
-    how = replace(loop.how, unroll=factor, command=str(command), at=command.at)
+    said = " ".join(filter(None, (loop.how.command, str(command))))
+    how = replace(loop.how, unroll=factor, command=said, at=command.at)
     nest.replaced(loop, replace(loop, how=how))
 
 
@@ -43,6 +44,11 @@ def parallelize(nest: Nest, command: Parallelize) -> None:
     loop = nest.named(command.index)[-1]
     if loop.how.race:
         nest.refuse(f"`{loop.how.command}` has done so already")
+    if loop.how.flat:
+        nest.refuse(
+            f"`{loop.how.command}` tracks coordinates from one turn to the next",
+            hint="leave out `flat`, or parallelize another loop",
+        )
     how = replace(loop.how, race=command.race, command=str(command), at=command.at)
     changed = replace(loop, how=how)
     found = race_in(changed)

@@ -174,8 +174,10 @@ def _collapse(args: list[Argument], at: Location) -> Collapse:
 
 
 def _pos(args: list[Argument], at: Location) -> Pos:
-    _count(args, at, 3, like="pos(j, p, A[i, j])")
-    return Pos(name(args[0]), name(args[1]), access(args[2]))
+    _count(args, at, 3, 4, like="pos(j, p, A[i, j])")
+    if len(args) == 4 and name(args[3]) != "flat":
+        raise args[3].wrong("how positions are gone through: flat, or nothing")
+    return Pos(name(args[0]), name(args[1]), access(args[2]), len(args) == 4)
 
 
 def _bound(args: list[Argument], at: Location) -> Bound:
