@@ -25,14 +25,14 @@ class Around:
     """
 
     before: tuple[imp.Stmt, ...]
-    loop: imp.For | imp.While
+    loop: imp.For
     after: tuple[imp.Stmt, ...]
     conds: tuple[imp.Expr, ...] = ()
 
 
-def around_loop(ctx: Context, code: imp.Block, index: str) -> Around | None:
-    """The only loop in a block that goes along an index, and what is around it."""
-    found = [s for s in statements(code) if _goes_along(s, index)]
+def around_loop(ctx: Context, code: imp.Block, var: imp.Var) -> Around | None:
+    """The only loop in a block that has a variable, and what is around it."""
+    found = [s for s in statements(code) if isinstance(s, imp.For) and s.var == var]
     return _around(ctx, _spliced(code.stmts), found[0]) if len(found) == 1 else None
 
 
@@ -41,19 +41,10 @@ def again(stmts: Iterable[imp.Stmt]) -> list[imp.Stmt]:
     return [imp.Assign(s.var, s.value) if isinstance(s, imp.Let) else s for s in stmts]
 
 
-def _goes_along(stmt: imp.Stmt, index: str) -> bool:
-    """Whether a loop has an index as its variable, or introduces it in every turn."""
-    if not isinstance(stmt, imp.For | imp.While):
-        return False
-    own = isinstance(stmt, imp.For) and stmt.var.name == index
-    return own or any(isinstance(s, imp.Let) and s.var.name == index for s in stmt.body.stmts)
-
-
-def _around(ctx: Context, stmts: Sequence[imp.Stmt], loop: imp.Stmt) -> Around | None:
+def _around(ctx: Context, stmts: Sequence[imp.Stmt], loop: imp.For) -> Around | None:
     for k, stmt in enumerate(stmts):
         before, after = tuple(stmts[:k]), tuple(stmts[k + 1 :])
         if stmt is loop:
-            assert isinstance(loop, imp.For | imp.While)
             return Around(before, loop, after)
         if isinstance(stmt, imp.If):
             for holds, other in ((True, stmt.orelse), (False, stmt.then)):

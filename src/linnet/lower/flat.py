@@ -28,14 +28,15 @@ from typing import NoReturn
 from linnet import imp, loops
 from linnet.errors import ScheduleError
 from linnet.formats.fiber import Fiber
-from linnet.formats.looplets import Jumper, Looplet, Stepper
+from linnet.formats.looplets import Jumper, Looplet, Run, Spike, Stepper, Thunk
 from linnet.imp.fold import fold
 from linnet.imp.how import PLAIN, How
+from linnet.loops.nodes import base_of, unbound
 from linnet.lower.around import Around, again, around_loop
 from linnet.lower.context import Bounds, Context, Cursor, FlatLoop
 from linnet.lower.ranges import bounds_of
-from linnet.lower.region import Region, lower_region
-from linnet.lower.walks import stepper_of
+from linnet.lower.region import Region, lower_at, reserve
+from linnet.lower.walks import own, stepper_of
 from linnet.records import dataclass
 
 
@@ -49,27 +50,51 @@ def lower_flat(ctx: Context, r: Region, loop: loops.Loop, cursor: Cursor, loople
     if depth == 0:
         ctx.flat[whole] = []
         bounds = bounds_of(ctx, whole, loop.index)
-    stepper = None
-    if isinstance(looplet, Stepper | Jumper):
-        stepper = replace(stepper_of(looplet), leads=True)
-        r = r.with_looplet(cursor, stepper)
+    kind = cursor.fiber.kind
+    if not isinstance(looplet, Stepper | Jumper) and not kind.full:
+        level = f"level {cursor.fiber.level} of `{cursor.name}`, {type(kind).__name__},"
+        refuse(ctx.flat[whole][0].loop if depth else loop, f"{level} has no list of positions")
     ctx.wholes.pop(loop.index, None)
-    ctx.flat[whole].append(FlatLoop(loop, cursor.fiber, stepper))
-    code = ctx.collect(lambda: lower_region(ctx, replace(r, how=PLAIN)))
+    s = own(ctx, stepper_of(looplet)) if isinstance(looplet, Stepper | Jumper) else None
+    ctx.flat[whole].append(FlatLoop(loop, cursor.fiber, s))
+    code = ctx.collect(lambda: _lower_one(ctx, replace(r, how=PLAIN), cursor, s))
     if depth > 0:
         ctx.b.emit(*code.stmts)
         return
-    found = ctx.flat.pop(whole)
-    if code.stmts:
-        _Flat(ctx, loop, found, bounds).emit(code)
+    _Flat(ctx, loop, ctx.flat[whole], bounds).emit(code)
+    del ctx.flat[whole]
+
+
+def _lower_one(ctx: Context, r: Region, cursor: Cursor, s: Stepper | None) -> None:
+    """Emit one of the loops, which holds others or the body: they are what is done at one index.
+
+    It stands for what it goes through, and is never run: `next` of a stepper is left out.
+    """
+    epilogues: list[tuple[imp.Stmt, ...]] = []
+    while found := r.find(Thunk):  # fibers that are written in one go
+        ctx.b.emit(*found[1].preamble)
+        epilogues.append(found[1].epilogue)
+        r = r.with_looplet(found[0], found[1].body)
+    if s is None:
+        reserve(ctx, r, imp.maximum(r.hi - r.lo, 0))
+        body = ctx.collect(lambda: lower_at(ctx, r, r.index))
+        ctx.b.emit(imp.For(r.index, r.lo, r.hi, body))
+    else:
+        assert isinstance(s.chunk, Spike)
+        reserve(ctx, r, s.end - s.begin)
+        at = r.with_looplet(cursor, Run(s.chunk.tail))
+        body = ctx.collect(lambda: lower_at(ctx, at, s.last))
+        ctx.b.emit(imp.For(s.pos, s.begin, s.end, imp.Block((*s.setup, *body.stmts))))
+    for epilogue in reversed(epilogues):
+        ctx.b.emit(*epilogue)
 
 
 @dataclass(slots=True)
 class _Level:
     """One of the loops: the fiber that it goes through, where it is there, and what is around it.
 
-    In a level that stores all coordinates, its `index` is another number than the position that it
-    is `at`. Where several positions have one coordinate, `stop` is where these end.
+    In a level that stores all coordinates, its `index` may be another number than the position that
+    it is `at`. Where several positions have one coordinate, `stop` is where these end.
     """
 
     fiber: Fiber
@@ -92,49 +117,46 @@ class _Flat:
         """Emit the loop through the positions between the bounds, and what is around it."""
         ctx, (lo, hi) = self.ctx, self.bounds
         levels: list[_Level] = []
-        inside = code
-        for k, found in enumerate(self.found):
-            around = around_loop(ctx, inside, found.loop.index)
-            if around is None or [f.loop.index for f in self.found].count(found.loop.index) > 1:
-                self.refuse(
-                    f"the loop over `{found.loop.index}` is several loops in code, or none",
-                    "what else is read there is cut at its bounds, or tells cases apart",
-                )
-            levels.append(self._level(found, around, inner=k + 1 == len(self.found)))
-            inside = _body(around.loop)
+        inside, stmt = code, self.loop
+        while len(levels) < len(self.positions.modes):
+            levels.append(self._level(stmt.index, inside))
+            inside = levels[-1].around.loop.body
+            stmt = stmt.body  # type: ignore[assignment]
         self._check_left(levels, inside)
-        first, *_ = levels
-        ctx.b.emit(*first.around.before)
+        ctx.b.emit(*levels[0].around.before)
         block = ctx.collect(lambda: self._tracked(levels, inside))
         sure = ctx.known.at_most(lo + 1, hi)
         ctx.b.emit(*block.stmts if sure else [imp.If(lo < hi, block, imp.EMPTY)])
-        ctx.b.emit(*first.around.after)
+        ctx.b.emit(*levels[0].around.after)
 
-    def _level(self, found: FlatLoop, around: Around, inner: bool) -> _Level:
-        """A loop as it was lowered, if it goes through all of its fiber."""
-        stmt, fiber, s = around.loop, found.fiber, found.stepper
-        index = imp.Var(found.loop.index)
-        match stmt:
-            case imp.For(var, start, stop) if s is not None and (start, stop) == (s.begin, s.end):
-                return _Level(fiber, index, var, around)
-            case imp.For(var, start, stop) if s is None and (start, stop) == (imp.ZERO, fiber.dim):
-                same = _begin(fiber) == imp.ZERO and not inner
-                at = var if same else self.ctx.b.var(f"{fiber.prefix}_q")
-                return _Level(fiber, index, at, around)
-            case imp.While(imp.Binary("<", imp.Var() as var, end)) if s is not None and not inner:
-                moves = stmt.body.stmts[-1]
-                begin = imp.Let(var, s.begin)
-                if end == s.end and begin in around.before and isinstance(moves, imp.Assign):
-                    before = tuple([b for b in around.before if b != begin])
-                    around = replace(around, before=before)
-                    return _Level(fiber, index, var, around, moves.value)
-            case _:
-                pass
-        tensor = fiber.storage.name
-        return self.refuse(
-            f"the loop over `{index.name}` goes through a part of what `{tensor}` stores",
-            "what else is read there begins or ends before it",
-        )
+    @property
+    def positions(self) -> loops.Positions:
+        """What all of them go through, or through a part of it."""
+        assert self.loop.extent is not None
+        found = base_of(self.loop.extent)
+        assert isinstance(found, loops.Positions)
+        return found
+
+    def _level(self, index: str, inside: imp.Block) -> _Level:
+        """The loop over an index in the code."""
+        found = [f for f in self.found if f.loop.index == index]
+        around = None
+        if len(found) == 1:
+            s, fiber = found[0].stepper, found[0].fiber
+            var = imp.Var(index) if s is None else s.pos
+            around = around_loop(self.ctx, inside, var)
+        if around is None:
+            self.refuse(
+                f"the loop over `{index}` is several loops in code, or none",
+                "what else is read in the loop around it tells cases apart",
+            )
+        if s is None:
+            last = len(found[0].loop.extent.outer) + 1 == len(self.positions.modes)  # type: ignore[union-attr]
+            same = _begin(fiber) == imp.ZERO and not last
+            at = var if same else self.ctx.b.var(f"{fiber.prefix}_q")
+            return _Level(fiber, var, at, around)
+        stop = None if s.next is None else s.next[0].value
+        return _Level(fiber, imp.Var(index), var, around, stop)
 
     def _check_left(self, levels: Sequence[_Level], inside: imp.Block) -> None:
         """Refuse to leave a fiber early: one loop for all of them would leave all of them."""
@@ -180,16 +202,14 @@ class _Flat:
 
     def _above(self, fiber: Fiber) -> tuple[int, Bounds]:
         """Which of the levels is above that of a fiber, and the positions there."""
-        whole = loops.nodes.base_of(self.loop.extent)  # type: ignore[arg-type]
-        assert isinstance(whole, loops.Positions)
-        space = self.ctx.spaces[whole]
+        space = self.ctx.spaces[self.positions]
         k = fiber.level - space.fiber.level - 1
         return k, space.bounds[k]
 
     def _reached(self, k: int) -> imp.Var | None:
         """The variable that says how far the searches among some fibers have come."""
         assert isinstance(self.loop.extent, loops.Along)
-        part = loops.nodes.unbound(self.loop.extent.of)
+        part = unbound(self.loop.extent.of)
         number = part.number if isinstance(part, loops.Part) else None
         return self.ctx.reached.get((number.name, k)) if isinstance(number, loops.Index) else None
 
@@ -199,9 +219,7 @@ class _Flat:
 
     def _index(self, level: _Level) -> list[imp.Stmt]:
         """The coordinate at a position, in a level that stores all of them."""
-        if level.at == level.index or not isinstance(level.around.loop, imp.For):
-            return []
-        if level.around.loop.var != level.index:
+        if level.at == level.index or level.around.loop.var != level.index:
             return []
         return [imp.Let(level.index, level.at - _begin(level.fiber))]
 
@@ -230,8 +248,7 @@ class _Flat:
         """What the loop goes through: positions of several fibers."""
         fiber, (lo, hi) = levels[-1].fiber, self.bounds
         first, last = fiber.pos, fiber.pos + 1
-        whole = loops.nodes.base_of(self.loop.extent)  # type: ignore[arg-type]
-        space = self.ctx.spaces[whole]  # type: ignore[index]
+        space = self.ctx.spaces[self.positions]
         if fiber.level > space.fiber.level:
             first, last = self._above(fiber)[1]
         elif fiber.sub > 0:
@@ -248,13 +265,17 @@ class _Flat:
 
     def refuse(self, problem: str, why: str | None) -> NoReturn:
         """The loops cannot be run as one."""
-        how = self.loop.how
-        raise ScheduleError(
-            f"`{how.command}`: {problem}",
-            at=how.at,
-            why=why,
-            hint="leave out `flat`: the loops stand in one another then",
-        )
+        refuse(self.loop, problem, why)
+
+
+def refuse(loop: loops.Loop, problem: str, why: str | None = None) -> NoReturn:
+    """The loops cannot be run as one."""
+    raise ScheduleError(
+        f"`{loop.how.command}`: {problem}",
+        at=loop.how.at,
+        why=why,
+        hint="leave out `flat`: the loops stand in one another then",
+    )
 
 
 def _begin(fiber: Fiber) -> imp.Expr:
@@ -262,11 +283,6 @@ def _begin(fiber: Fiber) -> imp.Expr:
     found = fiber.kind.positions(fiber.storage, fiber.level, fiber.pos, fiber.pos + 1)
     assert found is not None
     return fold(found[0])
-
-
-def _body(loop: imp.For | imp.While) -> imp.Block:
-    """What a loop does in every turn, without moving on."""
-    return loop.body if isinstance(loop, imp.For) else imp.Block(loop.body.stmts[:-1])
 
 
 def _leaves(stmts: Sequence[imp.Stmt]) -> bool:
