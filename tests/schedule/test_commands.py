@@ -195,24 +195,6 @@ def test_an_error_of_a_text_points_at_the_character():
 
 
 @ln.kernel
-def first_above(c, A, t):
-    c[...] = -1
-    for i in ...:
-        for j in ...:
-            if A[i, j] > t[()]:
-                c[i] = j
-                break
-    return c
-
-
-def test_loops_that_are_left_are_not_split(operands):
-    A, _ = operands
-    scheduled = first_above.schedule().split("j", "j0", "j1", 4)
-    with pytest.raises(ScheduleError, match="may be left by `break`"):
-        scheduled(ln.empty_tensor(ln.DENSE(1)), ln.asarray(A, format=ln.CSR), ln.scalar(3.0))
-
-
-@ln.kernel
 def behind_the_first(y, x):
     ln.declare(y, 0, (x.shape[0],))
     for i in range(1, x.shape[0]):
@@ -243,13 +225,6 @@ def test_collapsed_loops_that_nothing_depends_on(operands):
     A, _ = operands
     scheduled = whatever.schedule().apply("collapse(i, j, f) split(f, f0, f1, 1)")
     assert scheduled(ln.scalar(0.0), ln.asarray(A)).to_numpy() == 1
-
-
-def test_loops_that_are_left_are_not_reordered(operands):
-    A, _ = operands
-    scheduled = first_above.schedule().reorder("j", "i")
-    with pytest.raises(ScheduleError):
-        scheduled(ln.empty_tensor(ln.DENSE(1)), ln.asarray(A, format=ln.CSR), ln.scalar(3.0))
 
 
 @ln.kernel

@@ -37,9 +37,16 @@ def strips(kernel: imp.Kernel) -> imp.Kernel:
 
 
 def _outermost(stmt: imp.Stmt, names: Names) -> imp.Stmt:
-    """A loop that nobody asked to end early, if it does nothing but accumulate."""
+    """A loop that nobody asked to end early, if it does nothing but accumulate.
+
+    One that goes from part to part ends where lowering says; those over parts are like outermost.
+    """
     if not isinstance(stmt, imp.For):
         return stmt
+    if stmt.over.counter:
+        short = {*_short(stmt.body)}
+        parts = [s if s in short else _outermost(s, names) for s in stmt.body.stmts]
+        return replace(stmt, body=imp.Block(tuple(parts)))
     cond = settled(stmt)
     if cond is None:
         return stmt
@@ -47,6 +54,17 @@ def _outermost(stmt: imp.Stmt, names: Names) -> imp.Stmt:
     if _has_loop(stmt):
         return replace(stmt, body=imp.Block((*stmt.body.stmts, leave)))
     return _in_strips(stmt, leave, names)
+
+
+def _short(block: imp.Block) -> Iterator[imp.Stmt]:
+    """Loops over parts that are known to be no longer than a strip, without loops in them."""
+    known = {s.var: s.value for s in block.stmts if isinstance(s, imp.Let)}
+    for stmt in block.stmts:
+        if isinstance(stmt, imp.For) and not _has_loop(stmt):
+            match known.get(stmt.stop) if isinstance(stmt.stop, imp.Var) else stmt.stop:
+                case imp.Binary("+", start, imp.Const(n) | imp.Binary("min", imp.Const(n))):
+                    if start == stmt.start and isinstance(n, int) and n <= 1 << _BITS:
+                        yield stmt
 
 
 def _asked(node: imp.Node, names: Names) -> imp.Node | None:

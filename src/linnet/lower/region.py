@@ -353,9 +353,9 @@ def lower_point(ctx: Context, r: Region, whole: bool = False) -> None:
     code = ctx.collect(lambda: r.lower_stmt(ctx, resolve(body, r.index.name, writes)))
     ctx.b.emit(*code.stmts)
     if r.every is None:
-        break_early(ctx, body, None if r.merged else code)
+        break_early(ctx, body, None if r.merged else code, r.index.name)
     elif settled(ctx, body) is not None:
-        break_early(ctx, r.every, None if r.merged else code)
+        break_early(ctx, r.every, None if r.merged else code, r.index.name)
     ctx.indices.pop()
     for epilogue in reversed(epilogues):
         ctx.b.emit(*epilogue)

@@ -2,8 +2,8 @@
 
 A scalar that asks for it (`ShortCircuit`) is tested in every iteration. Where nobody asks, values
 are tested where a test costs little beside what else is done: in loops that walk several fibers or
-runs, around calls of functions that are loops themselves, and outside of such loops. A plain loop
-over values is left to `imp.strips`.
+runs, around calls of functions that are loops themselves, outside of such loops, and after each
+part of a range. A plain loop over values is left to `imp.strips`.
 """
 
 from __future__ import annotations
@@ -31,15 +31,19 @@ class Settled:
     asked: bool
 
 
-def break_early(ctx: Context, body: loops.Stmt, code: imp.Block | None = None) -> None:
+def break_early(
+    ctx: Context, body: loops.Stmt, code: imp.Block | None = None, index: str = ""
+) -> None:
     """After the body of a loop: `if (p) break`, if all that it updates asks for it, or it pays.
 
-    `code` is what became of the body in a loop that does nothing else.
+    `code` is what became of the body in a loop over `index` that does nothing else.
     """
     if not ctx.running or not ctx.running[-1] or ctx.is_flat(ctx.indices[-1:]):
         return
     found = settled(ctx, body)
-    if found is not None and (found.asked or code is None or _pays(code)):
+    if found is None:
+        return
+    if found.asked or code is None or _pays(code) or _counts_parts(body, index):
         ctx.b.emit(imp.If(found.cond, imp.Block((imp.Break(),)), imp.EMPTY))
 
 
@@ -57,6 +61,12 @@ def _pays(code: imp.Block) -> bool:
         isinstance(n, imp.Break) or (isinstance(n, imp.Call) and is_called(n.function))
         for n in nodes(code)
     )
+
+
+def _counts_parts(body: loops.Stmt, index: str) -> bool:
+    """Whether a loop inside goes through the part of a range that this index says."""
+    parts = (n for n in walk(body) if isinstance(n, loops.Part))
+    return any(part.number == loops.Index(index) for part in parts)
 
 
 def settled(ctx: Context, body: loops.Stmt) -> Settled | None:

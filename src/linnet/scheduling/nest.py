@@ -86,6 +86,15 @@ class Nest:
         self.stands[name] = indices
         return indices[0]
 
+    def temporary(self, hint: str, format: Format) -> str:
+        """A tensor of a new name, for what a command needs."""
+        taken = {*self.formats, *self.program.params, *_bound(self.program.body), *self.stands}
+        name = Names(taken).fresh(hint)
+        temporaries = (*self.program.temporaries, (name, format))
+        self.program = replace(self.program, temporaries=temporaries)
+        self.formats[name] = format
+        return name
+
     def forget(self, name: str) -> tuple[str, ...]:
         """A name that stands for a loop no more; gives what it stood for."""
         self.derived.add(name)

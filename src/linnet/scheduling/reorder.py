@@ -22,6 +22,7 @@ from linnet.loops.nodes import base_of
 from linnet.loops.printer import show
 from linnet.loops.rewrite import (
     accesses,
+    is_left,
     leaves,
     map_range,
     substitute,
@@ -49,6 +50,8 @@ def reorder(nest: Nest, command: Reorder) -> None:
 def _chain(nest: Nest, names: Sequence[str]) -> list[loops.Loop]:
     """The loops of these names, the outermost first, each directly inside the one before."""
     found = {id(loop): loop for name in names for loop in nest.named(name)}
+    if any(map(is_left, found.values())):
+        nest.refuse("a loop that may be left by `break` keeps its order")
     inner = {id(n) for loop in found.values() for n in walk(loop.body)}
     outermost = [loop for key, loop in found.items() if key not in inner]
     chain = outermost[:1]

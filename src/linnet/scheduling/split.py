@@ -5,7 +5,8 @@
                                           …
 
 The inner loop keeps the index, so that what is inside it is left as it is. Loops that have been
-collapsed are split together: a part has so many of their pairs, or of the positions.
+collapsed are split together: a part has so many of their pairs, or of the positions. What leaves a
+loop by `break` leaves all its parts: it says so to the loop that counts them.
 """
 
 from __future__ import annotations
@@ -14,8 +15,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from linnet import loops
+from linnet.formats.named import SCALAR
 from linnet.loops.commands import Split
-from linnet.loops.rewrite import is_left, walk
+from linnet.loops.rewrite import block, is_left, map_stmts, point_of, walk
 from linnet.scheduling.nest import Nest
 
 LARGEST = 2**62
@@ -28,11 +30,11 @@ def split(nest: Nest, command: Split) -> None:
     if type(size) is not int or not 0 < size < LARGEST:
         nest.refuse(f"the size of a part is a positive integer, not {size!r}")
     together = nest.named(command.index)
-    if any(map(is_left, together)):
+    if len(together) > 1 and is_left(together[-1]):
         nest.refuse(
-            f"the loop over `{command.index}` may be left by `break`",
-            why="it would leave one part, and the others would be run",
-            hint="split a loop inside it",
+            f"the innermost of `{command.index}` may be left by `break`",
+            why="it would leave one part, and not the same loop in the next",
+            hint="split each of the loops by itself",
         )
     whole, found = _whole(nest, together)
     indices = nest.forget(command.index)
@@ -47,10 +49,34 @@ def split(nest: Nest, command: Split) -> None:
     for loop in reversed(found):
         of = replace(loop.extent, of=part) if isinstance(loop.extent, loops.Along) else part
         inner = replace(loop, extent=of, body=inner)
-    above = found[0].at
-    nest.replaced(
-        together[0], loops.Loop(outer, loops.Extent(loops.Literal(0), stop), inner, above)
-    )
+    counted = loops.Extent(loops.Literal(0), stop)
+    counter = loops.Loop(outer, counted, inner, found[0].at)
+    nest.replaced(together[0], _leaving_all(nest, counter) if is_left(together[0]) else counter)
+
+
+def _leaving_all(nest: Nest, counter: loops.Loop) -> loops.Stmt:
+    """The loops over a counter and its parts, of which the first is left where the second is.
+
+    A scalar says that: `break` is for the loop directly around it.
+    """
+    left = nest.temporary("left", SCALAR.with_dtype("bool").with_fill(False))
+    target = loops.Access(left, ())
+    begin = loops.Declare(left, loops.Literal(False), ())
+    tell = loops.Assign(target, None, loops.Literal(True))
+    part = counter.body
+    assert isinstance(part, loops.Loop)
+    part = replace(part, body=_before_leaving(part.body, tell))
+    leave = loops.If(target, loops.Break(), loops.NOTHING)
+    return block([begin, replace(counter, body=block([part, leave]))])
+
+
+def _before_leaving(stmt: loops.Stmt, first: loops.Stmt) -> loops.Stmt:
+    """The body of a loop that does something before it leaves the loop."""
+    if isinstance(stmt, loops.Break):
+        return block([first, stmt])
+    if isinstance(stmt, loops.Loop) and point_of(stmt.extent) is None:
+        return stmt  # what leaves this one goes on in the other
+    return map_stmts(stmt, lambda inner: _before_leaving(inner, first))
 
 
 def _whole(nest: Nest, found: Sequence[loops.Loop]) -> tuple[loops.Range, Sequence[loops.Loop]]:
