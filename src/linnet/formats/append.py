@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from linnet.codelets.build import Builder
     from linnet.formats.fiber import Fiber, Storage
 
+Code = tuple[imp.Stmt, ...]
+
 DIRECT = "direct"
 
 
@@ -90,22 +92,39 @@ class Appended(Inner):
     ) -> Lookup:
         """The subfiber at `q`, kept by `append` if something is written to it.
 
-        One that may lie further on is `at` a position of its own, found out by the code `here`.
+        One that may lie elsewhere is `at` a position of its own, found out by the code `here`.
         """
         storage, level = fiber.storage, fiber.level
         place = q if at is None else at
+        fresh = not fiber.again or storage.below(level).sequential
         dirty, visits = b.var(f"{storage.name}_dirty", imp.BOOL), b.var("visits")
         saved, restore = _cursors_below(b, fiber)
         keep = imp.If(dirty, imp.Block(append), imp.Block(restore))
-        unsure = fiber.child(place, dirty=dirty, fresh=True)
+        unsure = fiber.child(place, dirty=dirty, fresh=fresh)
         with b.collect() as reserve:
             b.emit(*(imp.Grow(array, q + visits) for array in arrays))
             storage.below(level).reserve(b, storage, level + 1, q + visits)
         return Lookup(
             Thunk((imp.Let(dirty, imp.FALSE), *saved, *here), unsure, (keep,)),
             Reserve(visits, tuple(reserve)),
-            sure=Thunk(here, fiber.child(place, fresh=True), append),
+            sure=Thunk(here, fiber.child(place, fresh=fresh), append),
         )
+
+
+def place_of(b: Builder, fiber: Fiber, n: imp.Var, alike: imp.Expr) -> tuple[imp.Var, Code]:
+    """Where an entry goes that is appended as number n, and the code that finds out.
+
+    Where coordinates may come again, that is the place of the last one, if the two are `alike`.
+    """
+    if not fiber.again:
+        return n, ()
+    storage, level, q = fiber.storage, fiber.level, b.var(f"{fiber.prefix}_q")
+    first, below = imp.widen(_pointers(storage, level)[fiber.pos]), storage.below(level)
+    with b.collect() as new:
+        if not below.sequential:
+            below.initialize(b, storage, level + 1, q, q + 1)
+    same = imp.Cast((n > first) & alike, imp.INT)
+    return q, (imp.Let(q, n - same), imp.If(imp.eq(q, n), imp.Block(tuple(new)), imp.EMPTY))
 
 
 def listed(storage: Storage, level: int, lo: imp.Expr, hi: imp.Expr) -> tuple[imp.Expr, imp.Expr]:
@@ -134,9 +153,6 @@ def _cursors_below(b: Builder, fiber: Fiber) -> tuple[tuple[imp.Stmt, ...], tupl
             saved.append(imp.Let(before, f))
             restore.append(imp.Assign(f, before))
     return tuple(saved), tuple(restore)
-
-
-Code = tuple[imp.Stmt, ...]
 
 
 def around_fiber(b: Builder, fiber: Fiber, q: imp.Var) -> tuple[Code, Code]:

@@ -66,7 +66,8 @@ class Fiber:
     `sub` and `state` belong to levels that store several dimensions at once: how many have been
     walked, and what the level must remember of it. In update mode, `dirty` is the flag to set when
     something is written below, and `fresh` says that the storage of this fiber has not been
-    initialized. One that is read may be there or not, as `present` says while running.
+    initialized. One that is read may be there or not, as `present` says while running. One that is
+    written in parts may come to its last index `again`.
     """
 
     storage: Storage  # by which it is found, as storage is by its name
@@ -77,6 +78,7 @@ class Fiber:
     dirty: imp.Var | None = field(hash=False, default=None)
     fresh: bool = False
     present: imp.Var | None = field(hash=False, default=None)
+    again: bool = False
 
     @property
     def dim(self) -> imp.Expr:

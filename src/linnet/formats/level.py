@@ -80,6 +80,7 @@ class Level:
     unstored: ClassVar[bool] = False  # a scalar at a place where nothing is stored
     selective: ClassVar[bool] = False  # a leaf that stores only some of the values written to it
     sequential: ClassVar[bool] = False  # written in order, each fiber in one go
+    resumes: ClassVar[bool] = False  # … or in several: its last fiber and the last entry of that
     skips: ClassVar[bool] = False  # some of its children are not visited where it is written
     covers: ClassVar[bool] = False  # every index of a fiber is stored, some of them together
     runs: ClassVar[bool] = False  # neighbours that are alike are stored once

@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
+from functools import reduce
 from typing import TYPE_CHECKING, ClassVar
 
 from linnet import imp
 from linnet.errors import FormatError
-from linnet.formats.append import Appended, around_fiber, finish_pointers, list_of, listed
+from linnet.formats.append import (
+    Appended,
+    around_fiber,
+    finish_pointers,
+    list_of,
+    listed,
+    place_of,
+)
 from linnet.formats.fiber import Fiber
 from linnet.formats.level import POINTERS, Array, Level
 from linnet.formats.looplets import Jumper, Lookup, Looplet, Seek, Spike, Stepper, Thunk
@@ -28,6 +36,7 @@ class SparseCOO(Appended):
     """
 
     sliced: ClassVar[bool] = True
+    resumes: ClassVar[bool] = True
     n: int
 
     def __init__(self, n: int, child: Level) -> None:
@@ -85,18 +94,20 @@ class SparseCOO(Appended):
 
     def update(self, b: Builder, fiber: Fiber, index: imp.Expr) -> Looplet:
         storage, level = fiber.storage, fiber.level
-        q, state = self.count(storage, level), (*fiber.state, index)
+        n, state = self.count(storage, level), (*fiber.state, index)
         if fiber.sub < self.n - 1:
             inner = Fiber(storage, level, fiber.pos, fiber.sub + 1, state)
             looplet: Looplet = Lookup(inner)
         else:
             arrays = [fiber.buffer(f"idx{k}") for k in range(self.n)]
-            stores = [
-                imp.Store(a, q, imp.cast(i, a.dtype)) for a, i in zip(arrays, state, strict=True)
-            ]
-            looplet = self.appended(b, fiber, q, (*stores, imp.Assign(q, q + 1)), arrays)
+            entry = list(zip(arrays, state, strict=True))
+            alike = reduce(imp.Operators.__and__, [imp.eq(a[n - 1], i) for a, i in entry])
+            q, here = place_of(b, fiber, n, alike)
+            stores = [imp.Store(a, q, imp.cast(i, a.dtype)) for a, i in entry]
+            append = (*stores, imp.Assign(n, q + 1))
+            looplet = self.appended(b, fiber, n, append, arrays, at=q, here=here)
         if fiber.sub == 0:
-            before, after = around_fiber(b, fiber, q)
+            before, after = around_fiber(b, fiber, n)
             return Thunk(before, looplet, after)
         return looplet
 

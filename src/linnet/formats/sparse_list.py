@@ -6,7 +6,14 @@ from collections.abc import MutableSequence, Sequence
 from typing import TYPE_CHECKING, ClassVar
 
 from linnet import imp
-from linnet.formats.append import Appended, around_fiber, finish_pointers, list_of, listed
+from linnet.formats.append import (
+    Appended,
+    around_fiber,
+    finish_pointers,
+    list_of,
+    listed,
+    place_of,
+)
 from linnet.formats.level import COORDINATES, POINTERS, Array, Level
 from linnet.formats.looplets import Jumper, Lookup, Looplet, Seek, Spike, Stepper, Thunk
 from linnet.formats.validate import check_pointers, check_sorted
@@ -25,6 +32,7 @@ class SparseList(Appended):
 
     strided: ClassVar[bool] = True
     ascends: ClassVar[bool] = True
+    resumes: ClassVar[bool] = True
     arrays: ClassVar[tuple[Array, ...]] = (
         POINTERS,
         COORDINATES,
@@ -61,10 +69,11 @@ class SparseList(Appended):
         return list_of(b, storage, level, q, lo, hi)
 
     def update(self, b: Builder, fiber: Fiber, index: imp.Expr) -> Looplet:
-        idx, q = fiber.buffer("idx"), self.count(fiber.storage, fiber.level)
-        append = (imp.Store(idx, q, imp.cast(index, idx.dtype)), imp.Assign(q, q + 1))
-        body = self.appended(b, fiber, q, append, [idx])
-        before, after = around_fiber(b, fiber, q)
+        idx, n = fiber.buffer("idx"), self.count(fiber.storage, fiber.level)
+        q, here = place_of(b, fiber, n, imp.eq(idx[n - 1], index))
+        append = (imp.Store(idx, q, imp.cast(index, idx.dtype)), imp.Assign(n, q + 1))
+        body = self.appended(b, fiber, n, append, [idx], at=q, here=here)
+        before, after = around_fiber(b, fiber, n)
         return Thunk(before, body, after)
 
     def freeze(self, b: Builder, storage: Storage, level: int, count: imp.Expr) -> None:

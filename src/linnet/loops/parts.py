@@ -6,6 +6,14 @@
 
 visits every i below n once, in order. What holds of a loop over the whole range holds of the two of
 them, as long as nothing stands between: passes leave counters out of the path to a statement.
+
+Several loops may go through the parts of one range together:
+
+    for t in range(ln.parts(ln.stored(A), 32)):
+        for i, j in ln.part(ln.stored(A), t, 32):
+            …
+
+Their indices come in order, too. But a part may end anywhere: all of them but the last come again.
 """
 
 from __future__ import annotations
@@ -14,6 +22,7 @@ from dataclasses import replace
 
 from linnet.loops.ascending import ascends
 from linnet.loops.nodes import (
+    Along,
     Assign,
     Expr,
     Extent,
@@ -22,9 +31,11 @@ from linnet.loops.nodes import (
     Literal,
     Loop,
     Name,
+    Node,
     Part,
     Parts,
     Range,
+    coordinates,
     unbound,
 )
 from linnet.loops.rewrite import is_left, map_range, point_of, substitute_expr, walk
@@ -50,6 +61,49 @@ def counted(loop: Loop) -> Loop | None:
     if found is None or is_left(loop) or is_left(found):
         return None
     return None if _is_coordinate({loop.index, *lets}, found) else found
+
+
+def counted_together(loop: Loop) -> tuple[Loop, ...]:
+    """The loops directly inside that go together through the parts that a loop counts in order."""
+    inner, lets = _inside(loop)
+    if inner is None or is_left(loop) or point_of(loop.extent) is not None:
+        return ()
+    match unbound(inner.extent):
+        case Extent(Literal(0), Parts(of)) if _has_part_of(of, loop.index):
+            found = counted_together(inner)
+        case Along(of, ()) if _has_part_of(of, loop.index):
+            found = _along(inner, of)
+        case _:
+            return ()
+    if not found or any(map(is_left, found)) or _is_coordinate({loop.index, *lets}, found[-1]):
+        return ()
+    return found
+
+
+def _along(loop: Loop, of: Range) -> tuple[Loop, ...]:
+    """Loops directly inside one another that go through something together."""
+    found = [loop]
+    while isinstance(inner := found[-1].body, Loop) and isinstance(inner.extent, Along):
+        if inner.extent.of != of:
+            break
+        found.append(inner)
+    return tuple(found) if len(found) == coordinates(of) else ()
+
+
+def come_again(body: Node) -> frozenset[str]:
+    """The indices that have a value again, perhaps, as the next part begins where one has ended.
+
+    They are those of loops that go through a part together, but for the last.
+    """
+    found: set[str] = set()
+    for loop in (n for n in walk(body) if isinstance(n, Loop)):
+        place = point_of(loop.extent)
+        if isinstance(place, Index) and place.name in found:
+            found.add(loop.index)  # another name for it
+        if isinstance(loop.extent, Along) and isinstance(unbound(loop.extent.of), Part):
+            if loop.extent.depth + 1 < coordinates(loop.extent.of):
+                found.add(loop.index)
+    return frozenset(found)
 
 
 def _inside(loop: Loop) -> tuple[Loop | None, dict[str, Expr]]:

@@ -105,6 +105,7 @@ class Context:
     reached: dict[tuple[str, int], imp.Var] = field(default_factory=dict)  # `lower.stored`
     counts: dict[str, loops.Expr] = field(default_factory=dict)  # how far loops from 0 run
     bounded: dict[loops.Range, Bounds] = field(default_factory=dict)  # those that were checked
+    again: frozenset[str] = frozenset()  # indices that have a value again in the next part
 
     def begin(self, cursor: Cursor) -> imp.Expr:
         """Where a fiber begins, as the loop that walks it counts."""

@@ -12,22 +12,27 @@ from contextlib import contextmanager
 from linnet import imp, loops
 from linnet.formats.fiber import Fiber
 from linnet.formats.looplets import Thunk
-from linnet.loops.parts import counted, covered
+from linnet.loops.parts import counted, counted_together, covered
 from linnet.lower.context import Context, Counting, Cursor, Mask, cursors_of
 from linnet.lower.ranges import bounds_of
 from linnet.lower.unfurl import unfurl
 
 
+def _inner(loop: loops.Loop) -> loops.Loop | None:
+    """The loop over the parts that a loop counts; of several that go together, the outermost."""
+    return counted(loop) or next(iter(counted_together(loop)), None)
+
+
 @contextmanager
 def around_parts(ctx: Context, loop: loops.Loop) -> Iterator[None]:
     """What is emitted meanwhile is a loop that counts parts, if it is one: open what they write."""
-    inner = counted(loop)
+    inner = _inner(loop)
     if inner is None or inner.index in ctx.counting:
         if inner is not None:
             ctx.counting[inner.index].counters.add(loop.index)
         yield
         return
-    covers, bounds = covered(loop), None
+    covers, bounds = None if counted(loop) is None else covered(loop), None
     if isinstance(covers, loops.Extent):
         bounds = bounds_of(ctx, covers, inner.index)
     written = [c for c in cursors_of(ctx, inner.body, inner.index) if c.update]
@@ -66,5 +71,5 @@ def _begin_walks(
 
 def written_by_parts(ctx: Context, loop: loops.Loop) -> frozenset[Fiber]:
     """The fibers that the loop over the parts writes, for which a counter leaves that to it."""
-    inner = counted(loop)
+    inner = _inner(loop)
     return frozenset() if inner is None else ctx.counting[inner.index].written

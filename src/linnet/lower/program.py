@@ -13,6 +13,7 @@ from linnet.formats.format import Format
 from linnet.imp.order import Order
 from linnet.imp.rewrite import rewrite_statements
 from linnet.imp.rewrite import walk as nodes
+from linnet.loops.parts import come_again
 from linnet.loops.rewrite import walk
 from linnet.lower.binding import at_root, bind, statements
 from linnet.lower.context import Context, Site, replace_accesses
@@ -87,7 +88,7 @@ def _lower_knowing(
     sites = _limits(program, bound, storages)
     sizes = {dim.name for dim in dims.values() if isinstance(dim, imp.Var)}
     ctx = Context(b, storages, facts, dims, sites=sites, known=Order(sizes))
-    ctx.carried = carried_scalars(program)
+    ctx.carried, ctx.again = carried_scalars(program), come_again(program.body)
     ctx.known.entered = ctx.indices
     for c in checks:
         if type(c) is Check and c.relation == "<=":

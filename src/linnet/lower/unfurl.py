@@ -58,7 +58,8 @@ def unfurl(ctx: Context, cursor: Cursor, index: imp.Var) -> Looplet:
         ctx.ends[cursor] = stride.first(cursor.fiber.dim)
     level = cursor.fiber.kind
     if cursor.update:
-        looplet = level.update(ctx.b, cursor.fiber, at)
+        fiber = replace(cursor.fiber, again=index.name in ctx.again)
+        looplet = level.update(ctx.b, fiber, at)
     else:
         looplet = unfurl_present(
             ctx, cursor.fiber, lambda fiber: level.unfurl(ctx.b, fiber, at, cursor.protocol)

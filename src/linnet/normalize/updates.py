@@ -6,9 +6,14 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from linnet import loops
-from linnet.loops.parts import counted
+from linnet.loops.parts import counted, counted_together
 from linnet.loops.rewrite import accesses, is_left, rewrite_stmt, walk
 from linnet.names import Names
+
+
+def counts_parts(loop: loops.Loop) -> bool:
+    """Whether a loop counts parts: elements come in the order of the loops inside."""
+    return counted(loop) is not None or counted_together(loop) != ()
 
 
 def begins(stmt: loops.Stmt, tensor: str) -> bool:
@@ -54,7 +59,7 @@ def paths(
     match stmt:
         case loops.Assign(target):
             return [(stmt, path)] if target.tensor == tensor else []
-        case loops.Loop(_, _, body) if counted(stmt) is not None:
+        case loops.Loop(_, _, body) if counts_parts(stmt):
             return paths(body, tensor, path)
         case loops.Loop(index, _, body):
             return paths(body, tensor, (*path, "" if is_left(stmt) else index))
@@ -71,7 +76,7 @@ def paths(
 def extents(stmt: loops.Stmt, tensor: str) -> tuple[loops.Extent, ...]:
     """How far the loops around the first update of a tensor run."""
     match stmt:
-        case loops.Loop(_, _, body) if counted(stmt) is not None:
+        case loops.Loop(_, _, body) if counts_parts(stmt):
             return extents(body, tensor)
         case loops.Loop(_, extent, body):
             return (*(() if extent is None else (extent.whole,)), *extents(body, tensor))

@@ -21,7 +21,6 @@ from linnet.formats.insertion import COORD, DENSE, MAP, OPERAND, workspace_forma
 from linnet.formats.level import APPEND
 from linnet.formats.policies import Policy
 from linnet.formats.row_lengths import EVEN, Rows
-from linnet.loops.parts import counted
 from linnet.loops.printer import show
 from linnet.loops.rewrite import block, leaves, map_stmts, point_of, rewrite_expr, walk
 from linnet.names import Names
@@ -39,11 +38,13 @@ from linnet.normalize.refusals import (
     value_types,
 )
 from linnet.normalize.regroup import Regrouping, format_of, regrouping
+from linnet.normalize.resumed import in_parts
 from linnet.normalize.rooms import choice_of
 from linnet.normalize.swaps import is_updated_elsewhere
 from linnet.normalize.updates import (
     begins,
     common,
+    counts_parts,
     goes_on,
     parts,
     paths,
@@ -207,6 +208,7 @@ class _Insertion:
             return [declare, *rest]
         agreed = min((self.agreement(w, path) for w, path in writes), default=self.format.ndim)
         agreed = min(agreed, common([path for _, path in writes]))
+        agreed = in_parts(agreed, rest, writes, self.format, self.last)
         last = max((k for k, s in enumerate(rest) if any(paths(s, self.tensor, ()))), default=-1)
         if is_updated_elsewhere(block(rest[: last + 1]), self.tensor):
             raise swapped(self.tensor, declare)
@@ -302,7 +304,7 @@ class _Insertion:
     ) -> loops.Stmt:
         """Inside the loops that agree: declare the temporary, collect, and copy in order."""
         match stmt:
-            case loops.Loop(_, _, body) if depth > 0 and counted(stmt) is not None:
+            case loops.Loop(_, _, body) if depth > 0 and counts_parts(stmt):
                 return replace(stmt, body=self.collect(declare, body, depth, outer))
             case loops.Loop(index, extent, body) if depth > 0:
                 self.around[index] = None if extent is None else extent.whole
