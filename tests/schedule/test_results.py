@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import linnet as ln
+from linnet.formats.assemble import unpack
 
 LEAF = ln.Element(0.0)
 FORMATS = {
@@ -86,3 +87,143 @@ def test_tiles_of_positions_of_many_dimensions(depth, size, format):
     found = scheduled(ln.empty_tensor(format), A)
     assert np.array_equal(found.to_numpy(), T * 2)
     assert found.nnz == A.nnz
+
+
+# -- parts that end anywhere ---------------------------------------------------------------------
+
+
+@ln.kernel
+def filtered(C, A):
+    C[...] = 0
+    for i, j in ...:
+        if A[i, j] > 4:
+            C[i, j] = A[i, j] * 2
+    return C
+
+
+@ln.kernel
+def row_sums(y, A):
+    y[...] = 0
+    for i, j in ...:
+        y[i] += A[i, j]
+    return y
+
+
+@ln.kernel
+def outer(C, A, b):
+    C[...] = 0
+    for i, j, k in ...:
+        C[i, j, k] = A[i, j] * b[k]
+    return C
+
+
+@ln.kernel
+def product(C, A, B):
+    C[...] = 0
+    for i, j, k in ...:
+        C[i, k] += A[i, j] * B[j, k]
+    return C
+
+
+@ln.kernel
+def fiber_sums(C, A):
+    C[...] = 0
+    for i, j, k in ...:
+        C[i, j] += A[i, j, k]
+    return C
+
+
+@ln.kernel
+def scale_fibers(C, A):
+    C[...] = 0
+    for i, j, k in ...:
+        C[i, j, k] = A[i, j, k] * 2
+    return C
+
+
+LEVELS = {
+    "D": ln.Dense,
+    "L": ln.SparseList,
+    "C": lambda child: ln.SparseCOO(2, child),
+    "H": ln.SparseHash,
+    "M": ln.SparseByteMap,
+    "R": ln.RunList,
+    "S": ln.SparseRunList,
+    "B": ln.SparseBand,
+    "V": ln.SparseBlockList,
+}
+
+
+def format_of(letters, leaf=LEAF):
+    for letter in reversed(letters):
+        leaf = LEVELS[letter](leaf)
+    return leaf
+
+
+T = numbers(5, 4, 6, density=0.4)
+T[1] = 0
+T[3, 1:3] = 0
+SQUARE = numbers(13, 7)
+PAIRS = "C DL LL HL ML DR LR DS LS DB LB DV LV LH LM LD RL SL BL VL VV RR".split()
+TRIPLES = "CL LC CD DC DLL LLL LDL LLD HLL LHL DLR LLS LBV".split()
+TOGETHER = ("pos(f, p, A) split(p, p0, p1, {})", "split(f, p0, p1, {})")
+PARTS = [
+    # kernel, other operands, formats of results, of operands, what is collapsed
+    (filtered, (), PAIRS, ("DL", "LL", "C"), "collapse(i, j, f)"),
+    (row_sums, (), "LRSBVHM", ("DL", "LL", "C"), "collapse(i, j, f)"),
+    (outer, (numbers(4),), TRIPLES, ("DL", "LL", "C"), "collapse(i, j, f)"),
+    (product, (SQUARE,), PAIRS, ("DL", "LL", "C"), "collapse(i, j, f)"),
+    (fiber_sums, (), PAIRS, ("DLL", "LLL", "CL"), "collapse(i, j, f)"),
+    (fiber_sums, (), PAIRS, ("DLL", "LLL", "LC"), "collapse(i, j, e) collapse(e, k, f)"),
+    (scale_fibers, (), TRIPLES, ("DLL", "LLL"), "collapse(j, k, f)"),
+    (scale_fibers, (), TRIPLES, ("DLL", "LLL", "LC"), "collapse(i, j, e) collapse(e, k, f)"),
+]
+DRAWN = [
+    (kernel, given, results[k % len(results)], operand, f"{collapse} {TOGETHER[k % 2]}", size)
+    for n, (kernel, given, results, operands, collapse) in enumerate(PARTS)
+    for k, (operand, size) in enumerate(
+        (operands[m % len(operands)], (1, 2, 3, 7, 100)[(m + n) % 5])
+        for m in range(len(results))
+    )
+]
+
+
+def names(drawn):
+    return [f"{k.__name__}-{r}-{o}-{t.format(s)}" for k, _, r, o, t, s in drawn]
+
+
+@pytest.mark.parametrize(
+    ("kernel", "given", "result", "operand", "text", "size"), DRAWN, ids=names(DRAWN)
+)
+def test_parts_that_end_anywhere(kernel, given, result, operand, text, size):
+    """Every result has what it has without parts, and nothing else is stored."""
+    values = M if len(operand.replace("C", "..")) == 2 else T
+    A = ln.asarray(values, format=format_of(operand))
+    others = [ln.asarray(x, format=ln.CSF(1) if x.ndim == 1 else ln.CSR) for x in given]
+    plain = kernel(ln.empty_tensor(format_of(result)), A, *others)
+    scheduled = kernel.schedule().apply(text.format(size))
+    found = scheduled(ln.empty_tensor(format_of(result)), A, *others)
+    (here, a), (there, b) = unpack(found), unpack(plain)
+    assert np.array_equal(here, there)
+    assert np.array_equal(a, b)
+    if not set(result) & set("HM"):  # these keep tables, too
+        for name, array in plain.buffers.items():
+            assert np.array_equal(array, found.buffers[name]), name
+
+
+APPENDED = [
+    (scale, "DL", "DL", M), (scale, "LL", "DL", M), (scale, "C", "LL", M), (row_sums, "L", "DL", M),
+    (fiber_sums, "LL", "LLL", T), (fiber_sums, "C", "LLL", T),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("kernel", "result", "operand", "values"), APPENDED)
+def test_entries_that_come_in_order_are_appended(kernel, result, operand, values):
+    """There is no workspace, and no turn more than those of the tiles and of rows that are cut."""
+    A, result = ln.asarray(values, format=format_of(operand)), format_of(result)
+    scheduled = kernel.schedule().apply("collapse(i, j, f) pos(f, p, A) split(p, p0, p1, 4)")
+    assert "ln.temp" not in ln.explain(scheduled, ln.empty_tensor(result), A)["workspaces"]
+    visits = scheduled.visits(ln.empty_tensor(result), A)
+    before = kernel.visits(ln.empty_tensor(result), A)
+    cut = visits["fiber_of"] + 2 * visits["p0"]  # parts, rows that two have, searches for them
+    assert visits.total <= before.total + cut + len(values) + 1  # and pointers of each row

@@ -97,6 +97,8 @@ class Appended(Inner):
         storage, level = fiber.storage, fiber.level
         place = q if at is None else at
         fresh = not fiber.again or storage.below(level).sequential
+        if fiber.again and fiber.dirty is not None:  # also where an entry is gone on with
+            append = (*append, imp.Assign(fiber.dirty, imp.TRUE))
         dirty, visits = b.var(f"{storage.name}_dirty", imp.BOOL), b.var("visits")
         saved, restore = _cursors_below(b, fiber)
         keep = imp.If(dirty, imp.Block(append), imp.Block(restore))

@@ -96,7 +96,7 @@ class SparseCOO(Appended):
         storage, level = fiber.storage, fiber.level
         n, state = self.count(storage, level), (*fiber.state, index)
         if fiber.sub < self.n - 1:
-            inner = Fiber(storage, level, fiber.pos, fiber.sub + 1, state)
+            inner = Fiber(storage, level, fiber.pos, fiber.sub + 1, state, dirty=fiber.dirty)
             looplet: Looplet = Lookup(inner)
         else:
             arrays = [fiber.buffer(f"idx{k}") for k in range(self.n)]
