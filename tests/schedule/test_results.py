@@ -166,7 +166,10 @@ T[3, 1:3] = 0
 SQUARE = numbers(13, 7)
 PAIRS = "C DL LL HL ML DR LR DS LS DB LB DV LV LH LM LD RL SL BL VL VV RR".split()
 TRIPLES = "CL LC CD DC DLL LLL LDL LLD HLL LHL DLR LLS LBV".split()
-TOGETHER = ("pos(f, p, A) split(p, p0, p1, {})", "split(f, p0, p1, {})")
+TOGETHER = (
+    "pos(f, p, A) split(p, p0, p1, {})", "split(f, p0, p1, {})",
+    "pos(f, p, A, flat) split(p, p0, p1, {})",
+)  # fmt: skip
 PARTS = [
     # kernel, other operands, formats of results, of operands, what is collapsed
     (filtered, (), PAIRS, ("DL", "LL", "C"), "collapse(i, j, f)"),
@@ -179,11 +182,10 @@ PARTS = [
     (scale_fibers, (), TRIPLES, ("DLL", "LLL", "LC"), "collapse(i, j, e) collapse(e, k, f)"),
 ]
 DRAWN = [
-    (kernel, given, results[k % len(results)], operand, f"{collapse} {TOGETHER[k % 2]}", size)
+    (kernel, given, results[k % len(results)], operand, f"{collapse} {TOGETHER[k % 3]}", size)
     for n, (kernel, given, results, operands, collapse) in enumerate(PARTS)
     for k, (operand, size) in enumerate(
-        (operands[m % len(operands)], (1, 2, 3, 7, 100)[(m + n) % 5])
-        for m in range(len(results))
+        (operands[m % len(operands)], (1, 2, 3, 7, 100)[(m + n) % 5]) for m in range(len(results))
     )
 ]
 

@@ -104,8 +104,8 @@ class SparseCOO(Appended):
             alike = reduce(imp.Operators.__and__, [imp.eq(a[n - 1], i) for a, i in entry])
             q, here = place_of(b, fiber, n, alike)
             stores = [imp.Store(a, q, imp.cast(i, a.dtype)) for a, i in entry]
-            append = (*stores, imp.Assign(n, q + 1))
-            looplet = self.appended(b, fiber, n, append, arrays, at=q, here=here)
+            keep: tuple[imp.Stmt, ...] = (*stores, imp.Assign(n, q + 1))
+            looplet = self.appended(b, fiber, n, keep, arrays, at=q, here=here)
         if fiber.sub == 0:
             before, after = around_fiber(b, fiber, n)
             return Thunk(before, looplet, after)

@@ -100,9 +100,9 @@ def come_again(body: Node) -> frozenset[str]:
         place = point_of(loop.extent)
         if isinstance(place, Index) and place.name in found:
             found.add(loop.index)  # another name for it
-        if isinstance(loop.extent, Along) and isinstance(unbound(loop.extent.of), Part):
-            if loop.extent.depth + 1 < coordinates(loop.extent.of):
-                found.add(loop.index)
+        match loop.extent:
+            case Along(of) if loop.extent.depth + 1 < coordinates(of):
+                found |= {loop.index} if isinstance(unbound(of), Part) else set()
     return frozenset(found)
 
 
