@@ -76,6 +76,7 @@ from linnet.frontend.words import (
     gallop,
     part,
     parts,
+    place,
     product,
     stored,
     temp,

@@ -200,6 +200,7 @@ from linnet.frontend.words import freeze as freeze
 from linnet.frontend.words import gallop as gallop
 from linnet.frontend.words import part as part
 from linnet.frontend.words import parts as parts
+from linnet.frontend.words import place as place
 from linnet.frontend.words import product as product
 from linnet.frontend.words import stored as stored
 from linnet.frontend.words import temp as temp

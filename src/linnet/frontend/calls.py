@@ -171,7 +171,7 @@ def _renamed(body: loops.Stmt, meanings: _Meanings) -> loops.Stmt:
                 return values[tensor] if found is None else replace(e, tensor=found)
             case loops.Dimension(tensor):
                 return replace(e, tensor=tensors[tensor])
-            case loops.Parts(of):
+            case loops.Parts(of) | loops.Place(of):
                 return replace(e, of=map_positions(of, moved))
         return None
 

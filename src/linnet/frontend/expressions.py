@@ -323,10 +323,10 @@ def _call(node: ast.Call, scope: Scope) -> loops.Expr:
     for extra in (*node.keywords, *(a for a in node.args if isinstance(a, ast.Starred))):
         text = ast.unparse(node.func)
         raise scope.error(extra, f"`{text}` takes plain arguments here", hint="write them in order")
-    if callee is words.parts:
-        from linnet.frontend.ranges import parts_of
+    if callee is words.parts or callee is words.place:
+        from linnet.frontend.ranges import parts_of, place_of
 
-        return parts_of(node, scope)
+        return (parts_of if callee is words.parts else place_of)(node, scope)
     number = _number_call(node, callee, scope)
     if number is not None:
         return number

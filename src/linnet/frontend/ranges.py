@@ -174,3 +174,14 @@ def parts_of(node: ast.Call, scope: Scope) -> loops.Parts:
         case _:
             hint = "`ln.parts(range(n), 32)`: how many parts of 32 indices there are"
             raise scope.error(node, "parts are those of a range, of some size", hint=hint)
+
+
+def place_of(node: ast.Call, scope: Scope) -> loops.Place:
+    """`ln.place(ln.part(range(n), t, 32), i)`: which index of a range a loop is at."""
+    match node.args:
+        case [whole, _, *_] as args:
+            of = range_of(whole, scope)
+            if coordinates(of) in (0, len(args) - 1):
+                return loops.Place(of, tuple([plain_index(index, scope) for index in args[1:]]))
+    hint = "`ln.place(ln.part(range(n), t, 32), i)` in the loop over i"
+    raise scope.error(node, "a place is that of all indices that go through a range", hint=hint)

@@ -66,6 +66,11 @@ def parts(whole: Any, size: object) -> Any:
     _outside("parts")
 
 
+def place(whole: Any, *at: object) -> Any:
+    """`ln.place(ln.part(range(n), t, 32), i)`: which of the 32 indices the loop over i is at."""
+    _outside("place")
+
+
 def bound(whole: Any, kind: object, value: object) -> Any:
     """`for j in ln.bound(range(n), "MaxExact", 128):` says that n is 128, which calls check."""
     _outside("bound")
@@ -116,5 +121,5 @@ def _outside(word: str) -> NoReturn:
 
 PROTOCOLS = (gallop, walk, follow, stored)
 STATEMENTS = (temp, declare, freeze, thaw)
-RANGES = (part, parts, bound, stored, product, along)
+RANGES = (part, parts, place, bound, stored, product, along)
 HOWS = (flat, unrolled, vector)

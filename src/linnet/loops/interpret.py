@@ -54,6 +54,7 @@ from linnet.loops.nodes import (
     Loop,
     Name,
     Parts,
+    Place,
     Program,
     Range,
     Stmt,
@@ -66,7 +67,7 @@ from linnet.loops.rewrite import is_left
 from linnet.records import dataclass
 
 Do: TypeAlias = Callable[[Env], None]
-Place: TypeAlias = Callable[[Env], tuple[int, ...] | Beyond]
+Where: TypeAlias = Callable[[Env], tuple[int, ...] | Beyond]
 
 
 def run(
@@ -210,6 +211,11 @@ class _Compiler:
             case Parts(of, size):
                 whole, length = self._range(of, None), self._integer(size, None)
                 return Code("int64", lambda env: ranges.parts_in(whole(env), length(env)))
+            case Place(of, at):
+                whole, places = self._range(of, None), [self._integer(i, None) for i in at]
+                return Code(
+                    "int64", lambda env: ranges.place_in(whole(env), [i(env) for i in places])
+                )
             case Value(code):
                 raise InternalError(f"the program is already code: {code}")
             case _:
@@ -236,7 +242,7 @@ class _Compiler:
             raise InternalError(f"the program is being lowered: {access.tensor}", at=access.at)
         return self.cells[access.tensor]
 
-    def _place(self, access: Access) -> Place:
+    def _place(self, access: Access) -> Where:
         """The coordinates of an access, checked; what is there if they may be out of bounds."""
         cell, where = self._cell(access), access.at
         indices = [self._integer(i, access.at) for i in access.indices]
@@ -317,7 +323,7 @@ def _let(name: str, value: Run, body: Do) -> Do:
     return let
 
 
-def _store(cell: Cell, place: Place, value: Code, at: Location | None) -> Do:
+def _store(cell: Cell, place: Where, value: Code, at: Location | None) -> Do:
     """`target = value`. Where nothing is stored, writing what that means stores nothing."""
     convert = conversion(value, str(cell.values.dtype))
     _check_constant(value, convert)
@@ -344,13 +350,13 @@ def _check_constant(value: Code, convert: Callable[[object], object]) -> None:
         convert(value.run({}))
 
 
-def _updating(op: Function, strict: bool) -> Callable[[Cell, Place, Code, Location | None], Do]:
+def _updating(op: Function, strict: bool) -> Callable[[Cell, Where, Code, Location | None], Do]:
     """`target = op(target, value)`. An update with an identity of `op` stores nothing.
 
     A value that no update changes any more ends a loop: unless `strict`, none has to be used then.
     """
 
-    def make(cell: Cell, place: Place, value: Code, at: Location | None) -> Do:
+    def make(cell: Cell, place: Where, value: Code, at: Location | None) -> Do:
         dtype = str(cell.values.dtype)
         (old_type, value_type), result = op.types((dtype, value.dtype))
         before, convert, after = to(old_type), conversion(value, value_type), to(dtype)

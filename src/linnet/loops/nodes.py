@@ -1,7 +1,8 @@
 """The loop language: in what order things are computed, whatever the formats.
 
     expr = Literal(value, dtype) | Index(name) | Name(name) | Access(tensor, indices)
-         | Call(function, args) | Dimension(tensor, mode) | Parts(of, size) | Value(code)
+         | Call(function, args) | Dimension(tensor, mode) | Parts(of, size) | Place(of, at)
+         | Value(code)
     range = Extent(start, stop) | Positions(tensor, modes, given) | Product(ranges)
           | Part(of, number, size) | Along(of, outer) | Bounded(of, kind, value)
     stmt = Loop(index, extent, body) | If(cond, then, orelse) | Let(name, value, body)
@@ -96,7 +97,18 @@ class Parts:
     size: Expr
 
 
-Expr: TypeAlias = Literal | Index | Name | Access | Call | Dimension | Parts | Value
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Which index of a range a loop is `at`, from 0: `ln.place(ln.part(range(n), t, 32), i)`.
+
+    The loops go through the range, and stand around. Positions are told by their coordinates.
+    """
+
+    of: Range
+    at: tuple[Expr, ...]
+
+
+Expr: TypeAlias = Literal | Index | Name | Access | Call | Dimension | Parts | Place | Value
 
 
 @dataclass(frozen=True, slots=True)

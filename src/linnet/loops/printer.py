@@ -32,6 +32,7 @@ from linnet.loops.nodes import (
     Name,
     Part,
     Parts,
+    Place,
     Positions,
     Product,
     Program,
@@ -264,6 +265,8 @@ class _Printer:
                 return f"{tensor}.shape[{mode}]", _ATOM
             case Parts(of, size):
                 return f"ln.parts({self.extent(of)}, {self.expr(size)})", _ATOM
+            case Place(of, at):
+                return f"ln.place({', '.join([self.extent(of), *map(self.expr, at)])})", _ATOM
             case Value(code):
                 return f"<{code}>", _ATOM
             case _:

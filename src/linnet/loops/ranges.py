@@ -61,3 +61,8 @@ def part_of(whole: Items, number: int, size: int) -> Items:
 def parts_in(whole: Sequence[object], size: int) -> int:
     """How many parts of this size a range has."""
     return -(-len(whole) // size) if size > 0 else 0
+
+
+def place_in(whole: Sequence[object], at: Sequence[int]) -> int:
+    """Which element of a range an index is, or coordinates are."""
+    return whole.index(at[0] if len(at) == 1 else tuple(at))

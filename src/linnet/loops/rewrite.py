@@ -33,6 +33,7 @@ from linnet.loops.nodes import (
     Node,
     Part,
     Parts,
+    Place,
     Positions,
     Product,
     Range,
@@ -77,6 +78,7 @@ _BELOW: dict[type, Callable[..., tuple[Node, ...]]] = {
     Along: lambda along: (along.of, *along.outer),
     Bounded: lambda bounded: (bounded.of,),
     Parts: attrgetter("of", "size"),
+    Place: lambda place: (place.of, *place.at),
     If: attrgetter("cond", "then", "orelse"),
     Let: attrgetter("value", "body"),
     Declare: _of_declare,
@@ -84,7 +86,7 @@ _BELOW: dict[type, Callable[..., tuple[Node, ...]]] = {
 _LEAVES = (Literal, Index, Name, Dimension, Value, Freeze, Thaw, Swap, Break)
 _BELOW |= dict.fromkeys(_LEAVES, _of_leaf)
 _WITH_EXPRS = frozenset((Assign, Loop, If, Let, Declare))
-_WITH_ARGS = frozenset((Access, Call, Parts))
+_WITH_ARGS = frozenset((Access, Call, Parts, Place))
 _WITH_STMTS = frozenset((Block, Loop, If, Let))
 
 
@@ -175,6 +177,9 @@ def map_args(expr: Expr, f: Callable[[Expr], Expr]) -> Expr:
     if type(expr) is Parts:
         of, size = map_range(expr.of, f), f(expr.size)
         return expr if of is expr.of and size is expr.size else Parts(of, size)
+    if type(expr) is Place:
+        of, changed = map_range(expr.of, f), _map(f, expr.at)
+        return expr if of is expr.of and changed is expr.at else Place(of, changed)
     return expr
 
 

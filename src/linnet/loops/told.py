@@ -7,7 +7,7 @@ its indices where j stays below 3.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 
 from linnet.loops.linear import linear
 from linnet.loops.nodes import (
@@ -23,6 +23,7 @@ from linnet.loops.nodes import (
     Node,
     Part,
     Parts,
+    Place,
     Range,
     unbound,
 )
@@ -36,9 +37,16 @@ def ranges_in(body: Node) -> dict[str, Range | None]:
     return {n.index: n.extent for n in walk(body) if isinstance(n, Loop)}
 
 
-def told_by(exprs: Iterable[Expr], ranges: Ranges) -> set[str]:
-    """The indices that are known where the values of these expressions are."""
+def told_by(
+    exprs: Iterable[Expr], ranges: Ranges, changing: Collection[str] | None = None
+) -> set[str]:
+    """The indices that are known where the values of these expressions are.
+
+    If it is said which indices are `changing`, others are known anyway.
+    """
+    exprs = tuple(exprs)
     found = {name for expr in exprs for name in _told(expr, ranges)}
+    places = [expr for expr in exprs if isinstance(expr, Place)]
     together: dict[Range, set[str]] = {}
     for index, extent in ranges.items():
         if extent is not None:
@@ -47,6 +55,9 @@ def told_by(exprs: Iterable[Expr], ranges: Ranges) -> set[str]:
     before = None
     while before != found:
         before = set(found)
+        for place in places:  # it tells an index of a range that is known
+            if _is_fixed(place.of, found, changing):
+                found |= {name for i in place.at for name in _told(i, ranges)}
         for extent, own in together.items():
             if own <= found:
                 found |= _behind(extent, found, ranges)
@@ -71,10 +82,12 @@ def _behind(extent: Range, known: set[str], ranges: Ranges) -> set[str]:
     return found
 
 
-def _is_fixed(node: Node | Range, known: set[str]) -> bool:
+def _is_fixed(node: Node | Range, known: set[str], changing: Collection[str] | None = None) -> bool:
     """Whether a value or a range is one, where these indices are known."""
     nodes = list(walk(node))
     names = {n.name for n in nodes if isinstance(n, Index | Name)}
+    if changing is not None:
+        names &= {*changing, *(n.name for n in nodes if isinstance(n, Name))}
     return names <= known and not any(isinstance(n, Access) for n in nodes)
 
 

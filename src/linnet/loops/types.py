@@ -19,6 +19,7 @@ from linnet.loops.nodes import (
     Name,
     Node,
     Parts,
+    Place,
     Stmt,
     Value,
 )
@@ -36,7 +37,7 @@ def dtype_of(expr: Expr, types: Types) -> str:
         case Literal(_, dtype):
             assert dtype is not None
             return dtype
-        case Index() | Dimension() | Parts():
+        case Index() | Dimension() | Parts() | Place():
             return "int64"
         case Name(name):
             return types[name]

@@ -187,6 +187,8 @@ def walk_alone(
     reserve(ctx, r, end - begin)
     assert isinstance(s.chunk, Spike)
     at = r.with_looplet(cursor, Run(s.chunk.tail))
+    if s.leads:
+        ctx.leads(r.index.name, s.chunk)
     body = ctx.collect(lambda: lower_at(ctx, at, s.last))
     what = over(ctx, r.index, cursor, s, begin, end)
     if s.next is None and not s.setup:

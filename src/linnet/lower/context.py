@@ -11,7 +11,19 @@ from linnet.algebra.table import greater_equal, less, logical_and
 from linnet.codelets.build import Builder
 from linnet.errors import Location
 from linnet.formats.fiber import Fiber, Register, Storage
-from linnet.formats.looplets import Fill, Looplet, Missing, Stepper, Truth, Value
+from linnet.formats.looplets import (
+    Fill,
+    Lookup,
+    Looplet,
+    Missing,
+    Run,
+    Spike,
+    Stepper,
+    Switch,
+    Thunk,
+    Truth,
+    Value,
+)
 from linnet.imp.order import Order
 from linnet.loops.positions import is_positional
 from linnet.loops.rewrite import accesses, rewrite_stmt, walk
@@ -101,6 +113,7 @@ class Context:
     products: dict[loops.Range, list[Bounds]] = field(default_factory=dict)  # `lower.products`
     clips: dict[loops.Range, Bounds] = field(default_factory=dict)  # of positions, by their range
     wholes: dict[str, Bounds] = field(default_factory=dict)  # of loops over parts
+    led: dict[str, Fiber] = field(default_factory=dict)  # where loops through positions are
     flat: dict[loops.Range, list[FlatLoop]] = field(default_factory=dict)  # `lower.flat`
     reached: dict[tuple[str, int], imp.Var] = field(default_factory=dict)  # `lower.stored`
     counts: dict[str, loops.Expr] = field(default_factory=dict)  # how far loops from 0 run
@@ -115,6 +128,21 @@ class Context:
         """Where a fiber ends, as the loop that walks it counts."""
         end = self.ends.get(cursor)
         return cursor.fiber.dim if end is None else end
+
+    def leads(self, index: str, looplet: object) -> None:
+        """Note the fiber that a loop through positions comes to at its index."""
+        while not isinstance(looplet, Fiber | Fill):
+            match looplet:
+                case Spike(tail):
+                    looplet = tail
+                case Switch(_, head):
+                    looplet = head
+                case Lookup(body) | Run(body) | Thunk(_, body):
+                    looplet = body
+                case _:
+                    return
+        if isinstance(looplet, Fiber):
+            self.led[index] = looplet
 
     def is_flat(self, indices: list[str]) -> bool:
         """Whether one of these loops becomes one with others, so that it cannot be left alone."""

@@ -48,6 +48,10 @@ def lower_expr(
             from linnet.lower.ranges import lower_parts
 
             found = lower_parts(ctx, expr)
+        case loops.Place():
+            from linnet.lower.ranges import lower_place
+
+            found = lower_place(ctx, expr)
         case loops.Access(Fiber() as fiber, ()):
             found = fiber.kind.read(fiber)  # type: ignore[attr-defined]
         case loops.Access(Register(_, var)):

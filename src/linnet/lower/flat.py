@@ -49,7 +49,7 @@ def lower_flat(ctx: Context, r: Region, loop: loops.Loop, cursor: Cursor, loople
     whole, depth = loop.extent.of, loop.extent.depth
     if depth == 0:
         ctx.flat[whole] = []
-        bounds = bounds_of(ctx, whole, loop.index)
+        bounds = ctx.clips[whole] = bounds_of(ctx, whole, loop.index)
     kind = cursor.fiber.kind
     if not isinstance(looplet, Stepper | Jumper) and not kind.full:
         level = f"level {cursor.fiber.level} of `{cursor.name}`, {type(kind).__name__},"
@@ -77,11 +77,13 @@ def _lower_one(ctx: Context, r: Region, cursor: Cursor, s: Stepper | None) -> No
         r = r.with_looplet(found[0], found[1].body)
     if s is None:
         reserve(ctx, r, imp.maximum(r.hi - r.lo, 0))
+        ctx.leads(r.index.name, r.looplets[cursor])
         body = ctx.collect(lambda: lower_at(ctx, r, r.index))
         ctx.b.emit(imp.For(r.index, r.lo, r.hi, body))
     else:
         assert isinstance(s.chunk, Spike)
         reserve(ctx, r, s.end - s.begin)
+        ctx.leads(r.index.name, s.chunk)
         at = r.with_looplet(cursor, Run(s.chunk.tail))
         body = ctx.collect(lambda: lower_at(ctx, at, s.last))
         ctx.b.emit(imp.For(s.pos, s.begin, s.end, imp.Block((*s.setup, *body.stmts))))

@@ -20,7 +20,7 @@ from linnet.loops.bounds import (
     broken,
     divides,
 )
-from linnet.loops.nodes import unbound
+from linnet.loops.nodes import base_of, unbound
 from linnet.loops.rewrite import walk
 from linnet.loops.types import dtype_of
 from linnet.lower.context import Bounds, Context, Site
@@ -183,6 +183,22 @@ def lower_parts(ctx: Context, parts: loops.Parts, name: str = "part") -> imp.Exp
         # as it is said where an index counts every `size`-th coordinate (`lower.strides`)
         ctx.known.assume(count, imp.binary("div", end - lo + most, size))
     return count
+
+
+def lower_place(ctx: Context, place: loops.Place) -> imp.Expr:
+    """Which index of a range the loops through it are at."""
+    index = place.at[-1]
+    assert isinstance(index, loops.Index)
+    here: imp.Expr = imp.Var(index.name)
+    if isinstance(base_of(place.of), loops.Positions):
+        here = ctx.led[index.name].pos
+    lo, _ = ctx.clips.get(place.of) or bounds_of(ctx, place.of, index.name)
+    found = ctx.named(fold(here - lo), f"{index.name}_place")
+    ctx.known.assume(imp.ZERO, found)
+    match unbound(place.of):
+        case loops.Part(_, _, loops.Literal(int(size))):
+            ctx.known.assume(found + 1, imp.Const(size, imp.INT))
+    return found
 
 
 def _end(ctx: Context, expr: loops.Expr, name: str) -> imp.Expr:

@@ -227,8 +227,13 @@ def lower_runs(ctx: Context, r: Region) -> Region:
     if runs and not r.point and not leaves(body):
         body, more = along(ctx, body, Span(r.index, r.lo, r.hi, False), r.extent or (r.lo, r.hi))
     alive = set(cursors_of(ctx, body, r.index.name))
-    known = {c: x for c, x in r.looplets.items() if c in alive}
+    known = {c: x for c, x in r.looplets.items() if c in alive or leads(x)}
     return replace(r, body=body, looplets=known | more)
+
+
+def leads(looplet: Looplet) -> bool:
+    """Whether a fiber is what the loop goes through, even if nothing of it is read."""
+    return isinstance(looplet, Stepper) and looplet.leads
 
 
 def lower_spike(ctx: Context, r: Region, cursor: Cursor, spike: Spike) -> None:

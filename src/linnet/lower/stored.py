@@ -22,13 +22,14 @@ from linnet import imp, loops
 from linnet.errors import FormatError, InternalError
 from linnet.formats.fiber import Fiber, Storage
 from linnet.formats.level import Level
-from linnet.formats.looplets import Jumper, Looplet, Stepper
+from linnet.formats.looplets import Jumper, Looplet, Run, Sequence, Stepper
 from linnet.loops.nodes import base_of, unbound
 from linnet.loops.rewrite import walk
 from linnet.lower.context import Bounds, Context, Cursor, Space
 from linnet.lower.flat import lower_flat
 from linnet.lower.ranges import bounds_of
 from linnet.lower.region import Region, lower_region
+from linnet.lower.unfurl import unfurl
 from linnet.lower.walks import stepper_of
 
 
@@ -139,7 +140,8 @@ def no_positions(tensor: str, level: int, kind: object) -> FormatError:
 
 def lower_stored(ctx: Context, r: Region, loop: loops.Loop) -> None:
     """Emit a loop through the positions of a fiber, or those of them in a part of a range."""
-    cursor, looplet = _led_by(r, loop)
+    cursor, looplet = _led_by(ctx, r, loop)
+    r = r.with_looplet(cursor, looplet)
     if loop.how.flat and isinstance(loop.extent, loops.Along):
         lower_flat(ctx, r, loop, cursor, looplet)
         return
@@ -147,6 +149,7 @@ def lower_stored(ctx: Context, r: Region, loop: loops.Loop) -> None:
     clip = _clip(ctx, cursor.fiber, loop)
     if not isinstance(looplet, Stepper | Jumper):
         ctx.wholes.pop(loop.index, None)  # the loop is over indices, and these are positions
+        ctx.leads(loop.index, _inside(looplet))
         lower_region(ctx, r if clip is None else _within(ctx, r, clip, cursor.fiber))
         return
     s = replace(stepper_of(looplet), leads=True)
@@ -162,12 +165,12 @@ def is_stored(extent: loops.Range | None) -> bool:
     return extent is not None and isinstance(base_of(extent), loops.Positions)
 
 
-def _led_by(r: Region, loop: loops.Loop) -> tuple[Cursor, Looplet]:
+def _led_by(ctx: Context, r: Region, loop: loops.Loop) -> tuple[Cursor, Looplet]:
     """The fiber that leads a loop, and what it looks like."""
     assert loop.extent is not None
     positions = base_of(loop.extent)
     assert isinstance(positions, loops.Positions)
-    for cursor, looplet in r.looplets.items():
+    for cursor, looplet in (*r.looplets.items(), *_unread(ctx, r, loop, positions)):
         mine = not cursor.update and cursor.name == positions.tensor
         if mine and cursor.index == loops.Index(loop.index):
             kind = cursor.fiber.kind
@@ -175,6 +178,28 @@ def _led_by(r: Region, loop: loops.Loop) -> tuple[Cursor, Looplet]:
                 return cursor, looplet
             raise no_positions(cursor.name, cursor.fiber.level, kind)
     raise InternalError(f"{positions.tensor} is not walked by the loop over `{loop.index}`")
+
+
+def _unread(
+    ctx: Context, r: Region, loop: loops.Loop, positions: loops.Positions
+) -> Iterator[tuple[Cursor, Looplet]]:
+    """The fiber of which only the positions are gone through, in this loop."""
+    space, extent = ctx.spaces.get(positions), loop.extent
+    fiber = None if space is None else space.fiber
+    if isinstance(extent, loops.Along) and extent.depth > 0:
+        outer = extent.outer[-1]
+        assert isinstance(outer, loops.Index)
+        fiber = ctx.led.get(outer.name)
+    if fiber is not None:
+        cursor = Cursor(fiber, False, "", loops.Index(loop.index))
+        yield cursor, unfurl(ctx, cursor, r.index)
+
+
+def _inside(looplet: Looplet) -> Looplet:
+    """What a fiber looks like where it stores something."""
+    if isinstance(looplet, Sequence):
+        return next((p.body for p in looplet.phases if not isinstance(p.body, Run)), looplet)
+    return looplet
 
 
 def _clip(ctx: Context, fiber: Fiber, loop: loops.Loop) -> Bounds | None:

@@ -171,4 +171,4 @@ def _look_for_later(stmt: loops.Stmt, seen: frozenset[str], later: set[str]) -> 
 
 def _injective(target: loops.Access, path: tuple[str, ...], ranges: Ranges) -> bool:
     """Whether different iterations of the loops write different elements."""
-    return set(path) <= told_by(target.indices, ranges)
+    return set(path) <= told_by(target.indices, ranges, path)

@@ -7,7 +7,7 @@ command of a schedule in its own words, a program at the loop.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from typing import NoReturn, Protocol
 
@@ -95,7 +95,7 @@ def check_stored(program: loops.Program, formats: Formats) -> None:
         return
     for node in walk(program.body):
         if isinstance(node, _STATEMENTS):
-            _check_counted(node)
+            _check_counted(node, {name for name, _ in program.temporaries})
         if isinstance(node, loops.Loop) and node.extent is not None and _begins(node.extent):
             _Loop(program, formats, node).check()
 
@@ -226,7 +226,7 @@ def _written(body: loops.Stmt) -> set[str]:
 # -- loops that count positions --------------------------------------------------------------------
 
 
-def _check_counted(stmt: loops.Stmt) -> None:
+def _check_counted(stmt: loops.Stmt, temporaries: Collection[str]) -> None:
     """Refuse to count positions where no loop inside goes through them, and does nothing else.
 
     They are those of a fiber that such a loop opens; where there is none, nothing is done.
@@ -236,7 +236,7 @@ def _check_counted(stmt: loops.Stmt) -> None:
     for positions in counted:
         if not isinstance(positions, loops.Positions):
             continue
-        if not (isinstance(stmt, loops.Loop) and _goes_through(stmt, positions)):
+        if not (isinstance(stmt, loops.Loop) and _goes_through(stmt, positions, temporaries)):
             text = show_range(positions)
             raise KernelSyntaxError(
                 f"positions of `{positions.tensor}` are counted where no loop goes through them",
@@ -247,18 +247,25 @@ def _check_counted(stmt: loops.Stmt) -> None:
             )
 
 
-def _goes_through(stmt: loops.Stmt, positions: loops.Positions) -> bool:
-    """Whether all that a statement does, it does in loops through these positions."""
+def _goes_through(
+    stmt: loops.Stmt, positions: loops.Positions, temporaries: Collection[str]
+) -> bool:
+    """Whether all that a statement does, it does in loops through these positions.
+
+    Besides that, temporaries may begin anew.
+    """
     match stmt:
         case loops.Loop(_, extent, body):
             mine = extent is not None and base_of(extent) == positions
-            return mine or _goes_through(body, positions)
+            return mine or _goes_through(body, positions, temporaries)
         case loops.If(_, then, orelse):
-            return _goes_through(then, positions) and _goes_through(orelse, positions)
+            return all(_goes_through(s, positions, temporaries) for s in (then, orelse))
         case loops.Let(_, _, body):
-            return _goes_through(body, positions)
+            return _goes_through(body, positions, temporaries)
+        case loops.Declare(tensor) | loops.Freeze(tensor):
+            return tensor in temporaries
         case loops.Block(stmts):
-            return all(_goes_through(s, positions) for s in stmts)
+            return all(_goes_through(s, positions, temporaries) for s in stmts)
         case _:
             return False
 

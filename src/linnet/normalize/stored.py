@@ -60,6 +60,15 @@ class _Order:
     def _counted(self, expr: loops.Expr) -> loops.Expr | None:
         if isinstance(expr, loops.Parts):
             return replace(expr, of=map_positions(expr.of, self._named))
+        if isinstance(expr, loops.Place):
+            of = map_positions(expr.of, self._named)
+            before, after = base_of(expr.of), base_of(of)
+            if not isinstance(before, loops.Positions) or not isinstance(after, loops.Positions):
+                return replace(expr, of=of)
+            if len(after.modes) != len(expr.at):
+                raise self._miscounted(after, len(expr.at))
+            written = before.modes or tuple(range(len(after.modes)))
+            return loops.Place(of, tuple([expr.at[written.index(m)] for m in after.modes]))
         return None
 
     def _together(self, loop: loops.Loop, along: loops.Along) -> loops.Stmt:

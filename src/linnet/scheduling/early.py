@@ -5,11 +5,18 @@
             A[i, j] += B[i, k, l] * C[k, j] * D[l, j]   for l, j: w[j] += B[i, k, l] * D[l, j]
                                                         for j: A[i, j] += w[j] * C[k, j]
 
-Of a loop over a part of a range, the workspace has as many elements as the part.
+Of a loop over a part of a range, the workspace has as many elements as the part; so it is with
+loops over a part of positions, where an element belongs to each position:
+
+    for p0:                                         for p0:
+        for i, j in ln.part(ln.stored(A), p0, 16):      w[...] = 0
+            y[i] += A[i, j] * x[j]                      for i, j: w[place] = A[i, j] * x[j]
+                                                        for i, j: y[i] += w[place]
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from linnet import loops
@@ -24,6 +31,7 @@ from linnet.loops.rewrite import block, leaves, rewrite_stmt, substitute, walk
 from linnet.loops.types import dtype_of, with_lets
 from linnet.scheduling.factors import Found, part_of
 from linnet.scheduling.nest import Nest
+from linnet.scheduling.positions import goes_through_positions
 from linnet.scheduling.precompute import Around, collected_by, replaced, scope_of
 
 _ZERO = loops.Literal(0)
@@ -32,23 +40,20 @@ _ZERO = loops.Literal(0)
 def precompute(nest: Nest, command: Precompute) -> None:
     """Compute a part of an update before the rest, into a workspace."""
     program, name = nest.program, command.workspace
-    given = [nest.loop(index) for index in command.indices]
+    given = [_together(nest, index) for index in command.indices]
     if not given or len(command.early) != len(given):
         nest.refuse("every index has a name where the workspace is computed")
     if name in {*nest.formats, *program.params}:
         nest.refuse(f"there is a tensor `{name}` already")
     found = part_of(program, command.expr, nest.as_written)
-    i_vars = [loop.index for loop in given]
+    i_vars = [loop.index for together in given for loop in together]
     around = scope_of(program.body, found, i_vars, nest.refusal)
     _check_nest(nest, around, found)
     format = _format(nest, found, around, len(given))
-    spans = [_span(nest, loop) for loop in given]
-    indices = tuple(
-        [_less(loops.Index(i), first) for i, (first, _) in zip(i_vars, spans, strict=True)]
-    )
-    workspace = loops.Access(name, indices, at=command.at)
+    places = [_place(nest, together) for together in given]
+    workspace = loops.Access(name, tuple([place for place, _ in places]), at=command.at)
     assert format.fill_value is not None
-    sizes = tuple([size for _, size in spans])
+    sizes = tuple([size for _, size in places])
     begin = loops.Declare(name, loops.Literal(format.fill_value), sizes, command.at)
     consume = _consumer(around, found, workspace)
     made = _producer(nest, command, around, found, workspace)
@@ -95,6 +100,29 @@ def _format(nest: Nest, found: Found, around: Around, ndim: int) -> Format:
     return DENSE(ndim).with_dtype(dtype).with_fill(0 if identity is None else identity)
 
 
+def _together(nest: Nest, index: str) -> tuple[loops.Loop, ...]:
+    """The loops that an index stands for: one, or those that go through positions together."""
+    found = nest.named(index)
+    return found if goes_through_positions(found[0]) else (nest.loop(index),)
+
+
+def _place(nest: Nest, together: Sequence[loops.Loop]) -> tuple[loops.Expr, loops.Expr]:
+    """Where in the workspace a turn of some loops has its element, and how many there may be."""
+    extent, last = together[0].extent, loops.Index(together[-1].index)
+    if not goes_through_positions(together[0]):
+        first, size = _span(nest, together[0])
+        return _less(last, first), size
+    of = extent.of if isinstance(extent, loops.Along) else extent
+    part = unbound(of)
+    if of is None or not isinstance(part, loops.Part):
+        nest.refuse(
+            f"`{nest.name_of(together[0])}` goes through all positions",
+            why="the workspace has an element for each of them",
+            hint="split it, and precompute over the positions of a part",
+        )
+    return loops.Place(of, tuple([loops.Index(loop.index) for loop in together])), part.size
+
+
 def _span(nest: Nest, loop: loops.Loop) -> tuple[loops.Expr, loops.Expr]:
     """The first index of a loop, and how many there may be."""
     extent = unbound(loop.extent)
@@ -102,8 +130,8 @@ def _span(nest: Nest, loop: loops.Loop) -> tuple[loops.Expr, loops.Expr]:
         return extent.start, _less(extent.stop, extent.start)
     if not isinstance(extent, loops.Part):
         nest.refuse(
-            f"`{nest.name_of(loop)}` goes through positions, which have no numbers to store by",
-            hint="precompute over an index within coordinates",
+            f"`{nest.name_of(loop)}` is one of several indices of a part",
+            hint="precompute over a loop that runs by itself",
         )
     return _first(nest, loop, extent), extent.size
 
@@ -128,19 +156,21 @@ def _producer(
     nest: Nest, command: Precompute, around: Around, found: Found, workspace: loops.Access
 ) -> loops.Stmt:
     """The loops that compute the workspace, under names of their own."""
-    compute = loops.Assign(workspace, collected_by(found.update), found.part, found.update.at)
+    stored = all(isinstance(place, loops.Place) for place in workspace.indices)
+    op = None if stored and not around.summed else collected_by(found.update)
+    compute = loops.Assign(workspace, op, found.part, found.update.at)
     stmt = rewrite_stmt(around.stmt, lambda s: compute if s is found.update else None)
     values: dict[str, loops.Expr] = {}
     new: dict[str, str] = {}
     for index, early in zip(command.indices, command.early, strict=True):
         if index == early:
-            (own,) = nest.forget(index)
-            nest.introduce(f"{index}:2", own)
+            own = nest.forget(index)
+            nest.introduce(f"{index}:2", *own)
             early = f"{index}:1"
         else:
-            own = nest.stands[index][0]
-        new[own] = nest.introduce(early)
-        values[own] = loops.Index(new[own])
+            own = nest.stands[index]
+        new |= zip(own, nest.introduce_like(early, own), strict=True)
+    values |= {i: loops.Index(name) for i, name in new.items()}
     stmt = substitute(stmt, values)
 
     def rename(s: loops.Stmt) -> loops.Stmt | None:

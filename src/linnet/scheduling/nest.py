@@ -95,6 +95,15 @@ class Nest:
         self.formats[name] = format
         return name
 
+    def introduce_like(self, name: str, own: Sequence[str]) -> tuple[str, ...]:
+        """A new name for loops to come, as many as others; several are called as those are."""
+        if len(own) == 1:
+            return (self.introduce(name),)
+        fresh = Names({*self.formats, *self.program.params, *_bound(self.program.body)})
+        indices = tuple([fresh.fresh(index) for index in own])
+        self.introduce(name, *indices)
+        return indices
+
     def forget(self, name: str) -> tuple[str, ...]:
         """A name that stands for a loop no more; gives what it stood for."""
         self.derived.add(name)

@@ -29,9 +29,9 @@ def collapse(nest: Nest, command: Collapse) -> None:
     if outer[-1].body != inner[0]:
         what = show(outer[-1].body).splitlines()[0]
         nest.refuse(f"directly inside the loop over `{command.outer}` is `{what}`")
-    if _goes_through_positions(outer[0]):
+    if goes_through_positions(outer[0]):
         nest.refuse(f"`{command.outer}` goes through positions", hint="collapse first, then `pos`")
-    if _goes_through_positions(inner[0]):
+    if goes_through_positions(inner[0]):
         nest.refuse(f"`{command.inner}` goes through positions", hint="collapse first, then `pos`")
     indices = nest.forget(command.outer) + nest.forget(command.inner)
     nest.introduce(command.fused, *indices)
@@ -44,7 +44,7 @@ def pos(nest: Nest, command: Pos) -> None:
     indices = [loop.index for loop in found]
     tensor, format = str(access.tensor), nest.formats.get(str(access.tensor))
     for loop in found:
-        if _goes_through_positions(loop):
+        if goes_through_positions(loop):
             nest.refuse(f"`{command.index}` goes through positions already")
         if not isinstance(loop.extent, loops.Extent):
             hint = "go through positions first, and split these"
@@ -92,7 +92,8 @@ def _only_access(nest: Nest, body: loops.Stmt, access: loops.Access) -> loops.Ac
     return next(iter(found), access)
 
 
-def _goes_through_positions(loop: loops.Loop) -> bool:
+def goes_through_positions(loop: loops.Loop) -> bool:
+    """Whether a loop goes through what a tensor stores, or a part of that."""
     return loop.extent is not None and isinstance(base_of(loop.extent), loops.Positions)
 
 
