@@ -35,6 +35,7 @@ from linnet.imp.jam import jam
 from linnet.imp.keep_room import keep_room
 from linnet.imp.leave_at_once import leave_at_once
 from linnet.imp.list_flags import list_flags
+from linnet.imp.own_arrays import own_arrays
 from linnet.imp.own_sums import own_sums
 from linnet.imp.prescribed import check_vectors, obeys, prescribed
 from linnet.imp.raise_flags import raise_flags
@@ -191,7 +192,9 @@ def generate(normalized: Normalized, arrays: Arrays) -> Lowered:
     lowered = lower(program, bound, normalized.checks)
     uneven = uneven_of(normalized)  # who asks for masks loads LLVM, which few have to
     known = Known.of(lowered.kernel, uneven if uneven and _have_masks() else frozenset())
-    kernel = vectors_along_rows(simplify_code(lowered.kernel))
+    temporaries = {name for name, _ in program.temporaries}
+    kernel = own_arrays(simplify_code(lowered.kernel), temporaries)
+    kernel = vectors_along_rows(kernel)
     check_vectors(kernel)
     kernel = improve(kernel, known)
     kernel = replace(prune_codelets(add_codelets(kernel)), narrow=is_narrow(bound))

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from tests.levels.samples import agree
 
 import linnet as ln
-from linnet.errors import ArgumentError, ScheduleError
+from linnet.errors import ArgumentError, KernelSyntaxError, ScheduleError
+from linnet.frontend.text import parse_text
+from linnet.runtime.kernel import Kernel
 
 
 @ln.kernel
@@ -139,8 +142,12 @@ WRONG = [
     ("precompute(A[i, j], j, jw, x)", "there is a tensor `x` already"),
     ("precompute(A[i, j], j, i, w)", "there is a loop over `i` already"),
     ("precompute(A[i, j], (i, j), a, w)", "is not as many names as there are indices"),
-    ("pos(j, p, A) precompute(A[i, j] * x[j], p, q, w)", "goes through positions"),
+    ("pos(j, p, A) precompute(A[i, j] * x[j], p, q, w)", "goes through all positions"),
     ("collapse(i, j, f) precompute(A[i, j] * x[j], f, g, w)", "are 2 loops"),
+    (
+        "collapse(i, j, f) split(f, f0, f1, 5) precompute(A[i, j] * x[j], f1, g, w)",
+        "are 2 loops",
+    ),
     ("precompute(A[i, j] * x[j], k, kw, w)", "there is no loop over `k`"),
 ]
 
@@ -183,3 +190,129 @@ def test_wrong_arguments():
         spmv.schedule().precompute(3, "j", "jw", "w")
     with pytest.raises(ArgumentError, match="as many names"):
         spmv.schedule().precompute("A[i, j]", ["i", "j"], "jw", "w")
+
+
+# -- over positions --------------------------------------------------------------------------------
+
+
+@ln.kernel
+def sddmm(A, B, C, D):
+    A[...] = 0
+    for i, k, j in ...:
+        A[i, k] += B[i, k] * C[i, j] * D[j, k]
+    return A
+
+
+ROWS = "pos(j, p, A) split(p, p0, p1, 4) precompute(A[i, j] * x[j], p1, q, t)"
+NONZEROS = "collapse(i, j, f) pos(f, p, A) split(p, p0, p1, 4)"
+FIGURE_2E = (
+    "collapse(i, j, f) pos(f, fpos, A{}) split(fpos, block, fpos1, 32)"
+    " split(fpos1, warp, fpos2, 16) split(fpos2, thread, thread_nz, 4)"
+    " reorder(block, warp, thread, thread_nz)"
+    " precompute(A[i, j] * x[j], thread_nz, thread_nz_pre, t) unroll(thread_nz_pre, 4)"
+)
+OF_POSITIONS = [
+    (ROWS, (ln.CSR, ln.DCSR)),
+    (NONZEROS + " precompute(A[i, j] * x[j], p1, q, t)", (ln.CSR, ln.DCSR, ln.COO)),
+    (NONZEROS + " precompute(A[i, j], p1, p1, t) unroll(p1:1, 2)", (ln.CSR, ln.COO)),
+    (NONZEROS + " precompute(x[j], p1, q, t)", (ln.CSR, ln.COO)),
+    (FIGURE_2E.format(""), (ln.CSR, ln.DCSR, ln.COO)),
+    (FIGURE_2E.format(", flat"), (ln.CSR, ln.DCSR, ln.COO)),
+]
+
+
+@pytest.mark.parametrize("backend", ["llvm", "c"])
+@pytest.mark.parametrize("kernel", [spmv, added], ids=["spmv", "added"])
+@pytest.mark.parametrize(
+    ("text", "format"), [(t, f) for t, formats in OF_POSITIONS for f in formats], ids=str
+)
+def test_over_positions_of_a_part(rng, kernel, text, format, backend):
+    A, x = numbers(rng, (30, 37), 0.1), numbers(rng, 37)
+    A[5:9] = 0
+    y = ln.empty_tensor(ln.DENSE(1)) if kernel is spmv else ln.asarray(np.ones(30))
+    with ln.config(backend=backend):
+        found = kernel.schedule().apply(text)(y, ln.asarray(A, format=format), x)
+    assert np.array_equal(found.to_numpy(), A @ x + (kernel is added))
+
+
+SDDMM = "pos(k, p, B) split(p, p0, p1, 4) reorder(i, p0, j, p1)"
+
+
+@pytest.mark.parametrize("out", [ln.DENSE(2), ln.CSR], ids=str)
+@pytest.mark.parametrize("early", ["p1", "q"])
+def test_sums_of_a_part(rng, out, early):
+    """Sums over j, each of its own position, are added up in the workspace."""
+    B, C, D = numbers(rng, (9, 11), 0.5), numbers(rng, (9, 5)), numbers(rng, (5, 11))
+    text = f"{SDDMM} precompute(B[i,k]*C[i,j]*D[j,k], p1, {early}, t)"
+    given = ln.empty_tensor(out), ln.asarray(B, format=ln.CSR), C, D
+    scheduled = sddmm.schedule().apply(text)
+    assert np.array_equal(scheduled(*given).to_numpy(), B * (C @ D))
+    part = "ln.part(ln.stored(B[i, :]), p0, 4)"
+    assert f"ln.place({part}, k)" in scheduled.loops(*given)
+
+
+def test_a_workspace_of_a_few_elements_is_the_kernels_own(rng):
+    A, x = ln.asarray(numbers(rng, (30, 37), 0.1), format=ln.CSR), numbers(rng, 37)
+    code = (
+        spmv.schedule().apply(FIGURE_2E.format(", flat")).code(ln.empty_tensor(ln.DENSE(1)), A, x)
+    )
+    assert "double t[4];" in code
+    assert "OUT_OF_BOUNDS" not in code  # a place is within its part
+
+
+@ln.kernel
+def numbered(y, A):
+    for t in range(ln.parts(ln.stored(A), 4)):
+        for i, j in ln.part(ln.stored(A), t, 4):
+            y[ln.place(ln.part(ln.stored(A), t, 4), i, j)] += A[i, j]
+    return y
+
+
+@ln.kernel
+def counted(y, A):
+    for t in range(ln.parts(range(A.shape[0]), 4)):
+        for i in ln.part(range(A.shape[0]), t, 4):
+            for j in ...:
+                y[ln.place(ln.part(range(A.shape[0]), t, 4), i)] += A[i, j]
+    return y
+
+
+@ln.kernel
+def named(y, A):
+    for t in range(ln.parts(ln.stored(A), 4)):
+        for i, j in ln.flat(ln.part(ln.stored(A), t, 4)):
+            p = ln.place(ln.part(ln.stored(A), t, 4), i, j)
+            if p > 1:
+                y[p] += A[i, j] * p
+    return y
+
+
+@pytest.mark.parametrize("kernel", [numbered, counted, named])
+@pytest.mark.parametrize("format", [ln.CSR, ln.CSC, ln.COO, ln.DENSE], ids=str)
+def test_places_as_users_write_them(rng, kernel, format):
+    A = ln.asarray(numbers(rng, (9, 7), 0.4), format=format)
+    agree(kernel, {"y": ln.asarray(np.zeros(4)), "A": A}, ["llvm"])
+
+
+ELSEWHERE = [
+    "for i in range(3):\n    y[ln.place(range(2), i)] += 1",
+    "for i in range(3):\n    for j in range(3):\n"
+    "        y[ln.place(ln.part(range(3), i, 2), j)] += 1",
+    "for i, j in ln.stored(A):\n    y[ln.place(ln.stored(A), j, i)] += A[i, j]",
+    "for i, j in ln.stored(A):\n    y[ln.place(ln.part(ln.stored(A), 0, 2), i, j)] += A[i, j]",
+]
+
+
+@pytest.mark.parametrize("text", ELSEWHERE)
+def test_places_where_no_loop_goes(text):
+    body = text.replace("\n", "\n    ")
+    program = parse_text(f"def k(y, A):\n    {body}\n    return y")
+    with pytest.raises(KernelSyntaxError, match="is asked outside of the loops through") as caught:
+        Kernel(program)(ln.asarray(np.zeros(4)), np.eye(3))
+    assert caught.value.at is not None
+
+
+@pytest.mark.parametrize("text", ["ln.place(range(3))", "ln.place(ln.stored(A[:, :]), i)"])
+def test_places_of_too_few_indices(text):
+    with pytest.raises(KernelSyntaxError, match="a place is that of all indices"):
+        parse_text(f"def k(y, A):\n    for i in range(3):\n        y[{text}] += 1\n    return y")

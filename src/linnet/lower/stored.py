@@ -87,18 +87,18 @@ def _begin_searches(ctx: Context, loop: loops.Loop) -> None:
 
 
 def _leader(ctx: Context, loop: loops.Loop, positions: loops.Positions) -> Fiber | None:
-    """The fiber whose positions these are; None if not all loops around it are open."""
-    first = next(
-        (n for n in walk(loop) if isinstance(n, loops.Loop) and _goes_through(n, positions)), None
-    )
-    if first is None:
-        return None
-    for access in walk(first.body):
-        if isinstance(access, loops.Access) and isinstance(access.tensor, Fiber):
-            fiber = access.tensor
-            here = fiber.storage.name == positions.tensor
-            if here and access.indices[:1] == (loops.Index(first.index),):
-                return fiber
+    """The fiber whose positions these are; None if not all loops around it are open.
+
+    Of several loops, some may go through positions only, and read nothing there.
+    """
+    through = (n for n in walk(loop) if isinstance(n, loops.Loop) and _goes_through(n, positions))
+    for first in through:
+        for access in walk(first.body):
+            if isinstance(access, loops.Access) and isinstance(access.tensor, Fiber):
+                fiber = access.tensor
+                here = fiber.storage.name == positions.tensor
+                if here and access.indices[:1] == (loops.Index(first.index),):
+                    return fiber
     return None
 
 

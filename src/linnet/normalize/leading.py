@@ -7,7 +7,7 @@ command of a schedule in its own words, a program at the loop.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import NoReturn, Protocol
 
@@ -91,7 +91,10 @@ def check_stored(program: loops.Program, formats: Formats) -> None:
 
     Needs: dimensions and dtypes known, loops in the order of storage (`normalize.stored`).
     """
-    if program.led or not any(isinstance(n, loops.Positions) for n in walk(program.body)):
+    nodes = list(walk(program.body))
+    if not program.led and any(isinstance(n, loops.Place) for n in nodes):
+        _check_places(program.body, {})
+    if program.led or not any(isinstance(n, loops.Positions) for n in nodes):
         return
     for node in walk(program.body):
         if isinstance(node, _STATEMENTS):
@@ -221,6 +224,38 @@ def _written(body: loops.Stmt) -> set[str]:
     """The tensors that a program updates or begins anew."""
     found = {str(a.tensor) for a, is_target in accesses(body) if is_target}
     return found | {n.tensor for n in walk(body) if isinstance(n, loops.Declare)}
+
+
+# -- places in what loops go through ---------------------------------------------------------------
+
+
+def _check_places(stmt: loops.Stmt, around: Mapping[str, loops.Range | None]) -> None:
+    """Refuse to ask for a place in a range but in the loops that go through it."""
+    for child in children(stmt):
+        if isinstance(child, _STATEMENTS):
+            inside = {**around, stmt.index: stmt.extent} if isinstance(stmt, loops.Loop) else around
+            _check_places(child, inside)
+            continue
+        for place in walk(child):
+            if isinstance(place, loops.Place) and not _goes_along(place, around):
+                text, of = show(place), show_range(place.of)
+                raise KernelSyntaxError(
+                    f"`{text}` is asked outside of the loops through `{of}`",
+                    at=getattr(stmt, "at", None),
+                    why="it says which of its indices these loops are at",
+                    hint="ask it in them, with all of their indices from the outermost to the "
+                    "innermost",
+                )
+
+
+def _goes_along(place: loops.Place, around: Mapping[str, loops.Range | None]) -> bool:
+    """Whether loops around have these indices, and go through the range together."""
+    if not all(isinstance(i, loops.Index) and i.name in around for i in place.at):
+        return False
+    extents = [around[i.name] for i in place.at if isinstance(i, loops.Index)]
+    if len(extents) == 1:
+        return extents == [place.of]
+    return extents == [loops.Along(place.of, place.at[:k]) for k in range(len(extents))]
 
 
 # -- loops that count positions --------------------------------------------------------------------
