@@ -163,8 +163,8 @@ def under_schedule(
     program = passed("scopes", name_scopes(program), check_unique)
     formats = infer_dtypes(program, formats)
     check_swaps(program, formats)
-    check_stored(program, formats)
-    program, formats = apply_schedule(program, formats, written)
+    check_stored(program, formats, checks)
+    program, formats = apply_schedule(program, formats, written, checks)
     check_races(program)
     return program, formats, checks, reaches
 

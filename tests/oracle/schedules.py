@@ -58,7 +58,10 @@ def schedules(draw: st.DrawFn, program: loops.Program) -> tuple[Command, ...]:
             found.append(Split(names[at], *new, size, up))
         elif kind is Pos and reads:
             new = [f"p{k}"]
-            found.append(Pos(names[at], *new, draw(st.sampled_from(reads)), draw(st.booleans())))
+            access = draw(st.sampled_from(reads))
+            if draw(st.booleans()):
+                access = loops.Access(access.tensor, ())  # the only one, whatever its indices are
+            found.append(Pos(names[at], *new, access, draw(st.booleans())))
         elif kind is Collapse and at + 1 < len(names):
             new = [f"f{k}"]
             found.append(Collapse(names[at], names.pop(at + 1), *new))

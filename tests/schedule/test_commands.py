@@ -161,7 +161,10 @@ WRONG_IN_A_CALL = [
     ("pos(j, p, A[j, i])", "is not read in the loop"),
     ("reorder(j, i) pos(j, p, A[i, j])", "`i` is not known before the loop over `j`"),
     ("pos(j, p, A) pos(p, q, A)", "goes through positions already"),
-    ("split(j, j0, j1, 4) pos(j1, p, A)", "runs over a part of its range"),
+    (
+        "split(j, j0, j1, 4) reorder(j0, i, j1) collapse(i, j1, f) pos(f, p, A)",
+        "`j` does not run over a whole dimension of `A`",
+    ),
     ("pos(j, p, A) collapse(i, p, f)", "goes through positions"),
     ("reorder(i, i)", "two or more different loops"),
     ("split(i, i0, i1, 4, up) reorder(i1, i0)", "split up stays inside"),
@@ -369,3 +372,19 @@ def test_masks_in_tiles(operands, text):
     A, _ = operands
     y = below.schedule().apply(text)(ln.empty_tensor(ln.DENSE(1)), ln.asarray(A, format=ln.CSR))
     assert np.array_equal(y.to_numpy(), np.tril(A, -1).sum(1))
+
+
+@ln.kernel
+def triangle(y, A):
+    y[...] = 0
+    for i in range(A.shape[0]):
+        for j in range(i + 1):
+            y[j] += A[i, j]
+    return y
+
+
+def test_loops_stay_inside_those_that_say_how_far_they_run(operands):
+    A = ln.asarray(operands[0][:5, :5], format=ln.DENSE(2))
+    for text in ("reorder(j, i)", "split(i, i0, i1, 2) reorder(j, i1, i0)"):
+        with pytest.raises(ScheduleError, match="how far `j` runs depends on `i`, which is inside"):
+            triangle.schedule().apply(text)(ln.empty_tensor(ln.DENSE(1)), A)

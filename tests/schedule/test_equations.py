@@ -281,7 +281,7 @@ def test_einsum_of_parts_functions_and_formats():
     [
         ("split(i, i0, i1, 8) tile(j, 4)", "no command `tile`", "tile(j, 4)"),
         ("split(i, i0, i1, 8) split(k, a, b, 4)", "no loop over `k`", "split(k, a, b, 4)"),
-        ("split(i, i0, i1, 8) pos(i1, p, A)", "a part of its range", "pos(i1, p, A)"),
+        ("split(i, i0, i1, 8) pos(i1, p, A)", "stores all coordinates", "pos(i1, p, A)"),
         ("split(i, i0, i1, 8", "does not end", "split(i, i0, i1, 8"),
     ],
 )

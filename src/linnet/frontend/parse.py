@@ -22,7 +22,8 @@ from linnet.frontend.ranges import how_of, range_of
 from linnet.frontend.refusals import refusal
 from linnet.frontend.scope import Scope, outer_names
 from linnet.imp.how import How
-from linnet.loops.nodes import base_of, coordinates
+from linnet.loops.bases import coordinates
+from linnet.loops.nodes import base_of
 from linnet.loops.rewrite import block, point_of, walk
 from linnet.python.source import Source, source_of
 

@@ -12,8 +12,8 @@ from linnet.frontend.expressions import expression, plain_index
 from linnet.frontend.refusals import refused_loop
 from linnet.frontend.scope import Scope
 from linnet.imp.how import LARGEST_UNROLLED, PLAIN, RACES, How
+from linnet.loops.bases import coordinates
 from linnet.loops.bounds import BOUNDS, DIVISIBLE
-from linnet.loops.nodes import coordinates
 
 
 def range_of(node: ast.expr, scope: Scope) -> loops.Range:
@@ -116,10 +116,14 @@ def _along(node: ast.expr, args: list[ast.expr], scope: Scope) -> loops.Along:
 
 
 def _stored(node: ast.Call, scope: Scope) -> loops.Positions:
-    """`ln.stored(A)`, `ln.stored(A[i, :])`, `ln.stored(A[:, :], order=(1, 0))`."""
-    match node.args:
+    """`ln.stored(A)`, `ln.stored(A[i, :])`, `ln.stored(A[:, :], order=(1, 0))`.
+
+    The coordinates may be those within a range: `ln.stored(A[i, :], ln.part(range(n), t, 32))`.
+    """
+    within = None if len(node.args) != 2 else range_of(node.args[1], scope)
+    match node.args[: 1 if within is None else -1]:
         case [ast.Name() as name] if (tensor := scope.tensor(name)) and not node.keywords:
-            return loops.Positions(tensor, ())
+            return loops.Positions(tensor, (), within=within)
         case [ast.Subscript(ast.Name() as name, slices)] if tensor := scope.tensor(name):
             items = slices.elts if isinstance(slices, ast.Tuple) else [slices]
             modes = tuple([m for m, item in enumerate(items) if _is_whole(item)])
@@ -131,7 +135,7 @@ def _stored(node: ast.Call, scope: Scope) -> loops.Positions:
                 ]
             )
             if modes:
-                return loops.Positions(tensor, _ordered(node, modes, scope), given)
+                return loops.Positions(tensor, _ordered(node, modes, scope), given, within)
     hint = "`for i, j in ln.stored(A):`, or `for j in ln.stored(A[i, :]):` for a row of A"
     raise scope.error(node, "what is stored is that of a tensor, or of a part of one", hint=hint)
 

@@ -36,9 +36,10 @@ def follow(index: object) -> NoReturn:
     _outside("follow")
 
 
-def stored(where: Any, order: tuple[int, ...] | None = None) -> Any:
+def stored(where: Any, within: Any = None, order: tuple[int, ...] | None = None) -> Any:
     """`for i, j in ln.stored(A):` goes through what A stores, `ln.stored(A[i, :])` through a row.
 
+    With a range, it is what is stored `within`: `ln.stored(A[i, :], range(8))`.
     There is an index for each `:`, from the first mode to the last; `order` says which mode is
     whose, where they are others. In `A[i, ln.stored(j)]` of a symmetric A, as printed programs show
     it, it is what is stored and not its mirror image.

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from linnet.loops.nodes import Bounded, Extent, Literal, Part, Parts, Range, unbound
+from linnet.loops.bases import unbound
+from linnet.loops.nodes import Bounded, Extent, Literal, Part, Parts, Range
 from linnet.loops.printer import show_range
 
 MIN_EXACT, MAX_EXACT = "MinExact", "MaxExact"

@@ -3,7 +3,7 @@
     expr = Literal(value, dtype) | Index(name) | Name(name) | Access(tensor, indices)
          | Call(function, args) | Dimension(tensor, mode) | Parts(of, size) | Place(of, at)
          | Value(code)
-    range = Extent(start, stop) | Positions(tensor, modes, given) | Product(ranges)
+    range = Extent(start, stop) | Positions(tensor, modes, given, within) | Product(ranges)
           | Part(of, number, size) | Along(of, outer) | Bounded(of, kind, value)
     stmt = Loop(index, extent, body) | If(cond, then, orelse) | Let(name, value, body)
          | Assign(target, op, value) | Declare(tensor, init, dims) | Freeze(tensor) | Thaw(tensor)
@@ -166,11 +166,13 @@ class Positions:
     The positions are those of a level; they have coordinates in the `modes` that lead there from
     where coordinates are `given`. What a level below the last of them stores is not looked at.
     No modes are all that there are: they are named once the format is known (`normalize.stored`).
+    Coordinates, or the first of them, may be those `within` a range: `ln.stored(x, range(8))`.
     """
 
     tensor: str
     modes: tuple[int, ...]
     given: tuple[tuple[int, Expr], ...] = ()
+    within: Range | None = None
 
     @property
     def whole(self) -> Extent:
@@ -260,24 +262,6 @@ Range: TypeAlias = Extent | Positions | Product | Part | Along | Bounded
 def base_of(extent: Range) -> Extent | Positions | Product:
     """The coordinates or positions that a range is a part of."""
     while isinstance(extent, Part | Along | Bounded):
-        extent = extent.of
-    return extent
-
-
-def coordinates(extent: Range) -> int:
-    """How many indices a range has; 0 where that depends on how many modes a tensor has."""
-    match extent if isinstance(extent, Along) else base_of(extent):
-        case Positions(_, modes):
-            return len(modes)
-        case Product(ranges):
-            return len(ranges)
-        case _:
-            return 1
-
-
-def unbound(extent: Range | None) -> Range | None:
-    """A range without what is known of it."""
-    while isinstance(extent, Bounded):
         extent = extent.of
     return extent
 

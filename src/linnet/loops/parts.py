@@ -21,6 +21,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from linnet.loops.ascending import ascends
+from linnet.loops.bases import coordinates, part_in, unbound
 from linnet.loops.nodes import (
     Along,
     Assign,
@@ -35,8 +36,6 @@ from linnet.loops.nodes import (
     Part,
     Parts,
     Range,
-    coordinates,
-    unbound,
 )
 from linnet.loops.rewrite import is_left, map_range, point_of, substitute_expr, walk
 
@@ -102,7 +101,7 @@ def come_again(body: Node) -> frozenset[str]:
             found.add(loop.index)  # another name for it
         match loop.extent:
             case Along(of) if loop.extent.depth + 1 < coordinates(of):
-                found |= {loop.index} if isinstance(unbound(of), Part) else set()
+                found |= set() if part_in(of) is None else {loop.index}
     return frozenset(found)
 
 
@@ -145,10 +144,10 @@ def _named(loop: Loop, lets: dict[str, Expr]) -> Loop:
 
 def _has_part_of(extent: Range | None, counter: str) -> bool:
     """Whether a range is the part that a counter has come to."""
-    extent = unbound(extent)
-    if not isinstance(extent, Part) or extent.number != Index(counter):
+    part = part_in(extent)
+    if part is None or part.number != Index(counter):
         return False
-    rest = (*walk(extent.of), *walk(extent.size))
+    rest = (*walk(part.of), *walk(part.size))
     return not any(isinstance(n, Index) and n.name == counter for n in rest)
 
 

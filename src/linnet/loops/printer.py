@@ -10,6 +10,7 @@ from linnet.algebra.function import Function
 from linnet.algebra.table import FUNCTIONS
 from linnet.errors import KernelSyntaxError
 from linnet.imp.how import PLAIN, How
+from linnet.loops.bases import coordinates
 from linnet.loops.nodes import (
     NOTHING,
     Access,
@@ -41,7 +42,6 @@ from linnet.loops.nodes import (
     Swap,
     Thaw,
     Value,
-    coordinates,
 )
 from linnet.loops.rewrite import walk
 from linnet.records import dataclass
@@ -194,19 +194,21 @@ class _Printer:
             text = f"ln.flat({text})"
         return text if how.unroll == 1 else f"ln.unrolled({text}, {how.unroll})"
 
-    def _stored(self, tensor: str, modes: tuple[int, ...], given: dict[int, Expr]) -> str:
+    def _stored(self, positions: Positions) -> str:
         """`A[i, :]`: what is gone through, and where it is; `...` for what is not looked at.
 
         Indices are those of the modes from the first to the last, unless an order is said.
         """
+        tensor, modes, given = positions.tensor, positions.modes, dict(positions.given)
+        within = "" if positions.within is None else f", {self.extent(positions.within)}"
         if not modes:
-            return tensor
+            return f"{tensor}{within}"
         parts = [
             self.expr(given[m]) if m in given else ":" if m in modes else "..."
             for m in range(max((*modes, *given)) + 1)
         ]
         order = "" if list(modes) == sorted(modes) else f", order={modes}"
-        return f"{tensor}[{', '.join(parts)}]{order}"
+        return f"{tensor}[{', '.join(parts)}]{within}{order}"
 
     def extent(self, extent: Range | None) -> str:
         """What a loop runs over."""
@@ -217,8 +219,8 @@ class _Printer:
                 return f"range({self.expr(stop)})"
             case Extent(start, stop):
                 return f"range({self.expr(start)}, {self.expr(stop)})"
-            case Positions(tensor, modes, given):
-                return f"ln.stored({self._stored(tensor, modes, dict(given))})"
+            case Positions():
+                return f"ln.stored({self._stored(extent)})"
             case Product(ranges):
                 return f"ln.product({', '.join(map(self.extent, ranges))})"
             case Along(of, outer):

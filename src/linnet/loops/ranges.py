@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from itertools import product
 from typing import Any, TypeVar
 
 from linnet.errors import InternalError, ScheduleError
+from linnet.loops.bases import unbound
 from linnet.loops.bounds import bound_holds, broken
 from linnet.loops.cells import Cell
 from linnet.loops.evaluate import Env
-from linnet.loops.nodes import Bounded, Expr, Extent, Part, Positions, Product, Range, unbound
+from linnet.loops.nodes import Bounded, Expr, Extent, Part, Positions, Product, Range
 
 Items = TypeVar("Items", range, list[Any])
 Number = Callable[[Env], int]
@@ -27,6 +29,10 @@ def items(
         case Positions(tensor, modes):
             cell = cells[tensor]
             given = [(mode, integer(value)) for mode, value in extent.given]
+            if extent.within is not None:
+                within = items(extent.within, cells, integer)
+                whole = items(replace(extent, within=None), cells, integer)
+                return lambda env: _among(whole(env), within(env))
             return lambda env: cell.coordinates(modes, {m: value(env) for m, value in given})
         case Product():
             found = [items(r, cells, integer) for r in extent.ranges]
@@ -40,6 +46,15 @@ def items(
             return lambda env: part_of(whole(env), number(env), size(env))
         case _:
             raise InternalError(f"{extent} is one coordinate of several")
+
+
+def _among(stored: list[Any], within: Sequence[Any]) -> list[Any]:
+    """The coordinates, of those that are stored, the first of which lie in a range."""
+    found = within if isinstance(within, range) else set(within)
+    if not (stored and within and isinstance(stored[0], tuple)):
+        return [place for place in stored if place in found]
+    count = len(within[0]) if isinstance(within[0], tuple) else 0
+    return [place for place in stored if (place[:count] if count else place[0]) in found]
 
 
 def _checked(bound: Bounded, found: Items) -> Items:

@@ -60,6 +60,11 @@ def _of_declare(stmt: Declare) -> tuple[Node, ...]:
     return (stmt.init, *(stmt.dims or ()))
 
 
+def _of_positions(positions: Positions) -> tuple[Node, ...]:
+    given = tuple([value for _, value in positions.given])
+    return given if positions.within is None else (*given, positions.within)
+
+
 def _of_leaf(_: Node) -> tuple[Node, ...]:
     return ()
 
@@ -72,7 +77,7 @@ _BELOW: dict[type, Callable[..., tuple[Node, ...]]] = {
     Block: attrgetter("stmts"),
     Loop: _of_loop,
     Extent: attrgetter("start", "stop"),
-    Positions: lambda positions: tuple([value for _, value in positions.given]),
+    Positions: _of_positions,
     Product: attrgetter("ranges"),
     Part: attrgetter("of", "number", "size"),
     Along: lambda along: (along.of, *along.outer),
@@ -201,8 +206,10 @@ def map_range(extent: Range, f: Callable[[Expr], Expr]) -> Range:
         return extent if same else Product(ranges)  # type: ignore[arg-type]
     if type(extent) is Positions:
         given = tuple([(mode, f(value)) for mode, value in extent.given])
+        within = None if extent.within is None else map_range(extent.within, f)
         same = all(a is b for (_, a), (_, b) in zip(given, extent.given, strict=True))
-        return extent if same else Positions(extent.tensor, extent.modes, given)
+        same = same and within is extent.within
+        return extent if same else replace(extent, given=given, within=within)
     assert type(extent) is Extent
     start, stop = f(extent.start), f(extent.stop)
     same = start is extent.start and stop is extent.stop
@@ -212,7 +219,8 @@ def map_range(extent: Range, f: Callable[[Expr], Expr]) -> Range:
 def map_positions(extent: Range, f: Callable[[Positions], Positions]) -> Range:
     """Apply `f` to the positions that a range is, or is a part of."""
     if type(extent) is Positions:
-        return f(extent)
+        within = None if extent.within is None else map_positions(extent.within, f)
+        return f(extent if within is extent.within else replace(extent, within=within))
     if type(extent) is Part or type(extent) is Along or type(extent) is Bounded:
         of = map_positions(extent.of, f)
         return extent if of is extent.of else replace(extent, of=of)

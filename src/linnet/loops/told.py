@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
 
+from linnet.loops.bases import part_in
 from linnet.loops.linear import linear
 from linnet.loops.nodes import (
     Access,
@@ -21,11 +22,9 @@ from linnet.loops.nodes import (
     Loop,
     Name,
     Node,
-    Part,
     Parts,
     Place,
     Range,
-    unbound,
 )
 from linnet.loops.rewrite import point_of, walk
 
@@ -73,12 +72,12 @@ def _behind(extent: Range, known: set[str], ranges: Ranges) -> set[str]:
     place = point_of(extent)
     if place is not None:
         return set(_told(place, ranges))
-    extent = unbound(extent) or extent
-    if not isinstance(extent, Part):
+    part = part_in(extent)
+    if part is None:
         return set()
-    found = _behind(extent.of, known, ranges)
-    if _is_fixed(extent.of, known | found) and _is_fixed(extent.size, known | found):
-        found |= set(_told(extent.number, ranges))
+    found = _behind(part.of, known, ranges)
+    if _is_fixed(part.of, known | found) and _is_fixed(part.size, known | found):
+        found |= set(_told(part.number, ranges))
     return found
 
 

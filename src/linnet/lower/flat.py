@@ -31,7 +31,8 @@ from linnet.formats.fiber import Fiber
 from linnet.formats.looplets import Jumper, Looplet, Run, Spike, Stepper, Thunk
 from linnet.imp.fold import fold
 from linnet.imp.how import PLAIN, How
-from linnet.loops.nodes import base_of, unbound
+from linnet.loops.bases import unbound
+from linnet.loops.nodes import base_of
 from linnet.lower.around import Around, again, around_loop
 from linnet.lower.context import Bounds, Context, Cursor, FlatLoop
 from linnet.lower.ranges import bounds_of

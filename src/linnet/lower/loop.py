@@ -7,7 +7,7 @@ from dataclasses import replace
 from linnet import imp, loops
 from linnet.formats.fiber import Fiber, Register
 from linnet.formats.looplets import Looplet
-from linnet.loops.nodes import unbound
+from linnet.loops.bases import unbound
 from linnet.loops.rewrite import accesses, is_left, point_of, walk
 from linnet.lower.context import (
     Context,

@@ -11,12 +11,16 @@ is the pairs number 100 t to 100 t + 99, in two loops that begin and end within 
 from __future__ import annotations
 
 from functools import reduce
+from typing import TypeAlias
 
 from linnet import imp, loops
 from linnet.loops.nodes import base_of
 from linnet.lower.context import Bounds, Context, Site
 from linnet.lower.expressions import lower_expr, out_of_bounds
 from linnet.lower.ranges import bounds_of
+
+Place: TypeAlias = tuple[imp.Expr, ...]
+"""An index for each of several ranges."""
 
 
 def along_product(ctx: Context, loop: loops.Loop) -> Bounds:
@@ -50,6 +54,33 @@ def along_product(ctx: Context, loop: loops.Loop) -> Bounds:
     ctx.known.assume(start, begin)
     ctx.known.assume(end, stop)
     return begin, end
+
+
+def corners(ctx: Context, extent: loops.Range, name: str) -> tuple[Place, Place]:
+    """The first indices of a range, together, and those behind its last ones.
+
+    The others of these are where their ranges begin.
+    """
+    several = base_of(extent)
+    if not isinstance(several, loops.Product):
+        lo, hi = bounds_of(ctx, extent, name)
+        return (lo,), (hi,)
+    found = [bounds_of(ctx, r, name) for r in several.ranges]
+    if extent == several:
+        rest = tuple([start for start, _ in found[1:]])
+        return (found[0][0], *rest), (found[0][1], *rest)
+    lo, hi = bounds_of(ctx, extent, name)
+    return _place(ctx, lo, found, name), _place(ctx, hi, found, name)
+
+
+def _place(ctx: Context, number: imp.Expr, ranges: list[Bounds], name: str) -> Place:
+    """The indices of the pair with a number."""
+    place: list[imp.Expr] = []
+    for start, stop in reversed(ranges[1:]):
+        length = ctx.named(_length(start, stop), f"{name}_length")
+        place.insert(0, ctx.named(start + imp.binary("rem", number, length), f"{name}_at"))
+        number = imp.binary("div", number, length)
+    return (ctx.named(ranges[0][0] + number, f"{name}_at"), *place)
 
 
 def count_product(ctx: Context, product: loops.Product, name: str) -> imp.Expr:

@@ -11,6 +11,7 @@ from linnet.algebra.table import minimum
 from linnet.errors import ScheduleError
 from linnet.imp.fold import fold
 from linnet.imp.how import BOUNDED
+from linnet.loops.bases import unbound
 from linnet.loops.bounds import (
     DIVISIBLE,
     MAX_CONSTRAINT,
@@ -20,7 +21,7 @@ from linnet.loops.bounds import (
     broken,
     divides,
 )
-from linnet.loops.nodes import base_of, unbound
+from linnet.loops.nodes import base_of
 from linnet.loops.rewrite import walk
 from linnet.loops.types import dtype_of
 from linnet.lower.context import Bounds, Context, Site

@@ -23,10 +23,13 @@ from linnet.errors import FormatError, InternalError
 from linnet.formats.fiber import Fiber, Storage
 from linnet.formats.level import Level
 from linnet.formats.looplets import Jumper, Looplet, Run, Sequence, Stepper
-from linnet.loops.nodes import base_of, unbound
+from linnet.loops.bases import coordinates, unbound
+from linnet.loops.nodes import base_of
 from linnet.loops.rewrite import walk
 from linnet.lower.context import Bounds, Context, Cursor, Space
 from linnet.lower.flat import lower_flat
+from linnet.lower.places import first_at
+from linnet.lower.products import corners
 from linnet.lower.ranges import bounds_of
 from linnet.lower.region import Region, lower_region
 from linnet.lower.unfurl import unfurl
@@ -45,7 +48,7 @@ def open_positions(ctx: Context, loop: loops.Loop) -> Iterator[None]:
         if isinstance(node, loops.Positions) and node not in ctx.spaces:
             fiber = _leader(ctx, loop, node)
             if fiber is not None:
-                ctx.spaces[node] = _space(ctx, fiber, len(node.modes))
+                ctx.spaces[node] = _space(ctx, fiber, node)
     _begin_searches(ctx, loop)
     yield
     ctx.spaces, ctx.clips, ctx.bounded, ctx.reached = positions
@@ -91,8 +94,12 @@ def _leader(ctx: Context, loop: loops.Loop, positions: loops.Positions) -> Fiber
 
     Of several loops, some may go through positions only, and read nothing there.
     """
-    through = (n for n in walk(loop) if isinstance(n, loops.Loop) and _goes_through(n, positions))
-    for first in through:
+    inside = [n for n in walk(loop) if isinstance(n, loops.Loop)]
+    if positions.within is not None:
+        closed = {n.index for n in inside}
+        if any(isinstance(n, loops.Index) and n.name in closed for n in walk(positions.within)):
+            return None
+    for first in (n for n in inside if _goes_through(n, positions)):
         for access in walk(first.body):
             if isinstance(access, loops.Access) and isinstance(access.tensor, Fiber):
                 fiber = access.tensor
@@ -110,7 +117,39 @@ def _goes_through(loop: loops.Loop, positions: loops.Positions) -> bool:
     return extent is not None and base_of(extent) == positions
 
 
-def _space(ctx: Context, fiber: Fiber, depth: int) -> Space:
+def _space(ctx: Context, fiber: Fiber, positions: loops.Positions) -> Space:
+    """The positions below a fiber; there are none if it is not there."""
+    if fiber.present is None:
+        depth, within = len(positions.modes), positions.within
+        space = _levels(ctx, fiber, depth)
+        return space if within is None else _narrowed(ctx, space, within, depth)
+    with ctx.b.collect() as code:
+        there = _space(ctx, replace(fiber, present=None), positions)
+    none = [(ctx.b.let("begin", imp.ZERO), ctx.b.let("end", imp.ZERO)) for _ in there.bounds]
+    for ends, found in zip(none, there.bounds, strict=True):
+        code += [imp.Assign(var, end) for var, end in zip(ends, found, strict=True)]
+    ctx.b.emit(imp.If(fiber.present, imp.Block(tuple(code)), imp.EMPTY))
+    return Space(fiber, tuple(none))
+
+
+def _narrowed(ctx: Context, space: Space, within: loops.Range, depth: int) -> Space:
+    """The positions whose coordinates are within a range: a search for each of its ends."""
+    fiber, name = space.fiber, space.fiber.prefix
+    others = (imp.ZERO,) * (depth - coordinates(within))
+    start, stop = [(*place, *others) for place in corners(ctx, within, name)]
+    lo, hi = ends = space.bounds[-1]
+    among = ends if depth == 1 else space.bounds[0]
+    if not all(ctx.known.at_most(x, imp.ZERO) for x in start):
+        lo = ctx.named(first_at(ctx, fiber, start, among), f"{name}_lo")
+    if not ctx.known.at_most(fiber.dim, stop[0]):
+        hi = first_at(ctx, fiber, stop, (lo, hi) if depth == 1 else among)
+        hi = ctx.named(hi if depth == 1 else imp.maximum(lo, hi), f"{name}_hi")
+    for a, b in ((ends[0], lo), (lo, hi), (hi, ends[1])):
+        ctx.known.assume(a, b)
+    return replace(space, bounds=(*space.bounds[:-1], (lo, hi)))
+
+
+def _levels(ctx: Context, fiber: Fiber, depth: int) -> Space:
     """The positions below a fiber that have so many coordinates."""
     storage, number, sub = fiber.storage, fiber.level, fiber.sub
     lo, hi = fiber.pos, fiber.pos + 1
@@ -205,11 +244,12 @@ def _inside(looplet: Looplet) -> Looplet:
 def _clip(ctx: Context, fiber: Fiber, loop: loops.Loop) -> Bounds | None:
     """Between which positions of its level a loop stays; None if it goes through all of them."""
     extent = loop.extent.of if isinstance(loop.extent, loops.Along) else loop.extent
-    if isinstance(extent, loops.Bounded) and isinstance(unbound(extent), loops.Positions):
+    part = None if extent is None else unbound(extent)
+    narrow = isinstance(part, loops.Positions) and part.within is not None
+    if isinstance(extent, loops.Bounded) and isinstance(part, loops.Positions) and not narrow:
         bounds = bounds_of(ctx, extent, loop.index)
         return None if isinstance(loop.extent, loops.Along) else bounds
-    part = None if extent is None else unbound(extent)
-    if extent is None or not isinstance(part, loops.Part):
+    if extent is None or not (narrow or isinstance(part, loops.Part)):
         return None
     if extent not in ctx.clips:
         ctx.clips[extent] = bounds_of(ctx, extent, loop.index)
@@ -223,9 +263,10 @@ def _clip(ctx: Context, fiber: Fiber, loop: loops.Loop) -> Bounds | None:
     return clip
 
 
-def _reached(ctx: Context, part: loops.Part, k: int) -> imp.Var | None:
+def _reached(ctx: Context, part: loops.Range | None, k: int) -> imp.Var | None:
     """The variable that says how far the searches among some fibers have come."""
-    return ctx.reached.get((part.number.name, k)) if isinstance(part.number, loops.Index) else None
+    number = part.number if isinstance(part, loops.Part) else None
+    return ctx.reached.get((number.name, k)) if isinstance(number, loops.Index) else None
 
 
 def _parents(

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 
 from linnet.formats.format import Format
-from linnet.loops.nodes import Dimension, Expr, Extent, Literal
+from linnet.loops.nodes import Dimension, Expr, Extent, Literal, Range
 from linnet.normalize.shape_checks import Check
 from linnet.records import dataclass
 
@@ -59,6 +59,15 @@ def runs_within(extent: Extent | None, size: Expr) -> bool:
     match extent:
         case Extent(Literal(int(start)), stop):
             return start >= 0 and stop == size
+        case _:
+            return False
+
+
+def is_whole(extent: Range | None, size: Dimension, equal: Equal) -> bool:
+    """Whether a range is a whole dimension."""
+    match extent:
+        case Extent(Literal(0), stop):
+            return first(stop, equal) == first(size, equal)
         case _:
             return False
 

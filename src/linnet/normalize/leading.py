@@ -15,10 +15,13 @@ from linnet import loops
 from linnet.errors import FormatError, KernelSyntaxError, LinnetError
 from linnet.formats.format import Format
 from linnet.formats.level import Level
+from linnet.loops.bases import coordinates
 from linnet.loops.nodes import base_of
 from linnet.loops.printer import show, show_range
 from linnet.loops.rewrite import accesses, children, rewrite_stmt, walk
+from linnet.normalize.agreed import Equal, equal_modes, is_whole
 from linnet.normalize.facts import facts_of
+from linnet.normalize.shape_checks import Check
 from linnet.normalize.simplify import simplify
 from linnet.records import dataclass
 
@@ -58,6 +61,21 @@ def check_format(
             refuse(f"level {k} of `{tensor}` stores several dimensions together: collapse")
 
 
+def check_within(refuse: Refuse, positions: loops.Positions, equal: Equal) -> None:
+    """Refuse coordinates within a range that others may lie between."""
+    several = None if positions.within is None else base_of(positions.within)
+    if isinstance(several, loops.Extent | None):
+        return
+    for depth, mode in enumerate(positions.modes[1 : coordinates(several)], 1):
+        size = loops.Dimension(positions.tensor, mode)
+        if not is_whole(several.along(depth), size, equal):
+            refuse(
+                f"`{show_range(several.along(depth))}` is not a whole dimension of"
+                f" `{positions.tensor}`, so that positions would not follow one another",
+                hint="go through the positions of the inner loop alone",
+            )
+
+
 def check_nothing_else(
     refuse: Refuse,
     program: loops.Program,
@@ -86,21 +104,23 @@ def above(format: Format, modes: Sequence[int]) -> tuple[int, ...]:
 # -- loops that users write ------------------------------------------------------------------------
 
 
-def check_stored(program: loops.Program, formats: Formats) -> None:
+def check_stored(program: loops.Program, formats: Formats, checks: Sequence[Check] = ()) -> None:
     """Refuse loops over what a tensor stores where it cannot lead.
 
-    Needs: dimensions and dtypes known, loops in the order of storage (`normalize.stored`).
+    Needs: dimensions and dtypes known, loops in the order of storage (`normalize.stored`);
+    `checks` say which dimensions are one size.
     """
     nodes = list(walk(program.body))
     if not program.led and any(isinstance(n, loops.Place) for n in nodes):
         _check_places(program.body, {})
     if program.led or not any(isinstance(n, loops.Positions) for n in nodes):
         return
+    equal = equal_modes(checks, formats)
     for node in walk(program.body):
         if isinstance(node, _STATEMENTS):
             _check_counted(node, {name for name, _ in program.temporaries})
         if isinstance(node, loops.Loop) and node.extent is not None and _begins(node.extent):
-            _Loop(program, formats, node).check()
+            _Loop(program, formats, node, equal).check()
 
 
 def _begins(extent: loops.Range) -> bool:
@@ -116,6 +136,7 @@ class _Loop:
     program: loops.Program
     formats: Formats
     loop: loops.Loop
+    equal: Equal
 
     def check(self) -> None:
         """Refuse it where the tensor cannot lead."""
@@ -140,6 +161,7 @@ class _Loop:
                 hint="go through it from the outermost level on, or store it in another order",
             )
         check_format(self.refuse_format, tensor, format, access, positions.modes)
+        check_within(self.refuse, positions, self.equal)
         self._check_parts(tensor, format, positions.modes)
         whole = replace(self.program, body=rewrite_stmt(self.program.body, _untiled))
         hint = "go through coordinates, `for i in ...:`, and test what is read there"

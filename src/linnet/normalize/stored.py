@@ -12,8 +12,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 from linnet import loops
-from linnet.errors import KernelSyntaxError, Location
+from linnet.errors import FormatError, KernelSyntaxError, Location
 from linnet.formats.format import Format
+from linnet.loops.bases import coordinates
 from linnet.loops.nodes import base_of
 from linnet.loops.printer import show_range
 from linnet.loops.rewrite import map_exprs, map_positions, map_range, map_stmts, rewrite_expr, walk
@@ -110,7 +111,32 @@ class _Order:
         modes = positions.modes or tuple(range(format.ndim))
         if not modes:
             raise self._no_mode(positions, format)
-        return replace(positions, modes=tuple(sorted(modes, key=format.order.index)))
+        stored = tuple(sorted(modes, key=format.order.index))
+        if positions.within is not None:
+            self._check_within(positions, positions.within, modes, stored)
+        return replace(positions, modes=stored)
+
+    def _check_within(
+        self,
+        positions: loops.Positions,
+        within: loops.Range,
+        written: tuple[int, ...],
+        stored: tuple[int, ...],
+    ) -> None:
+        """Refuse coordinates within a range that has others, or has them in another order."""
+        text, count = show_range(within), coordinates(within)
+        if not 0 < count <= len(stored):
+            raise KernelSyntaxError(
+                f"`{show_range(positions)}` has {len(stored)} coordinates, `{text}` has {count}",
+                at=self.at,
+                hint="a range has the first of the coordinates, `ln.product(…)` has several",
+            )
+        if written[:count] != stored[:count]:
+            raise FormatError(
+                f"`{positions.tensor}` does not store the pairs of `{text}` in their order",
+                at=self.at,
+                hint="store it in the order in which the range has its indices",
+            )
 
     def _no_mode(self, positions: loops.Positions, format: Format) -> KernelSyntaxError:
         count = format.ndim

@@ -6,7 +6,7 @@ know is there, and a result that is written out of order gets a temporary as any
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -21,6 +21,8 @@ from linnet.loops.commands import (
     Split,
     Unroll,
 )
+from linnet.normalize.agreed import equal_modes
+from linnet.normalize.shape_checks import Check
 from linnet.scheduling.bound import bound
 from linnet.scheduling.early import precompute
 from linnet.scheduling.nest import Formats, Nest, loops_of, names_of
@@ -43,19 +45,20 @@ _APPLY: Mapping[type, Callable[[Nest, Any], None]] = {
 
 
 def apply_schedule(
-    program: loops.Program, formats: Formats, written: loops.Program
+    program: loops.Program, formats: Formats, written: loops.Program, checks: Sequence[Check] = ()
 ) -> tuple[loops.Program, Formats]:
     """The program after its schedule, in which loops have the names that they were `written` with.
 
     Also gives the formats, with those of temporaries that commands make.
 
-    Needs: dimensions and dtypes known, names unique. Every command is a stage of its own, under a
-    number where it comes again.
+    Needs: dimensions and dtypes known, names unique; `checks` say which dimensions are one size.
+    Every command is a stage of its own, under a number where it comes again.
     """
     if not program.schedule:
         return program, formats
     before, after = loops_of(written), loops_of(program)
     nest = Nest(program, dict(formats), names_of(before, after))
+    nest.equal = equal_modes(checks, nest.formats)
     nest.written = dict(zip(after, before, strict=True))
     parallel: Parallelize | None = None
     for k, command in enumerate(program.schedule):

@@ -9,9 +9,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 from linnet import loops
+from linnet.loops.bases import unbound
 from linnet.loops.bounds import BOUNDS, DIVISIBLE, MAX_EXACT, MIN_CONSTRAINT, MIN_EXACT
 from linnet.loops.commands import Bound
-from linnet.loops.nodes import unbound
 from linnet.loops.printer import show_range
 from linnet.loops.rewrite import is_left, point_of
 from linnet.scheduling.nest import Nest

@@ -24,8 +24,8 @@ from linnet.algebra.dtypes import concrete
 from linnet.algebra.table import add, multiply, subtract
 from linnet.formats.format import Format
 from linnet.formats.named import DENSE
+from linnet.loops.bases import unbound
 from linnet.loops.commands import Precompute
-from linnet.loops.nodes import unbound
 from linnet.loops.printer import show
 from linnet.loops.rewrite import block, leaves, rewrite_stmt, substitute, walk
 from linnet.loops.types import dtype_of, with_lets

@@ -9,11 +9,12 @@ from typing import NoReturn
 from linnet import loops
 from linnet.errors import Location, ScheduleError
 from linnet.formats.format import Format
+from linnet.loops.bases import coordinates
 from linnet.loops.commands import Command
-from linnet.loops.nodes import coordinates
 from linnet.loops.printer import show, show_range
 from linnet.loops.rewrite import rewrite_stmt, substitute_expr, walk
 from linnet.names import Names
+from linnet.normalize.agreed import Equal, is_whole
 from linnet.records import dataclass
 
 Formats = dict[str, Format]
@@ -31,6 +32,7 @@ class Nest:
     stands: dict[str, tuple[str, ...]]
     command: Command | None = None  # the one that is being applied
     derived: set[str] = field(default_factory=set)  # names that stand for a loop no more
+    equal: Equal = field(default_factory=dict)  # dimensions that are one size
     written: dict[str, str] = field(default_factory=dict)  # as the program has its loops
 
     def named(self, name: str) -> tuple[loops.Loop, ...]:
@@ -58,6 +60,10 @@ class Nest:
     def name_of(self, loop: loops.Loop) -> str:
         """The name by which the schedule knows a loop."""
         return next((n for n, found in self.stands.items() if loop.index in found), loop.index)
+
+    def is_whole(self, extent: loops.Range | None, tensor: str, mode: int) -> bool:
+        """Whether a range is a whole dimension of a tensor."""
+        return is_whole(extent, loops.Dimension(tensor, mode), self.equal)
 
     def _unknown(self, name: str) -> NoReturn:
         several = [n for n in self.stands if n.partition(":")[0] == name]

@@ -15,11 +15,12 @@ from dataclasses import replace
 from linnet import loops
 from linnet.formats.format import Format
 from linnet.imp.how import How
+from linnet.loops.bases import coordinates
 from linnet.loops.commands import Collapse, Pos
 from linnet.loops.nodes import base_of
 from linnet.loops.printer import show
 from linnet.loops.rewrite import accesses, walk
-from linnet.normalize.leading import above, check_format, check_nothing_else
+from linnet.normalize.leading import above, check_format, check_nothing_else, check_within
 from linnet.scheduling.nest import Nest
 
 
@@ -43,12 +44,8 @@ def pos(nest: Nest, command: Pos) -> None:
     access = _only_access(nest, found[-1].body, command.access)
     indices = [loop.index for loop in found]
     tensor, format = str(access.tensor), nest.formats.get(str(access.tensor))
-    for loop in found:
-        if goes_through_positions(loop):
-            nest.refuse(f"`{command.index}` goes through positions already")
-        if not isinstance(loop.extent, loops.Extent):
-            hint = "go through positions first, and split these"
-            nest.refuse(f"`{nest.name_of(loop)}` runs over a part of its range", hint=hint)
+    if any(map(goes_through_positions, found)):
+        nest.refuse(f"`{command.index}` goes through positions already")
     text, inside = show(access), found[-1].body
     reads = {a for a, is_target in accesses(inside) if not is_target}
     if format is None or access not in reads:
@@ -64,7 +61,9 @@ def pos(nest: Nest, command: Pos) -> None:
     check_nothing_else(nest.refuse, nest.program, nest.formats, access, inside, hint)
     given = tuple((m, i) for m, i in enumerate(access.indices) if m in above(format, modes))
     _check_given(nest, command.index, found[0], [i for _, i in given])
-    positions = loops.Positions(tensor, modes, given)
+    within = _within(nest, command.index, found, tensor, modes)
+    positions = loops.Positions(tensor, modes, given, within)
+    check_within(nest.refuse, positions, nest.equal)
     stmt = inside
     for depth, loop in reversed(list(enumerate(found))):
         outer = tuple(map(loops.Index, indices[:depth]))
@@ -95,6 +94,25 @@ def _only_access(nest: Nest, body: loops.Stmt, access: loops.Access) -> loops.Ac
 def goes_through_positions(loop: loops.Loop) -> bool:
     """Whether a loop goes through what a tensor stores, or a part of that."""
     return loop.extent is not None and isinstance(base_of(loop.extent), loops.Positions)
+
+
+def _within(
+    nest: Nest, name: str, found: Sequence[loops.Loop], tensor: str, modes: Sequence[int]
+) -> loops.Range | None:
+    """The range that the outermost loops go through; None if they go through all dimensions."""
+    extent, count = found[0].extent, 1
+    if isinstance(extent, loops.Along):
+        count = coordinates(extent.of)
+        extent = extent.of
+    for loop, mode in zip(found[count:], modes[count:], strict=True):
+        if not nest.is_whole(loop.extent, tensor, mode):
+            nest.refuse(
+                f"`{nest.as_written(loops.Index(loop.index))}` does not run over a whole dimension"
+                f" of `{tensor}`",
+                why=f"positions within `{name}` would not follow one another",
+                hint="go through the positions of the inner loop alone",
+            )
+    return None if count == 1 and nest.is_whole(extent, tensor, modes[0]) else extent
 
 
 def _mode(nest: Nest, access: loops.Access, index: str) -> int:

@@ -138,9 +138,13 @@ def child_bounds(
             return {fused: loops.Extent(_ZERO, size)}
         case Pos(index, position, access):
             tensor, found = str(access.tensor), originals(index, relations)
-            if len(found) > 1:  # the whole level
-                return {position: loops.Extent(_ZERO, _array(tensor, "count", found[-1]))}
-            return {position: _segment(tensor, index, bounds[index])}
+            if len(found) == 1:
+                within = _coordinates_in(index, bounds, relations)
+                return {position: _segment(tensor, found[-1], within)}
+            if any(isinstance(r, Split) and index in r.makes for r in relations):
+                ends = [_array(tensor, what, found[-1]) for what in ("first", "last")]
+                return {position: loops.Extent(*ends)}
+            return {position: loops.Extent(_ZERO, _array(tensor, "count", found[-1]))}
         case Bound(index, bounded):
             return {bounded or index: _said(relation, bounds[index])}
         case Precompute():
@@ -167,6 +171,16 @@ def parent_bounds(
         return {relation.index: loops.Extent(first, _plus(first, _ONE))}
     stop = loops.Call(minimum, (whole.stop, _plus(first, size)))
     return {relation.index: loops.Extent(first, stop)}
+
+
+def _coordinates_in(index: str, bounds: Bounds, relations: Sequence[Relation]) -> loops.Extent:
+    """The coordinates that an index goes through: all, or those of the part that it is within."""
+    for relation in relations:
+        if isinstance(relation, Split) and index == relation.inner:
+            whole = _coordinates_in(relation.index, bounds, relations)
+            within = parent_bounds(relation, {relation.index: whole}, {relation.outer})
+            return within[relation.index]
+    return bounds[index]
 
 
 def _size(split: Split, whole: loops.Extent) -> loops.Expr:

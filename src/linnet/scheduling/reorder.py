@@ -116,6 +116,11 @@ def _check_write(nest: Nest, write: loops.Assign, moved: set[str]) -> None:
 def _nested(nest: Nest, order: list[loops.Loop], body: loops.Stmt) -> loops.Stmt:
     """Loops in an order, the outermost first, around a statement."""
     for k, loop in enumerate(order):
+        assert loop.extent is not None
+        inside = {n.index for n in order[k:]} - {_counter(loop)}
+        for name in sorted(indices_of(loop.extent) & inside):
+            nest.refuse(f"how far `{nest.name_of(loop)}` runs depends on `{name}`, which is inside")
+    for k, loop in enumerate(order):
         counter = _counter(loop)
         later = [n.index for n in order[k + 1 :]]
         if counter in later:

@@ -10,8 +10,8 @@ from linnet.algebra.table import FUNCTIONS, choose
 from linnet.formats.element import Element
 from linnet.formats.named import CSC, stack
 from linnet.formats.sparse_list import SparseList
+from linnet.loops.bases import coordinates
 from linnet.loops.bounds import BOUNDS
-from linnet.loops.nodes import coordinates
 from linnet.loops.printer import show
 from linnet.loops.rewrite import block, walk
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -9,6 +11,7 @@ from linnet import loops
 from linnet.errors import ScheduleError
 from linnet.loops.commands import Bound, Collapse, Pos, Split
 from linnet.loops.printer import show
+from linnet.loops.rewrite import rewrite_expr
 from linnet.scheduling.provenance import (
     child_bounds,
     original_order,
@@ -176,6 +179,25 @@ def test_positions_of_several_levels():
              for p in positions]  # fmt: skip
     rows = np.repeat(ROWS, np.diff(PTR)).tolist()
     assert pairs == list(zip(rows, COLUMNS.tolist(), strict=True))
+
+
+def test_positions_within_a_part_are_found_by_its_ends():
+    relations = (Split("i", "i0", "i1", 4), Split("i1", "i2", "i3", 2), Pos("i3", "p", STORED))
+    bounds = {"i": loops.Extent(loops.Literal(0), loops.Dimension("A", 0))}
+    for relation in relations:
+        bounds |= child_bounds(relation, bounds, relations)
+    for i0, i2 in ((0, 0), (0, 1), (1, 1), (2, 0)):
+        names = {"A.crd_i": ROWS, "A.begin_i": 0, "A.end_i": 4, "i0": i0, "i2": i2}
+        whole = replace(bounds["p"], stop=evaluated(bounds["p"].stop))
+        found = span(replace(whole, start=evaluated(whole.start)), names)
+        first = 4 * i0 + 2 * i2
+        assert [ROWS[p] for p in found] == [i for i in ROWS if first <= i < min(first + 2, 10)]
+
+
+def evaluated(expr):
+    """An expression in which the size of A is 10."""
+    size = loops.Dimension("A", 0)
+    return rewrite_expr(expr, lambda e: loops.Literal(10) if e == size else None)
 
 
 def test_splitting_positions_leaves_coordinates_as_they_are():
