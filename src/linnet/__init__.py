@@ -15,8 +15,6 @@ A sparse tensor is never made dense unless a format or `.to_numpy()` says so. Th
 kernel can call (`ln.minimum`, `ln.sqrt`, `ln.where` …) are rows of `linnet.algebra.table`.
 """
 
-from importlib import import_module as _import_module
-
 from linnet import errors, testing
 from linnet.algebra.function import Function
 from linnet.algebra.lookup import by_name as _by_name
@@ -87,6 +85,7 @@ from linnet.frontend.words import (
 )
 from linnet.options import config
 from linnet.runtime import eager as _eager  # what every operation begins with
+from linnet.shortage import imported as _imported
 
 __version__ = "0.1.0"
 
@@ -127,12 +126,12 @@ __array_api_version__ = "2025.12"
 def __getattr__(name: str) -> object:
     """Functions of arrays, and those of values by any name under which the algebra knows them."""
     if name in _LATER:
-        found = getattr(_import_module(_LATER[name]), name)
+        found = getattr(_imported(_LATER[name]), name)
     elif name in _NAMES:
         module, attribute = _NAMES[name]
-        found = getattr(_import_module(module), attribute)
+        found = getattr(_imported(module), attribute)
     elif name in _SPACES:
-        found = _import_module(_SPACES[name])
+        found = _imported(_SPACES[name])
     elif name in _by_name:
         found = _by_name[name]
     else:

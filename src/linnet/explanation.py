@@ -10,6 +10,7 @@ from typing import Any, Protocol
 
 from linnet import loops
 from linnet.errors import ArgumentError, Location, StageError
+from linnet.formats.located import bordered
 from linnet.loops.printer import show
 from linnet.runtime.kernel import Kernel
 from linnet.stages import recorded
@@ -45,6 +46,7 @@ class Explanation:
     __repr__ = __str__
 
 
+@bordered
 def explain(kernel: Kernel | Explained, *tensors: object) -> Explanation:
     """Every stage from the program as written to LLVM: `print(ln.explain(spmv, y, A, x))`.
 

@@ -22,8 +22,8 @@ from tests.robustness.kernels import (
 )
 
 import linnet as ln
+from linnet import shortage
 from linnet.errors import IndexBoundsError, LinnetError, OutOfMemoryError
-from linnet.formats import shortage
 from linnet.runtime import repeat
 
 linux = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads /proc")

@@ -15,6 +15,7 @@ from linnet.algebra.regions import Region
 from linnet.errors import ArgumentError, Location
 from linnet.guards import Guard
 from linnet.records import dataclass
+from linnet.shortage import RAISED, imported, retold
 
 Types = Callable[[tuple[str, ...]], tuple[tuple[str, ...], str]]
 """From the arguments' dtypes: the dtypes to which they are converted, and the result's."""
@@ -88,12 +89,15 @@ class Function:
     def __call__(self, x: object, /, *others: object) -> Any:
         """The value for numbers; for tensors and arrays, element by element."""
         args = (x, *others)
-        number = import_module("linnet.algebra.exact").of_numbers(self, args)
-        if number is not None:
-            return number
-        if others or not self._is_built_in():
-            return self._of_arrays(self.name, *args)
-        return import_module("linnet.runtime.eager").unary(self._of_arrays, self.name, x)
+        try:
+            number = imported("linnet.algebra.exact").of_numbers(self, args)
+            if number is not None:
+                return number
+            if others or not self._is_built_in():
+                return self._of_arrays(self.name, *args)
+            return imported("linnet.runtime.eager").unary(self._of_arrays, self.name, x)
+        except RAISED as error:
+            retold(error)
 
     def _of_arrays(self, name: str, *args: object) -> object:
         return import_module("linnet.arrays").apply(self, *args)

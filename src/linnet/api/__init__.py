@@ -8,8 +8,9 @@ holds among its modules, too: what not every call needs is written `api.moves.jo
 
 from __future__ import annotations
 
-from importlib import import_module
 from typing import TYPE_CHECKING
+
+from linnet.shortage import imported
 
 if TYPE_CHECKING:
     from linnet.api import (
@@ -62,4 +63,4 @@ def __getattr__(name: str) -> object:
     """A module of this folder, from the first time that it is asked for."""
     if name not in _PARTS:
         raise AttributeError(f"module 'linnet.api' has no attribute {name!r}")
-    return import_module(f"linnet.api.{name}")
+    return imported(f"linnet.api.{name}")

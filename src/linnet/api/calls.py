@@ -25,9 +25,9 @@ from linnet.formats.contents import Signature
 from linnet.formats.format import Format
 from linnet.formats.from_numpy import share
 from linnet.formats.from_scipy import is_scipy_sparse
-from linnet.formats.located import located
-from linnet.formats.shortage import RAISED, of_memory
+from linnet.formats.located import bordered, located
 from linnet.formats.tensor import Tensor
+from linnet.shortage import RAISED, retold
 
 _PLAIN = (Tensor, Lazy, bool, int, float, complex, np.ndarray, np.generic)
 _COMPARISONS = {"equal", "not_equal"}
@@ -56,12 +56,10 @@ def operator(name: str, *args: Any) -> Any:
         error.at = error.at or Location.of_caller()
         raise
     except RAISED as error:
-        ours = of_memory(error)
-        if ours is None:
-            raise
-        raise ours from error
+        retold(error)
 
 
+@bordered
 def call(function: Function, args: tuple[Any, ...], format: Any = None) -> Any:
     """`ln.add(x, y)`: a function of values, of arrays."""
     if len(args) != function.arity:

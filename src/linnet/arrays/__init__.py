@@ -6,10 +6,10 @@ imported when they are first called, as `arrays.apply`: planning is much to impo
 may do without it.
 """
 
-from importlib import import_module
 from typing import TYPE_CHECKING
 
 from linnet.arrays.lazy import Lazy, compute, fuse, lazy
+from linnet.shortage import imported
 
 if TYPE_CHECKING:
     from linnet.arrays.operations import (
@@ -45,6 +45,6 @@ def __getattr__(name: str) -> object:
     """What is in `operations`, from the first time that it is asked for."""
     if name not in __all__:
         raise AttributeError(f"module 'linnet.arrays' has no attribute {name!r}")
-    found: object = getattr(import_module("linnet.arrays.operations"), name)
+    found: object = getattr(imported("linnet.arrays.operations"), name)
     globals()[name] = found
     return found

@@ -15,7 +15,6 @@ import ctypes
 import hashlib
 import struct
 from collections.abc import Callable, Mapping
-from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from linnet.backend import loader, stamp
@@ -23,6 +22,7 @@ from linnet.backend.cache import Cache
 from linnet.errors import BuildError, InternalError
 from linnet.options import Options
 from linnet.records import NamedTuple
+from linnet.shortage import imported
 
 if TYPE_CHECKING:
     from linnet import imp
@@ -101,7 +101,7 @@ _UNREADABLE = (struct.error, ValueError, TypeError, KeyError, OSError, BuildErro
 
 def _module(name: str) -> Any:
     """A part of the back end that is not needed to load a kernel from the disk cache."""
-    return import_module(f"linnet.backend.{name}")
+    return imported(f"linnet.backend.{name}")
 
 
 def _full_key(key: str, options: Options) -> str:

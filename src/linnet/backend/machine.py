@@ -16,14 +16,17 @@ from typing import Any
 from linnet.backend import loader
 from linnet.backend.target import Target
 from linnet.errors import BuildError, InstallationError, InternalError
-from linnet.formats.shortage import of_memory
 from linnet.guards import COMPILING
+from linnet.shortage import COMPILING as ROOM
+from linnet.shortage import LOADING, make_room, of_memory
 
 _LEVEL = 2  # of optimization, as LLVM counts them
+_EACH = 64  # bytes that LLVM takes, at most, for each of the text
 
 
 @cache
 def _llvm() -> Any:
+    make_room(LOADING)  # LLVM ends the process where it finds none
     try:
         import llvmlite.binding as llvm
     except (ImportError, OSError) as error:
@@ -87,6 +90,7 @@ def _optimized(text: str, target: Target, level: int = _LEVEL) -> Iterator[tuple
     They are closed in order: a garbage collection would free the context before its modules.
     """
     llvm, machine = _llvm(), _machine(target, level)
+    make_room(ROOM + _EACH * len(text))
     with llvm.create_context() as context:
         try:
             module = llvm.parse_assembly(text, context=context)
@@ -162,6 +166,7 @@ def load(code: bytes, symbol: str) -> tuple[int, object]:
     with COMPILING:
         _give_back()
         llvm = _llvm()
+        make_room(ROOM)
         _tell_addresses(code)
         context = llvm.create_context()
         empty = llvm.parse_assembly("", context=context)

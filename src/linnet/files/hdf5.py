@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from linnet.errors import FileError
 from linnet.files.understood import understood
 from linnet.formats.validate import check_booleans
+from linnet.shortage import of_memory
 
 _SMALL = 1 << 20  # bytes
 _COMPRESSED = 1 << 16  # times as large as what a file holds of it, an array may well be
@@ -22,8 +23,8 @@ def library() -> Any:
     """The module h5py, or an error that says how to get it."""
     try:
         import h5py  # type: ignore[import-untyped,import-not-found,unused-ignore]
-    except ImportError:
-        raise FileError(
+    except ImportError as error:
+        raise of_memory(error) or FileError(
             "HDF5 files are read and written by the module h5py, which is not installed",
             hint="pip install h5py",
         ) from None

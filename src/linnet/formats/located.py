@@ -11,7 +11,7 @@ from functools import wraps
 from typing import ParamSpec, TypeVar
 
 from linnet.errors import ArgumentError, LinnetError, Location, RangeError, is_ours
-from linnet.formats.shortage import RAISED, of_memory
+from linnet.shortage import RAISED, of_memory, retold
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -38,6 +38,22 @@ def located(function: Callable[P, R]) -> Callable[P, R]:
     return call
 
 
+def bordered(function: Callable[P, R]) -> Callable[P, R]:
+    """The same function, which says that memory has run out as ours do; located ones do it."""
+    if getattr(function, "__code__", None) is _LOCATED:
+        return function
+
+    @wraps(function)
+    def call(*args: P.args, **kwargs: P.kwargs) -> R:
+        try:
+            return function(*args, **kwargs)
+        except RAISED as error:
+            retold(error)
+
+    vars(call)["__wrapped__"] = getattr(function, "__wrapped__", function)
+    return call
+
+
 def _ours(error: Exception, name: str) -> LinnetError | None:
     """What we say instead; None of an error in a function of the user, which stays as it is."""
     at, told = Location.of_caller(), str(error)
@@ -46,3 +62,6 @@ def _ours(error: Exception, name: str) -> LinnetError | None:
     numeric = isinstance(error, ValueError | ArithmeticError | IndexError)
     kind = RangeError if numeric else ArgumentError
     return kind(f"`{name}` was given something that it does not take: {told}", at=at)
+
+
+_LOCATED = located(bordered).__code__

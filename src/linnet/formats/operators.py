@@ -7,11 +7,10 @@ Operations that are asked for most often try `linnet.runtime.eager` before, whic
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from importlib import import_module
-from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
-from linnet.formats.shortage import RAISED, of_memory
+from linnet.formats.located import bordered
+from linnet.shortage import RAISED, imported, retold
 
 if TYPE_CHECKING:
     from linnet.formats.tensor import Tensor
@@ -24,19 +23,9 @@ def of_api(name: str) -> Callable[..., Any]:
     function = _found.get(name)
     if function is None:
         module, _, attribute = name.rpartition(".")
-        function = _found[name] = getattr(_imported(f"linnet.api.{module}"), attribute)
+        function = bordered(getattr(imported(f"linnet.api.{module}"), attribute))
+        _found[name] = function
     return function
-
-
-def _imported(module: str) -> ModuleType:
-    """A part of this package; to read it takes memory."""
-    try:
-        return import_module(module)
-    except RAISED as error:
-        ours = of_memory(error)
-        if ours is None:
-            raise
-        raise ours from error
 
 
 class _Later:
@@ -46,7 +35,7 @@ class _Later:
         self._module = module
 
     def __getattr__(self, name: str) -> Callable[..., Any]:
-        function: Callable[..., Any] = getattr(_imported(self._module), name)
+        function: Callable[..., Any] = getattr(imported(self._module), name)
         setattr(self, name, function)
         return function
 
@@ -67,14 +56,20 @@ def _binary(name: str, eager: bool = True) -> tuple[Any, Any, Any]:
     """`x + y`, `y + x` and `x += y` for one function of the table."""
 
     def forward(self: Any, other: object, /) -> Any:
-        if eager:
-            return _eager.elementwise(_operator, name, self, other)
-        return _operator(name, self, other)
+        try:
+            if eager:
+                return _eager.elementwise(_operator, name, self, other)
+            return _operator(name, self, other)
+        except RAISED as error:
+            retold(error)
 
     def backward(self: Any, other: object, /) -> Any:
-        if eager:
-            return _eager.elementwise(_operator, name, other, self)
-        return _operator(name, other, self)
+        try:
+            if eager:
+                return _eager.elementwise(_operator, name, other, self)
+            return _operator(name, other, self)
+        except RAISED as error:
+            retold(error)
 
     def update(self: Any, other: object, /) -> Any:
         return of_api("calls.update")(name, self, other)
@@ -93,7 +88,10 @@ def _without_modulus(power: Any) -> Any:
 
 def _unary(name: str) -> Any:
     def operator(self: Any, /) -> Any:
-        return _eager.unary(_operator, name, self)
+        try:
+            return _eager.unary(_operator, name, self)
+        except RAISED as error:
+            retold(error)
 
     return operator
 
@@ -119,12 +117,15 @@ def reduction_of(name: str, eager: bool = False, by_kernels: bool = False) -> An
     def method(self: Any, /, axis: Any = None, *, out: Any = None, **named: Any) -> Any:
         if out is not None:
             return of_api("calls.put")(out, method(self, axis, **named))
-        if eager and not named:
-            return _eager.reduction(general, name, self, axis)
-        if by_kernels:
-            named["axis"] = axis
-            return _known.operation(general, f"linnet.api.{name}", (self,), named)
-        return of_api(name)(self, axis=axis, **named)
+        try:
+            if eager and not named:
+                return _eager.reduction(general, name, self, axis)
+            if by_kernels:
+                named["axis"] = axis
+                return _known.operation(general, f"linnet.api.{name}", (self,), named)
+            return of_api(name)(self, axis=axis, **named)
+        except RAISED as error:
+            retold(error)
 
     method.__name__ = method.__qualname__ = name.rpartition(".")[2]
     method.__doc__ = f"As `ln.{name.rpartition('.')[2]}` of this array."
@@ -158,7 +159,10 @@ class Operators:
     __invert__ = _unary("bitwise_invert")
 
     def __matmul__(self, other: object, /) -> Any:
-        return _eager.product(_operator, self, other)
+        try:
+            return _eager.product(_operator, self, other)
+        except RAISED as error:
+            retold(error)
 
     def __divmod__(self, other: object, /) -> tuple[Any, Any]:
         return of_api("elementwise.divmod")(self, other)  # type: ignore[no-any-return]
@@ -169,7 +173,10 @@ class Operators:
     # -- parts -----------------------------------------------------------------------------------
 
     def __getitem__(self, key: Any, /) -> Tensor:
-        return _eager.part(_getitem, self, key)  # type: ignore[no-any-return]
+        try:
+            return _eager.part(_getitem, self, key)  # type: ignore[no-any-return]
+        except RAISED as error:
+            retold(error)
 
     def __setitem__(self, key: Any, value: Any, /) -> None:
         of_api("calls.setitem")(self, key, value)

@@ -22,7 +22,7 @@ from linnet.formats.buffers import Buffer
 from linnet.formats.contents import Contents, Signature, buffer_names, hold, let_go
 from linnet.formats.format import Format, named
 from linnet.formats.habits import Habits
-from linnet.formats.located import located
+from linnet.formats.located import bordered, located
 from linnet.formats.named import DENSE, FormatLike, as_format, permute, settle
 from linnet.formats.operators import Operators, of_api
 from linnet.formats.to_scipy import is_asked_by_operator, to_scipy
@@ -180,6 +180,7 @@ class Tensor(Operators, Habits):
     def data(self, value: Any) -> None:
         show.refuse_to_set("data")
 
+    @bordered
     def tolist(self) -> Any:
         """The elements as numbers of Python in nested lists."""
         return self.to_numpy().tolist()
@@ -192,9 +193,11 @@ class Tensor(Operators, Habits):
     def __repr__(self) -> str:
         return show.one_line(self)
 
+    @bordered
     def _repr_html_(self) -> str:
         return show.html(self)
 
+    @bordered
     def __str__(self) -> str:
         return show.with_values(self)
 
@@ -227,12 +230,14 @@ class Tensor(Operators, Habits):
         found = _settled(wanted, wanted.name, held)
         return self if found == held else _converted(self, found)
 
+    @bordered
     def copy(self) -> Tensor:
         """The same tensor in memory of its own."""
         contents = self.shared()
         buffers = tuple(Buffer.borrow(array.copy()) for array in contents.arrays())
         return Tensor(contents.format, contents.shape, buffers)
 
+    @bordered
     def to_numpy(self, *, copy: bool | None = None) -> NDArray[Any]:
         """A NumPy array of the values: of a dense tensor a read-only view, else a new array."""
         if not self.contents().format.dense:
@@ -319,6 +324,7 @@ class Tensor(Operators, Habits):
     def __deepcopy__(self, memo: dict[int, object]) -> Tensor:
         return Tensor(self._given, None) if self.shape is None else self.copy()
 
+    @bordered
     def __reduce__(self) -> tuple[object, ...]:
         if self.shape is None:
             return _restore, (*_format_parts(self._given), None, ())

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from linnet.errors import ArgumentError, FormatError, LinnetError
 from linnet.formats.named import BSR, COO, CSC, CSR
 from linnet.formats.sparse_tiles import SparseTiles
+from linnet.shortage import of_memory
 
 if TYPE_CHECKING:
     from linnet.formats.tensor import Tensor
@@ -104,8 +105,9 @@ def _own(array: NDArray[Any], copy: bool) -> NDArray[Any]:
 def _scipy_sparse() -> Any:
     try:
         import scipy.sparse
-    except ImportError:
-        raise LinnetError("SciPy is not installed", hint="pip install scipy") from None
+    except ImportError as error:
+        absent = LinnetError("SciPy is not installed", hint="pip install scipy")
+        raise of_memory(error) or absent from None
     return scipy.sparse
 
 

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from functools import partial
-from importlib import import_module
 from inspect import unwrap
 from types import FunctionType
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, cast
 
 from linnet.errors import ArgumentError, Location
+from linnet.formats.located import bordered
 from linnet.frontend.origin import origin_of
 from linnet.options import current
 from linnet.runtime import kept
 from linnet.runtime.kernel import Kernel
+from linnet.shortage import IMPORTING, imported, make_room
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
             """Run on tensors; outputs are updated in place, and returned."""
 
 
+@bordered
 def kernel(function: Callable[P, R] = _NOTHING, /) -> Typed[P, R]:
     """Read a Python function as a program of the loop language.
 
@@ -73,9 +75,10 @@ def _remade(outline: kept.Outline, function: FunctionType) -> loops.Program:
 
 def _read(function: FunctionType) -> loops.Program:
     """The program; what can be refused is refused here, at the user's line."""
-    program: loops.Program = import_module("linnet.frontend.parse").parse(function)
+    make_room(IMPORTING)
+    program: loops.Program = imported("linnet.frontend.parse").parse(function)
     try:
-        import_module("linnet.normalize.lifecycles").insert_lifecycles(program)
+        imported("linnet.normalize.lifecycles").insert_lifecycles(program)
     except RecursionError:
-        raise import_module("linnet.loops.printer").too_deep(program) from None
+        raise imported("linnet.loops.printer").too_deep(program) from None
     return program

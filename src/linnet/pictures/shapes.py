@@ -8,6 +8,7 @@ from typing import Any, assert_never
 
 from linnet.errors import FileError
 from linnet.records import dataclass
+from linnet.shortage import of_memory
 
 INK, PALE, FRAME, DOT, PAPER = "#1b1f24", "#6e7781", "#d0d7de", "#0b66c3", "#ffffff"
 SIZE = 12  # of letters
@@ -122,8 +123,8 @@ def _save_png(picture: Picture, path: os.PathLike[str]) -> None:
     try:
         from matplotlib.backends.backend_agg import FigureCanvasAgg
         from matplotlib.figure import Figure
-    except ImportError:
-        raise FileError(
+    except ImportError as error:
+        raise of_memory(error) or FileError(
             "a PNG file is drawn with matplotlib, which is not installed",
             hint="pip install matplotlib, or save as .svg",
         ) from None

@@ -7,7 +7,6 @@ that only defines kernels does not wait for it.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from importlib import import_module
 from sys import _getframe
 from types import FrameType
 from typing import TYPE_CHECKING, Any
@@ -20,13 +19,15 @@ from linnet.errors import (
 from linnet.formats.away import awaited
 from linnet.formats.construct import asarray
 from linnet.formats.contents import Contents, Signature, let_go
-from linnet.formats.shortage import RAISED, of_memory
+from linnet.formats.located import bordered
 from linnet.formats.tensor import Tensor
 from linnet.guards import COMPILING
 from linnet.options import current
 from linnet.runtime.kept import Outline, text_of
 from linnet.runtime.repeats import Repeats, results
 from linnet.runtime.watch import WATCHED, note
+from linnet.shortage import COMPILING as ROOM
+from linnet.shortage import RAISED, imported, make_room, of_memory, retold
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -51,13 +52,13 @@ class Kernel:
     _read: Callable[[], loops.Program]  # what makes it, where it is not there yet
 
     def __init__(self, program: loops.Program, policy: Policy | None = None) -> None:
-        if not isinstance(program, import_module("linnet.loops").Program):
+        if not isinstance(program, imported("linnet.loops").Program):
             raise ArgumentError(
                 f"a kernel is made of a program, not of {type(program).__name__}",
                 at=Location.of_caller(),
                 hint="write a function, and put @ln.kernel before it",
             )
-        look = import_module("linnet.normalize.beginnings")
+        look = imported("linnet.normalize.beginnings")
         written, kept = look.written_params(program), look.kept_params(program)
         self._begin(program.name, program.params, written, kept)
         self._program = program
@@ -139,10 +140,7 @@ class Kernel:
             error.told_to(Location.of_caller())
             raise
         except RAISED as error:
-            ours = of_memory(error)
-            if ours is None:
-                raise
-            raise ours from error
+            retold(error)
         finally:
             try:
                 let_go(held, _getframe())
@@ -261,6 +259,7 @@ class Kernel:
     def _specialized(self, signatures: tuple[Signature, ...], held: Held, wide: bool) -> Entry:
         """What the compiler makes; its own mistakes are told as such."""
         try:
+            make_room(ROOM)
             entry: Entry = _compiler().specialize(self, signatures, wide, held)
         except RecursionError:
             raise _printer().too_deep(self.program) from None
@@ -269,7 +268,7 @@ class Kernel:
         except Exception as error:
             if (ours := of_memory(error)) is not None:
                 raise ours from error
-            whose = import_module("linnet.runtime.failures")  # most processes never ask
+            whose = imported("linnet.runtime.failures")  # most processes never ask
             theirs: BaseException | None = whose.of_handler(error)
             if theirs is not None:
                 raise theirs from None
@@ -279,11 +278,13 @@ class Kernel:
 
     # -- looking ---------------------------------------------------------------------------------
 
+    @bordered
     def code(self, *args: object) -> str:
         """The C code that is run for these arguments."""
         text: str = _compiler().code(self, *self._looked_at(args))
         return text
 
+    @bordered
     def loops(self, *args: object) -> str:
         """The program as the compiler completed it, for these arguments."""
         try:
@@ -292,6 +293,7 @@ class Kernel:
             raise _printer().too_deep(self.program) from None
         return text
 
+    @bordered
     def lowered(self, *args: object) -> Lowered:
         """The imperative code for these arguments."""
         try:
@@ -308,9 +310,10 @@ class Kernel:
 
     def schedule(self) -> ScheduledKernel:
         """The kernel, to be given commands: `spmv.schedule().split("i", "i0", "i1", 32)`."""
-        made: ScheduledKernel = import_module("linnet.runtime.scheduled").ScheduledKernel.of(self)
+        made: ScheduledKernel = imported("linnet.runtime.scheduled").ScheduledKernel.of(self)
         return made
 
+    @bordered
     def reference(self, *args: object) -> dict[str, NDArray[Any]]:
         """What the program means for these arguments: every output, computed one element at a time.
 
@@ -319,6 +322,7 @@ class Kernel:
         results: dict[str, NDArray[Any]] = _compiler().reference(self, self.tensors(args))
         return results
 
+    @bordered
     def visits(self, *args: object) -> Visits:
         """How much work a call with these arguments is; they are left as they are.
 
@@ -328,7 +332,7 @@ class Kernel:
         tensors, held = self.tensors(args), list[Contents | None]()
         try:
             signatures = self._held(tensors, held, _getframe())
-            found: Visits = import_module("linnet.runtime.visits").visits(
+            found: Visits = imported("linnet.runtime.visits").visits(
                 self, signatures, tensors, held
             )
             return found
@@ -348,7 +352,7 @@ class Kernel:
 
     def __reduce__(self) -> str | tuple[object, ...]:
         """By name where that can be imported, as functions are; else the program goes itself."""
-        reduced: str | tuple[object, ...] = import_module("linnet.runtime.sending").reduced(self)
+        reduced: str | tuple[object, ...] = imported("linnet.runtime.sending").reduced(self)
         return reduced
 
     # -- arguments -------------------------------------------------------------------------------
@@ -392,16 +396,16 @@ class Kernel:
 
 
 def _printer() -> Any:
-    return import_module("linnet.loops.printer")
+    return imported("linnet.loops.printer")
 
 
 def _refusals() -> Any:
-    return import_module("linnet.runtime.refusals")
+    return imported("linnet.runtime.refusals")
 
 
 def _compiler() -> Any:
-    return import_module("linnet.runtime.specialize")
+    return imported("linnet.runtime.specialize")
 
 
 def _recalling() -> Any:
-    return import_module("linnet.runtime.recalled")
+    return imported("linnet.runtime.recalled")

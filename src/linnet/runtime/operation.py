@@ -16,6 +16,7 @@ import numpy as np
 from linnet.formats.contents import Contents, Signature
 from linnet.formats.format import Format
 from linnet.formats.from_numpy import as_it_lies, share
+from linnet.formats.located import bordered
 from linnet.formats.tensor import Tensor
 from linnet.options import current
 from linnet.runtime.measure import measure
@@ -35,6 +36,7 @@ def by_kernels(function: Callable[P, R]) -> Callable[P, R]:
     """The same function, of which `operation` remembers how it is done."""
     name = f"{function.__module__}.{function.__qualname__}"
 
+    @bordered
     @wraps(function)
     def call(*args: P.args, **named: P.kwargs) -> R:
         return operation(function, name, args, named)  # type: ignore[no-any-return]

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from linnet import backend, imp
 from linnet.errors import InternalError
 from linnet.options import Options, current
+from linnet.shortage import COMPILING, make_room
 
 Argument: TypeAlias = NDArray[Any] | int
 
@@ -46,6 +47,7 @@ class Routine:
         key = f"routine {self.function.__module__}.{self.function.__qualname__} {types}"
         compiled = backend.load(key, options)
         if compiled is None:
+            make_room(COMPILING)
             compiled = backend.build(self.kernel(types), key, options)
         return _compiled.setdefault((self.function, types, options), compiled)
 
