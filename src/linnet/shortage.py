@@ -8,13 +8,12 @@ takes memory in many small pieces, to import, to compile and to optimize, asks f
 
 from __future__ import annotations
 
+import mmap
 import sys
 from errno import ENOMEM
 from importlib import import_module
 from types import ModuleType
 from typing import NoReturn
-
-import numpy as np
 
 from linnet.errors import LinnetError, Location, OutOfMemoryError
 
@@ -31,14 +30,22 @@ _HINT = (
     "there takes next to nothing to load"
 )
 
-_reserve = [np.empty(_RESERVE, np.uint8)]  # no page of it is ever written to
+
+def _pages(nbytes: int) -> mmap.mmap:
+    """Memory that is not written to; of the system, since `malloc` would keep more from then on."""
+    if hasattr(mmap, "MAP_PRIVATE"):
+        return mmap.mmap(-1, nbytes, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+    return mmap.mmap(-1, nbytes)
+
+
+_reserve = [_pages(_RESERVE)]
 
 
 def is_short(nbytes: int = _MUCH) -> bool:
     """Whether the process can have little memory beyond what it has."""
     try:
-        np.empty(nbytes, np.uint8)
-    except MemoryError:
+        _pages(nbytes).close()
+    except (OSError, MemoryError):
         return True
     return False
 
@@ -48,7 +55,7 @@ def make_room(nbytes: int) -> None:
     if is_short(nbytes):
         raise out_of_memory()
     if not _reserve:
-        _reserve.append(np.empty(_RESERVE, np.uint8))
+        _reserve.append(_pages(_RESERVE))
 
 
 def imported(module: str) -> ModuleType:

@@ -241,7 +241,7 @@ def test_memory_that_runs_out_while_a_kernel_is_compiled(call, more):
 @pytest.mark.parametrize("short", [False, True])
 def test_what_comes_of_too_little_memory(monkeypatch, error, is_of_memory, short):
     """What says so, and what does not where there is little."""
-    monkeypatch.setattr(shortage, "is_short", lambda: short)
+    monkeypatch.setattr(shortage, "is_short", lambda *_: short)
     found = shortage.of_memory(error)
     assert (found is not None) == (short if is_of_memory == "short" else is_of_memory)
     assert found is None or isinstance(found, OutOfMemoryError)
@@ -249,6 +249,120 @@ def test_what_comes_of_too_little_memory(monkeypatch, error, is_of_memory, short
 
 def test_there_is_memory():
     assert not shortage.is_short()
+
+
+AT_BORDERS = """
+import os, resource, signal
+from pathlib import Path
+
+B, V, folder = matrix(), np.arange(5000.0)[::-1] % 97, FOLDER
+x, A, D = ln.asarray(np.arange(20.0)), ln.asarray(B, format="csr"), ln.asarray(B)
+held = [(T, {k: a.copy() for k, a in T.buffers.items()}) for T in (A, D)]
+head = "%%MatrixMarket matrix coordinate real general"
+Path(folder + "/a.mtx").write_text(head + "\\n1 1 1\\n1 1 2\\n")
+np.save(folder + "/a.npy", B)
+
+def define():
+    @ln.kernel
+    def double(y, x):
+        y[...] = 0
+        for i in ...:
+            y[i] = x[i] * 2
+
+def assign(T):
+    T[3, 4] = 1.0
+
+def borders():
+    yield lambda: ln.sort(ln.asarray(V))
+    yield lambda: ln.ones(20) + 1
+    yield lambda: (x + 1, A @ A, A[3])
+    yield define
+    yield lambda: (assign(D), assign(A))
+    yield lambda: accumulate(D, B)
+    yield lambda: (A @ A, A @ x, A.T + A, -A, A < 2, A**2, abs(A), A == A, 1.5 in A, 2 - A)
+    yield lambda: (A[3], A[2:5, ::2], A[[1, 3]], A[A > 1], list(A))
+    yield lambda: (A.sum(), A.sum(axis=0), A.mean(), A.std(axis=0), x.dot(x), A.nonzero())
+    yield lambda: (ln.cumulative_sum(x), ln.where(A > 0, A, 0), ln.concat([A, A]))
+    yield lambda: (ln.unique_values(ln.asarray(V)), ln.isin(x, x))
+    yield lambda: (ln.linalg.inv(ln.eye(4)), ln.fft.fft(x), ln.sqrt(A), ln.random((5, 5)))
+    yield lambda: (ln.read(folder + "/a.mtx"), ln.read(folder + "/a.npy"))
+    yield lambda: ln.write(folder + "/b.mtx", A)
+    yield lambda: (ln.einsum("ij,jk->ik", A, A), ln.fuse(lambda a, b: (a + b).sum())(A, A))
+    yield lambda: (np.add(x, x), np.sum(x), np.concatenate([x, x]))
+    yield lambda: (A.to(ln.COO), A.copy(), A.to_numpy(), str(A), A._repr_html_(), A.tolist())
+    yield lambda: (accumulate.loops(x, x), accumulate.code(x, x), ln.explain(accumulate, x, x))
+
+def outcome(call, more):
+    '''Where small pieces of memory are all taken, and a little is left beside them.'''
+    pages = int(Path("/proc/self/statm").read_text().split()[0])
+    _, hard = resource.getrlimit(resource.RLIMIT_AS)
+    tight, wide = (pages * resource.getpagesize(), hard), (hard, hard)
+    little, pile, raised = (tight[0] + more, hard), [], None
+    resource.setrlimit(resource.RLIMIT_AS, tight)
+    try:
+        while True:
+            pile.append(bytes(300))
+    except MemoryError:
+        resource.setrlimit(resource.RLIMIT_AS, little)
+    try:
+        call()
+    except BaseException as error:
+        raised = error
+    resource.setrlimit(resource.RLIMIT_AS, wide)
+    if raised is None:
+        return "done"
+    assert isinstance(raised, ln.errors.OutOfMemoryError), repr(raised)
+    assert raised.at.file == "<string>", raised
+    for T, before in held:
+        assert all(np.array_equal(T.buffers[k], before[k]) for k in before)
+    return "told"
+
+BEFORE
+seen = set()
+for k, call in enumerate(borders()):
+    for more in (0, 1 << 19, 1 << 21):
+        read, write = os.pipe()
+        if os.fork() == 0:
+            signal.alarm(60)
+            os.write(write, outcome(call, more).encode())
+            os._exit(0)
+        os.close(write)
+        said = os.read(read, 100).decode()
+        os.close(read)
+        assert os.waitstatus_to_exitcode(os.wait()[1]) == 0 and said, (k, more)
+        seen.add(said)
+print(*sorted(seen))
+"""
+
+
+@linux
+@pytest.mark.parametrize("before", ["", "x + 1, A @ A, A[3]"])
+def test_memory_that_runs_out_at_every_border(before, tmp_path):
+    """No error of another kind leaves what users call, and LLVM never ends the process."""
+    text = AT_BORDERS.replace("BEFORE", before).replace("FOLDER", repr(str(tmp_path)))
+    told = passes(text, LINNET_CACHE="0", LINNET_BACKEND="llvm")
+    assert told == ("done told\n" if before else "told\n")
+
+
+def test_a_library_that_is_not_there_while_there_is_little_memory(monkeypatch):
+    """One that cannot be loaded for want of memory is not said to be absent, nor the other way."""
+    monkeypatch.setattr(shortage, "is_short", lambda nbytes=1 << 40: nbytes > shortage.IMPORTING)
+    assert shortage.of_memory(ImportError("cannot map segment")) is not None
+    assert shortage.of_memory(ModuleNotFoundError("No module named 'h5py'")) is None
+
+
+@pytest.mark.parametrize("name", ["h5py", "scipy.sparse", "matplotlib.figure"])
+def test_a_library_that_no_memory_is_left_for_is_not_said_to_be_absent(monkeypatch, tmp_path, name):
+    monkeypatch.setitem(sys.modules, name, None)
+    monkeypatch.setattr(shortage, "is_short", lambda *_: True)
+    A = ln.asarray(matrix(), format="csr")
+    uses = {
+        "h5py": lambda: ln.write(tmp_path / "a.bsp.h5", A),
+        "scipy.sparse": A.to_scipy,
+        "matplotlib.figure": lambda: ln.draw(A).save(tmp_path / "a.png"),
+    }
+    with pytest.raises(OutOfMemoryError):
+        uses[name]()
 
 
 WITHOUT = """

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from linnet.algebra.dtypes import Number, concrete
 from linnet.errors import ArgumentError, Location, NotComputedError
 from linnet.formats.format import Format
-from linnet.formats.located import located
+from linnet.formats.located import bordered, located
 from linnet.formats.named import FormatLike, as_format
 from linnet.formats.operators import Operators
 from linnet.formats.tensor import Tensor
@@ -196,6 +196,7 @@ class Fused(Generic[P, R]):
         self._function = function
         self._run: Callable[..., R] | None = None
 
+    @bordered
     def __call__(self, *args: P.args, **named: P.kwargs) -> R:
         """Run the function as a whole."""
         run = self._run
