@@ -345,6 +345,38 @@ def test_coordinates_and_data_are_not_written_to(format):
         assert np.shares_memory(x.data, x.buffers["val"])
 
 
+@matrix_formats
+@pytest.mark.parametrize("dtype", ["float64", "complex64", "int32"])
+@pytest.mark.parametrize("name", ["real", "imag", "diagonal"])
+def test_parts_are_not_written_to(format, dtype, name):
+    """`A.real[0, 0] = 99` was silently lost: what NumPy shows in its place is an array here."""
+    x = matrix(format)[0].astype(dtype)
+    one = np.dtype(dtype).type(1).real
+
+    def part(of=x):
+        found = getattr(of, name)
+        return found() if callable(found) else found
+
+    def assign(y):
+        y[:1] = one
+
+    for y in (part(), part(x.T)):
+        before = y.to_numpy(copy=True)
+        for write in (assign, lambda y: np.negative(y, out=y)):
+            with pytest.raises(ln.errors.ArgumentError, match=f"what .{name} gives") as caught:
+                write(y)
+            assert f"{name}" in caught.value.why + caught.value.hint
+        np.testing.assert_array_equal(y.to_numpy(), before)
+    for own in (part().copy(), part() + part(), +part(), part().astype(dtype, copy=True)):
+        own[:1] = one
+        assert (own.to_numpy()[:1] == one).all()
+    whole = part()
+    whole += whole  # the name stands for another array from here on
+    whole[:1] = one
+    x[:1] = one
+    assert (x.to_numpy()[:1] == one).all()
+
+
 @pytest.mark.parametrize("name", ["data", "fill_value", "shape"])
 def test_what_is_not_set_says_what_to_write(name):
     with pytest.raises(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from copy import copy
 from functools import lru_cache
 from typing import Any
 
@@ -102,11 +103,44 @@ def update(name: str, x: Tensor, other: Any) -> Any:
                 at=Location.of_caller(),
             )
         found = astype(found, x.dtype)
-    return held(x, found)
+    return _rebound(x, found)
+
+
+def part(name: str, x: Any) -> Any:
+    """What NumPy shows in the place of an array, and is an array of its own here: read-only."""
+    found = operator(name, x)
+    if isinstance(found, Tensor):
+        found = copy(found) if found.contents() is x.contents() else found
+        found.contents().part = name
+    return found
 
 
 def held(x: Tensor, found: Tensor) -> Tensor:
-    """The object `x`, which holds from now on what another tensor does."""
+    """The object `x`, which is written to, holds from now on what another tensor does."""
+    _check_part(x)
+    return _rebound(x, found)
+
+
+def _check_part(x: Tensor) -> None:
+    """What is written to is no part of an array that would stay as it is."""
+    name = x.contents().part
+    if name is not None:
+        raise ArgumentError(
+            f"what .{name} gives of an array is not written to",
+            at=Location.of_caller(),
+            why=f"it is an array of its own: the one that .{name} is asked of would stay as it is",
+            hint=_PARTS[name],
+        )
+
+
+_PARTS = {
+    "real": "A = values + 1j * A.imag; or write to a copy, r = A.real.copy()",
+    "imag": "A = A.real + 1j * values; or write to a copy, r = A.imag.copy()",
+    "diagonal": "A.setdiag(values, k); or write to a copy, d = A.diagonal().copy()",
+}
+
+
+def _rebound(x: Tensor, found: Tensor) -> Tensor:
     contents = found.shared()
     x._rebind(contents.format, contents.shape, contents.buffers)
     return x
@@ -193,6 +227,7 @@ def setitem(x: Tensor, key: object, value: object) -> None:
     try:
         if not isinstance(x, Tensor):
             raise ArgumentError("a lazy array holds nothing to assign to", hint="compute it first")
+        _check_part(x)
         held(x, api.assign.assigned(x, key, value))
     except LinnetError as error:
         error.at = error.at or Location.of_caller()

@@ -76,7 +76,9 @@ def to_scipy_sparse(x: Tensor, copy: bool = False) -> Any:
 @located
 def diagonal(x: Tensor, k: int = 0, *, offset: int | None = None) -> Tensor:
     """The k-th diagonal of a matrix, or of every matrix in a stack; NumPy calls k an offset."""
-    return linalg.diagonal(x, offset=k if offset is None else offset)
+    found = linalg.diagonal(x, offset=k if offset is None else offset)
+    found.contents().part = "diagonal"
+    return found
 
 
 @located

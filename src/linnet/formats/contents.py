@@ -101,6 +101,7 @@ class Contents:
         "fitted",
         "format",
         "lent",
+        "part",
         "pins",
         "shape",
     )
@@ -126,6 +127,7 @@ class Contents:
         self._again: Any = None  # how the last product with an array went (`runtime.again`)
         self._shared = False  # known to be memory that no kernel will write to
         self.fitted: tuple[np.dtype[Any], ...] | None = None
+        self.part: str | None = None  # what of another array this is, which is not written to by it
 
     @property
     def buffers(self) -> tuple[Buffer, ...]:

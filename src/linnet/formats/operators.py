@@ -229,13 +229,13 @@ class Operators:
 
     @property
     def real(self) -> Tensor:
-        """The real parts."""
-        return of_api("calls.operator")("real", self)  # type: ignore[no-any-return]
+        """The real parts, to be read: what is assigned to a copy of them stays there."""
+        return of_api("calls.part")("real", self)  # type: ignore[no-any-return]
 
     @property
     def imag(self) -> Tensor:
-        """The imaginary parts."""
-        return of_api("calls.operator")("imag", self)  # type: ignore[no-any-return]
+        """The imaginary parts, likewise."""
+        return of_api("calls.part")("imag", self)  # type: ignore[no-any-return]
 
     @property
     def mT(self) -> Tensor:
