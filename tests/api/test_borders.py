@@ -10,6 +10,7 @@ import pytest
 import linnet as ln
 from linnet import loops
 from linnet.algebra.table import FUNCTIONS
+from linnet.backend import machine, toolchain
 from linnet.errors import (
     DTypeError,
     FormatError,
@@ -194,6 +195,31 @@ def test_many_dimensions_compile_soon_or_are_refused_at_once():
         listed(48, ln.COO) + listed(48, ln.COO)
     S = listed(48, ln.COO)
     assert (S + S).nnz == 2
+
+
+@pytest.mark.parametrize("backend", ["llvm", "c"])
+def test_loops_that_are_nested_deeply_are_not_optimized(monkeypatch, backend):
+    """To follow addresses through all of them took LLVM many seconds: seven of 32 in `T.T + T`."""
+    wanted = []
+    compilers = {
+        "llvm": (machine, lambda text, optimize, target: optimize),
+        "c": (toolchain, lambda text, options: options.optimize),
+    }
+    module, told = compilers[backend]
+    compile = module.compile
+    monkeypatch.setattr(module, "compile", lambda *a: wanted.append(told(*a)) or compile(*a))
+    with ln.config(backend=backend, optimize=True, cache=False):
+        for n, optimized in ((3, True), (14, True), (15, False), (24, False)):
+            wanted.clear()
+            values = np.arange(8.0).reshape((2, 2, 2) + (1,) * (n - 3))
+            T = ln.asarray(values)
+            assert np.array_equal((T.T * T).to_numpy(), values.T * values)
+            assert wanted == [optimized]
+        for format in (ln.COO, ln.CSF):
+            S, wanted[:] = listed(18, format), ()
+            values = S.to_numpy()
+            assert np.array_equal((S.T - S * 3).to_numpy(), values.T - values * 3)
+            assert not any(wanted)
 
 
 def test_broadcast_dimensions_add_a_test_each():

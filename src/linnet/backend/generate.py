@@ -6,13 +6,18 @@ most of them, needs none of this.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from linnet import imp
 from linnet.backend import c, llvm, loader, machine, toolchain
+from linnet.backend.deep import is_deep
 from linnet.options import Options
 
 
 def generate(kernel: imp.Kernel, options: Options) -> bytes:
     """An object file, or a shared library from a C compiler."""
+    if options.optimize and is_deep(kernel):
+        options = replace(options, optimize=False)
     if options.target == "c":
         return toolchain.compile(c.render(kernel), options)
     target = machine.host(loader.is_used(options))
