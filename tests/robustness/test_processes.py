@@ -28,7 +28,7 @@ root = pytest.mark.skipif(
 
 
 CALL = "print(spmv(vector(), ln.asarray(matrix(), format='csr'), np.ones(20)).to_numpy().sum())\n"
-FROM_CACHE = "import sys\nassert 'llvmlite.binding' not in sys.modules, 'compiled again'\n"
+FROM_CACHE = "import sys\nassert 'linnet.backend.generate' not in sys.modules, 'compiled again'\n"
 SUM = f"{matrix().sum()}\n"
 ENTRIES = 3  # of a kernel: its program, its machine code, and what a call has to know
 

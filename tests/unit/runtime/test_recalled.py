@@ -265,6 +265,7 @@ print(sorted(set(sys.modules) - before))
 """
 
 
+@pytest.mark.own_loader
 def test_first_operations_of_a_second_process_import_nothing(tmp_path):
     """All that they need comes with `import linnet`: to find modules takes longer than they do."""
     where = {"LINNET_CACHE_DIR": str(tmp_path / "c"), "LINNET_CHECK": "0"}
