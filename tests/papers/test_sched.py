@@ -115,7 +115,11 @@ def test_figure_8_both_operands_meet_at_j():
 def test_figure_9_provenance():
     plan = spmv().collapse(i, j, f).pos(f, p, "A[i, j]").split(p, p0, p1, 16)
     rows = [row[:2] for row in plan.provenance.rows()]
-    assert rows == [("i, j → f", "collapse"), ("f → p", "pos A[i, j]"), ("p → p0, p1", "split 16")]
+    assert rows == [
+        ("i, j -> f", "collapse"),
+        ("f -> p", "pos A[i, j]"),
+        ("p -> p0, p1", "split 16"),
+    ]
     assert str(plan.provenance).endswith("loops: p0, p1")
 
 

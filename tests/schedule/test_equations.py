@@ -312,9 +312,9 @@ def test_provenance_is_a_text_and_a_picture():
     A = ln.asarray(M, format=ln.CSR)
     plan = ln.schedule(product(A)).collapse(i, j, f).pos(f, p, A[i, j]).split(p, p0, p1, 4)
     assert str(plan.provenance).splitlines() == [
-        "i, j → f      collapse       i = f // A.shape[1], j = f % A.shape[1]",
-        "f → p         pos A[i, j]    i = A.crd_i[parent(A.pos_j, p)], j = A.crd_j[p]",
-        "p → p0, p1    split 4        p = p0 * 4 + p1",
+        "i, j -> f      collapse       i = f // A.shape[1], j = f % A.shape[1]",
+        "f -> p         pos A[i, j]    i = A.crd_i[parent(A.pos_j, p)], j = A.crd_j[p]",
+        "p -> p0, p1    split 4        p = p0 * 4 + p1",
         "loops: p0, p1",
     ]
     picture = plan.provenance._repr_svg_()
@@ -337,7 +337,7 @@ def test_provenance_of_kernels_with_several_loops():
 
     found = twice.schedule().split("i:2", "a", "b", 4, direction="up").reorder("b", "a").provenance
     assert str(found).splitlines() == [
-        "i:2 → a, b    split up 4    i:2 = 1 + a * parts(range(1, 9), 4) + b",
+        "i:2 -> a, b    split up 4    i:2 = 1 + a * parts(range(1, 9), 4) + b",
         "loops: i:1, b, a",
     ]
     assert "i:2" in found._repr_svg_()
@@ -352,7 +352,7 @@ def test_precompute_takes_expressions():
     assert "precompute(T[i, k, l] * D[l, j], j, jw, w)" in plan.commands
     expected = np.einsum("ikl,lj,kj->ij", T.to_numpy(), D.to_numpy(), C.to_numpy())
     assert np.array_equal(plan.run().to_numpy(), expected)
-    assert str(plan.provenance).splitlines()[0] == "j → jw    precompute    j = jw"
+    assert str(plan.provenance).splitlines()[0] == "j -> jw    precompute    j = jw"
     assert plan.provenance._repr_svg_().count("<line") == 1
     with pytest.raises(ScheduleError, match="is not in the equation"):
         ln.schedule(y).precompute(ln.asarray(numbers(4))[i], i, jw, "w")

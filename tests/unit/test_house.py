@@ -84,6 +84,23 @@ def test_import_is_light():
     assert done.stdout.strip() == "[]"
 
 
+READ = {"∪∩¬"}  # signs that are read, and never printed
+
+
+def test_a_console_of_windows_can_print_what_is_printed():
+    """It may have no characters but those of cp1252: to print any other is an error there."""
+    for path in MODULES:
+        for text in _literals(ast.parse(path.read_text(encoding="utf-8"))) - READ:
+            assert not re.sub(r"[\x00-\xff–—…‘’“”•]", "", text), f"{name(path)}: {text!r}"
+
+
+def _literals(tree: ast.Module) -> set[str]:
+    """The texts in a module that do not stand alone, as docstrings do."""
+    alone = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+    constants = (n for n in ast.walk(tree) if isinstance(n, ast.Constant) and id(n) not in alone)
+    return {node.value for node in constants if isinstance(node.value, str)}
+
+
 @pytest.mark.parametrize("path", PAGES, ids=name)
 def test_links_between_pages_lead_somewhere(path: Path):
     for link in re.findall(r"\]\(([^)#\s]+)[^)]*\)", path.read_text(encoding="utf-8")):

@@ -1,8 +1,8 @@
 """`plan.provenance`: which loops a schedule has made of which, as a text and as a picture.
 
-i, j → f      collapse       i = f // A.shape[1], j = f % A.shape[1]
-f → p         pos A[i, j]    i = A.crd_i[parent(A.pos_j, p)], j = A.crd_j[p]
-p → p0, p1    split 16       p = p0 * 16 + p1
+i, j -> f      collapse       i = f // A.shape[1], j = f % A.shape[1]
+f -> p         pos A[i, j]    i = A.crd_i[parent(A.pos_j, p)], j = A.crd_j[p]
+p -> p0, p1    split 16       p = p0 * 16 + p1
 loops: p0, p1
 """
 
@@ -65,7 +65,7 @@ class Provenance:
         for relation in self.relations:
             originals = recover_original(relation, bounds, self.relations)
             meaning = ", ".join(f"{i} = {_text(e)}" for i, e in sorted(originals.items()))
-            made = f"{', '.join(sources(relation))} → {', '.join(relation.makes)}"
+            made = f"{', '.join(sources(relation))} -> {', '.join(relation.makes)}"
             made = made if relation.makes else ", ".join(relation.uses)
             found.append((made, label(relation), meaning))
         return found
