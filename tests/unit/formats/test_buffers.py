@@ -17,6 +17,7 @@ from linnet.formats.buffers import Buffer, Memory, allocate
 from linnet.formats.construct import asarray
 from linnet.formats.contents import Contents, let_go
 from linnet.formats.named import CSR, DENSE
+from linnet.formats.spare import LEAST, MOST, Spare
 from linnet.formats.tensor import Tensor, empty_tensor
 
 
@@ -271,3 +272,48 @@ def test_slots_are_dimensions_then_buffers():
     for array in arrays:
         expected += [array.ctypes.data, len(array), len(array)]
     assert list(A.slots) == expected
+
+
+def _interrupted(at: int, freed: list[int], nbytes: int) -> bool:
+    """Whether an interrupt came while a block was freed, at the instruction of this number."""
+    left, came = at, False
+
+    def trace(frame, event, arg):
+        nonlocal left, came
+        name = frame.f_code.co_name
+        if name not in ("__del__", "release", "_on_offer", "_give_up", "_oldest"):
+            return None
+        frame.f_trace_opcodes = True
+        if event == "opcode":
+            left -= 1
+            if left < 0 and not came:
+                came = True
+                raise KeyboardInterrupt
+        return trace
+
+    spare = Spare()
+    spare._free, spare._offer = freed.append, lambda *_: None
+    memory = Memory(4096, nbytes)
+    sys.settrace(trace)
+    try:
+        memory.__del__(spare.release, freed.append)
+    except KeyboardInterrupt:
+        pass
+    finally:
+        sys.settrace(None)
+        memory.address = 0  # so that it is not freed with the object
+    freed += spare.kept()
+    return came
+
+
+@pytest.mark.parametrize("nbytes", [100, LEAST, MOST + 1])
+def test_an_interrupt_while_memory_is_freed(nbytes):
+    """Wherever it comes, a block is freed, or kept for later, or lost: never two of them."""
+    for at in range(1000):
+        freed = []
+        came = _interrupted(at, freed, nbytes)
+        assert freed in ([], [4096]), at
+        if not came:
+            assert freed == [4096]
+            break
+    assert 0 < at < 999
