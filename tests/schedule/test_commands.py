@@ -261,6 +261,32 @@ def test_positions_of_one_term_are_refused(operands):
         scheduled(ln.empty_tensor(ln.CSR), given, given)
 
 
+@ln.kernel
+def doubled(y, x):
+    y[...] = 0
+    for i in ...:
+        y[i] = x[i] * 2
+    return y
+
+
+@pytest.mark.parametrize("text", ["split(i, p0, p1, 2)", "pos(i, p, x) split(p, p0, p1, 2)"])
+@pytest.mark.parametrize(
+    "result", [ln.DENSE(1), ln.SparseList(ln.Element()), ln.RunList(ln.Element())]
+)
+def test_parts_of_what_counts_parts(text, result):
+    x = ln.asarray(np.arange(9.0) % 4, format=ln.SparseList(ln.Element(0.0)))
+    plain = doubled(ln.empty_tensor(result), x)
+    for more in (
+        "split(p0, a, b, 2)",
+        "split(p0, a, b, 3, up)",
+        "split(p0, a, b, 2) split(a, c, d, 2)",
+    ):
+        scheduled = doubled.schedule().apply(f"{text} {more}")
+        y = scheduled(ln.empty_tensor(result), x)
+        assert np.array_equal(y.to_numpy(), plain.to_numpy())
+        assert y.nnz == plain.nnz
+
+
 def test_wrong_arguments():
     with pytest.raises(ArgumentError, match="no direction"):
         spmv.schedule().split("i", "a", "b", 4, direction="left")

@@ -316,3 +316,23 @@ def test_places_where_no_loop_goes(text):
 def test_places_of_too_few_indices(text):
     with pytest.raises(KernelSyntaxError, match="a place is that of all indices"):
         parse_text(f"def k(y, A):\n    for i in range(3):\n        y[{text}] += 1\n    return y")
+
+
+@ln.kernel
+def copied(y, x):
+    y[...] = 0
+    for i in ...:
+        y[i] = x[i] * 2
+    return y
+
+
+def test_a_sparse_result_stores_nothing_more():
+    vector = ln.SparseList(ln.Element(0.0))
+    x = np.array([0.0, 3, 0, 4])
+    scheduled = copied.schedule().apply("precompute(x[i], i, iw, w)")
+    message = "`y` would store elements where `x` stores nothing"
+    with pytest.raises(ScheduleError, match=message):
+        scheduled(ln.empty_tensor(vector), ln.asarray(x, format=vector))
+    for result, operand in ((ln.DENSE(1), vector), (vector, ln.DENSE(1))):
+        y = scheduled(ln.empty_tensor(result), ln.asarray(x, format=operand))
+        assert np.array_equal(y.to_numpy(), 2 * x)

@@ -43,14 +43,15 @@ from linnet.loops.rewrite import is_left, map_range, point_of, substitute_expr, 
 def counted(loop: Loop) -> Loop | None:
     """The loop directly inside over whose parts a loop goes in order; None if it is no counter.
 
-    Between the two there may be counters of smaller parts, and names. Parts may also be written by
-    hand, if it is known that they follow one another.
+    Between the two there may be names, and counters: of smaller parts, or a loop that counts parts
+    and of whose own range this one counts the parts. Parts may also be written by hand, if it is
+    known that they follow one another.
     """
     inner, lets = _inside(loop)
     if inner is None or point_of(loop.extent) is not None:
         return None
     if _has_part_of(inner.extent, loop.index):
-        found: Loop | None = inner
+        found: Loop | None = counted(inner) or inner
     else:
         match unbound(inner.extent):
             case Extent(Literal(0), Parts(of)) if _has_part_of(of, loop.index):
@@ -69,6 +70,8 @@ def counted_together(loop: Loop) -> tuple[Loop, ...]:
         return ()
     match unbound(inner.extent):
         case Extent(Literal(0), Parts(of)) if _has_part_of(of, loop.index):
+            found = counted_together(inner)
+        case Part() if _has_part_of(inner.extent, loop.index):
             found = counted_together(inner)
         case Along(of, ()) if _has_part_of(of, loop.index):
             found = _along(inner, of)
@@ -156,7 +159,15 @@ def covered(loop: Loop) -> Range | None:
     inner, _ = _inside(loop)
     if inner is None or counted(loop) is None:
         return loop.extent
-    part = unbound(covered(inner))
+    if _has_part_of(inner.extent, loop.index) and counted(inner) is not None:
+        numbers = _all_parts(loop, inner.extent)
+        return None if numbers is None else covered(replace(inner, extent=numbers))
+    return _all_parts(loop, covered(inner))
+
+
+def _all_parts(loop: Loop, extent: Range | None) -> Range | None:
+    """The range whose parts are such as this one, if a loop counts all of them."""
+    part = unbound(extent)
     if not isinstance(part, Part) or part.number != Index(loop.index):
         return None
     match unbound(loop.extent):

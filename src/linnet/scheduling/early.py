@@ -26,6 +26,7 @@ from linnet.formats.format import Format
 from linnet.formats.named import DENSE
 from linnet.loops.bases import unbound
 from linnet.loops.commands import Precompute
+from linnet.loops.nodes import base_of
 from linnet.loops.printer import show
 from linnet.loops.rewrite import block, leaves, rewrite_stmt, substitute, walk
 from linnet.loops.types import dtype_of, with_lets
@@ -50,6 +51,7 @@ def precompute(nest: Nest, command: Precompute) -> None:
     around = scope_of(program.body, found, i_vars, nest.refusal)
     _check_nest(nest, around, found)
     format = _format(nest, found, around, len(given))
+    _check_result(nest, around, found)
     places = [_place(nest, together) for together in given]
     workspace = loops.Access(name, tuple([place for place, _ in places]), at=command.at)
     assert format.fill_value is not None
@@ -76,6 +78,29 @@ def _check_nest(nest: Nest, around: Around, found: Found) -> None:
     used = {str(n.tensor) for n in walk(found.part) if isinstance(n, loops.Access)}
     if str(found.update.target.tensor) in used:
         nest.refuse("it depends on what is updated")
+
+
+def _check_result(nest: Nest, around: Around, found: Found) -> None:
+    """Refuse a sparse result that would store what is in the workspace and was never written.
+
+    What uses the workspace comes by what is stored in a tensor whose positions it goes through.
+    """
+    result = str(found.update.target.tensor)
+    ranges = [base_of(loop.extent) for loop in around.kept if loop.extent is not None]
+    led = {extent.tensor for extent in ranges if isinstance(extent, loops.Positions)}
+    read = {str(n.tensor) for n in walk(found.part) if isinstance(n, loops.Access)} - led
+    sparse = [name for name in sorted(read) if not _is_full(nest.formats[name])]
+    if sparse and not _is_full(nest.formats[result]):
+        nest.refuse(
+            f"`{result}` would store elements where `{sparse[0]}` stores nothing",
+            why="the workspace is dense, and does not know what was written to it",
+            hint=f"let `{result}` be dense, or precompute what is dense",
+        )
+
+
+def _is_full(format: Format) -> bool:
+    """Whether a tensor stores all its elements."""
+    return all(level.full for level in format.levels[:-1])
 
 
 def _format(nest: Nest, found: Found, around: Around, ndim: int) -> Format:

@@ -28,6 +28,11 @@ UP = """\
 for t in range(3):
     for i in ln.part(range(9), t, ln.parts(range(9), 3)):
         y[i] = x[i]"""
+COUNTED = """\
+for r in range(2):
+    for t in ln.part(range(ln.parts(range(9), 2)), r, ln.parts(range(ln.parts(range(9), 2)), 2)):
+        for i in ln.part(range(9), t, 2):
+            y[i] = x[i]"""
 SOME = """\
 for t in range(2):
     for i in ln.part(range(9), t, 2):
@@ -70,7 +75,7 @@ def test_there_are_no_parts_of_no_size():
     assert not part_of(range(5), 0, 0)
 
 
-@pytest.mark.parametrize("text", [TWICE, UP], ids=["twice", "up"])
+@pytest.mark.parametrize("text", [TWICE, UP, COUNTED], ids=["twice", "up", "counted"])
 def test_counters_of_all_parts_cover_the_range(text: str):
     loop = outermost(text)
     inner = counted(loop)
