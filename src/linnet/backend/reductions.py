@@ -10,6 +10,8 @@ from linnet import imp
 from linnet.imp.functions import MATH
 from linnet.imp.rewrite import walk
 
+SMALL = 64  # indices of a tile that is as short as a run
+
 
 def is_short(loop: imp.For) -> bool:
     """Whether a loop walks the entries of one fiber, and not a dimension, a block or a level."""
@@ -20,6 +22,18 @@ def is_short(loop: imp.For) -> bool:
             return b == a + 1
         case _:
             return False
+
+
+def is_piece(loop: imp.For) -> bool:
+    """Whether a loop goes through a piece: a block, a run, entries, what lies within bounds.
+
+    That are a few elements, or many. A whole range is long, and so are its tiles unless it is said
+    that they are small; what begins with a dimension goes through most of it.
+    """
+    over = loop.over
+    if isinstance(loop.start, imp.Const) or over.tile > SMALL:
+        return False
+    return not over.spans or any(span.tensor or span.part for span in over.spans)
 
 
 def reduced(loop: imp.For) -> list[imp.Var]:

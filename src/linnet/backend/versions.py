@@ -13,6 +13,7 @@ from linnet.backend.reductions import (
     branches,
     collects,
     gathers,
+    is_piece,
     is_short,
     reduced,
     scatters,
@@ -57,11 +58,11 @@ def versions(loop: imp.For) -> tuple[Version, ...]:
         return (Version(0, _hints(4, width=1)),)
     if not is_short(loop) and scatters(loop):  # no vectors, but less to do around each update
         return (Version(_LONG, (*_hints(1, width=1), _UNROLLED)), Version(0, _hints(1, width=1)))
-    part = not isinstance(loop.start, imp.Const)  # of a dimension: a block, what is within bounds
-    if not sums and (is_short(loop) or appends(loop) or part):
+    piece = is_piece(loop)
+    if not sums and (is_short(loop) or appends(loop) or piece):
         width = None if is_short(loop) else _width(loop)
         return (Version(0, _hints(1, width), few=width is not None),)
-    if sums and not is_short(loop) and not isinstance(loop.start, imp.Const) and not gathers(loop):
+    if sums and not is_short(loop) and piece and not gathers(loop):
         # a block, a band or a run: a few elements, or a whole row
         width = _VECTOR // BYTES[TYPES[sums[0].dtype]]
         return (
@@ -69,7 +70,7 @@ def versions(loop: imp.For) -> tuple[Version, ...]:
             Version(0, _hints(1, width=width), few=True),
         )
     # one by one: to gather a vector takes as long as to load its elements
-    if sums and gathers(loop) and (is_short(loop) or part):
+    if sums and gathers(loop) and (is_short(loop) or piece):
         return (Version(_LONG, _hints(4, width=1)), Version(0, _hints(1, width=1)))
     if not is_short(loop):
         return (Version(0, (_WHOLE,) if _is_strip(loop) else ()),)

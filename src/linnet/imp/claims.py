@@ -66,6 +66,8 @@ def checks_of(
         found.append((at, _within(loop, span, first, last, name)))
     if isinstance(loop, imp.For) and loop.over.ordered:
         found.append((None, _in_order(loop)))
+    if isinstance(loop, imp.For) and loop.over.tile:
+        found.append((None, _in_tile(loop)))
     return found
 
 
@@ -92,5 +94,13 @@ def _in_order(loop: imp.For) -> Check:
     def check(f: Frame, start: int, stop: int) -> None:
         if start > stop:
             raise InternalError(f"the range of {loop.var.name} ends before it begins")
+
+    return check
+
+
+def _in_tile(loop: imp.For) -> Check:
+    def check(f: Frame, start: int, stop: int) -> None:
+        if stop - start > loop.over.tile:
+            raise InternalError(f"the range of {loop.var.name} is longer than a tile")
 
     return check

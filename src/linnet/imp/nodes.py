@@ -96,13 +96,15 @@ class Over:
 
     The range of one that is `ordered` does not end before it begins. Nothing is computed for the
     sake of this knowledge, but the interpreter checks it. A `counter` goes from part to part of
-    what the loop in it goes through: that loop may be as long as if it stood alone.
+    what the loop in it goes through: that loop may be as long as if it stood alone. It goes through
+    a `tile`, of up to so many indices; elsewhere that is 0.
     """
 
     text: str = ""
     spans: tuple[Span, ...] = ()
     ordered: bool = False
     counter: bool = False
+    tile: int = 0
 
     def map(self, change: Callable[[Expr], Expr]) -> Over:
         """The same, in other words: its expressions are changed as those of the loop are."""

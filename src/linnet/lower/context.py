@@ -69,6 +69,10 @@ class FlatLoop:
     stepper: Stepper | None
 
 
+UNKNOWN = 2**62
+"""How many indices a part has, where nobody says it: there are no more."""
+
+
 @dataclass(slots=True)
 class Counting:
     """A loop that counts parts of a range, open around the loop over these parts.
@@ -77,7 +81,8 @@ class Counting:
     that the inner one has `written`, some are `opened` around both; `begin` is what has to be done
     before the first part. A walk that has come to an end in one part goes on from there in the next
     one: `reached` has its first position, and the variable for where it stands. The `counters` are
-    the loop itself and those inside that count parts of its parts.
+    the loop itself and those inside that count parts of its parts, the `longest` of which has so
+    many indices.
     """
 
     bounds: tuple[imp.Expr, imp.Expr] | None
@@ -86,6 +91,7 @@ class Counting:
     begin: list[imp.Stmt] = field(default_factory=list)
     reached: dict[Cursor, tuple[imp.Expr, imp.Var]] = field(default_factory=dict)
     counters: set[str] = field(default_factory=set)
+    longest: int = UNKNOWN
 
 
 @dataclass(slots=True)

@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from linnet import imp, loops
 from linnet.formats.fiber import Fiber
 from linnet.formats.looplets import Thunk
+from linnet.loops.bases import unbound
 from linnet.loops.parts import counted, counted_together, covered
 from linnet.lower.context import Context, Counting, Cursor, Mask, cursors_of
 from linnet.lower.ranges import bounds_of
@@ -38,6 +39,9 @@ def around_parts(ctx: Context, loop: loops.Loop) -> Iterator[None]:
     written = [c for c in cursors_of(ctx, inner.body, inner.index) if c.update]
     counting = ctx.counting[inner.index] = Counting(bounds, frozenset(c.fiber for c in written))
     counting.counters.add(loop.index)
+    match unbound(inner.extent):
+        case loops.Part(_, _, loops.Literal(int(size))):
+            counting.longest = size
     epilogue: list[imp.Stmt] = []
     for cursor in written:
         if cursor.fiber.kind.sequential:

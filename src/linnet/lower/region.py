@@ -274,7 +274,9 @@ def _over(ctx: Context, r: Region) -> imp.Over:
     first, last = ctx.wholes.get(r.index.name) or r.extent or (r.lo, r.hi)
     span = imp.Span("", -1, first, last, part=(first, last) != (r.lo, r.hi))
     counter = any(r.index.name in counting.counters for counting in ctx.counting.values())
-    return imp.Over("", (span,), ctx.known.at_most(r.lo, r.hi), counter)
+    inner = ctx.counting.get(r.index.name)
+    tile = 0 if inner is None else inner.longest
+    return imp.Over("", (span,), ctx.known.at_most(r.lo, r.hi), counter, tile)
 
 
 def _without_loop(ctx: Context, r: Region) -> bool:

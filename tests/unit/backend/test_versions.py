@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from tests.unit.backend import kernels
 from tests.unit.imp.test_hold_rows import spmm
@@ -164,3 +166,28 @@ SINE = imp.Store(VAL, imp.widen(IDX[Q]), imp.Call("sin", (VAL[Q],), "float64"))
 def test_short_loops_and_others_are_not_unrolled(loop):
     (only,) = versions(loop)
     assert not any("unroll" in hint for hint in only.hints)
+
+
+def over_part(tile: int = 0) -> imp.For:
+    """A loop over some indices below n that sums neighbours up."""
+    span = imp.Span("", -1, imp.ZERO, N, part=True)
+    body = imp.Block((add(X[Q]),))
+    return imp.For(Q, I, I + 8, body, imp.Over(spans=(span,), tile=tile))
+
+
+def test_pieces_of_a_dimension_are_short_or_long():
+    run, small = versions(over_part()), versions(over_part(tile=8))
+    assert [version.least > 0 for version in run] == [True, False]
+    assert run == small
+
+
+def test_tiles_are_as_long_as_somebody_says():
+    whole = replace(over_part(), start=imp.ZERO, stop=N, over=imp.NOWHERE)
+    assert versions(over_part(tile=4096)) == versions(whole)
+
+
+def test_a_range_that_begins_late_is_a_whole_one():
+    loop = over_part()
+    spans = tuple(replace(span, part=False) for span in loop.over.spans)
+    whole = replace(loop, over=replace(loop.over, spans=spans))
+    assert versions(whole) == versions(replace(whole, start=imp.ZERO))

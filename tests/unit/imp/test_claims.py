@@ -98,3 +98,13 @@ def test_what_is_said_by_names_that_are_gone_is_forgotten(code):
     left = replace(gone, body=forget_stale(gone.body, known))
     assert [loop.over.spans for loop in walks(left)] == [()]
     assert forget_stale(code.body, known) is code.body
+
+
+def test_tiles_that_are_longer_than_is_said(code):
+    def rule(stmt):
+        is_loop = isinstance(stmt, imp.For)
+        return replace(stmt, over=replace(stmt.over, tile=2)) if is_loop else None
+
+    wrong = replace(code, body=rewrite_statements(code.body, rule))
+    with pytest.raises(InternalError, match="the range of i is longer than a tile"):
+        run(wrong, arguments())
