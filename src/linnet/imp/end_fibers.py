@@ -10,6 +10,7 @@ while f <= n: ptr[f++] = c
 
 Where the fibers of a result may be skipped, a cursor f follows (`formats.append`). A loop that goes
 through all of them in order knows where each ends, whatever is written to it, and however often.
+One that goes through them part by part does, too: each part goes on where the last has ended.
 """
 
 from __future__ import annotations
@@ -76,7 +77,8 @@ class _Pass:
                 continue
             for name in self.effects.of(stmt).assigns & reached.keys():
                 del reached[name]
-            ended = self._end(stmt, rooms) if isinstance(stmt, imp.For) else None
+            counter = isinstance(stmt, imp.For) and stmt.over.counter
+            ended = self._end(stmt, rooms) if isinstance(stmt, imp.For) and not counter else None
             if ended is not None:
                 stmts += ended
                 for s in ended:
@@ -85,7 +87,7 @@ class _Pass:
                 continue
             if isinstance(stmt, imp.Grow):
                 rooms = (*rooms, stmt)
-            inside = not isinstance(stmt, imp.For | imp.While)
+            inside = counter or not isinstance(stmt, imp.For | imp.While)
             stmts.append(rebuild(stmt, partial(self._inner, rooms)) if inside else stmt)
         same = len(stmts) == len(block.stmts) and all(map(_is, stmts, block.stmts))
         return block if same else imp.Block(tuple(stmts))
@@ -128,9 +130,18 @@ class _Pass:
         if here.reads & self.effects.of(loop).assigns or here.loads & self.effects.of(loop).changes:
             return False
         opened = any(s == c.stmt for s in loop.body.stmts)  # in every iteration
-        enough = imp.Grow(c.ptr, _next(loop.stop, shift))
+        enough = imp.Grow(c.ptr, _next(_farthest(loop), shift))
         fixed = self.effects.of(enough.count).reads <= self.known.sizes
         return (opened or (enough in rooms and fixed)) and _follows(loop.body, c) is not None
+
+
+def _farthest(loop: imp.For) -> imp.Expr:
+    """Where a loop ends at most: the end of the dimension of which it goes through a part."""
+    match loop.over.spans:
+        case (imp.Span("", _, _, last, True),):
+            return last
+        case _:
+            return loop.stop
 
 
 def _follows(block: imp.Block, c: _CatchUp, caught_up: bool = False) -> bool | None:

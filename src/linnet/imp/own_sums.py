@@ -7,7 +7,8 @@
                                            s += t
 
 The elements of a stretch are added in vectors, whose parts must be brought together at its end.
-With a sum for each stretch the next one need not wait for that.
+With a sum for each stretch the next one need not wait for that. A stretch that is gone through part
+by part is one all the same: its parts go on with one sum.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ def own_sums(kernel: imp.Kernel) -> imp.Kernel:
     names = fresh_names(kernel)
 
     def rule(node: imp.Node) -> imp.Node | None:
-        if isinstance(node, imp.For | imp.While):
+        if isinstance(node, imp.For | imp.While) and not node.over.counter:
             body = _with_sums(node.body, names)
             return None if body is node.body else replace(node, body=body)
         return None
@@ -58,6 +59,12 @@ def _sums(loop: imp.For, inside: set[str]) -> dict[imp.Var, str]:
                     return {}
             case imp.Let() | imp.Comment():
                 pass
+            case imp.For() if loop.over.counter:
+                for var, op in (parts := _sums(stmt, inside)).items():
+                    if found.setdefault(var, op) != op:
+                        return {}
+                if not parts:
+                    return {}
             case _:
                 return {}
     return found
@@ -65,9 +72,10 @@ def _sums(loop: imp.For, inside: set[str]) -> dict[imp.Var, str]:
 
 def _apart(loop: imp.For, sums: dict[imp.Var, str], names: Names) -> list[imp.Stmt]:
     own = {var: imp.Var(names.fresh(f"{var.name}_part"), var.dtype) for var in sums}
-    body = [
-        replace(s, var=own[s.var]) if isinstance(s, imp.Accumulate) else s for s in loop.body.stmts
-    ]
+
+    def into(node: imp.Node) -> imp.Node | None:
+        return replace(node, var=own[node.var]) if isinstance(node, imp.Accumulate) else None
+
     before = [imp.Let(own[v], imp.Const(_NOTHING[op], v.dtype)) for v, op in sums.items()]
     after = [imp.Accumulate(v, op, own[v]) for v, op in sums.items()]
-    return [*before, replace(loop, body=imp.Block(tuple(body))), *after]
+    return [*before, replace(loop, body=rewrite_statements(loop.body, into)), *after]

@@ -18,6 +18,8 @@ from linnet.imp.effects import breaks, effects_of
 from linnet.imp.fresh import fresh_names
 from linnet.imp.rewrite import rebuild, statements, substitute
 
+SEARCHES = ("search_", "gallop_")
+"""Codelets that go on from a position to the first with a coordinate that is not below one."""
 Lets = dict[str, imp.Expr]
 Grows = list[imp.Grow]
 Loop = imp.For | imp.While
@@ -218,7 +220,24 @@ class _Pass:
                 parts = self.known.all_parts(loop)
                 if parts is not None and (lo, hi) == parts[:2]:
                     return imp.widen(ptr[parts[3]]) - imp.widen(ptr[parts[2]])
+            case imp.Call(function, (_, low, end, _)), imp.Call(other, (_, imp.Var() as q, far, _)):
+                searches = function == other and function.startswith(SEARCHES)
+                if searches and low == start and end == far and _moves_to(q, stop, loop):
+                    assert not isinstance(end, imp.Address)
+                    return end - q  # where the last part has ended, this one begins or later
         return None
+
+
+def _moves_to(var: imp.Var, stop: imp.Expr, loop: imp.For) -> bool:
+    """Whether a variable has this value after every turn of a loop, and is not set elsewhere."""
+    lets: Lets = {}
+    for stmt in loop.body.stmts:
+        if isinstance(stmt, imp.Let):
+            lets[stmt.var.name] = substitute(stmt.value, lets)
+    found = [s for s in statements(loop.body) if isinstance(s, imp.Assign) and s.var == var]
+    return (
+        len(found) == 1 and found[0] in loop.body.stmts and substitute(found[0].value, lets) == stop
+    )
 
 
 def _lengths(loop: imp.For) -> Iterator[imp.Expr]:

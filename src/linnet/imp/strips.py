@@ -100,7 +100,8 @@ def in_strips(
     begin = imp.Let(first, lo + imp.binary("<<", strip, shift))
     length = imp.minimum(hi - first, imp.Const(1 << bits, imp.INT))
     end = imp.Let(last, first + length)
-    inner = make(replace(loop, start=first, stop=last, over=imp.as_part(loop.over)))
+    over = loop.over if loop.over.spans else imp.Over(spans=(imp.Span("", -1, lo, hi),))
+    inner = make(replace(loop, start=first, stop=last, over=imp.as_part(over)))
     return imp.For(strip, imp.ZERO, count, imp.Block((begin, end, *inner)))
 
 
