@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
@@ -89,7 +90,9 @@ class Subject:
         """How much code there is."""
         return sum(1 for _ in walk(self.code.body))
 
-    def interpreted(self, args: Arguments, shapes: Shapes) -> Arguments:
+    def interpreted(
+        self, args: Arguments, shapes: Shapes, visits: Counter[str] | None = None
+    ) -> Arguments:
         """The outputs by the interpreter of code, which refuses what would crash."""
         given = {}
         for a in self.code.arguments:
@@ -101,7 +104,7 @@ class Subject:
                 given[a.name] = (shapes[a.name], copies)
             else:
                 given[a.name] = ((0,) * len(a.dims), {})
-        status, arrays = run_code(self.code, given)
+        status, arrays = run_code(self.code, given, visits)
         if status & 0xFF == imp.OUT_OF_BOUNDS:
             raise IndexBoundsError("the code says so")
         if status & 0xFF == imp.NO_PLACE:
@@ -188,10 +191,11 @@ def check(
     args: Arguments,
     backends: Iterable[str] = BACKENDS,
     expected: dict[str, Expected] | None = None,
-) -> None:
-    """Run a program on arguments in every way, and compare.
+) -> Shapes | None:
+    """Run a program on arguments in every way, and compare; None if results have no room for it.
 
-    `args` has all parameters; outputs that are declared hold nothing. The code is interpreted
+    Gives the shapes of all arguments. `args` has all parameters; outputs that are declared hold
+    nothing. The code is interpreted
     before it is compiled, so that no code runs which would crash the process.
     """
     expected = expected or meaning(subject.kernel, args)
@@ -201,7 +205,7 @@ def check(
     held = {n: subject.results[n].fill_value for n in expected}
     room = {fits(args[n].format, held[n], e) for n, e in expected.items()}
     if room != {True} and is_refused(subject, args, shapes, backends, False in room):
-        return
+        return None
     assert False not in room, "what does not fit is not refused"
     found = subject.interpreted(args, shapes)
     for name, output in found.items():
@@ -220,6 +224,7 @@ def check(
         check_aliases(subject, args, first, backend)
     for name, bits in before.items():
         assert _bits(args[name]) == bits, f"{name} is an operand, and has changed"
+    return shapes
 
 
 def is_refused(

@@ -24,6 +24,7 @@ from linnet.runtime.specialize import formats_of
 from linnet.testing import dense
 
 Arguments = dict[str, ln.Tensor]
+Formats = dict[str, ln.Format]
 
 
 @dataclass(frozen=True)
@@ -41,15 +42,7 @@ def meaning(kernel: Kernel, args: Arguments, strict: bool = True) -> dict[str, E
     program = order_positions(kernel.program, formats)
     program, checks = infer_dimensions(program, {n: f.ndim for n, f in formats.items()})
     program = name_scopes(program)
-    given = {}
-    for name, format in infer_dtypes(program, formats).items():
-        assert format.fill_value is not None
-        if name in args and name not in fresh_outputs(kernel):
-            held = args[name]
-            given[name] = DenseTensor(dense(held), format.fill_value, format, stored(held))
-        else:
-            nothing = np.zeros((0,) * format.ndim, format.dtype)
-            given[name] = DenseTensor(nothing, format.fill_value, format)
+    given = cells(kernel, args, infer_dtypes(program, formats))
     shapes = {name: given[name].values.shape for name in program.params}
     for check in checks:
         if not check.holds(shapes):
@@ -60,6 +53,20 @@ def meaning(kernel: Kernel, args: Arguments, strict: bool = True) -> dict[str, E
         for name in program.params
         if name in kernel.outputs
     }
+
+
+def cells(kernel: Kernel, args: Arguments, formats: Formats) -> dict[str, DenseTensor]:
+    """What the tensors of a program hold when it begins."""
+    given = {}
+    for name, format in formats.items():
+        assert format.fill_value is not None
+        if name in args and name not in fresh_outputs(kernel):
+            held = args[name]
+            given[name] = DenseTensor(dense(held), format.fill_value, format, stored(held))
+        else:
+            nothing = np.zeros((0,) * format.ndim, format.dtype)
+            given[name] = DenseTensor(nothing, format.fill_value, format)
+    return given
 
 
 def _reached(tensor: DenseTensor) -> NDArray[np.bool_] | None:

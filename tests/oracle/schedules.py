@@ -35,6 +35,31 @@ KINDS = (Split, Split, Reorder, Collapse, Pos, Unroll, Bound, Precompute)
 # bounds that hold of all ranges of small programs
 HOLD = ((MinConstraint, -1000), (MaxConstraint, 1000), (Divisible, 1))
 
+# What commands keep. New ones belong into one of these, or into both.
+LOOPS_IN_ORDER = (Split, Collapse, Pos, Bound)  # of which nothing is said of how they are run
+SUMS_IN_ORDER = (*LOOPS_IN_ORDER, Unroll)
+
+
+def keeps_loops(commands: tuple[Command, ...]) -> bool:
+    """Whether all iterations are made as they would be without: in order, walking operands.
+
+    Beside a flat loop operands are looked up.
+    """
+    flat = any(isinstance(command, Pos) and command.flat for command in commands)
+    return not flat and all(isinstance(command, LOOPS_IN_ORDER) for command in commands)
+
+
+def keeps_sums(commands: tuple[Command, ...]) -> bool:
+    """Whether all sums are made in the order of the program."""
+    plain = [c for c in commands if not (isinstance(c, Parallelize) and c.race == NoRaces)]
+    return all(isinstance(command, SUMS_IN_ORDER) for command in plain)
+
+
+def untiled(commands: tuple[Command, ...], longest: int) -> tuple[Command, ...]:
+    """The same commands, of which none makes more than one tile of a range no longer than this."""
+    size = max([longest, *(c.size for c in commands if isinstance(c, Split))])
+    return tuple([replace(c, size=size, up=False) if isinstance(c, Split) else c for c in commands])
+
 
 @st.composite
 def schedules(draw: st.DrawFn, program: loops.Program) -> tuple[Command, ...]:

@@ -12,6 +12,7 @@ from tests.oracle.programs import arguments, cases
 from tests.oracle.schedules import schedules
 from tests.oracle.scopes import Style
 from tests.oracle.test_programs import LARGE, PLAIN, STYLES
+from tests.oracle.tiled import check_sums, check_work
 
 from linnet.errors import ScheduleError
 
@@ -42,4 +43,7 @@ def test_schedules(data: st.DataObject, style: Style) -> None:
         event("a program without meaning")
         return
     event("accepted")
-    check(subject, args, chosen if subject.size < LARGE else ())
+    shapes = check(subject, args, chosen if subject.size < LARGE else ())
+    if shapes is not None:
+        check_work(subject, args, shapes)
+        check_sums(subject, args, shapes)
