@@ -65,6 +65,7 @@ from linnet.formats.tensor import Tensor, empty_tensor
 from linnet.frontend.words import (
     along,
     bound,
+    coordinates,
     declare,
     extents,
     fill,

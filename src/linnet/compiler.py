@@ -145,11 +145,12 @@ def _without_schedule(
 
 
 def under_schedule(
-    program: loops.Program, formats: Formats
+    program: loops.Program, formats: Formats, final: bool = True
 ) -> tuple[loops.Program, Formats, tuple[Check, ...], tuple[Check, ...]]:
     """The program after its schedule, the formats of results, and what must hold in a call.
 
-    The commands come as soon as dimensions, names and dtypes are known.
+    The commands come as soon as dimensions, names and dtypes are known. More may follow if these
+    are not `final`.
     """
     formats = formats | dict(program.temporaries)
     ndims = {name: format.ndim for name, format in formats.items()}
@@ -164,7 +165,7 @@ def under_schedule(
     formats = infer_dtypes(program, formats)
     check_swaps(program, formats)
     check_stored(program, formats, checks)
-    program, formats = apply_schedule(program, formats, written, checks)
+    program, formats = apply_schedule(program, formats, written, checks, final)
     check_races(program)
     return program, formats, checks, reaches
 

@@ -14,6 +14,7 @@ from linnet.frontend.scope import Scope
 from linnet.imp.how import LARGEST_UNROLLED, PLAIN, RACES, How
 from linnet.loops.bases import coordinates
 from linnet.loops.bounds import BOUNDS, DIVISIBLE
+from linnet.loops.nodes import base_of
 
 
 def range_of(node: ast.expr, scope: Scope) -> loops.Range:
@@ -100,6 +101,14 @@ def _product(node: ast.expr, args: list[ast.expr], scope: Scope) -> loops.Produc
     return loops.Product(tuple(ranges))
 
 
+def _coordinates(node: ast.expr, args: list[ast.expr], scope: Scope) -> loops.Coordinates:
+    found = [range_of(arg, scope) for arg in args]
+    if len(found) != 1 or not isinstance(base_of(found[0]), loops.Positions):
+        hint = "`for i in ln.coordinates(ln.part(ln.stored(x), t, 32)):`"
+        raise scope.error(node, "coordinates are those of positions, or of a part", hint=hint)
+    return loops.Coordinates(found[0])
+
+
 def _along(node: ast.expr, args: list[ast.expr], scope: Scope) -> loops.Along:
     match args:
         case [several, *outer]:
@@ -167,6 +176,7 @@ _READ: dict[object, Callable[[ast.expr, list[ast.expr], Scope], loops.Range]] = 
     words.bound: _bounded,
     words.product: _product,
     words.along: _along,
+    words.coordinates: _coordinates,
 }
 
 

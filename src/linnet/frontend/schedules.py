@@ -108,7 +108,7 @@ class ScheduledEquation(Commanded):
     def _check(self) -> None:
         """Apply the commands, so that what is wrong with one is told where it is given."""
         formats = formats_of(self.kernel, self.kernel.signatures(self._arguments()))
-        under_schedule(self.program, formats)
+        under_schedule(self.program, formats, final=False)
 
     def _operand(self, operand: object) -> Access:
         """An access as it is written: with indices, or as text."""

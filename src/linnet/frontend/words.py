@@ -57,6 +57,14 @@ def along(several: Any, *outer: object) -> Any:
     _outside("along")
 
 
+def coordinates(positions: Any) -> Any:
+    """`for i in ln.coordinates(ln.part(ln.stored(x), t, 32)):` goes from part to part without gaps.
+
+    They are all coordinates from those of the first of these positions on to the next part.
+    """
+    _outside("coordinates")
+
+
 def part(whole: Any, number: object, size: object) -> Any:
     """`for i in ln.part(range(n), t, 32):` are 32 indices of a range, those of its part t."""
     _outside("part")
@@ -122,5 +130,5 @@ def _outside(word: str) -> NoReturn:
 
 PROTOCOLS = (gallop, walk, follow, stored)
 STATEMENTS = (temp, declare, freeze, thaw)
-RANGES = (part, parts, place, bound, stored, product, along)
+RANGES = (part, parts, place, bound, stored, coordinates, product, along)
 HOWS = (flat, unrolled, vector)

@@ -2,6 +2,7 @@
 
     command = Split(index, outer, inner, size, up) | Reorder(order)
             | Collapse(outer, inner, fused) | Pos(index, position, access, flat)
+            | Coord(position, index)
             | Bound(index, bounded, value, kind)
             | Precompute(expr, indices, early, workspace)
             | Unroll(index, factor) | Parallelize(index, unit, race)
@@ -144,6 +145,22 @@ class Pos(Naming):
 
 
 @dataclass(frozen=True, slots=True)
+class Coord(Naming):
+    """The loop over positions goes through all coordinates from these positions on."""
+
+    _uses = ("position",)
+    _ends = ("position",)
+    _makes = ("index",)
+
+    position: str
+    index: str
+    at: Location | None = field(default=None, compare=False)
+
+    def __str__(self) -> str:
+        return f"coord({self.position}, {self.index})"
+
+
+@dataclass(frozen=True, slots=True)
 class Bound(Naming):
     """Something is known of the range of a loop, which is called `bounded` then, if that is given.
 
@@ -234,4 +251,6 @@ class Parallelize(Naming):
         return f"parallelize({self.index}, {self.unit}, {self.race})"
 
 
-Command: TypeAlias = Split | Reorder | Collapse | Pos | Bound | Precompute | Unroll | Parallelize
+Command: TypeAlias = (
+    Split | Reorder | Collapse | Pos | Coord | Bound | Precompute | Unroll | Parallelize
+)

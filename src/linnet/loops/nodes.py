@@ -4,7 +4,7 @@
          | Call(function, args) | Dimension(tensor, mode) | Parts(of, size) | Place(of, at)
          | Value(code)
     range = Extent(start, stop) | Positions(tensor, modes, given, within) | Product(ranges)
-          | Part(of, number, size) | Along(of, outer) | Bounded(of, kind, value)
+          | Part(of, number, size) | Coordinates(of) | Along(of, outer) | Bounded(of, kind, value)
     stmt = Loop(index, extent, body) | If(cond, then, orelse) | Let(name, value, body)
          | Assign(target, op, value) | Declare(tensor, init, dims) | Freeze(tensor) | Thaw(tensor)
          | Swap(a, b) | Break() | Block(stmts)
@@ -19,7 +19,6 @@ from dataclasses import field
 from typing import TypeAlias
 
 from linnet import imp
-from linnet.algebra import table
 from linnet.algebra.function import Function
 from linnet.errors import Location
 from linnet.formats.fiber import Fiber, Register
@@ -141,26 +140,24 @@ class Part:
         """The range that this is a part of, or a part of a part."""
         return self.of.whole
 
-    @property
-    def start(self) -> Expr:
-        """Where the part begins."""
-        return self._within(self.number)
+
+class Several:
+    """What may have several indices: each of them is one of a range."""
+
+    __slots__ = ()
+
+    def along(self, depth: int) -> Extent:
+        """The coordinates that there may be in one of the modes."""
+        raise NotImplementedError
 
     @property
-    def stop(self) -> Expr:
-        """Where the next part begins."""
-        return self._within(Call(table.add, (self.number, Literal(1))))
-
-    def _within(self, number: Expr) -> Expr:
-        """Where the part with this number begins, if that is in the range; else the nearest end."""
-        assert isinstance(self.of, Extent | Part | Bounded)
-        first = Call(table.add, (self.of.start, Call(table.multiply, (number, self.size))))
-        inside = Call(table.minimum, (first, self.of.stop))
-        return Call(table.maximum, (self.of.start, inside))
+    def whole(self) -> Extent:
+        """Those that there may be in the outermost."""
+        return self.along(0)
 
 
 @dataclass(frozen=True, slots=True)
-class Positions:
+class Positions(Several):
     """Where a tensor stores something, in the order of storage: `ln.stored(A[i, :])`.
 
     The positions are those of a level; they have coordinates in the `modes` that lead there from
@@ -174,11 +171,6 @@ class Positions:
     given: tuple[tuple[int, Expr], ...] = ()
     within: Range | None = None
 
-    @property
-    def whole(self) -> Extent:
-        """The coordinates that there may be in the outermost of the modes."""
-        return self.along(0)
-
     def along(self, depth: int) -> Extent:
         """The coordinates that there may be in one of the modes."""
         mode = self.modes[depth] if self.modes else depth
@@ -186,15 +178,27 @@ class Positions:
 
 
 @dataclass(frozen=True, slots=True)
-class Product:
+class Coordinates(Several):
+    """All coordinates from a part of positions on to the next: `ln.coordinates(ln.part(…))`.
+
+    Those of part 0 begin, and those of the part that has the last position end, where coordinates
+    do; so parts follow one another without gaps. Where there are no positions, part 0 has all.
+    """
+
+    of: Range
+
+    def along(self, depth: int) -> Extent:
+        """The coordinates that there may be in one of the modes."""
+        positions = base_of(self.of)
+        assert isinstance(positions, Positions)
+        return positions.along(depth)
+
+
+@dataclass(frozen=True, slots=True)
+class Product(Several):
     """All pairs of the indices of some ranges, in order: `ln.product(range(n), range(m))`."""
 
     ranges: tuple[Extent, ...]
-
-    @property
-    def whole(self) -> Extent:
-        """The outermost of the ranges."""
-        return self.ranges[0]
 
     def along(self, depth: int) -> Extent:
         """One of the ranges."""
@@ -220,7 +224,7 @@ class Along:
     def whole(self) -> Extent:
         """The coordinates that there may be."""
         several = base_of(self.of)
-        assert isinstance(several, Positions | Product)
+        assert isinstance(several, Positions | Product | Coordinates)
         return several.along(self.depth)
 
 
@@ -243,23 +247,11 @@ class Bounded:
         """The range that this is, or is a part of."""
         return self.of.whole
 
-    @property
-    def start(self) -> Expr:
-        """Where the range begins."""
-        assert isinstance(self.of, Extent | Part | Bounded)
-        return self.of.start
 
-    @property
-    def stop(self) -> Expr:
-        """Where the range ends."""
-        assert isinstance(self.of, Extent | Part | Bounded)
-        return self.of.stop
+Range: TypeAlias = Extent | Positions | Product | Part | Coordinates | Along | Bounded
 
 
-Range: TypeAlias = Extent | Positions | Product | Part | Along | Bounded
-
-
-def base_of(extent: Range) -> Extent | Positions | Product:
+def base_of(extent: Range) -> Extent | Positions | Product | Coordinates:
     """The coordinates or positions that a range is a part of."""
     while isinstance(extent, Part | Along | Bounded):
         extent = extent.of

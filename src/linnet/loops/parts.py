@@ -21,10 +21,18 @@ from __future__ import annotations
 from dataclasses import replace
 
 from linnet.loops.ascending import ascends
-from linnet.loops.bases import coordinates, part_in, unbound
+from linnet.loops.bases import (
+    coordinates,
+    coordinates_of,
+    one_at_least,
+    part_in,
+    parts_counted,
+    unbound,
+)
 from linnet.loops.nodes import (
     Along,
     Assign,
+    Coordinates,
     Expr,
     Extent,
     Index,
@@ -53,11 +61,9 @@ def counted(loop: Loop) -> Loop | None:
     if _has_part_of(inner.extent, loop.index):
         found: Loop | None = counted(inner) or inner
     else:
-        match unbound(inner.extent):
-            case Extent(Literal(0), Parts(of)) if _has_part_of(of, loop.index):
-                found = counted(inner)
-            case _:
-                found = _by_hand(loop)
+        parts = parts_counted(inner.extent)
+        inside = parts is not None and _has_part_of(parts.of, loop.index)
+        found = counted(inner) if inside else _by_hand(loop)
     if found is None or is_left(loop) or is_left(found):
         return None
     return None if _is_coordinate({loop.index, *lets}, found) else found
@@ -68,15 +74,13 @@ def counted_together(loop: Loop) -> tuple[Loop, ...]:
     inner, lets = _inside(loop)
     if inner is None or is_left(loop) or point_of(loop.extent) is not None:
         return ()
-    match unbound(inner.extent):
-        case Extent(Literal(0), Parts(of)) if _has_part_of(of, loop.index):
-            found = counted_together(inner)
-        case Part() if _has_part_of(inner.extent, loop.index):
-            found = counted_together(inner)
-        case Along(of, ()) if _has_part_of(of, loop.index):
-            found = _along(inner, of)
-        case _:
-            return ()
+    parts, found = parts_counted(inner.extent), tuple[Loop, ...]()
+    if parts is not None and _has_part_of(parts.of, loop.index):
+        found = counted_together(inner)
+    elif isinstance(inner.extent, Along) and _has_part_of(inner.extent.of, loop.index):
+        found = _along(inner, inner.extent.of) if inner.extent.depth == 0 else ()
+    elif _has_part_of(inner.extent, loop.index):
+        found = counted_together(inner)
     if not found or any(map(is_left, found)) or _is_coordinate({loop.index, *lets}, found[-1]):
         return ()
     return found
@@ -167,13 +171,21 @@ def covered(loop: Loop) -> Range | None:
 
 def _all_parts(loop: Loop, extent: Range | None) -> Range | None:
     """The range whose parts are such as this one, if a loop counts all of them."""
-    part = unbound(extent)
+    extent = unbound(extent)
+    part = unbound(extent.of) if isinstance(extent, Coordinates) else extent
     if not isinstance(part, Part) or part.number != Index(loop.index):
         return None
-    match unbound(loop.extent):
-        case Extent(Literal(0), Parts(of, size)) if (of, size) == (part.of, part.size):
-            return part.of
-        case Extent(Literal(0), count) if part.size == Parts(part.of, count):
-            return part.of  # as many parts as are asked for, each as long as that takes
+    parts, outer = Parts(part.of, part.size), unbound(loop.extent)
+    stop = outer.stop if isinstance(outer, Extent) and outer.start == Literal(0) else None
+    if stop == (parts if part is extent else one_at_least(parts)) or _are_all(stop, part):
+        return part.of if part is extent else coordinates_of(part.of)
+    return None
+
+
+def _are_all(count: Expr | None, part: Part) -> bool:
+    """Whether there are as many parts as are asked for, each as long as that takes."""
+    match count:
+        case Literal(int(number)) if number > 0:
+            return part.size == Parts(part.of, count)
         case _:
-            return None
+            return False

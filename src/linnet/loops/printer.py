@@ -20,6 +20,7 @@ from linnet.loops.nodes import (
     Bounded,
     Break,
     Call,
+    Coordinates,
     Declare,
     Dimension,
     Expr,
@@ -223,6 +224,8 @@ class _Printer:
                 return f"ln.stored({self._stored(extent)})"
             case Product(ranges):
                 return f"ln.product({', '.join(map(self.extent, ranges))})"
+            case Coordinates(of):
+                return f"ln.coordinates({self.extent(of)})"
             case Along(of, outer):
                 within = ", ".join([self.extent(of), *map(self.expr, outer)])
                 return f"ln.along({within})"

@@ -12,7 +12,17 @@ from linnet.loops.bases import unbound
 from linnet.loops.bounds import bound_holds, broken
 from linnet.loops.cells import Cell
 from linnet.loops.evaluate import Env
-from linnet.loops.nodes import Bounded, Expr, Extent, Part, Positions, Product, Range
+from linnet.loops.nodes import (
+    Bounded,
+    Coordinates,
+    Expr,
+    Extent,
+    Part,
+    Positions,
+    Product,
+    Range,
+)
+from linnet.records import dataclass
 
 Items = TypeVar("Items", range, list[Any])
 Number = Callable[[Env], int]
@@ -34,6 +44,9 @@ def items(
                 whole = items(replace(extent, within=None), cells, integer)
                 return lambda env: _among(whole(env), within(env))
             return lambda env: cell.coordinates(modes, {m: value(env) for m, value in given})
+        case Coordinates():
+            between = places(extent.of, cells, integer)
+            return lambda env: between(env).all()
         case Product():
             found = [items(r, cells, integer) for r in extent.ranges]
             return lambda env: list(product(*(r(env) for r in found)))
@@ -81,3 +94,73 @@ def parts_in(whole: Sequence[object], size: int) -> int:
 def place_in(whole: Sequence[object], at: Sequence[int]) -> int:
     """Which element of a range an index is, or coordinates are."""
     return whole.index(at[0] if len(at) == 1 else tuple(at))
+
+
+# -- coordinates between positions -----------------------------------------------------------------
+
+Place = tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Between:
+    """The places from one to another, those of them at which something is stored, and the sizes."""
+
+    first: Place
+    last: Place
+    stored: list[Place]
+    sizes: Place
+
+    def part(self, number: int, size: int) -> Between:
+        """The places from those of a part of what is stored to those of the next."""
+        count = len(self.stored)
+        inside = size > 0 and 0 <= number < -(-count // size)
+        lo, hi = (number * size, min((number + 1) * size, count)) if inside else (count, count)
+        ends = [*self.stored, self.last]
+        first = self.first if number == 0 else ends[lo]
+        return Between(first, ends[hi], self.stored[lo:hi], self.sizes)
+
+    def all(self) -> range | list[Place]:
+        """All of them."""
+        if len(self.sizes) == 1:
+            return range(self.first[0], self.last[0])
+        found = product(*map(range, self.sizes))
+        return [place for place in found if self.first <= place < self.last]
+
+
+def places(
+    extent: Range, cells: Mapping[str, Cell], integer: Callable[[Expr], Number]
+) -> Callable[[Env], Between]:
+    """The places from the first of some positions on."""
+    match extent:
+        case Positions(tensor, modes, _, within):
+            found = items(extent, cells, integer)
+            inside = None if within is None else items(within, cells, integer)
+            return lambda env: _from_end_to_end(
+                found(env),
+                None if inside is None else inside(env),
+                tuple([cells[tensor].values.shape[m] for m in modes]),
+            )
+        case Bounded(of):
+            checked, between = items(extent, cells, integer), places(of, cells, integer)
+            return lambda env: (checked(env), between(env))[1]
+        case Part(of):
+            number, size = integer(extent.number), integer(extent.size)
+            whole = places(of, cells, integer)
+            return lambda env: whole(env).part(number(env), size(env))
+        case _:
+            raise InternalError(f"{extent} has no positions")
+
+
+def _from_end_to_end(stored: list[Any], within: Any, sizes: Place) -> Between:
+    """All places, or those the first coordinates of which lie within a range."""
+    found = [place if isinstance(place, tuple) else (place,) for place in stored]
+    first: Place = (0,)
+    last: Place = (sizes[0],)
+    if isinstance(within, range):
+        first, last = (within.start,), (within.stop,)
+    elif within is not None:  # several of them, in order
+        first = within[0] if within else first
+        last = (*within[-1][:-1], within[-1][-1] + 1) if within else first
+    rest = len(sizes)
+    first, last = ((*end, *(0,) * (rest - len(end))) for end in (first, last))
+    return Between(first, last, found, sizes)

@@ -19,6 +19,7 @@ from linnet.loops.nodes import (
     Bounded,
     Break,
     Call,
+    Coordinates,
     Declare,
     Dimension,
     Expr,
@@ -79,6 +80,7 @@ _BELOW: dict[type, Callable[..., tuple[Node, ...]]] = {
     Extent: attrgetter("start", "stop"),
     Positions: _of_positions,
     Product: attrgetter("ranges"),
+    Coordinates: lambda coordinates: (coordinates.of,),
     Part: attrgetter("of", "number", "size"),
     Along: lambda along: (along.of, *along.outer),
     Bounded: lambda bounded: (bounded.of,),
@@ -197,7 +199,7 @@ def map_range(extent: Range, f: Callable[[Expr], Expr]) -> Range:
     if type(extent) is Along:
         of, outer = map_range(extent.of, f), _map(f, extent.outer)
         return extent if of is extent.of and outer is extent.outer else Along(of, outer)
-    if type(extent) is Bounded:
+    if type(extent) is Bounded or type(extent) is Coordinates:
         of = map_range(extent.of, f)
         return extent if of is extent.of else replace(extent, of=of)
     if type(extent) is Product:
@@ -221,7 +223,7 @@ def map_positions(extent: Range, f: Callable[[Positions], Positions]) -> Range:
     if type(extent) is Positions:
         within = None if extent.within is None else map_positions(extent.within, f)
         return f(extent if within is extent.within else replace(extent, within=within))
-    if type(extent) is Part or type(extent) is Along or type(extent) is Bounded:
+    if isinstance(extent, Part | Along | Bounded | Coordinates):
         of = map_positions(extent.of, f)
         return extent if of is extent.of else replace(extent, of=of)
     return extent

@@ -117,6 +117,9 @@ class Context:
     counting: dict[str, Counting] = field(default_factory=dict)  # by the index of the inner loop
     spaces: dict[loops.Positions, Space] = field(default_factory=dict)  # open ones
     products: dict[loops.Range, list[Bounds]] = field(default_factory=dict)  # `lower.products`
+    between: dict[loops.Range, tuple[tuple[imp.Expr, ...], tuple[imp.Expr, ...]]] = field(
+        default_factory=dict
+    )  # `lower.coordinates`
     clips: dict[loops.Range, Bounds] = field(default_factory=dict)  # of positions, by their range
     wholes: dict[str, Bounds] = field(default_factory=dict)  # of loops over parts
     led: dict[str, Fiber] = field(default_factory=dict)  # where loops through positions are

@@ -21,6 +21,7 @@ from linnet.lower.context import (
     surely_writes,
     targets,
 )
+from linnet.lower.coordinates import along_coordinates
 from linnet.lower.counters import around_parts, written_by_parts
 from linnet.lower.covering import is_everywhere, visits_all_indices
 from linnet.lower.expressions import lower_expr
@@ -95,7 +96,9 @@ def _span(ctx: Context, loop: loops.Loop, point: bool) -> Span:
     if is_stored(loop.extent):
         return Span(index, imp.ZERO, lower_expr(ctx, loop.extent.whole.stop, imp.INT), point)
     if isinstance(loop.extent, loops.Along):
-        return Span(index, *along_product(ctx, loop), point)
+        several = isinstance(loop.extent.of, loops.Coordinates)
+        along = along_coordinates if several else along_product
+        return Span(index, *along(ctx, loop), point)
     if point:
         assert isinstance(loop.extent, loops.Extent)
         lo = lower_expr(ctx, loop.extent.start, imp.INT)

@@ -14,6 +14,7 @@ from functools import reduce
 from typing import TypeAlias
 
 from linnet import imp, loops
+from linnet.loops.bases import coordinates
 from linnet.loops.nodes import base_of
 from linnet.lower.context import Bounds, Context, Site
 from linnet.lower.expressions import lower_expr, out_of_bounds
@@ -27,10 +28,9 @@ def along_product(ctx: Context, loop: loops.Loop) -> Bounds:
     """Between which indices one of the loops over a product runs."""
     extent = loop.extent
     assert isinstance(extent, loops.Along)
-    product, depth = base_of(extent), extent.depth
-    assert isinstance(product, loops.Product)
+    depth = extent.depth
     if extent.of not in ctx.products:  # what the body changes is read before it
-        found = [bounds_of(ctx, r, loop.index) for r in product.ranges]
+        found = ranges_of(ctx, extent.of, loop.index)
         ctx.products[extent.of] = [(_fixed(ctx, lo), _fixed(ctx, hi)) for lo, hi in found]
         ctx.clips[extent.of] = bounds_of(ctx, extent.of, loop.index)
     ranges = ctx.products[extent.of]
@@ -56,16 +56,27 @@ def along_product(ctx: Context, loop: loops.Loop) -> Bounds:
     return begin, end
 
 
+def ranges_of(ctx: Context, extent: loops.Range, name: str) -> list[Bounds]:
+    """Between which numbers each of the indices of a range may be."""
+    several = base_of(extent)
+    assert isinstance(several, loops.Product | loops.Coordinates)
+    ranges = (several.along(depth) for depth in range(coordinates(extent)))
+    return [bounds_of(ctx, r, name) for r in ranges]
+
+
 def corners(ctx: Context, extent: loops.Range, name: str) -> tuple[Place, Place]:
     """The first indices of a range, together, and those behind its last ones.
 
     The others of these are where their ranges begin.
     """
-    several = base_of(extent)
-    if not isinstance(several, loops.Product):
+    if coordinates(extent) == 1:
         lo, hi = bounds_of(ctx, extent, name)
         return (lo,), (hi,)
-    found = [bounds_of(ctx, r, name) for r in several.ranges]
+    if isinstance(extent, loops.Coordinates):
+        from linnet.lower.coordinates import places_between
+
+        return places_between(ctx, extent, name)
+    several, found = base_of(extent), ranges_of(ctx, extent, name)
     if extent == several:
         rest = tuple([start for start, _ in found[1:]])
         return (found[0][0], *rest), (found[0][1], *rest)
@@ -83,9 +94,9 @@ def _place(ctx: Context, number: imp.Expr, ranges: list[Bounds], name: str) -> P
     return (ctx.named(ranges[0][0] + number, f"{name}_at"), *place)
 
 
-def count_product(ctx: Context, product: loops.Product, name: str) -> imp.Expr:
+def count_product(ctx: Context, extent: loops.Range, name: str) -> imp.Expr:
     """How many pairs there are; an error if there are more than can be counted."""
-    lengths = [_length(*bounds_of(ctx, r, name)) for r in product.ranges]
+    lengths = [_length(*ends) for ends in ranges_of(ctx, extent, name)]
     return reduce(lambda a, b: _times(ctx, a, b, name), lengths)
 
 

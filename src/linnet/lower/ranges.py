@@ -11,7 +11,7 @@ from linnet.algebra.table import minimum
 from linnet.errors import ScheduleError
 from linnet.imp.fold import fold
 from linnet.imp.how import BOUNDED
-from linnet.loops.bases import unbound
+from linnet.loops.bases import one_at_least, unbound
 from linnet.loops.bounds import (
     DIVISIBLE,
     MAX_CONSTRAINT,
@@ -30,18 +30,18 @@ from linnet.lower.expressions import lower_expr
 
 def bounds_of(ctx: Context, extent: loops.Range, name: str) -> Bounds:
     """The first index or position of a range, and the one behind the last; they do not change."""
-    return _within_each_other(ctx, extent, name)[-1]
+    return bounds_around(ctx, extent, name)[-1]
 
 
 def bounds_of_loop(ctx: Context, extent: loops.Range, index: str) -> Bounds:
     """Between which indices a loop runs; what its range is a part of is remembered."""
-    found = _within_each_other(ctx, extent, index)
+    found = bounds_around(ctx, extent, index)
     if len(found) > 1:
         ctx.wholes[index] = found[0]
     return found[-1]
 
 
-def _within_each_other(ctx: Context, extent: loops.Range, name: str) -> list[Bounds]:
+def bounds_around(ctx: Context, extent: loops.Range, name: str) -> list[Bounds]:
     """The bounds of a range, and before them those of the ranges that it is a part of."""
     if isinstance(extent, loops.Positions):
         begin, end = ctx.spaces[extent].bounds[-1]
@@ -52,11 +52,15 @@ def _within_each_other(ctx: Context, extent: loops.Range, name: str) -> list[Bou
 
         return [(imp.ZERO, ctx.named(count_product(ctx, extent, name), f"{name}_all"))]
     if isinstance(extent, loops.Along):
-        return _within_each_other(ctx, extent.of, name)
+        return bounds_around(ctx, extent.of, name)
     if isinstance(extent, loops.Extent):
         first = ctx.named(_end(ctx, extent.start, name), f"{name}_start")
         return [(first, ctx.named(_end(ctx, extent.stop, name), f"{name}_end"))]
-    around = _within_each_other(ctx, extent.of, name)
+    if isinstance(extent, loops.Coordinates):
+        from linnet.lower.coordinates import bounds_between
+
+        return bounds_between(ctx, extent, name)
+    around = bounds_around(ctx, extent.of, name)
     if isinstance(extent, loops.Bounded):
         if extent not in ctx.bounded:
             ctx.bounded[extent] = _bounded(ctx, extent, *around[-1])
@@ -81,7 +85,7 @@ def _part(ctx: Context, part: loops.Part, lo: imp.Expr, hi: imp.Expr, name: str)
     most = _count_of(ctx, part.number)
     if most is not None and part.size == loops.Parts(part.of, most):
         first = imp.minimum(first, hi)  # the last ones may be empty
-    elif most != loops.Parts(part.of, part.size):
+    elif most not in (parts := loops.Parts(part.of, part.size), one_at_least(parts)):
         inside = (number >= 0) & (number < parts_in(hi - lo, size))
         first = imp.Select(inside, first, hi)
     start = ctx.named(first, f"{name}_start")

@@ -23,10 +23,11 @@ from linnet.errors import FormatError, InternalError
 from linnet.formats.fiber import Fiber, Storage
 from linnet.formats.level import Level
 from linnet.formats.looplets import Jumper, Looplet, Run, Sequence, Stepper
-from linnet.loops.bases import coordinates, unbound
+from linnet.loops.bases import coordinates, positions_in, unbound
 from linnet.loops.nodes import base_of
 from linnet.loops.rewrite import walk
 from linnet.lower.context import Bounds, Context, Cursor, Space
+from linnet.lower.coordinates import NOTHING
 from linnet.lower.flat import lower_flat
 from linnet.lower.places import first_at
 from linnet.lower.products import corners
@@ -43,16 +44,19 @@ def open_positions(ctx: Context, loop: loops.Loop) -> Iterator[None]:
     They are those of one fiber, which is known as soon as the loops around its own are open.
     """
     positions = dict(ctx.spaces), dict(ctx.clips), dict(ctx.bounded), dict(ctx.reached)
-    products = dict(ctx.products)
+    products, between = dict(ctx.products), dict(ctx.between)
+    counted = set() if loop.extent is None else {*walk(loop.extent)}
     for node in walk(loop):
         if isinstance(node, loops.Positions) and node not in ctx.spaces:
             fiber = _leader(ctx, loop, node)
             if fiber is not None:
                 ctx.spaces[node] = _space(ctx, fiber, node)
+            elif node in counted:  # nothing is there: coordinates have no gaps
+                ctx.spaces[node] = Space(_missing(ctx, node), (NOTHING,))
     _begin_searches(ctx, loop)
     yield
     ctx.spaces, ctx.clips, ctx.bounded, ctx.reached = positions
-    ctx.products = products
+    ctx.products, ctx.between = products, between
 
 
 def has_no_positions(ctx: Context, loop: loops.Loop) -> bool:
@@ -62,11 +66,29 @@ def has_no_positions(ctx: Context, loop: loops.Loop) -> bool:
     the fill value, there is nothing.
     """
     counted = () if loop.extent is None else walk(loop.extent)
-    missing = {n.tensor for n in counted if isinstance(n, loops.Positions) and n not in ctx.spaces}
+    found = {n for n in counted if isinstance(n, loops.Positions) and not _are_there(ctx, n)}
+    missing = {n.tensor for n in found if not _has_coordinates(loop, n)}
     if not missing:
         return False
     read = (n.tensor for n in walk(loop.body) if isinstance(n, loops.Access))
     return not missing & {t.storage.name if isinstance(t, Fiber) else str(t) for t in read}
+
+
+def _has_coordinates(loop: loops.Loop, positions: loops.Positions) -> bool:
+    """Whether loops go through the coordinates from some positions on, which have no gaps."""
+    inside = [n.extent for n in walk(loop) if isinstance(n, loops.Loop) and n.extent is not None]
+    mine = [base_of(e) for e in inside if positions_in(e) == positions]
+    return any(isinstance(base, loops.Coordinates) for base in mine)
+
+
+def _are_there(ctx: Context, positions: loops.Positions) -> bool:
+    """Whether it is known where positions are; those of no fiber are nowhere."""
+    return positions in ctx.spaces and ctx.spaces[positions].bounds != (NOTHING,)
+
+
+def _missing(ctx: Context, positions: loops.Positions) -> Fiber:
+    """A fiber that is not there."""
+    return Fiber(ctx.storages[positions.tensor], 0, imp.ZERO)
 
 
 def _begin_searches(ctx: Context, loop: loops.Loop) -> None:
@@ -80,7 +102,7 @@ def _begin_searches(ctx: Context, loop: loops.Loop) -> None:
     for part in walk(loop.body):
         if not isinstance(part, loops.Part) or part.number != loops.Index(loop.index):
             continue
-        space = ctx.spaces.get(base_of(part))  # type: ignore[arg-type]
+        space = ctx.spaces.get(positions_in(part))  # type: ignore[arg-type]
         rest = (*walk(part.of), *walk(part.size))
         if space is None or any(isinstance(n, loops.Index) and n.name in inside for n in rest):
             continue
@@ -99,6 +121,8 @@ def _leader(ctx: Context, loop: loops.Loop, positions: loops.Positions) -> Fiber
         closed = {n.index for n in inside}
         if any(isinstance(n, loops.Index) and n.name in closed for n in walk(positions.within)):
             return None
+    if not positions.given and _has_coordinates(loop, positions):
+        return Fiber(ctx.storages[positions.tensor], 0, imp.ZERO)
     for first in (n for n in inside if _goes_through(n, positions)):
         for access in walk(first.body):
             if isinstance(access, loops.Access) and isinstance(access.tensor, Fiber):
@@ -114,7 +138,7 @@ def _goes_through(loop: loops.Loop, positions: loops.Positions) -> bool:
     extent = loop.extent
     if isinstance(extent, loops.Along) and extent.depth > 0:
         return False
-    return extent is not None and base_of(extent) == positions
+    return extent is not None and positions_in(extent) == positions
 
 
 def _space(ctx: Context, fiber: Fiber, positions: loops.Positions) -> Space:

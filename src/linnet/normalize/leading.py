@@ -15,7 +15,7 @@ from linnet import loops
 from linnet.errors import FormatError, KernelSyntaxError, LinnetError
 from linnet.formats.format import Format
 from linnet.formats.level import Level
-from linnet.loops.bases import coordinates
+from linnet.loops.bases import coordinates, positions_in
 from linnet.loops.nodes import base_of
 from linnet.loops.printer import show, show_range
 from linnet.loops.rewrite import accesses, children, rewrite_stmt, walk
@@ -76,24 +76,20 @@ def check_within(refuse: Refuse, positions: loops.Positions, equal: Equal) -> No
             )
 
 
-def check_nothing_else(
-    refuse: Refuse,
-    program: loops.Program,
-    formats: Formats,
-    access: loops.Access,
-    body: loops.Stmt,
-    hint: str,
-) -> None:
-    """Refuse to leave out what is to be done where the operand stores nothing."""
+def left_without(
+    program: loops.Program, formats: Formats, access: loops.Access, body: loops.Stmt
+) -> str | None:
+    """What is to be done where the operand stores nothing, if there is something."""
     format = formats[str(access.tensor)]
     assert format.fill_value is not None
     fill = loops.Literal(format.fill_value, format.dtype, structural=True)
     dtypes = {name: f.dtype for name, f in formats.items() if f.dtype is not None}
     rest = rewrite_stmt(body, on_expr=lambda e: fill if e == access else None)
     left = simplify(rest, facts_of(program, dtypes))
-    if left != loops.NOTHING:
-        what = show(left).splitlines()[0]
-        refuse(f"`{what}` is to be done where `{access.tensor}` stores nothing", hint=hint)
+    if left == loops.NOTHING:
+        return None
+    what = show(left).splitlines()[0]
+    return f"`{what}` is to be done where `{access.tensor}` stores nothing"
 
 
 def above(format: Format, modes: Sequence[int]) -> tuple[int, ...]:
@@ -124,9 +120,9 @@ def check_stored(program: loops.Program, formats: Formats, checks: Sequence[Chec
 
 
 def _begins(extent: loops.Range) -> bool:
-    """Whether a loop is the outermost one through positions."""
+    """Whether a loop is the outermost one through positions, or coordinates from them on."""
     inside = isinstance(extent, loops.Along) and extent.depth > 0
-    return not inside and isinstance(base_of(extent), loops.Positions)
+    return not inside and positions_in(extent) is not None
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,8 +137,8 @@ class _Loop:
     def check(self) -> None:
         """Refuse it where the tensor cannot lead."""
         assert self.loop.extent is not None
-        positions = base_of(self.loop.extent)
-        assert isinstance(positions, loops.Positions)
+        positions = positions_in(self.loop.extent)
+        assert positions is not None
         tensor, format = positions.tensor, self.formats[positions.tensor]
         if tensor in _written(self.program.body):
             self.refuse(
@@ -163,9 +159,12 @@ class _Loop:
         check_format(self.refuse_format, tensor, format, access, positions.modes)
         check_within(self.refuse, positions, self.equal)
         self._check_parts(tensor, format, positions.modes)
+        if isinstance(base_of(self.loop.extent), loops.Coordinates):
+            return  # it does not lead
         whole = replace(self.program, body=rewrite_stmt(self.program.body, _untiled))
-        hint = "go through coordinates, `for i in ...:`, and test what is read there"
-        check_nothing_else(self.refuse, whole, self.formats, access, body, hint)
+        if (left := left_without(whole, self.formats, access, body)) is not None:
+            hint = "go through coordinates, `for i in ...:`, and test what is read there"
+            self.refuse(left, hint=hint)
 
     def _indices(self, positions: loops.Positions) -> tuple[list[str], loops.Stmt]:
         """The indices of the loops, and what is inside them."""
@@ -289,9 +288,9 @@ def _check_counted(stmt: loops.Stmt, temporaries: Collection[str]) -> None:
     They are those of a fiber that such a loop opens; where there is none, nothing is done.
     """
     said = [c for c in children(stmt) if not isinstance(c, _STATEMENTS)]
-    counted = {base_of(n.of) for c in said for n in walk(c) if isinstance(n, loops.Parts)}
+    counted = {positions_in(n.of) for c in said for n in walk(c) if isinstance(n, loops.Parts)}
     for positions in counted:
-        if not isinstance(positions, loops.Positions):
+        if positions is None:
             continue
         if not (isinstance(stmt, loops.Loop) and _goes_through(stmt, positions, temporaries)):
             text = show_range(positions)
@@ -313,7 +312,7 @@ def _goes_through(
     """
     match stmt:
         case loops.Loop(_, extent, body):
-            mine = extent is not None and base_of(extent) == positions
+            mine = extent is not None and positions_in(extent) == positions
             return mine or _goes_through(body, positions, temporaries)
         case loops.If(_, then, orelse):
             return all(_goes_through(s, positions, temporaries) for s in (then, orelse))

@@ -14,8 +14,7 @@ from dataclasses import replace
 from linnet import loops
 from linnet.errors import FormatError, KernelSyntaxError, Location
 from linnet.formats.format import Format
-from linnet.loops.bases import coordinates
-from linnet.loops.nodes import base_of
+from linnet.loops.bases import coordinates, positions_in
 from linnet.loops.printer import show_range
 from linnet.loops.rewrite import map_exprs, map_positions, map_range, map_stmts, rewrite_expr, walk
 from linnet.records import dataclass
@@ -49,9 +48,9 @@ class _Order:
             return self._together(stmt, stmt.extent)
         if isinstance(stmt, loops.Loop) and stmt.extent is not None:
             extent = map_positions(stmt.extent, self._named)
-            base = base_of(extent)
-            if isinstance(base, loops.Positions) and len(base.modes) != 1:
-                raise self._miscounted(base, 1)
+            positions = positions_in(extent)
+            if positions is not None and len(positions.modes) != 1:
+                raise self._miscounted(positions, 1)
             stmt = replace(stmt, extent=extent)
         return map_stmts(map_exprs(stmt, self._expr), self.stmt)
 
@@ -63,8 +62,8 @@ class _Order:
             return replace(expr, of=map_positions(expr.of, self._named))
         if isinstance(expr, loops.Place):
             of = map_positions(expr.of, self._named)
-            before, after = base_of(expr.of), base_of(of)
-            if not isinstance(before, loops.Positions) or not isinstance(after, loops.Positions):
+            before, after = positions_in(expr.of), positions_in(of)
+            if before is None or after is None:
                 return replace(expr, of=of)
             if len(after.modes) != len(expr.at):
                 raise self._miscounted(after, len(expr.at))
@@ -81,19 +80,17 @@ class _Order:
             found.append(inner)
             outer, inner = (*outer, loops.Index(inner.index)), inner.body
         of = map_range(map_positions(along.of, self._named), self._expr)
-        several, before = base_of(of), base_of(along.of)
-        if isinstance(several, loops.Product):
-            count, order = len(several.ranges), tuple(range(len(several.ranges)))
+        several, before = positions_in(of), positions_in(along.of)
+        count = coordinates(of)
+        if several is None or before is None:
+            order = tuple(range(count))
         else:
-            assert isinstance(several, loops.Positions)
-            assert isinstance(before, loops.Positions)
-            count = len(several.modes)
             written = before.modes or tuple(range(count))
             order = tuple(map(written.index, several.modes))
         if along.outer or len(found) < count:
             raise self._apart(along)
         if len(found) > count or count == 1:
-            assert isinstance(several, loops.Positions)
+            assert several is not None
             raise self._miscounted(several, len(found))
         stmt = self.stmt(inner)
         indices = [loops.Index(found[k].index) for k in order]

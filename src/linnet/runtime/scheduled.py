@@ -25,6 +25,7 @@ from linnet.loops.commands import (
     Bound,
     Collapse,
     Command,
+    Coord,
     NoRaces,
     Parallelize,
     Pos,
@@ -95,6 +96,11 @@ class Commanded(ABC):
         """
         names = name_of(index), name_of(position)
         return self._with(Pos(*names, self._operand(operand), bool(flat)))
+
+    @located
+    def coord(self, position: Named, index: Named) -> Self:
+        """Go through all coordinates from some positions to the next part: `coord("p1", "i")`."""
+        return self._with(Coord(name_of(position), name_of(index)))
 
     @located
     def bound(self, index: Named, *said: object) -> Self:

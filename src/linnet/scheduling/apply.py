@@ -14,6 +14,7 @@ from linnet import loops
 from linnet.loops.commands import (
     Bound,
     Collapse,
+    Coord,
     Parallelize,
     Pos,
     Precompute,
@@ -24,9 +25,10 @@ from linnet.loops.commands import (
 from linnet.normalize.agreed import equal_modes
 from linnet.normalize.shape_checks import Check
 from linnet.scheduling.bound import bound
+from linnet.scheduling.coordinates import coord
 from linnet.scheduling.early import precompute
 from linnet.scheduling.nest import Formats, Nest, loops_of, names_of
-from linnet.scheduling.positions import collapse, pos
+from linnet.scheduling.positions import check_led, collapse, pos
 from linnet.scheduling.reorder import reorder
 from linnet.scheduling.running import NOT_AFTER, parallelize, unroll
 from linnet.scheduling.split import split
@@ -37,6 +39,7 @@ _APPLY: Mapping[type, Callable[[Nest, Any], None]] = {
     Reorder: reorder,
     Collapse: collapse,
     Pos: pos,
+    Coord: coord,
     Bound: bound,
     Precompute: precompute,
     Unroll: unroll,
@@ -45,14 +48,19 @@ _APPLY: Mapping[type, Callable[[Nest, Any], None]] = {
 
 
 def apply_schedule(
-    program: loops.Program, formats: Formats, written: loops.Program, checks: Sequence[Check] = ()
+    program: loops.Program,
+    formats: Formats,
+    written: loops.Program,
+    checks: Sequence[Check] = (),
+    final: bool = True,
 ) -> tuple[loops.Program, Formats]:
     """The program after its schedule, in which loops have the names that they were `written` with.
 
     Also gives the formats, with those of temporaries that commands make.
 
     Needs: dimensions and dtypes known, names unique; `checks` say which dimensions are one size.
-    Every command is a stage of its own, under a number where it comes again.
+    Every command is a stage of its own, under a number where it comes again. Which operands may
+    lead is judged of the `final` loops: a command may change what another one has made.
     """
     if not program.schedule:
         return program, formats
@@ -71,4 +79,6 @@ def apply_schedule(
         again = program.schedule[:k].count(command)
         name = f"{command} #{again + 1}" if again else str(command)
         stage(name, replace(nest.program, schedule=()))
+    if final:
+        check_led(nest)
     return replace(nest.program, schedule=()), nest.formats

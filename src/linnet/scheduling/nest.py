@@ -32,6 +32,7 @@ class Nest:
     stands: dict[str, tuple[str, ...]]
     command: Command | None = None  # the one that is being applied
     derived: set[str] = field(default_factory=set)  # names that stand for a loop no more
+    led: dict[str, ScheduleError | None] = field(default_factory=dict)  # why not, if it may not
     equal: Equal = field(default_factory=dict)  # dimensions that are one size
     written: dict[str, str] = field(default_factory=dict)  # as the program has its loops
 
@@ -120,15 +121,16 @@ class Nest:
         names: dict[str, loops.Expr] = {own: loops.Index(n) for own, n in self.written.items()}
         return show(substitute_expr(expr, names))
 
-    def refusal(self, problem: str) -> ScheduleError:
+    def refusal(
+        self, problem: str, why: str | None = None, hint: str | None = None
+    ) -> ScheduleError:
         """Why the command is not applied."""
         at: Location | None = None if self.command is None else self.command.at
-        return ScheduleError(f"`{self.command}`: {problem}", at=at)
+        return ScheduleError(f"`{self.command}`: {problem}", at=at, why=why, hint=hint)
 
     def refuse(self, problem: str, why: str | None = None, hint: str | None = None) -> NoReturn:
         """The command is not applied."""
-        at: Location | None = None if self.command is None else self.command.at
-        raise ScheduleError(f"`{self.command}`: {problem}", at=at, why=why, hint=hint)
+        raise self.refusal(problem, why, hint)
 
 
 def _bound(body: loops.Stmt) -> set[str]:

@@ -20,7 +20,7 @@ from linnet.loops.commands import Collapse, Pos
 from linnet.loops.nodes import base_of
 from linnet.loops.printer import show
 from linnet.loops.rewrite import accesses, walk
-from linnet.normalize.leading import above, check_format, check_nothing_else, check_within
+from linnet.normalize.leading import above, check_format, check_within, left_without
 from linnet.scheduling.nest import Nest
 
 
@@ -57,8 +57,6 @@ def pos(nest: Nest, command: Pos) -> None:
     _check_not_full(nest, tensor, format, modes[-1])
     if sum(1 for a in reads if a.tensor == tensor and a != access):
         nest.refuse(f"`{tensor}` is read at several places, and one of them cannot lead")
-    hint = f"split coordinates instead of the positions of `{tensor}`"
-    check_nothing_else(nest.refuse, nest.program, nest.formats, access, inside, hint)
     given = tuple((m, i) for m, i in enumerate(access.indices) if m in above(format, modes))
     _check_given(nest, command.index, found[0], [i for _, i in given])
     within = _within(nest, command.index, found, tensor, modes)
@@ -69,8 +67,21 @@ def pos(nest: Nest, command: Pos) -> None:
         outer = tuple(map(loops.Index, indices[:depth]))
         extent: loops.Range = positions if len(found) == 1 else loops.Along(positions, outer)
         stmt = replace(loop, extent=extent, body=stmt, how=_how(loop, command, len(found)))
+    left = left_without(nest.program, nest.formats, access, inside)
+    hint = f"split coordinates instead of the positions of `{tensor}`, or go on by `coord`"
+    nest.led[indices[0]] = None if left is None else nest.refusal(left, hint=hint)
     nest.introduce(command.position, *nest.forget(command.index))
     nest.replaced(found[0], stmt)
+
+
+def check_led(nest: Nest) -> None:
+    """Refuse loops through positions where something is to be done at other coordinates, too."""
+    refused = [refusal for refusal in nest.led.values() if refusal is not None]
+    if not refused:
+        return
+    for loop in (n for n in walk(nest.program.body) if isinstance(n, loops.Loop)):
+        if goes_through_positions(loop) and nest.led.get(loop.index, refused[0]) is not None:
+            raise nest.led.get(loop.index) or refused[0]
 
 
 def _how(loop: loops.Loop, command: Pos, count: int) -> How:

@@ -1,7 +1,7 @@
 """Where the loops of a schedule come from: the graph that its commands make (SCHED §3.2, §5.2).
 
     relation = Split(i, outer, inner, size, up) | Collapse(outer, inner, fused)
-             | Pos(i, position, access) | Bound(i, bounded, value, kind)
+             | Pos(i, position, access) | Coord(position, i) | Bound(i, bounded, value, kind)
              | Precompute(expr, indices, early, workspace)
 
 The relations are those commands of a schedule that derive indices, in the order in which they are
@@ -21,9 +21,9 @@ from linnet.algebra.function import Function
 from linnet.algebra.table import add, floor_divide, minimum, multiply, remainder, subtract
 from linnet.errors import InternalError, ScheduleError
 from linnet.loops.bounds import MAX_EXACT, MIN_EXACT
-from linnet.loops.commands import Bound, Collapse, Command, Pos, Precompute, Split
+from linnet.loops.commands import Bound, Collapse, Command, Coord, Pos, Precompute, Split
 
-Relation: TypeAlias = Split | Collapse | Pos | Bound | Precompute
+Relation: TypeAlias = Split | Collapse | Pos | Coord | Bound | Precompute
 Bounds: TypeAlias = Mapping[str, loops.Extent]
 """How far indices run."""
 
@@ -85,6 +85,11 @@ def recover_original(
             }
         case Pos(index, position, access):
             return dict(_coordinates(str(access.tensor), originals(index, relations), position))
+        case Coord(position, index):
+            pos = _led_by(position, relations)
+            tensor, last = str(pos.access.tensor), originals(position, relations)[-1]
+            place = _places(index, originals(position, relations), bounds)
+            return {pos.position: _search(tensor, last, place[last])}
         case Bound(index, bounded):
             return {index: loops.Index(bounded)} if bounded else {}
         case Precompute():
@@ -112,6 +117,10 @@ def recover_derived(
             last = originals(index, relations)[-1]
             tensor = str(access.tensor)
             return {position: _search(tensor, last, loops.Index(last))}
+        case Coord(position, index):
+            pos, found = _led_by(position, relations), originals(position, relations)
+            places = _coordinates(str(pos.access.tensor), found, pos.position)
+            return {index: _number(places, bounds)}
         case Bound(index, bounded):
             return {bounded: loops.Index(index)} if bounded else {}
         case Precompute():
@@ -145,6 +154,12 @@ def child_bounds(
                 ends = [_array(tensor, what, found[-1]) for what in ("first", "last")]
                 return {position: loops.Extent(*ends)}
             return {position: loops.Extent(_ZERO, _array(tensor, "count", found[-1]))}
+        case Coord(position, index):
+            pos, found = _led_by(position, relations), originals(position, relations)
+            if position == pos.position and len(found) == 1:
+                return {index: _coordinates_in(pos.index, bounds, relations)}
+            ends = [_array(str(pos.access.tensor), what, found[-1]) for what in ("from", "to")]
+            return {index: loops.Extent(*ends)}
         case Bound(index, bounded):
             return {bounded or index: _said(relation, bounds[index])}
         case Precompute():
@@ -254,6 +269,36 @@ def _coordinates(
     for index in reversed(indices):
         yield index, loops.Access(_array(tensor, "crd", index).name, (at,))
         at = loops.Call(PARENT, (_array(tensor, "pos", index), at))
+
+
+def _led_by(position: str, relations: Sequence[Relation]) -> Pos:
+    """The command that has made the positions which an index goes through."""
+    for relation in relations:
+        if position in relation.makes and not isinstance(relation, Collapse):
+            above = sources(relation)[0]
+            return relation if isinstance(relation, Pos) else _led_by(above, relations)
+    raise ScheduleError(f"`{position}` goes through no positions")
+
+
+def _places(index: str, found: Sequence[str], bounds: Bounds) -> dict[str, loops.Expr]:
+    """The coordinates of which an index is one, or the number of several."""
+    number, places = loops.Index(index), dict[str, loops.Expr]()
+    rest: loops.Expr = number
+    for original in reversed(found[1:]):
+        length = _length(bounds[original])
+        places[original] = loops.Call(remainder, (rest, length))
+        rest = loops.Call(floor_divide, (rest, length))
+    return {found[0]: rest, **places}
+
+
+def _number(places: Iterator[tuple[str, loops.Expr]], bounds: Bounds) -> loops.Expr:
+    """The number of a place, which is given from the innermost coordinate on."""
+    found = dict(places)
+    first, *others = reversed(found)
+    number = found[first]
+    for index in others:
+        number = _plus(_times(number, _length(bounds[index])), found[index])
+    return number
 
 
 def _search(tensor: str, index: str, coordinate: loops.Expr) -> loops.Expr:

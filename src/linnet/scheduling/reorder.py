@@ -17,9 +17,10 @@ from typing import NoReturn
 from linnet import loops
 from linnet.algebra.function import Function
 from linnet.algebra.table import add, multiply
+from linnet.loops.bases import ends_of
 from linnet.loops.commands import Reorder
 from linnet.loops.nodes import base_of
-from linnet.loops.printer import show
+from linnet.loops.printer import show, show_range
 from linnet.loops.rewrite import (
     accesses,
     is_left,
@@ -152,18 +153,19 @@ def _in_steps(
     part, zero = within.extent, loops.Literal(0)
     assert isinstance(part, loops.Part)
     if not isinstance(base_of(part), loops.Extent):
-        nest.refuse("positions within parts stay inside the loop that counts the parts")
+        where = show_range(base_of(part))
+        nest.refuse(f"parts of `{where}` stay inside the loop that counts them")
     if counter.extent != loops.Extent(zero, loops.Parts(part.of, part.size)):
         hint = "split it down, into parts of one size"
         nest.refuse("a loop that was split up stays inside the one that counts parts", hint=hint)
     name = nest.name_of(within)
     del nest.stands[name]
     index = nest.introduce(name)
-    assert isinstance(part.of, loops.Extent | loops.Part)
+    first, stop = ends_of(part.of)
     start: loops.Expr = loops.Index(index)
-    if part.of.start != zero:
-        start = loops.Call(add, (part.of.start, start))
-    steps = loops.Parts(loops.Extent(start, part.of.stop), part.size)
+    if first != zero:
+        start = loops.Call(add, (first, start))
+    steps = loops.Parts(loops.Extent(start, stop), part.size)
     order[outer] = replace(within, index=index, extent=loops.Extent(zero, part.size))
     order[inner] = replace(counter, extent=loops.Extent(zero, steps))
     step = loops.Call(multiply, (part.size, loops.Index(counter.index)))

@@ -20,6 +20,7 @@ from linnet.loops.commands import (
     Bound,
     Collapse,
     Command,
+    Coord,
     NoRaces,
     Parallelize,
     Pos,
@@ -180,6 +181,11 @@ def _pos(args: list[Argument], at: Location) -> Pos:
     return Pos(name(args[0]), name(args[1]), access(args[2]), len(args) == 4)
 
 
+def _coord(args: list[Argument], at: Location) -> Coord:
+    _count(args, at, 2, like="coord(p, i)")
+    return Coord(name(args[0]), name(args[1]))
+
+
 def _bound(args: list[Argument], at: Location) -> Bound:
     _count(args, at, 3, 4, like="bound(k, MaxExact, 128)")
     if len(args) == 4:
@@ -235,6 +241,7 @@ _MAKE: dict[str, Callable[[list[Argument], Location], Command]] = {
     "collapse": _collapse,
     "fuse": _collapse,
     "pos": _pos,
+    "coord": _coord,
     "bound": _bound,
     "precompute": _precompute,
     "unroll": _unroll,

@@ -1,0 +1,106 @@
+"""`coord(p1, i)`: a loop over positions goes through all coordinates from these to the next part.
+
+    for p0 in range(ln.parts(ln.stored(x[:]), 32)):
+        for i in ln.part(ln.stored(x[:]), p0, 32):
+            y[i] += x[i]
+
+    for p0 in range(max(ln.parts(ln.stored(x[:]), 32), 1)):
+        for i in ln.coordinates(ln.part(ln.stored(x[:]), p0, 32)):
+            y[i] += x[i]
+
+These ranges follow one another without gaps, so that something may be done at every coordinate.
+Where nothing is stored there is one of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from linnet import loops
+from linnet.loops.bases import coordinates, coordinates_of, one_at_least, positions_in, unbound
+from linnet.loops.commands import Coord
+from linnet.loops.nodes import base_of
+from linnet.loops.rewrite import rewrite_stmt, walk
+from linnet.scheduling.nest import Nest
+
+
+def coord(nest: Nest, command: Coord) -> None:
+    """Go through all coordinates from some positions on."""
+    found = nest.named(command.position)
+    extent = found[0].extent
+    assert extent is not None
+    if not isinstance(base_of(extent), loops.Positions):
+        if _counts_tiles(found[0]):
+            hint = "`coord` of the loop within a tile"
+            nest.refuse(f"`{command.position}` counts tiles, which have no coordinates", hint=hint)
+        nest.refuse(f"`{command.position}` goes through coordinates already")
+    if found[0].how.flat:
+        nest.refuse(
+            f"`{found[0].how.command}` has made one loop of those over positions",
+            hint="leave out `flat`: loops over several coordinates stand in one another",
+        )
+    of = extent.of if isinstance(extent, loops.Along) else extent
+    stmt = found[-1].body
+    extents = _coordinates(of, [loop.index for loop in found])
+    for loop, inside in reversed(list(zip(found, extents, strict=True))):
+        stmt = replace(loop, extent=inside, body=stmt)
+    nest.introduce(command.index, *nest.forget(command.position))
+    nest.replaced(found[0], stmt)
+    _count_one_at_least(nest, of)
+
+
+def _counts_tiles(loop: loops.Loop) -> bool:
+    """Whether a loop counts parts of positions."""
+    parts = (n for n in walk(loop.body) if isinstance(n, loops.Part) and positions_in(n))
+    return any(part.number == loops.Index(loop.index) for part in parts)
+
+
+def _coordinates(of: loops.Range, indices: list[str]) -> Iterator[loops.Range]:
+    """What the loops over the coordinates of some positions go through."""
+    if len(indices) == 1:
+        yield coordinates_of(of)
+        return
+    several: loops.Range = loops.Coordinates(of)
+    count = len(indices)
+    if isinstance(of, loops.Positions):  # all that there may be
+        yield from _whole(of, indices)
+        return
+    for depth in range(count):
+        yield loops.Along(several, tuple(map(loops.Index, indices[:depth])))
+
+
+def _whole(positions: loops.Positions, indices: list[str]) -> Iterator[loops.Range]:
+    """The coordinates that positions may have: dimensions, or a range of the first of them."""
+    within = positions.within
+    count = 0 if within is None else coordinates(within)
+    if within is not None and count == 1:
+        yield within
+    elif within is not None:
+        outer = tuple(map(loops.Index, indices))
+        yield from (loops.Along(within, outer[:depth]) for depth in range(count))
+    yield from map(positions.along, range(count, len(indices)))
+
+
+def _count_one_at_least(nest: Nest, of: loops.Range) -> None:
+    """Let the loops that count parts of positions have a turn where there are none."""
+    wanted: dict[str, loops.Parts] = {}
+    while isinstance(of, loops.Part | loops.Bounded):
+        if isinstance(of, loops.Part) and isinstance(of.number, loops.Index):
+            wanted[of.number.name] = loops.Parts(of.of, of.size)
+        of = of.of
+
+    def rule(stmt: loops.Stmt) -> loops.Stmt | None:
+        if not isinstance(stmt, loops.Loop) or stmt.index not in wanted:
+            return None
+        extent, parts = unbound(stmt.extent), wanted[stmt.index]
+        if extent != loops.Extent(loops.Literal(0), parts):
+            return None
+        if extent != stmt.extent:
+            nest.refuse(
+                f"`{nest.name_of(stmt)}` is bounded, and has one turn more where nothing is stored",
+                hint="`bound` it after `coord`",
+            )
+        return replace(stmt, extent=loops.Extent(loops.Literal(0), one_at_least(parts)))
+
+    nest.program = replace(nest.program, body=rewrite_stmt(nest.program.body, rule))
