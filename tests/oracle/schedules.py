@@ -12,6 +12,7 @@ from linnet.loops.commands import (
     Bound,
     Collapse,
     Command,
+    Coord,
     CPUVector,
     Divisible,
     MaxConstraint,
@@ -31,7 +32,7 @@ from linnet.normalize.scopes import name_scopes
 from linnet.scheduling.nest import loops_of, names_of
 
 SIZES = (1, 2, 3, 5)
-KINDS = (Split, Split, Reorder, Collapse, Pos, Unroll, Bound, Precompute)
+KINDS = (Split, Split, Reorder, Collapse, Pos, Pos, Unroll, Bound, Precompute)
 # bounds that hold of all ranges of small programs
 HOLD = ((MinConstraint, -1000), (MaxConstraint, 1000), (Divisible, 1))
 
@@ -87,6 +88,10 @@ def schedules(draw: st.DrawFn, program: loops.Program) -> tuple[Command, ...]:
             if draw(st.booleans()):
                 access = loops.Access(access.tensor, ())  # the only one, whatever its indices are
             found.append(Pos(names[at], *new, access, draw(st.booleans())))
+            if draw(st.booleans()):
+                tiled, index = draw(tiles_of_positions(new[0], k))
+                found += tiled
+                new = index
         elif kind is Collapse and at + 1 < len(names):
             new = [f"f{k}"]
             found.append(Collapse(names[at], names.pop(at + 1), *new))
@@ -113,6 +118,18 @@ def schedules(draw: st.DrawFn, program: loops.Program) -> tuple[Command, ...]:
         race = draw(st.sampled_from((NoRaces, ParallelReduction)))  # others are promises
         found.append(Parallelize(draw(st.sampled_from(names)), CPUVector, race))
     return tuple(found)
+
+
+@st.composite
+def tiles_of_positions(draw: st.DrawFn, position: str, k: int) -> tuple[list[Command], list[str]]:
+    """Tiles of positions, which become ranges of coordinates; and the names of their loops."""
+    found, names = list[Command](), [position]
+    for depth in range(draw(st.integers(0, 2))):
+        new = [f"q{k}{depth}", f"r{k}{depth}"]
+        found.append(Split(names[-1], *new, draw(st.sampled_from(SIZES)), draw(st.booleans())))
+        names[-1:] = new
+    found.append(Coord(names[-1], f"c{k}"))
+    return found, [*names[:-1], f"c{k}"]
 
 
 @st.composite

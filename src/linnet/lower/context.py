@@ -120,6 +120,7 @@ class Context:
     between: dict[loops.Range, tuple[tuple[imp.Expr, ...], tuple[imp.Expr, ...]]] = field(
         default_factory=dict
     )  # `lower.coordinates`
+    tiles: dict[str, loops.Range] = field(default_factory=dict)  # whose coordinates loops have
     clips: dict[loops.Range, Bounds] = field(default_factory=dict)  # of positions, by their range
     wholes: dict[str, Bounds] = field(default_factory=dict)  # of loops over parts
     led: dict[str, Fiber] = field(default_factory=dict)  # where loops through positions are

@@ -74,6 +74,7 @@ def _places(ctx: Context, of: loops.Range, name: str) -> tuple[Place, Place]:
     assert positions is not None
     space = ctx.spaces[positions]
     (_, end), (lo, hi) = bounds_around(ctx, of, name)[-2:]
+    ctx.clips[of] = lo, hi
     number = lower_expr(ctx, of.number, imp.INT)
     start = _introduced(ctx, last, f"{name}_start")
     inside = _at_position(ctx, space, start, lo, end, of)

@@ -105,6 +105,9 @@ def _span(ctx: Context, loop: loops.Loop, point: bool) -> Span:
         ctx.b.emit(imp.Let(index, lo))
         ctx.known.define(index.name, lo)
         return Span(index, index, index + 1, point)
+    extent = unbound(loop.extent)
+    if isinstance(extent, loops.Coordinates) and isinstance(extent.of, loops.Part):
+        ctx.tiles[loop.index] = extent.of
     return Span(index, *bounds_of_loop(ctx, loop.extent, loop.index), point)
 
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import field, replace
 from functools import reduce
 
-from linnet import imp
+from linnet import imp, loops
 from linnet.errors import ScheduleError
 from linnet.formats.looplets import (
     FILL,
@@ -19,6 +19,7 @@ from linnet.formats.looplets import (
     with_variables,
 )
 from linnet.imp.rewrite import substitute
+from linnet.loops.bases import positions_in
 from linnet.lower.context import Context, Cursor, Mask, as_value, cursors_of, resolve
 from linnet.lower.region import Region
 from linnet.records import dataclass
@@ -141,6 +142,8 @@ def at_fill(ctx: Context, r: Region, cursors: list[Cursor]) -> Region:
 def bounds(ctx: Context, r: Region, cursor: Cursor, s: Stepper) -> tuple[imp.Expr, imp.Expr]:
     """The positions of a stepper within the region: a search at each end that is not its own."""
     begin, end = s.begin, s.end
+    if (tile := _tile(ctx, r, cursor)) is not None:
+        return tile
     reached = _reached(ctx, r, cursor, s)
     if not ctx.known.at_most(r.lo, ctx.begin(cursor)):
         begin = ctx.b.let(f"{s.pos.name}_begin", begin) if reached is None else reached
@@ -155,6 +158,16 @@ def bounds(ctx: Context, r: Region, cursor: Cursor, s: Stepper) -> tuple[imp.Exp
         if reached is not None:
             ctx.b.emit(imp.Assign(reached, end))
     return begin, end
+
+
+def _tile(ctx: Context, r: Region, cursor: Cursor) -> tuple[imp.Expr, imp.Expr] | None:
+    """The positions whose coordinates the region has, if it is made of them."""
+    of = ctx.tiles.get(r.index.name)
+    positions = None if of is None else positions_in(of)
+    if of is None or positions is None or not r.is_whole or isinstance(cursor, Mask):
+        return None
+    mine = cursor.fiber == ctx.spaces[positions].fiber
+    return ctx.clips[of] if mine and cursor.index == loops.Index(r.index.name) else None
 
 
 def _reached(ctx: Context, r: Region, cursor: Cursor, s: Stepper) -> imp.Var | None:

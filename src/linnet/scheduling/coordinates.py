@@ -41,6 +41,12 @@ def coord(nest: Nest, command: Coord) -> None:
             hint="leave out `flat`: loops over several coordinates stand in one another",
         )
     of = extent.of if isinstance(extent, loops.Along) else extent
+    for place in walk(found[-1].body):
+        if isinstance(place, loops.Place) and positions_in(place.of) == positions_in(of):
+            nest.refuse(
+                "a workspace has an element for each of these positions",
+                hint="`coord` before `precompute`",
+            )
     stmt = found[-1].body
     extents = _coordinates(of, [loop.index for loop in found])
     for loop, inside in reversed(list(zip(found, extents, strict=True))):

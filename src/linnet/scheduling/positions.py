@@ -15,7 +15,7 @@ from dataclasses import replace
 from linnet import loops
 from linnet.formats.format import Format
 from linnet.imp.how import How
-from linnet.loops.bases import coordinates
+from linnet.loops.bases import coordinates, positions_in
 from linnet.loops.commands import Collapse, Pos
 from linnet.loops.nodes import base_of
 from linnet.loops.printer import show
@@ -62,16 +62,26 @@ def pos(nest: Nest, command: Pos) -> None:
     within = _within(nest, command.index, found, tensor, modes)
     positions = loops.Positions(tensor, modes, given, within)
     check_within(nest.refuse, positions, nest.equal)
-    stmt = inside
+    through, stmt = _again(positions), inside
     for depth, loop in reversed(list(enumerate(found))):
         outer = tuple(map(loops.Index, indices[:depth]))
-        extent: loops.Range = positions if len(found) == 1 else loops.Along(positions, outer)
+        extent: loops.Range = through if len(found) == 1 else loops.Along(through, outer)
         stmt = replace(loop, extent=extent, body=stmt, how=_how(loop, command, len(found)))
     left = left_without(nest.program, nest.formats, access, inside)
     hint = f"split coordinates instead of the positions of `{tensor}`, or go on by `coord`"
     nest.led[indices[0]] = None if left is None else nest.refusal(left, hint=hint)
     nest.introduce(command.position, *nest.forget(command.index))
     nest.replaced(found[0], stmt)
+
+
+def _again(positions: loops.Positions) -> loops.Range:
+    """The positions within coordinates from the same positions on: a part of these."""
+    within = positions.within
+    before = positions_in(within) if isinstance(within, loops.Coordinates) else None
+    if before is None or replace(positions, within=before.within) != before:
+        return positions
+    assert isinstance(within, loops.Coordinates)
+    return within.of
 
 
 def check_led(nest: Nest) -> None:
