@@ -191,6 +191,7 @@ from linnet.frontend.kernel import kernel as kernel
 from linnet.frontend.schedules import schedule as schedule
 from linnet.frontend.words import along as along
 from linnet.frontend.words import bound as bound
+from linnet.frontend.words import coordinates as coordinates
 from linnet.frontend.words import declare as declare
 from linnet.frontend.words import extents as extents
 from linnet.frontend.words import fill as fill

@@ -72,6 +72,7 @@ def _spaces() -> dict[str, Picture]:
         "halves_rows": names["by_rows"].draw(A[i, j], i0),
         "halves_stored_rows": names["by_stored_rows"].draw(D[i, j], p0),
         "halves_stored": names["balanced"].draw(A[i, j], p0),
+        "between": names["tiles"].draw(A[i, j], p0),
         "provenance": derived(names["balanced"].provenance),
     }
 

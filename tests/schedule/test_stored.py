@@ -329,3 +329,19 @@ def test_a_range_of_a_product_is_read_once():
     """What the body changes does not change how far it goes."""
     y = changing(ln.empty_tensor(ln.DENSE(1)))
     assert y.to_numpy().tolist() == [2, 2, 2]
+
+
+@ln.kernel
+def as_many_parts(y, x, c):
+    y[...] = 0
+    for t in range(c.shape[0]):
+        for i in ln.part(range(x.shape[0]), t, ln.parts(range(x.shape[0]), c.shape[0])):
+            y[i] = x[i] + 1
+    return y
+
+
+@pytest.mark.parametrize("count", [0, 1, 3])
+def test_no_parts_at_all_leave_a_result_as_it_begins(count):
+    args = {"y": result(), "x": ln.asarray(np.full(7, 7.0)), "c": ln.asarray(np.ones(count))}
+    agree(as_many_parts, args)
+    assert "fill y" in as_many_parts.visits(*args.values())
