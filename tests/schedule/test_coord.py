@@ -176,7 +176,7 @@ def test_every_command_is_a_stage_and_has_a_relation():
         "q = search(A.crd_j, A.begin_j, A.end_j, c)",
         "loops: i, q0, c",
     ]
-    assert "q1 → c        coord" in str(plan.provenance)
+    assert "q1 -> c        coord" in str(plan.provenance)
     assert ">coord<" in plan.provenance._repr_svg_()
 
 
