@@ -1,5 +1,9 @@
 """Whole kernels: LLVM, C and the interpreter agree on loops, growth, codelets and early exits."""
 
+import ctypes
+import sys
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -8,6 +12,7 @@ from tests.unit.backend.harness import WAYS, execute, same
 
 from linnet import imp
 from linnet.algebra.dtypes import DTYPES
+from linnet.backend import machine, symbols
 from linnet.imp import (
     ONE,
     ZERO,
@@ -219,6 +224,26 @@ def test_grown_memory_keeps_its_contents(way):
     status, got = execute(kernel, {"n": 100000}, way)
     assert status == imp.OK
     np.testing.assert_array_equal(got["x"], np.arange(100000) * 3)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="huge pages are asked for on Linux")
+@pytest.mark.parametrize("page", [4096, 16384, 65536])
+def test_huge_pages_begin_at_a_page_of_the_system(page, monkeypatch):
+    """Those of ARM are larger than those of x86-64; `madvise` refuses what begins within one."""
+    here, resolve, asked = machine.host, symbols.address_of, []
+    shape = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_size_t, ctypes.c_size_t, ctypes.c_int)
+    seen = shape(lambda begin, size, advice: asked.append((begin, size)) or 0)
+    at = ctypes.cast(seen, ctypes.c_void_p).value
+    monkeypatch.setattr(
+        symbols, "address_of", lambda name: at if name == "madvise" else resolve(name)
+    )
+    monkeypatch.setattr(machine, "host", lambda own: replace(here(own), page=page))
+    buffers = [Buffer(name, "int64", growable=True) for name in "uvwxyz"]
+    body = [Let(k, n + 600_000), *(Grow(x, k) for x in buffers)]
+    kernel = Kernel("grow", (Argument("x", (n,), tuple(buffers)),), Block(tuple(body)))
+    assert execute(kernel, {"n": 7}, "llvm")[0] == imp.OK
+    assert len(asked) == len(buffers)
+    assert all(begin % page == 0 and size >= 8 * 600_007 for begin, size in asked)
 
 
 @pytest.mark.parametrize("way", WAYS)
