@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
 from typing import Any
 
@@ -10,6 +11,7 @@ import pytest
 from tests.api.operands import FILLS, cube, cube_formats, matrix
 
 import linnet as ln
+from linnet.api import numpy_dispatch
 
 OF_MATRICES: dict[str, Callable[[Any], Any]] = {
     "atleast_2d": np.atleast_2d,
@@ -135,6 +137,8 @@ SOME = [("csr", 0.0), ("csc", FILLS[2]), ("coo", FILLS[3]), ("runs", 1.5)]
 def test_functions_of_matrices(name: str, format: str, fill: float):
     if name in UNDEFINED and not np.isfinite(fill):
         pytest.skip("NumPy has no value of its own for this")
+    if name in ("matvec", "vecmat") and not hasattr(np, name):
+        pytest.skip("new in NumPy 2.2")
     x, a = matrix(format, fill)
     with np.errstate(all="ignore"):
         _check(OF_MATRICES[name](x), OF_MATRICES[name](a))
@@ -238,6 +242,58 @@ def test_arguments_in_numpys_order():
     ):
         _check(f(x), f(a))
     assert np.allclose(x > 0, a > 0)
+
+
+CONCATENATE = """concatenate(
+    (a1, a2, ...),
+    axis=0,
+    out=None,
+    casting="same_kind"
+)"""
+TOLD = [
+    (CONCATENATE, "(a1, a2, ...) axis out casting", [0, None, "same_kind"]),
+    ("inner(a, b, /)", "a b", []),
+    ("where(condition, [x, y], /)", "condition [x, y]", []),
+    ("like(prototype, dtype=None, order='K', *,\n     device=None)", "prototype dtype order device",
+     [None, "K", None]),
+    ("Joins arrays.", "", []),
+    ("", "", []),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "names", "defaults"), TOLD)
+def test_what_the_documentation_of_older_numpys_tells(text, names, defaults):
+    found = numpy_dispatch._documented(f"{text}\n\nMore on it.")
+    assert " ".join(found) == names
+    assert [value for value in found.values() if value is not inspect.Parameter.empty] == defaults
+
+
+@pytest.mark.parametrize("text", [CONCATENATE, None])
+def test_functions_of_older_numpys_have_no_signature(text, monkeypatch):
+    """They are not written in Python; and with `python -OO` nothing tells of their arguments."""
+
+    def concatenate(*args, **named):
+        raise AssertionError("not to be called")
+
+    def refuse(function):
+        if function is concatenate:
+            raise ValueError("no signature found")
+        return inspect.signature(function)
+
+    monkeypatch.setattr(numpy_dispatch, "signature", refuse)
+    concatenate.__doc__ = text
+    x, a = matrix("csr")
+
+    def call(*args, **named):
+        return numpy_dispatch.array_function(concatenate, (ln.Tensor,), args, named)
+
+    _check(call([x, x], axis=1), np.concatenate([a, a], axis=1))
+    if text is None:
+        with pytest.raises(ln.LinnetError, match="does not tell what the arguments"):
+            call([x, x], 1)
+        return
+    _check(call([x, x], 1), np.concatenate([a, a], 1))
+    _check(call([x, x], 1, None, casting="same_kind"), np.concatenate([a, a], 1))
 
 
 def test_variances_of_groups_with_means_far_apart():

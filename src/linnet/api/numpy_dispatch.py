@@ -6,10 +6,12 @@ an argument that is not taken here, is refused with a word on what to do.
 
 from __future__ import annotations
 
+import ast
+import re
 import sys
 from collections.abc import Callable, Iterable
 from functools import lru_cache
-from inspect import signature
+from inspect import Parameter, signature
 from typing import Any
 
 import numpy as np
@@ -126,8 +128,8 @@ def array_function(function: Any, types: Iterable[type], args: Any, named: Any) 
         others = [t for t in types if not issubclass(t, Tensor | Lazy | np.ndarray)]
         return NotImplemented if others else _refused(name, name)
     if len(args) > 1 and target.__name__ in _AXIS_SECOND:  # here they are named
-        rest = zip(_parameters(function)[1:], args[1:], strict=False)
-        args, named = args[:1], {**dict(rest), **named}
+        named = {**_named(function, args), **named}
+        args = args[:1]
     said = {k: v for k, v in named.items() if not _is_default(function, target, k, v)}
     out = said.pop("out", None) if "out" not in _parameters(target) else None
     if said.keys() & {"where", "initial"} and target.__name__.removeprefix("nan") in REDUCTIONS:
@@ -136,6 +138,18 @@ def array_function(function: Any, types: Iterable[type], args: Any, named: Any) 
         _check_taken(function, target, args, said)
         found = target(*args, **said)
     return found if out is None else put(out, found)
+
+
+def _named(function: Any, args: Any) -> dict[str, Any]:
+    """All arguments but the first, by the names that NumPy has for them."""
+    names = tuple(_defaults(function))
+    if len(args) > len(names):
+        raise ArgumentError(
+            f"NumPy does not tell what the arguments of `np.{function.__name__}` are called",
+            why="it is not written in Python, and has lost its documentation (`python -OO`)",
+            hint="name them, as in np.concatenate([x, y], axis=1), or take NumPy 2.4 or newer",
+        )
+    return dict(zip(names[1:], args[1:], strict=False))
 
 
 def _target(name: str, module: str) -> Callable[..., Any] | None:
@@ -188,12 +202,28 @@ def _refused(name: str, key: str) -> Any:
 
 @lru_cache(maxsize=256)
 def _defaults(function: Callable[..., Any]) -> dict[str, object]:
-    """What options of a function of NumPy's are where nothing is said; those that it tells of."""
+    """The parameters of a function of NumPy's, and what they are where nothing is said."""
     try:
         parameters = signature(function).parameters
     except ValueError:  # it is not written in Python
-        return {}
+        return _documented(function.__doc__ or "")
     return {name: p.default for name, p in parameters.items()}
+
+
+def _documented(text: str) -> dict[str, object]:
+    """The same by the first words on a function: `concatenate((a1, a2, ...), axis=0, out=None)`.
+
+    So they begin where NumPy is older than 2.4; newer ones tell the signature.
+    """
+    head = re.sub(r",\s*[/*](?=[,)])", "", text.strip().partition("\n\n")[0])
+    try:
+        call = ast.parse(head, mode="eval").body
+    except SyntaxError:
+        return {}
+    if not isinstance(call, ast.Call):
+        return {}
+    found = {ast.unparse(each): Parameter.empty for each in call.args}
+    return {**found, **{str(o.arg): ast.literal_eval(o.value) for o in call.keywords}}
 
 
 @lru_cache(maxsize=256)
