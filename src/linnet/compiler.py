@@ -52,6 +52,7 @@ from linnet.imp.sums_ahead import sums_ahead
 from linnet.imp.two_sums import two_sums
 from linnet.imp.uneven_rows import uneven_rows
 from linnet.imp.walk_together import walk_together
+from linnet.imp.whole_parts import whole_parts
 from linnet.imp.whole_tiles import whole_tiles
 from linnet.loops.check import check as check_loops
 from linnet.loops.check import check_dimensions, check_modes, check_unique
@@ -195,7 +196,7 @@ def generate(normalized: Normalized, arrays: Arrays) -> Lowered:
     known = Known.of(lowered.kernel, uneven if uneven and _have_masks() else frozenset())
     temporaries = {name for name, _ in program.temporaries}
     kernel = own_arrays(simplify_code(lowered.kernel), temporaries)
-    kernel = vectors_along_rows(kernel)
+    kernel = vectors_along_rows(whole_parts(kernel))
     check_vectors(kernel)
     kernel = improve(kernel, known)
     kernel = replace(prune_codelets(add_codelets(kernel)), narrow=is_narrow(bound))

@@ -251,6 +251,64 @@ def test_sums_of_a_part(rng, out, early):
     assert f"ln.place({part}, k)" in scheduled.loops(*given)
 
 
+VECTOR = " parallelize(p1, CPUVector, ParallelReduction)"
+
+
+@pytest.mark.parametrize("more", ["", VECTOR], ids=["plain", "vector"])
+@pytest.mark.parametrize("backend", ["llvm", "c"])
+def test_sums_of_a_part_are_held_by_themselves(rng, more, backend):
+    """Where each term would be added in memory, at another place for each position."""
+    B, C, D = numbers(rng, (9, 11), 0.5), numbers(rng, (9, 5)), numbers(rng, (5, 11))
+    given = ln.empty_tensor(ln.DENSE(2)), ln.asarray(B, format=ln.CSR), C, D
+    scheduled = sddmm.schedule().apply(SDDMM + more)
+    with ln.config(backend=backend):
+        assert np.array_equal(scheduled(*given).to_numpy(), B * (C @ D))
+    code = scheduled.code(*given)
+    assert "double A_w[4];" in code
+    assert code.count("A_w[k_place] += ") == 2  # of a whole part, and of one that is shorter
+    assert "A_val[i * n_k + k] += " not in code
+
+
+@ln.kernel
+def several(A, B, C, D):
+    A[...] = 0
+    for r in range(2):
+        for i, k, j in ...:
+            A[i, k] += B[i, k] * C[i, j] * D[j, k] * r
+    return A
+
+
+@ln.kernel
+def over_rows(s, B, C, D):
+    s[...] = 0
+    for i, k, j in ...:
+        s[k] += B[i, k] * C[i, j] * D[j, k]
+    return s
+
+
+@ln.kernel
+def given_sums(A, B, C, D):
+    for i, k, j in ...:
+        A[i, k] += B[i, k] * C[i, j] * D[j, k]
+    return A
+
+
+@pytest.mark.parametrize("kernel", [several, over_rows, given_sums])
+@pytest.mark.parametrize("text", [SDDMM, f"split(j, j0, j1, 2) {SDDMM[:-6]} j1, p1)"])
+def test_sums_that_go_on_elsewhere_are_not_held(rng, kernel, text):
+    """They would be added up in another order."""
+    B, C, D = numbers(rng, (9, 11), 0.5), numbers(rng, (9, 5)), numbers(rng, (5, 11))
+    if "j0" in text:
+        text = text.replace("reorder(i, p0,", "reorder(j0, i, p0,")
+    first = np.ones((9, 11)) if kernel is given_sums else np.zeros((9, 11))
+    y = ln.asarray(first) if kernel is not over_rows else ln.empty_tensor(ln.DENSE(1))
+    given = y, ln.asarray(B, format=ln.CSR), C, D
+    scheduled = kernel.schedule().apply(text)
+    assert "ln.place" not in scheduled.loops(*given)
+    found, expected = scheduled(*given).to_numpy(), B * (C @ D)
+    assert np.array_equal(found, expected.sum(0) if kernel is over_rows else expected + first)
+
+
 def test_a_workspace_of_a_few_elements_is_the_kernels_own(rng):
     A, x = ln.asarray(numbers(rng, (30, 37), 0.1), format=ln.CSR), numbers(rng, 37)
     code = (

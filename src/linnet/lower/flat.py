@@ -31,6 +31,7 @@ from linnet.formats.fiber import Fiber
 from linnet.formats.looplets import Jumper, Looplet, Run, Spike, Stepper, Thunk
 from linnet.imp.fold import fold
 from linnet.imp.how import PLAIN, How
+from linnet.imp.rewrite import walk
 from linnet.loops.bases import unbound
 from linnet.loops.nodes import base_of
 from linnet.lower.around import Around, again, around_loop
@@ -50,7 +51,7 @@ def lower_flat(ctx: Context, r: Region, loop: loops.Loop, cursor: Cursor, loople
     whole, depth = loop.extent.of, loop.extent.depth
     if depth == 0:
         ctx.flat[whole] = []
-        bounds = ctx.clips[whole] = bounds_of(ctx, whole, loop.index)
+        bounds = ctx.clips[whole] = ctx.clips.get(whole) or bounds_of(ctx, whole, loop.index)
     kind = cursor.fiber.kind
     if not isinstance(looplet, Stepper | Jumper) and not kind.full:
         level = f"level {cursor.fiber.level} of `{cursor.name}`, {type(kind).__name__},"
@@ -172,6 +173,10 @@ class _Flat:
     def _tracked(self, levels: list[_Level], inside: imp.Block) -> None:
         """Recover the outer coordinates once, and go through the positions."""
         ctx, (lo, hi), last = self.ctx, self.bounds, levels[-1]
+        if not self._needs_outer(levels, inside):
+            alone = imp.Block((*self._index(last), *inside.stmts))
+            ctx.b.emit(imp.For(last.at, lo, hi, alone, self._over(levels), self._how()))
+            return
         at: imp.Expr = lo
         for k in reversed(range(len(levels) - 1)):
             at = self._recovered(levels[k], levels[k + 1], at)
@@ -186,6 +191,19 @@ class _Flat:
         ctx.b.emit(imp.For(q, lo, hi, imp.Block(tuple(body)), self._over(levels), self._how()))
         for level in reversed(levels[1:]):
             ctx.b.emit(*level.around.after)
+
+    def _needs_outer(self, levels: Sequence[_Level], inside: imp.Block) -> bool:
+        """Whether something depends on the outer coordinates, besides what finds them."""
+        body = (*self._index(levels[-1]), *inside.stmts)
+        around = [s for level in levels[1:] for s in level.around.before + level.around.after]
+        while True:
+            used = {n.name for s in (*body, *around) for n in walk(s) if isinstance(n, imp.Var)}
+            left = [s for s in around if not isinstance(s, imp.Let) or s.var.name in used]
+            if len(left) == len(around):
+                break
+            around = left
+        outer = {var.name for level in levels[:-1] for var in (level.at, level.index)}
+        return bool(around or outer & used)
 
     def _recovered(self, level: _Level, inner: _Level, child: imp.Expr) -> imp.Var:
         """Introduce the position of the fiber that a child lies in; it is searched for."""

@@ -12,6 +12,7 @@ from linnet.lower.context import Context, fresh_targets, initialize, settle
 from linnet.lower.counted import counting
 from linnet.lower.expressions import lower_expr, lower_update, out_of_bounds, status_of
 from linnet.lower.loop import lower_loop
+from linnet.lower.stored import parts_at_once
 from linnet.lower.trace import body_lines
 from linnet.normalize.simplify import MISSING, is_missing
 
@@ -39,6 +40,11 @@ def lower_stmt(ctx: Context, stmt: loops.Stmt) -> None:
 
 def lower_block(ctx: Context, stmts: list[loops.Stmt]) -> None:
     """Statements in order. What follows knows which fibers have been initialized by then."""
+    with parts_at_once(ctx, stmts):
+        _lower_in_order(ctx, stmts)
+
+
+def _lower_in_order(ctx: Context, stmts: list[loops.Stmt]) -> None:
     unwritten: set[str] = set()
     counted: dict[str, list[imp.Stmt]] = {}
     while stmts:

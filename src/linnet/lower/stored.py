@@ -14,7 +14,8 @@ searches find at the ends. They go on from where the part before it began:
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 
@@ -22,7 +23,8 @@ from linnet import imp, loops
 from linnet.errors import FormatError, InternalError
 from linnet.formats.fiber import Fiber, Storage
 from linnet.formats.level import Level
-from linnet.formats.looplets import Jumper, Looplet, Run, Sequence, Stepper
+from linnet.formats.looplets import Jumper, Looplet, Run, Stepper
+from linnet.formats.looplets import Sequence as Phases
 from linnet.loops.bases import coordinates, positions_in, unbound
 from linnet.loops.nodes import base_of
 from linnet.loops.rewrite import walk
@@ -57,6 +59,31 @@ def open_positions(ctx: Context, loop: loops.Loop) -> Iterator[None]:
     yield
     ctx.spaces, ctx.clips, ctx.bounded, ctx.reached = positions
     ctx.products, ctx.between = products, between
+
+
+@contextmanager
+def parts_at_once(ctx: Context, stmts: Sequence[loops.Stmt]) -> Iterator[None]:
+    """Say once where a part of positions is that several of these statements go through."""
+    loops_in = [[n for n in walk(s) if isinstance(n, loops.Loop)] for s in stmts]
+    found = Counter(e for those in loops_in for e in {_part_through(loop) for loop in those})
+    inside = {loop.index for those in loops_in for loop in those}
+    before = ctx.clips
+    for extent, count in found.items():
+        if extent is None or count < 2 or extent in before or base_of(extent) not in ctx.spaces:
+            continue
+        nodes = list(walk(extent))
+        if any(isinstance(n, loops.Name) for n in nodes):  # which come up on the way
+            continue
+        if not any(isinstance(n, loops.Index) and n.name in inside for n in nodes):
+            ctx.clips = {**ctx.clips, extent: bounds_of(ctx, extent, "part")}
+    yield
+    ctx.clips = before
+
+
+def _part_through(loop: loops.Loop) -> loops.Range | None:
+    """The part of a range that a loop goes through, with others or alone."""
+    extent = loop.extent.of if isinstance(loop.extent, loops.Along) else loop.extent
+    return extent if isinstance(unbound(extent), loops.Part) else None
 
 
 def has_no_positions(ctx: Context, loop: loops.Loop) -> bool:
@@ -260,7 +287,7 @@ def _unread(
 
 def _inside(looplet: Looplet) -> Looplet:
     """What a fiber looks like where it stores something."""
-    if isinstance(looplet, Sequence):
+    if isinstance(looplet, Phases):
         return next((p.body for p in looplet.phases if not isinstance(p.body, Run)), looplet)
     return looplet
 

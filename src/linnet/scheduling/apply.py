@@ -27,6 +27,7 @@ from linnet.normalize.shape_checks import Check
 from linnet.scheduling.bound import bound
 from linnet.scheduling.coordinates import coord
 from linnet.scheduling.early import precompute
+from linnet.scheduling.hold_sums import hold_sums
 from linnet.scheduling.nest import Formats, Nest, loops_of, names_of
 from linnet.scheduling.positions import check_led, collapse, pos
 from linnet.scheduling.reorder import reorder
@@ -81,4 +82,5 @@ def apply_schedule(
         stage(name, replace(nest.program, schedule=()))
     if final:
         check_led(nest)
+        hold_sums(nest)
     return replace(nest.program, schedule=()), nest.formats

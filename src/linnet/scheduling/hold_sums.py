@@ -1,0 +1,166 @@
+"""Sums over the positions of a part are held until all of their terms are there.
+
+    for j:                                     w[...] = 0
+        for k in ln.part(ln.stored(B[i, :]):   for j:
+            A[i, k] += …                           for k in …: w[place] += …
+                                               for k in …: A[i, k] = w[place]
+
+Otherwise every term is added in memory, at another place for each position. It is the workspace
+that `precompute` makes on request, of a few elements, for sums that begin with what changes nothing
+and are complete when the loops end: so each is the same sum of the same terms, in the same order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+
+from linnet import loops
+from linnet.formats.named import DENSE
+from linnet.loops.nodes import base_of, unbound
+from linnet.loops.rewrite import block, rewrite_stmt, substitute, walk
+from linnet.loops.told import ranges_in, told_by
+from linnet.names import Names
+from linnet.records import dataclass
+from linnet.scheduling.nest import Nest
+from linnet.scheduling.precompute import collected_by
+
+_MOST = 16
+"""Elements of a workspace that registers hold (`imp.whole_parts`)."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Sums:
+    """Loops over `terms` around those `through` the positions of a part, which update a result."""
+
+    terms: tuple[loops.Loop, ...]
+    through: tuple[loops.Loop, ...]
+    update: loops.Assign
+    of: loops.Range
+    size: loops.Expr
+
+
+def hold_sums(nest: Nest) -> None:
+    """Add up in a workspace what would be added in memory, term by term."""
+    for sums in list(_sums_in(nest)):
+        if _begins_there(nest, sums):
+            nest.replaced(sums.terms[0], _held(nest, sums))
+
+
+def _sums_in(nest: Nest) -> Iterator[_Sums]:
+    """Sums of which another term of each comes in every turn of the loops around."""
+    inside: set[int] = set()
+    for node in walk(nest.program.body):
+        if not isinstance(node, loops.Loop) or id(node) in inside:
+            continue
+        path = [node]
+        while isinstance(path[-1].body, loops.Loop):
+            path.append(path[-1].body)
+        inside |= {id(loop) for loop in path}
+        found = _at_end(path)
+        if found is not None and _is_in_memory(nest, found):
+            yield found
+
+
+def _at_end(path: list[loops.Loop]) -> _Sums | None:
+    """The sums that the innermost loops of a nest make."""
+    update, extent = path[-1].body, path[-1].extent
+    of = extent.of if isinstance(extent, loops.Along) else extent
+    part = unbound(of)
+    if of is None or not isinstance(part, loops.Part) or not isinstance(update, loops.Assign):
+        return None
+    if not isinstance(base_of(of), loops.Positions) or collected_by(update) is None:
+        return None
+    match part.size:
+        case loops.Literal(int(size)) if 1 < size <= _MOST:
+            pass
+        case _:
+            return None
+    depth = extent.depth + 1 if isinstance(extent, loops.Along) else 1
+    around, through = path[:-depth], path[-depth:]
+    used = _names((*update.target.indices, of))
+    terms: list[loops.Loop] = []
+    while around and around[-1].index not in used and isinstance(around[-1].extent, loops.Extent):
+        terms.insert(0, around.pop())
+    return _Sums(tuple(terms), tuple(through), update, of, part.size) if terms else None
+
+
+def _names(nodes: Iterable[loops.Node]) -> set[str]:
+    found = (n for node in nodes for n in walk(node))
+    return {n.name for n in found if isinstance(n, loops.Index | loops.Name)}
+
+
+def _is_in_memory(nest: Nest, sums: _Sums) -> bool:
+    """Whether every update would load and store an element of an array."""
+    format = nest.formats.get(str(sums.update.target.tensor))
+    if format is None or format.dtype is None or not format.leaf.arrays:
+        return False
+    last = sums.through[-1].index
+    apart = last in _names(sums.update.target.indices)
+    return apart and all(level.full for level in format.levels[:-1])
+
+
+def _begins_there(nest: Nest, sums: _Sums) -> bool:
+    """Whether each sum begins with what changes nothing, and has all of its terms there."""
+    update, body = sums.update, nest.program.body
+    name, op = str(update.target.tensor), update.op
+    dtype = nest.formats[name].dtype
+    assert op is not None
+    assert dtype is not None
+    writes = [n for n in walk(body) if isinstance(n, loops.Assign) and n.target.tensor == name]
+    begins = [n for n in walk(body) if isinstance(n, loops.Declare | loops.Thaw | loops.Swap)]
+    mine = [n for n in begins if name in (getattr(n, a, "") for a in ("tensor", "a", "b"))]
+    identity = op.identity(dtype)
+    match mine:
+        case [loops.Declare(_, loops.Literal(value))] if len(writes) == 1 and identity is not None:
+            if value != identity:
+                return False
+        case _:
+            return False
+    path = [n.index for n in walk(body) if isinstance(n, loops.Loop) and _holds(n, update)]
+    begin = [n.index for n in walk(body) if isinstance(n, loops.Loop) and _holds(n, mine[0])]
+    turns = {*path} - {*begin} - {loop.index for loop in sums.terms}
+    reads = {str(n.tensor) for n in walk(update.value) if isinstance(n, loops.Access)}
+    return name not in reads and turns <= told_by(update.target.indices, ranges_in(body))
+
+
+def _holds(loop: loops.Loop, stmt: loops.Stmt) -> bool:
+    return any(n is stmt for n in walk(loop.body))
+
+
+def _held(nest: Nest, sums: _Sums) -> loops.Stmt:
+    """The loops around a workspace, and those that write the sums."""
+    update, op = sums.update, sums.update.op
+    target = str(update.target.tensor)
+    dtype = nest.formats[target].dtype
+    assert op is not None
+    assert dtype is not None
+    identity = op.identity(dtype)
+    assert identity is not None
+    name = nest.temporary(f"{target}_w", DENSE(1).with_dtype(dtype).with_fill(identity))
+    at = tuple([loops.Index(loop.index) for loop in sums.through])
+    workspace = loops.Access(name, (loops.Place(sums.of, at),), at=update.at)
+    compute = replace(update, target=workspace, partial=False)
+    made = rewrite_stmt(sums.terms[0], lambda s: compute if s is update else None)
+    stmt: loops.Stmt = replace(update, op=None, value=workspace, partial=False)
+    for loop in reversed(sums.through):
+        stmt = replace(loop, body=stmt)
+    begin = loops.Declare(name, loops.Literal(identity), (sums.size,), update.at)
+    return block([begin, made, _renamed(nest, stmt, at)])
+
+
+def _renamed(nest: Nest, stmt: loops.Stmt, at: tuple[loops.Index, ...]) -> loops.Stmt:
+    """The loops that write, under names of their own; how others are run is not said of them."""
+    nodes = list(walk(nest.program.body))
+    taken = {n.index for n in nodes if isinstance(n, loops.Loop)}
+    taken |= {n.name for n in nodes if isinstance(n, loops.Let)}
+    names = Names({*taken, *nest.formats, *nest.program.params})
+    new = {index.name: names.fresh(index.name) for index in at}
+    stmt = substitute(stmt, {old: loops.Index(name) for old, name in new.items()})
+
+    def rename(s: loops.Stmt) -> loops.Stmt | None:
+        if isinstance(s, loops.Loop) and s.index in new:
+            return replace(s, index=new[s.index], how=replace(s.how, unroll=1, race=""))
+        return None
+
+    return rewrite_stmt(stmt, rename)
