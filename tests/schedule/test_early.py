@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 from tests.levels.samples import agree
 
 import linnet as ln
+from linnet.backend import machine
+from linnet.backend.llvm import render
 from linnet.errors import ArgumentError, KernelSyntaxError, ScheduleError
 from linnet.frontend.text import parse_text
 from linnet.runtime.kernel import Kernel
@@ -267,6 +271,17 @@ def test_sums_of_a_part_are_held_by_themselves(rng, more, backend):
     assert "double A_w[4];" in code
     assert code.count("A_w[k_place] += ") == 2  # of a whole part, and of one that is shorter
     assert "A_val[i * n_k + k] += " not in code
+
+
+def test_held_sums_are_in_registers(rng):
+    """Each of the sums goes from one term to the next in a register of its own."""
+    B = ln.asarray(numbers(rng, (9, 11), 0.5), format=ln.CSR)
+    given = ln.empty_tensor(ln.DENSE(2)), B, np.ones((9, 5)), np.ones((5, 11))
+    kernel = sddmm.schedule().apply(SDDMM).lowered(*given).kernel
+    text = machine.optimized(render(kernel))
+    blocks = re.split(r"\n\d*\S*:", text)
+    sums = [re.findall(r" = phi (?:<(\d+) x double>|double) ", block) for block in blocks]
+    assert max(sum(int(lanes or 1) for lanes in found) for found in sums) == 4
 
 
 @ln.kernel

@@ -27,6 +27,7 @@ _LONG = 32  # iterations from which on it pays to have several accumulators, or 
 _UNROLLED = '!"llvm.loop.unroll.count", i32 2'
 # No loop is left of its vectors, however short they are: what they work on stays in registers.
 _WHOLE = '!"llvm.loop.vectorize.followup_vectorized", !{!"llvm.loop.unroll.full"}'
+_PART = 16  # elements of a part that registers hold
 _STRIP = 64  # iterations, of which that is done
 _VECTOR = 32  # bytes: longer vectors leave more for the loop after them
 # A loop of a few instructions is fetched at once, but not where it crosses the end of a cache line.
@@ -49,6 +50,8 @@ def versions(loop: imp.For) -> tuple[Version, ...]:
     """The versions of a loop; the last one is for any number of iterations."""
     if not loop.how.is_plain:
         return (Version(0, _prescribed(loop)),)
+    if _is_whole_part(loop):
+        return (Version(0, ('!"llvm.loop.unroll.full"',)),)
     sums = reduced(loop)
     if sums and _is_no_vector(loop):  # LLVM would say so aloud
         return (Version(0, ()),)
@@ -92,6 +95,22 @@ def _prescribed(loop: imp.For) -> tuple[str, ...]:
         return (vectors,)
     then = f'!"llvm.loop.vectorize.followup_vectorized", !{{{copies}}}'
     return (vectors, '!"llvm.loop.interleave.count", i32 1', then)
+
+
+def _is_whole_part(loop: imp.For) -> bool:
+    """Whether a loop goes through a part of known length, and stores something for each element.
+
+    Written out, it has registers for elements of arrays that are the kernel's own.
+    """
+    if isinstance(loop.start, imp.Const) or streams(loop):
+        return False
+    if not any(isinstance(s, imp.Store) for s in loop.body.stmts):
+        return False
+    match fold(imp.widen(loop.stop) - imp.widen(loop.start)):
+        case imp.Const(int(length), _):
+            simple = imp.Let | imp.Store | imp.Comment
+            return length <= _PART and all(isinstance(s, simple) for s in loop.body.stmts)
+    return False
 
 
 def _is_strip(loop: imp.For) -> bool:
