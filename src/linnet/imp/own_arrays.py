@@ -20,8 +20,9 @@ _MOST = 64
 
 
 def own_arrays(kernel: imp.Kernel, temporaries: Collection[str]) -> imp.Kernel:
-    """Give the kernel the memory of small temporaries. Needs: simplified code."""
-    mine = {b.name for a in kernel.arguments if a.name in temporaries for b in a.buffers}
+    """Give the kernel the memory of small dense temporaries. Needs: simplified code."""
+    plain = [a for a in kernel.arguments if a.name in temporaries and len(a.buffers) == 1]
+    mine = {buffer.name for a in plain for buffer in a.buffers}
     sizes: dict[str, int] = {}
     for node in walk(kernel.body) if mine else ():
         match node:
