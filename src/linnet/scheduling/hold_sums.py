@@ -17,7 +17,8 @@ from dataclasses import replace
 
 from linnet import loops
 from linnet.formats.named import DENSE
-from linnet.loops.nodes import base_of, unbound
+from linnet.loops.bases import unbound
+from linnet.loops.nodes import base_of
 from linnet.loops.rewrite import block, rewrite_stmt, substitute, walk
 from linnet.loops.told import ranges_in, told_by
 from linnet.names import Names
