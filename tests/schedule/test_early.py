@@ -220,6 +220,8 @@ OF_POSITIONS = [
     (NONZEROS + " precompute(A[i, j] * x[j], p1, q, t)", (ln.CSR, ln.DCSR, ln.COO)),
     (NONZEROS + " precompute(A[i, j], p1, p1, t) unroll(p1:1, 2)", (ln.CSR, ln.COO)),
     (NONZEROS + " precompute(x[j], p1, q, t)", (ln.CSR, ln.COO)),
+    (NONZEROS + " precompute(A[i, j] * x[j], p1, q, t) split(q, q0, q1, 3)", (ln.CSR, ln.COO)),
+    (NONZEROS + " precompute(A[i, j], p1, p1, t) split(p1:2, q0, q1, 3)", (ln.CSR, ln.COO)),
     (FIGURE_2E.format(""), (ln.CSR, ln.DCSR, ln.COO)),
     (FIGURE_2E.format(", flat"), (ln.CSR, ln.DCSR, ln.COO)),
 ]
