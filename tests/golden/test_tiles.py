@@ -129,8 +129,7 @@ BOUND = re.compile(r"_(start|end|lo|hi|reached|begin|parts)(_\d+)?$|^(room|visit
 DIFFERENT = {
     "run_total": "runs that a tile ends in are cut, and a run may go on in the next tile",
     "sparse_run_total": "runs that a tile ends in are cut, and a run may go on in the next tile",
-    "symmetric_spmv": "the half that is not stored is searched for",
-    "symmetric_tiles_spmv": "the half that is not stored is searched for",
+    "symmetric_tiles_spmv": "its tiles are no rows: what a tile of rows has is searched for",
 }
 CASES = [*NAMES, *LEVELS, *MOVES]
 

@@ -287,6 +287,17 @@ def test_parts_of_what_counts_parts(text, result):
         assert y.nnz == plain.nnz
 
 
+@pytest.mark.parametrize("text", [t for t in TEXTS if t.count("split(i") == t.count("split")][:2])
+def test_rows_of_a_symmetric_matrix_are_read_once_in_parts(operands, text):
+    A, x = operands
+    A = A[:37] + A[:37].T
+    given = ln.empty_tensor(ln.DENSE(1)), ln.asarray(A, format=ln.SYMMETRIC), x
+    scheduled = spmv.schedule().apply(text)
+    assert np.array_equal(scheduled(*given).to_numpy(), A @ x)
+    tiled, plain = scheduled.visits(*given), spmv.visits(*given)
+    assert tiled.total == plain.total + tiled["i0"]
+
+
 def test_wrong_arguments():
     with pytest.raises(ArgumentError, match="no direction"):
         spmv.schedule().split("i", "a", "b", 4, direction="left")

@@ -19,6 +19,7 @@ from linnet.errors import FormatError
 from linnet.formats.format import Format
 from linnet.formats.insertion import sum_format
 from linnet.formats.level import STORED
+from linnet.loops.parts import counted, covered
 from linnet.loops.rewrite import accesses, block, map_stmts, rewrite_stmt, substitute, walk
 from linnet.names import Names
 from linnet.normalize.shape_checks import Check
@@ -90,14 +91,21 @@ class _Split:
     formats: Formats
     names: Names
     made: Formats = field(default_factory=dict)
+    wholes: dict[str, loops.Extent] = field(default_factory=dict)  # gone through part by part
 
     def stmt(self, stmt: loops.Stmt) -> loops.Stmt:
         """Split the pairs of loops in a statement, the outermost first."""
+        if isinstance(stmt, loops.Loop) and (parts := counted(stmt)) is not None:
+            range_of_all = covered(stmt)
+            if isinstance(range_of_all, loops.Extent):
+                self.wholes[parts.index] = range_of_all
         match stmt:
             case loops.Loop(i, outer, loops.Loop(j, inner, body) as below):
                 read = sorted(self._read(body, i, j))
-                whole = [x for x in read if self._covers(x, outer) and self._covers(x, inner)]
+                rows_of = self.wholes.get(i, outer)
+                whole = [x for x in read if self._covers(x, rows_of) and self._covers(x, inner)]
                 scattered = _in_any_order(body, i, j, self.formats, sparse=True)
+                scattered = scattered and i not in self.wholes
                 tiles = tiles_of(stmt, whole, self.program, self.formats) if scattered else None
                 if tiles is not None:
                     inside = lasting(self.program.body, self.squares[tiles.tensors[0]])
@@ -106,7 +114,8 @@ class _Split:
                 if rows and _in_any_order(body, i, j, self.formats):
                     sums = _Sums(self.formats, self.names, self.made)
                     near = sums.collected(body, i, j)
-                    pair = replace(below, extent=outer, body=self._twice(near, body, i, j))
+                    twice = self._twice(near, body, i, j)
+                    pair = replace(below, extent=rows_of, body=twice)
                     return replace(stmt, body=block([*sums.before, pair, *sums.after]))
         return map_stmts(stmt, self.stmt)
 
