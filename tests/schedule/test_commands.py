@@ -168,6 +168,7 @@ WRONG_IN_A_CALL = [
     ("pos(j, p, A) collapse(i, p, f)", "goes through positions"),
     ("reorder(i, i)", "two or more different loops"),
     ("split(i, i0, i1, 4, up) reorder(i1, i0)", "split up stays inside"),
+    ("bound(i, Divisible, 1) split(i, i0, i1, 4) reorder(i1, i0)", "of which something is said"),
 ]
 
 

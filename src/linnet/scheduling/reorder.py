@@ -155,6 +155,11 @@ def _in_steps(
     if not isinstance(base_of(part), loops.Extent):
         where = show_range(base_of(part))
         nest.refuse(f"parts of `{where}` stay inside the loop that counts them")
+    if any(isinstance(n, loops.Bounded) for n in walk(part.of)):
+        nest.refuse(
+            f"loops in steps do not go through `{show_range(part.of)}`, of which something is said",
+            hint="reorder first, and bound the loops that there are then",
+        )
     if counter.extent != loops.Extent(zero, loops.Parts(part.of, part.size)):
         hint = "split it down, into parts of one size"
         nest.refuse("a loop that was split up stays inside the one that counts parts", hint=hint)
