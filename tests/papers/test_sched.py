@@ -72,6 +72,44 @@ def test_figure_2d_rows_in_tiles():
     assert plan.visits().total == spmv().visits().total + 3
 
 
+FIGURE_2E = (
+    "collapse(i, j, f) pos(f, fpos, A, flat) split(fpos, block, fpos1, 128)"
+    " split(fpos1, warp, fpos2, 64) split(fpos2, thread, thread_nz, 16)"
+    " reorder(block, warp, thread, thread_nz)"
+    " precompute(A[i, j] * x[j], thread_nz, thread_nz_pre, t) unroll(thread_nz_pre, 16)"
+)
+PRODUCTS = """\
+#pragma GCC unroll 16
+for (i64 A_q = part_start_3; A_q < part_start_3 + 16; A_q++) {
+i64 j_2 = A_idx[A_q], j_2_place = A_q - part_start_3;
+t[j_2_place] = A_val[A_q] * x_val[j_2];
+}
+i64 i = fiber_of_i32(A_ptr, A_reached_3, n_i_2, part_start_3);
+A_reached_3 = i;
+double y_i = y_val[i];
+for (i64 A_q_3 = part_start_3; A_q_3 < part_start_3 + 16; A_q_3++) {
+if (A_q_3 == A_ptr[i + 1]) {
+y_val[i++] = y_i;
+while (A_q_3 == A_ptr[i + 1]) i++;
+y_i = y_val[i];
+}
+i64 j_place = A_q_3 - part_start_3;
+y_i += t[j_place];
+}
+y_val[i] = y_i;""".splitlines()
+
+
+def test_figure_2e_products_before_sums():
+    """Sixteen products that need no coordinates of rows, then their sums, row by row."""
+    plan = spmv().apply(FIGURE_2E)
+    code = [line.strip().partition("  //")[0] for line in kernel_of(plan.code).splitlines()]
+    assert code[0] == "double t[16];"
+    at = code.index(PRODUCTS[0])
+    assert code[at : at + len(PRODUCTS)] == PRODUCTS
+    assert np.array_equal(plan.run().to_numpy(), M @ V)
+    assert plan.visits()["i, j in A"] == int((M != 0).sum())
+
+
 def test_figure_4b_nonzeros_in_tiles():
     """One search for the first and the last row of a tile; what is between them is tracked."""
     plan = spmv().collapse(i, j, f).pos(f, p, "A").split(p, p0, p1, 16)
