@@ -195,7 +195,7 @@ def generate(normalized: Normalized, arrays: Arrays) -> Lowered:
     uneven = uneven_of(normalized)  # who asks for masks loads LLVM, which few have to
     known = Known.of(lowered.kernel, uneven if uneven and _have_masks() else frozenset())
     temporaries = {name for name, _ in program.temporaries}
-    kernel = own_arrays(simplify_code(lowered.kernel), temporaries)
+    kernel = raise_flags(own_arrays(simplify_code(lowered.kernel), temporaries))
     kernel = vectors_along_rows(whole_parts(kernel))
     check_vectors(kernel)
     kernel = improve(kernel, known)

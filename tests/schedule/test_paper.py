@@ -109,14 +109,10 @@ CASES = [
 SIZES = {"i": 40, "j": 23, "k": 31, "l": 19}
 
 
-@pytest.mark.parametrize(
-    ("kernel", "text", "equation", "format"),
-    [(k, t, e, f) for k, t, e, formats in CASES for f in formats],
-    ids=[f"{k.__name__}-{n}-{f}" for n, (k, _, _, formats) in enumerate(CASES) for f in formats],
-)
-def test_schedules_of_the_evaluation(kernel, text, equation, format):
+def operands_of(text, equation, format):
+    """Operands for an equation, the first of them in a format; and what it says of them."""
     rng = np.random.default_rng(1)
-    inputs, output = equation.split("->")
+    inputs, _ = equation.split("->")
     arrays = []
     for k, indices in enumerate(inputs.split(",")):
         shape = [SIZES[i] for i in indices]
@@ -126,6 +122,47 @@ def test_schedules_of_the_evaluation(kernel, text, equation, format):
     if "pos(j,q,x)" in text:
         arrays[1] *= rng.random(SIZES["j"]) < 0.5
         operands[1] = ln.asarray(arrays[1], format=ln.CSF(1))
+    return operands, np.einsum(equation, *arrays)
+
+
+@pytest.mark.parametrize(
+    ("kernel", "text", "equation", "format"),
+    [(k, t, e, f) for k, t, e, formats in CASES for f in formats],
+    ids=[f"{k.__name__}-{n}-{f}" for n, (k, _, _, formats) in enumerate(CASES) for f in formats],
+)
+def test_schedules_of_the_evaluation(kernel, text, equation, format):
+    operands, expected = operands_of(text, equation, format)
     scheduled = kernel.schedule().apply(text)
-    found = scheduled(ln.empty_tensor(ln.DENSE(len(output))), *operands)
-    assert np.array_equal(found.to_numpy(), np.einsum(equation, *arrays))
+    found = scheduled(ln.empty_tensor(ln.DENSE(expected.ndim)), *operands)
+    assert np.array_equal(found.to_numpy(), expected)
+
+
+LEAF = ln.Element(0.0)
+SPARSE = {
+    1: (ln.CSF(1), ln.SparseByteMap(LEAF), ln.SparseHash(LEAF), ln.SparseBand(LEAF)),
+    2: (ln.CSR, ln.DCSR, ln.COO(2), ln.CSC, ln.BAND, ln.Dense(ln.SparseHash(LEAF))),
+    3: (
+        CSF3,
+        ln.COO(3),
+        ln.Dense(ln.Dense(ln.SparseList(LEAF))),
+        ln.SparseList(ln.SparseCOO(2, LEAF)),
+    ),
+}
+RESULTS = [
+    (k, t, e, formats[0], result)
+    for k, t, e, formats in CASES
+    for result in SPARSE[len(e.partition("->")[2])]
+]
+
+
+@pytest.mark.parametrize(
+    ("kernel", "text", "equation", "format", "result"),
+    RESULTS,
+    ids=[f"{k.__name__}-{n}-{r}" for n, (k, _, _, _, r) in enumerate(RESULTS)],
+)
+def test_schedules_of_the_evaluation_with_sparse_results(kernel, text, equation, format, result):
+    """What is stored is what is stored without the schedule."""
+    operands, expected = operands_of(text, equation, format)
+    found = kernel.schedule().apply(text)(ln.empty_tensor(result), *operands)
+    assert np.array_equal(found.to_numpy(), expected)
+    assert found.nnz == kernel(ln.empty_tensor(result), *operands).nnz
