@@ -20,6 +20,8 @@ DENSE, COORD, MAP = "dense", "coord", "map"
 and a hash table of all elements, which takes updates of any kind."""
 THOUSANDS, MILLIONS = "coord of thousands", "coord of millions"
 """Components that are sorted and merged, with room for more of them from the start."""
+ARRAY = "array"
+"""Values of all elements, and nothing that says which of them are written: all, or none."""
 OPERAND = "operand"
 """Not updates are collected, but the values of an operand, by the first index of the result."""
 
@@ -33,8 +35,9 @@ def workspace_format(format: Format, ndim: int, kind: str, policy: Policy | None
     """A format of random insertion with the values of another."""
     order = tuple(range(ndim))
     leaf = Element(False, "bool") if format.leaf.selective else format.leaf  # takes back, too
-    if kind in (DENSE, MAP):
-        level: Level = SparseByteMap(leaf) if kind == DENSE else SparseHash(leaf)
+    levels = {ARRAY: Dense, DENSE: SparseByteMap, MAP: SparseHash}
+    if kind in levels:
+        level: Level = levels[kind](leaf)
         return Format((level,) * ndim + (leaf,), order)
     return Format((SparseWorkspace(ndim, with_room(policy or Coord(), kind), leaf), leaf), order)
 
@@ -72,6 +75,11 @@ def rows_format(format: Format) -> Format:
 def marks_format() -> Format:
     """A format in which elements along one dimension are marked, in any order."""
     return Format((SparseByteMap(Pattern()), Pattern()), (0,))
+
+
+def flag_format() -> Format:
+    """A format for whether something was done."""
+    return Format((Element(False, "bool"),), ())
 
 
 def counts_format(format: Format, ndim: int) -> Format:

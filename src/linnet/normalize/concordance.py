@@ -32,10 +32,10 @@ from linnet.loops.spoken import spoken, written
 from linnet.loops.types import Types, with_lets
 from linnet.names import Names
 from linnet.normalize.agreed import Agreed
+from linnet.normalize.in_order import last_in_order
 from linnet.normalize.lifecycles import handed_down
 from linnet.normalize.shape_checks import Check
 from linnet.normalize.tangles import tangled
-from linnet.normalize.workspaces import last_in_order
 from linnet.records import dataclass
 
 Formats = dict[str, Format]

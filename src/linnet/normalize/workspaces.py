@@ -17,7 +17,15 @@ from dataclasses import field, replace
 
 from linnet import loops
 from linnet.formats.format import Format
-from linnet.formats.insertion import COORD, DENSE, MAP, OPERAND, workspace_format
+from linnet.formats.insertion import (
+    ARRAY,
+    COORD,
+    DENSE,
+    MAP,
+    OPERAND,
+    flag_format,
+    workspace_format,
+)
 from linnet.formats.level import APPEND
 from linnet.formats.policies import Policy
 from linnet.formats.row_lengths import EVEN, Rows
@@ -28,6 +36,7 @@ from linnet.normalize.choice import Choice, Chosen, Unpacking
 from linnet.normalize.classify import Assembly
 from linnet.normalize.collecting import Collecting
 from linnet.normalize.counting import count_first
+from linnet.normalize.in_order import in_parts, last_in_order
 from linnet.normalize.lifecycles import refused
 from linnet.normalize.refusals import (
     can_merge,
@@ -38,7 +47,6 @@ from linnet.normalize.refusals import (
     value_types,
 )
 from linnet.normalize.regroup import Regrouping, format_of, regrouping
-from linnet.normalize.resumed import in_parts
 from linnet.normalize.rooms import choice_of
 from linnet.normalize.swaps import is_updated_elsewhere
 from linnet.normalize.updates import (
@@ -51,6 +59,7 @@ from linnet.normalize.updates import (
     reads_between,
     renamed,
 )
+from linnet.normalize.whole import is_whole, wants_places, with_flag
 from linnet.records import dataclass
 
 Formats = dict[str, Format]
@@ -123,33 +132,6 @@ def _names(body: loops.Stmt) -> set[str]:
 
 def _updated(body: loops.Stmt) -> list[str]:
     return [n.target.tensor for n in walk(body) if isinstance(n, loops.Assign)]  # type: ignore[misc]
-
-
-def last_in_order(body: loops.Stmt, tensor: str, format: Format) -> int:
-    """How many dimensions are subject to an order of writing, in this program.
-
-    What a selective leaf stores cannot be taken back: all of it, where a later write might.
-    """
-    if format.leaf.selective and not all(_only_adds(w) for w, _ in paths(body, tensor, ())):
-        return format.ndim
-    return _last_sequential(format)
-
-
-def _only_adds(write: loops.Assign) -> bool:
-    """Whether an update of a boolean leaves it true where it is."""
-    if write.op is None:
-        return isinstance(write.value, loops.Literal) and bool(write.value.value)
-    return write.op.name in ("logical_or", "bitwise_or", "maximum", "add")
-
-
-def _last_sequential(format: Format) -> int:
-    """How many dimensions, from the outermost on, are subject to an order of writing."""
-    last = stored = 0
-    for level in format.levels[:-1]:
-        stored += level.width
-        if level.sequential:
-            last = stored
-    return last
 
 
 @dataclass(slots=True)
@@ -338,8 +320,21 @@ class _Insertion:
         if any(isinstance(n, loops.Swap) and self.tensor in (n.a, n.b) for n in walk(stmt)):
             raise swapped(self.tensor, declare)
         name = self.names.fresh(f"{self.tensor}_w")
+        if self.is_array(declare, stmt, outer):
+            some, why = self.names.fresh(f"{self.tensor}_some"), "all of its elements are updated"
+            done = self.collected(name, ARRAY, f"{why}, or none", declare, stmt, outer)
+            self.made[some] = flag_format()
+            return with_flag(done, name, some)
         kind, why = self.kind(name, stmt, declare, outer)
         return self.collected(name, kind, why, declare, stmt, outer)
+
+    def is_array(self, declare: loops.Declare, stmt: loops.Stmt, outer: tuple[str, ...]) -> bool:
+        """Whether updates are collected in an array: they are made in vectors, and of all of it."""
+        if declare.dims is None or self.format.leaf.selective or not wants_places(stmt):
+            return False
+        modes = self.format.order[len(outer) :]
+        dims = [declare.dims[mode] for mode in modes]
+        return is_whole(stmt, self.tensor, modes, dims, self.formats)
 
     def collected(
         self,

@@ -1,4 +1,4 @@
-"""Which fibers of a result are gone on with, as the next part of a range begins?
+"""How many dimensions of a result are to be written in order, and in how many are they?
 
     for t in range(ln.parts(ln.stored(A), 32)):
         for i, j in ln.part(ln.stored(A), t, 32):
@@ -17,8 +17,36 @@ from linnet.formats.format import Format
 from linnet.formats.level import Level
 from linnet.loops.parts import counted_together
 from linnet.loops.rewrite import walk
+from linnet.normalize.updates import paths
 
 Path = tuple[str, ...]
+
+
+def last_in_order(body: loops.Stmt, tensor: str, format: Format) -> int:
+    """How many dimensions are subject to an order of writing, in this program.
+
+    What a selective leaf stores cannot be taken back: all of it, where a later write might.
+    """
+    if format.leaf.selective and not all(_only_adds(w) for w, _ in paths(body, tensor, ())):
+        return format.ndim
+    return _last_sequential(format)
+
+
+def _only_adds(write: loops.Assign) -> bool:
+    """Whether an update of a boolean leaves it true where it is."""
+    if write.op is None:
+        return isinstance(write.value, loops.Literal) and bool(write.value.value)
+    return write.op.name in ("logical_or", "bitwise_or", "maximum", "add")
+
+
+def _last_sequential(format: Format) -> int:
+    """How many dimensions, from the outermost on, are subject to an order of writing."""
+    last = stored = 0
+    for level in format.levels[:-1]:
+        stored += level.width
+        if level.sequential:
+            last = stored
+    return last
 
 
 def in_parts(

@@ -1,0 +1,156 @@
+"""Are all elements of a workspace written, or none of them? Then it is an array with one flag.
+
+    w[...] = 0
+    some[()] = False
+    for j in range(m):
+        for k in range(n):
+            w[k] += A[i, j] * B[j, k]
+            some[()] = True
+    if some[()]:
+        for k in range(n):
+            C[i, k] = w[k]
+
+Every element has a place that is known before: vectors can go along them, and nothing is listed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import field
+
+from linnet import loops
+from linnet.formats.format import Format
+from linnet.loops.nodes import base_of, unbound
+from linnet.loops.parts import counted, covered
+from linnet.loops.rewrite import block, is_left, leaves, rewrite_stmt, walk
+from linnet.normalize.updates import parts, paths
+from linnet.records import dataclass
+
+Formats = dict[str, Format]
+
+
+@dataclass(slots=True)
+class Path:
+    """The only update of a tensor in a statement, and what stands around it."""
+
+    update: loops.Assign
+    around: list[loops.Loop] = field(default_factory=list)
+    values: dict[str, loops.Expr] = field(default_factory=dict)  # what names stand for
+
+    def depends(self, node: loops.Node, indices: set[str]) -> bool:
+        """Whether a value or a range depends on one of some indices."""
+        names = {n.name for n in walk(node) if isinstance(n, loops.Index | loops.Name)}
+        inner = (self.values[name] for name in names & self.values.keys())
+        return bool(names & indices) or any(self.depends(value, indices) for value in inner)
+
+
+def path_to(stmt: loops.Stmt, tensor: str) -> Path | None:
+    """The only update of a tensor, if nothing but loops decides whether it is made."""
+    found = paths(stmt, tensor, ())
+    if len(found) != 1 or leaves(stmt):
+        return None
+    path = Path(found[0][0])
+    while stmt is not path.update:
+        match stmt:
+            case loops.Loop(_, _, body) if not is_left(stmt):
+                path.around.append(stmt)
+                stmt = body
+            case loops.Let(name, value, body):
+                path.values[name] = value
+                stmt = body
+            case loops.Block(stmts):
+                stmt = next(s for s in stmts if paths(s, tensor, ()))
+            case _:
+                return None
+    return path
+
+
+def wants_places(stmt: loops.Stmt) -> bool:
+    """Whether loops are to be run in vectors: these write elements at known places."""
+    return any(isinstance(n, loops.Loop) and n.how.race != "" for n in walk(stmt))
+
+
+def is_whole(
+    stmt: loops.Stmt,
+    tensor: str,
+    modes: Sequence[int],
+    dims: Sequence[loops.Expr],
+    formats: Formats,
+) -> bool:
+    """Whether a statement updates all elements of a tensor along some modes, or none."""
+    path = path_to(stmt, tensor)
+    if path is None:
+        return False
+    indices = [path.update.target.indices[mode] for mode in modes]
+    extents = {loop.index: _covered(path, loop) for loop in path.around}
+    whole = [loops.Extent(loops.Literal(0), dim) for dim in dims]
+    names = [index.name for index in indices if isinstance(index, loops.Index)]
+    if len({*names}) < len(modes) or [extents.get(name) for name in names] != whole:
+        return False
+    return is_alike(path, set(names), formats)
+
+
+def is_alike(path: Path, indices: set[str], formats: Formats) -> bool:
+    """Whether an update is made for all values of some indices, if it is made for one of them.
+
+    So it is if what is read at them is never missing, and the other loops know nothing of them.
+    """
+    counters = {loop.index for loop in path.around if (i := counted(loop)) and i.index in indices}
+    others = [loop for loop in path.around if loop.index not in indices | counters]
+    ranges = [loop.extent for loop in others if loop.extent is not None]
+    if any(path.depends(extent, indices | counters) for extent in ranges):
+        return False
+    return path.update.partial is False and _is_there(path, path.update.value, indices, formats)
+
+
+def _covered(path: Path, loop: loops.Loop) -> loops.Range | None:
+    """What a loop goes through, with those that count its parts."""
+    counters = (c for c in path.around if (inner := counted(c)) and inner.index == loop.index)
+    outermost = next(counters, None)
+    return unbound(loop.extent) if outermost is None else covered(outermost)
+
+
+def _is_there(path: Path, value: loops.Expr, indices: set[str], formats: Formats) -> bool:
+    """Whether a value is something at all of some indices, or at none of them."""
+    if not path.depends(value, indices):
+        return True
+    match value:
+        case loops.Access(tensor, places):
+            format = formats.get(str(tensor))
+            plain = all(isinstance(i, loops.Index) or not path.depends(i, indices) for i in places)
+            return plain and format is not None and (format.dense or _leads(path, value, format))
+        case loops.Call(function, args) if function.space is None and not function.asks_storage:
+            return all(_is_there(path, arg, indices, formats) for arg in args)
+        case loops.Name(name) if name in path.values:
+            return _is_there(path, path.values[name], indices, formats)
+        case _:
+            return False
+
+
+def _leads(path: Path, access: loops.Access, format: Format) -> bool:
+    """Whether loops go through what a tensor stores, so that it is stored wherever they are."""
+    for loop in path.around:
+        positions = None if loop.extent is None else base_of(loop.extent)
+        if isinstance(positions, loops.Positions) and positions.tensor == access.tensor:
+            places = dict(positions.given)
+            together = (n.index for n in path.around if n.extent and base_of(n.extent) == positions)
+            places |= zip(positions.modes, map(loops.Index, together), strict=False)
+            known = [places.get(mode) for mode in range(format.ndim)]
+            return known == list(access.indices)
+    return False
+
+
+def with_flag(collected: loops.Stmt, workspace: str, some: str) -> loops.Stmt:
+    """Updates of a workspace and its copy, which is made only if `some` element was updated."""
+    begin, *done, copy = parts(collected)
+    assert isinstance(begin, loops.Declare)
+    flag, true = loops.Access(some, ()), loops.Literal(True, "bool")
+
+    def raised(stmt: loops.Stmt) -> loops.Stmt | None:
+        if isinstance(stmt, loops.Assign) and stmt.target.tensor == workspace:
+            return block([stmt, loops.Assign(flag, None, true, stmt.at)])
+        return None
+
+    nothing = loops.Declare(some, loops.Literal(False, "bool"), (), begin.at)
+    updates = rewrite_stmt(block(done), raised)
+    return block([nothing, begin, updates, loops.If(flag, copy, loops.NOTHING, begin.at)])
