@@ -32,9 +32,13 @@ from linnet.loops.bases import (
 from linnet.loops.nodes import (
     Along,
     Assign,
+    Block,
     Coordinates,
+    Declare,
     Expr,
     Extent,
+    Freeze,
+    If,
     Index,
     Let,
     Literal,
@@ -43,7 +47,11 @@ from linnet.loops.nodes import (
     Node,
     Part,
     Parts,
+    Positions,
     Range,
+    Stmt,
+    Swap,
+    Thaw,
 )
 from linnet.loops.rewrite import is_left, map_range, point_of, substitute_expr, walk
 
@@ -84,6 +92,55 @@ def counted_together(loop: Loop) -> tuple[Loop, ...]:
     if not found or any(map(is_left, found)) or _is_coordinate({loop.index, *lets}, found[-1]):
         return ()
     return found
+
+
+def written_in_parts(loop: Loop, tensor: str) -> tuple[Loop, ...]:
+    """The loops through the parts that a loop counts, if a tensor is written there and only there.
+
+    Its elements come in order, then, part by part, whatever else is done for each of them.
+    """
+    if is_left(loop) or point_of(loop.extent) is not None:
+        return ()
+    inner: Stmt | None = loop.body
+    while inner is not None and not isinstance(inner, Loop):
+        inner = _only_writer(inner, tensor)
+    if inner is None:
+        return ()
+    parts, found = parts_counted(inner.extent), tuple[Loop, ...]()
+    if parts is not None and _has_part_of(parts.of, loop.index):
+        found = written_in_parts(inner, tensor)
+    elif isinstance(inner.extent, Along) and _has_part_of(inner.extent.of, loop.index):
+        found = _along(inner, inner.extent.of) if inner.extent.depth == 0 else ()
+    elif _has_part_of(inner.extent, loop.index):
+        found = (inner,)
+    return () if any(map(is_left, found)) else found
+
+
+def _only_writer(stmt: Stmt, tensor: str) -> Stmt | None:
+    """The only statement in one that writes a tensor; None if there are several, or it begins."""
+    match stmt:
+        case Block(stmts):
+            inside = stmts
+        case Let(_, _, body):
+            inside = (body,)
+        case If(_, then, orelse):
+            inside = (then, orelse)
+        case _:
+            return None
+    found = [s for s in inside if any(_changes(n, tensor) for n in walk(s))]
+    return found[0] if len(found) == 1 else None
+
+
+def _changes(node: Node, tensor: str) -> bool:
+    match node:
+        case Assign(target):
+            return target.tensor == tensor
+        case Declare(name) | Freeze(name) | Thaw(name):
+            return name == tensor
+        case Swap(a, b):
+            return tensor in (a, b)
+        case _:
+            return False
 
 
 def _along(loop: Loop, of: Range) -> tuple[Loop, ...]:

@@ -10,13 +10,13 @@ of the result say whether they can do that (`Level.resumes`).
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterator, Sequence
 
 from linnet import loops
 from linnet.formats.format import Format
 from linnet.formats.level import Level
-from linnet.loops.parts import counted_together
-from linnet.loops.rewrite import walk
+from linnet.loops.parts import counted, counted_together, written_in_parts
+from linnet.loops.rewrite import block, walk
 from linnet.normalize.updates import paths
 
 Path = tuple[str, ...]
@@ -50,38 +50,48 @@ def _last_sequential(format: Format) -> int:
 
 
 def in_parts(
-    agreed: int,
-    stmts: Sequence[loops.Stmt],
-    writes: Iterable[tuple[loops.Assign, Path]],
-    format: Format,
-    last: int,
+    agreed: int, stmts: Sequence[loops.Stmt], tensor: str, format: Format, last: int
 ) -> int:
     """In how many dimensions loops and storage agree, where loops go through parts together.
 
     Without the parts it would be `agreed`; the first `last` of them are subject to an order.
     """
-    for indices in _together(stmts):
-        for _, path in writes:
+    written = paths(block(stmts), tensor, ())
+    for indices, opened in _in_parts(stmts, tensor):
+        for _, path in written:
             if indices[0] in path:
                 first = path.index(indices[0])
                 stop = first + len(indices)
                 whole = agreed >= min(stop, last)
-                if agreed > first and not (whole and _resume(format, range(first + 1, stop))):
+                if agreed > first and not (whole and resumes(format, first, stop, opened)):
                     agreed = first
     return agreed
 
 
-def _together(stmts: Sequence[loops.Stmt]) -> set[Path]:
-    """The indices of loops that go through parts together."""
-    heads = (n for s in stmts for n in walk(s) if isinstance(n, loops.Loop))
-    return {tuple(loop.index for loop in found) for h in heads if (found := counted_together(h))}
+def _in_parts(stmts: Sequence[loops.Stmt], tensor: str) -> Iterator[tuple[Path, bool]]:
+    """The indices of loops through parts, which are written one after the other.
+
+    One fiber is opened around all parts, if nothing stands between.
+    """
+    for head in (n for s in stmts for n in walk(s) if isinstance(n, loops.Loop)):
+        if counted(head) is None:
+            together = counted_together(head)
+            found = together or written_in_parts(head, tensor)
+            if found:
+                yield tuple(loop.index for loop in found), together != ()
 
 
-def _resume(format: Format, dims: range) -> bool:
-    """Whether fibers that begin at these dimensions can be gone on with, where they are last."""
+def resumes(format: Format, first: int, stop: int, opened: bool) -> bool:
+    """Whether a format can go on within these dimensions as the next part begins.
+
+    If the fiber in which they begin is `opened` once, that goes for those below it.
+    """
     begin, above = 0, format.levels[0]
     for level in format.levels:
-        if begin in dims and not (_resumes(above) and _resumes(level)):
+        again = first < begin < stop
+        if again and not _resumes(above):
+            return False
+        if (again or (begin == first < stop and not opened)) and not _resumes(level):
             return False
         begin, above = begin + level.width, level
     return True

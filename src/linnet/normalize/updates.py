@@ -6,14 +6,15 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from linnet import loops
-from linnet.loops.parts import counted, counted_together
+from linnet.loops.parts import counted, counted_together, written_in_parts
 from linnet.loops.rewrite import accesses, is_left, rewrite_stmt, walk
 from linnet.names import Names
 
 
-def counts_parts(loop: loops.Loop) -> bool:
-    """Whether a loop counts parts: elements come in the order of the loops inside."""
-    return counted(loop) is not None or counted_together(loop) != ()
+def counts_parts(loop: loops.Loop, tensor: str) -> bool:
+    """Whether a loop counts parts: elements of a tensor come in the order of the loops inside."""
+    together = counted_together(loop) or written_in_parts(loop, tensor)
+    return counted(loop) is not None or together != ()
 
 
 def begins(stmt: loops.Stmt, tensor: str) -> bool:
@@ -59,7 +60,7 @@ def paths(
     match stmt:
         case loops.Assign(target):
             return [(stmt, path)] if target.tensor == tensor else []
-        case loops.Loop(_, _, body) if counts_parts(stmt):
+        case loops.Loop(_, _, body) if counts_parts(stmt, tensor):
             return paths(body, tensor, path)
         case loops.Loop(index, _, body):
             return paths(body, tensor, (*path, "" if is_left(stmt) else index))
@@ -76,7 +77,7 @@ def paths(
 def extents(stmt: loops.Stmt, tensor: str) -> tuple[loops.Extent, ...]:
     """How far the loops around the first update of a tensor run."""
     match stmt:
-        case loops.Loop(_, _, body) if counts_parts(stmt):
+        case loops.Loop(_, _, body) if counts_parts(stmt, tensor):
             return extents(body, tensor)
         case loops.Loop(_, extent, body):
             return (*(() if extent is None else (extent.whole,)), *extents(body, tensor))

@@ -190,7 +190,7 @@ class _Insertion:
             return [declare, *rest]
         agreed = min((self.agreement(w, path) for w, path in writes), default=self.format.ndim)
         agreed = min(agreed, common([path for _, path in writes]))
-        agreed = in_parts(agreed, rest, writes, self.format, self.last)
+        agreed = in_parts(agreed, rest, self.tensor, self.format, self.last)
         last = max((k for k, s in enumerate(rest) if any(paths(s, self.tensor, ()))), default=-1)
         if is_updated_elsewhere(block(rest[: last + 1]), self.tensor):
             raise swapped(self.tensor, declare)
@@ -286,7 +286,7 @@ class _Insertion:
     ) -> loops.Stmt:
         """Inside the loops that agree: declare the temporary, collect, and copy in order."""
         match stmt:
-            case loops.Loop(_, _, body) if depth > 0 and counts_parts(stmt):
+            case loops.Loop(_, _, body) if depth > 0 and counts_parts(stmt, self.tensor):
                 return replace(stmt, body=self.collect(declare, body, depth, outer))
             case loops.Loop(index, extent, body) if depth > 0:
                 self.around[index] = None if extent is None else extent.whole
