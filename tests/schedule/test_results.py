@@ -229,3 +229,68 @@ def test_entries_that_come_in_order_are_appended(kernel, result, operand, values
     before = kernel.visits(ln.empty_tensor(result), A)
     cut = visits["fiber_of"] + 2 * visits["p0"]  # parts, rows that two have, searches for them
     assert visits.total <= before.total + cut + len(values) + 1  # and pointers of each row
+
+
+@ln.kernel
+def in_tiles(C, A, x):
+    w = ln.temp(ln.Dense(LEAF))
+    C[...] = 0
+    for i in range(A.shape[0]):
+        for t in range(ln.parts(range(A.shape[1]), 4)):
+            ln.declare(w, 0, (A.shape[1],))
+            for k in range(x.shape[0]):
+                for j in ln.part(range(A.shape[1]), t, 4):
+                    w[j] += A[i, j] * x[k]
+            for j in ln.part(range(A.shape[1]), t, 4):
+                C[i, j] = w[j] * A[i, j]
+    return C
+
+
+@pytest.mark.parametrize("result", PAIRS)
+def test_what_is_done_for_each_part_before_it_is_written(result):
+    A, x = ln.asarray(M, format=ln.CSR), np.arange(1.0, 4.0)
+    found = in_tiles(ln.empty_tensor(format_of(result)), A, x)
+    assert np.array_equal(found.to_numpy(), 6 * M * M)
+    assert set(result) & set("RDBS") or found.nnz == A.nnz
+    stages = ln.explain(in_tiles, ln.empty_tensor(format_of(result)), A, x)
+    assert ("C_w" in str(stages["workspaces"])) == (result[-1] in "RSBV")
+
+
+# -- vectors -------------------------------------------------------------------------------------
+
+VECTORS = (
+    "split(i, i0, i1, 4) pos(j, jpos, A) split(jpos, jpos0, jpos1, 2)"
+    " reorder(i0, i1, jpos0, k, jpos1) parallelize(k, CPUVector, IgnoreRaces)"
+)
+
+
+@ln.kernel
+def large_ones(C, A, B):
+    C[...] = 0
+    for i, j, k in ...:
+        if B[j, k] > 2:
+            C[i, k] += A[i, j] * B[j, k]
+    return C
+
+
+@pytest.mark.parametrize("columns", [0, 1, 20])
+@pytest.mark.parametrize("result", ["DL", "LL", "C", "DV", "DB", "DS"])
+def test_vectors_write_an_array_of_which_all_is_stored_or_nothing(result, columns):
+    A, B = ln.asarray(M, format=ln.CSR), numbers(13, columns, density=1)
+    format, scheduled = format_of(result), product.schedule().apply(VECTORS)
+    plain = product(ln.empty_tensor(format), A, B)
+    found = scheduled(ln.empty_tensor(format), A, B)
+    assert np.array_equal(found.to_numpy(), M @ B)
+    (here, _), (there, _) = unpack(found), unpack(plain)
+    assert np.array_equal(here, there)
+    text = str(ln.explain(scheduled, ln.empty_tensor(format), A, B)["workspaces"])
+    assert "C_w = ln.temp(ln.Dense" in text
+
+
+@pytest.mark.parametrize(
+    ("kernel", "format"), [(product, ln.CSR), (large_ones, ln.DENSE(2))], ids=["sparse", "some"]
+)
+def test_vectors_are_refused_where_only_some_elements_are_written(kernel, format):
+    A, B = ln.asarray(M, format=ln.CSR), ln.asarray(SQUARE, format=format)
+    with pytest.raises(ln.errors.ScheduleError, match="cannot run in vectors"):
+        kernel.schedule().apply(VECTORS)(ln.empty_tensor(ln.CSR), A, B)

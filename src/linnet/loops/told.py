@@ -46,21 +46,32 @@ def told_by(
     exprs = tuple(exprs)
     found = {name for expr in exprs for name in _told(expr, ranges)}
     places = [expr for expr in exprs if isinstance(expr, Place)]
-    together: dict[Range, set[str]] = {}
-    for index, extent in ranges.items():
-        if extent is not None:
-            of = extent.of if isinstance(extent, Along) else extent
-            together.setdefault(of, set()).add(index)
+    together = list(_together(ranges))
     before = None
     while before != found:
         before = set(found)
         for place in places:  # it tells an index of a range that is known
             if _is_fixed(place.of, found, changing):
                 found |= {name for i in place.at for name in _told(i, ranges)}
-        for extent, own in together.items():
+        for extent, own in together:
             if own <= found:
                 found |= _behind(extent, found, ranges)
     return found
+
+
+def _together(ranges: Ranges) -> Iterator[tuple[Range, set[str]]]:
+    """What loops go through, and the indices of those that go through it together."""
+    along = {index: extent for index, extent in ranges.items() if isinstance(extent, Along)}
+    outer = {
+        i: {n.name for e in along[i].outer for n in walk(e) if isinstance(n, Index)} for i in along
+    }
+    above = {name for names in outer.values() for name in names}
+    for index, extent in ranges.items():
+        if index in along:
+            if index not in above:  # the innermost one
+                yield along[index].of, {index} | outer[index]
+        elif extent is not None:
+            yield extent, {index}
 
 
 def _behind(extent: Range, known: set[str], ranges: Ranges) -> set[str]:

@@ -11,6 +11,7 @@ of the result say whether they can do that (`Level.resumes`).
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import accumulate
 
 from linnet import loops
 from linnet.formats.format import Format
@@ -30,6 +31,15 @@ def last_in_order(body: loops.Stmt, tensor: str, format: Format) -> int:
     if format.leaf.selective and not all(_only_adds(w) for w, _ in paths(body, tensor, ())):
         return format.ndim
     return _last_sequential(format)
+
+
+def last_in_vectors(body: loops.Stmt, tensor: str, format: Format) -> int:
+    """How many dimensions have no known places, if a tensor is written in vectors; else 0."""
+    vectors = (n for n in walk(body) if isinstance(n, loops.Loop) and n.how.race)
+    if not any(paths(loop, tensor, ()) for loop in vectors):
+        return 0
+    ends = accumulate(level.width for level in format.levels[:-1])
+    return max((end for end, k in zip(ends, format.levels, strict=False) if not k.full), default=0)
 
 
 def _only_adds(write: loops.Assign) -> bool:

@@ -65,9 +65,10 @@ def path_to(stmt: loops.Stmt, tensor: str) -> Path | None:
     return path
 
 
-def wants_places(stmt: loops.Stmt) -> bool:
-    """Whether loops are to be run in vectors: these write elements at known places."""
-    return any(isinstance(n, loops.Loop) and n.how.race != "" for n in walk(stmt))
+def wants_places(stmt: loops.Stmt, tensor: str) -> bool:
+    """Whether a tensor is written in loops that are to be run in vectors: at known places."""
+    vectors = (n for n in walk(stmt) if isinstance(n, loops.Loop) and n.how.race != "")
+    return any(paths(loop, tensor, ()) for loop in vectors)
 
 
 def is_whole(

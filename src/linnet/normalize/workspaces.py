@@ -36,7 +36,7 @@ from linnet.normalize.choice import Choice, Chosen, Unpacking
 from linnet.normalize.classify import Assembly
 from linnet.normalize.collecting import Collecting
 from linnet.normalize.counting import count_first
-from linnet.normalize.in_order import in_parts, last_in_order
+from linnet.normalize.in_order import in_parts, last_in_order, last_in_vectors
 from linnet.normalize.lifecycles import refused
 from linnet.normalize.refusals import (
     can_merge,
@@ -104,6 +104,7 @@ def insert_workspaces(
     hopeless = refused(program.body)  # under their own names
     for tensor in dict.fromkeys(_updated(program.body)):
         last = last_in_order(program.body, tensor, formats[tensor])
+        last = max(last, last_in_vectors(program.body, tensor, formats[tensor]))
         if last == 0 or tensor in hopeless:
             continue
         lasts = tensor in program.params
@@ -330,8 +331,9 @@ class _Insertion:
 
     def is_array(self, declare: loops.Declare, stmt: loops.Stmt, outer: tuple[str, ...]) -> bool:
         """Whether updates are collected in an array: they are made in vectors, and of all of it."""
-        if declare.dims is None or self.format.leaf.selective or not wants_places(stmt):
+        if self.format.leaf.selective or not wants_places(stmt, self.tensor):
             return False
+        assert declare.dims is not None
         modes = self.format.order[len(outer) :]
         dims = [declare.dims[mode] for mode in modes]
         return is_whole(stmt, self.tensor, modes, dims, self.formats)

@@ -30,6 +30,11 @@ CASES = [
     ("for t in range(9):\nfor i, j in ln.part(ln.stored(A), t, 3):", "i", "i"),
     ("for t in range(9):\nfor i, j in ln.part(ln.stored(A), t, 3):", "j, i", "i j t"),
     ("for t in range(9):\nfor i in range(t, t + 1):", "i", "i t"),
+    (
+        "for t in range(9):\nfor j in ln.part(range(9), t, 3):\nfor i in ln.part(range(9), t, 3):",
+        "i",
+        "i t",
+    ),
     ("for i in range(3):\nfor t in range(ln.parts(range(i, 9), 3)):", "3 * t + i", "i t"),
     ("for t in range(x.shape[0]):\nfor s in range(ln.parts(range(9), 3)):", "3 * t + s", "s t"),
     ("for t in range(x.shape[0]):\nfor s in range(ln.parts(range(-1, 9), 3)):", "3 * t + s", ""),
