@@ -294,3 +294,85 @@ def test_vectors_are_refused_where_only_some_elements_are_written(kernel, format
     A, B = ln.asarray(M, format=ln.CSR), ln.asarray(SQUARE, format=format)
     with pytest.raises(ln.errors.ScheduleError, match="cannot run in vectors"):
         kernel.schedule().apply(VECTORS)(ln.empty_tensor(ln.CSR), A, B)
+
+
+# -- sums for each position of a part ------------------------------------------------------------
+
+
+@ln.kernel
+def sampled(C, A, D, E):
+    C[...] = 0
+    for i, k, j in ...:
+        C[i, k] += A[i, k] * D[i, j] * E[j, k]
+    return C
+
+
+@ln.kernel
+def sampled_below(C, A, D, E):
+    C[...] = 0
+    for i, k, j in ...:
+        if j < 3:
+            C[i, k] += A[i, k] * D[i, j] * E[j, k]
+    return C
+
+
+@ln.kernel
+def sampled_once(C, A, D, E):
+    C[...] = 0
+    for i, k, j in ...:
+        if E[j, k] > 4:
+            C[i, k] = A[i, k]
+    return C
+
+
+SUMS = [
+    "pos(k, p, A) split(p, p0, p1, {}) reorder(i, p0, j, p1)",
+    "split(k, p0, p1, {}) reorder(i, p0, j, p1)",
+    "pos(k, p, A) split(p, p0, p1, 5) split(p1, p2, p3, {}) reorder(i, p0, p2, j, p3)",
+    "pos(k, p, A) split(p, p0, p1, 6) split(p1, p2, p3, {}) reorder(i, p0, j, p2, p3)",
+    "collapse(i, k, f) pos(f, p, A) split(p, p0, p1, {}) reorder(p0, j, p1)",
+]
+KINDS = {"dense": ln.DENSE(2), "sparse": ln.CSR}
+SAMPLED = [
+    (kernel, text.format(size), result, "DL" if n % 2 else "LL", kind)
+    for n, (kernel, text) in enumerate(
+        (k, t) for k in (sampled, sampled_below, sampled_once) for t in SUMS
+    )
+    for size, result, kind in (
+        (1, "DL", "dense"), (3, "LL", "dense"), (4, "C", "sparse"), (8, "C", "dense"),
+        (2, "DV", "dense"), (3, "DL", "sparse"), (2, "DH", "dense"), (4, "LS", "sparse"),
+    )
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("columns", [5, 0])
+@pytest.mark.parametrize(("kernel", "text", "result", "operand", "kind"), SAMPLED)
+def test_sums_for_each_position_of_a_part(kernel, text, result, operand, kind, columns):
+    """What is summed over stands between the parts and their elements."""
+    A = ln.asarray(M, format=format_of(operand))
+    D = numbers(12, columns, density=1)
+    E = ln.asarray(numbers(columns, 13, density=0.4), format=KINDS[kind])
+    plain = kernel(ln.empty_tensor(format_of(result)), A, D, E)
+    try:
+        found = kernel.schedule().apply(text)(ln.empty_tensor(format_of(result)), A, D, E)
+    except ln.errors.ScheduleError:
+        assert kernel is sampled_once or "reorder" in text
+        return
+    (here, a), (there, b) = unpack(found), unpack(plain)
+    assert np.array_equal(here, there)
+    assert np.array_equal(a, b)
+
+
+def test_the_result_has_the_positions_of_an_operand():
+    """Sums of eight positions are held in an array of the kernel's own, in vectors, and appended."""
+    A, D, E = ln.asarray(M, format=ln.CSR), numbers(12, 5), numbers(5, 13)
+    scheduled = sampled.schedule().apply(
+        SUMS[0].format(8) + " parallelize(p1, CPUVector, ParallelReduction)"
+    )
+    code = scheduled.code(ln.empty_tensor(ln.CSR), A, D, E)
+    assert "double C_w[8];" in code
+    assert "#pragma omp simd" in code
+    assert "C_w_idx" not in code  # nothing is listed, nor sorted
+    visits = scheduled.visits(ln.empty_tensor(ln.CSR), A, D, E)
+    assert visits["k in A[i, k]"] == 5 * A.nnz
+    assert visits["C_0 in A"] == A.nnz

@@ -156,6 +156,13 @@ def accesses(node: Node) -> Iterator[tuple[Access, bool]]:
             last = False
 
 
+def names_in(body: Node) -> set[str]:
+    """The indices and names that loops and `Let` introduce."""
+    nodes = list(walk(body))
+    indices = {n.index for n in nodes if type(n) is Loop}
+    return indices | {n.name for n in nodes if type(n) is Let}
+
+
 # -- rebuilding ------------------------------------------------------------------------------------
 
 

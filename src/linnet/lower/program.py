@@ -14,7 +14,7 @@ from linnet.imp.order import Order
 from linnet.imp.rewrite import rewrite_statements
 from linnet.imp.rewrite import walk as nodes
 from linnet.loops.parts import come_again
-from linnet.loops.rewrite import walk
+from linnet.loops.rewrite import names_in, walk
 from linnet.lower.binding import at_root, bind, statements
 from linnet.lower.context import Context, Site, replace_accesses
 from linnet.lower.crowds import too_many_cases
@@ -74,7 +74,7 @@ def _lower_knowing(
     skipping: dict[str, frozenset[int]],
 ) -> tuple[Lowered, dict[str, frozenset[int]]]:
     """Lower, given which levels of which results are written with gaps; also says which were."""
-    b = Builder(Names(_names_in(program)))
+    b = Builder(Names(names_in(program.body)))
     facts = facts_of(program, {name: tensor.dtype for name, tensor in bound.items()})
     equal = equal_modes(checks, bound)
     storages, dims, arguments = make_storages(b, program, bound, equal)
@@ -145,18 +145,6 @@ def _without_lengths(
         return None
 
     return rewrite_statements(body, rule)
-
-
-def _names_in(program: loops.Program) -> set[str]:
-    """Names that the user has taken."""
-    taken: set[str] = set()
-    for node in walk(program.body):
-        match node:
-            case loops.Loop(index):
-                taken.add(index)
-            case loops.Let(name):
-                taken.add(name)
-    return taken
 
 
 def _register_storage(name: str, tensor: Bound) -> Storage:

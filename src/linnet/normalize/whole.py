@@ -20,10 +20,11 @@ from dataclasses import field
 
 from linnet import loops
 from linnet.formats.format import Format
-from linnet.loops.nodes import base_of, unbound
+from linnet.loops.nodes import base_of, coordinates, unbound
 from linnet.loops.parts import counted, covered
 from linnet.loops.rewrite import block, is_left, leaves, rewrite_stmt, walk
-from linnet.normalize.updates import parts, paths
+from linnet.normalize.in_order import resumes
+from linnet.normalize.updates import begins, parts, paths, reads_between
 from linnet.records import dataclass
 
 Formats = dict[str, Format]
@@ -65,6 +66,38 @@ def path_to(stmt: loops.Stmt, tensor: str) -> Path | None:
     return path
 
 
+@dataclass(frozen=True, slots=True)
+class Whole:
+    """What is written as a whole: all that a statement updates, or that and no more than a part.
+
+    The parts are counted by a loop, and those `over` one of them go through its elements.
+    """
+
+    counter: loops.Loop | None = None
+    over: tuple[loops.Loop, ...] = ()
+
+
+def whole_of(
+    stmt: loops.Stmt, declare: loops.Declare, format: Format, formats: Formats, agreed: int
+) -> Whole | None:
+    """Whether updates are collected in an array, as vectors and parts of an order want.
+
+    Loops and storage agree in the dimensions around the statement. An array of a part is copied
+    before the next part begins, with which the format has to go on.
+    """
+    tensor, modes = declare.tensor, format.order[agreed:]
+    if format.leaf.selective or begins(stmt, tensor) or reads_between(parts(stmt), tensor):
+        return None
+    if resumes(format, agreed, format.ndim, opened=False):
+        found = part_of(stmt, tensor, modes, formats)
+        if found is not None:
+            return Whole(*found)
+    assert declare.dims is not None
+    dims = [declare.dims[mode] for mode in modes]
+    wanted = wants_places(stmt, tensor) and is_whole(stmt, tensor, modes, dims, formats)
+    return Whole() if wanted else None
+
+
 def wants_places(stmt: loops.Stmt, tensor: str) -> bool:
     """Whether a tensor is written in loops that are to be run in vectors: at known places."""
     vectors = (n for n in walk(stmt) if isinstance(n, loops.Loop) and n.how.race != "")
@@ -89,6 +122,57 @@ def is_whole(
     if len({*names}) < len(modes) or [extents.get(name) for name in names] != whole:
         return False
     return is_alike(path, set(names), formats)
+
+
+def part_of(
+    stmt: loops.Stmt, tensor: str, modes: Sequence[int], formats: Formats
+) -> tuple[loops.Loop, tuple[loops.Loop, ...]] | None:
+    """A loop that counts parts, and those through a part: all elements there, or none, are updated.
+
+    Before the next part, that is: what stands around the counter does nothing but count, too.
+    """
+    path = path_to(stmt, tensor)
+    if path is None:
+        return None
+    indices = [path.update.target.indices[mode] for mode in modes]
+    over = tuple(loop for loop in path.around if loops.Index(loop.index) in indices)
+    counters = _counters(over)
+    inside = path.around[len(counters) :]
+    in_order = indices == [loops.Index(loop.index) for loop in over]
+    if not counters or not in_order or path.around[: len(counters)] != _known(path, counters):
+        return None
+    within = Path(path.update, inside, path.values)
+    extents = [loop.extent for loop in over if loop.extent is not None]
+    between = {loop.index for loop in inside if loop not in over}
+    if any(within.depends(extent, between | path.values.keys()) for extent in extents):
+        return None
+    own = {loop.index for loop in over}
+    return (path.around[len(counters) - 1], over) if is_alike(within, own, formats) else None
+
+
+def _counters(over: Sequence[loops.Loop]) -> list[str]:
+    """The numbers of the parts that some loops go through together, those of the largest first."""
+    if not over or over[0].extent is None:
+        return []
+    extent = over[0].extent
+    if isinstance(extent, loops.Along) and len(over) != coordinates(extent.of):
+        return []
+    if not isinstance(extent, loops.Along) and len(over) > 1:
+        return []
+    of = unbound(extent.of if isinstance(extent, loops.Along) else extent)
+    found = list[str]()
+    while isinstance(of, loops.Part) and isinstance(of.number, loops.Index):
+        found.append(of.number.name)
+        of = unbound(of.of)
+    return found[::-1]
+
+
+def _known(path: Path, counters: Sequence[str]) -> list[loops.Loop]:
+    """The loops around that count, as far as they begin with the first part."""
+    found = [loop for loop in path.around if loop.index in counters]
+    ranges = (unbound(loop.extent) for loop in found)
+    whole = all(isinstance(r, loops.Extent) and r.start == loops.Literal(0) for r in ranges)
+    return found if whole and [loop.index for loop in found] == list(counters) else []
 
 
 def is_alike(path: Path, indices: set[str], formats: Formats) -> bool:

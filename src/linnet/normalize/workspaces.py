@@ -30,7 +30,16 @@ from linnet.formats.level import APPEND
 from linnet.formats.policies import Policy
 from linnet.formats.row_lengths import EVEN, Rows
 from linnet.loops.printer import show
-from linnet.loops.rewrite import block, leaves, map_stmts, point_of, rewrite_expr, walk
+from linnet.loops.rewrite import (
+    block,
+    leaves,
+    map_stmts,
+    names_in,
+    point_of,
+    rewrite_expr,
+    rewrite_stmt,
+    walk,
+)
 from linnet.names import Names
 from linnet.normalize.choice import Choice, Chosen, Unpacking
 from linnet.normalize.classify import Assembly
@@ -59,10 +68,11 @@ from linnet.normalize.updates import (
     reads_between,
     renamed,
 )
-from linnet.normalize.whole import is_whole, wants_places, with_flag
+from linnet.normalize.whole import Whole, whole_of, with_flag
 from linnet.records import dataclass
 
 Formats = dict[str, Format]
+Path = tuple[str, ...]
 Decide = Callable[[Choice | Unpacking | Rows], Chosen]
 
 
@@ -98,7 +108,7 @@ def insert_workspaces(
     that of all workspaces, which are then sparse where their updates can be merged.
     """
     check_merging(program, formats)
-    names = Names(set(formats) | _names(program.body))
+    names = Names(set(formats) | names_in(program.body))
     choices: list[tuple[Choice, str]] = []
     notes: list[str] = []
     hopeless = refused(program.body)  # under their own names
@@ -118,17 +128,6 @@ def insert_workspaces(
             formats = formats | insertion.made
         formats = formats | insertion.scattered
     return Inserted(program, formats, tuple(choices), tuple(notes))
-
-
-def _names(body: loops.Stmt) -> set[str]:
-    found = set()
-    for node in walk(body):
-        match node:
-            case loops.Loop(index):
-                found.add(index)
-            case loops.Let(name):
-                found.add(name)
-    return found
 
 
 def _updated(body: loops.Stmt) -> list[str]:
@@ -321,22 +320,25 @@ class _Insertion:
         if any(isinstance(n, loops.Swap) and self.tensor in (n.a, n.b) for n in walk(stmt)):
             raise swapped(self.tensor, declare)
         name = self.names.fresh(f"{self.tensor}_w")
-        if self.is_array(declare, stmt, outer):
-            some, why = self.names.fresh(f"{self.tensor}_some"), "all of its elements are updated"
-            done = self.collected(name, ARRAY, f"{why}, or none", declare, stmt, outer)
-            self.made[some] = flag_format()
-            return with_flag(done, name, some)
+        whole = whole_of(stmt, declare, self.format, self.formats, len(outer))
+        if whole is not None:
+            return self.as_array(name, whole, declare, stmt, outer)
         kind, why = self.kind(name, stmt, declare, outer)
         return self.collected(name, kind, why, declare, stmt, outer)
 
-    def is_array(self, declare: loops.Declare, stmt: loops.Stmt, outer: tuple[str, ...]) -> bool:
-        """Whether updates are collected in an array: they are made in vectors, and of all of it."""
-        if self.format.leaf.selective or not wants_places(stmt, self.tensor):
-            return False
-        assert declare.dims is not None
-        modes = self.format.order[len(outer) :]
-        dims = [declare.dims[mode] for mode in modes]
-        return is_whole(stmt, self.tensor, modes, dims, self.formats)
+    def as_array(
+        self, name: str, whole: Whole, declare: loops.Declare, stmt: loops.Stmt, outer: Path
+    ) -> loops.Stmt:
+        """The updates, collected in an array of which all is written, or nothing."""
+        part = stmt if whole.counter is None else whole.counter.body
+        some, why = self.names.fresh(f"{self.tensor}_some"), "all of its elements are updated"
+        done = self.collected(name, ARRAY, f"{why}, or none", declare, part, outer, whole.over)
+        self.made[some] = flag_format()
+        done = with_flag(done, name, some)
+        if whole.counter is None:
+            return done
+        counter = replace(whole.counter, body=done)
+        return rewrite_stmt(stmt, lambda s: counter if s is whole.counter else None)
 
     def collected(
         self,
@@ -346,10 +348,12 @@ class _Insertion:
         declare: loops.Declare,
         stmt: loops.Stmt,
         outer: tuple[str, ...],
+        over: tuple[loops.Loop, ...] = (),
     ) -> loops.Stmt:
         """The updates, collected in a temporary of this kind, which is copied."""
-        collecting = Collecting(self.tensor, name, self.format.order, outer)
-        made = workspace_format(self.format, len(collecting.modes), kind, self.policy)
+        collecting = Collecting(self.tensor, name, self.format.order, outer, over)
+        ndim = 1 if over else len(collecting.modes)
+        made = workspace_format(self.format, ndim, kind, self.policy)
         self.made[name] = made
         inside = f" inside {', '.join(outer)}" if outer else ""
         self.notes.append(f"collected{inside} in {made!r}: {why}")
