@@ -356,7 +356,7 @@ def test_sums_for_each_position_of_a_part(kernel, text, result, operand, kind, c
     try:
         found = kernel.schedule().apply(text)(ln.empty_tensor(format_of(result)), A, D, E)
     except ln.errors.ScheduleError:
-        assert kernel is sampled_once or "reorder" in text
+        assert kernel is not sampled  # others cannot be reordered so
         return
     (here, a), (there, b) = unpack(found), unpack(plain)
     assert np.array_equal(here, there)
@@ -364,7 +364,7 @@ def test_sums_for_each_position_of_a_part(kernel, text, result, operand, kind, c
 
 
 def test_the_result_has_the_positions_of_an_operand():
-    """Sums of eight positions are held in an array of the kernel's own, in vectors, and appended."""
+    """Sums of eight positions are made in an array of the kernel's own, and appended."""
     A, D, E = ln.asarray(M, format=ln.CSR), numbers(12, 5), numbers(5, 13)
     scheduled = sampled.schedule().apply(
         SUMS[0].format(8) + " parallelize(p1, CPUVector, ParallelReduction)"
