@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from linnet import loops
-from linnet.loops.nodes import unbound
+from linnet.loops.bases import unbound
 from linnet.loops.rewrite import block, rewrite_stmt
 from linnet.names import Names
 from linnet.normalize.updates import begins, parts, reads_between

@@ -20,7 +20,8 @@ from dataclasses import field
 
 from linnet import loops
 from linnet.formats.format import Format
-from linnet.loops.nodes import base_of, coordinates, unbound
+from linnet.loops.bases import coordinates, unbound
+from linnet.loops.nodes import base_of
 from linnet.loops.parts import counted, covered
 from linnet.loops.rewrite import block, is_left, leaves, rewrite_stmt, walk
 from linnet.normalize.in_order import resumes
