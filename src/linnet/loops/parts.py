@@ -112,7 +112,7 @@ def written_in_parts(loop: Loop, tensor: str) -> tuple[Loop, ...]:
     elif isinstance(inner.extent, Along) and _has_part_of(inner.extent.of, loop.index):
         found = _along(inner, inner.extent.of) if inner.extent.depth == 0 else ()
     elif _has_part_of(inner.extent, loop.index):
-        found = (inner,)
+        found = written_in_parts(inner, tensor) or (inner,)
     return () if any(map(is_left, found)) else found
 
 
