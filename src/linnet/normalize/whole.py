@@ -20,6 +20,7 @@ from dataclasses import field
 
 from linnet import loops
 from linnet.formats.format import Format
+from linnet.formats.level import PERMISSIVE
 from linnet.loops.bases import coordinates, unbound
 from linnet.loops.nodes import base_of
 from linnet.loops.parts import counted, covered
@@ -29,6 +30,7 @@ from linnet.normalize.updates import begins, parts, paths, reads_between
 from linnet.records import dataclass
 
 Formats = dict[str, Format]
+_SHORT = 64  # elements
 
 
 @dataclass(slots=True)
@@ -89,14 +91,24 @@ def whole_of(
     tensor, modes = declare.tensor, format.order[agreed:]
     if format.leaf.selective or begins(stmt, tensor) or reads_between(parts(stmt), tensor):
         return None
+    wanted = wants_places(stmt, tensor)
     if resumes(format, agreed, format.ndim, opened=False):
         found = part_of(stmt, tensor, modes, formats)
-        if found is not None:
+        if found is not None and (wanted or _is_short(found[1][0])):
             return Whole(*found)
     assert declare.dims is not None
     dims = [declare.dims[mode] for mode in modes]
-    wanted = wants_places(stmt, tensor) and is_whole(stmt, tensor, modes, dims, formats)
-    return Whole() if wanted else None
+    return Whole() if wanted and is_whole(stmt, tensor, modes, dims, formats) else None
+
+
+def _is_short(loop: loops.Loop) -> bool:
+    """Whether an array for a part may be cleared for each, however few elements that has."""
+    extent = loop.extent.of if isinstance(loop.extent, loops.Along) else loop.extent
+    match unbound(extent):
+        case loops.Part(_, _, loops.Literal(int(size))):
+            return size <= _SHORT
+        case _:
+            return False
 
 
 def wants_places(stmt: loops.Stmt, tensor: str) -> bool:
@@ -201,8 +213,10 @@ def _is_there(path: Path, value: loops.Expr, indices: set[str], formats: Formats
     if not path.depends(value, indices):
         return True
     match value:
-        case loops.Access(tensor, places):
+        case loops.Access(tensor, places, protocols):
             format = formats.get(str(tensor))
+            if PERMISSIVE in protocols:
+                return False  # nothing is there beyond its bounds
             plain = all(isinstance(i, loops.Index) or not path.depends(i, indices) for i in places)
             return plain and format is not None and (format.dense or _leads(path, value, format))
         case loops.Call(function, args) if function.space is None and not function.asks_storage:

@@ -321,7 +321,7 @@ class _Insertion:
             raise swapped(self.tensor, declare)
         name = self.names.fresh(f"{self.tensor}_w")
         whole = whole_of(stmt, declare, self.format, self.formats, len(outer))
-        if whole is not None:
+        if whole is not None and self.policy is None:
             return self.as_array(name, whole, declare, stmt, outer)
         kind, why = self.kind(name, stmt, declare, outer)
         return self.collected(name, kind, why, declare, stmt, outer)

@@ -33,6 +33,7 @@ CASES = [
     (["for k in range(3):"], "C[i, k] += B[i, k]", False),
     (["for k in range(1, B.shape[1]):"], "C[i, k] += B[i, k]", False),
     ([ROW], "C[i, 2 * k] += B[i, k]", False),
+    ([ROW], "C[i, k] += B[i, ~k]", False),
     (["for t in range(ln.parts(range(B.shape[1]), 4)):", PART], "C[i, k] += B[i, k]", True),
     (["for t in range(3):", PART], "C[i, k] += B[i, k]", False),
 ]
