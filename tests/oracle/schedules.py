@@ -156,6 +156,9 @@ def led(draw: st.DrawFn, program: loops.Program) -> loops.Program | None:
     if size is not None:
         of = loops.Part(positions, loops.Index(counter), loops.Literal(size))
     stmt = nest[-1].body
+    between = size is not None and is_free(stmt) and draw(st.booleans())
+    around = stmt if between and isinstance(stmt, loops.Loop) else None
+    stmt = stmt if around is None else around.body
     for depth, index in reversed(list(enumerate(access.indices))):
         assert isinstance(index, loops.Index)
         extent = loops.Along(of, access.indices[:depth]) if len(nest) > 1 else of
@@ -165,6 +168,15 @@ def led(draw: st.DrawFn, program: loops.Program) -> loops.Program | None:
         stmt = loops.Loop(counter, loops.Extent(loops.Literal(0), count), stmt)
     body = rewrite_stmt(program.body, lambda s: stmt if s is loop else None)
     return replace(program, body=body)
+
+
+def is_free(stmt: loops.Stmt) -> bool:
+    """Whether a statement is a loop whose range depends on no other loop."""
+    if not isinstance(stmt, loops.Loop):
+        return False
+    return stmt.extent is None or not any(
+        isinstance(n, loops.Index | loops.Name) for n in walk(stmt.extent)
+    )
 
 
 def nest_of(loop: loops.Loop, access: loops.Access) -> list[loops.Loop] | None:
