@@ -163,6 +163,8 @@ def led(draw: st.DrawFn, program: loops.Program) -> loops.Program | None:
         assert isinstance(index, loops.Index)
         extent = loops.Along(of, access.indices[:depth]) if len(nest) > 1 else of
         stmt = loops.Loop(index.name, extent, stmt, how=how)
+    if around is not None:
+        stmt = replace(around, body=stmt)  # between the parts and what is in them
     if size is not None:
         count = loops.Parts(positions, loops.Literal(size))
         stmt = loops.Loop(counter, loops.Extent(loops.Literal(0), count), stmt)

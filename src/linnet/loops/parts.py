@@ -47,7 +47,6 @@ from linnet.loops.nodes import (
     Node,
     Part,
     Parts,
-    Positions,
     Range,
     Stmt,
     Swap,
