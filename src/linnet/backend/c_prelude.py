@@ -100,6 +100,11 @@ _QUOTIENT = """static inline {T} {name}({T} a, {T} b) {{
   {R} ratio = small / large, d = large + small * ratio, crossed = p * ratio;
   return CMPLX{F}((p + q * ratio) / d, (wide ? q - crossed : crossed - q) / d);
 }}"""
+# The headers of MinGW have no CMPLX.
+_PAIRS = """#ifndef CMPLX
+#define CMPLX(x, y) __builtin_complex((double)(x), (double)(y))
+#define CMPLXF(x, y) __builtin_complex((float)(x), (float)(y))
+#endif"""
 _TEST = "static inline bool {name}({T} x) {{ return {body}; }}"
 _GROW = """#ifdef __linux__
 int madvise(void *, size_t, int);
@@ -265,7 +270,7 @@ class Needs:
         headers |= {"pthread.h", "stdbool.h", "stddef.h"} if self.tasks else set()
         lines += [f"#include <{name}>" for name in sorted(headers)]
         if "complex.h" in headers:
-            lines.append("#undef I")
+            lines += ["#undef I", _PAIRS]
         integers = [d for d in TYPES if d[0] in "iu" and (d in self.types or d == "int64")]
         lines += ["", " ".join(f"typedef {d}_t {TYPES[d]};" for d in integers)]
         if self.statuses or self.grow:

@@ -6,8 +6,10 @@ import os
 import shutil
 import tempfile
 
+import numpy as np
 import pytest
 
+import linnet as ln
 from linnet.backend import toolchain
 from linnet.options import Options
 
@@ -63,3 +65,22 @@ def test_a_library_in_use_may_stay(monkeypatch, tmp_path):
         address, _owner = toolchain.load(code, "f")
     assert address
     assert kept
+
+
+@pytest.mark.skipif(not toolchain.available(Options()), reason="there is no C compiler")
+def test_headers_that_make_no_complex_numbers(tmp_path):
+    """Those of MinGW have no CMPLX."""
+    lacking = "#include_next <complex.h>\n#undef CMPLX\n#undef CMPLXF\n"
+    (tmp_path / "complex.h").write_text(lacking)
+    compiler = f"{toolchain.find(Options())[0]} -I{tmp_path}"
+    with ln.config(backend="c", compiler=compiler, cache=False):
+        for dtype in (np.complex64, np.complex128):
+            z = np.array([1 + 2j, -3.5j, 0, 4], dtype)
+            x = ln.asarray(z)
+            for found, wanted in (
+                (x * x + 1j, z * z + 1j),
+                (x / 2j, z / 2j),
+                (ln.exp(x), np.exp(z)),
+            ):
+                assert found.dtype == dtype
+                np.testing.assert_allclose(found.to_numpy(), wanted, rtol=1e-6)
