@@ -38,7 +38,7 @@ HOLD = ((MinConstraint, -1000), (MaxConstraint, 1000), (Divisible, 1))
 
 # What commands keep. New ones belong into one of these, or into both.
 LOOPS_IN_ORDER = (Split, Collapse, Pos, Bound)  # of which nothing is said of how they are run
-SUMS_IN_ORDER = (*LOOPS_IN_ORDER, Unroll)
+SUMS_IN_ORDER = (*LOOPS_IN_ORDER, Coord, Unroll)
 
 
 def keeps_loops(commands: tuple[Command, ...]) -> bool:

@@ -29,6 +29,7 @@ from linnet.compiler import normalize, under_schedule
 from linnet.errors import ScheduleError
 from linnet.formats.named import SCALAR
 from linnet.loops.bases import coordinates
+from linnet.loops.commands import Coord
 from linnet.loops.interpret import run
 from linnet.loops.rewrite import accesses, block, rewrite_stmt, walk
 from linnet.runtime.specialize import formats_of
@@ -40,6 +41,8 @@ from linnet.testing import dense
 def check_work(subject: Subject, args: Arguments, shapes: Shapes) -> None:
     """Tiles are all that a schedule adds."""
     program = subject.kernel.program
+    if any(isinstance(command, Coord) for command in program.schedule):
+        return  # it visits what others do not
     plain, whole = without_tiles(program, args)
     formats = formats_of(subject.kernel, [args[p] for p in program.params])
     alike = keeps_loops(program.schedule)
@@ -91,9 +94,15 @@ def tiles(subject: Subject, args: Arguments) -> Counter[str]:
     bits = 2 + _longest(args).bit_length()
     for loop in parts:
         walked = [a for a, _ in accesses(loop.body) if loops.Index(loop.index) in a.indices]
-        each = (2 * bits + 1) * coordinates(loop.extent) * (1 + len(walked))
+        deep = max(coordinates(loop.extent), *map(_modes, walk(loop.extent)))
+        each = (2 * bits + 1) * deep * (1 + len(walked))
         added[f"begin {loop.index}"] = times[f"begin {loop.index}"] * each
     return added
+
+
+def _modes(node: loops.Node) -> int:
+    """How many levels are searched for what is stored within a range."""
+    return len(node.modes) if isinstance(node, loops.Positions) else 1
 
 
 def _over_parts(body: loops.Stmt) -> Iterator[loops.Loop]:
@@ -111,7 +120,15 @@ def _counters(loop: loops.Loop) -> set[str]:
             found |= {n.name for n in walk(extent.number) if isinstance(n, loops.Index)}
         deeper = isinstance(extent, loops.Along) and extent.depth
         extent = None if deeper else extent.of
+    for within in () if extent is None else _within(extent):
+        found |= {n.name for n in walk(within) if isinstance(n, loops.Index)}
     return found
+
+
+def _within(extent: loops.Range) -> list[loops.Range]:
+    """The ranges of which positions are looked for, gone through or counted."""
+    positions = [n for n in walk(extent) if isinstance(n, loops.Positions)]
+    return [p.within for p in positions if p.within is not None]
 
 
 def _between(stmt: loops.Stmt, open: frozenset[str] = frozenset()) -> Iterator[str]:
