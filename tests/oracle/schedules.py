@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from linnet import loops
 from linnet.imp.how import How
+from linnet.loops.bases import one_at_least
 from linnet.loops.commands import (
     Bound,
     Collapse,
@@ -149,12 +150,16 @@ def led(draw: st.DrawFn, program: loops.Program) -> loops.Program | None:
     loop, access = draw(st.sampled_from(found))
     nest = nest_of(loop, access)
     assert nest is not None
-    positions: loops.Range = loops.Positions(str(access.tensor), ())
+    within = draw(st.sampled_from((None, None, loops.Extent(loops.Literal(1), loops.Literal(3)))))
+    positions: loops.Range = loops.Positions(str(access.tensor), (), within=within)
     size, counter = draw(st.sampled_from((None, *SIZES))), "tile"
-    how = How(flat=draw(st.booleans()))
+    gaps = draw(st.booleans())
+    how = How(flat=not gaps and draw(st.booleans()))
     of = positions
     if size is not None:
         of = loops.Part(positions, loops.Index(counter), loops.Literal(size))
+    if gaps:  # all coordinates from there on
+        of = loops.Coordinates(of)
     stmt = nest[-1].body
     between = size is not None and is_free(stmt) and draw(st.booleans())
     around = stmt if between and isinstance(stmt, loops.Loop) else None
@@ -167,7 +172,8 @@ def led(draw: st.DrawFn, program: loops.Program) -> loops.Program | None:
         stmt = replace(around, body=stmt)  # between the parts and what is in them
     if size is not None:
         count = loops.Parts(positions, loops.Literal(size))
-        stmt = loops.Loop(counter, loops.Extent(loops.Literal(0), count), stmt)
+        most = draw(st.sampled_from((count, one_at_least(count))))
+        stmt = loops.Loop(counter, loops.Extent(loops.Literal(0), most), stmt)
     body = rewrite_stmt(program.body, lambda s: stmt if s is loop else None)
     return replace(program, body=body)
 

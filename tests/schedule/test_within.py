@@ -233,3 +233,43 @@ def test_collapsed_loops_leave_out_rows_only():
         some.schedule().apply("collapse(i, j, f) pos(f, p, A)")(result(), A)
     with pytest.raises(ScheduleError, match="not a whole dimension of `A`, so that positions"):
         some.schedule().apply("collapse(i, j, f) split(f, g, h, 2) pos(h, p, A)")(result(), A)
+
+
+@ln.kernel
+def sums(C, A, x):
+    C[...] = 0
+    for i, j, k in ...:
+        C[i, j] += A[i, j, k] * x[k]
+    return C
+
+
+DEEP = [
+    "collapse(i, j, g) split(g, g0, g1, 3) collapse(g1, k, f) pos(f, q, A) split(q, q0, q1, 2)",
+    "collapse(i, j, g) split(g, g0, g1, 3) collapse(g1, k, f) pos(f, q, A) coord(q, c)",
+    "collapse(i, j, g) split(g, g0, g1, 3) pos(k, q, A)",
+    "collapse(j, k, g) pos(g, q, A) split(q, q0, q1, 2)",
+]
+
+
+@pytest.mark.parametrize("text", DEEP)
+@pytest.mark.parametrize(
+    "format", [ln.CSF(3), ln.SparseCOO(2, ln.SparseList(ln.Element(0.0)))], ids=["CSF", "pairs"]
+)
+def test_subtrees_of_three_levels(text, format):
+    """Positions are those below what is bound already, however many levels that are."""
+    if "collapse(j, k" in text and format != ln.CSF(3):
+        return  # the first level has both i and j
+    rng = np.random.default_rng(5)
+    array = rng.integers(1, 9, (4, 5, 6)) * (rng.random((4, 5, 6)) < 0.3) * 1.0
+    array[1] = 0
+    A, x = ln.asarray(array, format=format), ln.asarray(np.arange(1.0, 7))
+    found = sums.schedule().apply(text)(result(ln.DENSE(2)), A, x)
+    assert np.array_equal(found.to_numpy(), array @ np.arange(1.0, 7))
+
+
+@pytest.mark.parametrize("then", ["split(f, f0, f1, 5)", "bound(f, Divisible, 1)"])
+def test_pairs_of_a_part_and_others_are_not_split_together(then):
+    A, x = ln.asarray(np.ones((2, 3, 4)), format=ln.CSF(3)), ln.asarray(np.ones(4))
+    text = f"collapse(i, j, g) split(g, g0, g1, 3) collapse(g1, k, f) {then}"
+    with pytest.raises(ScheduleError, match=r"collapsed"):
+        sums.schedule().apply(text)(result(ln.DENSE(2)), A, x)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from linnet import loops
-from linnet.loops.bases import unbound
+from linnet.loops.bases import coordinates, unbound
 from linnet.loops.bounds import BOUNDS, DIVISIBLE, MAX_EXACT, MIN_CONSTRAINT, MIN_EXACT
 from linnet.loops.commands import Bound
 from linnet.loops.printer import show_range
@@ -29,7 +29,8 @@ def bound(nest: Nest, command: Bound) -> None:
     if type(value) is not int or not least <= value < FARTHEST:
         nest.refuse(f"{value!r} is no number that a range may have to do with")
     extents = [loop.extent for loop in found]
-    if len(found) > 1 and not isinstance(extents[0], loops.Along):
+    along = extents[0] if isinstance(extents[0], loops.Along) else None
+    if len(found) > 1 and (along is None or coordinates(along.of) < len(found)):
         nest.refuse(
             f"`{command.index}` are {len(found)} loops that have been collapsed",
             hint="bound each of them before, or the parts into which they are split",

@@ -44,7 +44,7 @@ class Nest:
         found = {n.index: n for n in nodes}
         named = tuple([found[index] for index in self.stands[name]])
         extent = named[0].extent
-        if isinstance(extent, loops.Along) and coordinates(extent.of) != len(named):
+        if isinstance(extent, loops.Along) and not 0 < coordinates(extent.of) <= len(named):
             self.refuse(
                 f"`{name}` is one of the indices that `{show_range(extent.of)}` has",
                 hint="write loops over coordinates, which commands can change",

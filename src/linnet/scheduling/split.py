@@ -16,6 +16,7 @@ from dataclasses import replace
 
 from linnet import loops
 from linnet.formats.named import SCALAR
+from linnet.loops.bases import coordinates
 from linnet.loops.commands import Split
 from linnet.loops.rewrite import block, is_left, map_stmts, point_of, walk
 from linnet.scheduling.nest import Nest
@@ -82,7 +83,7 @@ def _before_leaving(stmt: loops.Stmt, first: loops.Stmt) -> loops.Stmt:
 def _whole(nest: Nest, found: Sequence[loops.Loop]) -> tuple[loops.Range, Sequence[loops.Loop]]:
     """What loops go through together, and the loops as they say so."""
     extents = [loop.extent for loop in found]
-    if isinstance(extents[0], loops.Along):
+    if isinstance(extents[0], loops.Along) and coordinates(extents[0].of) == len(found):
         return extents[0].of, found
     if len(found) == 1:
         assert extents[0] is not None
