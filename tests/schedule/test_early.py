@@ -241,6 +241,26 @@ def test_over_positions_of_a_part(rng, kernel, text, format, backend):
     assert np.array_equal(found.to_numpy(), A @ x + (kernel is added))
 
 
+@ln.kernel
+def ttv(y, A, x):
+    y[...] = 0
+    for i, j, k in ...:
+        y[i, j] += A[i, j, k] * x[k]
+    return y
+
+
+@pytest.mark.parametrize("format", [ln.COO(3), ln.CSF(3)], ids=str)
+@pytest.mark.parametrize("up", ["", ", up"])
+def test_rows_that_are_not_there(rng, format, up):
+    A, x = numbers(rng, (5, 4, 3), 0.4), numbers(rng, 3)
+    A[1:3] = 0
+    text = f"collapse(j, k, g) pos(g, p, A) split(p, p0, p1, 4{up})"
+    text += " precompute(A[i, j, k] * x[k], p1, q, t)"
+    y = ln.empty_tensor(ln.DENSE(2))
+    found = ttv.schedule().apply(text)(y, ln.asarray(A, format=format), x)
+    assert np.array_equal(found.to_numpy(), A @ x)
+
+
 SDDMM = "pos(k, p, B) split(p, p0, p1, 4) reorder(i, p0, j, p1)"
 
 

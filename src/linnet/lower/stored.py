@@ -92,7 +92,10 @@ def has_no_positions(ctx: Context, loop: loops.Loop) -> bool:
     What goes through positions reads what is there (`scheduling.positions`): where that has become
     the fill value, there is nothing.
     """
-    counted = () if loop.extent is None else walk(loop.extent)
+    counted = () if loop.extent is None else tuple(walk(loop.extent))
+    inside = loop.body.stmts if isinstance(loop.body, loops.Block) else ()
+    for stmt in inside:  # a workspace may have as many elements as a part has
+        counted += tuple(walk(stmt)) if isinstance(stmt, loops.Declare) else ()
     found = {n for n in counted if isinstance(n, loops.Positions) and not _are_there(ctx, n)}
     missing = {n.tensor for n in found if not _has_coordinates(loop, n)}
     if not missing:
