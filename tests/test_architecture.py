@@ -12,7 +12,7 @@ SOURCE = Path(__file__).parent.parent / "src" / "linnet"
 
 # Lowest first. A module imports from its own layer and from those before it.
 LAYERS = (
-    ("errors", "guards", "options", "shortage", "stages", "records", "rewrite", "names"),
+    ("errors", "guards", "options", "shortage", "stages", "records", "rewrite", "names", "target"),
     ("imp",),
     ("python",),
     ("codelets",),

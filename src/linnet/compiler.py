@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 
 from linnet import imp, loops
 from linnet.algebra.codelets import resolve
 from linnet.algebra.elementary import is_vectorized
-from linnet.backend import machine
 from linnet.backend.reductions import gathers
 from linnet.formats.format import Format
 from linnet.formats.policies import Policy
@@ -27,6 +27,7 @@ from linnet.imp.fewer_tests import fewer_tests
 from linnet.imp.foresee import foresee
 from linnet.imp.full_strips import full_strips
 from linnet.imp.fuse_ranges import fuse_ranges
+from linnet.imp.growing import check_growth
 from linnet.imp.hand_over import hand_over
 from linnet.imp.hoist import hoist
 from linnet.imp.hold_rows import hold_rows
@@ -83,6 +84,7 @@ from linnet.scheduling.apply import apply_schedule
 from linnet.scheduling.races import check_races
 from linnet.scheduling.walked import check_walked
 from linnet.stages import recorded, stage
+from linnet.target import Target
 
 Formats = dict[str, Format]
 Arrays = dict[str, tuple[str, ...]]
@@ -186,20 +188,21 @@ def passed(
     return stage(name, program)
 
 
-def generate(normalized: Normalized, arrays: Arrays) -> Lowered:
-    """Lower a normalized program to imperative code."""
+def generate(normalized: Normalized, arrays: Arrays, target: Target) -> Lowered:
+    """Lower a normalized program to imperative code for a target."""
     formats = normalized.formats
     program = specialize_scalars(normalized.program, formats)
     bound = bind(program, formats, arrays)
     lowered = lower(program, bound, normalized.checks)
-    uneven = uneven_of(normalized)  # who asks for masks loads LLVM, which few have to
-    known = Known.of(lowered.kernel, uneven if uneven and _have_masks() else frozenset())
+    # sums of uneven rows end under a mask
+    known = Known.of(lowered.kernel, uneven_of(normalized) if target.masks else frozenset(), target)
     temporaries = {name for name, _ in program.temporaries}
     kernel = raise_flags(own_arrays(simplify_code(lowered.kernel), temporaries))
     kernel = vectors_along_rows(whole_parts(kernel))
     check_vectors(kernel)
     kernel = improve(kernel, known)
-    kernel = replace(prune_codelets(add_codelets(kernel)), narrow=is_narrow(bound))
+    check_growth(kernel, target)
+    kernel = replace(prune_codelets(add_codelets(kernel, target)), narrow=is_narrow(bound))
     if current().check:
         check_code(kernel)
     return replace(lowered, kernel=stage("code", kernel))
@@ -245,10 +248,10 @@ _STEPS: tuple[Callable[[imp.Kernel, Known], imp.Kernel], ...] = (
     full_strips,
     lambda kernel, _: strips(kernel),
     lambda kernel, _: leave_at_once(fewer_tests(kernel)),
-    lambda kernel, _: compute_ahead(kernel, is_vectorized),
-    lambda kernel, _: ask_ahead(kernel),
-    rows_ahead,
-    scatter_ahead,
+    lambda kernel, known: compute_ahead(kernel, partial(is_vectorized, target=known.target)),
+    lambda kernel, known: ask_ahead(kernel) if known.target.prefetches else kernel,
+    lambda kernel, known: rows_ahead(kernel, known) if known.target.prefetches else kernel,
+    lambda kernel, known: scatter_ahead(kernel, known) if known.target.prefetches else kernel,
     lambda kernel, _: two_sums(kernel),
     single_rows,
     in_fours,
@@ -263,11 +266,6 @@ def uneven_of(normalized: Normalized) -> frozenset[str]:
     """The tensors whose rows are known to be uneven."""
     rows = [(c.name, kind) for c, kind in normalized.choices if isinstance(c, Rows)]
     return frozenset(name for name, kind in rows if kind == UNEVEN)
-
-
-def _have_masks() -> bool:
-    """Whether sums can end under a mask, as those of uneven rows have to: C has no word for it."""
-    return current().target != "c" and machine.masks() != ""
 
 
 def is_narrow(bound: dict[str, Bound]) -> bool:
@@ -289,10 +287,10 @@ def narrow_counts(program: loops.Program, bound: dict[str, Bound]) -> dict[str, 
     }
 
 
-def add_codelets(kernel: imp.Kernel) -> imp.Kernel:
+def add_codelets(kernel: imp.Kernel, target: Target) -> imp.Kernel:
     """Compile the codelets that functions of the table are made of, where they are called."""
     registry = {f.name: f for f in kernel.codelets}
-    body = resolve(kernel.body, registry)
+    body = resolve(kernel.body, registry, target)
     return replace(kernel, body=body, codelets=tuple(registry.values()))
 
 

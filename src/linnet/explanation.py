@@ -73,7 +73,9 @@ def explain(kernel: Kernel | Explained, *tensors: object) -> Explanation:
             stages[name] = result
     stages["lattices"] = _lattices(record)
     stages["code"] = _backend("c").render(lowered.kernel)
-    stages["llvm"] = _backend("llvm").render(lowered.kernel)
+    text, codelets = _backend("llvm").separate(lowered.kernel)
+    apart = [f"; {name}, made once for all that call it\n{code}" for name, code in codelets.items()]
+    stages["llvm"] = "\n".join([text, *apart])
     return Explanation(stages)
 
 

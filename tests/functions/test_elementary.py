@@ -9,12 +9,14 @@ import numpy as np
 import pytest
 
 import linnet as ln
-from linnet.algebra import elementary
-from linnet.algebra.elementary import ELEMENTARY
+from linnet import imp, target
+from linnet.algebra.elementary import ELEMENTARY, is_elementary
 from linnet.algebra.lookup import lookup
 from linnet.imp.floats import bits, fma, from_bits
+from linnet.options import Options
 
 NAMES = sorted({name for name, _ in ELEMENTARY})
+EXP = imp.Call("exp", (imp.Var("x", "float64"),), "float64")
 WORST = {"float64": 1.05, "float32": 0.9}  # units in the last place
 EXTENDED = pytest.mark.skipif(
     np.finfo(np.longdouble).nmant < 63, reason="NumPy has no precision beyond double here"
@@ -69,7 +71,7 @@ def errors(found: np.ndarray, name: str, x: np.ndarray) -> np.ndarray:
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
 @pytest.mark.parametrize("name", NAMES)
 def test_error_is_below_the_last_place(name, dtype, backend):
-    if (name, dtype) not in ELEMENTARY:
+    if not target.of(Options()).fused or (name, dtype) not in ELEMENTARY:
         pytest.skip("a function of math.h in this precision")
     x = samples(dtype)
     with ln.config(backend=backend):
@@ -134,7 +136,7 @@ def patterns(dtype: str, count: int = 4000) -> np.ndarray:
         return np.concatenate([words.view(dtype), near, near * 40, near * 700, edges(dtype)])
 
 
-@pytest.mark.skipif(not ELEMENTARY, reason="this processor leaves them to math.h")
+@pytest.mark.skipif(not target.of(Options()).fused, reason="this processor leaves them to math.h")
 def test_all_processors_compute_the_same_bits(golden):
     lines = []
     for name, dtype in sorted(ELEMENTARY):
@@ -144,14 +146,17 @@ def test_all_processors_compute_the_same_bits(golden):
     golden("elementary.txt", "\n".join(lines))
 
 
-@pytest.mark.parametrize("listed", [{"FMA3": True}, {"NEON_VFPV4": True}, {}])
+@pytest.mark.parametrize("listed", [{"FMA3": True}, {"NEON_VFPV4": True}, {"X86_V3": True}, {}])
 def test_they_are_compiled_wherever_numpy_lists_the_instruction(listed, monkeypatch):
     module = np._core._multiarray_umath
     everywhere = {} if not listed else dict.fromkeys(module.__cpu_features__, False)
     monkeypatch.setattr(module, "__cpu_features__", everywhere | listed)
-    assert elementary._multiplies_and_adds()
+    here = target._here.__wrapped__
+    assert here("llvm").fused
+    assert here("c").fused
     monkeypatch.setattr(module, "__cpu_features__", dict.fromkeys(("FMA3", "NEON_VFPV4"), False))
-    assert not elementary._multiplies_and_adds()
+    assert not here("llvm").fused
+    assert is_elementary(EXP, here("llvm")) is False
 
 
 @pytest.mark.parametrize("x", [0.0, -0.0, 1.5, -math.inf, 5e-324])

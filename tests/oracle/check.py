@@ -16,7 +16,7 @@ from tests.oracle.meaning import Arguments, Expected, fresh_outputs, meaning, st
 from tests.oracle.room import fits
 
 import linnet as ln
-from linnet import compiler, imp, loops
+from linnet import compiler, imp, loops, target
 from linnet.backend import toolchain
 from linnet.compiler import Arrays, Normalized, normalize
 from linnet.errors import (
@@ -159,7 +159,7 @@ def generating(known: Generated) -> Iterator[None]:
     def generate(normalized: Normalized, arrays: Arrays) -> Lowered:
         key = specialize.key_of(normalized, arrays)
         if key not in known:
-            known[key] = compiler.generate(normalized, arrays)
+            known[key] = compiler.generate(normalized, arrays, target.of(current()))
         return known[key]
 
     with mock.patch.object(specialize, "generate", generate):

@@ -38,7 +38,7 @@ MACOS = """
 import ctypes, platform, struct
 import llvmlite.binding as llvm
 from linnet.backend import machine, symbols
-from linnet.backend.target import Target
+from linnet.target import Target
 llvm.initialize_all_targets(); llvm.initialize_all_asmprinters()
 text = '''
 declare double @far(double, double)

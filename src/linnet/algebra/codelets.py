@@ -16,11 +16,12 @@ from typing import TypeVar
 from linnet import imp
 from linnet.algebra import complex_codelets, complex_inverses
 from linnet.algebra.body import Body, body_of
-from linnet.algebra.elementary import ELEMENTARY
+from linnet.algebra.elementary import ELEMENTARY, is_elementary
 from linnet.algebra.exponentials import power_of_two
 from linnet.codelets.named import instantiate
 from linnet.imp.rewrite import Tree, rewrite
 from linnet.python.translate import admit
+from linnet.target import Target
 
 _HUGE = 2.0**1023
 _MINUTE = 2.0**-969
@@ -184,7 +185,7 @@ def is_called(name: str) -> bool:
 T = TypeVar("T", imp.Expr, imp.Block)
 
 
-def resolve(code: T, registry: dict[str, imp.Function]) -> T:
+def resolve(code: T, registry: dict[str, imp.Function], target: Target) -> T:
     """`code` with what it calls compiled for the arguments' types, and registered.
 
     That are the codelets above, and the functions of users.
@@ -195,11 +196,11 @@ def resolve(code: T, registry: dict[str, imp.Function]) -> T:
             case imp.Call(name, args, dtype) if name in CODELETS:
                 function = instantiate(CODELETS[name], tuple(a.dtype for a in args), registry)
                 return imp.Call(function.name, args, dtype)
-            case imp.Call(name, args, dtype) if (name, dtype) in ELEMENTARY:
+            case imp.Call(name, args, dtype) if is_elementary(node, target):
                 function = instantiate(ELEMENTARY[name, dtype], (dtype,), registry)
                 return imp.Call(function.name, args, dtype)
             case imp.Call(name, args, dtype) if (body := body_of(name)) is not None:
-                function = _compiled(body, tuple(a.dtype for a in args), registry)
+                function = _compiled(body, tuple(a.dtype for a in args), registry, target)
                 return imp.Call(function.name, args, dtype)
             case _:
                 return None
@@ -208,11 +209,11 @@ def resolve(code: T, registry: dict[str, imp.Function]) -> T:
 
 
 def _compiled(
-    body: Body, dtypes: tuple[str, ...], registry: dict[str, imp.Function]
+    body: Body, dtypes: tuple[str, ...], registry: dict[str, imp.Function], target: Target
 ) -> imp.Function:
     """A user's function, after all that it calls."""
     from linnet.algebra.user import translated  # which needs the table, which needs this file
 
     module = translated(body, dtypes).module
-    resolved = tuple([replace(f, body=resolve(f.body, registry)) for f in module])
+    resolved = tuple([replace(f, body=resolve(f.body, registry, target)) for f in module])
     return admit(resolved, registry)

@@ -11,7 +11,7 @@ from types import FunctionType
 
 from linnet import imp
 from linnet.algebra import angles, exponentials, logarithms, roots, single
-from linnet.algebra.processor import features
+from linnet.target import Target
 
 _NAMES = {
     exponentials: "exp exp2 expm1 sinh cosh tanh",
@@ -19,14 +19,7 @@ _NAMES = {
     angles: "sin cos asin acos atan",
     roots: "cbrt",
 }
-_OF_X86_AND_ARM = ("FMA3", "NEON_VFPV4")  # what NumPy calls processors that have it
 _SINGLE = f"{' '.join(_NAMES.values())} tan"
-
-
-def _multiplies_and_adds() -> bool:
-    """Whether the processor has the instruction, as far as NumPy tells."""
-    found = features()
-    return any(found.get(name, True) for name in _OF_X86_AND_ARM)
 
 
 ELEMENTARY: dict[tuple[str, str], FunctionType] = {
@@ -34,12 +27,15 @@ ELEMENTARY: dict[tuple[str, str], FunctionType] = {
     for dtype, modules in (("float64", _NAMES), ("float32", {single: _SINGLE}))
     for module, names in modules.items()
     for name in names.split()
-    if _multiplies_and_adds()
 }
 _BRANCHING = {("sin", "float64"), ("cos", "float64")}
 
 
-def is_vectorized(call: imp.Call) -> bool:
+def is_elementary(call: imp.Call, target: Target) -> bool:
+    """Whether a call of math.h is computed by a codelet."""
+    return target.fused and (call.function, call.dtype) in ELEMENTARY
+
+
+def is_vectorized(call: imp.Call, target: Target) -> bool:
     """Whether a call is of a function that a loop over neighbours computes in vectors."""
-    key = call.function, call.dtype
-    return key in ELEMENTARY and key not in _BRANCHING
+    return is_elementary(call, target) and (call.function, call.dtype) not in _BRANCHING

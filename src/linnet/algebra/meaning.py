@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from linnet import imp
+from linnet import imp, target
 from linnet.algebra import table
 from linnet.algebra.body import Body, Frozen, names_of, with_names
 from linnet.algebra.codelets import resolve
@@ -27,6 +27,7 @@ from linnet.algebra.function import Function
 from linnet.algebra.lookup import lookup
 from linnet.algebra.user import emit_of, translated
 from linnet.imp.interpret import run as interpret
+from linnet.options import current
 from linnet.python.source import source_of
 
 _ROUNDING: dict[object, Callable[..., object]] = {
@@ -92,7 +93,8 @@ def interpreted(body: Body, args: list[Any]) -> object:
     assert result is not None
     buffers = [imp.Buffer(f"x{k}", d) for k, d in enumerate(dtypes)]
     registry: dict[str, imp.Function] = {}
-    code = resolve(emit_of(body)(tuple(b[0] for b in buffers), result), registry)
+    written = emit_of(body)(tuple(b[0] for b in buffers), result)
+    code = resolve(written, registry, target.of(current()))
     out = imp.Buffer("r", result)
     store = imp.Block((imp.Store(out, imp.ZERO, code),))
     argument = imp.Argument("call", (), (*buffers, out))

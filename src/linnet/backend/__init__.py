@@ -2,23 +2,24 @@
 
     build(kernel, key, options, meta) -> Compiled         compile, and keep the machine code
     load(key, options)                -> Compiled | None  from the disk cache, rendering nothing
+    link(code, name, options)         -> Call             machine code that somebody has kept
     store(key, options, data), stored(key, options)       what others keep beside it
 
-The caller's key tells programs apart; what else the machine code depends on is added here. What is
-needed to load a kernel is small, and has tuples for dataclasses, which take a millisecond each to
-make: the first call of a process waits for it.
+What is needed to load a kernel is small, and has tuples for dataclasses, which take a millisecond
+each to make: the first call of a process waits for it.
 """
 
 from __future__ import annotations
 
-import ctypes
-import hashlib
 import struct
-from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from functools import partial
+from typing import TYPE_CHECKING
 
-from linnet.backend import loader, stamp
+from linnet.backend import back_ends
 from linnet.backend.cache import Cache
+from linnet.backend.entries import sealed, store, stored
+from linnet.backend.linking import Call, link, linked, provide
 from linnet.errors import BuildError, InternalError
 from linnet.options import Options
 from linnet.records import NamedTuple
@@ -27,9 +28,18 @@ from linnet.shortage import imported
 if TYPE_CHECKING:
     from linnet import imp
 
-Call = Callable[[int], int]
-_SEAL = 32  # bytes of a digest
-_PROTOTYPE = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p)  # releases the GIL
+__all__ = [
+    "Cache",
+    "Call",
+    "Compiled",
+    "build",
+    "link",
+    "load",
+    "machine_code",
+    "sealed",
+    "store",
+    "stored",
+]
 
 
 class Compiled(NamedTuple):
@@ -45,13 +55,18 @@ def build(
     kernel: imp.Kernel, key: str, options: Options, meta: Mapping[str, object] | None = None
 ) -> Compiled:
     """Compile a kernel, and keep it in the disk cache under `key`, with `meta` beside it."""
-    cache = Cache.open(options)
-    code: bytes = _module("generate").generate(kernel, options)
-    name: str = _module("identifiers").symbol(kernel)
+    Cache.open(options)  # what is wrong with its folder is told before there is work to lose
+    back_end = back_ends.of(options)
+    code, codelets = back_end.generate(kernel, options)
+    held = [
+        provide(symbol, options, partial(back_end.codelet, text, options))
+        for symbol, text in codelets.items()
+    ]
+    name: str = imported("linnet.backend.identifiers").symbol(kernel)
     header: dict[str, object] = {"symbol": name, "meta": dict(meta or {})}
-    call = _linked(code, name, options)
-    if cache is not None:
-        cache.store(_full_key(key, options), _pack(header, sealed(code)))
+    call = linked(code, name, options)
+    del held  # the kernel has them now
+    store(key, options, _pack(header, sealed(code)))
     return Compiled(call, dict(meta or {}), len(code), cached=False)
 
 
@@ -64,7 +79,7 @@ def load(key: str, options: Options) -> Compiled | None:
         header, code = _unpack(data)
         name, meta = header["symbol"], header["meta"]
         call = link(code, str(name), options)
-        size = len(code) - _SEAL
+        size = len(code) - len(sealed(b""))
         return Compiled(call, dict(meta), size, cached=True)  # type: ignore[call-overload]
     except _UNREADABLE:
         return None  # it is compiled anew, and replaced
@@ -82,30 +97,8 @@ def machine_code(key: str, options: Options) -> tuple[str, bytes] | None:
         return None
 
 
-def store(key: str, options: Options, data: bytes) -> None:
-    """Keep data as long as it would be made by the same code on the same machine."""
-    cache = Cache.open(options)
-    if cache is not None:
-        cache.store(_full_key(key, options), data)
-
-
-def stored(key: str, options: Options) -> bytes | None:
-    """What was stored under this key, by this or another process."""
-    cache = Cache.open(options)
-    return None if cache is None else cache.load(_full_key(key, options))
-
-
 # what reading an entry that is not as we write it may come to
 _UNREADABLE = (struct.error, ValueError, TypeError, KeyError, OSError, BuildError, InternalError)
-
-
-def _module(name: str) -> Any:
-    """A part of the back end that is not needed to load a kernel from the disk cache."""
-    return imported(f"linnet.backend.{name}")
-
-
-def _full_key(key: str, options: Options) -> str:
-    return f"{stamp.of(options)}|{key}"
 
 
 def _pack(header: dict[str, object], code: bytes) -> bytes:
@@ -120,36 +113,3 @@ def _unpack(data: bytes) -> tuple[dict[str, object], bytes]:
 
     (size,) = struct.unpack_from("<I", data)
     return json.loads(data[4 : 4 + size]), data[4 + size :]
-
-
-def sealed(code: bytes) -> bytes:
-    """Machine code behind its digest, as it is kept."""
-    return hashlib.sha256(code).digest() + code
-
-
-def link(code: bytes, name: str, options: Options) -> Call:
-    """Make machine code callable that was sealed; the function keeps its memory alive.
-
-    A system's loader, and LLVM's, end the process over a damaged file: neither ever sees one.
-    """
-    if hashlib.sha256(code[_SEAL:]).digest() != code[:_SEAL]:
-        raise BuildError("a compiled kernel cannot be loaded")
-    return _linked(code[_SEAL:], name, options)
-
-
-def _linked(code: bytes, name: str, options: Options) -> Call:
-    if options.target == "c":
-        address, owner = _module("toolchain").load(code, name)
-    elif not loader.is_used(options):
-        address, owner = _module("machine").load(code, name)
-    else:
-        try:
-            image = loader.load(code)
-            address, owner = image.symbols[name], image
-        except loader.Malformed:
-            raise BuildError("a compiled kernel cannot be loaded") from None
-        except loader.Unsupported:
-            address, owner = _module("machine").load(code, name)
-    function = _PROTOTYPE(address)
-    function.owner = owner  # type: ignore[attr-defined]
-    return function

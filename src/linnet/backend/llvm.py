@@ -1,38 +1,44 @@
-"""Kernels as LLVM IR text: statements and functions. Expressions are in `llvm_values`.
+"""Kernels as LLVM IR text: modules and functions. Statements are in `llvm_statements`.
 
-The text is written directly, which is several times faster than building it as objects. Variables
-that are never assigned are plain values; the others live in stack slots, which LLVM promotes.
-Each buffer has a type of its own in LLVM's type-based alias analysis, since buffers never overlap.
+The text is written directly, which is several times faster than building it as objects. Each buffer
+has a type of its own in LLVM's type-based alias analysis, since buffers never overlap. Codelets
+that are inlined are part of a kernel's module; those that are called are modules of their own.
 """
 
 from __future__ import annotations
 
-from typing import assert_never
+from collections import Counter
+from collections.abc import Mapping
+from hashlib import sha256
+from types import MappingProxyType
+from typing import TypeAlias
 
 from linnet import imp
 from linnet.backend.identifiers import symbol
-from linnet.backend.inlining import ALWAYS, NEVER, PERHAPS, RARELY, inlining
-from linnet.backend.llvm_lanes import end_lanes, has_lanes, keep_lanes, loop_in_lanes
-from linnet.backend.llvm_memory import give_up, grow_function, growable, on_memory, slot_value
-from linnet.backend.llvm_operators import binary
-from linnet.backend.llvm_tasks import around, block_of, functions, join, spawn
-from linnet.backend.llvm_values import call, choose, evaluate, integer, result_type, store
-from linnet.backend.llvm_writer import (
-    PARTS,
-    REDUCTION,
-    TYPES,
-    Module,
-    Pointer,
-    Value,
-    Writer,
+from linnet.backend.inlining import (
+    ALWAYS,
+    NEVER,
+    PERHAPS,
+    RARELY,
+    called,
+    fixed,
+    inlining,
+    within,
 )
+from linnet.backend.linking import SHARED
+from linnet.backend.llvm_memory import give_up, grow_function, growable, slot_value
+from linnet.backend.llvm_statements import Scope, give_back, introduce, statements
+from linnet.backend.llvm_tasks import around, block_of, functions
+from linnet.backend.llvm_values import evaluate, result_type
+from linnet.backend.llvm_writer import PARTS, TYPES, Module, Pointer, Shared, Value, Writer
 from linnet.backend.survey import Survey, survey
-from linnet.backend.target import PLAIN, Target
-from linnet.backend.versions import Version, versions
 from linnet.imp.effects import effects_of
-from linnet.imp.prescribed import has_own_places
 from linnet.names import identifier
+from linnet.target import PLAIN, Target
 
+Constants: TypeAlias = Mapping[int, imp.Const]
+
+_NOTHING: Constants = MappingProxyType({})
 _CODELET = {PERHAPS: "#0", ALWAYS: "#1", RARELY: "#3", NEVER: "#5"}
 _ATTRIBUTES = f"""
 attributes #0 = {{ nounwind }}
@@ -41,27 +47,107 @@ attributes #2 = {{ nounwind willreturn memory(none) }}
 attributes #3 = {{ nounwind {RARELY} }}
 attributes #4 = {{ nounwind }}
 attributes #5 = {{ nounwind {NEVER} }}
+attributes #6 = {{ nounwind nofree nosync memory(argmem: readwrite) }}
 """
 
 
 def render(kernel: imp.Kernel, target: Target = PLAIN) -> str:
     """The kernel and its codelets as one LLVM module, for a target."""
-    scratch = frozenset(s.buffer.name for s in kernel.scratch)
-    module = Module(codelets={f.name: f for f in kernel.codelets}, target=target, scratch=scratch)
-    effects = effects_of(kernel.codelets)
-    facts = survey(kernel, effects)
+    codelets = _Codelets(kernel)
+    return _whole(kernel, codelets, list(codelets.functions), _module(codelets, target, kernel))
+
+
+def separate(kernel: imp.Kernel, target: Target = PLAIN) -> tuple[str, dict[str, str]]:
+    """The kernel without the codelets that are shared, and the module of each of those.
+
+    They are named for what they are: two kernels that ask for a name mean the same code.
+    """
+    codelets, modules = _Codelets(kernel), dict[str, str]()
+    module, calls = _module(codelets, target, kernel), codelets.calls()
+    for name in codelets.shared:
+        turning_back = name in codelets.surveys[name].called
+        passed_on = name in codelets.kernel.tasks.values()
+        constants = {} if turning_back or passed_on else fixed(calls[name])
+        text = _alone(name, codelets, constants, target)
+        found = f"{SHARED}{name}.{sha256(text.encode()).hexdigest()[:16]}"
+        modules[found], module.shared[name] = text, Shared(found, constants)
+        module.declarations[found] = _declaration(codelets, name, module)
+    return _whole(kernel, codelets, codelets.inside, module), modules
+
+
+class _Codelets:
+    """The codelets of a kernel: what they use, what LLVM is told of each, which are shared."""
+
+    def __init__(self, kernel: imp.Kernel) -> None:
+        self.functions = {f.name: f for f in kernel.codelets}
+        self.effects = effects_of(kernel.codelets)
+        self.kernel = survey(kernel, self.effects)
+        self.surveys = {f.name: survey(f, self.effects) for f in kernel.codelets}
+        self.rare = {f.name for f in kernel.codelets if f.rare}
+        self.told = inlining(self.kernel, self.surveys, self.rare)
+        apart = called(self.kernel, self.told)
+        near = within(self.kernel.called, self.surveys, apart)
+        self.shared = [name for name in near if name in apart]
+        self.inside = [name for name in near if name not in apart]
+
+    def calls(self) -> dict[str, list[imp.Call]]:
+        """The calls of each, in the kernel and in what is part of it."""
+        found: dict[str, list[imp.Call]] = {name: [] for name in self.surveys}
+        for facts in (self.kernel, *(self.surveys[name] for name in self.inside)):
+            for call in facts.calls:
+                if call.function in found:
+                    found[call.function].append(call)
+        return found
+
+
+def _module(codelets: _Codelets, target: Target, kernel: imp.Kernel | None = None) -> Module:
+    scratch = frozenset(s.buffer.name for s in kernel.scratch) if kernel else frozenset[str]()
+    return Module(codelets=codelets.functions, target=target, scratch=scratch)
+
+
+def _whole(kernel: imp.Kernel, codelets: _Codelets, names: list[str], module: Module) -> str:
+    """A module of the kernel, and codelets of these names."""
+    facts = codelets.kernel
     parts = [_kernel(kernel, module, facts)]
-    surveys = {f.name: survey(f, effects) for f in kernel.codelets}
-    told = inlining(facts, surveys, {f.name for f in kernel.codelets if f.rare})
-    parts += [_codelet(f, module, surveys[f.name], _CODELET[told[f.name]]) for f in kernel.codelets]
+    for name in names:
+        told = _CODELET[codelets.told[name]]
+        parts.append(_codelet(codelets.functions[name], module, codelets.surveys[name], told))
     if facts.tasks:
         parts += [around(symbol(kernel), module, facts.tasks), *functions(module, facts.tasks)]
     if facts.grown:
         parts.append(grow_function(module, kernel.narrow))
-    parts += module.declarations.values()
-    parts.append(_ATTRIBUTES)
-    parts += [f"!{k} = {text}" for k, text in enumerate(module.metadata)]
-    return "\n".join(parts) + "\n"
+    return _finished(parts, module)
+
+
+def _alone(name: str, codelets: _Codelets, constants: Constants, target: Target) -> str:
+    """A module of a codelet that is shared, and of what it calls."""
+    surveys = {n: codelets.surveys[n] for n in within([name], codelets.surveys)}
+    told = inlining(Survey(places=Counter([name])), surveys, codelets.rare)
+    module, parts = _module(codelets, target), []
+    for n, facts in surveys.items():
+        given = ("", constants) if n == name else ("internal ", _NOTHING)
+        parts.append(_codelet(codelets.functions[n], module, facts, _CODELET[told[n]], *given))
+    return _finished(parts, module)
+
+
+def _finished(parts: list[str], module: Module) -> str:
+    """The text of a module, with what its functions name."""
+    metadata = [f"!{k} = {text}" for k, text in enumerate(module.metadata)]
+    return "\n".join([*parts, *module.declarations.values(), _ATTRIBUTES, *metadata]) + "\n"
+
+
+def _declaration(codelets: _Codelets, name: str, module: Module) -> str:
+    """What LLVM would find out about a codelet that it sees."""
+    function, written = codelets.functions[name], codelets.effects.written(name)
+    symbol, numbers = module.passed(name)
+    params = []
+    for k in numbers:
+        p = function.params[k]
+        if isinstance(p, imp.Buffer):
+            params.append(f"ptr nocapture{'' if k in written else ' readonly'}")
+        else:
+            params += [TYPES[p.dtype]] * (2 if p.dtype in PARTS else 1)
+    return f"declare {result_type(function.dtype)} @{symbol}({', '.join(params)}) #6"
 
 
 def _kernel(kernel: imp.Kernel, module: Module, facts: Survey) -> str:
@@ -73,7 +159,7 @@ def _kernel(kernel: imp.Kernel, module: Module, facts: Survey) -> str:
         w.entry.append(f"  {name} = alloca [{count} x {TYPES[buffer.dtype]}], align 64")
         note = _tag(w, identifier(buffer.name))
         w.buffers[buffer.name] = Pointer(name, False, note, note)
-    _block(w, kernel.body, _Scope(facts))
+    statements(w, kernel.body, Scope(facts))
     if w.open:
         w.do("ret i64 0")
     if facts.grown:
@@ -117,7 +203,14 @@ def _bind_arguments(w: Writer, kernel: imp.Kernel, facts: Survey) -> None:
             slot += 3
 
 
-def _codelet(function: imp.Function, module: Module, facts: Survey, attributes: str) -> str:
+def _codelet(
+    function: imp.Function,
+    module: Module,
+    facts: Survey,
+    attributes: str,
+    linkage: str = "internal ",
+    constants: Constants = _NOTHING,
+) -> str:
     w = Writer(module)
     params = []
     for k, p in enumerate(function.params):
@@ -126,208 +219,19 @@ def _codelet(function: imp.Function, module: Module, facts: Survey, attributes: 
             params.append(f"ptr noalias {name}")
             w.buffers[p.name] = Pointer(name)
             continue
-        parts = (name, f"{name}.im") if p.dtype in PARTS else (name,)
-        params += [f"{TYPES[p.dtype]} {part}" for part in parts]
+        parts: Value = (name, f"{name}.im") if p.dtype in PARTS else (name,)
+        if k in constants:
+            parts = evaluate(w, constants[k])
+        else:
+            params += [f"{TYPES[p.dtype]} {part}" for part in parts]
         if p.name in facts.assigned:
-            _introduce(w, p, parts)
+            introduce(w, p, parts)
         else:
             w.values[p.name] = parts
-    s = _Scope(facts, result=function.dtype)
-    _block(w, function.body, s)
+    s = Scope(facts, result=function.dtype)
+    statements(w, function.body, s)
     if w.open:
-        _return(w, None if function.dtype is None else imp.Const(0, function.dtype), s)
-    head = f"define internal {result_type(function.dtype)} @codelet.{function.name}"
+        give_back(w, None if function.dtype is None else imp.Const(0, function.dtype), s)
+    head = f"define {linkage}{result_type(function.dtype)} @codelet.{function.name}"
     head += f"({', '.join(params)}) {attributes} {{"
     return "\n".join([head, "entry:", *w.entry, *w.lines, "}"])
-
-
-# -- statements ----------------------------------------------------------------------------------
-
-
-class _Scope:
-    """Where a statement stands: in which function, in which loop."""
-
-    __slots__ = ("facts", "leave", "result")
-
-    def __init__(self, facts: Survey, result: str | None = imp.INT, leave: str = "") -> None:
-        self.facts, self.result, self.leave = facts, result, leave
-
-    def inside(self, leave: str) -> _Scope:
-        """The body of a loop that `break` leaves to the block `leave`."""
-        return _Scope(self.facts, self.result, leave)
-
-
-def _block(w: Writer, block: imp.Block, s: _Scope) -> None:
-    for stmt in block.stmts:
-        if not w.open:
-            return  # nothing is reached after break or return
-        _statement(w, stmt, s)
-
-
-def _statement(w: Writer, stmt: imp.Stmt, s: _Scope) -> None:
-    match stmt:
-        case imp.Let(var, value):
-            parts = evaluate(w, value)
-            if var.name in s.facts.assigned:
-                _introduce(w, var, parts)
-            else:
-                w.values[var.name] = parts
-        case imp.Assign(var, value):
-            _assign(w, var, evaluate(w, value))
-        case imp.Accumulate():
-            _accumulate(w, stmt)
-        case imp.Store(buffer, index, value):
-            store(w, buffer, integer(w, index), evaluate(w, value))
-        case imp.If():
-            _if(w, stmt, s)
-        case imp.For():
-            _for(w, stmt, s)
-        case imp.While():
-            _while(w, stmt, s)
-        case imp.Block():
-            _block(w, stmt, s)
-        case imp.Comment():
-            pass
-        case imp.Grow() | imp.SetLength() | imp.Swap() | imp.Fill() | imp.Prefetch():
-            on_memory(w, stmt, s.facts)
-        case imp.Spawn():
-            spawn(w, stmt)
-        case imp.Join(task):
-            if task in s.facts.tasks:
-                join(w, task)
-        case imp.Break():
-            w.jump(s.leave)
-        case imp.Return(value):
-            _return(w, value, s)
-        case imp.Do(e):
-            call(w, e)
-        case _:
-            assert_never(stmt)
-
-
-def _introduce(w: Writer, var: imp.Var, value: Value) -> None:
-    """A stack slot for a variable that will be assigned; one per name, however often introduced."""
-    w.values.pop(var.name, None)
-    if var.name not in w.slots:
-        unique = w.label(f"{identifier(var.name)}.")
-        names = [f"%{unique}.{part}" for part in ("re", "im")[: len(value)]]
-        w.entry += [f"  {name} = alloca {TYPES[var.dtype]}" for name in names]
-        w.slots[var.name] = tuple(names)
-    _assign(w, var, value)
-
-
-def _assign(w: Writer, var: imp.Var, value: Value) -> None:
-    for slot, part in zip(w.slots[var.name], value, strict=True):
-        w.do(f"store {TYPES[var.dtype]} {part}, ptr {slot}")
-
-
-def _accumulate(w: Writer, stmt: imp.Accumulate) -> None:
-    """A reduction: the only place where floats may be summed in another order."""
-    var, flags = stmt.var, REDUCTION if stmt.var.dtype[0] in "fc" else ""
-    match stmt.value:
-        case imp.Binary("*", a, b, dtype) if flags and stmt.op in "+-":
-            value = binary(w, "*", evaluate(w, a), evaluate(w, b), dtype, "contract ")
-        case e:
-            value = evaluate(w, e)
-    parts = evaluate(w, var), value
-    if stmt.op in ("min", "max"):  # NaN is looked for in the first, which shall not be waited for
-        parts = value, parts[0]
-    _assign(w, var, binary(w, stmt.op, *parts, var.dtype, flags))
-
-
-def _if(w: Writer, stmt: imp.If, s: _Scope) -> None:
-    yes, no, done = w.label("then"), w.label("else"), w.label("end")
-    choose(w, stmt.cond, yes, no if stmt.orelse.stmts else done)
-    w.start(yes)
-    _block(w, stmt.then, s)
-    reached = w.open or not stmt.orelse.stmts
-    w.jump(done)
-    if stmt.orelse.stmts:
-        w.start(no)
-        _block(w, stmt.orelse, s)
-        reached = reached or w.open
-        w.jump(done)
-    if reached:
-        w.start(done)
-
-
-def _for(w: Writer, stmt: imp.For, s: _Scope) -> None:
-    """A counted loop, perhaps in several versions; the bound is read once, before it."""
-    start, stop = integer(w, stmt.start), integer(w, stmt.stop)
-    leave = w.label("end")
-    kept = keep_lanes(w, stmt)
-    *others, last = versions(stmt)
-    for version in others:
-        here, next_one = w.label("long"), w.label("short")
-        count = w.emit(f"sub nsw i64 {stop}, {start}")
-        w.branch(w.emit(f"icmp sge i64 {count}, {version.least}"), here, next_one)
-        w.start(here)
-        _count(w, stmt, (start, stop, leave), version, s)
-        w.start(next_one)
-    if last.few and has_lanes(stmt, w.module.target.masks):
-        loop_in_lanes(w, stmt, start, stop, leave)
-    else:
-        _count(w, stmt, (start, stop, leave), last, s)
-    w.start(leave)
-    end_lanes(w, kept)
-
-
-def _count(
-    w: Writer, stmt: imp.For, bounds: tuple[str, str, str], version: Version, s: _Scope
-) -> None:
-    """One version of a loop, from here to the block after it."""
-    start, stop, leave = bounds
-    before = w.block
-    head, body, step = (w.label(h) for h in ("for", "body", "step"))
-    var = f"%{identifier(stmt.var.name)}.{head}"
-    w.jump(head)
-    w.start(head)
-    w.lines.append(f"  {var} = phi i64 [ {start}, %{before} ], [ {var}.next, %{step} ]")
-    w.branch(w.emit(f"icmp slt i64 {var}, {stop}"), body, leave)
-    w.start(body)
-    w.values[stmt.var.name] = (var,)
-    around, hints = w.group, version.hints
-    if stmt.how.race and has_own_places(stmt):
-        w.group = w.module.node("distinct !{}")
-        hints = (*hints, f'!"llvm.loop.parallel_accesses", {w.group}')
-    _block(w, stmt.body, s.inside(leave))
-    w.group = around
-    w.jump(step)
-    w.start(step)
-    w.lines.append(f"  {var}.next = add nsw i64 {var}, 1")
-    w.jump(head, _hints(w, hints))
-
-
-def _hints(w: Writer, hints: tuple[str, ...]) -> str:
-    if not hints:
-        return ""
-    nodes = [w.module.node(f"!{{{hint}}}") for hint in hints]
-    own = f"!{len(w.module.metadata)}"
-    w.module.node(f"distinct !{{{', '.join([own, *nodes])}}}")
-    return f", !llvm.loop {own}"
-
-
-def _while(w: Writer, stmt: imp.While, s: _Scope) -> None:
-    head, body, leave = (w.label(h) for h in ("while", "body", "end"))
-    w.jump(head)
-    w.start(head)
-    choose(w, stmt.cond, body, leave)
-    w.start(body)
-    _block(w, stmt.body, s.inside(leave))
-    w.jump(head)
-    w.start(leave)
-
-
-def _return(w: Writer, value: imp.Expr | None, s: _Scope) -> None:
-    ty = result_type(s.result)
-    if value is None:
-        w.do("ret void" if s.result is None else f"ret {ty} 0")
-    else:
-        parts = evaluate(w, value)
-        result = parts[0]
-        if len(parts) == 2:
-            part = TYPES[value.dtype]
-            half = w.emit(f"insertvalue {ty} undef, {part} {parts[0]}, 0")
-            result = w.emit(f"insertvalue {ty} {half}, {part} {parts[1]}, 1")
-        w.do(f"ret {ty} {result}")
-    w.open = False

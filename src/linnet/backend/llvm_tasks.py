@@ -94,11 +94,11 @@ def functions(module: Module, tasks: dict[str, str]) -> list[str]:
     threads = module.target.system != "windows"
     if threads:
         module.declarations |= _NEEDS
-    codelets = [module.codelets[name] for name in dict.fromkeys(tasks.values())]
-    return [*map(_run, codelets), *((_JOIN, _SPAWN) if threads else (_AT_ONCE,))]
+    runs = [_run(module, module.codelets[name]) for name in dict.fromkeys(tasks.values())]
+    return [*runs, *((_JOIN, _SPAWN) if threads else (_AT_ONCE,))]
 
 
-def _run(function: imp.Function) -> str:
+def _run(module: Module, function: imp.Function) -> str:
     """Read the arguments, and call the codelet."""
     lines, operands, word = [], [], _ARGUMENTS
     for p in function.params:
@@ -108,7 +108,7 @@ def _run(function: imp.Function) -> str:
             lines.append(f"  %a{word} = load {ty}, ptr %at{word}, align 8")
             operands.append(f"{ty} %a{word}")
             word += 1
-    call = f"  call void @codelet.{function.name}({', '.join(operands)})"
+    call = f"  call void @{module.passed(function.name)[0]}({', '.join(operands)})"
     head = f"define internal ptr @run.{function.name}(ptr %task) #0 {{"
     return "\n".join([head, *lines, call, "  ret ptr null", "}"])
 

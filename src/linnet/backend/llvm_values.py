@@ -241,15 +241,16 @@ def result_type(dtype: str | None) -> str:
 
 
 def _call_codelet(w: Writer, e: imp.Call) -> Value:
+    symbol, numbers = w.module.passed(e.function)
     operands = []
-    for a in e.args:
+    for a in [e.args[k] for k in numbers]:
         if isinstance(a, imp.Address):
             operands.append(f"ptr {pointer(w, a.buffer)}")
         else:
             operands += [f"{TYPES[a.dtype]} {part}" for part in evaluate(w, a)]
     dtype = w.module.codelets[e.function].dtype
     ty = result_type(dtype)
-    text = f"call {ty} @codelet.{e.function}({', '.join(operands)})"
+    text = f"call {ty} @{symbol}({', '.join(operands)})"
     if ty == "void":
         w.do(text)
         return ()

@@ -6,8 +6,8 @@ from dataclasses import field
 from typing import TypeAlias
 
 from linnet import imp
-from linnet.backend.target import PLAIN, Target
-from linnet.records import dataclass
+from linnet.records import NamedTuple, dataclass
+from linnet.target import PLAIN, Target
 
 Value: TypeAlias = tuple[str, ...]
 
@@ -45,6 +45,13 @@ class Pointer:
     store: str = ""
 
 
+class Shared(NamedTuple):
+    """A codelet that a module calls and does not have: its name, and what it is made for."""
+
+    symbol: str
+    fixed: dict[int, imp.Const]  # arguments by their numbers, which are not passed
+
+
 @dataclass(slots=True)
 class Module:
     """What the functions of one module share: declarations, metadata, what they are for."""
@@ -52,8 +59,15 @@ class Module:
     declarations: dict[str, str] = field(default_factory=dict)
     metadata: list[str] = field(default_factory=list)
     codelets: dict[str, imp.Function] = field(default_factory=dict)
+    shared: dict[str, Shared] = field(default_factory=dict)
     target: Target = PLAIN
     scratch: frozenset[str] = frozenset()  # buffers of the kernel's own
+
+    def passed(self, name: str) -> tuple[str, list[int]]:
+        """The name of a codelet in this module, and the numbers of the arguments that it takes."""
+        symbol, fixed = self.shared.get(name) or (f"codelet.{name}", {})
+        count = len(self.codelets[name].params)
+        return symbol, [k for k in range(count) if k not in fixed]
 
     def node(self, text: str) -> str:
         """A numbered metadata node."""

@@ -13,6 +13,7 @@ import mmap
 import os
 import struct
 import sys
+from collections.abc import Callable
 from functools import cache
 
 from linnet.backend import symbols
@@ -79,13 +80,16 @@ def is_used(options: Options) -> bool:
     return options.loader == "own" and supported()
 
 
-def load(code: bytes) -> Image:
-    """Place an object file in memory, link it, make it executable."""
+def load(code: bytes, address_of: Callable[[str], int] | None = None) -> Image:
+    """Place an object file in memory, link it, make it executable.
+
+    `address_of` says where things are that it calls; the C library's, if nobody does.
+    """
     if not supported():
         raise Unsupported("not x86-64 Linux")
     try:
-        sections, symbols = parse(code)
-        return _Linker(code, sections, symbols).link()
+        sections, found = parse(code)
+        return _Linker(code, sections, found).link(address_of or symbols.address_of)
     except (struct.error, IndexError, ValueError, OverflowError, UnicodeDecodeError) as error:
         raise Malformed(f"a malformed object file: {error}") from None
 
@@ -158,9 +162,9 @@ class _Linker:
             at += s.size
         return at
 
-    def link(self) -> Image:
+    def link(self, address_of: Callable[[str], int]) -> Image:
         """Fill the memory, protect it, and say where each symbol is."""
-        addresses = [symbols.address_of(name) for name in self.external]
+        addresses = [address_of(name) for name in self.external]
         if 0 in addresses:
             raise Unsupported(f"no function {self.external[addresses.index(0)]}")
         memory = mmap.mmap(-1, self.size, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)

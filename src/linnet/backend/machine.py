@@ -8,17 +8,17 @@ from __future__ import annotations
 
 import mmap
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cache
 from typing import Any
 
 from linnet.backend import loader
-from linnet.backend.target import Target
 from linnet.errors import BuildError, InstallationError, InternalError
 from linnet.guards import COMPILING
 from linnet.shortage import COMPILING as ROOM
 from linnet.shortage import LOADING, make_room, of_memory
+from linnet.target import Target
 
 _LEVEL = 2  # of optimization, as LLVM counts them
 _EACH = 64  # bytes that LLVM takes, at most, for each of the text
@@ -55,11 +55,6 @@ def host(own: bool) -> Target:
 
 def _here(target: Target | None) -> Target:
     return host(loader.supported()) if target is None else target
-
-
-def masks() -> str:
-    """What vectors of this machine can do in part, at no cost: "" nothing, "load", or "all"."""
-    return host(loader.supported()).masks
 
 
 def compile(text: str, optimize: bool = True, target: Target | None = None) -> bytes:
@@ -160,14 +155,19 @@ _dropped: deque[int] = deque()
 _Loaded.__del__.__defaults__ = (_dropped.append,)  # modules may be gone when the last one dies
 
 
-def load(code: bytes, symbol: str) -> tuple[int, object]:
-    """Link an object file with LLVM's own loader; the address, and what must be kept alive."""
+def load(
+    code: bytes, symbol: str, address_of: Callable[[str], int] | None = None
+) -> tuple[int, object]:
+    """Link an object file with LLVM's own loader; the address, and what must be kept alive.
+
+    `address_of` says where things are that it calls; the C library's, if nobody does.
+    """
     target = host(loader.supported())
     with COMPILING:
         _give_back()
         llvm = _llvm()
         make_room(ROOM)
-        _tell_addresses(code)
+        _tell_addresses(code, address_of)
         context = llvm.create_context()
         empty = llvm.parse_assembly("", context=context)
         machine = _fresh_machine(target)  # an engine owns its machine, so each needs its own
@@ -191,13 +191,13 @@ def _give_back() -> None:
         context.close()
 
 
-def _tell_addresses(code: bytes) -> None:
+def _tell_addresses(code: bytes, address_of: Callable[[str], int] | None) -> None:
     """Tell LLVM where the functions are that code calls; it would call address 0 for any other."""
     from linnet.backend import objects, symbols
 
-    llvm = _llvm()
+    llvm, address_of = _llvm(), address_of or symbols.address_of
     for spelled, name in objects.undefined(code):
-        address = symbols.address_of(name) or llvm.address_of_symbol(name)
+        address = address_of(name) or llvm.address_of_symbol(name)
         if not address:
             raise BuildError(
                 f"a kernel calls {name}, which is not to be found",

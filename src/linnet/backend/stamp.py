@@ -12,27 +12,21 @@ import hashlib
 import os
 import sys
 from functools import cache
-from importlib import import_module
 from importlib.machinery import ModuleSpec, PathFinder
 from pathlib import Path
 
-from linnet.backend import loader
 from linnet.backend.loader import PAGE
 from linnet.formats.spare import C
-from linnet.options import Options, processor
+from linnet.options import processor
 
 
-def of(options: Options) -> str:
-    """A text that differs wherever machine code would."""
-    if options.target == "c":
-        tool = import_module("linnet.backend.toolchain").describe(options)
-    else:
-        tool = f"llvm {_llvmlite()} {options.optimize} {loader.is_used(options)}"
-    return f"{tool}|{_processor()}|{_package()}"
+def of_machine() -> str:
+    """A text that differs wherever the machine code of one back end would."""
+    return f"{_processor()}|{_package()}"
 
 
 @cache
-def _llvmlite() -> str:
+def llvmlite() -> str:
     """The version of llvmlite; its version file is read, since importing it takes long."""
     spec = PathFinder.find_spec("llvmlite") or _found_otherwise("llvmlite")
     if spec is None or spec.origin is None:
@@ -73,9 +67,9 @@ def _processor() -> str:
         lines = [line for line in first.splitlines() if line.startswith(_FIELDS)]
         return f"{_digest(b' '.join(lines))} {PAGE}"
     except OSError:
-        from linnet.algebra.processor import features
+        from linnet.target import known_features
 
-        there = sorted(name for name, found in features().items() if found)
+        there = sorted(name for name, found in known_features().items() if found)
         return f"{sys.platform} {architecture()} {_model()} {','.join(there)} {PAGE}"
 
 

@@ -26,6 +26,7 @@ class Survey:
     grown: set[str] = field(default_factory=set)
     swapped: set[str] = field(default_factory=set)  # buffers; they are counted as grown, too
     places: Counter[str] = field(default_factory=Counter)  # at which each function is called
+    calls: list[imp.Call] = field(default_factory=list)  # all of them
     tasks: dict[str, str] = field(default_factory=dict)  # and their codelets
     introduced: list[str] = field(default_factory=list)  # variables, in order
     statements: int = 0
@@ -149,4 +150,5 @@ def _expr(e: imp.Expr, s: Survey) -> None:
             s.buffers.add(node.buffer.name)
         elif isinstance(node, imp.Call):
             s.places[node.function] += 1
+            s.calls.append(node)
             s.written |= s.effects.of(node).changes

@@ -22,6 +22,7 @@ from linnet.backend.reductions import (
 from linnet.imp.fold import fold
 from linnet.imp.rewrite import walk
 from linnet.records import dataclass
+from linnet.target import PLAIN, Target
 
 _LONG = 32  # iterations from which on it pays to have several accumulators, or to unroll
 _UNROLLED = '!"llvm.loop.unroll.count", i32 2'
@@ -29,7 +30,6 @@ _UNROLLED = '!"llvm.loop.unroll.count", i32 2'
 _WHOLE = '!"llvm.loop.vectorize.followup_vectorized", !{!"llvm.loop.unroll.full"}'
 _PART = 16  # elements of a part that registers hold
 _STRIP = 64  # iterations, of which that is done
-_VECTOR = 32  # bytes: longer vectors leave more for the loop after them
 # A loop of a few instructions is fetched at once, but not where it crosses the end of a cache line.
 _ALIGNED = '!"llvm.loop.align", i32 32'
 
@@ -46,10 +46,11 @@ class Version:
     few: bool = False
 
 
-def versions(loop: imp.For) -> tuple[Version, ...]:
+def versions(loop: imp.For, target: Target = PLAIN) -> tuple[Version, ...]:
     """The versions of a loop; the last one is for any number of iterations."""
+    vector = target.vector
     if not loop.how.is_plain:
-        return (Version(0, _prescribed(loop)),)
+        return (Version(0, _prescribed(loop, vector)),)
     if _is_whole_part(loop):
         return (Version(0, ('!"llvm.loop.unroll.full"',)),)
     sums = reduced(loop)
@@ -63,11 +64,11 @@ def versions(loop: imp.For) -> tuple[Version, ...]:
         return (Version(_LONG, (*_hints(1, width=1), _UNROLLED)), Version(0, _hints(1, width=1)))
     piece = is_piece(loop)
     if not sums and (is_short(loop) or appends(loop) or piece):
-        width = None if is_short(loop) else _width(loop)
+        width = None if is_short(loop) else _width(loop, vector)
         return (Version(0, _hints(1, width), few=width is not None),)
     if sums and not is_short(loop) and piece and not gathers(loop):
         # a block, a band or a run: a few elements, or a whole row
-        width = _VECTOR // BYTES[TYPES[sums[0].dtype]]
+        width = vector // BYTES[TYPES[sums[0].dtype]]
         return (
             Version(_LONG, _hints(4, width=width)),
             Version(0, _hints(1, width=width), few=True),
@@ -77,11 +78,11 @@ def versions(loop: imp.For) -> tuple[Version, ...]:
         return (Version(_LONG, _hints(4, width=1)), Version(0, _hints(1, width=1)))
     if not is_short(loop):
         return (Version(0, (_WHOLE,) if _is_strip(loop) else ()),)
-    width = _VECTOR // BYTES[TYPES[sums[0].dtype]]
+    width = vector // BYTES[TYPES[sums[0].dtype]]
     return (Version(0, _hints(1, width=width), few=True),)
 
 
-def _prescribed(loop: imp.For) -> tuple[str, ...]:
+def _prescribed(loop: imp.For, vector: int) -> tuple[str, ...]:
     """What a schedule says of a loop: vectors, perhaps several of them in a row, or copies."""
     how = loop.how
     copies = f'!"llvm.loop.unroll.count", i32 {how.unroll}'
@@ -90,7 +91,7 @@ def _prescribed(loop: imp.For) -> tuple[str, ...]:
     dtypes = {n.dtype for n in walk(loop.body) if isinstance(n, imp.Load | imp.Var)}
     most = max([BYTES[TYPES[dtype]] for dtype in dtypes], default=8)
     # to ask for a width says as much as to ask for vectors, of which LLVM would complain aloud
-    vectors = f'!"llvm.loop.vectorize.width", i32 {_VECTOR // most}'
+    vectors = f'!"llvm.loop.vectorize.width", i32 {vector // most}'
     if how.unroll == 1:
         return (vectors,)
     then = f'!"llvm.loop.vectorize.followup_vectorized", !{{{copies}}}'
@@ -135,7 +136,7 @@ def _is_no_vector(loop: imp.For) -> bool:
     return False
 
 
-def _width(loop: imp.For) -> int | None:
+def _width(loop: imp.For, vector: int) -> int | None:
     """How many elements a vector has, if it is certain that LLVM makes vectors of a loop.
 
     Without a word it takes the longest that there are, and does up to 63 bytes one by one where a
@@ -146,7 +147,7 @@ def _width(loop: imp.For) -> int | None:
     if not streams(loop) or isinstance(length, imp.Const):
         return None
     buffers = [n.buffer for n in walk(loop.body) if isinstance(n, imp.Load | imp.Store)]
-    return _VECTOR // max(BYTES[TYPES[buffer.dtype]] for buffer in buffers)
+    return vector // max(BYTES[TYPES[buffer.dtype]] for buffer in buffers)
 
 
 def _hints(interleave: int, width: int | None = None) -> tuple[str, ...]:

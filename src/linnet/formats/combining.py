@@ -6,13 +6,14 @@ import re
 from functools import lru_cache
 from types import FunctionType
 
-from linnet import imp
+from linnet import imp, target
 from linnet.algebra.codelets import resolve
 from linnet.algebra.derive import is_lawful
 from linnet.algebra.dtypes import Number, concrete, kind
 from linnet.algebra.function import Function
 from linnet.codelets.flushing import arranging, guarded_staging, staging
 from linnet.codelets.merging import doubling, merging
+from linnet.options import current
 from linnet.python.translate import define
 from linnet.records import dataclass
 
@@ -97,7 +98,8 @@ def _define(function: FunctionType, op: Function, dtype: str, passed: str) -> No
         _cast(_cast(v, dtype), concrete(t)) for v, t in zip((old, new), wanted, strict=True)
     )
     registry: dict[str, imp.Function] = {}
-    value = resolve(_cast(_cast(op.emit(args, concrete(result)), dtype), passed), registry)
+    written = _cast(_cast(op.emit(args, concrete(result)), dtype), passed)
+    value = resolve(written, registry, target.of(current()))
     body = imp.Block((imp.Return(value),))
     name = re.sub(r"\W", lambda odd: f"_{ord(odd[0]):x}_", f"combine_{op.name}_{dtype}")
     module = (*registry.values(), imp.Function(name, (old, new), body, passed))

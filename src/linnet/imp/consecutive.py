@@ -11,6 +11,7 @@ from linnet.imp.fold import fold
 from linnet.imp.order import Order
 from linnet.imp.rewrite import rewrite, substitute, walk
 from linnet.records import dataclass
+from linnet.target import PLAIN, Target
 
 RUN_ENDS = frozenset({"run_end_i32", "run_end_i64"})
 """Codelets that go from an entry to the next group: further, but not beyond their last argument."""
@@ -21,16 +22,20 @@ class Known:
     """What is known of a kernel's arguments: names of sizes (not negative) and pointer arrays.
 
     With pointers and coordinates that `ascend`, those of a fiber do, and no two are the same. The
-    fibers of pointers that are `uneven` are short, and each has another length.
+    fibers of pointers that are `uneven` are short, and each has another length. The
+    code is made for a `target`.
     """
 
     sizes: frozenset[str]
     pointers: frozenset[str]
     ascend: frozenset[tuple[str, str]] = frozenset()
     uneven: frozenset[str] = frozenset()
+    target: Target = PLAIN
 
     @staticmethod
-    def of(kernel: imp.Kernel, uneven: frozenset[str] = frozenset()) -> Known:
+    def of(
+        kernel: imp.Kernel, uneven: frozenset[str] = frozenset(), target: Target = PLAIN
+    ) -> Known:
         """What a kernel says of its arguments; the rows of the tensors `uneven` are known to be."""
         buffers = [b for a in kernel.arguments for b in a.buffers]
         held = [(b, b.holds) for b in buffers if b.holds is not None]
@@ -42,7 +47,7 @@ class Known:
         }
         sizes = {dim.name for argument in kernel.arguments for dim in argument.dims}
         names = frozenset(pointers.values())
-        return Known(frozenset(sizes), names, frozenset(ascend), frozenset(of_rows))
+        return Known(frozenset(sizes), names, frozenset(ascend), frozenset(of_rows), target)
 
     def runs(self, loop: imp.For) -> bool:
         """Whether the range of a loop surely does not end before it begins."""

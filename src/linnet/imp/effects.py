@@ -11,6 +11,7 @@ from linnet.imp.rewrite import children, walk
 from linnet.records import dataclass
 
 _NONE: frozenset[str] = frozenset()
+_NOTHING: frozenset[int] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +58,10 @@ class Effects:
         summary = self._find(node)
         self._known[id(node)] = node, summary
         return summary
+
+    def written(self, codelet: str) -> frozenset[int]:
+        """The numbers of the arguments that a codelet writes to."""
+        return self._numbers(codelet) or _NOTHING
 
     def knows(self, codelets: Iterable[imp.Function]) -> bool:
         """Whether what is found here holds for code that calls these."""

@@ -71,11 +71,12 @@ def _with_body(codelet: imp.Function, op: Function, dtype: str) -> dict[str, imp
     """A codelet of two values that does what the function does, after all that it calls."""
     from linnet.algebra.codelets import resolve  # these bring much of the compiler along
     from linnet.lower.expressions import convert
+    from linnet.target import of
 
     wanted, result = op.types((dtype, dtype))
     given = zip(codelet.params, wanted, strict=True)
     args = tuple(convert(x, concrete(t)) for x, t in given)  # type: ignore[arg-type]
     value = convert(op.emit(args, concrete(result)), codelet.dtype or dtype)
     registry: dict[str, imp.Function] = {}
-    body = resolve(imp.Block((imp.Return(value),)), registry)
+    body = resolve(imp.Block((imp.Return(value),)), registry, of(current()))
     return registry | {codelet.name: replace(codelet, body=body)}

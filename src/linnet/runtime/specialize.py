@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from linnet import backend, imp, loops
+from linnet import backend, imp, loops, target
 from linnet.algebra.dtypes import Number
 from linnet.backend import c as c_backend
 from linnet.compiler import Normalized, bind, generate, normalize, uneven_of
@@ -73,7 +73,7 @@ def specialize(
     places = _places(kernel.program)
     compiled = backend.load(key, options)
     if compiled is None:
-        lowered = generate(normalized, arrays)
+        lowered = generate(normalized, arrays, target.of(options))
         meta = {
             "sites": [_pack_site(s, places) for s in lowered.sites],
             "late": _fails_late(kernel, normalized, lowered.kernel),
@@ -320,7 +320,7 @@ def _generated(
     normalized = normalize(kernel.program, formats, decision(kernel, held), kernel.policy)
     wide = wide or any(s.wide for s in signatures)
     arrays = arrays_of(kernel, normalized, signatures, wide)
-    return normalized, arrays, generate(normalized, arrays)
+    return normalized, arrays, generate(normalized, arrays, target.of(current()))
 
 
 def _is_not_called(block: int) -> int:

@@ -14,8 +14,8 @@ from tests.unit.backend import kernels
 from tests.unit.backend.harness import Block, needs_cc
 
 from linnet import backend
-from linnet.backend import loader, machine, stamp, toolchain
-from linnet.backend.generate import generate
+from linnet.backend import back_ends, loader, machine, stamp, toolchain
+from linnet.backend.entries import full_key
 from linnet.errors import BuildError, LinnetError
 from linnet.imp import Const
 from linnet.options import Options
@@ -68,7 +68,7 @@ def test_a_damaged_entry_is_rebuilt(options):
     ],
 )
 def test_an_entry_of_another_kind_is_a_miss(options, entry):
-    backend.Cache.open(options).store(backend._full_key("k", options), entry)
+    backend.Cache.open(options).store(full_key("k", options), entry)
     assert backend.load("k", options) is None
     assert backend.build(forty_two(), "k", options).call(0) == 42
     assert backend.load("k", options).call(0) == 42
@@ -166,8 +166,9 @@ def test_no_c_compiler(monkeypatch):
 
 def test_code_that_is_not_optimized_is_other_code(options):
     kernel, quick = kernels.reductions("float64", ["+"]), replace(options, optimize=False)
-    assert generate(kernel, options) != generate(kernel, quick)
-    assert stamp.of(options) != stamp.of(quick), "one would be loaded for the other"
+    made = back_ends.of(options).generate
+    assert made(kernel, options) != made(kernel, quick)
+    assert full_key("", options) != full_key("", quick), "one would be loaded for the other"
 
 
 def test_the_sanitizers_are_the_c_compilers():

@@ -11,7 +11,6 @@ import pytest
 from linnet.backend import llvm, machine
 from linnet.backend.identifiers import symbol
 from linnet.backend.llvm_lanes import has_lanes
-from linnet.backend.target import plain
 from linnet.imp import (
     OK,
     ZERO,
@@ -34,6 +33,7 @@ from linnet.imp import (
     eq,
     widen,
 )
+from linnet.target import plain
 
 LENGTHS = [0, 1, 2, 7, 8, 9, 15, 16, 17, 31, 32, 33, 70]
 

@@ -11,8 +11,8 @@ import pytest
 from tests.unit.backend import kernels
 
 from linnet import backend
-from linnet.backend import loader, machine, stamp, symbols
-from linnet.backend.generate import generate
+from linnet.backend import back_ends, loader, machine, symbols
+from linnet.backend.entries import full_key
 from linnet.errors import BuildError
 from linnet.imp import Const
 from linnet.options import Options
@@ -97,7 +97,9 @@ def test_names_that_a_system_spells_otherwise(monkeypatch):
 @pytest.mark.parametrize("way", ["flip", "cut", "nothing"])
 def test_damaged_code_reaches_no_loader(chosen, way, monkeypatch):
     options = Options(loader=chosen, cache=False)
-    code = backend.sealed(generate(kernels.returning(Const(42, "int64")), options))
+    code = backend.sealed(
+        back_ends.of(options).generate(kernels.returning(Const(42, "int64")), options)[0]
+    )
     assert backend.link(code, "number", options)(0) == 42
     damaged = {"flip": code[:-9] + b"?" + code[-8:], "cut": code[:-100], "nothing": b""}[way]
     for name in ("machine", "loader"):
@@ -110,7 +112,7 @@ def test_both_loaders_run_the_same_kernel_and_keep_their_own_code():
     kernel = kernels.returning(Const(42, "int64"))
     assert backend.build(kernel, "", WITHOUT).call(0) == 42
     own, llvm = Options(cache=False), WITHOUT
-    assert (stamp.of(own) == stamp.of(llvm)) != loader.supported()
+    assert (full_key("", own) == full_key("", llvm)) != loader.supported()
     assert not loader.is_used(llvm)
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 import linnet
-from linnet.algebra import processor
+from linnet import target
 from linnet.backend import stamp
 
 PACKAGE = Path(linnet.__file__).parent
@@ -55,7 +55,7 @@ def test_windows_tells_its_processor_in_the_environment(elsewhere):
     elsewhere.setenv("PROCESSOR_IDENTIFIER", "Intel64 Family 6 Model 142 Stepping 12")
     found = stamp._processor.__wrapped__()
     assert "win32 amd64 Intel64 Family 6 Model 142 Stepping 12" in found
-    elsewhere.setattr(processor, "features", lambda: {"AVX2": True, "AVX512F": False})
+    elsewhere.setattr(target, "known_features", lambda: {"AVX2": True, "AVX512F": False})
     assert "AVX2" in stamp._processor.__wrapped__()
     assert "AVX512F" not in stamp._processor.__wrapped__()
 

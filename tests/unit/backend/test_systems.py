@@ -18,15 +18,15 @@ from tests.golden import test_code, test_moves
 from tests.levels import test_code as test_levels
 
 import linnet as ln
-from linnet import imp
+from linnet import backend, imp
 from linnet.algebra.table import FUNCTIONS
 from linnet.arrays import apply, compute, lazy, view
-from linnet.backend import generate, loader, machine, objects
 from linnet.backend import llvm as rendering
-from linnet.backend.target import Target
+from linnet.backend import loader, machine, objects
 from linnet.frontend.text import parse_text
 from linnet.runtime.kernel import Kernel
 from linnet.runtime.slices import sizes
+from linnet.target import Target
 
 SYSTEMS = {
     "macOS": Target("arm64-apple-macosx", "apple-m1", page=16384),
@@ -78,8 +78,8 @@ def slices() -> dict[str, imp.Kernel]:
     both = apply("add", view(A, np.s_[2:8, 3:9]), view(A, np.s_[1:7, 0:6]))
     found: list[imp.Kernel] = []
     with pytest.MonkeyPatch.context() as patch, ln.config(cache=False, optimize=False):
-        made = generate.generate
-        patch.setattr(generate, "generate", lambda k, options: found.append(k) or made(k, options))
+        build = backend.build
+        patch.setattr(backend, "build", lambda k, *given: found.append(k) or build(k, *given))
         view(A, np.s_[1:5:2, 2:6:2]).compute(format=ln.DENSE)
         compute(both)
     return {f"slices/{k}": kernel for k, kernel in enumerate(found)}

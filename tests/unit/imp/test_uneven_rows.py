@@ -10,18 +10,19 @@ import pytest
 from tests.oracle.check import BACKENDS, Subject, check
 
 import linnet as ln
-from linnet import imp
+from linnet import imp, target
 from linnet.backend import llvm, machine
 from linnet.backend.identifiers import symbol
-from linnet.backend.target import plain
 from linnet.formats.insertion import DENSE
 from linnet.imp.rewrite import walk
 from linnet.normalize.choice import MERGED
+from linnet.options import Options
+from linnet.target import plain
 
 UNEVEN = (DENSE, MERGED)
 """Kinds of which the oracle says that rows are uneven, too."""
 
-masked = pytest.mark.skipif(not machine.masks(), reason="no sum ends under a mask")
+masked = pytest.mark.skipif(not target.of(Options()).masks, reason="no sum ends under a mask")
 
 
 @ln.kernel

@@ -12,11 +12,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import linnet as ln
-from linnet.backend import machine
+from linnet import target
 from linnet.errors import ShapeError
 from linnet.formats import row_lengths
 from linnet.formats.row_lengths import EVEN, MANY, UNEVEN, kind_of_rows
-from linnet.options import current
+from linnet.options import Options, current
 from linnet.runtime.recall import KNOWN
 from linnet.runtime.recalled import Recalled
 
@@ -93,7 +93,7 @@ def test_memory_that_is_looked_at_stays_with_its_tensor():
     assert not any(buffer.exported for buffer in made.contents().buffers)
 
 
-@pytest.mark.skipif(not machine.masks(), reason="no sum ends under a mask")
+@pytest.mark.skipif(not target.of(Options()).masks, reason="no sum ends under a mask")
 def test_kernels_are_compiled_for_each_kind():
     multiply, y, x = spmv(), ln.empty_tensor(VECTOR), ln.asarray(X)
     both = [(A, ln.asarray(A)) for A in (SMALL, DRAWN, ALIKE)]
