@@ -215,7 +215,8 @@ def test_a_folder_that_another_user_cannot_write_to(tmp_path):
     folder.mkdir(mode=0o500)
     os.chown(folder, 65534, 65534)
     # what is imported later cannot be read any more by then
-    early = "import linnet.backend.deep, linnet.backend.llvm, linnet.backend.machine as m; m.assembly('')\n"
+    early = "import linnet.backend.deep, linnet.backend.llvm, linnet.backend.machine as m\n"
+    early += "m.assembly('')\n"
     give_up = "import os; spgemm(ln.empty_tensor(ln.CSR), matrix(), matrix())\n"
     give_up += f"os.setresuid(65534, 65534, 65534); ln.config(cache_dir={str(folder)!r})\n"
     done = python(early + give_up + CALL)
