@@ -10,6 +10,7 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Callable
+from functools import partial
 from types import FunctionType, ModuleType
 from typing import Any
 
@@ -20,6 +21,7 @@ from benchmarks import compiling
 from benchmarks.latency_worker import gustavson
 from linnet import compiler
 from linnet.backend import c, llvm, machine
+from linnet.optimize import table
 from linnet.runtime.kernel import Kernel
 
 RUNS = 20
@@ -39,10 +41,11 @@ class Clock:
         """Let a function of a module be measured wherever that module calls it."""
         function: Callable[..., Any] = getattr(module, name)
 
-        def timed(*args: Any, **named: Any) -> Any:
-            return self.run(shown or name, lambda: function(*args, **named))
+        setattr(module, name, partial(self.called, shown or name, function))
 
-        setattr(module, name, timed)
+    def called(self, name: str, function: Callable[..., Any], *args: Any, **named: Any) -> Any:
+        """Call a function, and measure it."""
+        return self.run(name, lambda: function(*args, **named))
 
     def run(self, name: str, action: Callable[[], Any]) -> Any:
         """Do something, and add its own seconds to those of its name."""
@@ -65,8 +68,10 @@ def passes() -> Clock:
         is_pass = isinstance(value, FunctionType) and name not in ("walk", "check_code")
         if is_pass and value.__module__.startswith(PASSES):
             clock.time(compiler, name)
+    for name, step in table.STEPS.items():
+        table.STEPS[name] = partial(clock.called, name, step)
     clock.time(c, "render", "print as C")
-    clock.time(llvm, "render", "print for LLVM")
+    clock.time(llvm, "separate", "print for LLVM")
     clock.time(machine, "_optimize", "LLVM: optimize")
     clock.time(machine, "compile", "LLVM: generate code")
     return clock

@@ -17,6 +17,7 @@ LAYERS = (
     ("python",),
     ("codelets",),
     ("algebra",),
+    ("optimize",),
     ("formats", "testing"),
     ("loops",),
     ("normalize", "scheduling"),

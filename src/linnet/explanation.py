@@ -5,12 +5,14 @@ The compiler is imported when it is asked for.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from importlib import import_module
 from typing import Any, Protocol
 
-from linnet import loops
+from linnet import imp, loops
 from linnet.errors import ArgumentError, Location, StageError
 from linnet.formats.located import bordered
+from linnet.imp.printer import show as show_code
 from linnet.loops.printer import show
 from linnet.runtime.kernel import Kernel
 from linnet.stages import recorded
@@ -69,6 +71,10 @@ def explain(kernel: Kernel | Explained, *tensors: object) -> Explanation:
     for name, result in record.items():
         if isinstance(result, loops.Program):
             stages[name] = show(result)
+        elif (
+            isinstance(result, imp.Kernel) and name != "code"
+        ):  # a step of `optimize.table` that changed something
+            stages[name] = show_code(replace(result, codelets=()))
         elif isinstance(result, str) and result:
             stages[name] = result
     stages["lattices"] = _lattices(record)

@@ -12,10 +12,10 @@ from tests.levels.test_code import PROGRAMS as LEVELS
 
 import linnet as ln
 from linnet import imp
-from linnet.compiler import simplify_code
 from linnet.imp.fold import fold
 from linnet.imp.printer import show
 from linnet.imp.rewrite import rewrite, statements, substitute
+from linnet.imp.simplify import simplify as simplify_code
 from linnet.runtime.kernel import Kernel
 from linnet.runtime.slices import sizes
 from linnet.scheduling.text import parse_schedule

@@ -18,7 +18,7 @@ from tests.oracle.room import fits
 import linnet as ln
 from linnet import compiler, imp, loops, target
 from linnet.backend import toolchain
-from linnet.compiler import Arrays, Normalized, normalize
+from linnet.compiler import Normalized, normalize
 from linnet.errors import (
     DiscordanceWarning,
     FormatError,
@@ -34,6 +34,7 @@ from linnet.formats.row_lengths import UNEVEN, Rows
 from linnet.imp.interpret import run as run_code
 from linnet.imp.rewrite import walk
 from linnet.loops.printer import show
+from linnet.lower.arrays import Arrays
 from linnet.lower.program import Lowered
 from linnet.normalize.choice import MERGED, UNPACKED, Choice, Chosen, Unpacking
 from linnet.options import Options, current

@@ -19,7 +19,7 @@ from linnet.algebra.body import Body, body_of
 from linnet.algebra.elementary import ELEMENTARY, is_elementary
 from linnet.algebra.exponentials import power_of_two
 from linnet.codelets.named import instantiate
-from linnet.imp.rewrite import Tree, rewrite
+from linnet.imp.rewrite import Tree, rewrite, walk
 from linnet.python.translate import admit
 from linnet.target import Target
 
@@ -217,3 +217,24 @@ def _compiled(
     module = translated(body, dtypes).module
     resolved = tuple([replace(f, body=resolve(f.body, registry, target)) for f in module])
     return admit(resolved, registry)
+
+
+def with_codelets(kernel: imp.Kernel, target: Target) -> imp.Kernel:
+    """The kernel with the codelets that it calls, and no others.
+
+    Those that functions of the table are made of are compiled where they are called.
+    """
+    registry = {f.name: f for f in kernel.codelets}
+    body = resolve(kernel.body, registry, target)
+    return _pruned(replace(kernel, body=body, codelets=tuple(registry.values())))
+
+
+def _pruned(kernel: imp.Kernel) -> imp.Kernel:
+    """Drop the codelets that are not called, now that the code is simple."""
+    called = {n.function for n in walk(kernel.body) if isinstance(n, imp.Call)}
+    kept = []
+    for function in reversed(kernel.codelets):  # callers come after what they call
+        if function.name in called:
+            called |= {n.function for n in walk(function.body) if isinstance(n, imp.Call)}
+            kept.append(function)
+    return replace(kernel, codelets=tuple(reversed(kept)))

@@ -25,12 +25,12 @@ from linnet.backend.c_values import (
     plain,
     unwidened,
 )
-from linnet.backend.reductions import is_short, reductions
 from linnet.backend.survey import OnBuffers, Survey
 from linnet.imp.effects import Effects
 from linnet.imp.prescribed import has_own_places, sums_of
 from linnet.imp.rewrite import walk
 from linnet.names import identifier
+from linnet.optimize.loops import is_short, reductions
 from linnet.records import dataclass
 
 _WIDTH = 96

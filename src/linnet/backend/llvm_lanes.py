@@ -19,11 +19,11 @@ from linnet import imp
 from linnet.backend.llvm_operators import float_text
 from linnet.backend.llvm_values import integer, pointer, scalar
 from linnet.backend.llvm_writer import BYTES, REDUCTION, TYPES, Writer
-from linnet.backend.reductions import is_short, streams, walks
 from linnet.backend.versions import versions
 from linnet.errors import InternalError
 from linnet.imp.fold import fold
 from linnet.imp.rewrite import statements, walk
+from linnet.optimize.loops import is_short, streams, walks
 from linnet.records import dataclass
 
 _BYTES = 64  # of a vector that can be masked

@@ -8,7 +8,9 @@ from __future__ import annotations
 
 from linnet import imp
 from linnet.backend.llvm_writer import BYTES, TYPES
-from linnet.backend.reductions import (
+from linnet.imp.fold import fold
+from linnet.imp.rewrite import walk
+from linnet.optimize.loops import (
     appends,
     branches,
     collects,
@@ -19,8 +21,6 @@ from linnet.backend.reductions import (
     scatters,
     streams,
 )
-from linnet.imp.fold import fold
-from linnet.imp.rewrite import walk
 from linnet.records import dataclass
 from linnet.target import PLAIN, Target
 

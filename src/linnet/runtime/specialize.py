@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from linnet import backend, imp, loops, target
 from linnet.algebra.dtypes import Number
 from linnet.backend import c as c_backend
-from linnet.compiler import Normalized, bind, generate, normalize, uneven_of
+from linnet.compiler import Normalized, generate, normalize
 from linnet.errors import InternalError, Location
 from linnet.formats.assemble import unpack
 from linnet.formats.contents import Contents, Signature
@@ -26,6 +26,7 @@ from linnet.loops.functions import content
 from linnet.loops.interpret import run as interpret
 from linnet.loops.printer import show
 from linnet.loops.rewrite import walk
+from linnet.lower.arrays import Arrays, bind
 from linnet.lower.context import Site
 from linnet.lower.program import Lowered
 from linnet.normalize.choice import always_dense
@@ -48,8 +49,6 @@ from linnet.runtime.many_dimensions import check_dimensions
 from linnet.runtime.sizes import Size
 from linnet.runtime.stand_ins import with_stand_ins
 from linnet.testing import dense
-
-Arrays = dict[str, tuple[str, ...]]
 
 
 def specialize(
@@ -132,7 +131,7 @@ def key_of(normalized: Normalized, arrays: Arrays) -> str:
         format = normalized.formats[name]
         parts.append(f"{name}: {format.describe()} {format.fill_value!r} {arrays[name]}")
         parts += [level.stamp for level in format.levels if level.stamp]
-    parts += [f"uneven rows of {name}" for name in sorted(uneven_of(normalized))]
+    parts += [f"uneven rows of {name}" for name in sorted(normalized.uneven)]
     return hashlib.sha256("\n".join(parts).encode()).hexdigest()
 
 
