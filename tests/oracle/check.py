@@ -16,7 +16,7 @@ from tests.oracle.meaning import Arguments, Expected, fresh_outputs, meaning, st
 from tests.oracle.room import fits
 
 import linnet as ln
-from linnet import compiler, imp, loops, target
+from linnet import compiler, imp, loops
 from linnet.backend import toolchain
 from linnet.compiler import Normalized, normalize
 from linnet.errors import (
@@ -42,6 +42,7 @@ from linnet.runtime import deciding as runtime_deciding
 from linnet.runtime import specialize
 from linnet.runtime.kernel import Kernel
 from linnet.runtime.specialize import formats_of
+from linnet.target import Target
 from linnet.testing import dense
 
 HAS_CC = toolchain.available(Options())
@@ -157,10 +158,10 @@ def deciding(kinds: Kinds | None) -> Iterator[None]:
 def generating(known: Generated) -> Iterator[None]:
     """Back ends are given the code that is interpreted, and not the same made again."""
 
-    def generate(normalized: Normalized, arrays: Arrays) -> Lowered:
+    def generate(normalized: Normalized, arrays: Arrays, target: Target) -> Lowered:
         key = specialize.key_of(normalized, arrays)
         if key not in known:
-            known[key] = compiler.generate(normalized, arrays, target.of(current()))
+            known[key] = compiler.generate(normalized, arrays, target)
         return known[key]
 
     with mock.patch.object(specialize, "generate", generate):
