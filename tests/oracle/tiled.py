@@ -113,7 +113,8 @@ def tiles(subject: Subject, args: Arguments) -> tuple[Counter[str], Counter[str]
     turns, searches = Counter({index: times[index] for index in between}), Counter[str]()
     bits = 2 + _longest(args).bit_length()
     for loop in parts:
-        begun, several = times[f"begin {loop.index}"], coordinates(loop.extent)
+        extent = loop.extent.of if isinstance(loop.extent, loops.Along) else loop.extent
+        begun, several = times[f"begin {loop.index}"], coordinates(extent)
         walked = [a for a, _ in accesses(loop.body) if loops.Index(loop.index) in a.indices]
         cut = sum(_has_runs(formats[str(a.tensor)]) for a in walked)
         turns[f"begin {loop.index}"] = begun * (several - 1 + cut)
