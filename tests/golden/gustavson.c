@@ -55,26 +55,7 @@ i64 gustavson(i64 *restrict args) {
         prefetch(B_val, soon);
         i64 k = A_idx[A_q];
         double A_k = A_val[A_q];
-        i64 B_q_at = B_ptr[k], B_q_end = B_ptr[k + 1];
-        if (B_q_end - B_q_at >= 16)
-          while (B_q_at + 4 <= B_q_end) {
-            i64 j_3 = B_idx[B_q_at];
-            if (B_idx[B_q_at + 3] == j_3 + 3 && (shr_i64(w_key[j_3 >> 6], j_3 & 63) & shr_i64(9223372036854775807, j_3 & 63) & 15) == 15) {
-              for (i64 r = 0; r < 4; r++)
-                w_val[j_3 + r] += A_k * B_val[B_q_at + r];
-              B_q_at += 4;
-            } else {
-              i64 j = B_idx[B_q_at];
-              if ((w_key[j >> 6] & shl_i64(1, j & 63)) == 0) {
-                w_key[j >> 6] |= shl_i64(1, j & 63);
-                w_idx[w_n++] = j;
-                w_val[j] = 0;
-              }
-              w_val[j] += A_k * B_val[B_q_at];
-              B_q_at++;
-            }
-          }
-        for (i64 B_q = B_q_at; B_q < B_q_end; B_q++) {  // j in B[k, j]
+        for (i64 B_q = B_ptr[k]; B_q < B_ptr[k + 1]; B_q++) {  // j in B[k, j]
           i64 j = B_idx[B_q];
           if ((w_key[j >> 6] & shl_i64(1, j & 63)) == 0) {
             w_key[j >> 6] |= shl_i64(1, j & 63);

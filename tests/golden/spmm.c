@@ -47,25 +47,11 @@ i64 spmm(i64 *restrict args) {
       }
     } else {
       for (i64 k_2 = i * n_k; k_2 < (i + 1) * n_k; k_2++) Y_val[k_2] = 0;
-      {
-        i64 A_q = A_ptr[i], A_q_end = A_ptr[i + 1];
-        while (A_q + 1 < A_q_end) {
-          i64 j = A_idx[A_q];
-          double A_j = A_val[A_q];
-          i64 j_2 = A_idx[A_q + 1];
-          double A_j_2 = A_val[A_q + 1];
-          for (i64 k = 0; k < n_k; k++) {
-            double total = Y_val[i * n_k + k] + A_j * X_val[j * n_k + k];
-            Y_val[i * n_k + k] = total + A_j_2 * X_val[j_2 * n_k + k];
-          }
-          A_q += 2;
-        }
-        if (A_q < A_q_end) {
-          i64 j = A_idx[A_q];
-          double A_j = A_val[A_q];
-          for (i64 k = 0; k < n_k; k++)
-            Y_val[i * n_k + k] += A_j * X_val[j * n_k + k];
-        }
+      for (i64 A_q = A_ptr[i]; A_q < A_ptr[i + 1]; A_q++) {  // j in A[i, j]
+        i64 j = A_idx[A_q];
+        double A_j = A_val[A_q];
+        for (i64 k = 0; k < n_k; k++)
+          Y_val[i * n_k + k] += A_j * X_val[j * n_k + k];
       }
     }
   args[4] = n_i * n_k;  // length of Y_val

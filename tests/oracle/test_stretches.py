@@ -1,4 +1,4 @@
-"""Products whose rows have stretches: what is added in fours is what is added one by one."""
+"""Products whose rows have stretches, most of them around the same places."""
 
 from __future__ import annotations
 

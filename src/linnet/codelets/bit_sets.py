@@ -33,15 +33,6 @@ def has_bit(bits: imp.Buffer, k: imp.Expr) -> imp.Expr:
     return imp.ne(imp.binary("&", bits[_word(k)], _bit(k)), imp.ZERO)
 
 
-def has_bits(bits: imp.Buffer, k: imp.Expr, n: int) -> imp.Expr:
-    """Whether numbers k … k + n are there, and in one word: what comes from its end is no bit."""
-    all_of_them = imp.Const((1 << n) - 1, imp.INT)
-    from_k = imp.binary(">>", bits[_word(k)], _in_word(k))
-    no_sign = imp.binary(">>", imp.Const((1 << 63) - 1, imp.INT), _in_word(k))
-    found = imp.binary("&", imp.binary("&", from_k, no_sign), all_of_them)
-    return imp.eq(found, all_of_them)
-
-
 def set_bit(bits: imp.Buffer, k: imp.Expr) -> imp.Store:
     """Put number k there."""
     return imp.Store(bits, _word(k), imp.binary("|", bits[_word(k)], _bit(k)))

@@ -9,7 +9,7 @@
 
 An addition need not wait until the one before it is stored and loaded; what the row is cleared to
 is not stored at all. Each element is added to in the same order as before. Rows that strips do not
-fill, and long ones, stay as they are (`jam`): one would go through all of the loops again for a few
+fill, and long ones, stay as they are: one would go through all of the loops again for a few
 elements, or often.
 """
 

@@ -14,18 +14,12 @@ from linnet.imp.append_at_once import append_at_once
 from linnet.imp.ask_ahead import ask_ahead
 from linnet.imp.consecutive import Known
 from linnet.imp.count_anyway import count_anyway
-from linnet.imp.either import either
 from linnet.imp.end_fibers import end_fibers
-from linnet.imp.fewer_tests import fewer_tests
 from linnet.imp.foresee import foresee
-from linnet.imp.full_strips import full_strips
 from linnet.imp.fuse_ranges import fuse_ranges
 from linnet.imp.hand_over import hand_over
 from linnet.imp.hoist import hoist
 from linnet.imp.hold_rows import hold_rows
-from linnet.imp.in_fours import in_fours
-from linnet.imp.jam import jam
-from linnet.imp.keep_room import keep_room
 from linnet.imp.leave_at_once import leave_at_once
 from linnet.imp.list_flags import list_flags
 from linnet.imp.own_sums import own_sums
@@ -37,7 +31,6 @@ from linnet.imp.scatter_ahead import scatter_ahead
 from linnet.imp.several_places import several_places
 from linnet.imp.simplify import simplify
 from linnet.imp.single_rows import single_rows
-from linnet.imp.skip_ahead import skip_ahead
 from linnet.imp.strips import strips
 from linnet.imp.sums_ahead import sums_ahead
 from linnet.imp.two_sums import two_sums
@@ -71,19 +64,14 @@ STEPS: dict[str, Step] = {
     "reserve_ahead": reserve_ahead,
     "append_at_once": append_at_once,
     "append_anyway": append_anyway,
-    "keep_room": _plain(keep_room),
     "list_flags": _plain(list_flags),
     "count_anyway": _plain(count_anyway),
-    "either": _plain(either),
     "walk_together": _plain(walk_together),
     "along_rows": _plain(along_rows),
     "hold_rows": _plain(hold_rows),
-    "jam": _plain(jam),
     "own_sums": _plain(own_sums),
     "whole_tiles": _plain(whole_tiles),
-    "full_strips": full_strips,
     "strips": _plain(strips),
-    "fewer_tests": _plain(fewer_tests),
     "leave_at_once": _plain(leave_at_once),
     "compute_ahead": lambda kernel, known: compute_ahead(kernel, _vectorized(known)),
     "ask_ahead": _plain(ask_ahead),
@@ -91,8 +79,6 @@ STEPS: dict[str, Step] = {
     "scatter_ahead": scatter_ahead,
     "two_sums": _plain(two_sums),
     "single_rows": single_rows,
-    "in_fours": in_fours,
-    "skip_ahead": _plain(skip_ahead),
     "several_places": lambda kernel, _: several_places(kernel, gathers),
     "foresee": _plain(foresee),
     "uneven_rows": lambda kernel, known: uneven_rows(kernel, known, gathers),

@@ -13,7 +13,6 @@ from linnet.imp.along_rows import along_rows
 from linnet.imp.check import check
 from linnet.imp.hold_rows import hold_rows
 from linnet.imp.interpret import run
-from linnet.imp.jam import jam
 from linnet.imp.printer import show
 from linnet.imp.simplify import simplify
 
@@ -113,7 +112,7 @@ def test_the_same_bits(counts, m, dtype, seed, cleared, scaled, op):
     turned = along_rows(plain)
     assert turned is not plain
     results = []
-    for k in (plain, turned, simplify(jam(hold_rows(turned)))):
+    for k in (plain, turned, simplify(hold_rows(turned))):
         check(k)
         given_arrays = {**arrays, "y": np.ones(max(1, len(counts)) * m, dtype)}
         status, found = run(k, {"A": ((len(counts), m), given_arrays)})

@@ -11,7 +11,6 @@ from linnet import imp
 from linnet.imp.check import check
 from linnet.imp.hold_rows import hold_rows
 from linnet.imp.interpret import run
-from linnet.imp.jam import jam
 from linnet.imp.printer import show
 from linnet.imp.simplify import simplify
 
@@ -130,7 +129,7 @@ def test_the_same_bits(counts, m, dtype, seed, data):
     plain = data.draw(
         st.sampled_from([spmm(dtype), spmm(dtype, "max"), cleared(dtype), nested(dtype)])
     )
-    held = jam(hold_rows(plain))
+    held = hold_rows(plain)
     check(held)
     assert held.scratch
     results = []

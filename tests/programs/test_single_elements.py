@@ -1,4 +1,4 @@
-"""Rows that have an element or none: strips in which all have one are walked without a test."""
+"""Rows that have an element or none, in any number and order."""
 
 from __future__ import annotations
 
@@ -7,8 +7,6 @@ import pytest
 from tests.oracle.check import BACKENDS, Subject, check
 
 import linnet as ln
-from linnet import imp
-from linnet.imp.rewrite import walk
 
 VALUES = ln.Dense(ln.SparsePinpoint(ln.Element(0.0)))
 
@@ -51,24 +49,18 @@ def subject_of(kernel, a: np.ndarray, *more: object, format=VALUES):
     return Subject.of(kernel.program, args), args
 
 
-def is_in_strips(kernel: imp.Kernel) -> bool:
-    return any(isinstance(n, imp.For) and n.var.name == "strip" for n in walk(kernel.body))
-
-
 @pytest.mark.parametrize("format", [VALUES, ln.PERM], ids=["values", "pattern"])
 @pytest.mark.parametrize("count", [0, 1, 255, 256, 257, 600])
 @pytest.mark.parametrize("empty", [(), (0,), (255,), (256, 300)])
 def test_rows_with_and_without_an_element(format, count, empty):
     a = rows(count, tuple(i for i in empty if i < count))
     subject, args = subject_of(product, a, np.arange(7.0) + 1, format=format)
-    assert is_in_strips(subject.code)
     check(subject, args, BACKENDS)
 
 
 @pytest.mark.parametrize("ends", [(0, 600), (3, 300), (300, 300), (400, 300), (255, 257)])
 def test_ranges_of_rows(ends):
     subject, args = subject_of(some_rows, rows(600, (256, 299)), np.ones(7), np.array(ends))
-    assert is_in_strips(subject.code)
     check(subject, args, BACKENDS)
 
 
@@ -77,10 +69,8 @@ def test_no_columns_at_all():
     check(subject, args, BACKENDS)
 
 
-def test_rows_whose_elements_take_long_are_asked_one_by_one():
-    """Beside a loop, a test is nothing."""
+def test_rows_that_are_rows_of_a_matrix():
     a, b = rows(300, (5,)), np.arange(70.0).reshape(7, 10)
     C, A, B = ln.asarray(np.zeros((300, 10))), ln.asarray(a).to(VALUES), ln.asarray(b)
     subject = Subject.of(of_matrices.program, {"C": C, "A": A, "B": B})
-    assert not is_in_strips(subject.code)
     check(subject, {"C": C, "A": A, "B": B}, BACKENDS)

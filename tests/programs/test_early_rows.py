@@ -1,4 +1,4 @@
-"""Loops over the entries of rows that may end early: the first is tested, then eight at a time."""
+"""Loops over the entries of rows that end early, where one decides."""
 
 from __future__ import annotations
 
@@ -7,11 +7,9 @@ import pytest
 from tests.oracle.check import BACKENDS, Subject, check
 
 import linnet as ln
-from linnet import imp
-from linnet.imp.rewrite import walk
 
 PATTERN = ln.Dense(ln.SparseList(ln.Pattern()))
-LENGTHS = (0, 1, 2, 8, 9, 10, 16, 17, 18, 30)  # of rows: what is first, whole turns, and a rest
+LENGTHS = (0, 1, 2, 8, 9, 10, 16, 17, 18, 30)  # of rows
 
 
 @ln.kernel
@@ -73,15 +71,10 @@ def subject_of(kernel: ln.Kernel, x: np.ndarray) -> tuple[Subject, dict[str, ln.
     return Subject.of(kernel.program, args), args
 
 
-def has_turns(kernel: imp.Kernel) -> bool:
-    return any(isinstance(node, imp.While) for node in walk(kernel.body))
-
-
 @pytest.mark.parametrize("kernel", [some, none], ids=["some", "none"])
 @pytest.mark.parametrize("density", [0.0, 0.05, 0.3, 1.0])
 def test_rows_of_any_length(kernel, density):
     subject, args = subject_of(kernel, np.random.default_rng(7).random(40) < density)
-    assert has_turns(subject.code)
     check(subject, args, BACKENDS)
 
 
@@ -93,7 +86,6 @@ def test_what_decides_may_be_anywhere_in_a_row():
 
 def test_functions_that_take_long_are_not_called_in_vain():
     subject, args = subject_of(some_slow, np.arange(40))
-    assert not has_turns(subject.code)
     check(subject, args, BACKENDS)
 
 
@@ -110,6 +102,6 @@ def some_number(y, ends):
 @pytest.mark.parametrize("backend", ["llvm", "c"])
 @pytest.mark.parametrize(("first", "last"), [(2**63 - 5, 2**63 - 1), (2**63 - 1, 2**63 - 1)])
 def test_numbers_up_to_the_last_one(backend, first, last):
-    """Eight numbers from the last but four are none: `at + 8` was negative."""
+    """Beyond them there are none."""
     with ln.config(backend=backend):
         assert not some_number(ln.scalar(False), np.array([first, last])).item()
