@@ -105,3 +105,24 @@ def test_numbers_up_to_the_last_one(backend, first, last):
     """Beyond them there are none."""
     with ln.config(backend=backend):
         assert not some_number(ln.scalar(False), np.array([first, last])).item()
+
+
+@ln.kernel
+def one_of(y, A, x):
+    s = ln.scalar(-1, short_circuit=True)
+    y[...] = -1
+    for i in ...:
+        s[...] = -1
+        for j in ...:
+            if A[i, j] and x[j]:
+                s[()] = ln.choose(-1)(s[()], j)
+        y[i] = s[()]
+    return y
+
+
+@pytest.mark.parametrize("density", [0.0, 0.05, 0.3, 1.0])
+def test_rows_that_look_for_one_value(density):
+    x = np.random.default_rng(8).random(40) < density
+    y = ln.asarray(np.zeros(len(LENGTHS), np.int64))
+    args = {"y": y, "A": ln.asarray(rows()).to(PATTERN), "x": ln.asarray(x)}
+    check(Subject.of(one_of.program, args), args, BACKENDS)

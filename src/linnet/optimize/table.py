@@ -20,7 +20,6 @@ from linnet.imp.fuse_ranges import fuse_ranges
 from linnet.imp.hand_over import hand_over
 from linnet.imp.hoist import hoist
 from linnet.imp.hold_rows import hold_rows
-from linnet.imp.leave_at_once import leave_at_once
 from linnet.imp.list_flags import list_flags
 from linnet.imp.own_sums import own_sums
 from linnet.imp.prescribed import obeys, prescribed
@@ -72,7 +71,6 @@ STEPS: dict[str, Step] = {
     "own_sums": _plain(own_sums),
     "whole_tiles": _plain(whole_tiles),
     "strips": _plain(strips),
-    "leave_at_once": _plain(leave_at_once),
     "compute_ahead": lambda kernel, known: compute_ahead(kernel, _vectorized(known)),
     "ask_ahead": _plain(ask_ahead),
     "rows_ahead": rows_ahead,
