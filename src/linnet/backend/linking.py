@@ -26,10 +26,10 @@ _LATELY = 64  # codelets that are kept though no kernel that calls them may be l
 class Codelet:
     """Machine code of a shared codelet; its memory is given back with the last reference."""
 
-    __slots__ = ("__weakref__", "address", "owner")
+    __slots__ = ("__weakref__", "address", "code", "owner")
 
-    def __init__(self, address: int, owner: object) -> None:
-        self.address, self.owner = address, owner
+    def __init__(self, code: bytes, address: int, owner: object) -> None:
+        self.code, self.address, self.owner = code, address, owner
 
 
 _codelets: WeakValueDictionary[str, Codelet] = WeakValueDictionary()
@@ -77,19 +77,23 @@ def codelet_of(symbol: str, options: Options) -> Codelet | None:
 
 
 def provide(symbol: str, options: Options, compile: Callable[[], bytes]) -> Codelet:
-    """A shared codelet, compiled if there is none; the others wait for who compiles it."""
+    """A shared codelet, compiled if there is none; the others wait for who compiles it.
+
+    It is in the disk cache then, too, where it may not have been: there may be another folder now.
+    """
     with COMPILING:
         found = codelet_of(symbol, options)
+        is_kept = found is not None and stored(symbol, options) is not None
         if found is None:
-            code = compile()
-            found = _known(code, symbol, options)
-            store(symbol, options, sealed(code))
+            found = _known(compile(), symbol, options)
+        if not is_kept:
+            store(symbol, options, sealed(found.code))
         return found
 
 
 def _known(code: bytes, symbol: str, options: Options) -> Codelet:
     """Load a shared codelet. In its own code it has its name without what tells it from others."""
-    loaded = Codelet(*_loaded(code, symbol.rpartition(".")[0], options))
+    loaded = Codelet(code, *_loaded(code, symbol.rpartition(".")[0], options))
     key = full_key(symbol, options)
     found = _lately[key] = _codelets.setdefault(key, loaded)
     while len(_lately) > _LATELY:

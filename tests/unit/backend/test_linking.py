@@ -4,6 +4,7 @@ import gc
 import os
 import threading
 from collections import Counter
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -101,12 +102,22 @@ def test_another_process_finds_it_in_the_cache(options, made):
     assert list(made.values()) == [1]
 
 
+def test_it_is_kept_beside_a_kernel_though_it_was_made_for_another(options, made):
+    """What was made with no cache, or for another folder, is in this one, too."""
+    backend.build(sorting("a"), "a", replace(options, cache=False))
+    kernel = sorting("b", 2)
+    built = backend.build(kernel, "b", options)
+    del built
+    forget()
+    assert sorted_by(backend.load("b", options), kernel) == wanted(2)
+    assert list(made.values()) == [1]
+
+
 def test_other_types_and_other_ways_are_other_codelets(options, made):
     backend.build(sorting("a"), "a", options)
     backend.build(sorting("b", dtype="int32"), "b", options)
     assert list(made.values()) == [1, 1]
-    slow = Options(loader=options.loader, cache_dir=options.cache_dir, optimize=False)
-    backend.build(sorting("a"), "a", slow)
+    backend.build(sorting("a"), "a", replace(options, optimize=False))
     assert sorted(made.values()) == [1, 2]
 
 
