@@ -48,6 +48,7 @@ FAMILIES = (
     "workspaces",
     "arrays",
     "schedules",
+    "changes",
 )
 FIGURES = ("latency", "memory", "scaling")
 

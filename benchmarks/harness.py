@@ -12,6 +12,7 @@ import math
 import statistics
 import time
 from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -34,10 +35,14 @@ class Unavailable(Exception):
 
 @dataclass(frozen=True)
 class Side:
-    """One way to compute: `run` is timed, `read` turns its result into something comparable."""
+    """One way to compute: `run` is timed, `read` turns its result into something comparable.
+
+    `within` is what is in force meanwhile, such as options; to enter it is not timed.
+    """
 
     run: Callable[[], object]
     read: Callable[[object], object] = unchanged
+    within: Callable[[], AbstractContextManager[object]] = nullcontext
 
 
 @dataclass(frozen=True)
@@ -112,7 +117,8 @@ def run(case: Case, seconds: float) -> Outcome:
     for name in sorted(case.ways, key=lambda way: way != "scipy"):
         try:
             side = case.ways[name](*case.args)
-            result = side.read(side.run())
+            with side.within():
+                result = side.read(side.run())
             if expected is None:
                 expected = result
             difference = differs(result, expected)
@@ -157,7 +163,7 @@ def differs(result: object, expected: object) -> str:
 def _time(sides: dict[str, Side], seconds: float) -> dict[str, Timing]:
     """Rounds in which each side has a turn, until each has used its share of the time."""
     timings = {name: Timing() for name in sides}
-    used = {name: max(1e-9, _sample(side.run, 1)) for name, side in sides.items()}
+    used = {name: max(1e-9, _sample(side, 1)) for name, side in sides.items()}
     calls = {name: math.ceil(SAMPLE / once) for name, once in used.items()}
     for name, once in used.items():
         timings[name].samples += [once] if once > SLOW else []
@@ -171,17 +177,17 @@ def _time(sides: dict[str, Side], seconds: float) -> dict[str, Timing]:
         if not going:
             break
         for name in going:
-            samples = _turn(sides[name].run, calls[name])
+            samples = _turn(sides[name], calls[name])
             timings[name].samples += [sample / calls[name] for sample in samples]
             used[name] += sum(samples)
     return timings
 
 
-def _turn(run: Callable[[], object], calls: int) -> list[float]:
+def _turn(side: Side, calls: int) -> list[float]:
     """Samples of one side, until they have taken the time of a turn."""
-    samples = [_sample(run, calls)]
+    samples = [_sample(side, calls)]
     while sum(samples) < TURN:
-        samples.append(_sample(run, calls))
+        samples.append(_sample(side, calls))
     return samples
 
 
@@ -189,16 +195,20 @@ def _rotated(names: list[str], by: int) -> Iterator[str]:
     return (names[(k + by) % len(names)] for k in range(len(names)))
 
 
-def _sample(run: Callable[[], object], calls: int) -> float:
+def _sample(side: Side, calls: int) -> float:
     """Seconds for some calls; the last result is freed outside."""
     result: object = None
+    run = side.run
     gc.collect(0)
     gc.disable()
     try:
-        start = CLOCK()
-        for _ in range(calls):
-            result = run()
-        stop = CLOCK()
+        with side.within():
+            if calls > 1 and side.within is not nullcontext:
+                result = run()  # which looks up what the options before this had no use for
+            start = CLOCK()
+            for _ in range(calls):
+                result = run()
+            stop = CLOCK()
     finally:
         gc.enable()
     del result

@@ -167,7 +167,7 @@ def generate(normalized: Normalized, arrays: Arrays, target: Target) -> Lowered:
     known = Known.of(lowered.kernel, normalized.uneven if target.masks else frozenset(), target)
     code = simplify_code(lowered.kernel)
     code = own_arrays(code, {name for name, _ in program.temporaries})
-    code = raise_flags(code)
+    code = raise_flags(code) if "raise_flags" not in current().without else code
     code = whole_parts(code)
     code = vectors_along_rows(code)
     check_vectors(code)

@@ -35,7 +35,9 @@ class Options:
     LLVM into memory: we, where we can, or LLVM, as on systems of which we know too little. Without
     `optimize`, machine code is made in a tenth of the time, and runs slowly. `cache_dir` is None
     for the user's cache folder. `many` is for tests: how many values are so many that kernels do
-    what NumPy does for fewer; None is what was measured, in each place of its own.
+    what NumPy does for fewer; None is what was measured, in each place of its own. `without` names
+    steps of the compiler that are left out, for who looks for the one that makes a kernel wrong or
+    slow.
     """
 
     backend: str = "llvm"
@@ -49,6 +51,7 @@ class Options:
     compiler: str | None = None
     threads: int = 1
     many: int | None = None
+    without: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         if self.backend not in BACKENDS:
@@ -64,6 +67,8 @@ class Options:
         for name in ("check", "sanitize", "optimize", "cache"):
             if not isinstance(getattr(self, name), bool):
                 raise LinnetError(f"{name} is {getattr(self, name)!r}", hint="True or False")
+        if not isinstance(self.without, tuple) or not all(isinstance(n, str) for n in self.without):
+            raise LinnetError(f"without is {self.without!r}", hint='a tuple of names: ("hoist",)')
         for name in ("cache_dir", "compiler"):
             if not isinstance(getattr(self, name), str | None):
                 raise LinnetError(f"{name} is {getattr(self, name)!r}", hint="a string")
@@ -92,6 +97,7 @@ def from_environment() -> Options:
         compiler=env.get("CC") or None,
         threads=_count("LINNET_THREADS", 1),
         many=_count("LINNET_MANY", 0) if os.environ.get("LINNET_MANY") else None,
+        without=tuple(filter(None, env.get("LINNET_WITHOUT", "").replace(" ", "").split(","))),
     )
 
 
@@ -175,6 +181,7 @@ class Changes(TypedDict, total=False):
     compiler: str | None
     threads: int | None
     many: int | None
+    without: tuple[str, ...] | None
 
 
 def _plain(value: object) -> object:
@@ -185,7 +192,7 @@ class config:
     """Change options: `config(backend="c")` from now on, `with config(backend="c"):` in a block.
 
     The options are `backend` (llvm, c), `loader` (own, llvm), `check`, `sanitize`, `optimize`,
-    `cache`, `cache_dir`, `cache_limit`, `compiler`, `threads` and `many`.
+    `cache`, `cache_dir`, `cache_limit`, `compiler`, `threads`, `many` and `without`.
 
     Which of the two it is shows only later: when a block is entered; or when nobody has the object
     any more, it is printed, or the thread goes on to ask for its options.

@@ -19,6 +19,8 @@ from linnet.records import dataclass
 _PAGE = 4096  # bytes: the least that any system has
 _AVX512 = frozenset({"+avx512f", "+avx512bw", "+avx512vl"})
 _FUSED = frozenset({"+fma", "+neon"})
+IN_BACK_ENDS = ("hints", "lanes")
+"""What a back end does for loops, and can leave out: hints to LLVM, and lanes with a mask."""
 _SYSTEMS = {
     "darwin": "arm64-apple-macosx",
     "win32": "x86_64-pc-windows-msvc-elf",
@@ -55,6 +57,8 @@ class Target:
     grows: bool = True
     # bytes of a vector that pays: longer ones leave more for the loop after them
     vector: int = 32
+    # what is left out for it, of `IN_BACK_ENDS`
+    without: frozenset[str] = frozenset()
 
     @property
     def system(self) -> str:
@@ -75,7 +79,7 @@ class Target:
         C has no word for it.
         """
         there = frozenset(self.features.split(","))
-        if self.language == "c":
+        if self.language == "c" or self.without:  # lanes rest on hints
             return ""
         return "all" if there >= _AVX512 else "load" if "+avx2" in there else ""
 

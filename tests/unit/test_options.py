@@ -99,8 +99,10 @@ def test_the_environment(monkeypatch):
     monkeypatch.setenv("LINNET_CACHE_DIR", "/somewhere")
     monkeypatch.setenv("CC", "gcc -m64")
     monkeypatch.setenv("LINNET_MANY", "7")
+    monkeypatch.setenv("LINNET_WITHOUT", "hoist, hints")
     found = from_environment()
     assert found.many == 7
+    assert found.without == ("hoist", "hints")
     assert (found.backend, found.check, found.sanitize) == ("c", True, False)
     assert (found.cache_dir, found.compiler, found.optimize) == ("/somewhere", "gcc -m64", False)
     monkeypatch.setattr(options, "_process", None)
@@ -141,6 +143,8 @@ def test_wrong_options_change_nothing():
         ({"check": "yes"}, "check is 'yes'"),
         ({"cache_dir": 5}, "cache_dir is 5"),
         ({"cache_dir": b"here"}, "cache_dir is b'here'"),
+        ({"without": "hoist"}, "without is 'hoist'"),
+        ({"without": (1,)}, r"without is \(1,\)"),
         ({"compiler": ["cc"]}, r"compiler is \['cc'\]"),
     ],
 )

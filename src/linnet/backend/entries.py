@@ -17,7 +17,8 @@ _SEAL = 32  # bytes of a digest
 
 def full_key(key: str, options: Options) -> str:
     """The key of something that would be another one with other code, on another machine."""
-    return f"{back_ends.of(options).describe(options)}|{stamp.of_machine()}|{key}"
+    made = f"{back_ends.of(options).describe(options)} {','.join(options.without)}"
+    return f"{made}|{stamp.of_machine()}|{key}"
 
 
 def store(key: str, options: Options, data: bytes) -> None:

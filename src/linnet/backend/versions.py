@@ -53,6 +53,8 @@ def versions(loop: imp.For, target: Target = PLAIN) -> tuple[Version, ...]:
         return (Version(0, _prescribed(loop, vector)),)
     if _is_whole_part(loop):
         return (Version(0, ('!"llvm.loop.unroll.full"',)),)
+    if "hints" in target.without:
+        return (Version(0, ()),)
     sums = reduced(loop)
     if sums and _is_no_vector(loop):  # LLVM would say so aloud
         return (Version(0, ()),)

@@ -1,4 +1,7 @@
-"""The table of a CPU: what is done to the loops of a kernel, by name and in order."""
+"""The table of a CPU: what is done to the loops of a kernel, by name and in order.
+
+`ln.config(without=("hoist",))` leaves out what it names.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +10,7 @@ from functools import partial
 
 from linnet import imp
 from linnet.algebra.elementary import is_vectorized
+from linnet.errors import LinnetError
 from linnet.imp.ahead import compute_ahead
 from linnet.imp.along_rows import along_rows
 from linnet.imp.append_anyway import append_anyway
@@ -37,7 +41,9 @@ from linnet.imp.uneven_rows import uneven_rows
 from linnet.imp.walk_together import walk_together
 from linnet.imp.whole_tiles import whole_tiles
 from linnet.optimize.loops import gathers
+from linnet.options import current
 from linnet.stages import stage, watched
+from linnet.target import IN_BACK_ENDS
 
 Step = Callable[[imp.Kernel, Known], imp.Kernel]
 Check = Callable[[imp.Kernel], None]
@@ -89,9 +95,9 @@ def improve(kernel: imp.Kernel, known: Known, check: Check) -> imp.Kernel:
 
     A schedule goes before that: what it says of how a loop is run holds afterwards, too.
     """
-    better, asked = kernel, prescribed(kernel)
+    better, asked, without = kernel, prescribed(kernel), left_out()
     for name, step in STEPS.items():
-        if name in _PREFETCHES and not known.target.prefetches:
+        if name in without or (name in _PREFETCHES and not known.target.prefetches):
             continue
         changed = step(better, known)
         if changed is better or (asked and not obeys(changed, better)):
@@ -101,3 +107,17 @@ def improve(kernel: imp.Kernel, known: Known, check: Check) -> imp.Kernel:
             stage(name, changed)
         better = changed
     return kernel if better is kernel else simplify(better)
+
+
+def left_out() -> frozenset[str]:
+    """The steps that are not to be taken, here and in back ends."""
+    without = frozenset(current().without)
+    known = (*STEPS, *IN_BACK_ENDS)
+    unknown = sorted(without - frozenset(known))
+    if unknown:
+        raise LinnetError(
+            f"no step of the compiler is called {unknown[0]!r}",
+            why="`without` names steps that are to be left out",
+            hint=f"one of {', '.join(known)}",
+        )
+    return without

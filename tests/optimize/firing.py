@@ -1,0 +1,28 @@
+"""Which transformations change the code of a kernel."""
+
+from __future__ import annotations
+
+from tests.optimize.corpus import Program
+from tests.optimize.data import arguments
+from tests.oracle.check import Kinds, deciding
+
+from linnet.formats.insertion import COORD, DENSE
+from linnet.normalize.choice import MERGED, UNPACKED
+from linnet.optimize.table import STEPS
+from linnet.runtime.kernel import Kernel
+from linnet.stages import recorded
+
+WAYS: tuple[Kinds, ...] = ((DENSE, UNPACKED), (COORD, MERGED))
+"""Workspaces of each kind, and rows that are uneven: as large operands have them."""
+
+
+def fires(program: Program) -> frozenset[str]:
+    """The names of all that do, whatever its operands are."""
+    args = arguments(program)
+    kernel = Kernel(program.program)
+    found: set[str] = set()
+    for kinds in (None, *WAYS):
+        with deciding(kinds), recorded() as record:
+            kernel.lowered(*[args[p] for p in kernel.params])
+        found |= STEPS.keys() & record.keys()
+    return frozenset(found)
