@@ -7,12 +7,12 @@ import pytest
 from tests.unit.algebra.samples import grid
 from tests.unit.algebra.test_emit import ALL, accepted, assert_same
 
-from linnet import imp
+from linnet import imp, target
 from linnet.algebra import table
 from linnet.algebra.codelets import resolve
 from linnet.algebra.function import Function
 from linnet.backend import build
-from linnet.options import Options
+from linnet.options import Options, current
 
 # Those whose code is more than one operator or call, and so the likeliest to trap.
 TRICKY = [
@@ -40,7 +40,8 @@ def elementwise(function: Function) -> imp.Kernel:
         result, i, n = function.types(dtypes)[1], imp.Var("i"), imp.Var(f"n{k}")
         inputs = [imp.Buffer(f"x{k}_{j}", d) for j, d in enumerate(dtypes)]
         output = imp.Buffer(f"y{k}", result)
-        code = resolve(function.emit(tuple(x[i] for x in inputs), result), registry)
+        written = function.emit(tuple(x[i] for x in inputs), result)
+        code = resolve(written, registry, target.of(current()))
         loops.append(imp.For(i, imp.ZERO, n, imp.Block((imp.Store(output, i, code),))))
         arguments.append(imp.Argument(f"A{k}", (n,), (*inputs, output)))
     return imp.Kernel("apply", tuple(arguments), imp.Block(tuple(loops)), tuple(registry.values()))
