@@ -1,6 +1,6 @@
 """What each step of the compiler is worth: rows without steps, beside all of them and beside C.
 
-    python -m benchmarks.without [families] [--sizes small] [--groups hoist+raise_flags,hints]
+    python -m benchmarks.without [families] [--sizes small] [--groups hoist+hand_over,hints]
 
 A row is timed without a group only if that changes its machine code; where several steps of a group
 do, each is left out alone, too. The sides of a row are interleaved, and their results are checked.
@@ -206,7 +206,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument(
         "--groups",
         default=",".join(GROUPS),
-        help="steps, such as hoist+raise_flags,foresee (each alone)",
+        help="steps, such as hoist+hand_over,foresee (each alone)",
     )
     parser.add_argument("--sizes", default="small,medium", help=f"any of {','.join(SIZES)}")
     parser.add_argument("--rows", default="", help="only rows whose name and data have this in it")

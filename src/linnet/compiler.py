@@ -17,7 +17,6 @@ from linnet.imp.consecutive import Known
 from linnet.imp.growing import check_growth
 from linnet.imp.own_arrays import own_arrays
 from linnet.imp.prescribed import check_vectors
-from linnet.imp.raise_flags import raise_flags
 from linnet.imp.simplify import simplify as simplify_code
 from linnet.imp.whole_parts import whole_parts
 from linnet.loops.check import check as check_loops
@@ -43,6 +42,7 @@ from linnet.normalize.swaps import check_swaps
 from linnet.normalize.symmetry import split_symmetric
 from linnet.normalize.unpack import unpack_vectors
 from linnet.normalize.workspaces import Decide, by_place, insert_workspaces
+from linnet.optimize.hoist import raise_flags
 from linnet.optimize.table import improve
 from linnet.options import current
 from linnet.records import dataclass

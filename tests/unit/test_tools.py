@@ -115,9 +115,9 @@ def test_a_result_that_is_wrong_is_told(monkeypatch):
 
 
 def test_where_a_transformation_fires():
-    found = list(firing.lines("sums_ahead"))
+    found = list(firing.lines("walk_together"))
     assert found
-    assert found[0].startswith("structures: sums of equal rows | not after ")
+    assert found[0].startswith("structures: spmv of tiles | not after ")
 
 
 def test_a_transformation_that_changes_switch_off_is_told():

@@ -69,7 +69,7 @@ def test_there_is_no_such_step():
         pytest.raises(LinnetError, match="no step of the compiler is called 'hoists'") as caught,
     ):
         gustavson(*arguments())
-    assert "raise_flags, hoist" in str(caught.value)
+    assert "hand_over, hoist" in str(caught.value)
 
 
 @pytest.mark.parametrize(("without", "hinted", "masked"), [

@@ -22,12 +22,10 @@ from linnet.imp.end_fibers import end_fibers
 from linnet.imp.foresee import foresee
 from linnet.imp.fuse_ranges import fuse_ranges
 from linnet.imp.hand_over import hand_over
-from linnet.imp.hoist import hoist
 from linnet.imp.hold_rows import hold_rows
 from linnet.imp.list_flags import list_flags
 from linnet.imp.own_sums import own_sums
 from linnet.imp.prescribed import obeys, prescribed
-from linnet.imp.raise_flags import raise_flags
 from linnet.imp.reserve_ahead import reserve_ahead
 from linnet.imp.rows_ahead import rows_ahead
 from linnet.imp.scatter_ahead import scatter_ahead
@@ -35,11 +33,11 @@ from linnet.imp.several_places import several_places
 from linnet.imp.simplify import simplify
 from linnet.imp.single_rows import single_rows
 from linnet.imp.strips import strips
-from linnet.imp.sums_ahead import sums_ahead
 from linnet.imp.two_sums import two_sums
 from linnet.imp.uneven_rows import uneven_rows
 from linnet.imp.walk_together import walk_together
 from linnet.imp.whole_tiles import whole_tiles
+from linnet.optimize.hoist import hoist
 from linnet.optimize.loops import gathers
 from linnet.options import current
 from linnet.stages import stage, watched
@@ -61,9 +59,7 @@ def _vectorized(known: Known) -> Callable[[imp.Call], bool]:
 
 STEPS: dict[str, Step] = {
     "hand_over": _plain(hand_over),
-    "raise_flags": _plain(raise_flags),
     "hoist": _plain(hoist),
-    "sums_ahead": _plain(sums_ahead),
     "end_fibers": end_fibers,
     "fuse_ranges": fuse_ranges,
     "reserve_ahead": reserve_ahead,

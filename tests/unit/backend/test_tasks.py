@@ -14,9 +14,9 @@ from linnet.backend import c, llvm, symbols
 from linnet.errors import InternalError
 from linnet.imp.check import check
 from linnet.imp.consecutive import Known
-from linnet.imp.hoist import hoist
 from linnet.imp.printer import show
 from linnet.imp.reserve_ahead import reserve_ahead
+from linnet.optimize.hoist import hoist
 
 n, k, q, s = (imp.Var(name) for name in "nkqs")
 a, b = (imp.Buffer(name, "int64", growable=True) for name in ("a", "b"))

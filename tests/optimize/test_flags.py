@@ -11,13 +11,14 @@ from linnet import imp
 from linnet.imp.check import check
 from linnet.imp.interpret import run
 from linnet.imp.printer import show
-from linnet.imp.raise_flags import raise_flags
 from linnet.imp.rewrite import statements
 from linnet.imp.simplify import simplify
+from linnet.optimize.hoist import raise_flags
 
 N, M, I, K, C = (imp.Var(name) for name in ("n", "m", "i", "k", "c"))
 FLAG, OTHER = imp.Var("flag", imp.BOOL), imp.Var("other", imp.BOOL)
 Y, OUT = imp.Buffer("y", "int64"), imp.Buffer("out", "bool")
+LEAVE = imp.Block((imp.Break(),))
 RAISE, TOUCH = imp.Assign(FLAG, imp.TRUE), imp.Store(Y, K, Y[K] + 1)
 
 
@@ -52,6 +53,9 @@ def test_the_same_flag(n, m):
         (loop(I, N, RAISE, loop(K, M, TOUCH)),),
         (loop(I, N, loop(K, I, TOUCH, RAISE)),),  # bounds that change
         (loop(K, M, RAISE, TOUCH), loop(K, N, TOUCH, RAISE)),
+        (loop(K, Y[0] + M, TOUCH, RAISE),),  # bounds that are others behind the loop
+        (loop(K, M, RAISE, imp.If(Y[K] > imp.ZERO, LEAVE, imp.EMPTY), TOUCH),),
+        (imp.Let(C, imp.ZERO), imp.While(C < N, imp.Block((imp.Assign(C, C + 1), RAISE)))),
     ]
     for body in bodies:
         plain = kernel(*body)
@@ -68,10 +72,9 @@ def test_the_same_flag(n, m):
         loop(K, M, RAISE, imp.If(FLAG, imp.Block((TOUCH,)), imp.EMPTY)),
         loop(K, M, imp.Assign(FLAG, imp.FALSE), TOUCH, RAISE),
         loop(K, M, imp.If(Y[K] > imp.ZERO, imp.Block((imp.Break(),)), imp.EMPTY), RAISE),
-        loop(K, Y[0], TOUCH, RAISE),
         loop(K, M, imp.Assign(FLAG, FLAG | (Y[K] > imp.ZERO))),
     ],
-    ids=["some", "read", "lowered", "left", "bounds", "value"],
+    ids=["some", "read", "lowered", "left", "value"],
 )
 def test_what_must_stay(body):
     k = kernel(body)

@@ -9,8 +9,10 @@ from hypothesis import strategies as st
 
 from linnet import imp
 from linnet.imp.check import check
-from linnet.imp.hoist import hoist
 from linnet.imp.interpret import run
+from linnet.imp.rewrite import statements
+from linnet.imp.simplify import simplify
+from linnet.optimize.hoist import hoist
 
 N, M, I, J = (imp.Var(name) for name in ("n", "m", "i", "j"))
 READY, C = imp.Var("ready"), imp.Var("c")
@@ -118,3 +120,92 @@ def test_numbers_of_one_name_stay_apart():
     k = kernel(*(stmt for loop in both for stmt in loop.body.stmts))
     assert hoist(k) == k
     check(k)
+
+
+def test_numbers_behind_a_condition():
+    """What cannot fail may be computed in vain; room is not asked for in vain."""
+    p, masked = imp.Var("p"), imp.Block((imp.Let(imp.Var("p"), M * 4), imp.Grow(TBL, M)))
+    use = imp.If(I < M, imp.Block((*masked.stmts, imp.Store(OUT, I, p))), EMPTY)
+    *before, loop = (s for s in hoist(kernel(use)).body.stmts[:-2])
+    assert before[-1] == masked.stmts[0]
+    assert masked.stmts[1] in loop.body.stmts[0].then.stmts
+
+
+def test_what_two_loops_prepare():
+    both = [imp.For(J, imp.ZERO, M, imp.Block((prepare(M), USE))) for _ in "ab"]
+    stmts = hoist(kernel(*both)).body.stmts
+    assert stmts[3] == prepare(M)
+    assert prepare(M) not in stmts[4:]
+    again = kernel(both[0], imp.Assign(READY, imp.ZERO), both[1])
+    (loop,) = (s for s in hoist(again).body.stmts if isinstance(s, imp.For))
+    assert loop.body.stmts.count(prepare(M)) == 2
+
+
+# -- whole reductions ------------------------------------------------------------------------------
+
+T, S, X = imp.Var("t"), imp.Var("s"), imp.Buffer("x", "int64")
+SUM = (
+    imp.Assign(T, imp.ZERO),
+    imp.For(J, imp.ZERO, M, imp.Block((imp.Accumulate(T, "+", X[J]),))),
+)
+STEP = imp.Assign(C, C + 1)
+
+
+def sums(*body: imp.Stmt, loop: str = "for") -> imp.Kernel:
+    """`body` for each i, in a loop of either kind; what is summed is stored at the end."""
+    lets = [imp.Let(v, imp.ZERO) for v in (C, S)] + [imp.Let(T, imp.Const(9, imp.INT))]
+    over = imp.For(I, imp.ZERO, N, imp.Block(body))
+    if loop == "while":
+        over = imp.While(C < N, imp.Block((*body, STEP)))
+    stores = [imp.Store(OUT, imp.Const(k, imp.INT), v) for k, v in enumerate((T, S))]
+    room, end = imp.Grow(OUT, imp.Const(2, imp.INT)), imp.SetLength(OUT, imp.Const(2, imp.INT))
+    given = imp.Argument("B", (), (X,))
+    return imp.Kernel(
+        "k",
+        (imp.Argument("A", (N, M), (OUT,)), given),
+        imp.Block((*lets, room, over, *stores, end)),
+    )
+
+
+ADD = imp.Assign(S, S + T)
+LEAVE = imp.If(S > 5, imp.Block((imp.Break(),)), EMPTY)
+MASKED = imp.If(S < 5, imp.Block((ADD,)), EMPTY)
+SAME = {
+    "first": (*SUM, ADD),
+    "behind something else": (imp.Assign(S, S + 2), *SUM, ADD),
+    "used behind a mask": (*SUM, MASKED),
+    "before what leaves": (*SUM, ADD, LEAVE),
+    "used twice": (*SUM, ADD, imp.Assign(S, S + T * 2)),
+}
+ANOTHER = {
+    "read before": (ADD, *SUM),
+    "changed": (*SUM, imp.Assign(T, T + S), ADD),
+    "goes on": (*SUM[1:], ADD),
+    "behind what leaves": (imp.Assign(S, S + 3), LEAVE, *SUM, ADD),
+    "behind a mask": (imp.Assign(S, S + 1), imp.If(S > 1, imp.Block(SUM), EMPTY), ADD),
+}
+
+
+def outcomes(k: imp.Kernel) -> list[list[int]]:
+    """What is found for any number of rows and of terms."""
+    found = []
+    for n in range(4):
+        for m in range(3):
+            values = np.arange(1, m + 1, dtype=np.int64)
+            status, buffers = run(k, {"A": ((n, m), {}), "B": ((), {"x": values})})
+            assert status == 0
+            found.append(buffers["out"].tolist())
+    return found
+
+
+@pytest.mark.parametrize("loop", ["for", "while"])
+@pytest.mark.parametrize("name", [*SAME, *ANOTHER])
+def test_reductions(name, loop):
+    k = sums(*(SAME | ANOTHER)[name], loop=loop)
+    taken = hoist(k)
+    check(taken)
+    inner = [s for s in statements(taken.body) if isinstance(s, imp.For) and s.var == J]
+    outer = [s for s in statements(taken.body) if isinstance(s, imp.For | imp.While)]
+    within = [s for o in outer if o not in inner for s in statements(o.body)]
+    assert (inner[0] in within) == (name in ANOTHER)
+    assert outcomes(taken) == outcomes(simplify(taken)) == outcomes(k)
