@@ -375,4 +375,4 @@ def test_the_result_has_the_positions_of_an_operand():
     assert "C_w_idx" not in code  # nothing is listed, nor sorted
     visits = scheduled.visits(ln.empty_tensor(ln.CSR), A, D, E)
     assert visits["k in A[i, k]"] == 5 * A.nnz
-    assert visits["C_0 in A"] == A.nnz
+    assert visits["k_2 in A"] == A.nnz

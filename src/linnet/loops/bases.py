@@ -40,6 +40,11 @@ def unbound(extent: Range | None) -> Range | None:
     return extent
 
 
+def gone_through(extent: Range) -> Range:
+    """What a loop goes through: also if it has one of the coordinates, and other loops the rest."""
+    return extent.of if isinstance(extent, Along) else extent
+
+
 def part_in(extent: Range | None) -> Part | None:
     """The part of a range that the indices of a range are in, if that is what it says."""
     extent = unbound(extent)

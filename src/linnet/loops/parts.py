@@ -18,6 +18,7 @@ Their indices come in order, too. But a part may end anywhere: all of them but t
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 
 from linnet.loops.ascending import ascends
@@ -79,16 +80,8 @@ def counted(loop: Loop) -> Loop | None:
 def counted_together(loop: Loop) -> tuple[Loop, ...]:
     """The loops directly inside that go together through the parts that a loop counts in order."""
     inner, lets = _inside(loop)
-    if inner is None or is_left(loop) or point_of(loop.extent) is not None:
-        return ()
-    parts, found = parts_counted(inner.extent), tuple[Loop, ...]()
-    if parts is not None and _has_part_of(parts.of, loop.index):
-        found = counted_together(inner)
-    elif isinstance(inner.extent, Along) and _has_part_of(inner.extent.of, loop.index):
-        found = _along(inner, inner.extent.of) if inner.extent.depth == 0 else ()
-    elif _has_part_of(inner.extent, loop.index):
-        found = counted_together(inner)
-    if not found or any(map(is_left, found)) or _is_coordinate({loop.index, *lets}, found[-1]):
+    found = () if inner is None else _through_parts(loop, inner, counted_together)
+    if not found or _is_coordinate({loop.index, *lets}, found[-1]):
         return ()
     return found
 
@@ -98,20 +91,30 @@ def written_in_parts(loop: Loop, tensor: str) -> tuple[Loop, ...]:
 
     Its elements come in order, then, part by part, whatever else is done for each of them.
     """
-    if is_left(loop) or point_of(loop.extent) is not None:
-        return ()
     inner: Stmt | None = loop.body
     while inner is not None and not isinstance(inner, Loop):
         inner = _only_writer(inner, tensor)
     if inner is None:
         return ()
+    return _through_parts(loop, inner, lambda loop: written_in_parts(loop, tensor), alone=True)
+
+
+def _through_parts(
+    loop: Loop, inner: Loop, deeper: Callable[[Loop], tuple[Loop, ...]], *, alone: bool = False
+) -> tuple[Loop, ...]:
+    """The loops through the parts that a loop counts, the outermost of which is the `inner` one.
+
+    Where that counts other parts, they are found `deeper`. A loop may go through a part `alone`.
+    """
+    if is_left(loop) or point_of(loop.extent) is not None:
+        return ()
     parts, found = parts_counted(inner.extent), tuple[Loop, ...]()
     if parts is not None and _has_part_of(parts.of, loop.index):
-        found = written_in_parts(inner, tensor)
+        found = deeper(inner)
     elif isinstance(inner.extent, Along) and _has_part_of(inner.extent.of, loop.index):
         found = _along(inner, inner.extent.of) if inner.extent.depth == 0 else ()
     elif _has_part_of(inner.extent, loop.index):
-        found = written_in_parts(inner, tensor) or (inner,)
+        found = deeper(inner) or ((inner,) if alone else ())
     return () if any(map(is_left, found)) else found
 
 

@@ -313,6 +313,11 @@ def rewrite_stmt(
     return stmt if changed is None else changed
 
 
+def replaced(stmt: Stmt, old: Stmt, new: Stmt) -> Stmt:
+    """A statement with another one in the place of one in it, which is told by identity."""
+    return new if stmt is old else map_stmts(stmt, lambda s: replaced(s, old, new))
+
+
 def substitute_expr(expr: Expr, values: Mapping[str, Expr]) -> Expr:
     """Replace loop indices and let names by values."""
     return rewrite_expr(expr, lambda e: _value_of(e, values))

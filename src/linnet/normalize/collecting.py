@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from linnet import loops
-from linnet.loops.bases import unbound
 from linnet.loops.rewrite import block, rewrite_stmt
 from linnet.names import Names
 from linnet.normalize.updates import begins, parts, reads_between
@@ -17,15 +16,13 @@ from linnet.records import dataclass
 class Collecting:
     """A tensor whose dimensions `modes`, inside the loops over `outer`, are those of a temporary.
 
-    `order` are all its dimensions, as they are stored. If there are loops `over` a part of the
-    elements, the temporary has an element for each turn of these.
+    `order` are all its dimensions, as they are stored.
     """
 
     tensor: str
     temporary: str
     order: tuple[int, ...]
     outer: tuple[str, ...]
-    over: tuple[loops.Loop, ...] = ()
 
     @property
     def modes(self) -> tuple[int, ...]:
@@ -38,56 +35,29 @@ class Collecting:
         begin = loops.Declare(self.temporary, declare.init, dims, declare.at)
         reads = begins(stmt, self.tensor) or reads_between(parts(stmt), self.tensor)
         done = rewrite_stmt(stmt, self._write, self._read if reads else None)
-        inner = [names.fresh(f"{self.tensor}_{k}") for k in range(len(self.modes))]
+        inner = [names.fresh(f"{self.tensor}_{k}") for k in range(len(dims))]
         copy = self._copy(inner, declare)
-        ranges = [loops.Extent(loops.Literal(0), dim) for dim in dims]
-        for index, extent in reversed([*zip(inner, self._parts(inner) or ranges, strict=True)]):
-            copy = loops.Loop(index, extent, copy, declare.at)
+        for index, dim in zip(reversed(inner), reversed(dims), strict=True):
+            copy = loops.Loop(index, loops.Extent(loops.Literal(0), dim), copy, declare.at)
         return block([begin, done, copy])
 
     def _dims(self, declare: loops.Declare) -> tuple[loops.Expr, ...]:
         """The sizes of the temporary, where the tensor has these."""
         assert declare.dims is not None
-        if self.over:
-            return (self._part.size,)
         return tuple(declare.dims[m] for m in self.modes)
-
-    @property
-    def _of(self) -> loops.Range:
-        """What the loops over a part go through."""
-        extent = self.over[0].extent
-        assert extent is not None
-        return extent.of if isinstance(extent, loops.Along) else extent
-
-    @property
-    def _part(self) -> loops.Part:
-        part = unbound(self._of)
-        assert isinstance(part, loops.Part)
-        return part
-
-    def _parts(self, inner: Sequence[str]) -> list[loops.Range]:
-        """What loops over these indices go through as those over a part do."""
-        if len(self.over) == 1:
-            return [self._of]
-        outer = tuple(map(loops.Index, inner))
-        return [loops.Along(self._of, outer[:k]) for k in range(len(self.over))]
-
-    def _places(self, inner: Sequence[loops.Expr]) -> tuple[loops.Expr, ...]:
-        """The indices of the temporary at the place that the tensor has at these."""
-        return (loops.Place(self._of, tuple(inner)),) if self.over else tuple(inner)
 
     def _copy(self, inner: Sequence[str], declare: loops.Declare) -> loops.Stmt:
         """An element of the tensor becomes that of the temporary."""
         where = dict(zip(self.order, (*self.outer, *inner), strict=True))
         indices = tuple(loops.Index(where[m]) for m in range(len(self.order)))
-        value = loops.Access(self.temporary, self._places([loops.Index(i) for i in inner]))
+        value = loops.Access(self.temporary, tuple(loops.Index(i) for i in inner))
         return loops.Assign(loops.Access(self.tensor, indices), None, value, declare.at)
 
     def _access(self, access: loops.Access) -> loops.Access:
         """The same element of the temporary."""
         given = access.protocols
-        protocols = tuple(given[m] for m in self.modes) if given and not self.over else ()
-        indices = self._places([access.indices[m] for m in self.modes])
+        protocols = tuple(given[m] for m in self.modes) if given else ()
+        indices = tuple(access.indices[m] for m in self.modes)
         return loops.Access(self.temporary, indices, protocols, access.at)
 
     def _write(self, stmt: loops.Stmt) -> loops.Stmt | None:

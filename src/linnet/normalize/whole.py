@@ -21,7 +21,7 @@ from dataclasses import field
 from linnet import loops
 from linnet.formats.format import Format
 from linnet.formats.level import PERMISSIVE
-from linnet.loops.bases import coordinates, unbound
+from linnet.loops.bases import coordinates, gone_through, unbound
 from linnet.loops.nodes import base_of
 from linnet.loops.parts import counted, covered
 from linnet.loops.rewrite import block, is_left, leaves, rewrite_stmt, walk
@@ -103,8 +103,8 @@ def whole_of(
 
 def _is_short(loop: loops.Loop) -> bool:
     """Whether an array for a part may be cleared for each, however few elements that has."""
-    extent = loop.extent.of if isinstance(loop.extent, loops.Along) else loop.extent
-    match unbound(extent):
+    assert loop.extent is not None
+    match unbound(gone_through(loop.extent)):
         case loops.Part(_, _, loops.Literal(int(size))):
             return size <= _SHORT
         case _:
@@ -172,7 +172,7 @@ def _counters(over: Sequence[loops.Loop]) -> list[str]:
         return []
     if not isinstance(extent, loops.Along) and len(over) > 1:
         return []
-    of = unbound(extent.of if isinstance(extent, loops.Along) else extent)
+    of = unbound(gone_through(extent))
     found = list[str]()
     while isinstance(of, loops.Part) and isinstance(of.number, loops.Index):
         found.append(of.number.name)

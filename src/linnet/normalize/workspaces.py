@@ -36,8 +36,8 @@ from linnet.loops.rewrite import (
     map_stmts,
     names_in,
     point_of,
+    replaced,
     rewrite_expr,
-    rewrite_stmt,
     walk,
 )
 from linnet.names import Names
@@ -47,6 +47,7 @@ from linnet.normalize.collecting import Collecting
 from linnet.normalize.counting import count_first
 from linnet.normalize.in_order import in_parts, last_in_order, last_in_vectors
 from linnet.normalize.lifecycles import refused
+from linnet.normalize.part_arrays import through_array
 from linnet.normalize.refusals import (
     can_merge,
     check_merging,
@@ -330,34 +331,33 @@ class _Insertion:
         self, name: str, whole: Whole, declare: loops.Declare, stmt: loops.Stmt, outer: Path
     ) -> loops.Stmt:
         """The updates, collected in an array of which all is written, or nothing."""
-        part = stmt if whole.counter is None else whole.counter.body
-        some, why = self.names.fresh(f"{self.tensor}_some"), "all of its elements are updated"
-        done = self.collected(name, ARRAY, f"{why}, or none", declare, part, outer, whole.over)
+        some = self.names.fresh(f"{self.tensor}_some")
+        why = "all of its elements are updated, or none"
+        counter = whole.counter
+        if counter is None:
+            done = self.collected(name, ARRAY, why, declare, stmt, outer)
+        else:
+            self.make(name, ARRAY, 1, why, outer)
+            part, begin = counter.body, replace(declare, tensor=name)
+            ((update, _),) = paths(part, self.tensor, ())
+            done = through_array(part, update, whole.over, begin, self.names)
         self.made[some] = flag_format()
         done = with_flag(done, name, some)
-        if whole.counter is None:
-            return done
-        counter = replace(whole.counter, body=done)
-        return rewrite_stmt(stmt, lambda s: counter if s is whole.counter else None)
+        return done if counter is None else replaced(stmt, counter, replace(counter, body=done))
 
     def collected(
-        self,
-        name: str,
-        kind: str,
-        why: str,
-        declare: loops.Declare,
-        stmt: loops.Stmt,
-        outer: tuple[str, ...],
-        over: tuple[loops.Loop, ...] = (),
+        self, name: str, kind: str, why: str, declare: loops.Declare, stmt: loops.Stmt, outer: Path
     ) -> loops.Stmt:
         """The updates, collected in a temporary of this kind, which is copied."""
-        collecting = Collecting(self.tensor, name, self.format.order, outer, over)
-        ndim = 1 if over else len(collecting.modes)
-        made = workspace_format(self.format, ndim, kind, self.policy)
-        self.made[name] = made
+        collecting = Collecting(self.tensor, name, self.format.order, outer)
+        self.make(name, kind, len(collecting.modes), why, outer)
+        return collecting.rewrite(declare, stmt, self.names)
+
+    def make(self, name: str, kind: str, ndim: int, why: str, outer: Path) -> None:
+        """Make a temporary of a kind, and note why."""
+        made = self.made[name] = workspace_format(self.format, ndim, kind, self.policy)
         inside = f" inside {', '.join(outer)}" if outer else ""
         self.notes.append(f"collected{inside} in {made!r}: {why}")
-        return collecting.rewrite(declare, stmt, self.names)
 
     def kind(
         self,

@@ -18,7 +18,14 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from linnet import loops
-from linnet.loops.bases import coordinates, coordinates_of, one_at_least, positions_in, unbound
+from linnet.loops.bases import (
+    coordinates,
+    coordinates_of,
+    gone_through,
+    one_at_least,
+    positions_in,
+    unbound,
+)
 from linnet.loops.commands import Coord
 from linnet.loops.nodes import base_of
 from linnet.loops.rewrite import rewrite_stmt, walk
@@ -40,7 +47,7 @@ def coord(nest: Nest, command: Coord) -> None:
             f"`{found[0].how.command}` has made one loop of those over positions",
             hint="leave out `flat`: loops over several coordinates stand in one another",
         )
-    of = extent.of if isinstance(extent, loops.Along) else extent
+    of = gone_through(extent)
     for place in walk(found[-1].body):
         if isinstance(place, loops.Place) and positions_in(place.of) == positions_in(of):
             nest.refuse(

@@ -24,16 +24,16 @@ from linnet.algebra.dtypes import concrete
 from linnet.algebra.table import add, multiply, subtract
 from linnet.formats.format import Format
 from linnet.formats.named import DENSE
-from linnet.loops.bases import unbound
+from linnet.loops.bases import gone_through, unbound
 from linnet.loops.commands import Precompute
 from linnet.loops.nodes import base_of
 from linnet.loops.printer import show
-from linnet.loops.rewrite import block, leaves, rewrite_stmt, substitute, walk
+from linnet.loops.rewrite import block, leaves, replaced, rewrite_stmt, substitute, walk
 from linnet.loops.types import dtype_of, with_lets
 from linnet.scheduling.factors import Found, part_of
 from linnet.scheduling.nest import Nest
 from linnet.scheduling.positions import goes_through_positions
-from linnet.scheduling.precompute import Around, collected_by, replaced, scope_of
+from linnet.scheduling.precompute import Around, collected_by, scope_of
 
 _ZERO = loops.Literal(0)
 
@@ -137,9 +137,10 @@ def _place(nest: Nest, together: Sequence[loops.Loop]) -> tuple[loops.Expr, loop
     if not goes_through_positions(together[0]):
         first, size = _span(nest, together[0])
         return _less(last, first), size
-    of = extent.of if isinstance(extent, loops.Along) else extent
+    assert extent is not None
+    of = gone_through(extent)
     part = unbound(of)
-    if of is None or not isinstance(part, loops.Part):
+    if not isinstance(part, loops.Part):
         nest.refuse(
             f"`{nest.name_of(together[0])}` goes through all positions",
             why="the workspace has an element for each of them",
@@ -184,7 +185,7 @@ def _producer(
     stored = all(isinstance(place, loops.Place) for place in workspace.indices)
     op = None if stored and not around.summed else collected_by(found.update)
     compute = loops.Assign(workspace, op, found.part, found.update.at)
-    stmt = rewrite_stmt(around.stmt, lambda s: compute if s is found.update else None)
+    stmt = replaced(around.stmt, found.update, compute)
     values: dict[str, loops.Expr] = {}
     new: dict[str, str] = {}
     for index, early in zip(command.indices, command.early, strict=True):

@@ -13,15 +13,14 @@ and are complete when the loops end: so each is the same sum of the same terms, 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
 
 from linnet import loops
 from linnet.formats.named import DENSE
-from linnet.loops.bases import unbound
+from linnet.loops.bases import gone_through, unbound
 from linnet.loops.nodes import base_of
-from linnet.loops.rewrite import block, rewrite_stmt, substitute, walk
+from linnet.loops.rewrite import walk
 from linnet.loops.told import ranges_in, told_by
-from linnet.names import Names
+from linnet.normalize.part_arrays import through_array
 from linnet.records import dataclass
 from linnet.scheduling.nest import Nest
 from linnet.scheduling.precompute import collected_by
@@ -37,8 +36,6 @@ class _Sums:
     terms: tuple[loops.Loop, ...]
     through: tuple[loops.Loop, ...]
     update: loops.Assign
-    of: loops.Range
-    size: loops.Expr
 
 
 def hold_sums(nest: Nest) -> None:
@@ -66,9 +63,11 @@ def _sums_in(nest: Nest) -> Iterator[_Sums]:
 def _at_end(path: list[loops.Loop]) -> _Sums | None:
     """The sums that the innermost loops of a nest make."""
     update, extent = path[-1].body, path[-1].extent
-    of = extent.of if isinstance(extent, loops.Along) else extent
+    if extent is None or not isinstance(update, loops.Assign):
+        return None
+    of = gone_through(extent)
     part = unbound(of)
-    if of is None or not isinstance(part, loops.Part) or not isinstance(update, loops.Assign):
+    if not isinstance(part, loops.Part):
         return None
     if not isinstance(base_of(of), loops.Positions) or collected_by(update) is None:
         return None
@@ -83,7 +82,7 @@ def _at_end(path: list[loops.Loop]) -> _Sums | None:
     terms: list[loops.Loop] = []
     while around and around[-1].index not in used and isinstance(around[-1].extent, loops.Extent):
         terms.insert(0, around.pop())
-    return _Sums(tuple(terms), tuple(through), update, of, part.size) if terms else None
+    return _Sums(tuple(terms), tuple(through), update) if terms else None
 
 
 def _names(nodes: Iterable[loops.Node]) -> set[str]:
@@ -130,7 +129,7 @@ def _holds(loop: loops.Loop, stmt: loops.Stmt) -> bool:
 
 
 def _held(nest: Nest, sums: _Sums) -> loops.Stmt:
-    """The loops around a workspace, and those that write the sums."""
+    """The loops around an array, and those that write the sums."""
     update, op = sums.update, sums.update.op
     target = str(update.target.tensor)
     dtype = nest.formats[target].dtype
@@ -139,29 +138,5 @@ def _held(nest: Nest, sums: _Sums) -> loops.Stmt:
     identity = op.identity(dtype)
     assert identity is not None
     name = nest.temporary(f"{target}_w", DENSE(1).with_dtype(dtype).with_fill(identity))
-    at = tuple([loops.Index(loop.index) for loop in sums.through])
-    workspace = loops.Access(name, (loops.Place(sums.of, at),), at=update.at)
-    compute = replace(update, target=workspace, partial=False)
-    made = rewrite_stmt(sums.terms[0], lambda s: compute if s is update else None)
-    stmt: loops.Stmt = replace(update, op=None, value=workspace, partial=False)
-    for loop in reversed(sums.through):
-        stmt = replace(loop, body=stmt)
-    begin = loops.Declare(name, loops.Literal(identity), (sums.size,), update.at)
-    return block([begin, made, _renamed(nest, stmt, at)])
-
-
-def _renamed(nest: Nest, stmt: loops.Stmt, at: tuple[loops.Index, ...]) -> loops.Stmt:
-    """The loops that write, under names of their own; how others are run is not said of them."""
-    nodes = list(walk(nest.program.body))
-    taken = {n.index for n in nodes if isinstance(n, loops.Loop)}
-    taken |= {n.name for n in nodes if isinstance(n, loops.Let)}
-    names = Names({*taken, *nest.formats, *nest.program.params})
-    new = {index.name: names.fresh(index.name) for index in at}
-    stmt = substitute(stmt, {old: loops.Index(name) for old, name in new.items()})
-
-    def rename(s: loops.Stmt) -> loops.Stmt | None:
-        if isinstance(s, loops.Loop) and s.index in new:
-            return replace(s, index=new[s.index], how=replace(s.how, unroll=1, race=""))
-        return None
-
-    return rewrite_stmt(stmt, rename)
+    begin = loops.Declare(name, loops.Literal(identity), (), update.at)
+    return through_array(sums.terms[0], update, sums.through, begin, nest.names())

@@ -12,7 +12,7 @@ from linnet.formats.format import Format
 from linnet.loops.bases import coordinates
 from linnet.loops.commands import Command
 from linnet.loops.printer import show, show_range
-from linnet.loops.rewrite import rewrite_stmt, substitute_expr, walk
+from linnet.loops.rewrite import names_in, replaced, substitute_expr, walk
 from linnet.names import Names
 from linnet.normalize.agreed import Equal, is_whole
 from linnet.records import dataclass
@@ -76,8 +76,17 @@ class Nest:
 
     def replaced(self, old: loops.Loop, new: loops.Stmt) -> None:
         """Put a statement in the place of a loop."""
-        body = rewrite_stmt(self.program.body, lambda stmt: new if stmt is old else None)
+        body = replaced(self.program.body, old, new)
         self.program = replace(self.program, body=body)
+
+    @property
+    def taken(self) -> set[str]:
+        """The names that tensors, loops and values of the program have."""
+        return {*self.formats, *self.program.params, *names_in(self.program.body)}
+
+    def names(self) -> Names:
+        """Names that are not taken."""
+        return Names(self.taken)
 
     def introduce(self, name: str, *indices: str) -> str:
         """A new name, for loops that are there or for one to come; gives the first of them.
@@ -88,15 +97,13 @@ class Nest:
             self.refuse(f"there is a loop over `{name}` already")
         if not indices:
             called = name.partition(":")[0]
-            taken = {*self.formats, *self.program.params, *_bound(self.program.body)}
-            indices = (Names(taken).fresh(called) if called in taken else called,)
+            indices = (self.names().fresh(called) if called in self.taken else called,)
         self.stands[name] = indices
         return indices[0]
 
     def temporary(self, hint: str, format: Format) -> str:
         """A tensor of a new name, for what a command needs."""
-        taken = {*self.formats, *self.program.params, *_bound(self.program.body), *self.stands}
-        name = Names(taken).fresh(hint)
+        name = Names({*self.taken, *self.stands}).fresh(hint)
         temporaries = (*self.program.temporaries, (name, format))
         self.program = replace(self.program, temporaries=temporaries)
         self.formats[name] = format
@@ -106,8 +113,8 @@ class Nest:
         """A new name for loops to come, as many as others; several are called as those are."""
         if len(own) == 1:
             return (self.introduce(name),)
-        fresh = Names({*self.formats, *self.program.params, *_bound(self.program.body)})
-        indices = tuple([fresh.fresh(index) for index in own])
+        names = self.names()
+        indices = tuple([names.fresh(index) for index in own])
         self.introduce(name, *indices)
         return indices
 
@@ -131,12 +138,6 @@ class Nest:
     def refuse(self, problem: str, why: str | None = None, hint: str | None = None) -> NoReturn:
         """The command is not applied."""
         raise self.refusal(problem, why, hint)
-
-
-def _bound(body: loops.Stmt) -> set[str]:
-    """The names that loops and lets bind."""
-    nodes = [n for n in walk(body) if isinstance(n, loops.Loop | loops.Let)]
-    return {n.index if isinstance(n, loops.Loop) else n.name for n in nodes}
 
 
 def loops_of(program: loops.Program) -> list[str]:

@@ -22,7 +22,7 @@ from linnet.algebra.function import Function
 from linnet.errors import ScheduleError
 from linnet.formats.format import Format
 from linnet.loops.printer import show
-from linnet.loops.rewrite import block, map_stmts, rewrite_stmt, substitute_expr, walk
+from linnet.loops.rewrite import block, replaced, substitute_expr, walk
 from linnet.names import Names
 from linnet.records import dataclass
 from linnet.scheduling.factors import Found, part_of
@@ -81,16 +81,11 @@ def precompute(
     consume: loops.Stmt = loops.Assign(target, op, rest, update.at)
     for index in reversed(renamed.values()):
         consume = loops.Loop(index, None, consume, update.at)
-    change = rewrite_stmt(around.stmt, lambda s: produce if s is update else None)
+    change = replaced(around.stmt, update, produce)
     made = block([begin, change, consume])
     body = replaced(program.body, around.stmt, made)
     stored = format.with_order(*(order[k] for k in format.order))
     return replace(program, body=body, temporaries=(*program.temporaries, (name, stored)))
-
-
-def replaced(stmt: loops.Stmt, old: loops.Stmt, new: loops.Stmt) -> loops.Stmt:
-    """A program with another statement in the place of one."""
-    return new if stmt is old else map_stmts(stmt, lambda s: replaced(s, old, new))
 
 
 def scope_of(
