@@ -35,10 +35,8 @@ from linnet.loops.nodes import (
     Assign,
     Block,
     Coordinates,
-    Declare,
     Expr,
     Extent,
-    Freeze,
     If,
     Index,
     Let,
@@ -50,10 +48,8 @@ from linnet.loops.nodes import (
     Parts,
     Range,
     Stmt,
-    Swap,
-    Thaw,
 )
-from linnet.loops.rewrite import is_left, map_range, point_of, substitute_expr, walk
+from linnet.loops.rewrite import changes, is_left, map_range, point_of, substitute_expr, walk
 
 
 def counted(loop: Loop) -> Loop | None:
@@ -129,20 +125,8 @@ def _only_writer(stmt: Stmt, tensor: str) -> Stmt | None:
             inside = (then, orelse)
         case _:
             return None
-    found = [s for s in inside if any(_changes(n, tensor) for n in walk(s))]
+    found = [s for s in inside if any(changes(n, tensor) for n in walk(s))]
     return found[0] if len(found) == 1 else None
-
-
-def _changes(node: Node, tensor: str) -> bool:
-    match node:
-        case Assign(target):
-            return target.tensor == tensor
-        case Declare(name) | Freeze(name) | Thaw(name):
-            return name == tensor
-        case Swap(a, b):
-            return tensor in (a, b)
-        case _:
-            return False
 
 
 def _along(loop: Loop, of: Range) -> tuple[Loop, ...]:

@@ -156,6 +156,19 @@ def accesses(node: Node) -> Iterator[tuple[Access, bool]]:
             last = False
 
 
+def changes(node: Node, tensor: str) -> bool:
+    """Whether a statement by itself writes a tensor, or changes what may be done with it."""
+    match node:
+        case Assign(target):
+            return target.tensor == tensor
+        case Declare(name) | Freeze(name) | Thaw(name):
+            return name == tensor
+        case Swap(a, b):
+            return tensor in (a, b)
+        case _:
+            return False
+
+
 def names_in(body: Node) -> set[str]:
     """The indices and names that loops and `Let` introduce."""
     nodes = list(walk(body))

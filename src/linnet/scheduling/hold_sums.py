@@ -18,7 +18,7 @@ from linnet import loops
 from linnet.formats.named import DENSE
 from linnet.loops.bases import gone_through, unbound
 from linnet.loops.nodes import base_of
-from linnet.loops.rewrite import walk
+from linnet.loops.rewrite import changes, walk
 from linnet.loops.told import ranges_in, told_by
 from linnet.normalize.part_arrays import through_array
 from linnet.records import dataclass
@@ -107,18 +107,14 @@ def _begins_there(nest: Nest, sums: _Sums) -> bool:
     dtype = nest.formats[name].dtype
     assert op is not None
     assert dtype is not None
-    writes = [n for n in walk(body) if isinstance(n, loops.Assign) and n.target.tensor == name]
-    begins = [n for n in walk(body) if isinstance(n, loops.Declare | loops.Thaw | loops.Swap)]
-    mine = [n for n in begins if name in (getattr(n, a, "") for a in ("tensor", "a", "b"))]
     identity = op.identity(dtype)
-    match mine:
-        case [loops.Declare(_, loops.Literal(value))] if len(writes) == 1 and identity is not None:
-            if value != identity:
-                return False
+    match [n for n in walk(body) if changes(n, name) and not isinstance(n, loops.Freeze)]:
+        case [loops.Declare(_, loops.Literal(value)) as first, loops.Assign()] if value == identity:
+            pass
         case _:
             return False
     path = [n.index for n in walk(body) if isinstance(n, loops.Loop) and _holds(n, update)]
-    begin = [n.index for n in walk(body) if isinstance(n, loops.Loop) and _holds(n, mine[0])]
+    begin = [n.index for n in walk(body) if isinstance(n, loops.Loop) and _holds(n, first)]
     turns = {*path} - {*begin} - {loop.index for loop in sums.terms}
     reads = {str(n.tensor) for n in walk(update.value) if isinstance(n, loops.Access)}
     return name not in reads and turns <= told_by(update.target.indices, ranges_in(body))
