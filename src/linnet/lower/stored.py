@@ -45,8 +45,10 @@ def open_positions(ctx: Context, loop: loops.Loop) -> Iterator[None]:
 
     They are those of one fiber, which is known as soon as the loops around its own are open.
     """
-    positions = dict(ctx.spaces), dict(ctx.clips), dict(ctx.bounded), dict(ctx.reached)
-    products, between = dict(ctx.products), dict(ctx.between)
+    before = ctx.spaces, ctx.clips, ctx.bounded, ctx.reached, ctx.products, ctx.between
+    # what is added within is forgotten behind it, by others who remember these tables, too
+    ctx.spaces, ctx.clips, ctx.bounded = dict(ctx.spaces), dict(ctx.clips), dict(ctx.bounded)
+    ctx.reached, ctx.products, ctx.between = dict(ctx.reached), dict(ctx.products), dict(ctx.between)
     counted = set() if loop.extent is None else {*walk(loop.extent)}
     for node in walk(loop):
         if isinstance(node, loops.Positions) and node not in ctx.spaces:
@@ -57,8 +59,7 @@ def open_positions(ctx: Context, loop: loops.Loop) -> Iterator[None]:
                 ctx.spaces[node] = Space(_missing(ctx, node), (NOTHING,))
     _begin_searches(ctx, loop)
     yield
-    ctx.spaces, ctx.clips, ctx.bounded, ctx.reached = positions
-    ctx.products, ctx.between = products, between
+    ctx.spaces, ctx.clips, ctx.bounded, ctx.reached, ctx.products, ctx.between = before
 
 
 @contextmanager

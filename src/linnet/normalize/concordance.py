@@ -18,6 +18,7 @@ from linnet.formats.format import Format
 from linnet.formats.level import Level
 from linnet.imp.linear import Linear
 from linnet.loops.linear import linear, type_of
+from linnet.loops.nodes import base_of
 from linnet.loops.rewrite import (
     block,
     is_left,
@@ -48,8 +49,8 @@ class _Nest:
 
     `wanted[d]` are the loops to be put inside the first d loops: around the next one, or around the
     statement itself. `known` says at which depth names are bound and tensors declared: loops
-    outside its declaration do not walk a tensor. The loops that may be `left` walk nothing, the
-    tensors `changed` do not stay as they were given, and `agreed` says how large the others are.
+    outside its declaration do not walk a tensor. The loops that may be `left` walk nothing but what
+    a tensor stores whose positions they go through: they stay one loop, and it leads. The tensors `changed` do not stay as they were given, and `agreed` says how large the others are.
     Those that are `tangled` are opened for each update by itself, behind so many dimensions. The
     `values` of names are spelled out where a loop can walk along them.
     """
@@ -62,7 +63,7 @@ class _Nest:
     types: Types
     values: dict[str, loops.Expr] = field(default_factory=dict)
     extents: dict[str, loops.Extent] = field(default_factory=dict)
-    left: set[str] = field(default_factory=set)
+    left: dict[str, str] = field(default_factory=dict)
     warnings: list[Warned] = field(default_factory=list)
     path: list[str] = field(default_factory=list)
     wanted: list[list[loops.Loop]] = field(default_factory=list)
@@ -152,7 +153,7 @@ def _statement(s: _Nest, stmt: loops.Stmt) -> loops.Stmt:
             if extent is not None:
                 s.extents[index] = extent.whole
             if is_left(changed):
-                s.left.add(index)
+                s.left[index] = _leader(extent)
             before = dict(s.known)
             s.known |= dict.fromkeys(handed_down(changed), len(s.path))
             changed = map_stmts(changed, lambda inner: _statement(s, inner))
@@ -188,7 +189,8 @@ def _access(s: _Nest, expr: loops.Expr, update: bool = False) -> loops.Access | 
         for mode in format.modes_of(level_number):
             index, apart = indices[mode], format.order.index(mode) >= walked
             spelled = _spelled(s, index)
-            at = 0 if apart else _walked_at(s, spelled, level, update)
+            alone = expr.tensor if index is spelled and not update else ""
+            at = 0 if apart else _walked_at(s, spelled, level, update, alone)
             if at > depth:
                 depth, first, changed = at, 0, changed or spelled is not index
                 indices[mode] = spelled
@@ -205,8 +207,16 @@ def _access(s: _Nest, expr: loops.Expr, update: bool = False) -> loops.Access | 
     return replace(expr, indices=tuple(indices), protocols=tuple(protocols))
 
 
-def _walked_at(s: _Nest, index: loops.Expr, level: Level, update: bool) -> int:
+def _leader(extent: loops.Range | None) -> str:
+    """The tensor whose positions a loop goes through; none for other loops."""
+    base = None if extent is None else base_of(extent)
+    return base.tensor if isinstance(base, loops.Positions) else ""
+
+
+def _walked_at(s: _Nest, index: loops.Expr, level: Level, update: bool, tensor: str) -> int:
     """The depth of the loop that can walk along an index, or 0."""
+    if tensor and isinstance(index, loops.Index) and s.left.get(index.name) == tensor:
+        return s.path.index(index.name) + 1
     if not all(n.name in s.path for n in walk(index) if isinstance(n, loops.Index)):
         return 0
     scope = _scope(s, linear(index, s.types))
