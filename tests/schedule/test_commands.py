@@ -156,6 +156,7 @@ def test_what_is_wrong_is_told_at_once(text, message):
 # what depends on formats, or on the loops as they are by then, is told by a call
 WRONG_IN_A_CALL = [
     ("split(i, a, b, 0)", "the size of a part is a positive integer"),
+    (f"split(i, a, b, {2**62})", f"the size of a part is less than {2**62}, not {2**62}"),
     ("pos(i, p, A[i, j])", "level 0 of `A` stores all coordinates"),
     ("pos(j, p, x[j])", "level 0 of `x` stores all coordinates"),
     ("pos(j, p, A[j, i])", "is not read in the loop"),

@@ -431,3 +431,56 @@ def test_a_sparse_result_stores_nothing_more():
     for result, operand in ((ln.DENSE(1), vector), (vector, ln.DENSE(1))):
         y = scheduled(ln.empty_tensor(result), ln.asarray(x, format=operand))
         assert np.array_equal(y.to_numpy(), 2 * x)
+
+
+# -- workspaces over what counts parts, and what is in them ----------------------------------------
+
+OVER_PARTS = [
+    "collapse(i, j, f) pos(f, p, A) split(p, a, b, 3)"
+    " precompute(A[i, j] * x[j], (a, b), (c, d), w)",
+    "pos(j, p, A) split(p, a, b, 3) precompute(A[i, j] * x[j], (a, b), (c, d), w)",
+    "split(j, a, b, 3) split(b, c, d, 2) precompute(x[j], (a, c, d), (e, f, g), w)",
+    "pos(j, p, A) split(p, a, b, 3) split(b, c, d, 2)"
+    " precompute(A[i, j] * x[j], (a, c, d), (e, f, g), w)",
+]
+
+
+@pytest.mark.parametrize("format", [ln.CSR, ln.DCSR, ln.COO], ids=str)
+@pytest.mark.parametrize("share", [0, 0.4, 1])
+@pytest.mark.parametrize("text", OVER_PARTS)
+def test_a_workspace_has_an_element_for_each_place_of_each_part(text, share, format):
+    rng = np.random.default_rng(1)
+    a = rng.integers(1, 5, (5, 7)) * (rng.random((5, 7)) < share) * 1.0
+    x = np.arange(1.0, 8.0)
+    scheduled = rows.schedule().apply(text)
+    given = ln.asarray(a, format=format), ln.asarray(x)
+    got = scheduled(ln.empty_tensor(ln.DENSE(1)), *given)
+    assert np.array_equal(got.to_numpy(), a @ x)
+
+
+@ln.kernel
+def rows(y, A, x):
+    y[...] = 0
+    for i, j in ...:
+        y[i] += A[i, j] * x[j]
+    return y
+
+
+@ln.kernel
+def below(y, A, x):
+    y[...] = 0
+    for i in ...:
+        for j in range(i):
+            y[i] += A[i, j] * x[j]
+    return y
+
+
+def test_a_workspace_has_one_size():
+    a = np.arange(20.0).reshape(4, 5)
+    given = ln.asarray(a, format=ln.CSR), ln.asarray(np.ones(5))
+    alone = below.schedule().apply("precompute(A[i, j] * x[j], j, k, w)")
+    result = alone(ln.empty_tensor(ln.DENSE(1)), *given)
+    assert np.array_equal(result.to_numpy(), np.tril(a[:, :4], -1).sum(axis=1))
+    both = below.schedule().apply("precompute(A[i, j] * x[j], (i, j), (k, l), w)")
+    with pytest.raises(ScheduleError, match="how far `j` runs depends on `i`"):
+        both(ln.empty_tensor(ln.DENSE(1)), *given)

@@ -190,3 +190,62 @@ def test_long_parts_end_where_the_whole_would():
         tiled = halves.visits(ln.scalar(False), given)
         assert tiled["i0"] == 1
         assert tiled.total == plain.total + 1
+
+
+# -- positions, which are gone through as far as that ----------------------------------------------
+
+
+@ln.kernel
+def first_over_two(c, A):
+    c[...] = -1
+    for i in ...:
+        for j in ...:
+            if A[i, j] > 2:
+                c[i] = j
+                break
+    return c
+
+
+@ln.kernel
+def until_large(y, z, A, B):
+    y[...] = 0
+    z[...] = 0
+    for i in ...:
+        for j in ...:
+            y[i] += A[i, j] * B[i, j]
+            if i < j:
+                z[i] += A[i, j]
+            if A[i, j] > 6:
+                break
+    return y, z
+
+
+THROUGH = [
+    "pos(j, p, A)",
+    "pos(j, p, A) split(p, p0, p1, 2)",
+    "pos(j, p, A) split(p, p0, p1, 3, up) split(p1, a, b, 2)",
+    "split(j, j0, j1, 7) pos(j1, p, A) split(p, p0, p1, 2)",
+    "pos(j, p, A) split(p, p0, p1, 2) coord(p1, k)",
+]
+
+
+@pytest.mark.parametrize("text", THROUGH)
+@pytest.mark.parametrize("format", [ln.CSR, ln.DCSR, ln.COO, ln.BAND], ids=str)
+def test_positions_are_gone_through_until_they_are_left(A, format, text):
+    stored, B = ln.asarray(A, format=format), ln.asarray(A[::-1], format=ln.DCSR)
+    first = first_over_two.schedule().apply(text)(ln.empty_tensor(ln.DENSE(1)), stored)
+    found = A > 2
+    assert np.array_equal(first.to_numpy(), np.where(found.any(1), found.argmax(1), -1))
+    given = [(ln.empty_tensor(ln.DENSE(1)), ln.empty_tensor(ln.DENSE(1))) for _ in range(2)]
+    plain = until_large(*given[0], stored, B)
+    scheduled = until_large.schedule().apply(text)(*given[1], stored, B)
+    for expected, got in zip(plain, scheduled, strict=True):
+        assert np.array_equal(expected.to_numpy(), got.to_numpy())
+
+
+def test_only_positions_are_visited_until_they_are_left(A):
+    given = ln.empty_tensor(ln.DENSE(1)), ln.asarray(A, format=ln.CSR)
+    visits = first_over_two.schedule().apply("pos(j, p, A)").visits(*given)
+    rows = [row[row > 0] for row in A]
+    turns = [np.argmax(row > 2) + 1 if (row > 2).any() else len(row) for row in rows]
+    assert visits["j in A[i, j]"] == sum(turns)

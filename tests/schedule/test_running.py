@@ -301,3 +301,43 @@ def test_no_pass_puts_loops_into_a_vector_loop(A):
     assert not any(isinstance(s, For) for loop in vectors for s in statements(loop.body))
     with ln.config(backend="c"):
         assert np.array_equal(scheduled(*given).to_numpy(), A @ B)
+
+
+# -- ranges that follow one another ----------------------------------------------------------------
+
+
+@ln.kernel
+def columns_scaled(C, A, x):
+    C[...] = 0
+    for j, i in ...:
+        C[i, j] = A[i, j] * x[j]
+    return C
+
+
+@ln.kernel
+def all_of(s, A):
+    s[...] = 0
+    for i, j in ...:
+        s[()] += A[i, j]
+    return s
+
+
+@pytest.mark.parametrize("race", ["NoRaces", "ParallelReduction", "IgnoreRaces"])
+def test_vectors_end_with_the_range_of_which_races_are_known(A, race):
+    x = np.arange(1.0, A.shape[1] + 1)
+    scheduled = columns_scaled.schedule().parallelize("i", ln.CPUVector, race)
+    given = ln.empty_tensor(ln.CSR), ln.asarray(A, format=ln.CSC), ln.asarray(x)
+    with ln.config(optimize=True):
+        assert np.array_equal(scheduled(*given).to_numpy(), A * x)
+    # what is counted of a row is written by one column after the other
+    text = scheduled.code(*given)
+    counted = text[: text.index("C_count_val[i_2]++")].splitlines()[-4:-1]
+    assert "#pragma omp simd" in counted[0]
+    assert "A_q_2 = A_ptr[j" in counted[1]
+
+
+def test_vectors_of_a_sum_go_on_in_the_next_row(A):
+    scheduled = all_of.schedule().parallelize("j", ln.CPUVector, ln.ParallelReduction)
+    given = ln.empty_tensor(ln.SCALAR), ln.asarray(A, format=ln.CSR)
+    assert scheduled(*given).item() == A.sum()
+    assert "A_q = A_ptr[0]; A_q < A_ptr[n_i]" in scheduled.code(*given)

@@ -273,3 +273,45 @@ def test_pairs_of_a_part_and_others_are_not_split_together(then):
     text = f"collapse(i, j, g) split(g, g0, g1, 3) collapse(g1, k, f) {then}"
     with pytest.raises(ScheduleError, match=r"collapsed"):
         sums.schedule().apply(text)(result(ln.DENSE(2)), A, x)
+
+
+@ln.kernel
+def beside_a_condition(y, C, A, B):
+    y[...] = 0
+    C[...] = 0
+    for i, j in ...:
+        if i <= j:
+            y[i] += A[i, j]
+        C[i, j] += A[i, j] * B[i, j]
+    return y, C
+
+
+@ln.kernel
+def by_rows(y, C, A, B):
+    y[...] = 0
+    C[...] = 0
+    for i in ...:
+        t = ln.scalar(0.0)
+        for j in ...:
+            if i <= j:
+                t[()] += A[i, j]
+            C[i, j] += A[i, j] * B[i, j]
+        y[i] = t[()]
+    return y, C
+
+
+@pytest.mark.parametrize("kernel", [beside_a_condition, by_rows])
+@pytest.mark.parametrize("backend", ["llvm", "c"])
+@pytest.mark.parametrize(
+    "text", ["pos(j, p, A) split(p, a, b, 2)", "split(j, c, d, 4) pos(d, p, A) split(p, a, b, 2)"]
+)
+def test_every_version_of_a_loop_knows_where_its_parts_are(kernel, backend, text):
+    a, b = matrix("some", None), matrix("some", None)[::-1]
+    b = b * (np.arange(len(b)) % 2)[:, None]  # rows that B stores, and others, are versions
+    given = ln.asarray(a, format=ln.CSR), ln.asarray(b, format=ln.DCSR)
+    with ln.config(backend=backend):
+        y, C = kernel.schedule().apply(text)(
+            ln.empty_tensor(ln.DENSE(1)), ln.empty_tensor(ln.DENSE(2)), *given
+        )
+    assert np.array_equal(y.to_numpy(), np.triu(a).sum(axis=1))
+    assert np.array_equal(C.to_numpy(), a * b)

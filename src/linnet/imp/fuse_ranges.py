@@ -20,6 +20,7 @@ from dataclasses import replace
 from linnet import imp
 from linnet.imp.consecutive import RUN_ENDS, Known, at
 from linnet.imp.effects import Effects, breaks, effects_of
+from linnet.imp.prescribed import may_go_on
 from linnet.imp.rewrite import rewrite_statements
 
 
@@ -90,6 +91,7 @@ def _one_walk(first: imp.Let, walk: imp.While, effects: Effects) -> imp.For | No
                 and body.assigns.isdisjoint((q.name, *bound.reads))
                 and body.changes.isdisjoint(bound.loads)
                 and not breaks(inner.body)
+                and may_go_on(inner)
             )
             if not alike:
                 return None
@@ -107,4 +109,5 @@ def _same_in_all(inner: imp.For, var: imp.Var, effects: Effects) -> bool:
         and body.assigns.isdisjoint(bound.reads)
         and body.changes.isdisjoint(bound.loads)
         and not breaks(inner.body)
+        and may_go_on(inner)
     )

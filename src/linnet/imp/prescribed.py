@@ -90,6 +90,21 @@ def has_own_places(loop: imp.For) -> bool:
     return True
 
 
+def may_go_on(loop: imp.For) -> bool:
+    """Whether vectors of a loop may go on from one range to the next that follows it.
+
+    What a schedule says of races holds within a range: two may write to one place, unless that is
+    the position.
+    """
+    if not loop.how.race:
+        return True
+    inside = list(statements(loop.body))
+    stores = [s for s in inside if isinstance(s, imp.Store)]
+    return all(s.index == loop.var for s in stores) and not any(
+        isinstance(s, imp.Fill) for s in inside
+    )
+
+
 def _names(value: imp.Expr) -> set[str]:
     return {n.name for n in walk(value) if isinstance(n, imp.Var)}
 

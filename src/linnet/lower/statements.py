@@ -12,7 +12,7 @@ from linnet.lower.context import Context, fresh_targets, initialize, settle
 from linnet.lower.counted import counting
 from linnet.lower.expressions import lower_expr, lower_update, out_of_bounds, status_of
 from linnet.lower.loop import lower_loop
-from linnet.lower.stored import parts_at_once
+from linnet.lower.stored import find_positions, parts_at_once
 from linnet.lower.trace import body_lines
 from linnet.normalize.simplify import MISSING, is_missing
 
@@ -53,6 +53,7 @@ def _lower_in_order(ctx: Context, stmts: list[loops.Stmt]) -> None:
             ctx.trace.note(type(stmt).__name__, *body_lines(stmt))
         match stmt:
             case loops.Declare(tensor):
+                find_positions(ctx, stmt, stmts)
                 with ctx.b.collect() as begin:
                     stmts = lower_declare(ctx, stmt, stmts)
                 if stmt.counts is None:

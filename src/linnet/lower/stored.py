@@ -27,7 +27,7 @@ from linnet.formats.looplets import Jumper, Looplet, Run, Stepper
 from linnet.formats.looplets import Sequence as Phases
 from linnet.loops.bases import coordinates, positions_in, unbound
 from linnet.loops.nodes import base_of
-from linnet.loops.rewrite import walk
+from linnet.loops.rewrite import block, walk
 from linnet.lower.context import Bounds, Context, Cursor, Space
 from linnet.lower.coordinates import NOTHING
 from linnet.lower.flat import lower_flat
@@ -48,7 +48,11 @@ def open_positions(ctx: Context, loop: loops.Loop) -> Iterator[None]:
     before = ctx.spaces, ctx.clips, ctx.bounded, ctx.reached, ctx.products, ctx.between
     # what is added within is forgotten behind it, by others who remember these tables, too
     ctx.spaces, ctx.clips, ctx.bounded = dict(ctx.spaces), dict(ctx.clips), dict(ctx.bounded)
-    ctx.reached, ctx.products, ctx.between = dict(ctx.reached), dict(ctx.products), dict(ctx.between)
+    ctx.reached, ctx.products, ctx.between = (
+        dict(ctx.reached),
+        dict(ctx.products),
+        dict(ctx.between),
+    )
     counted = set() if loop.extent is None else {*walk(loop.extent)}
     for node in walk(loop):
         if isinstance(node, loops.Positions) and node not in ctx.spaces:
@@ -62,13 +66,22 @@ def open_positions(ctx: Context, loop: loops.Loop) -> Iterator[None]:
     ctx.spaces, ctx.clips, ctx.bounded, ctx.reached, ctx.products, ctx.between = before
 
 
+def find_positions(ctx: Context, stmt: loops.Declare, rest: Sequence[loops.Stmt]) -> None:
+    """Say where the positions are that the sizes of a workspace count, as what follows has them."""
+    sizes = (n for dim in stmt.dims or () for n in walk(dim))
+    for node in {n: None for n in sizes if isinstance(n, loops.Positions) and n not in ctx.spaces}:
+        fiber = _leader(ctx, block(rest), node)
+        missing = Space(_missing(ctx, node), (NOTHING,))
+        ctx.spaces = {**ctx.spaces, node: missing if fiber is None else _space(ctx, fiber, node)}
+
+
 @contextmanager
 def parts_at_once(ctx: Context, stmts: Sequence[loops.Stmt]) -> Iterator[None]:
     """Say once where a part of positions is that several of these statements go through."""
     loops_in = [[n for n in walk(s) if isinstance(n, loops.Loop)] for s in stmts]
     found = Counter(e for those in loops_in for e in {_part_through(loop) for loop in those})
     inside = {loop.index for those in loops_in for loop in those}
-    before = ctx.clips
+    before, spaces = ctx.clips, ctx.spaces
     for extent, count in found.items():
         if extent is None or count < 2 or extent in before or base_of(extent) not in ctx.spaces:
             continue
@@ -78,7 +91,7 @@ def parts_at_once(ctx: Context, stmts: Sequence[loops.Stmt]) -> Iterator[None]:
         if not any(isinstance(n, loops.Index) and n.name in inside for n in nodes):
             ctx.clips = {**ctx.clips, extent: bounds_of(ctx, extent, "part")}
     yield
-    ctx.clips = before
+    ctx.clips, ctx.spaces = before, spaces
 
 
 def _part_through(loop: loops.Loop) -> loops.Range | None:
@@ -105,9 +118,9 @@ def has_no_positions(ctx: Context, loop: loops.Loop) -> bool:
     return not missing & {t.storage.name if isinstance(t, Fiber) else str(t) for t in read}
 
 
-def _has_coordinates(loop: loops.Loop, positions: loops.Positions) -> bool:
+def _has_coordinates(stmt: loops.Stmt, positions: loops.Positions) -> bool:
     """Whether loops go through the coordinates from some positions on, which have no gaps."""
-    inside = [n.extent for n in walk(loop) if isinstance(n, loops.Loop) and n.extent is not None]
+    inside = [n.extent for n in walk(stmt) if isinstance(n, loops.Loop) and n.extent is not None]
     mine = [base_of(e) for e in inside if positions_in(e) == positions]
     return any(isinstance(base, loops.Coordinates) for base in mine)
 
@@ -142,17 +155,17 @@ def _begin_searches(ctx: Context, loop: loops.Loop) -> None:
                 ctx.reached[loop.index, k] = ctx.b.let(f"{space.fiber.storage.name}_reached", lo)
 
 
-def _leader(ctx: Context, loop: loops.Loop, positions: loops.Positions) -> Fiber | None:
+def _leader(ctx: Context, stmt: loops.Stmt, positions: loops.Positions) -> Fiber | None:
     """The fiber whose positions these are; None if not all loops around it are open.
 
     Of several loops, some may go through positions only, and read nothing there.
     """
-    inside = [n for n in walk(loop) if isinstance(n, loops.Loop)]
+    inside = [n for n in walk(stmt) if isinstance(n, loops.Loop)]
     if positions.within is not None:
         closed = {n.index for n in inside}
         if any(isinstance(n, loops.Index) and n.name in closed for n in walk(positions.within)):
             return None
-    if not positions.given and _has_coordinates(loop, positions):
+    if not positions.given and _has_coordinates(stmt, positions):
         return Fiber(ctx.storages[positions.tensor], 0, imp.ZERO)
     for first in (n for n in inside if _goes_through(n, positions)):
         for access in walk(first.body):

@@ -50,8 +50,9 @@ class _Nest:
     `wanted[d]` are the loops to be put inside the first d loops: around the next one, or around the
     statement itself. `known` says at which depth names are bound and tensors declared: loops
     outside its declaration do not walk a tensor. The loops that may be `left` walk nothing but what
-    a tensor stores whose positions they go through: they stay one loop, and it leads. The tensors `changed` do not stay as they were given, and `agreed` says how large the others are.
-    Those that are `tangled` are opened for each update by itself, behind so many dimensions. The
+    a tensor stores whose positions they go through: they stay one loop, and it leads. The tensors
+    `changed` do not stay as they were given, and `agreed` says how large the others are. Those that
+    are `tangled` are opened for each update by itself, behind so many dimensions. The
     `values` of names are spelled out where a loop can walk along them.
     """
 

@@ -28,12 +28,20 @@ from linnet.loops.bases import gone_through, unbound
 from linnet.loops.commands import Precompute
 from linnet.loops.nodes import base_of
 from linnet.loops.printer import show
-from linnet.loops.rewrite import block, leaves, replaced, rewrite_stmt, substitute, walk
+from linnet.loops.rewrite import (
+    block,
+    leaves,
+    replaced,
+    rewrite_expr,
+    rewrite_stmt,
+    substitute,
+    walk,
+)
 from linnet.loops.types import dtype_of, with_lets
 from linnet.scheduling.factors import Found, part_of
 from linnet.scheduling.nest import Nest
 from linnet.scheduling.positions import goes_through_positions
-from linnet.scheduling.precompute import Around, collected_by, scope_of
+from linnet.scheduling.precompute import Around, collected_by, indices_of, scope_of
 
 _ZERO = loops.Literal(0)
 
@@ -56,6 +64,7 @@ def precompute(nest: Nest, command: Precompute) -> None:
     workspace = loops.Access(name, tuple([place for place, _ in places]), at=command.at)
     assert format.fill_value is not None
     sizes = tuple([size for _, size in places])
+    _check_sizes(nest, command, around, sizes)
     begin = loops.Declare(name, loops.Literal(format.fill_value), sizes, command.at)
     consume = _consumer(around, found, workspace)
     made = _producer(nest, command, around, found, workspace)
@@ -96,6 +105,20 @@ def _check_result(nest: Nest, around: Around, found: Found) -> None:
             why="the workspace is dense, and does not know what was written to it",
             hint=f"let `{result}` be dense, or precompute what is dense",
         )
+
+
+def _check_sizes(
+    nest: Nest, command: Precompute, around: Around, sizes: Sequence[loops.Expr]
+) -> None:
+    """Refuse a workspace whose size is not known where it begins."""
+    inside = {loop.index for loop in (*around.kept, *around.summed)}
+    for index, size in zip(command.indices, sizes, strict=True):
+        for other in sorted(indices_of(size) & inside):
+            nest.refuse(
+                f"how far `{index}` runs depends on `{nest.as_written(loops.Index(other))}`",
+                why="the workspace begins before both, and has one size",
+                hint="precompute over the inner one alone, or over loops that run by themselves",
+            )
 
 
 def _is_full(format: Format) -> bool:
@@ -153,7 +176,7 @@ def _span(nest: Nest, loop: loops.Loop) -> tuple[loops.Expr, loops.Expr]:
     """The first index of a loop, and how many there may be."""
     extent = unbound(loop.extent)
     if isinstance(extent, loops.Extent):
-        return extent.start, _less(extent.stop, extent.start)
+        return extent.start, _less(rewrite_expr(extent.stop, _at_most), extent.start)
     if not isinstance(extent, loops.Part):
         nest.refuse(
             f"`{nest.name_of(loop)}` is one of several indices of a part",
@@ -172,6 +195,13 @@ def _first(nest: Nest, loop: loops.Loop, extent: loops.Range | None) -> loops.Ex
             step = loops.Call(multiply, (size, number))
             return step if whole == _ZERO else loops.Call(add, (whole, step))
     return _span(nest, replace(loop, extent=extent))[0]
+
+
+def _at_most(expr: loops.Expr) -> loops.Expr | None:
+    """How many parts a part has, of which the last may have fewer."""
+    if isinstance(expr, loops.Parts) and isinstance(part := unbound(expr.of), loops.Part):
+        return replace(expr, of=loops.Extent(_ZERO, part.size))
+    return None
 
 
 def _less(a: loops.Expr, b: loops.Expr) -> loops.Expr:

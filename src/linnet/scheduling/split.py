@@ -28,8 +28,10 @@ LARGEST = 2**62
 def split(nest: Nest, command: Split) -> None:
     """Split a loop, or those that have been collapsed."""
     size = command.size
-    if type(size) is not int or not 0 < size < LARGEST:
+    if type(size) is not int or size <= 0:
         nest.refuse(f"the size of a part is a positive integer, not {size!r}")
+    if size >= LARGEST:
+        nest.refuse(f"the size of a part is less than {LARGEST}, not {size}")
     together = nest.named(command.index)
     if len(together) > 1 and is_left(together[-1]):
         nest.refuse(
