@@ -45,7 +45,7 @@ def items(
                 return lambda env: _among(whole(env), within(env))
             return lambda env: cell.coordinates(modes, {m: value(env) for m, value in given})
         case Coordinates():
-            between = places(extent.of, cells, integer)
+            between = points(extent.of, cells, integer)
             return lambda env: between(env).all()
         case Product():
             found = [items(r, cells, integer) for r in extent.ranges]
@@ -65,9 +65,9 @@ def _among(stored: list[Any], within: Sequence[Any]) -> list[Any]:
     """The coordinates, of those that are stored, the first of which lie in a range."""
     found = within if isinstance(within, range) else set(within)
     if not (stored and within and isinstance(stored[0], tuple)):
-        return [place for place in stored if place in found]
+        return [point for point in stored if point in found]
     count = len(within[0]) if isinstance(within[0], tuple) else 0
-    return [place for place in stored if (place[:count] if count else place[0]) in found]
+    return [point for point in stored if (point[:count] if count else point[0]) in found]
 
 
 def _checked(bound: Bounded, found: Items) -> Items:
@@ -98,20 +98,20 @@ def place_in(whole: Sequence[object], at: Sequence[int]) -> int:
 
 # -- coordinates between positions -----------------------------------------------------------------
 
-Place = tuple[int, ...]
+Point = tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Between:
-    """The places from one to another, those of them at which something is stored, and the sizes."""
+    """The points from one to another, those of them at which something is stored, and the sizes."""
 
-    first: Place
-    last: Place
-    stored: list[Place]
-    sizes: Place
+    first: Point
+    last: Point
+    stored: list[Point]
+    sizes: Point
 
     def part(self, number: int, size: int) -> Between:
-        """The places from those of a part of what is stored to those of the next."""
+        """The points from those of a part of what is stored to those of the next."""
         count = len(self.stored)
         inside = size > 0 and 0 <= number < -(-count // size)
         lo, hi = (number * size, min((number + 1) * size, count)) if inside else (count, count)
@@ -119,18 +119,18 @@ class Between:
         first = self.first if number == 0 else ends[lo]
         return Between(first, ends[hi], self.stored[lo:hi], self.sizes)
 
-    def all(self) -> range | list[Place]:
+    def all(self) -> range | list[Point]:
         """All of them."""
         if len(self.sizes) == 1:
             return range(self.first[0], self.last[0])
         found = product(*map(range, self.sizes))
-        return [place for place in found if self.first <= place < self.last]
+        return [point for point in found if self.first <= point < self.last]
 
 
-def places(
+def points(
     extent: Range, cells: Mapping[str, Cell], integer: Callable[[Expr], Number]
 ) -> Callable[[Env], Between]:
-    """The places from the first of some positions on."""
+    """The points from the first of some positions on."""
     match extent:
         case Positions(tensor, modes, _, within):
             found = items(extent, cells, integer)
@@ -141,21 +141,21 @@ def places(
                 tuple([cells[tensor].values.shape[m] for m in modes]),
             )
         case Bounded(of):
-            checked, between = items(extent, cells, integer), places(of, cells, integer)
+            checked, between = items(extent, cells, integer), points(of, cells, integer)
             return lambda env: (checked(env), between(env))[1]
         case Part(of):
             number, size = integer(extent.number), integer(extent.size)
-            whole = places(of, cells, integer)
+            whole = points(of, cells, integer)
             return lambda env: whole(env).part(number(env), size(env))
         case _:
             raise InternalError(f"{extent} has no positions")
 
 
-def _from_end_to_end(stored: list[Any], within: Any, sizes: Place) -> Between:
-    """All places, or those the first coordinates of which lie within a range."""
-    found = [place if isinstance(place, tuple) else (place,) for place in stored]
-    first: Place = (0,)
-    last: Place = (sizes[0],)
+def _from_end_to_end(stored: list[Any], within: Any, sizes: Point) -> Between:
+    """All points, or those the first coordinates of which lie within a range."""
+    found = [point if isinstance(point, tuple) else (point,) for point in stored]
+    first: Point = (0,)
+    last: Point = (sizes[0],)
     if isinstance(within, range):
         first, last = (within.start,), (within.stop,)
     elif within is not None:  # several of them, in order

@@ -19,8 +19,8 @@ from linnet.formats.fiber import Fiber
 from linnet.loops.bases import coordinates, positions_in
 from linnet.lower.context import Bounds, Context, Space
 from linnet.lower.expressions import lower_expr
-from linnet.lower.places import coordinate_at
-from linnet.lower.products import Place, corners, count_product, ranges_of
+from linnet.lower.points import coordinate_at
+from linnet.lower.products import Point, corners, count_product, ranges_of
 from linnet.lower.ranges import bounds_around, bounds_of
 
 NOTHING: Bounds = imp.ZERO, imp.ZERO
@@ -35,29 +35,29 @@ def bounds_between(ctx: Context, extent: loops.Coordinates, name: str) -> list[B
     if coordinates(extent) > 1:
         count_product(ctx, extent, name)
         sizes = [size for _, size in ranges_of(ctx, extent, name)]
-        ends = [_number(place, sizes) for place in places_between(ctx, extent, name)]
+        ends = [_number(point, sizes) for point in points_between(ctx, extent, name)]
         return [(ctx.named(ends[0], f"{name}_first"), ctx.named(ends[1], f"{name}_last"))]
     whole = bounds_of(ctx, extent.whole, name)
-    (start,), (stop,) = places_between(ctx, extent, name)
+    (start,), (stop,) = points_between(ctx, extent, name)
     for a, b in ((whole[0], start), (start, stop), (stop, whole[1])):
         ctx.known.assume(a, b)
     return [whole, (start, stop)]
 
 
-def _number(place: Place, sizes: list[imp.Expr]) -> imp.Expr:
+def _number(point: Point, sizes: list[imp.Expr]) -> imp.Expr:
     """The number of a pair."""
-    pairs = zip(place[1:], sizes[1:], strict=True)
-    return reduce(lambda number, at: number * at[1] + at[0], pairs, place[0])
+    pairs = zip(point[1:], sizes[1:], strict=True)
+    return reduce(lambda number, at: number * at[1] + at[0], pairs, point[0])
 
 
-def places_between(ctx: Context, extent: loops.Coordinates, name: str) -> tuple[Place, Place]:
-    """The first place of a range, and the one behind its last."""
+def points_between(ctx: Context, extent: loops.Coordinates, name: str) -> tuple[Point, Point]:
+    """The first point of a range, and the one behind its last."""
     if extent not in ctx.between:
-        ctx.between[extent] = _places(ctx, extent.of, name)
+        ctx.between[extent] = _points(ctx, extent.of, name)
     return ctx.between[extent]
 
 
-def _places(ctx: Context, of: loops.Range, name: str) -> tuple[Place, Place]:
+def _points(ctx: Context, of: loops.Range, name: str) -> tuple[Point, Point]:
     """Where the coordinates from some positions on begin and end."""
     if isinstance(of, loops.Positions):
         others = (imp.ZERO,) * (len(of.modes) - 1)
@@ -67,9 +67,9 @@ def _places(ctx: Context, of: loops.Range, name: str) -> tuple[Place, Place]:
         return (*start, *others)[: len(of.modes)], (*stop, *others)[: len(of.modes)]
     if isinstance(of, loops.Bounded):
         bounds_of(ctx, of, name)  # what is said is checked
-        return _places(ctx, of.of, name)
+        return _points(ctx, of.of, name)
     assert isinstance(of, loops.Part)
-    first, last = _places(ctx, of.of, name)
+    first, last = _points(ctx, of.of, name)
     positions = positions_in(of)
     assert positions is not None
     space = ctx.spaces[positions]
@@ -85,25 +85,25 @@ def _places(ctx: Context, of: loops.Range, name: str) -> tuple[Place, Place]:
     return start, stop
 
 
-def _introduced(ctx: Context, place: Place, name: str) -> tuple[imp.Var, ...]:
-    """Variables for a place."""
-    return tuple([ctx.b.let(name, x) for x in place])
+def _introduced(ctx: Context, point: Point, name: str) -> tuple[imp.Var, ...]:
+    """Variables for a point."""
+    return tuple([ctx.b.let(name, x) for x in point])
 
 
 def _at_position(
-    ctx: Context, space: Space, place: tuple[imp.Var, ...], q: imp.Expr, end: imp.Expr,
+    ctx: Context, space: Space, point: tuple[imp.Var, ...], q: imp.Expr, end: imp.Expr,
     part: loops.Part,
 ) -> imp.Block:  # fmt: skip
-    """Let a place be that of a position, if there is one before the end."""
+    """Let a point be that of a position, if there is one before the end."""
     if space.bounds[-1] == NOTHING:
         return imp.EMPTY
     with ctx.b.collect() as code:
-        found = _place_at(ctx, space, q, part)
-        code += [imp.Assign(var, x) for var, x in zip(place, found, strict=True)]
+        found = _point_at(ctx, space, q, part)
+        code += [imp.Assign(var, x) for var, x in zip(point, found, strict=True)]
     return imp.Block((imp.If(q < end, imp.Block(tuple(code)), imp.EMPTY),))
 
 
-def _place_at(ctx: Context, space: Space, q: imp.Expr, part: loops.Part) -> Place:
+def _point_at(ctx: Context, space: Space, q: imp.Expr, part: loops.Part) -> Point:
     """The coordinates of a position, and of those in which it lies, which are searched for."""
     fiber = space.fiber
     storage, found = fiber.storage, list[imp.Expr]()
@@ -135,7 +135,7 @@ def along_coordinates(ctx: Context, loop: loops.Loop) -> Bounds:
     along = loop.extent
     assert isinstance(along, loops.Along)
     assert isinstance(along.of, loops.Coordinates)
-    start, stop = places_between(ctx, along.of, loop.index)
+    start, stop = points_between(ctx, along.of, loop.index)
     depth = along.depth
     least, most = bounds_of(ctx, along.whole, loop.index)
     outer = [lower_expr(ctx, index, imp.INT) for index in along.outer]
@@ -152,7 +152,7 @@ def along_coordinates(ctx: Context, loop: loops.Loop) -> Bounds:
     return lo, hi
 
 
-def _same(outer: list[imp.Expr], place: Place) -> imp.Expr:
-    """Whether indices are the first of a place."""
-    found = (imp.eq(a, b) for a, b in zip(outer, place, strict=False))
+def _same(outer: list[imp.Expr], point: Point) -> imp.Expr:
+    """Whether indices are the first of a point."""
+    found = (imp.eq(a, b) for a, b in zip(outer, point, strict=False))
     return reduce(lambda a, b: a & b, found)

@@ -20,7 +20,7 @@ from linnet.lower.context import Bounds, Context, Site
 from linnet.lower.expressions import lower_expr, out_of_bounds
 from linnet.lower.ranges import bounds_of
 
-Place: TypeAlias = tuple[imp.Expr, ...]
+Point: TypeAlias = tuple[imp.Expr, ...]
 """An index for each of several ranges."""
 
 
@@ -64,7 +64,7 @@ def ranges_of(ctx: Context, extent: loops.Range, name: str) -> list[Bounds]:
     return [bounds_of(ctx, r, name) for r in ranges]
 
 
-def corners(ctx: Context, extent: loops.Range, name: str) -> tuple[Place, Place]:
+def corners(ctx: Context, extent: loops.Range, name: str) -> tuple[Point, Point]:
     """The first indices of a range, together, and those behind its last ones.
 
     The others of these are where their ranges begin.
@@ -73,25 +73,25 @@ def corners(ctx: Context, extent: loops.Range, name: str) -> tuple[Place, Place]
         lo, hi = bounds_of(ctx, extent, name)
         return (lo,), (hi,)
     if isinstance(extent, loops.Coordinates):
-        from linnet.lower.coordinates import places_between
+        from linnet.lower.coordinates import points_between
 
-        return places_between(ctx, extent, name)
+        return points_between(ctx, extent, name)
     several, found = base_of(extent), ranges_of(ctx, extent, name)
     if extent == several:
         rest = tuple([start for start, _ in found[1:]])
         return (found[0][0], *rest), (found[0][1], *rest)
     lo, hi = bounds_of(ctx, extent, name)
-    return _place(ctx, lo, found, name), _place(ctx, hi, found, name)
+    return _point(ctx, lo, found, name), _point(ctx, hi, found, name)
 
 
-def _place(ctx: Context, number: imp.Expr, ranges: list[Bounds], name: str) -> Place:
+def _point(ctx: Context, number: imp.Expr, ranges: list[Bounds], name: str) -> Point:
     """The indices of the pair with a number."""
-    place: list[imp.Expr] = []
+    point: list[imp.Expr] = []
     for start, stop in reversed(ranges[1:]):
         length = ctx.named(_length(start, stop), f"{name}_length")
-        place.insert(0, ctx.named(start + imp.binary("rem", number, length), f"{name}_at"))
+        point.insert(0, ctx.named(start + imp.binary("rem", number, length), f"{name}_at"))
         number = imp.binary("div", number, length)
-    return (ctx.named(ranges[0][0] + number, f"{name}_at"), *place)
+    return (ctx.named(ranges[0][0] + number, f"{name}_at"), *point)
 
 
 def count_product(ctx: Context, extent: loops.Range, name: str) -> imp.Expr:

@@ -31,7 +31,7 @@ from linnet.loops.rewrite import block, walk
 from linnet.lower.context import Bounds, Context, Cursor, Space
 from linnet.lower.coordinates import NOTHING
 from linnet.lower.flat import lower_flat
-from linnet.lower.places import first_at
+from linnet.lower.points import first_at
 from linnet.lower.products import corners
 from linnet.lower.ranges import bounds_of
 from linnet.lower.region import Region, lower_region

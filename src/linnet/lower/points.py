@@ -1,6 +1,6 @@
 """Where a coordinate is among the positions of a fiber, and which coordinate a position has.
 
-A place has a coordinate for each of several dimensions, and comes before those that are greater in
+A point has a coordinate for each of several dimensions, and comes before those that are greater in
 the first of them in which they differ: as positions do, from the outermost level on.
 """
 
@@ -16,24 +16,24 @@ from linnet.lower.context import Bounds, Context
 from linnet.lower.walks import stepper_of
 
 
-def first_at(ctx: Context, fiber: Fiber, place: Sequence[imp.Expr], ends: Bounds) -> imp.Expr:
-    """The first position below a fiber that does not come before a place: a search in each level.
+def first_at(ctx: Context, fiber: Fiber, point: Sequence[imp.Expr], ends: Bounds) -> imp.Expr:
+    """The first position below a fiber that does not come before a point: a search in each level.
 
     `ends` are the positions of the outermost of these levels, or those from some of them on.
     """
     begin, end = ends
-    found = ctx.named(position_at(ctx, fiber, begin, end, place[0]), f"{fiber.prefix}_at")
-    if len(place) == 1:
+    found = ctx.named(position_at(ctx, fiber, begin, end, point[0]), f"{fiber.prefix}_at")
+    if len(point) == 1:
         return found
-    first = _below(fiber, found, len(place) - 1)
-    if all(x == imp.ZERO for x in place[1:]):
+    first = _below(fiber, found, len(point) - 1)
+    if all(x == imp.ZERO for x in point[1:]):
         return first
     at = ctx.b.let(f"{fiber.prefix}_first", first)
     with ctx.b.collect() as code:
-        inner, within = _child(ctx, fiber, found, end, place[0])
-        ctx.b.emit(imp.Assign(at, first_at(ctx, inner, place[1:], within)))
+        inner, within = _child(ctx, fiber, found, end, point[0])
+        ctx.b.emit(imp.Assign(at, first_at(ctx, inner, point[1:], within)))
     with ctx.b.collect() as test:
-        here = imp.eq(coordinate_at(ctx, fiber, found), place[0])
+        here = imp.eq(coordinate_at(ctx, fiber, found), point[0])
         ctx.b.emit(imp.If(here, imp.Block(tuple(code)), imp.EMPTY))
     ctx.b.emit(imp.If(found < end, imp.Block(tuple(test)), imp.EMPTY))
     return at
