@@ -150,19 +150,7 @@ def _in_steps(
     Gives the body with their index put together again.
     """
     within, counter = order[outer], order[inner]
-    part, zero = within.extent, loops.Literal(0)
-    assert isinstance(part, loops.Part)
-    if not isinstance(base_of(part), loops.Extent):
-        where = show_range(base_of(part))
-        nest.refuse(f"parts of `{where}` stay inside the loop that counts them")
-    if any(isinstance(n, loops.Bounded) for n in walk(part.of)):
-        nest.refuse(
-            f"loops in steps do not go through `{show_range(part.of)}`, of which something is said",
-            hint="reorder first, and bound the loops that there are then",
-        )
-    if counter.extent != loops.Extent(zero, loops.Parts(part.of, part.size)):
-        hint = "split it down, into parts of one size"
-        nest.refuse("a loop that was split up stays inside the one that counts parts", hint=hint)
+    part, zero = _part_in_steps(nest, within, counter), loops.Literal(0)
     name = nest.name_of(within)
     del nest.stands[name]
     index = nest.introduce(name)
@@ -183,6 +171,24 @@ def _in_steps(
             if k < inner:
                 nest.refuse(f"how far `{nest.name_of(order[k])}` runs depends on both of them")
     return substitute(body, place)
+
+
+def _part_in_steps(nest: Nest, within: loops.Loop, counter: loops.Loop) -> loops.Part:
+    """The part that one loop goes through and another counts, if steps can be made of these."""
+    part = within.extent
+    assert isinstance(part, loops.Part)
+    if not isinstance(base_of(part), loops.Extent):
+        where = show_range(base_of(part))
+        nest.refuse(f"parts of `{where}` stay inside the loop that counts them")
+    if any(isinstance(n, loops.Bounded) for n in walk(part.of)):
+        nest.refuse(
+            f"loops in steps do not go through `{show_range(part.of)}`, of which something is said",
+            hint="reorder first, and bound the loops that there are then",
+        )
+    if counter.extent != loops.Extent(loops.Literal(0), loops.Parts(part.of, part.size)):
+        hint = "split it down, into parts of one size"
+        nest.refuse("a loop that was split up stays inside the one that counts parts", hint=hint)
+    return part
 
 
 def indices_of(node: loops.Node) -> set[str]:
