@@ -484,3 +484,19 @@ def test_a_workspace_has_one_size():
     both = below.schedule().apply("precompute(A[i, j] * x[j], (i, j), (k, l), w)")
     with pytest.raises(ScheduleError, match="how far `j` runs depends on `i`"):
         both(ln.empty_tensor(ln.DENSE(1)), *given)
+
+
+@ln.kernel
+def any_over_two(y, A):
+    y[...] = False
+    for i, j in ...:
+        y[i] |= A[i, j] > 2
+    return y
+
+
+@pytest.mark.parametrize("indices", ["j, k", "(i, j), (k, l)"])
+def test_what_is_asked_of_a_part_is_no_sum_of_it(indices):
+    a = np.arange(20.0).reshape(4, 5) % 7 * (np.indices((4, 5))[0] != 1)
+    scheduled = any_over_two.schedule().apply(f"precompute(A[i, j], {indices}, w)")
+    got = scheduled(ln.empty_tensor(ln.DENSE(1)), ln.asarray(a, format=ln.CSR))
+    assert np.array_equal(got.to_numpy(), (a > 2).any(axis=1))

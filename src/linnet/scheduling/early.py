@@ -21,6 +21,7 @@ from dataclasses import replace
 
 from linnet import loops
 from linnet.algebra.dtypes import concrete
+from linnet.algebra.function import Function
 from linnet.algebra.table import add, multiply, subtract
 from linnet.formats.format import Format
 from linnet.formats.named import DENSE
@@ -141,7 +142,7 @@ def _format(nest: Nest, found: Found, around: Around, ndim: int) -> Format:
                 hint=f"convert what is multiplied to {total}",
             )
         dtype = total
-    op = collected_by(update)
+    op = _added_by(found)
     identity = None if op is None else op.identity(dtype)
     if around.summed and identity is None:
         nest.refuse(f"`{show(update)}` has nothing to begin a sum with")
@@ -213,7 +214,7 @@ def _producer(
 ) -> loops.Stmt:
     """The loops that compute the workspace, under names of their own."""
     stored = all(isinstance(place, loops.Place) for place in workspace.indices)
-    op = None if stored and not around.summed else collected_by(found.update)
+    op = None if stored and not around.summed else _added_by(found)
     compute = loops.Assign(workspace, op, found.part, found.update.at)
     stmt = replaced(around.stmt, found.update, compute)
     values: dict[str, loops.Expr] = {}
@@ -235,6 +236,11 @@ def _producer(
         return None
 
     return rewrite_stmt(stmt, rename)
+
+
+def _added_by(found: Found) -> Function | None:
+    """By what parts are added to the workspace: as their sums are to the result, if they are."""
+    return collected_by(found.update) if found.distributes else None
 
 
 def _consumer(around: Around, found: Found, workspace: loops.Access) -> loops.Stmt:
