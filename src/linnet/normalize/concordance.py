@@ -40,7 +40,32 @@ from linnet.normalize.tangles import tangled
 from linnet.records import dataclass
 
 Formats = dict[str, Format]
-Warned = tuple[str, Location | None]
+
+
+@dataclass(frozen=True, slots=True)
+class Warned:
+    """An access, as the user wrote it, that is searched in every turn of the loop over an index."""
+
+    access: str
+    tensor: str
+    index: str
+    at: Location | None
+
+    @property
+    def problem(self) -> str:
+        """What is done."""
+        return f"{self.access} goes against the order in which {self.tensor} is stored"
+
+    @property
+    def why(self) -> str:
+        """What it costs."""
+        index = f"the loop over `{self.index}` is outside"
+        return f"{index}, so every access searches instead of walking"
+
+    @property
+    def hint(self) -> str:
+        """What to do instead."""
+        return f"reorder the loops, or store {self.tensor} with another order of modes"
 
 
 @dataclass(slots=True)
@@ -315,18 +340,15 @@ def _tell(s: _Nest, access: loops.Access, index: loops.Expr, level: Level) -> No
     """Warn where a loop runs over a whole dimension to search, for each value of an outer index."""
     if level.full or level.located or not isinstance(index, loops.Index) or index.name in s.left:
         return
-    message = (
-        f"{written(access, access.at)} goes against the order in which {access.tensor} is stored: "
-        f"the loop over `{spoken(index.name, access.at)}` is outside, so every "
-        f"access searches instead of walking. Reorder the loops, or store {access.tensor} with "
-        "another order of modes."
-    )
-    s.warnings.append((message, access.at))
+    text, name = written(access, access.at), spoken(index.name, access.at)
+    s.warnings.append(Warned(text, str(access.tensor), name, access.at))
 
 
 def warn(found: tuple[Warned, ...]) -> None:
     """Tell the user, at the line of their kernel, what a discordant access costs."""
-    for message, at in found:
+    for warned in found:
+        hint, at = warned.hint, warned.at
+        message = f"{warned.problem}: {warned.why}. {hint[0].upper()}{hint[1:]}."
         if at is None:
             warnings.warn(message, DiscordanceWarning, stacklevel=2)
         else:

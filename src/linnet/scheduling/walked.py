@@ -8,8 +8,6 @@ from linnet.errors import ScheduleError
 from linnet.loops.commands import Command
 from linnet.normalize.concordance import Warned
 
-_AGAINST = " goes against"
-
 
 def check_walked(
     commands: Sequence[Command], now: Sequence[Warned], before: Sequence[Warned]
@@ -18,14 +16,12 @@ def check_walked(
 
     `now` and `before` are the warnings about the program with its schedule and without.
     """
-    known = {message.partition(_AGAINST)[0] for message, _ in before}
-    for message, _ in now:
-        access, _, rest = message.partition(_AGAINST)
-        if access not in known:
-            why, _, hint = rest.partition(": ")[2].partition(". ")
+    known = {warned.access for warned in before}
+    for warned in now:
+        if warned.access not in known:
             raise ScheduleError(
-                f"`{commands[-1]}`: {access}{_AGAINST}{rest.partition(':')[0]}",
+                f"`{commands[-1]}`: {warned.problem}",
                 at=commands[-1].at,
-                why=why,
-                hint=hint[:1].lower() + hint[1:].rstrip("."),
+                why=warned.why,
+                hint=warned.hint,
             )
