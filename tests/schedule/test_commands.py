@@ -160,6 +160,7 @@ WRONG_IN_A_CALL = [
     ("pos(i, p, A[i, j])", "level 0 of `A` stores all coordinates"),
     ("pos(j, p, x[j])", "level 0 of `x` stores all coordinates"),
     ("pos(j, p, A[j, i])", "is not read in the loop"),
+    ("pos(j, p, B)", "`B` is not read in the loop over `j`"),
     ("reorder(j, i) pos(j, p, A[i, j])", "`i` is not known before the loop over `j`"),
     ("pos(j, p, A) pos(p, q, A)", "goes through positions already"),
     (

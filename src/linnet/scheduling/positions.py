@@ -46,7 +46,7 @@ def pos(nest: Nest, command: Pos) -> None:
     tensor, format = str(access.tensor), nest.formats.get(str(access.tensor))
     if any(map(goes_through_positions, found)):
         nest.refuse(f"`{command.index}` goes through positions already")
-    text, inside = show(access), found[-1].body
+    text, inside = show(access) if access.indices else tensor, found[-1].body
     reads = {a for a, is_target in accesses(inside) if not is_target}
     if format is None or access not in reads:
         nest.refuse(f"`{text}` is not read in the loop over `{command.index}`")
