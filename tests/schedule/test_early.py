@@ -295,6 +295,23 @@ def test_sums_of_a_part_are_held_by_themselves(rng, more, backend):
     assert "A_val[i * n_k + k] += " not in code
 
 
+@ln.kernel
+def from_below(A, B, C, D):
+    A[...] = -0.0
+    for i, k, j in ...:
+        A[i, k] += B[i, k] * C[i, j] * D[j, k]
+    return A
+
+
+def test_held_sums_begin_with_what_they_begin_with():
+    """The sum of -0.0 and -0.0 is not that of 0.0 and -0.0."""
+    B, C, D = np.ones((2, 6)), np.full((2, 3), -0.0), np.ones((3, 6))
+    given = ln.empty_tensor(ln.DENSE(2)), ln.asarray(B, format=ln.CSR), C, D
+    for scheduled in (from_below, from_below.schedule().apply(SDDMM)):
+        assert np.signbit(scheduled(*given).to_numpy()).all()
+    assert "A_w[" in scheduled.code(*given)
+
+
 def test_held_sums_are_in_registers(rng):
     """Each of the sums goes from one term to the next in a register of its own."""
     B = ln.asarray(numbers(rng, (9, 11), 0.5), format=ln.CSR)

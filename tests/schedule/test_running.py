@@ -213,6 +213,14 @@ def scale(C, A):
     return C
 
 
+@ln.kernel
+def remainders(y, A, x):
+    y[...] = 100
+    for i, j in ...:
+        y[i] %= A[i, j] + x[j] + 1
+    return y
+
+
 def test_nothing_is_transformed_after_parallelize():
     scheduled = spmv.schedule().parallelize("j", ln.CPUVector, ln.ParallelReduction)
     with pytest.raises(ScheduleError) as error:
@@ -229,6 +237,8 @@ WRONG = [
     (spmv, "parallelize(j, CPUVector, NoRaces)", "is a race: turns of the loop over `j`"),
     (spmv, "parallelize(i, CPUVector, NoRaces)", "there is a loop inside it"),
     (last, "parallelize(j, CPUVector, ParallelReduction)", "the last one counts"),
+    (remainders, "parallelize(j, CPUVector, ParallelReduction)", "what they do to it has an order"),
+    (remainders, "parallelize(j, CPUVector, IgnoreRaces)", "what they do to it has an order"),
     (first_above, "parallelize(j, CPUVector, IgnoreRaces)", "may be left by `break`"),
     (first_above, "parallelize(i, CPUVector, NoRaces)", "there is a loop inside it"),
 ]

@@ -41,8 +41,9 @@ class _Sums:
 def hold_sums(nest: Nest) -> None:
     """Add up in a workspace what would be added in memory, term by term."""
     for sums in list(_sums_in(nest)):
-        if _begins_there(nest, sums):
-            nest.replaced(sums.terms[0], _held(nest, sums))
+        begin = _begin_of(nest, sums)
+        if begin is not None:
+            nest.replaced(sums.terms[0], _held(nest, sums, begin))
 
 
 def _sums_in(nest: Nest) -> Iterator[_Sums]:
@@ -100,8 +101,8 @@ def _is_in_memory(nest: Nest, sums: _Sums) -> bool:
     return apart and all(level.full for level in format.levels[:-1])
 
 
-def _begins_there(nest: Nest, sums: _Sums) -> bool:
-    """Whether each sum begins with what changes nothing, and has all of its terms there."""
+def _begin_of(nest: Nest, sums: _Sums) -> loops.Literal | None:
+    """What each sum begins with, if that changes nothing, and all of its terms are there."""
     update, body = sums.update, nest.program.body
     name, op = str(update.target.tensor), update.op
     dtype = nest.formats[name].dtype
@@ -109,30 +110,29 @@ def _begins_there(nest: Nest, sums: _Sums) -> bool:
     assert dtype is not None
     identity = op.identity(dtype)
     match [n for n in walk(body) if changes(n, name) and not isinstance(n, loops.Freeze)]:
-        case [loops.Declare(_, loops.Literal(value)) as first, loops.Assign()] if value == identity:
-            pass
+        case [loops.Declare(_, loops.Literal() as begin) as first, loops.Assign()]:
+            if begin.value != identity:
+                return None
         case _:
-            return False
+            return None
     path = [n.index for n in walk(body) if isinstance(n, loops.Loop) and _holds(n, update)]
-    begin = [n.index for n in walk(body) if isinstance(n, loops.Loop) and _holds(n, first)]
-    turns = {*path} - {*begin} - {loop.index for loop in sums.terms}
+    around = [n.index for n in walk(body) if isinstance(n, loops.Loop) and _holds(n, first)]
+    turns = {*path} - {*around} - {loop.index for loop in sums.terms}
     reads = {str(n.tensor) for n in walk(update.value) if isinstance(n, loops.Access)}
-    return name not in reads and turns <= told_by(update.target.indices, ranges_in(body))
+    complete = turns <= told_by(update.target.indices, ranges_in(body))
+    return begin if complete and name not in reads else None
 
 
 def _holds(loop: loops.Loop, stmt: loops.Stmt) -> bool:
     return any(n is stmt for n in walk(loop.body))
 
 
-def _held(nest: Nest, sums: _Sums) -> loops.Stmt:
+def _held(nest: Nest, sums: _Sums, begin: loops.Literal) -> loops.Stmt:
     """The loops around an array, and those that write the sums."""
-    update, op = sums.update, sums.update.op
+    update = sums.update
     target = str(update.target.tensor)
     dtype = nest.formats[target].dtype
-    assert op is not None
     assert dtype is not None
-    identity = op.identity(dtype)
-    assert identity is not None
-    name = nest.temporary(f"{target}_w", DENSE(1).with_dtype(dtype).with_fill(identity))
-    begin = loops.Declare(name, loops.Literal(identity), (), update.at)
-    return through_array(sums.terms[0], update, sums.through, begin, nest.names())
+    name = nest.temporary(f"{target}_w", DENSE(1).with_dtype(dtype).with_fill(begin.value))
+    declare = loops.Declare(name, begin, (), update.at)
+    return through_array(sums.terms[0], update, sums.through, declare, nest.names())
