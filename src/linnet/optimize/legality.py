@@ -6,7 +6,8 @@ does a loop run at all?
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
+from math import inf
 from typing import TypeAlias
 
 from linnet import imp
@@ -185,3 +186,30 @@ def _is_seen(k: int, kept: list[int], loop: Loop, effects: Effects) -> bool:
     set_again = any(not sets.isdisjoint(s.assigns) for s in (*first, *(s for _, s in stays)))
     read = any(not sets.isdisjoint(s.reads) for s in (*first, *(s for n, s in stays if n < k)))
     return set_again or read
+
+
+# -- accumulators ----------------------------------------------------------------------------------
+
+NEUTRAL = {"+": -0.0, "*": 1.0, "max": -inf, "min": inf}
+"""What changes no float, not even the sign of a zero."""
+
+
+def accumulated(
+    block: imp.Block, ops: Collection[str], also: tuple[type, ...]
+) -> dict[imp.Var, str]:
+    """The floats that statements add to by one of these operators each, and do not look at.
+
+    Nothing, if they do more than that, than computing what they add, and what is `also` done.
+    """
+    found: dict[imp.Var, str] = {}
+    for stmt in block.stmts:
+        match stmt:
+            case imp.Accumulate(var, op) if op in ops and var.dtype.startswith("float"):
+                if found.setdefault(var, op) != op:
+                    return {}
+            case imp.Let() | imp.Comment():
+                pass
+            case _ if not isinstance(stmt, also):
+                return {}
+    read = any(isinstance(node, imp.Var) and node in found for node in walk(block))
+    return {} if read else found

@@ -24,19 +24,17 @@ from linnet.imp.fuse_ranges import fuse_ranges
 from linnet.imp.hand_over import hand_over
 from linnet.imp.hold_rows import hold_rows
 from linnet.imp.list_flags import list_flags
-from linnet.imp.own_sums import own_sums
 from linnet.imp.prescribed import obeys, prescribed
 from linnet.imp.reserve_ahead import reserve_ahead
 from linnet.imp.rows_ahead import rows_ahead
 from linnet.imp.scatter_ahead import scatter_ahead
-from linnet.imp.several_places import several_places
 from linnet.imp.simplify import simplify
 from linnet.imp.single_rows import single_rows
 from linnet.imp.strips import strips
-from linnet.imp.two_sums import two_sums
 from linnet.imp.uneven_rows import uneven_rows
 from linnet.imp.walk_together import walk_together
 from linnet.imp.whole_tiles import whole_tiles
+from linnet.optimize.accumulators import split_accumulators
 from linnet.optimize.hoist import hoist
 from linnet.optimize.loops import gathers
 from linnet.options import current
@@ -70,16 +68,14 @@ STEPS: dict[str, Step] = {
     "walk_together": _plain(walk_together),
     "along_rows": _plain(along_rows),
     "hold_rows": _plain(hold_rows),
-    "own_sums": _plain(own_sums),
     "whole_tiles": _plain(whole_tiles),
     "strips": _plain(strips),
     "compute_ahead": lambda kernel, known: compute_ahead(kernel, _vectorized(known)),
     "ask_ahead": _plain(ask_ahead),
     "rows_ahead": rows_ahead,
     "scatter_ahead": scatter_ahead,
-    "two_sums": _plain(two_sums),
     "single_rows": single_rows,
-    "several_places": lambda kernel, _: several_places(kernel, gathers),
+    "split_accumulators": _plain(split_accumulators),
     "foresee": _plain(foresee),
     "uneven_rows": lambda kernel, known: uneven_rows(kernel, known, gathers),
 }

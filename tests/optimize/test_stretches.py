@@ -8,6 +8,10 @@ import numpy as np
 import pytest
 
 import linnet as ln
+from linnet import imp
+from linnet.imp.check import check
+from linnet.imp.interpret import run
+from linnet.optimize.accumulators import split_accumulators
 from linnet.testing import assert_equal
 
 
@@ -71,3 +75,43 @@ def test_sums_and_products():
     s, p = both(ln.scalar(0.0), ln.scalar(1.0), A)
     assert s.item() == a.sum()
     np.testing.assert_allclose(p.item(), a.prod())
+
+
+N, I, J = (imp.Var(name) for name in "nij")
+S, X, OUT = imp.Var("s", "float64"), imp.Buffer("x", "float64"), imp.Buffer("out", "float64")
+
+
+def stretch(value: imp.Expr) -> imp.For:
+    return imp.For(J, imp.ZERO, I, imp.Block((imp.Accumulate(S, "+", value),)))
+
+
+def kernel(stmt: imp.Stmt) -> imp.Kernel:
+    """`for i: …`, which goes on with a sum."""
+    rows = imp.For(I, imp.ZERO, N, imp.Block((stmt,)))
+    body = imp.Let(S, imp.Const(1.0, "float64")), rows, imp.Store(OUT, imp.ZERO, S)
+    return imp.Kernel("k", (imp.Argument("A", (N,), (X, OUT)),), imp.Block(body))
+
+
+def found(k: imp.Kernel, n: int) -> float:
+    arrays = {"x": np.arange(1.0, n + 1), "out": np.zeros(1)}
+    status, after = run(k, {"A": ((n,), arrays)})
+    assert status == 0
+    return float(after["out"][0])
+
+
+def choice(cond: imp.Expr) -> imp.If:
+    return imp.If(cond, imp.Block((stretch(X[J]),)), imp.Block((stretch(X[J] * 2.0),)))
+
+
+@pytest.mark.parametrize(("stmt", "splits"), [
+    (stretch(X[J]), True),
+    (choice(I < 3), True),
+    (stretch(X[J] * S), False),
+    (choice(imp.Const(3.0, "float64") < S), False),
+], ids=["one", "one of two", "looked at", "decides"])  # fmt: skip
+def test_only_what_nobody_looks_at_meanwhile(stmt, splits):
+    plain = kernel(stmt)
+    made = split_accumulators(plain)
+    check(made)
+    assert (made is not plain) == splits
+    assert [found(made, n) for n in range(6)] == [found(plain, n) for n in range(6)]

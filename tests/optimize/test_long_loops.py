@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import linnet as ln
-from linnet.imp.several_places import _LONG
+from linnet.optimize.accumulators import _LONG
 from linnet.testing import assert_equal
 
 SIZES = (0, 1, 5, _LONG - 1, _LONG, _LONG + 1, _LONG + 3, 3 * _LONG + 2)
