@@ -23,7 +23,7 @@ from linnet import imp, loops
 from linnet.errors import FormatError, InternalError
 from linnet.formats.fiber import Fiber, Storage
 from linnet.formats.level import Level
-from linnet.formats.looplets import Jumper, Looplet, Run, Stepper
+from linnet.formats.looplets import Jumper, Looplet, Run, Seek, Stepper
 from linnet.formats.looplets import Sequence as Phases
 from linnet.loops.bases import coordinates, positions_in, unbound
 from linnet.loops.nodes import base_of
@@ -261,10 +261,19 @@ def lower_stored(ctx: Context, r: Region, loop: loops.Loop) -> None:
         return
     s = replace(stepper_of(looplet), leads=True)
     if clip is not None and isinstance(loop.extent, loops.Along) and loop.extent.depth > 0:
-        s = replace(s, begin=imp.maximum(s.begin, clip[0]), end=imp.minimum(s.end, clip[1]))
+        s = _clipped(s, imp.maximum(s.begin, clip[0]), imp.minimum(s.end, clip[1]))
     elif clip is not None:
-        s = replace(s, begin=clip[0], end=clip[1])
+        s = _clipped(s, *clip)
     lower_region(ctx, r.with_looplet(cursor, s))
+
+
+def _clipped(s: Stepper, begin: imp.Expr, end: imp.Expr) -> Stepper:
+    """A stepper through some of the positions, behind which no search for a coordinate goes."""
+    return replace(s, begin=begin, end=end, seek=_up_to(s.seek, end))
+
+
+def _up_to(seek: Seek, end: imp.Expr) -> Seek:
+    return replace(seek, position=imp.minimum(seek.position, end))
 
 
 def is_stored(extent: loops.Range | None) -> bool:
