@@ -118,6 +118,7 @@ def operands_of(text, equation, format):
         shape = [SIZES[i] for i in indices]
         share = 0.2 if k == 0 else 1.0
         arrays.append(rng.integers(1, 9, shape) * (rng.random(shape) < share) * 1.0)
+    arrays[0][5:9] = 0  # rows that store nothing
     operands = [ln.asarray(arrays[0], format=format), *arrays[1:]]
     if "pos(j,q,x)" in text:
         arrays[1] *= rng.random(SIZES["j"]) < 0.5
@@ -174,3 +175,14 @@ def test_schedules_of_the_evaluation_with_sparse_results(kernel, text, equation,
     found = kernel.schedule().apply(text)(ln.empty_tensor(result), *operands)
     assert np.array_equal(found.to_numpy(), expected)
     assert found.nnz == kernel(ln.empty_tensor(result), *operands).nnz
+
+
+@pytest.mark.parametrize("text", ["", "split(j, j0, j1, 4) "])
+@pytest.mark.parametrize("result", SPARSE[2][:3], ids=str)
+def test_vectors_write_rows_only_where_something_is_stored(text, result):
+    """Loops over coordinates come by rows in which no update is made."""
+    operands, expected = operands_of("", "ij,jk->ik", ln.CSR)
+    scheduled = spmm.schedule().apply(f"{text}parallelize(k, CPUVector, NoRaces)")
+    found = scheduled(ln.empty_tensor(result), *operands)
+    assert np.array_equal(found.to_numpy(), expected)
+    assert found.nnz == np.count_nonzero(expected)

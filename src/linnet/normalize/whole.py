@@ -5,7 +5,7 @@
     for j in range(m):
         for k in range(n):
             w[k] += A[i, j] * B[j, k]
-            some[()] = True
+            some[()] |= True  # where the update is made
     if some[()]:
         for k in range(n):
             C[i, k] = w[k]
@@ -19,6 +19,8 @@ from collections.abc import Sequence
 from dataclasses import field
 
 from linnet import loops
+from linnet.algebra import table
+from linnet.algebra.stored import stored
 from linnet.formats.format import Format
 from linnet.formats.level import PERMISSIVE
 from linnet.loops.bases import coordinates, gone_through, unbound
@@ -240,17 +242,38 @@ def _leads(path: Path, access: loops.Access, format: Format) -> bool:
     return False
 
 
-def with_flag(collected: loops.Stmt, workspace: str, some: str) -> loops.Stmt:
+def with_flag(collected: loops.Stmt, workspace: str, some: str, dtype: str) -> loops.Stmt:
     """Updates of a workspace and its copy, which is made only if `some` element was updated."""
     begin, *done, copy = parts(collected)
     assert isinstance(begin, loops.Declare)
-    flag, true = loops.Access(some, ()), loops.Literal(True, "bool")
+    flag = loops.Access(some, ())
 
     def raised(stmt: loops.Stmt) -> loops.Stmt | None:
         if isinstance(stmt, loops.Assign) and stmt.target.tensor == workspace:
-            return block([stmt, loops.Assign(flag, None, true, stmt.at)])
+            is_made = _is_made(stmt, begin.init, dtype)
+            return block([stmt, loops.Assign(flag, table.logical_or, is_made, stmt.at)])
         return None
 
     nothing = loops.Declare(some, loops.Literal(False, "bool"), (), begin.at)
     updates = rewrite_stmt(block(done), raised)
     return block([nothing, begin, updates, loops.If(flag, copy, loops.NOTHING, begin.at)])
+
+
+def _is_made(update: loops.Assign, init: loops.Expr, dtype: str) -> loops.Expr:
+    """Whether an update is made: not where nothing is stored of its value, and that changes none.
+
+    So the flag is simplified as the update is (`normalize.simplify`), and vanishes with it.
+    """
+    made: loops.Expr = loops.Literal(True, "bool")
+    op = update.op
+    if op is None:
+        return made
+    idle = [op.identity(dtype), op.right_identity(dtype)]
+    if op.idempotent and op.associative and op.commutative and isinstance(init, loops.Literal):
+        idle.append(init.value)
+    for value in dict.fromkeys(v for v in idle if v is not None):
+        told = loops.Call(stored(value), (update.value,))
+        made = (
+            told if isinstance(made, loops.Literal) else loops.Call(table.logical_and, (made, told))
+        )
+    return made

@@ -331,7 +331,8 @@ class _Insertion:
         self, name: str, whole: Whole, declare: loops.Declare, stmt: loops.Stmt, outer: Path
     ) -> loops.Stmt:
         """The updates, collected in an array of which all is written, or nothing."""
-        some = self.names.fresh(f"{self.tensor}_some")
+        some, dtype = self.names.fresh(f"{self.tensor}_some"), self.format.dtype
+        assert dtype is not None
         why = "all of its elements are updated, or none"
         counter = whole.counter
         if counter is None:
@@ -342,7 +343,7 @@ class _Insertion:
             ((update, _),) = paths(part, self.tensor, ())
             done = through_array(part, update, whole.over, begin, self.names)
         self.made[some] = flag_format()
-        done = with_flag(done, name, some)
+        done = with_flag(done, name, some, dtype)
         return done if counter is None else replaced(stmt, counter, replace(counter, body=done))
 
     def collected(
