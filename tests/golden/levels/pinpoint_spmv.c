@@ -4,24 +4,11 @@ i64 spmv(i64 *restrict args) {
   const i32 *restrict A_idx = (void *)args[6];
   const double *restrict x_val = (void *)args[10];
   if (grow(y_val, args + 1, n_i)) return OUT_OF_MEMORY;
-  for (i64 strip = 0; strip < ((max(n_i, 0) - 1) >> 8) + 1; strip++) {
-    i64 i_from = strip << 8, i_to = i_from + min(n_i - i_from, 256);
-    i32 most = 0;
-    for (i64 i = i_from; i < i_to; i++) most = max_i32(most, A_idx[i]);
-    if (most < n_j)
-      for (i64 i = i_from; i < i_to; i++) {
-        double y_i = 0;
-        i64 A_i = A_idx[i];
-        y_i += x_val[A_i];
-        y_val[i] = y_i;
-      }
-    else
-      for (i64 i = i_from; i < i_to; i++) {
-        double y_i = 0;
-        i64 A_i = A_idx[i];
-        if (A_i < n_j) y_i += x_val[A_i];
-        y_val[i] = y_i;
-      }
+  for (i64 i = 0; i < n_i; i++) {
+    double y_i = 0;
+    i64 A_i = A_idx[i];
+    if (A_i < n_j) y_i += x_val[A_i];
+    y_val[i] = y_i;
   }
   args[3] = n_i;  // length of y_val
   return 0;

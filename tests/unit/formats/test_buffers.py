@@ -294,6 +294,7 @@ def _interrupted(at: int, freed: list[int], nbytes: int) -> bool:
     spare = Spare()
     spare._free, spare._offer = freed.append, lambda *_: None
     memory = Memory(4096, nbytes)
+    sys._getframe().f_trace_opcodes = True  # Python 3.12 looks at it only where tracing begins
     sys.settrace(trace)
     try:
         memory.__del__(spare.release, freed.append)
