@@ -1,6 +1,6 @@
 """What each step of the compiler is worth: rows without steps, beside all of them and beside C.
 
-    python -m benchmarks.without [families] [--sizes small] [--groups hoist+hand_over,hints]
+    python -m benchmarks.without [families] [--sizes small] [--groups hoist+reserve,hints]
 
 A row is timed without a group only if that changes its machine code; where several steps of a group
 do, each is left out alone, too. The sides of a row are interleaved, and their results are checked.
@@ -36,9 +36,10 @@ from linnet import imp
 from linnet.backend import back_ends
 from linnet.optimize.table import STEPS
 from linnet.options import Options, current
+from linnet.scheduling.default import QUESTIONS
 from linnet.target import IN_BACK_ENDS
 
-GROUPS = (*STEPS, *IN_BACK_ENDS)
+GROUPS = (*QUESTIONS, *STEPS, *IN_BACK_ENDS)
 ALL = "linnet"  # with all steps
 AGAIN = "the same"  # once more: how much factors say of such a row
 SAME = "the same code as "
@@ -206,7 +207,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument(
         "--groups",
         default=",".join(GROUPS),
-        help="steps, such as hoist+hand_over,foresee (each alone)",
+        help="steps, such as hoist+reserve,hints (each alone)",
     )
     parser.add_argument("--sizes", default="small,medium", help=f"any of {','.join(SIZES)}")
     parser.add_argument("--rows", default="", help="only rows whose name and data have this in it")

@@ -37,8 +37,6 @@ LAYER = {name: depth for depth, names in enumerate(LAYERS) for name in names}
 
 # Imports that point up, each with its reason. Nothing is added here lightly.
 EXCEPTIONS = {
-    ("imp/list_flags.py", "codelets"): "a pass that calls a codelet; passes leave this folder",
-    ("imp/scatters.py", "codelets"): "what two passes ask of bit sets; they leave this folder",
     ("formats/coordinates.py", "runtime"): "a sort of many entries is compiled, too",
     ("formats/tensor.py", "runtime"): "a conversion is a compiled program; imported when asked for",
 }

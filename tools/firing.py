@@ -22,6 +22,7 @@ from tests.optimize.firing import fires  # noqa: E402
 from tests.optimize.programs import CORPUS  # noqa: E402
 
 from linnet.optimize.table import STEPS  # noqa: E402
+from linnet.scheduling.default import DEFAULT  # noqa: E402
 
 Fired = dict[Program, frozenset[str]]
 FAMILIES = 3  # of kernels: where a transformation fires at least
@@ -31,7 +32,7 @@ def table(fired: Fired, changed: dict[Program, dict[str, frozenset[str]]]) -> It
     """A line for each transformation: kernels, families, and after how many changes it is there."""
     names = list(dict.fromkeys(name for made in changed.values() for name in made))
     yield f"{'':18}{'kernels':>8}{'families':>9}  still there after " + ", ".join(names)
-    for step in STEPS:
+    for step in (DEFAULT, *STEPS):
         kernels = [p for p in fired if step in fired[p]]
         kept, made = still(step, kernels, changed)
         families = len({p.family for p in kernels})

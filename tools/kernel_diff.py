@@ -83,7 +83,7 @@ def steps(kernel: Any, args: Sequence[Any]) -> Iterator[str]:
     config, table = import_module("linnet").config, import_module("linnet.optimize.table")
     yield f"{'all steps':18}{verdict(kernel, args)}"
     whole = kernel.code(*args)
-    for step in table.STEPS:
+    for step in (*table.IN_SCHEDULES[1:], *table.STEPS):
         with config(without=(step,)):
             if kernel.code(*args) != whole:
                 yield f"no {step:15}{verdict(kernel, args)}"

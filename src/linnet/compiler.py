@@ -11,14 +11,9 @@ from linnet.algebra.codelets import with_codelets
 from linnet.formats.format import Format
 from linnet.formats.policies import Policy
 from linnet.formats.row_lengths import UNEVEN, Rows
-from linnet.imp.along_rows import vectors_along_rows
 from linnet.imp.check import check as check_code
-from linnet.imp.consecutive import Known
-from linnet.imp.growing import check_growth
-from linnet.imp.own_arrays import own_arrays
 from linnet.imp.prescribed import check_vectors
 from linnet.imp.simplify import simplify as simplify_code
-from linnet.imp.whole_parts import whole_parts
 from linnet.loops.check import check as check_loops
 from linnet.loops.check import check_dimensions, check_modes, check_unique
 from linnet.loops.rewrite import walk as loops_walk
@@ -42,7 +37,10 @@ from linnet.normalize.swaps import check_swaps
 from linnet.normalize.symmetry import split_symmetric
 from linnet.normalize.unpack import unpack_vectors
 from linnet.normalize.workspaces import Decide, by_place, insert_workspaces
+from linnet.optimize.growing import check_growth
 from linnet.optimize.hoist import raise_flags
+from linnet.optimize.own_arrays import own_arrays
+from linnet.optimize.parts import whole_parts
 from linnet.optimize.table import improve
 from linnet.options import current
 from linnet.records import dataclass
@@ -138,8 +136,8 @@ def under_schedule(
     formats = infer_dtypes(program, formats)
     check_swaps(program, formats)
     check_stored(program, formats, checks)
-    program, formats = apply_schedule(program, formats, written, checks, final)
     check_races(program)
+    program, formats = apply_schedule(program, formats, written, checks, final)
     return program, formats, checks, reaches
 
 
@@ -164,14 +162,13 @@ def generate(normalized: Normalized, arrays: Arrays, target: Target) -> Lowered:
     bound = bind(program, normalized.formats, arrays)
     lowered = lower(program, bound, normalized.checks)
     # sums of uneven rows end under a mask
-    known = Known.of(lowered.kernel, normalized.uneven if target.masks else frozenset(), target)
-    code = simplify_code(lowered.kernel)
+    uneven = normalized.uneven if target.masks else frozenset[str]()
+    code = simplify_code(replace(lowered.kernel, uneven=uneven))
     code = own_arrays(code, {name for name, _ in program.temporaries})
     code = raise_flags(code) if "raise_flags" not in current().without else code
     code = whole_parts(code)
-    code = vectors_along_rows(code)
     check_vectors(code)
-    code = improve(code, known, partial(checked, target))
+    code = improve(code, target, partial(checked, target))
     check_growth(code, target)
     code = replace(with_codelets(code, target), narrow=is_narrow(bound))
     checked(target, code)

@@ -17,10 +17,13 @@ from linnet.options import Options, processor
 from linnet.records import dataclass
 
 _PAGE = 4096  # bytes: the least that any system has
+HELD = 256  # bytes: half of the registers of 32 bytes that there are, the least that vectors have
 _AVX512 = frozenset({"+avx512f", "+avx512bw", "+avx512vl"})
 _FUSED = frozenset({"+fma", "+neon"})
 IN_BACK_ENDS = ("hints", "lanes")
 """What a back end does for loops, and can leave out: hints to LLVM, and lanes with a mask."""
+IN_SCHEDULES = ("default_schedule", "row_inside", "sums_of_rows")
+"""What the default schedule does, as a whole and by its questions, and can leave out."""
 _SYSTEMS = {
     "darwin": "arm64-apple-macosx",
     "win32": "x86_64-pc-windows-msvc-elf",
@@ -53,6 +56,10 @@ class Target:
     language: str = "llvm"
     # whether it loads into the caches what is asked for ahead
     prefetches: bool = True
+    # cache lines that a core waits for at once, beyond its first cache: 32 to 48 on those of today
+    misses: int = 32
+    # bytes of all caches that a core has to itself, and of its part of those that are shared
+    cache: int = 8 << 20
     # whether memory can be enlarged while a loop runs
     grows: bool = True
     # bytes of a vector that pays: longer ones leave more for the loop after them

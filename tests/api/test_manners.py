@@ -58,9 +58,13 @@ def test_other_questions_of_scipy_are_refused():
     sparse = pytest.importorskip("scipy.sparse")
     x, a = matrix("csr")
     s = sparse.csr_array(a)
-    for ask in (s.multiply, s.maximum, sparse.coo_array(a).dot):
+    for ask in (s.multiply, sparse.coo_array(a).dot):
         with pytest.raises(ln.LinnetError, match="NumPy asked for a dense array"):
             ask(x)
+    # SciPy 1.15 does not ask
+    refused = "NumPy asked for a dense array|Operands not compatible"
+    with pytest.raises((ln.LinnetError, ValueError), match=refused):
+        s.maximum(x)
     with pytest.raises(ln.LinnetError, match="NumPy asked for a dense array"):
         np.asarray(x)
 

@@ -7,6 +7,7 @@ import itertools
 import numpy as np
 import pytest
 from tests.api.operands import matrix, same
+from tests.unit.algebra.samples import is_open
 
 import linnet as ln
 
@@ -21,7 +22,9 @@ def test_complex_functions_know_the_special_cases_of_c(name: str):
     with np.errstate(all="ignore"):
         theirs = getattr(np, name)(NUMBERS)
     ours = getattr(ln, name)(ln.asarray(NUMBERS)).to_numpy()
+    here = ~is_open(name, NUMBERS)
     for mine, other in ((ours.real, theirs.real), (ours.imag, theirs.imag)):
+        mine, other = mine[here], other[here]
         np.testing.assert_allclose(mine, other, rtol=1e-13, atol=1e-300)
 
 

@@ -362,6 +362,23 @@ def test_integers_wrap_around_in_both_readings():
     assert found.tolist() == reference.tolist() == [2**63 - 3, -(2**63), 0, -6]
 
 
+@pytest.mark.parametrize("rounding", [round, int, math.floor, math.ceil, math.trunc])
+def test_integers_stay_as_they_are_in_both_readings(rounding):
+    """A float has not as many digits."""
+    whole = ln.function(lambda x: rounding(x) + 1)
+
+    @ln.kernel
+    def apply(r, a):
+        r[...] = 0
+        for i in ...:
+            r[i] = whole(a[i])
+
+    a = np.array([2**60 + 1, -(2**62) - 3, 7])
+    found = apply(ln.empty_tensor(ln.Dense(ln.Element(0))), a).to_numpy()
+    reference = apply.reference(ln.empty_tensor(ln.Dense(ln.Element(0))), a)["r"]
+    assert found.tolist() == reference.tolist() == (a + 1).tolist()
+
+
 def test_update_operator():
     @ln.function(commutative=True, associative=True, identity=0)
     def probably(x, y):

@@ -22,57 +22,36 @@ i64 gustavson(i64 *restrict args) {
     for (i64 k_2 = 0; k_2 < (n_j >> 5) + 3; k_2++) w_key[k_2] = 0;
     if (grow(w_val, args + 46, n_j)) return OUT_OF_MEMORY;
   }
-  i64 room = ((i64)A_ptr[n_i] - A_ptr[0]) * 2;
-  if (grow(C_idx, args + 5, room)) return OUT_OF_MEMORY;
-  if (grow(C_val, args + 8, room)) return OUT_OF_MEMORY;
   i64 last = (i64)A_ptr[n_i] - 1;
   for (i64 i = 0; i < n_i; i++) {
-    if ((i64)A_ptr[i + 1] - A_ptr[i] == 1) {
-      i64 A_q = A_ptr[i];
-      prefetch(B_ptr, A_idx[min(A_q + 16, last)]);
-      i64 soon = B_ptr[A_idx[min(A_q + 8, last)]];
+    if (w_n > 0) clear_bits_i64_i32(w_key, w_ready, w_idx, w_n);
+    w_n = 0;
+    for (i64 A_q = A_ptr[i]; A_q < A_ptr[i + 1]; A_q++) {  // k in A[i, k]
+      i64 ahead = min(A_q + 16, last);
+      prefetch(B_ptr, A_idx[ahead]);
+      i64 ahead_2 = min(A_q + 8, last), soon = B_ptr[A_idx[ahead_2]];
       prefetch(B_idx, soon);
       prefetch(B_val, soon);
+      prefetch(B_val, soon + 8);
       i64 k = A_idx[A_q];
       double A_k = A_val[A_q];
-      if (grow_for(C_idx, args + 5, C_n + ((i64)B_ptr[k + 1] - B_ptr[k]), i + 1, n_i)) return OUT_OF_MEMORY;
-      if (grow_for(C_val, args + 8, C_n + ((i64)B_ptr[k + 1] - B_ptr[k]), i + 1, n_i)) return OUT_OF_MEMORY;
-      i64 shift = C_n - B_ptr[k];
       for (i64 B_q = B_ptr[k]; B_q < B_ptr[k + 1]; B_q++) {  // j in B[k, j]
         i64 j = B_idx[B_q];
-        double j_sum = 0.0 + A_k * B_val[B_q];
-        C_val[shift + B_q] = j_sum;
-        C_idx[shift + B_q] = j;
-      }
-      C_n = shift + B_ptr[k + 1];
-    } else {
-      if (w_n > 0) clear_bits_i64_i32(w_key, w_ready, w_idx, w_n);
-      w_n = 0;
-      for (i64 A_q = A_ptr[i]; A_q < A_ptr[i + 1]; A_q++) {  // k in A[i, k]
-        prefetch(B_ptr, A_idx[min(A_q + 16, last)]);
-        i64 soon = B_ptr[A_idx[min(A_q + 8, last)]];
-        prefetch(B_idx, soon);
-        prefetch(B_val, soon);
-        i64 k = A_idx[A_q];
-        double A_k = A_val[A_q];
-        for (i64 B_q = B_ptr[k]; B_q < B_ptr[k + 1]; B_q++) {  // j in B[k, j]
-          i64 j = B_idx[B_q];
-          if ((w_key[j >> 6] & shl_i64(1, j & 63)) == 0) {
-            w_key[j >> 6] |= shl_i64(1, j & 63);
-            w_idx[w_n++] = j;
-            w_val[j] = 0;
-          }
-          w_val[j] += A_k * B_val[B_q];
+        if ((w_key[j >> 6] & shl_i64(1, j & 63)) == 0) {
+          w_key[j >> 6] |= shl_i64(1, j & 63);
+          w_idx[w_n++] = j;
+          w_val[j] = 0;
         }
+        w_val[j] += A_k * B_val[B_q];
       }
-      order_bits_i64_i32(w_key, n_j, w_idx, w_n);
-      if (grow_for(C_idx, args + 5, C_n + w_n, i + 1, n_i)) return OUT_OF_MEMORY;
-      if (grow_for(C_val, args + 8, C_n + w_n, i + 1, n_i)) return OUT_OF_MEMORY;
-      for (i64 w_q = 0; w_q < w_n; w_q++) {  // j_2 in w[j]
-        i64 j_2 = w_idx[w_q];
-        C_val[C_n] = w_val[w_idx[w_q]];
-        C_idx[C_n++] = j_2;
-      }
+    }
+    order_bits_i64_i32(w_key, n_j, w_idx, w_n);
+    if (grow_for(C_idx, args + 5, C_n + w_n, i + 1, n_i)) return OUT_OF_MEMORY;
+    if (grow_for(C_val, args + 8, C_n + w_n, i + 1, n_i)) return OUT_OF_MEMORY;
+    for (i64 w_q = 0; w_q < w_n; w_q++) {  // j_2 in w[j]
+      i64 j_2 = w_idx[w_q];
+      C_val[C_n] = w_val[w_idx[w_q]];
+      C_idx[C_n++] = j_2;
     }
     C_ptr[i + 1] = C_n;
   }

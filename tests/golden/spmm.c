@@ -5,53 +5,65 @@ i64 spmm(i64 *restrict args) {
   const i32 *restrict A_idx = (void *)args[10];
   const double *restrict A_val = (void *)args[13];
   const double *restrict X_val = (void *)args[18];
-  double held[32];
+  double Y_w_2[32];
+  double Y_w_3[16];
+  double Y_w_4[8];
+  double Y_w_5[8];
   if (grow(Y_val, args + 2, n_i * n_k)) return OUT_OF_MEMORY;
+  i64 k0_parts = n_k / 32 + (n_k % 32 > 0);
   for (i64 i = 0; i < n_i; i++)
-    if (n_k <= 128 && (n_k & 7) == 0 && (i64)A_ptr[i] < A_ptr[i + 1]) {
-      i64 k_at = 0;
-      while (k_at + 32 <= n_k) {
-        for (i64 r = 0; r < 32; r++) held[r] = 0;
+    for (i64 k0 = 0; k0 < k0_parts; k0++) {
+      i64 part_start = k0 * 32, part_end = part_start + min(32, n_k - part_start);
+      if (n_k - part_start >= 32) {
+        for (i64 k_3 = 0; k_3 < 32; k_3++) Y_w_2[k_3] = 0;
         for (i64 A_q = A_ptr[i]; A_q < A_ptr[i + 1]; A_q++) {  // j in A[i, j]
           i64 j = A_idx[A_q];
           double A_j = A_val[A_q];
-          for (i64 r = 0; r < 32; r++)
-            held[r] += A_j * X_val[j * n_k + (k_at + r)];
+          for (i64 k = 0; k < 32; k++)
+            Y_w_2[k] += A_j * X_val[j * n_k + (part_start + k)];
         }
-        for (i64 r = 0; r < 32; r++)
-          Y_val[i * n_k + (k_at + r)] = held[r];
-        k_at += 32;
-      }
-      if (k_at + 16 <= n_k) {
-        for (i64 r_2 = 0; r_2 < 16; r_2++) held[r_2] = 0;
+        for (i64 k_2 = 0; k_2 < 32; k_2++)
+          Y_val[i * n_k + (part_start + k_2)] = Y_w_2[k_2];
+      } else if (n_k - part_start >= 16)
+        for (i64 turn = 0; turn < (part_end - part_start + 15) / 16; turn++) {
+          i64 at = min(part_start + turn * 16, part_end - 16);
+          for (i64 k_4 = 0; k_4 < 16; k_4++) Y_w_3[k_4] = 0;
+          for (i64 A_q = A_ptr[i]; A_q < A_ptr[i + 1]; A_q++) {  // j in A[i, j]
+            i64 j = A_idx[A_q];
+            double A_j = A_val[A_q];
+            for (i64 k = 0; k < 16; k++)
+              Y_w_3[k] += A_j * X_val[j * n_k + (at + k)];
+          }
+          for (i64 k_2 = 0; k_2 < 16; k_2++)
+            Y_val[i * n_k + (at + k_2)] = Y_w_3[k_2];
+        }
+      else if (n_k - part_start >= 8)
+        for (i64 turn_2 = 0; turn_2 < (part_end - part_start + 7) / 8; turn_2++) {
+          i64 at_2 = min(part_start + turn_2 * 8, part_end - 8);
+          for (i64 k_5 = 0; k_5 < 8; k_5++) Y_w_4[k_5] = 0;
+          for (i64 A_q = A_ptr[i]; A_q < A_ptr[i + 1]; A_q++) {  // j in A[i, j]
+            i64 j = A_idx[A_q];
+            double A_j = A_val[A_q];
+            for (i64 k = 0; k < 8; k++)
+              Y_w_4[k] += A_j * X_val[j * n_k + (at_2 + k)];
+          }
+          for (i64 k_2 = 0; k_2 < 8; k_2++)
+            Y_val[i * n_k + (at_2 + k_2)] = Y_w_4[k_2];
+        }
+      else {
+        for (i64 k_6 = 0; k_6 < 8; k_6++) Y_w_5[k_6] = 0;
         for (i64 A_q = A_ptr[i]; A_q < A_ptr[i + 1]; A_q++) {  // j in A[i, j]
           i64 j = A_idx[A_q];
           double A_j = A_val[A_q];
-          for (i64 r_2 = 0; r_2 < 16; r_2++)
-            held[r_2] += A_j * X_val[j * n_k + (k_at + r_2)];
+          for (i64 k = part_start; k < part_end; k++) {
+            i64 k_place = k - part_start;
+            Y_w_5[k_place] += A_j * X_val[j * n_k + k];
+          }
         }
-        for (i64 r_2 = 0; r_2 < 16; r_2++)
-          Y_val[i * n_k + (k_at + r_2)] = held[r_2];
-        k_at += 16;
-      }
-      if (k_at + 8 <= n_k) {
-        for (i64 r_3 = 0; r_3 < 8; r_3++) held[r_3] = 0;
-        for (i64 A_q = A_ptr[i]; A_q < A_ptr[i + 1]; A_q++) {  // j in A[i, j]
-          i64 j = A_idx[A_q];
-          double A_j = A_val[A_q];
-          for (i64 r_3 = 0; r_3 < 8; r_3++)
-            held[r_3] += A_j * X_val[j * n_k + (k_at + r_3)];
+        for (i64 k_2 = part_start; k_2 < part_end; k_2++) {
+          i64 k_2_place = k_2 - part_start;
+          Y_val[i * n_k + k_2] = Y_w_5[k_2_place];
         }
-        for (i64 r_3 = 0; r_3 < 8; r_3++)
-          Y_val[i * n_k + (k_at + r_3)] = held[r_3];
-      }
-    } else {
-      for (i64 k_2 = i * n_k; k_2 < (i + 1) * n_k; k_2++) Y_val[k_2] = 0;
-      for (i64 A_q = A_ptr[i]; A_q < A_ptr[i + 1]; A_q++) {  // j in A[i, j]
-        i64 j = A_idx[A_q];
-        double A_j = A_val[A_q];
-        for (i64 k = 0; k < n_k; k++)
-          Y_val[i * n_k + k] += A_j * X_val[j * n_k + k];
       }
     }
   args[4] = n_i * n_k;  // length of Y_val

@@ -18,7 +18,7 @@ i64 total(i64 *restrict args) {
     s_part_3 += A_val[A3_q + A3_q_part * 3];
   }
   #pragma omp simd reduction(+:s)
-  for (i64 A3_q_2 = A3_q_first + A3_q_part * 4; A3_q_2 < A3_q_first + A3_q_count; A3_q_2++)
+  for (i64 A3_q_2 = A3_q_first + A3_q_part * 4; A3_q_2 < A3_q_first + A3_q_count; A3_q_2++)  // k in A[i, j, k]
     s += A_val[A3_q_2];
   s += s_part;
   s += s_part_2;

@@ -18,10 +18,13 @@ i64 transpose(i64 *restrict args) {
   if (grow(B_idx, args + 5, B_n + 1)) return OUT_OF_MEMORY;
   if (grow(B_val, args + 8, B_n + 1)) return OUT_OF_MEMORY;
   i64 last = (i64)A_ptr[n_i] - 1;
-  if (last - A_ptr[0] >= 1048576)
+  bool far = (last - A_ptr[0]) * 12 >= 8388608;
+  if (far)
     for (i64 i = 0; i < n_i; i++)
       for (i64 A_q = A_ptr[i]; A_q < A_ptr[i + 1]; A_q++) {  // j in A[i, j]
-        i64 ahead = min(A_q + 16, last), soon = B_ptr[(i64)A_idx[ahead] + 1];
+        i64 ahead = min(A_q + 20, last);
+        prefetch(B_ptr, (i64)A_idx[ahead] + 1);
+        i64 ahead_2 = min(A_q + 10, last), soon = B_ptr[(i64)A_idx[ahead_2] + 1];
         prefetch(B_val, soon);
         prefetch(B_idx, soon);
         i64 j = A_idx[A_q], B_q = B_ptr[j + 1];

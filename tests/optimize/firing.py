@@ -10,6 +10,7 @@ from linnet.formats.insertion import COORD, DENSE
 from linnet.normalize.choice import MERGED, UNPACKED
 from linnet.optimize.table import STEPS
 from linnet.runtime.kernel import Kernel
+from linnet.scheduling.default import DEFAULT
 from linnet.stages import recorded
 
 WAYS: tuple[Kinds, ...] = ((DENSE, UNPACKED), (COORD, MERGED))
@@ -24,5 +25,5 @@ def fires(program: Program) -> frozenset[str]:
     for kinds in (None, *WAYS):
         with deciding(kinds), recorded() as record:
             kernel.lowered(*[args[p] for p in kernel.params])
-        found |= STEPS.keys() & record.keys()
+        found |= {*STEPS, DEFAULT} & record.keys()
     return frozenset(found)

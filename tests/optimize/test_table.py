@@ -30,7 +30,7 @@ def args() -> tuple[ln.Tensor, ...]:
 def test_what_a_step_changed_is_a_stage():
     stages = ln.explain(product, *args()).stages
     names = [name for name in stages if name in table.STEPS]
-    assert "reserve_ahead" in names
+    assert "reserve" in names
     assert names == [name for name in table.STEPS if name in names]  # in the order of the table
     texts = [stages[name] for name in names]
     assert len(set(texts)) == len(texts)

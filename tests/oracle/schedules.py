@@ -93,6 +93,9 @@ def schedules(draw: st.DrawFn, program: loops.Program) -> tuple[Command, ...]:
                 tiled, index = draw(tiles_of_positions(new[0], k))
                 found += tiled
                 new = index
+            elif at > 0 and draw(st.booleans()):  # with the loop around
+                at, new = at - 1, [f"g{k}"]
+                found.append(Collapse(names.pop(at), f"p{k}", *new))
         elif kind is Collapse and at + 1 < len(names):
             new = [f"f{k}"]
             found.append(Collapse(names[at], names.pop(at + 1), *new))

@@ -38,13 +38,15 @@ from linnet.errors import ScheduleError
 from linnet.formats.named import SCALAR
 from linnet.imp.interpret import routine
 from linnet.loops.bases import coordinates
-from linnet.loops.commands import Coord
+from linnet.loops.commands import Coord, Precompute
 from linnet.loops.interpret import run
 from linnet.loops.rewrite import accesses, block, rewrite_stmt, walk
+from linnet.runtime.kernel import Kernel
 from linnet.runtime.specialize import formats_of
 from linnet.testing import dense
 
 CATCHES_UP = re.compile(r"while \w+_f(_\d+)? <= ")
+LARGEST = 100  # of the numbers whose sums and products are those of other numbers
 RUNS = (ln.RunList, ln.SparseRunList, ln.SparseInterval, ln.SparseBand, ln.SparseBlockList)
 
 # -- how much is done ------------------------------------------------------------------------------
@@ -261,6 +263,31 @@ def check_sums(subject: Subject, args: Arguments, shapes: Shapes) -> None:
         a, b = dense(found[name]), dense(expected)
         same = (a == b) | ((a != a) & (b != b))
         assert same.all(), f"{name} has other bits than without tiles:\n{a}\n{b}"
+
+
+def adds_up_factors(program: loops.Program, args: Arguments) -> bool:
+    """Whether sums are multiplied, instead of their terms, with numbers of which that is not true.
+
+    Of an infinite factor, its products with 0 and with 1 are no sum, and one with 1 is. What is
+    next to the largest integer goes on with the least one.
+    """
+    early = {c.workspace for c in program.schedule if isinstance(c, Precompute)}
+    if not early:
+        return False
+    formats = formats_of(Kernel(program), [args[p] for p in program.params])
+    body = under_schedule(program, formats)[0].body
+    writes = [n for n in walk(body) if isinstance(n, loops.Assign)]
+    summed = {w.target.tensor for w in writes if w.target.tensor in early and w.op is not None}
+    values = [w.value for w in writes if not isinstance(w.value, loops.Access)]
+    read = {n.tensor for v in values for n in walk(v) if isinstance(n, loops.Access)}
+    if not summed & read:
+        return False
+    numbers = [n.value for n in walk(program.body) if isinstance(n, loops.Literal)]
+    numbers += [f.fill_value for f in formats.values() if f.fill_value is not None]
+    held = [dense(args[name]) for name in args if args[name].shape is not None]
+    return not all(abs(n) <= LARGEST for n in numbers) or not all(
+        (np.abs(values) <= LARGEST).all() for values in held
+    )
 
 
 def roughened(tensor: ln.Tensor) -> ln.Tensor:

@@ -154,19 +154,15 @@ def test_wide_rows_that_are_gone_on_with(backend):
         np.testing.assert_allclose(C.to_numpy(), k * expected, rtol=1e-14)
 
 
-ALONE = "A_ptr[i + 1] - A_ptr[i] == 1"  # the test for a row that a single one adds to
-
-
 @pytest.mark.parametrize("kernel", [rows, gustavson_bytemap])
-def test_single_rows_go_past_the_workspace(backend, kernel: ln.Kernel):
-    """Rows of none, one and more; what is added to 0 is not -0.0, whichever way it goes."""
+def test_rows_that_a_single_one_adds_to(backend, kernel: ln.Kernel):
+    """Rows of none, one and more; what is added to 0 is not -0.0."""
     rng = np.random.default_rng(5)
     A = sp.csr_array(np.array([[0, 2, 0], [0, 0, 0], [1, 0, 3], [-1, 0, 0], [0, 0, 5]], float))
     B = sp.random_array((3, 200), density=0.4, rng=rng, format="csr")
     B.data = np.round(9 * B.data)
     B.data[:5] = 0.0
     C, a, b = ln.empty_tensor(ln.CSR), ln.asarray(A), ln.asarray(B)
-    assert ALONE in kernel.code(C, a, b)
     kernel(C, a, b)
     np.testing.assert_array_equal(C.to_numpy(), A.toarray() @ B.toarray())
     stored = sp.csr_array((np.ones(B.nnz), B.indices, B.indptr), B.shape)
@@ -190,17 +186,8 @@ def test_single_rows_of_other_sums(backend):
     b = np.where(np.random.default_rng(6).random((5, 40)) < 0.3, 7.0, np.inf)
     C = ln.empty_tensor(infinite)
     operands = [ln.asarray(x).to(infinite) for x in (a, b)]
-    assert ALONE in least.code(C, *operands)
     least(C, *operands)
     np.testing.assert_array_equal(C.to_numpy(), (a[:, :, None] + b).min(axis=1))
-
-
-def test_rows_without_order_do_not_go_past_the_workspace():
-    """Nobody knows that the entries of a row of B are in order, or that there are not two alike."""
-    C, x = ln.empty_tensor(ln.CSR), np.eye(4)
-    A = ln.asarray(x).to(ln.CSR)
-    for format in (ln.COO, ln.Dense(ln.SparseHash(ln.Element(0.0)))):
-        assert ALONE not in gustavson_bytemap.code(C, A, ln.asarray(x).to(format))
 
 
 def stretches(rows: int, columns: int, seed: int) -> sp.csr_array:
@@ -257,7 +244,7 @@ def drained_twice(C, D, A, B):
             D[i, j] = 2 * w[j]
 
 
-def test_single_rows_that_are_read_again_are_in_the_workspace(backend):
+def test_rows_that_are_read_again(backend):
     A = ln.asarray(np.array([[0.0, 2, 0], [1, 0, 3], [0, 0, 5], [0, 0, 0]])).to(ln.CSR)
     B = ln.asarray(np.arange(30.0).reshape(3, 10) % 4).to(ln.CSR)
     C, D = ln.empty_tensor(ln.CSR), ln.empty_tensor(ln.CSR)

@@ -13,7 +13,6 @@ import pytest
 from tools import texts
 
 import linnet
-from linnet.runtime import jump
 
 PROGRAM = """
 import numpy as np, linnet as ln
@@ -42,7 +41,7 @@ def alone(tmp_path_factory) -> Path:
     shutil.copytree(Path(linnet.__file__).parent, package, ignore=ignored)
     texts.write(package)
     compileall.compile_dir(place, quiet=1, legacy=True)
-    for path in [*package.rglob("*.py"), *package.rglob("*.ll")]:
+    for path in package.rglob("*.py"):
         path.unlink()
     return place
 
@@ -60,11 +59,6 @@ def test_our_own_kernels_need_no_file(alone, tmp_path, flags):
     for _ in range(2):  # compiled, and then found
         found = printed(alone, PROGRAM, *flags, LINNET_CACHE_DIR=str(tmp_path / "c"))
         assert found == "the source of `mine` is not available\n"
-
-
-def test_calls_take_the_usual_way_where_there_is_no_data(monkeypatch, tmp_path):
-    monkeypatch.setattr(jump, "__file__", str(tmp_path / "jump.pyc"))
-    assert jump._method.__wrapped__() is None
 
 
 def test_another_state_of_the_package_has_other_kernels(alone):

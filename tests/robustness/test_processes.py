@@ -46,8 +46,6 @@ def test_processes_that_compile_one_kernel_at_once(tmp_path):
 
 THREADS = """
 import sys, threading
-from linnet.runtime import repeat
-repeat.MANY = 1
 sys.setswitchinterval(1e-5)
 A, x, y = ln.asarray(matrix(), format='csr'), ln.asarray(np.ones(20)), vector()
 expected, right = matrix().sum(1), []

@@ -145,12 +145,13 @@ def test_only_other_threads_are_waited_for():
     def bring() -> None:
         y._contents = held
 
-    away.TAKEN[id(y)] = 0  # no thread has this number
-    waiting = threading.Timer(0.02, bring)
-    waiting.start()
-    assert y.to_numpy().tolist() == [0, 0, 0]
-    waiting.join()
-    del away.TAKEN[id(y)]
+    with a_call_elsewhere() as call:
+        away.taken(y, call)
+        waiting = threading.Timer(0.02, bring)
+        waiting.start()
+        assert y.to_numpy().tolist() == [0, 0, 0]
+        waiting.join()
+        away.brought([y], call)
 
 
 @contextmanager

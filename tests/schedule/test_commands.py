@@ -144,13 +144,18 @@ WRONG_AT_ONCE = [
     ("split i", "this command does not end"),
     ("3 + (4)", "this is not a command"),
     ("pos(j, p, A[i + 1, j])", "is not an access to a tensor"),
+    ("split(i, a:1, b, 4)", "`a:1` is no name for a loop or a workspace"),
+    ("collapse(i, j, j:2)", "`j:2` is no name"),
+    ("precompute(A[i, j], j, k:1, w)", "`k:1` is no name"),
+    ("precompute(A[i, j], j, j, w:1)", "`w:1` is no name"),
 ]
 
 
 @pytest.mark.parametrize(("text", "message"), WRONG_AT_ONCE)
 def test_what_is_wrong_is_told_at_once(text, message):
-    with pytest.raises(ScheduleError, match=message.replace("+", r"\+")):
+    with pytest.raises(ScheduleError, match=message.replace("+", r"\+")) as error:
         spmv.schedule().apply(text)
+    assert "try:" in str(error.value) or "` is not" in str(error.value)  # which says what is
 
 
 # what depends on formats, or on the loops as they are by then, is told by a call
@@ -167,9 +172,15 @@ WRONG_IN_A_CALL = [
         "split(j, j0, j1, 4) reorder(j0, i, j1) collapse(i, j1, f) pos(f, p, A)",
         "`j` does not run over a whole dimension of `A`",
     ),
-    ("pos(j, p, A) collapse(i, p, f)", "goes through positions"),
+    ("collapse(i, i, f)", "directly inside the loop over `i` is"),
     ("reorder(i, i)", "two or more different loops"),
     ("split(i, i0, i1, 4, up) reorder(i1, i0)", "split up stays inside"),
+    ("pos(j, p, A) split(p, p0, p1, 4) reorder(p1, p0)", "`ln.stored.A.i, :..` stay inside"),
+    ("pos(j, p, y[i])", "`y.i.` is not read in the loop over `j`"),
+    ("collapse(j, i, f)", "directly inside the loop over `j` is `y.i. .= A.i, j. . x.j.`"),
+    ("split(i, i0, i1, 4) collapse(i0, j, f)", "directly inside the loop over `i0` is `for i in"),
+    ("reorder(i1, i)", "there is no loop over `i1` among i, j"),
+    ("collapse(i, j, f) reorder(f, f)", "two or more different loops"),
     ("bound(i, Divisible, 1) split(i, i0, i1, 4) reorder(i1, i0)", "of which something is said"),
 ]
 
@@ -178,8 +189,9 @@ WRONG_IN_A_CALL = [
 def test_what_is_wrong_is_told_by_a_call(operands, text, message):
     A, x = operands
     given = ln.asarray(A, format=ln.CSR)
-    with pytest.raises(ScheduleError, match=message):
+    with pytest.raises(ScheduleError, match=message) as error:
         spmv.schedule().apply(text)(ln.empty_tensor(ln.DENSE(1)), given, x)
+    assert "try:" in str(error.value)
 
 
 def test_an_error_names_the_command_and_its_line(operands):

@@ -26,6 +26,9 @@ ROWS = [
     "pos(j, q, A) split(q, q0, q1, 3, up) coord(q1, c)",
     "pos(j, q, A) split(q, q0, q1, 6) split(q1, q2, q3, 2) coord(q3, c)",
     "pos(j, q, A) split(q, q0, q1, 3) coord(q1, c) split(c, c0, c1, 2)",
+    "pos(j, q, A) split(q, q0, q1, 2) split(q0, p0, p1, 2) coord(q1, c)",
+    "pos(j, q, A) split(q, q0, q1, 2) split(q0, p0, p1, 2, up) collapse(p0, p1, p) coord(q1, c)",
+    "pos(j, q, A) split(q, q0, q1, 2) collapse(i, q0, f) coord(q1, c)",
     "split(j, j0, j1, 8) pos(j1, q, A) split(q, q0, q1, 2) coord(q1, c)",
     "split(j, j0, j1, 8) pos(j1, q, A) coord(q, c)",
 ]
@@ -35,6 +38,7 @@ TOGETHER = [
     "collapse(i, j, f) pos(f, q, A) split(q, q0, q1, 4, up) coord(q1, c)",
     "collapse(i, j, f) pos(f, q, A) split(q, q0, q1, 6) split(q1, q2, q3, 4) coord(q3, c)",
     "collapse(i, j, f) pos(f, q, A) split(q, q0, q1, 6) coord(q1, c) split(c, c0, c1, 5)",
+    "collapse(i, j, f) pos(f, q, A) split(q, q0, q1, 4) split(q0, p0, p1, 3) coord(q1, c)",
     "collapse(i, j, f) split(f, f0, f1, 10) pos(f1, q, A) split(q, q0, q1, 3) coord(q1, c)",
     "split(i, i0, i1, 4) collapse(i1, j, f) pos(f, q, A) split(q, q0, q1, 3) coord(q1, c)",
     "split(i, i0, i1, 4) collapse(i1, j, f) pos(f, q, A) coord(q, c)",

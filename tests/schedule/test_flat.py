@@ -269,7 +269,8 @@ def test_one_coordinate_is_flat_anyway(rng):
     A, x, y = ln.asarray(M, format=ln.CSR), ln.asarray(x), ln.output()
     y[i] = A[i, j] * x[j]
     plan = ln.schedule(y).pos(j, p, A[i, j], flat=True)
-    assert plan.loops == ln.schedule(y).pos(j, p, A[i, j]).loops
+    assert "ln.flat(ln.stored(A[i, :]))" in plan.loops  # a `collapse` may follow
+    assert plan.code == ln.schedule(y).pos(j, p, A[i, j]).code
 
 
 # -- refused ---------------------------------------------------------------------------------------

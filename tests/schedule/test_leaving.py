@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from tests.levels.samples import agree
 
 import linnet as ln
 from linnet.errors import ScheduleError
@@ -241,6 +242,49 @@ def test_positions_are_gone_through_until_they_are_left(A, format, text):
     scheduled = until_large.schedule().apply(text)(*given[1], stored, B)
     for expected, got in zip(plain, scheduled, strict=True):
         assert np.array_equal(expected.to_numpy(), got.to_numpy())
+
+
+@ln.kernel
+def first_stored(y, A):
+    y[...] = -1
+    for i in ...:
+        for j in ln.stored(A[i, :]):
+            if A[i, j] > 2:
+                y[i] = j
+                break
+    return y
+
+
+@ln.kernel
+def first_of_parts(y, A):
+    y[...] = 0
+    for i in ...:
+        for p in range(ln.parts(ln.stored(A[i, :]), 3)):
+            for j in ln.part(ln.stored(A[i, :]), p, 3):
+                if A[i, j] > 2:
+                    break
+                y[i] += A[i, j]
+    return y
+
+
+@ln.kernel
+def first_between(y, A):
+    y[...] = 0
+    for i in ...:
+        for p in range(max(ln.parts(ln.stored(A[i, :]), 3), 1)):
+            for j in ln.coordinates(ln.part(ln.stored(A[i, :]), p, 3)):
+                y[i] += 1
+                if A[i, j] > 2:
+                    break
+    return y
+
+
+@pytest.mark.parametrize("kernel", [first_stored, first_of_parts, first_between])
+@pytest.mark.parametrize("format", [ln.CSR, ln.DCSR, ln.BAND], ids=str)
+def test_loops_through_positions_are_left(A, kernel, format):
+    """`break` ends the loop around it, as it does elsewhere: in a part, that one."""
+    given = {"A": ln.asarray(A, format=format)}
+    agree(kernel, {"y": ln.empty_tensor(ln.DENSE(1)), **given}, ["llvm", "c"])
 
 
 def test_only_positions_are_visited_until_they_are_left(A):

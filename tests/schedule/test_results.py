@@ -287,6 +287,42 @@ def test_vectors_write_an_array_of_which_all_is_stored_or_nothing(result, column
     assert "C_w = ln.temp(ln.Dense" in text
 
 
+ORDERS = [
+    (product, VECTORS),
+    (product, "reorder(i, j, k) parallelize(k, CPUVector, NoRaces)"),
+    (product, "reorder(i, k, j) split(k, k0, k1, 4) reorder(i, k0, j, k1)"
+     " parallelize(k1, CPUVector, NoRaces)"),
+    (outer, "parallelize(k, CPUVector, NoRaces)"),
+    (outer, "split(k, k0, k1, 4) parallelize(k1, CPUVector, NoRaces)"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("kernel", "text"), ORDERS)
+@pytest.mark.parametrize("result", ["DL", "LL", "C", "DB", "DR", "DH", "HL"])
+@pytest.mark.parametrize("turned", [False, True])
+def test_vectors_write_results_in_any_order(kernel, text, result, turned):
+    """An array is written in vectors, and goes on to the result as it would without them."""
+    levels = result if kernel is product else f"{result[:1]}{result}".replace("CC", "LC")
+    format = ln.empty_tensor(format_of(levels)).format
+    format = format.with_order(*reversed(range(format.ndim))) if turned else format
+    other = numbers(13, 6, density=1) if kernel is product else numbers(6, density=1)
+    A = ln.asarray(M, format=ln.CSR)
+    plain = kernel(ln.empty_tensor(format), A, other)
+    found = kernel.schedule().apply(text)(ln.empty_tensor(format), A, other)
+    (here, a), (there, b) = unpack(found), unpack(plain)
+    assert np.array_equal(here, there)
+    assert np.array_equal(a, b)
+
+
+@pytest.mark.parametrize("result", ["DL", "LL", "C"])
+def test_rows_that_come_again_are_not_written_in_vectors(result):
+    """A row may go on in the next part, and would begin anew there."""
+    A, format = ln.asarray(M, format=ln.CSR), format_of(result)
+    text = "collapse(i, j, f) pos(f, p, A) split(p, p0, p1, 4) parallelize(k, CPUVector, NoRaces)"
+    with pytest.raises(ln.errors.ScheduleError, match="cannot run in vectors"):
+        product.schedule().apply(text)(ln.empty_tensor(format), A, numbers(13, 6, density=1))
+
+
 @pytest.mark.parametrize(
     ("kernel", "format"), [(product, ln.CSR), (large_ones, ln.DENSE(2))], ids=["sparse", "some"]
 )

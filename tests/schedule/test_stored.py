@@ -266,8 +266,8 @@ SYNTAX = {
         "what a loop goes along has several",
     ),
     "break": (
-        "for j in ln.stored(A[0, :]):\n    if A[0, j] > 1:\n        break\n    y[j] += A[0, j]",
-        "break ends a loop that counts",
+        "for i, j in ln.stored(A):\n    if A[i, j] > 1:\n        break\n    y[j] += A[i, j]",
+        "break ends one loop, and here are several",
     ),
 }
 

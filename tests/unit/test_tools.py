@@ -85,7 +85,7 @@ def test_texts_side_by_side():
 def test_a_kernel_without_a_step_beside_itself(tmp_path, capsys):
     path = tmp_path / "case.py"
     path.write_text(CASE, encoding="utf-8")
-    kernel_diff.main([str(path), "--without", "reserve_ahead", "--show", "imp"])
+    kernel_diff.main([str(path), "--without", "reserve", "--show", "imp"])
     shown = capsys.readouterr().out
     ahead, inside = (line.split() for line in shown.splitlines() if "grow(C_idx" in line)
     assert ahead == ["grow(C_idx,", "room)", "<"]
@@ -102,7 +102,7 @@ def test_what_steps_do_to_a_kernel(tmp_path):
     kernel, args = kernel_diff.case(str(path))
     whole, *others = kernel_diff.steps(kernel, args)
     assert re.fullmatch(r"all steps +\d+ turns of loops, right", whole)
-    assert any(line.startswith("no reserve_ahead ") for line in others)
+    assert any(line.startswith("no reserve ") for line in others)
 
 
 def test_a_result_that_is_wrong_is_told(monkeypatch):

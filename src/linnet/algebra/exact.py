@@ -154,10 +154,19 @@ def part(name: str) -> Meaning:
     return take
 
 
-def rounded(x: Array) -> object:
-    """To the nearest whole number, halves to the even one."""
-    x = np.asarray(x)
-    return np.rint(x) if x.dtype.kind in "fc" else x[()]
+def rounding(function: Meaning) -> Meaning:
+    """What makes whole numbers of floats; integers stay, which NumPy may round as floats."""
+
+    @wraps(function, assigned=("__name__", "__doc__"), updated=())
+    def call(x: object) -> object:
+        x = np.asarray(x)
+        return function(x) if x.dtype.kind in "fc" else x[()]
+
+    return call
+
+
+floor, ceil, trunc = rounding(np.floor), rounding(np.ceil), rounding(np.trunc)
+rounded = rounding(np.rint)  # halves to the even one
 
 
 def clip(x: Array, low: Array, high: Array) -> object:

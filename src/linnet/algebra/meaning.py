@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from linnet import imp, target
-from linnet.algebra import table
+from linnet.algebra import exact, table
 from linnet.algebra.body import Body, Frozen, names_of, with_names
 from linnet.algebra.codelets import resolve
 from linnet.algebra.exact import Meaning, converter
@@ -31,11 +31,11 @@ from linnet.options import current
 from linnet.python.source import source_of
 
 _ROUNDING: dict[object, Callable[..., object]] = {
-    math.floor: np.floor,
-    math.ceil: np.ceil,
-    math.trunc: np.trunc,
-    builtins.round: np.rint,
-    builtins.int: np.trunc,
+    math.floor: exact.floor,
+    math.ceil: exact.ceil,
+    math.trunc: exact.trunc,
+    builtins.round: exact.rounded,
+    builtins.int: exact.trunc,
 }
 
 

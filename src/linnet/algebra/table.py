@@ -272,9 +272,9 @@ lgamma = _elementary("lgamma", exact.of_math("lgamma"))
 
 # -- parts of numbers ----------------------------------------------------------------------------
 
-floor = Function("floor", 1, types.alike("floor", "biuf"), emit.on_floats("floor"), np.floor)
-ceil = Function("ceil", 1, types.alike("ceil", "biuf"), emit.on_floats("ceil"), np.ceil)
-trunc = Function("trunc", 1, types.alike("trunc", "biuf"), emit.on_floats("trunc"), np.trunc)
+floor = Function("floor", 1, types.alike("floor", "biuf"), emit.on_floats("floor"), exact.floor)
+ceil = Function("ceil", 1, types.alike("ceil", "biuf"), emit.on_floats("ceil"), exact.ceil)
+trunc = Function("trunc", 1, types.alike("trunc", "biuf"), emit.on_floats("trunc"), exact.trunc)
 rounded = Function(
     "round", 1, types.alike("round", "biufc"),
     emit.by_kind(emit.on_floats("rint"), parts.of_parts(parts.rint)), exact.rounded)

@@ -15,7 +15,6 @@ from linnet.backend import loader, stamp
 from linnet.errors import BuildError
 from linnet.options import Options
 from linnet.shortage import imported
-from linnet.target import IN_BACK_ENDS
 
 if TYPE_CHECKING:
     from linnet import imp
@@ -51,7 +50,8 @@ class _OfLLVM:
     def generate(self, kernel: imp.Kernel, options: Options) -> tuple[bytes, dict[str, str]]:
         target = _module("machine").host(loader.is_used(options))
         if options.without:
-            left_out = frozenset(options.without).intersection(IN_BACK_ENDS)
+            known = imported("linnet.target").IN_BACK_ENDS
+            left_out = frozenset(options.without).intersection(known)
             target = replace(target, without=left_out)
         text, codelets = _module("llvm").separate(kernel, target)
         return self._compiled(text, _as_deep_as(kernel, options)), codelets

@@ -69,21 +69,7 @@ _COUNT_BITS = """static inline {T} {name}({T} a) {{
   return n;
 #endif
 }}"""
-_NTH_BIT = """#ifdef __BMI2__
-#include <immintrin.h>
-static inline {T} {name}({T} a) {{
-  u64 bytes = _pdep_u64(a >> 3, 0x0101010101010101) * 255;
-  return _pext_u64(0x0706050403020100, bytes) >> 8 * (a & 7) & 255;
-}}
-#else
-static inline {T} {name}({T} a) {{
-  u64 numbers = 0;
-  for (int n = 8; n--;) numbers = a >> 3 >> n & 1 ? numbers << 8 | n : numbers;
-  return numbers >> 8 * (a & 7) & 255;
-}}
-#endif"""
 WORDS = {  # of integers of 64 bits
-    "nth_bit": _NTH_BIT,
     "count_bits": _COUNT_BITS,
     "lowest_bit": _LOWEST_BIT,
 }

@@ -30,7 +30,6 @@ from linnet.imp.effects import Effects
 from linnet.imp.prescribed import has_own_places, sums_of
 from linnet.imp.rewrite import walk
 from linnet.names import identifier
-from linnet.optimize.loops import is_short, reductions
 from linnet.records import dataclass
 
 _WIDTH = 96
@@ -273,7 +272,8 @@ def _pragmas(s: Scope, loop: imp.For) -> Iterator[str]:
     if how.race:
         sums = list(sums_of(loop).items())
     else:  # copies of what is there, one after the other, are no vectors
-        sums = [] if is_short(loop) or how.unroll > 1 else reductions(loop)
+        reduces = how.unroll == 1 and any(way.reduces for way in how.ways)
+        sums = list(sums_of(loop).items()) if reduces else []
     clauses = [f"reduction({op}:{', '.join(plain(s, v) for v in vars)})" for op, vars in sums]
     if (
         how.unroll > 1 and not sums and (not how.race or has_own_places(loop))

@@ -9,7 +9,7 @@ from linnet.imp.functions import COMPLEX, MATH, TESTS
 from linnet.names import RESERVED, Names, identifier
 
 # Limits that headers define, and functions of our prelude.
-_PRELUDE = """abs nth_bit bits count_bits div from_bits imag isfinite isinf isnan lowest_bit
+_PRELUDE = """abs bits count_bits div from_bits imag isfinite isinf isnan lowest_bit
     max min quotient rem shl shr signbit to""".split()
 _DEFINED = re.compile(
     rf"U?INT[A-Z0-9_]*_(MAX|MIN|C)$|[A-Z]+_(MAX|MIN)$|({'|'.join(_PRELUDE)})_[a-z]+[0-9]*$"

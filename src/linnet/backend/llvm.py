@@ -34,6 +34,7 @@ from linnet.backend.llvm_writer import PARTS, TYPES, Module, Pointer, Shared, Va
 from linnet.backend.survey import Survey, survey
 from linnet.imp.effects import effects_of
 from linnet.names import identifier
+from linnet.optimize.vectorize import vectorize
 from linnet.target import PLAIN, Target
 
 Constants: TypeAlias = Mapping[int, imp.Const]
@@ -53,8 +54,14 @@ attributes #6 = {{ nounwind nofree nosync memory(argmem: readwrite) }}
 
 def render(kernel: imp.Kernel, target: Target = PLAIN) -> str:
     """The kernel and its codelets as one LLVM module, for a target."""
+    kernel = vectorize(kernel, target)
     codelets = _Codelets(kernel)
-    return _whole(kernel, codelets, list(codelets.functions), _module(codelets, target, kernel))
+    return _whole(
+        kernel,
+        codelets,
+        list(codelets.functions),
+        Module(codelets=codelets.functions, target=target),
+    )
 
 
 def separate(kernel: imp.Kernel, target: Target = PLAIN) -> tuple[str, dict[str, str]]:
@@ -62,8 +69,9 @@ def separate(kernel: imp.Kernel, target: Target = PLAIN) -> tuple[str, dict[str,
 
     They are named for what they are: two kernels that ask for a name mean the same code.
     """
+    kernel = vectorize(kernel, target)
     codelets, modules = _Codelets(kernel), dict[str, str]()
-    module, calls = _module(codelets, target, kernel), codelets.calls()
+    module, calls = Module(codelets=codelets.functions, target=target), codelets.calls()
     for name in codelets.shared:
         turning_back = name in codelets.surveys[name].called
         passed_on = name in codelets.kernel.tasks.values()
@@ -100,11 +108,6 @@ class _Codelets:
         return found
 
 
-def _module(codelets: _Codelets, target: Target, kernel: imp.Kernel | None = None) -> Module:
-    scratch = frozenset(s.buffer.name for s in kernel.scratch) if kernel else frozenset[str]()
-    return Module(codelets=codelets.functions, target=target, scratch=scratch)
-
-
 def _whole(kernel: imp.Kernel, codelets: _Codelets, names: list[str], module: Module) -> str:
     """A module of the kernel, and codelets of these names."""
     facts = codelets.kernel
@@ -123,7 +126,7 @@ def _alone(name: str, codelets: _Codelets, constants: Constants, target: Target)
     """A module of a codelet that is shared, and of what it calls."""
     surveys = {n: codelets.surveys[n] for n in within([name], codelets.surveys)}
     told = inlining(Survey(places=Counter([name])), surveys, codelets.rare)
-    module, parts = _module(codelets, target), []
+    module, parts = Module(codelets=codelets.functions, target=target), []
     for n, facts in surveys.items():
         given = ("", constants) if n == name else ("internal ", _NOTHING)
         parts.append(_codelet(codelets.functions[n], module, facts, _CODELET[told[n]], *given))

@@ -9,14 +9,14 @@ from __future__ import annotations
 from typing import assert_never
 
 from linnet import imp
-from linnet.backend.llvm_lanes import end_lanes, has_lanes, keep_lanes, loop_in_lanes
+from linnet.backend.llvm_lanes import end_lanes, keep_lanes, loop_in_lanes
 from linnet.backend.llvm_memory import on_memory
 from linnet.backend.llvm_operators import binary
 from linnet.backend.llvm_tasks import join, spawn
 from linnet.backend.llvm_values import call, choose, evaluate, integer, result_type, store
 from linnet.backend.llvm_writer import REDUCTION, TYPES, Value, Writer
 from linnet.backend.survey import Survey
-from linnet.backend.versions import Version, versions
+from linnet.imp.how import ALL, Way
 from linnet.imp.prescribed import has_own_places
 from linnet.names import identifier
 
@@ -130,30 +130,28 @@ def _if(w: Writer, stmt: imp.If, s: Scope) -> None:
 
 
 def _for(w: Writer, stmt: imp.For, s: Scope) -> None:
-    """A counted loop, perhaps in several versions; the bound is read once, before it."""
+    """A counted loop, perhaps in several ways; the bound is read once, before it."""
     start, stop = integer(w, stmt.start), integer(w, stmt.stop)
     leave = w.label("end")
-    kept = keep_lanes(w, stmt)
-    *others, last = versions(stmt, w.module.target)
-    for version in others:
+    keep_lanes(w, stmt.how.kept)
+    *others, last = stmt.how.ways or (Way(),)
+    for way in others:
         here, next_one = w.label("long"), w.label("short")
         count = w.emit(f"sub nsw i64 {stop}, {start}")
-        w.branch(w.emit(f"icmp sge i64 {count}, {version.least}"), here, next_one)
+        w.branch(w.emit(f"icmp sge i64 {count}, {way.least}"), here, next_one)
         w.start(here)
-        _count(w, stmt, (start, stop, leave), version, s)
+        _count(w, stmt, (start, stop, leave), way, s)
         w.start(next_one)
-    if last.few and has_lanes(stmt, w.module.target.masks):
-        loop_in_lanes(w, stmt, start, stop, leave)
+    if last.masked:
+        loop_in_lanes(w, stmt, last, start, stop, leave)
     else:
         _count(w, stmt, (start, stop, leave), last, s)
     w.start(leave)
-    end_lanes(w, kept)
+    end_lanes(w, stmt.how.kept)
 
 
-def _count(
-    w: Writer, stmt: imp.For, bounds: tuple[str, str, str], version: Version, s: Scope
-) -> None:
-    """One version of a loop, from here to the block after it."""
+def _count(w: Writer, stmt: imp.For, bounds: tuple[str, str, str], way: Way, s: Scope) -> None:
+    """A loop that is run in one way, from here to the block after it."""
     start, stop, leave = bounds
     before = w.block
     head, body, step = (w.label(h) for h in ("for", "body", "step"))
@@ -164,7 +162,7 @@ def _count(
     w.branch(w.emit(f"icmp slt i64 {var}, {stop}"), body, leave)
     w.start(body)
     w.values[stmt.var.name] = (var,)
-    around, hints = w.group, version.hints
+    around, hints = w.group, _told(way)
     if stmt.how.race and has_own_places(stmt):
         w.group = w.module.node("distinct !{}")
         hints = (*hints, f'!"llvm.loop.parallel_accesses", {w.group}')
@@ -174,6 +172,22 @@ def _count(
     w.start(step)
     w.lines.append(f"  {var}.next = add nsw i64 {var}, 1")
     w.jump(head, _hints(w, hints))
+
+
+# A loop of a few instructions is fetched at once, but not where it crosses the end of a cache line.
+_ALIGNED = '!"llvm.loop.align", i32 32'
+
+
+def _told(way: Way) -> tuple[str, ...]:
+    """What LLVM is told of a way to run a loop; where it is told nothing, it expects a long one."""
+    told = [f'!"llvm.loop.interleave.count", i32 {way.side}'] if way.side else []
+    told += [f'!"llvm.loop.vectorize.width", i32 {way.width}'] if way.width else []
+    told += [_ALIGNED] if way.side == 1 and way.width < 2 else []
+    count = f'!"llvm.loop.unroll.count", i32 {way.copies}'
+    copies = '!"llvm.loop.unroll.full"' if way.copies == ALL else count
+    if way.copies and way.of_vectors:
+        copies = f'!"llvm.loop.vectorize.followup_vectorized", !{{{copies}}}'
+    return (*told, copies) if way.copies else (*told,)
 
 
 def _hints(w: Writer, hints: tuple[str, ...]) -> str:

@@ -11,7 +11,6 @@ from linnet import imp
 from linnet.backend.llvm_operators import absolute, binary, cast, classify, constant, unary
 from linnet.backend.llvm_writer import BYTES, PARTS, TYPES, Value, Writer
 from linnet.errors import InternalError
-from linnet.imp.floats import nth_bit
 from linnet.imp.functions import MATH
 
 # -- expressions ---------------------------------------------------------------------------------
@@ -199,8 +198,6 @@ def call(w: Writer, e: imp.Call) -> Value:
             return (w.emit(f"bitcast {ty} {args[0][0]} to {TYPES[e.dtype]}"),)
         case "lowest_bit":
             return (_lowest_bit(w, args[0][0]),)
-        case "nth_bit":
-            return (_nth_bit(w, args[0][0]),)
         case "count_bits":
             return (w.intrinsic("ctpop", ty, args[0][0]),)
         case "isnan" | "isinf" | "isfinite" | "signbit":
@@ -219,17 +216,6 @@ def _lowest_bit(w: Writer, x: str) -> str:
     symbol = "@llvm.cttz.i64"
     w.module.declarations.setdefault(symbol, f"declare i64 {symbol}(i64, i1)")
     return w.emit(f"call i64 {symbol}(i64 {x}, i1 true)")
-
-
-def _nth_bit(w: Writer, x: str) -> str:
-    """The number of one of the bits of a byte, looked up: of neighbours, in vectors."""
-    symbol, ty = "@nth.bit", "[2048 x i8]"
-    numbers = ", ".join(f"i8 {nth_bit(n)}" for n in range(2048))
-    text = f"{symbol} = private unnamed_addr constant {ty} [{numbers}], align 64"
-    w.module.declarations.setdefault(symbol, text)
-    which = w.emit(f"and i64 {x}, 2047")
-    at = w.emit(f"getelementptr inbounds {ty}, ptr {symbol}, i64 0, i64 {which}")
-    return w.emit(f"zext i8 {w.emit(f'load i8, ptr {at}')} to i64")
 
 
 def result_type(dtype: str | None) -> str:

@@ -61,7 +61,6 @@ class Module:
     codelets: dict[str, imp.Function] = field(default_factory=dict)
     shared: dict[str, Shared] = field(default_factory=dict)
     target: Target = PLAIN
-    scratch: frozenset[str] = frozenset()  # buffers of the kernel's own
 
     def passed(self, name: str) -> tuple[str, list[int]]:
         """The name of a codelet in this module, and the numbers of the arguments that it takes."""

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import MutableSequence, Sequence
 
 from linnet import imp
-from linnet.imp.floats import count_bits, lowest_bit, nth_bit
+from linnet.imp.floats import count_bits, lowest_bit
 
 Ints = MutableSequence[int]
 
@@ -134,21 +134,6 @@ def _list_part(keys: Ints, out: int, bits: Ints, base: int, second: int, part: i
         word = (part << _WORD) + lowest_bit(words)
         words &= words - 1
         out = _list_word(keys, out, bits[base + word], word)
-    return out
-
-
-def list_bits(keys: Ints, out: int, found: int, first: int) -> int:
-    """List the numbers from `first` on whose bits are set; return where they end.
-
-    Whatever is set, eight numbers are written for each byte, those that are there before the
-    others: there must be room for as many as could be there. A loop over what is set would end
-    where nobody can tell.
-    """
-    for byte in range(8):
-        here = (found >> (8 * byte)) & 255
-        for k in range(8):
-            keys[out + k] = first + 8 * byte + nth_bit(8 * here + k)
-        out += count_bits(here)
     return out
 
 

@@ -54,6 +54,12 @@ class Appended(Inner):
     def reserve(self, b: Builder, storage: Storage, level: int, stop: imp.Expr) -> None:
         b.emit(imp.Grow(_pointers(storage, level), stop + 1))
 
+    def entries(
+        self, storage: Storage, level: int, lo: imp.Expr, hi: imp.Expr
+    ) -> tuple[imp.Expr, imp.Expr]:
+        ptr = _pointers(storage, level)
+        return imp.widen(ptr[lo]), imp.widen(ptr[hi])
+
     def complete(self, b: Builder, storage: Storage, level: int, stop: imp.Expr) -> None:
         self.complete_pointers(b, storage, level, stop)
         storage.below(level).complete(b, storage, level + 1, self.count(storage, level))
@@ -127,12 +133,6 @@ def place_of(b: Builder, fiber: Fiber, n: imp.Var, alike: imp.Expr) -> tuple[imp
             below.initialize(b, storage, level + 1, q, q + 1)
     same = imp.Cast((n > first) & alike, imp.INT)
     return q, (imp.Let(q, n - same), imp.If(imp.eq(q, n), imp.Block(tuple(new)), imp.EMPTY))
-
-
-def listed(storage: Storage, level: int, lo: imp.Expr, hi: imp.Expr) -> tuple[imp.Expr, imp.Expr]:
-    """Where the entries of the fibers from lo to hi are: one after the other, as pointers say."""
-    ptr = _pointers(storage, level)
-    return imp.widen(ptr[lo]), imp.widen(ptr[hi])
 
 
 def list_of(

@@ -12,7 +12,6 @@ import time
 from collections.abc import Iterable
 from itertools import count
 from sys import _getframe
-from threading import get_ident
 from types import FrameType
 from typing import TYPE_CHECKING
 
@@ -22,11 +21,8 @@ if TYPE_CHECKING:
     from linnet.formats.contents import Contents
     from linnet.formats.tensor import Tensor
 
-TAKEN: dict[object, int] = {}
-"""Tensors that are being written: the id of each with the call that writes, and a number.
-
-What is called by machine code (`runtime.repeat`) stands under the id alone, with its thread.
-"""
+TAKEN: dict[tuple[int, FrameType], int] = {}
+"""Tensors that are being written: the id of each with the call that writes, and a number."""
 _numbers = count()  # of those that were taken, and of looks
 
 if hasattr(os, "register_at_fork"):
@@ -65,9 +61,10 @@ def _is_away(tensor: Tensor) -> bool:
     """Whether another thread has taken what a tensor holds."""
     found = False
     for key in list(TAKEN):
-        if type(key) is tuple and key[0] == id(tensor) and not is_above(key[1], _getframe()):
-            if runs(key[1]):
+        where, call = key
+        if where == id(tensor) and not is_above(call, _getframe()):
+            if runs(call):
                 found = True
             else:  # an interrupt has kept it from telling
                 TAKEN.pop(key, None)
-    return found or TAKEN.get(id(tensor), get_ident()) != get_ident()
+    return found

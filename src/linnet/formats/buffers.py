@@ -21,11 +21,12 @@ from numpy.typing import NDArray
 
 from linnet.errors import InternalError, OutOfMemoryError
 from linnet.formats.addresses import address_of
-from linnet.formats.spare import LEAST, SPARE, C
+from linnet.formats.spare import LEAST, SPARE, C, is_untouched
 
 _new, _realloc = object.__new__, C.realloc
 _call: Callable[[Callable[[], object]], object] = call
 _SLACK = 4096  # bytes: less than a page is not worth giving back
+_RESERVED = 4  # times as large as what is used: there, new pages take little beside the rest
 
 
 as_dtype: Callable[[str | np.dtype[Any]], np.dtype[Any]] = lru_cache(maxsize=64)(np.dtype)
@@ -75,6 +76,17 @@ class Memory:
         address = C.realloc(self.address, max(1, nbytes))
         if address:  # otherwise the block is as it was
             self.address, self.nbytes = address, nbytes
+
+
+def _is_kept(address: int, used: int, nbytes: int, lent: bool) -> bool:
+    """Whether a block stays as large as it is, for the next result of the same operands.
+
+    Room was made for all that might have been written, and the rest was never touched. Of one that
+    was lent with that room, and is half used, so much is known.
+    """
+    if lent and 2 * used >= nbytes:
+        return True
+    return used * _RESERVED >= nbytes and is_untouched(address, used, nbytes)
 
 
 class Unseen:
@@ -194,11 +206,13 @@ class Buffer:
         length: int,
         dtype: str | np.dtype[Any],
         owned: bool = True,
+        lent: bool = False,
     ) -> Buffer:
         """Take over a block that a kernel allocated (or nothing: address 0).
 
-        If more than a quarter of it is not used, that part is given back. A block that is not
-        owned is that of somebody else until the memory is told its address.
+        If more than a quarter of it is not used, that part is given back, unless it takes no
+        memory, or it was `lent` with as much. A block that is not owned is that of somebody else
+        until the memory is told its address.
         """
         kind = dtype if isinstance(dtype, np.dtype) else as_dtype(dtype)
         if not 0 <= length <= capacity or (capacity and not address):
@@ -213,7 +227,8 @@ class Buffer:
             self._memory = memory
             unused = capacity - length
             if owned and unused * 4 > capacity and unused * size >= _SLACK:
-                memory.trim(length * size)
+                if not _is_kept(address, length * size, capacity * size, lent):
+                    memory.trim(length * size)
                 self.address, self.capacity = memory.address, memory.nbytes // size
         return self
 

@@ -142,6 +142,12 @@ class Level:
         """Where the children of the fibers from lo to hi are, if they follow one another."""
         return None
 
+    def entries(
+        self, storage: Storage, level: int, lo: imp.Expr, hi: imp.Expr
+    ) -> tuple[imp.Expr, imp.Expr] | None:
+        """Where the list is that walks through the fibers from lo to hi go along."""
+        return self.positions(storage, level, lo, hi)
+
     def parent(
         self, b: Builder, storage: Storage, level: int, q: imp.Expr, lo: imp.Expr, hi: imp.Expr
     ) -> imp.Expr | None:

@@ -1,7 +1,7 @@
 """How long the rows of a tensor are: alike, or so uneven that nobody foresees where one ends.
 
-Kernels that add up rows have other code for those (`imp.uneven_rows`). What is told of a tensor
-depends on what it stores alone, and is remembered with that.
+Kernels that add up rows have other code for those (`optimize.uneven_rows`). What is told of a
+tensor depends on what it stores alone, and is remembered with that.
 """
 
 from __future__ import annotations

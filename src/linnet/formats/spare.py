@@ -9,6 +9,7 @@ that is short of memory takes their pages, and one that is not leaves them as th
 from __future__ import annotations
 
 import ctypes
+import mmap
 import os
 import sys
 from collections import deque
@@ -34,6 +35,9 @@ _OFFERED = 512 << 20  # and of large ones, if that is a small share of what the 
 _SHARE = 16
 _COUNT = 24  # and how many blocks of either kind
 _PAGE = 2 << 20  # a huge one: it would be cut up if a part of it were on offer
+_SMALL_PAGE = mmap.PAGESIZE
+_ADVISED = 4 << 20  # bytes: kernels ask for huge pages for such a block
+_LOOKED_AT = 1 << 20  # to look whether pages are there takes as long as to clear ten of them
 _MADV_FREE = 8  # in Linux: "what is here is of no use, until somebody writes to it"
 _address, _nbytes = itemgetter(0), itemgetter(1)
 
@@ -50,6 +54,33 @@ def _library() -> ctypes.CDLL:
 
 
 C = _library()
+
+
+def _looks() -> Callable[[int, int, ctypes.Array[ctypes.c_char]], int] | None:
+    """What tells which pages are in memory, where that is known to be told of a process's own."""
+    if sys.platform != "linux" or not hasattr(C, "mincore"):
+        return None
+    C.mincore.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_char_p]
+    return C.mincore
+
+
+_MINCORE = _looks()
+
+
+def is_untouched(address: int, used: int, nbytes: int) -> bool:
+    """Whether what a block has behind its first bytes takes no memory, or hardly any.
+
+    Nobody has written there since the system has given it: its pages exist by name. A third of what
+    is used may have been written to, or what shares a huge page with that.
+    """
+    slack = max(used // 3, _PAGE if nbytes >= _ADVISED else 0)
+    page = -(-(address + used + slack) // _SMALL_PAGE) * _SMALL_PAGE
+    if _MINCORE is None or nbytes < _LOOKED_AT:
+        return False
+    found = ctypes.create_string_buffer(1)
+    if page >= address + nbytes:
+        return True
+    return not _MINCORE(page, 1, found) and found.raw[0] & 1 == 0
 
 
 def _most_offered() -> int:

@@ -8,7 +8,7 @@ import numpy as np
 
 from linnet import imp
 from linnet.formats.alike import all_alike, same_length
-from linnet.formats.append import Appended, around_fiber, finish_pointers, list_of, listed
+from linnet.formats.append import Appended, around_fiber, finish_pointers, list_of
 from linnet.formats.level import Array
 from linnet.formats.looplets import FILL, Lookup, Looplet, Phase, Run, Sequence, Thunk
 from linnet.formats.packing import (
@@ -62,7 +62,7 @@ class SparseBand(Appended):
     def positions(
         self, storage: Storage, level: int, lo: imp.Expr, hi: imp.Expr
     ) -> tuple[imp.Expr, imp.Expr]:
-        return listed(storage, level, lo, hi)
+        return self.entries(storage, level, lo, hi)
 
     def parent(
         self, b: Builder, storage: Storage, level: int, q: imp.Expr, lo: imp.Expr, hi: imp.Expr

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from linnet import imp
 from linnet.codelets.bit_sets import has_bit, set_bit, words_of
-from linnet.formats.level import Array, Inner
+from linnet.formats.level import POINTERS, Array, Inner
 from linnet.formats.looplets import FILL, Lookup, Looplet, Seek, Spike, Stepper, Switch, Thunk
 from linnet.formats.validate import check_flags, check_pointers, check_sorted
 from linnet.records import dataclass
@@ -38,7 +38,7 @@ class SparseByteMap(Inner):
     strided: ClassVar[bool] = True
     comparable: ClassVar[bool] = False
     arrays: ClassVar[tuple[Array, ...]] = (
-        Array("ptr", "position"),
+        POINTERS,
         Array("idx", "coordinate"),
         Array("tbl", "flag"),
         Array("key", "table"),
@@ -61,6 +61,14 @@ class SparseByteMap(Inner):
         child = fiber.child(base + imp.widen(idx[q]))
         seek = Seek(target, b.call("search", idx, q, end, target))
         return Stepper(q, begin, end, imp.widen(idx[q]), Spike(child), seek)
+
+    def entries(
+        self, storage: Storage, level: int, lo: imp.Expr, hi: imp.Expr
+    ) -> tuple[imp.Expr, imp.Expr] | None:
+        if _is_counted(storage, level):
+            return None
+        ptr = storage.buffers[level]["ptr"]
+        return imp.widen(ptr[lo]), imp.widen(ptr[hi])
 
     # -- writing ---------------------------------------------------------------------------------
 

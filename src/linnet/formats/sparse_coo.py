@@ -12,7 +12,6 @@ from linnet.formats.append import (
     around_fiber,
     finish_pointers,
     list_of,
-    listed,
     place_of,
 )
 from linnet.formats.fiber import Fiber
@@ -85,7 +84,7 @@ class SparseCOO(Appended):
     def positions(
         self, storage: Storage, level: int, lo: imp.Expr, hi: imp.Expr
     ) -> tuple[imp.Expr, imp.Expr]:
-        return listed(storage, level, lo, hi)
+        return self.entries(storage, level, lo, hi)
 
     def parent(
         self, b: Builder, storage: Storage, level: int, q: imp.Expr, lo: imp.Expr, hi: imp.Expr

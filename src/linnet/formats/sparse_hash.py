@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from linnet import imp
 from linnet.formats.append import marks_below
-from linnet.formats.level import Array, Inner
+from linnet.formats.level import POINTERS, Array, Inner
 from linnet.formats.looplets import Lookup, Looplet, Seek, Spike, Stepper, Thunk
 from linnet.formats.validate import check_permutation, check_pointers, check_sorted
 from linnet.records import dataclass
@@ -27,7 +27,7 @@ class Hashed(Inner):
     """
 
     arrays: ClassVar[tuple[Array, ...]] = (
-        Array("ptr", "position"),
+        POINTERS,
         Array("idx", "coordinate"),
         Array("sub", "position"),
         Array("table", "table"),
@@ -135,6 +135,12 @@ class SparseHash(Hashed):
         child = fiber.child(imp.widen(sub[q]))
         seek = Seek(target, b.call("search", idx, q, end, target))
         return Stepper(q, begin, end, imp.widen(idx[q]), Spike(child), seek)
+
+    def entries(
+        self, storage: Storage, level: int, lo: imp.Expr, hi: imp.Expr
+    ) -> tuple[imp.Expr, imp.Expr]:
+        ptr = storage.buffers[level]["ptr"]
+        return imp.widen(ptr[lo]), imp.widen(ptr[hi])
 
     def validate(
         self, arrays: dict[str, np.ndarray], count: int, dims: tuple[int, ...], label: str

@@ -9,7 +9,7 @@ import numpy as np
 
 from linnet import imp
 from linnet.errors import FormatError
-from linnet.formats.fiber import Fiber
+from linnet.formats.fiber import Fiber, Storage
 from linnet.formats.level import COORDINATES, POINTERS, STORED, Array, Inner, Level
 from linnet.formats.looplets import (
     FILL,
@@ -74,6 +74,12 @@ class SparseSymmetric(Inner):
         upper = Lookup(Switch(at >= 0, fiber.child(at), FILL))
         lower = _row(b, fiber, begin, end, i + 1)
         return Sequence((Phase(i + 1, lower), Phase(None, upper)), inside=True)
+
+    def entries(
+        self, storage: Storage, level: int, lo: imp.Expr, hi: imp.Expr
+    ) -> tuple[imp.Expr, imp.Expr]:
+        ptr, n = storage.buffers[level]["ptr"], storage.dim(level)
+        return imp.widen(ptr[lo * n]), imp.widen(ptr[hi * n])
 
     def validate(
         self, arrays: dict[str, np.ndarray], count: int, dims: tuple[int, ...], label: str

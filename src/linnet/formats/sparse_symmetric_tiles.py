@@ -9,7 +9,7 @@ import numpy as np
 
 from linnet import imp
 from linnet.errors import FormatError
-from linnet.formats.fiber import Fiber
+from linnet.formats.fiber import Fiber, Storage
 from linnet.formats.level import POINTERS, STORED, WORD, Array, Inner, Level
 from linnet.formats.looplets import (
     FILL,
@@ -101,6 +101,14 @@ class SparseSymmetricTiles(Inner):
         if protocol == STORED:
             return Sequence((Phase(i + 1, element), Phase(None, Run(FILL))), inside=True)
         return element
+
+    def entries(
+        self, storage: Storage, level: int, lo: imp.Expr, hi: imp.Expr
+    ) -> tuple[imp.Expr, imp.Expr]:
+        ptr, n = storage.buffers[level]["ptr"], storage.dim(level)
+        bits, across = self.rows.bit_length() - 1, imp.binary(">>", n + (COLUMNS - 1), 16)
+        lists = imp.binary(">>", n + (self.rows - 1), bits) * across + 1
+        return imp.widen(ptr[lo * lists]), imp.widen(ptr[hi * lists])
 
     def validate(
         self, arrays: dict[str, np.ndarray], count: int, dims: tuple[int, ...], label: str

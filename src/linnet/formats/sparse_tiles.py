@@ -38,7 +38,7 @@ from linnet.records import dataclass
 
 if TYPE_CHECKING:
     from linnet.codelets.build import Builder
-    from linnet.formats.fiber import Fiber
+    from linnet.formats.fiber import Fiber, Storage
 
 _MOST_PLACES = 1 << 24  # of a tile: as one of 4096 x 4096, which takes 128 MiB
 
@@ -122,6 +122,12 @@ class SparseTiles(Hashed):
             ),
             seek=Seek(target, b.call("search", idx, q, end, first)),
         )
+
+    def entries(
+        self, storage: Storage, level: int, lo: imp.Expr, hi: imp.Expr
+    ) -> tuple[imp.Expr, imp.Expr]:
+        ptr = storage.buffers[level]["ptr"]
+        return imp.widen(ptr[_over(lo, self.rows)]), imp.widen(ptr[self.lists(hi)])
 
     def validate(
         self, arrays: dict[str, np.ndarray], count: int, dims: tuple[int, ...], label: str

@@ -130,6 +130,12 @@ class SparseWorkspace(Inner):
             next=(imp.Assign(q, stop),),
         )  # fmt: skip
 
+    def entries(
+        self, storage: Storage, level: int, lo: imp.Expr, hi: imp.Expr
+    ) -> tuple[imp.Expr, imp.Expr]:
+        ptr = storage.buffers[level]["ptr"]
+        return imp.widen(ptr[lo]), imp.widen(ptr[hi])
+
     def words(self, b: Builder, storage: Storage) -> imp.Expr:
         """How many words a component has: one, if all numbers of coordinates have 64 bits."""
         if self.n == 1 or (self.n == 2 and _is_narrow(storage)):

@@ -265,9 +265,6 @@ def _check_break(left: ast.Break, extent: loops.Range | None, count: int, scope:
     if point_of(extent) is not None:
         hint = "put what follows under `if`"
         raise scope.error(left, "break ends a loop over one index, which ends anyway", hint=hint)
-    if extent is not None and not isinstance(base_of(extent), loops.Extent):
-        hint = "leave a loop over coordinates, `for j in ...:`, or put what follows under `if`"
-        raise scope.error(left, "break ends a loop that counts, and this one does not", hint=hint)
 
 
 def _own_break(stmts: list[ast.stmt]) -> ast.Break | None:

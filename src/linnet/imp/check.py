@@ -43,6 +43,7 @@ class _Scope:
     result: str | None
     buffers: Mapping[str, imp.Buffer]
     growing: bool  # whether buffers may be grown here
+    listed: frozenset[tuple[str, int]] = frozenset()  # levels of tensors that list their entries
     variables: dict[str, tuple[str, bool]] = field(default_factory=dict)
     types: dict[str, str] = field(default_factory=dict)  # of every name, for good
     tasks: dict[str, str] = field(default_factory=dict)  # and their codelets
@@ -74,6 +75,7 @@ def check(kernel: imp.Kernel) -> None:
                 _refuse(f"the dimension {dim.name} is not an int64", dim)
             scope.variables[dim.name] = (dim.dtype, _FIXED)
             scope.types[dim.name] = dim.dtype
+    _entries(scope, kernel)
     _block(scope, kernel.body)
     for function in kernel.codelets:
         params = _unique([p for p in function.params if isinstance(p, imp.Buffer)])
@@ -85,6 +87,18 @@ def check(kernel: imp.Kernel) -> None:
         _block(inner, function.body)
 
 
+def _entries(s: _Scope, kernel: imp.Kernel) -> None:
+    """Where levels list their entries is told by what a kernel is called with."""
+    told = s.inner()
+    for end in (imp.FIRST, imp.LAST):
+        told.variables[end.name] = (end.dtype, _FIXED)
+    found = [(a, k, e) for a in kernel.arguments for k, e in enumerate(a.entries) if e is not None]
+    for argument, _, entries in found:
+        _integer(told, entries.begin, argument)
+        _integer(told, entries.end, argument)
+    s.listed = frozenset((argument.name, k) for argument, k, _ in found)
+
+
 def _unique(buffers: list[imp.Buffer]) -> dict[str, imp.Buffer]:
     known: dict[str, imp.Buffer] = {}
     for buffer in buffers:
@@ -94,7 +108,7 @@ def _unique(buffers: list[imp.Buffer]) -> dict[str, imp.Buffer]:
     return known
 
 
-def _refuse(problem: str, node: imp.Node) -> NoReturn:
+def _refuse(problem: str, node: imp.Node | imp.Argument) -> NoReturn:
     raise InternalError(f"malformed imperative code: {problem}", why=f"in {node!r:.400}")
 
 
@@ -211,6 +225,8 @@ def _nested(s: _Scope, stmt: imp.For | imp.While | imp.If | imp.Block) -> None:
 def _over(s: _Scope, loop: imp.For | imp.While) -> None:
     """What a loop is said to go through is said in words that mean something here."""
     for span in loop.over.spans:
+        if span.tensor and (span.tensor, span.level) not in s.listed:
+            _refuse(f"level {span.level} of {span.tensor} has no list to go through", loop)
         _integer(s, span.first, loop)
         _integer(s, span.last, loop)
         if span.position is not None:
@@ -248,7 +264,7 @@ def _typed(s: _Scope, e: imp.Expr, dtype: str, node: imp.Node) -> None:
         _refuse(f"{e.dtype} where {dtype} is wanted", node)
 
 
-def _integer(s: _Scope, e: imp.Expr, node: imp.Node) -> None:
+def _integer(s: _Scope, e: imp.Expr, node: imp.Node | imp.Argument) -> None:
     _expr(s, e)
     if e.dtype[0] not in "iu":
         _refuse(f"{e.dtype} where an integer is wanted", node)

@@ -2,85 +2,141 @@
 
 `Holds` says which array of a tensor a buffer is, and whether its elements ascend; `Over` says what
 a loop goes through. Transformations rely on both, so the interpreter checks both in every run, and
-one that is wrong is a bug in what made or rewrote the kernel.
+one that is wrong is a bug in what made or rewrote the kernel. What a span says is a list of entries
+is found by what the level says of them (`imp.Entries`), whatever arrays it has.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 
 import numpy as np
 
 from linnet import imp
 from linnet.errors import InternalError
 from linnet.imp.evaluate import Frame, Value, slot
+from linnet.imp.rewrite import substitute
 
-Pointers = Mapping[tuple[str, int], imp.Buffer]
-"""Where the entries of each fiber begin, by tensor and level."""
+Lists = Mapping[tuple[str, int], imp.Entries]
+"""Where the entries of each fiber are listed, by tensor and level."""
 Check = Callable[[Frame, int, int], None]
 """Refuses a range of positions that is not what is said."""
+_NOWHERE = -(2**63)
 
 
-def pointers_of(kernel: imp.Kernel) -> Pointers:
-    """The pointers of all levels that have some."""
-    buffers = [b for a in kernel.arguments for b in a.buffers]
-    held = [(b, b.holds) for b in buffers if b.holds is not None]
-    return {(h.tensor, h.level): b for b, h in held if h.role == "position" and h.array == "ptr"}
+def lists_of(kernel: imp.Kernel) -> Lists:
+    """Where all levels list their entries that do so."""
+    return {
+        (argument.name, k): entries
+        for argument in kernel.arguments
+        for k, entries in enumerate(argument.entries)
+        if entries is not None
+    }
 
 
-def check_buffers(kernel: imp.Kernel, frame: Frame) -> None:
-    """Refuse arrays that are given in another order than is said of them."""
-    pointers = pointers_of(kernel)
-    for buffer in (b for a in kernel.arguments for b in a.buffers if not b.growable):
-        held = buffer.holds
-        if held is None or not held.ascends:
-            continue
-        values = np.asarray(frame[slot(buffer)])
-        rises = values[1:] > values[:-1] if held.unique else values[1:] >= values[:-1]
-        if not held.fiber:
-            rises[_begins(pointers, held, frame, len(rises))] = True
-        if not rises.all():
-            raise InternalError(f"{buffer.name} does not ascend at {int(np.argmin(rises))}")
+# -- buffers ---------------------------------------------------------------------------------------
 
 
-def _begins(pointers: Pointers, held: imp.Holds, frame: Frame, count: int) -> np.ndarray:
+def check_buffers(kernel: imp.Kernel, frame: Frame, *, written: bool = False) -> None:
+    """Refuse arrays that are not what is said of them: those that are given, or were `written`."""
+    for argument in kernel.arguments:
+        held = [(b, b.holds) for b in argument.buffers if b.growable == written]
+        arrays = {b.name: np.asarray(frame[slot(b)])[: frame.lengths[b.name]] for b, _ in held}
+        pointers = {
+            h.level: arrays[b.name]
+            for b, h in held
+            if h is not None and h.role == "position" and h.fiber
+        }
+        for buffer, holds in held:
+            if holds is not None and len(arrays[buffer.name]):
+                _check_buffer(buffer.name, holds, arrays[buffer.name], pointers.get(holds.level))
+
+
+def _check_buffer(
+    name: str, held: imp.Holds, values: np.ndarray, pointers: np.ndarray | None
+) -> None:
+    """Refuse an array of another length, or in another order, than is said of it."""
+    if pointers is not None and len(pointers):
+        fibers, entries = len(pointers) - 1, int(pointers[-1])
+        right = len(values) - fibers in (0, 1) if held.fiber else len(values) >= entries
+        if not right:
+            of = f"{fibers} fibers" if held.fiber else f"{entries} entries"
+            raise InternalError(f"{name} has {len(values)} elements for {of}")
+    if not held.ascends:
+        return
+    rises = values[1:] > values[:-1] if held.unique else values[1:] >= values[:-1]
+    if not held.fiber and pointers is not None:
+        rises[_begins(pointers, len(rises))] = True
+    if not rises.all():
+        raise InternalError(f"{name} does not ascend at {int(np.argmin(rises))}")
+
+
+def _begins(pointers: np.ndarray, count: int) -> np.ndarray:
     """The entries before those with which fibers begin."""
-    ptr = pointers.get((held.tensor, held.level))
-    if ptr is None:
-        return np.arange(count)
-    before = np.asarray(frame[slot(ptr)]).astype(np.int64) - 1
+    before = pointers.astype(np.int64) - 1
     return before[(before >= 0) & (before < count)]
 
 
+# -- loops -----------------------------------------------------------------------------------------
+
+
+class Parts:
+    """How far loops have come that go through something part by part, or position by position."""
+
+    def __init__(self) -> None:
+        self.reached: list[int] = []
+
+    def begin(self) -> None:
+        """Nothing has been gone through yet."""
+        self.reached[:] = [_NOWHERE] * len(self.reached)
+
+
 def checks_of(
-    loop: imp.For | imp.While, pointers: Pointers, value: Callable[[imp.Expr], Value]
+    loop: imp.For | imp.While,
+    lists: Lists,
+    parts: Parts | None,
+    value: Callable[[imp.Expr], Value],
 ) -> list[tuple[Value | None, Check]]:
-    """What is to be checked of a loop: for each position that it moves, or of its range."""
+    """What is to be checked of a loop: for each position that it moves, or of its range.
+
+    Of what it goes through in `parts`, one follows the other.
+    """
     found: list[tuple[Value | None, Check]] = []
     for span in loop.over.spans:
-        ptr = pointers.get((span.tensor, span.level))
-        if span.tensor and ptr is None:
-            continue
-        first, last, name = value(span.first), value(span.last), "" if ptr is None else slot(ptr)
         at = None if span.position is None else value(span.position)
-        found.append((at, _within(loop, span, first, last, name)))
-    if isinstance(loop, imp.For) and loop.over.ordered:
-        found.append((None, _in_order(loop)))
-    if isinstance(loop, imp.For) and loop.over.tile:
-        found.append((None, _in_tile(loop)))
+        found.append((at, _within(loop, span, lists, value)))
+        if at is not None and parts is not None:
+            found.append((at, _following(loop, parts)))
+    if isinstance(loop, imp.For):
+        found += [(None, check) for check in _of_range(loop, parts)]
     return found
 
 
+def _of_range(loop: imp.For, parts: Parts | None) -> Iterator[Check]:
+    if loop.over.ordered:
+        yield _in_order(loop)
+    if loop.over.tile:
+        yield _in_tile(loop)
+    if parts is not None and loop.over.spans and not loop.over.counter:
+        yield _following(loop, parts)
+
+
 def _within(
-    loop: imp.For | imp.While, span: imp.Span, first: Value, last: Value, ptr: str
+    loop: imp.For | imp.While, span: imp.Span, lists: Lists, value: Callable[[imp.Expr], Value]
 ) -> Check:
-    text = loop.over.text or span.tensor
+    text, begin, end = loop.over.text or span.tensor, span.first, span.last
+    if span.tensor:
+        entries = lists.get((span.tensor, span.level))
+        if entries is None:
+            raise InternalError(f"level {span.level} of {span.tensor} has no list to go through")
+        fibers = {imp.FIRST.name: span.first, imp.LAST.name: span.last}
+        begin, end = substitute(entries.begin, fibers), substitute(entries.end, fibers)
+    first, last = value(begin), value(end)
 
     def check(f: Frame, start: int, stop: int) -> None:
         lo, hi = first(f), last(f)
-        if ptr:
-            lo, hi = f[ptr][lo], f[ptr][hi]
-        inside = start >= stop or lo <= start <= stop <= hi
+        nowhere = lo > hi or not (isinstance(loop, imp.For) and loop.over.ordered)
+        inside = (nowhere and start >= stop) or lo <= start <= stop <= hi
         if span.position is not None:
             inside = lo <= start <= hi
         if (start, stop) == (lo, hi) or (span.part and inside):
@@ -102,5 +158,24 @@ def _in_tile(loop: imp.For) -> Check:
     def check(f: Frame, start: int, stop: int) -> None:
         if stop - start > loop.over.tile:
             raise InternalError(f"the range of {loop.var.name} is longer than a tile")
+
+    return check
+
+
+def _following(loop: imp.For | imp.While, parts: Parts) -> Check:
+    """That a part begins with the last of the one before it, or behind that.
+
+    What moves a position itself may stay where it is.
+    """
+    reached, k = parts.reached, len(parts.reached)
+    reached.append(_NOWHERE)
+    moved = isinstance(loop, imp.While)
+    what = loop.over.text or (loop.var.name if isinstance(loop, imp.For) else "a walk")
+
+    def check(f: Frame, start: int, stop: int) -> None:
+        if moved or start < stop:
+            if start < reached[k]:
+                raise InternalError(f"a part of {what} begins at {start}, before {reached[k]}")
+            reached[k] = stop if moved else stop - 1
 
     return check

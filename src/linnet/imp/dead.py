@@ -10,7 +10,7 @@ from dataclasses import field, replace
 
 from linnet import imp
 from linnet.imp.effects import Effects
-from linnet.imp.rewrite import statements
+from linnet.imp.rewrite import statements, with_statements
 from linnet.records import dataclass
 
 _INTRODUCE = (imp.Let, imp.For)
@@ -72,9 +72,7 @@ class _Backwards:
         while kept and isinstance(kept[0], imp.Comment):
             kept.pop(0)  # it spoke of what is gone
         kept.reverse()
-        if len(kept) == len(block.stmts) and all(map(_is, kept, block.stmts)):
-            return block
-        return imp.Block(tuple(kept))
+        return with_statements(block, kept)
 
     def _statement(self, stmt: imp.Stmt, live: set[str], kept: list[imp.Stmt]) -> None:
         match stmt:
@@ -189,10 +187,6 @@ class _Backwards:
             if isinstance(stmt, imp.Let | imp.Assign):
                 given.add(stmt.var.name)
         return frozenset(found)
-
-
-def _is(a: object, b: object) -> bool:
-    return a is b
 
 
 def _zero(dtype: str) -> imp.Expr:

@@ -19,21 +19,21 @@ from dataclasses import replace
 from functools import partial
 
 from linnet import imp
-from linnet.imp.consecutive import Known
 from linnet.imp.effects import Effects, breaks, effects_of
 from linnet.imp.fold import fold
-from linnet.imp.rewrite import rebuild, rewrite_statements, statements
+from linnet.imp.rewrite import rebuild, rewrite_statements, statements, with_statements
 from linnet.records import dataclass
 
 Rooms = tuple[imp.Grow, ...]
 
 
-def end_fibers(kernel: imp.Kernel, known: Known) -> imp.Kernel:
+def end_fibers(kernel: imp.Kernel) -> imp.Kernel:
     """Store pointers once for each fiber, where the loop over the fibers can be told.
 
     Needs: simplified code, in which the pointers of fibers that are opened have room.
     """
-    body = _Pass(known, effects_of(kernel.codelets)).block(kernel.body, ())
+    sizes = frozenset(dim.name for argument in kernel.arguments for dim in argument.dims)
+    body = _Pass(sizes, effects_of(kernel.codelets)).block(kernel.body, ())
     return kernel if body is kernel.body else replace(kernel, body=body)
 
 
@@ -64,8 +64,8 @@ def _catch_up(stmt: imp.Stmt) -> _CatchUp | None:
 class _Pass:
     """Blocks that are run once: a loop inside a loop may come to fibers that have ended before."""
 
-    def __init__(self, known: Known, effects: Effects) -> None:
-        self.known, self.effects = known, effects
+    def __init__(self, sizes: frozenset[str], effects: Effects) -> None:
+        self.sizes, self.effects = sizes, effects
 
     def block(self, block: imp.Block, rooms: Rooms) -> imp.Block:
         """The block; `rooms` has been made before it."""
@@ -89,8 +89,7 @@ class _Pass:
                 rooms = (*rooms, stmt)
             inside = counter or not isinstance(stmt, imp.For | imp.While)
             stmts.append(rebuild(stmt, partial(self._inner, rooms)) if inside else stmt)
-        same = len(stmts) == len(block.stmts) and all(map(_is, stmts, block.stmts))
-        return block if same else imp.Block(tuple(stmts))
+        return with_statements(block, stmts)
 
     def _inner(self, rooms: Rooms, node: imp.Node) -> imp.Node:
         return self.block(node, rooms) if isinstance(node, imp.Block) else node
@@ -98,7 +97,7 @@ class _Pass:
     def _end(self, loop: imp.For, rooms: Rooms) -> list[imp.Stmt] | None:
         """The loop with pointers at its end, and what is done about the cursor; None if not."""
         found = {c.cursor: c for s in statements(loop.body) if (c := _catch_up(s))}
-        if not found or not self.known.runs(loop) or breaks(loop.body):
+        if not found or not loop.over.ordered or breaks(loop.body):
             return None
         before: list[imp.Stmt] = []
         ended: imp.For = loop
@@ -131,7 +130,7 @@ class _Pass:
             return False
         opened = any(s == c.stmt for s in loop.body.stmts)  # in every iteration
         enough = imp.Grow(c.ptr, _next(_farthest(loop), shift))
-        fixed = self.effects.of(enough.count).reads <= self.known.sizes
+        fixed = self.effects.of(enough.count).reads <= self.sizes
         return (opened or (enough in rooms and fixed)) and _follows(loop.body, c) is not None
 
 
@@ -205,7 +204,3 @@ def _is_done(reached: dict[str, imp.Expr], c: _CatchUp) -> bool:
     """Whether the cursor is behind the fiber already."""
     ahead = fold(reached[c.cursor.name] - c.pos)
     return isinstance(ahead, imp.Const) and ahead.value >= 1  # type: ignore[operator]
-
-
-def _is(a: object, b: object) -> bool:
-    return a is b

@@ -45,13 +45,3 @@ def lowest_bit(n: int) -> int:
 def count_bits(n: int) -> int:
     """How many of the 64 bits of an integer are set."""
     return (int(n) & 0xFFFFFFFFFFFFFFFF).bit_count()
-
-
-def nth_bit(n: int) -> int:
-    """The number of one of the bits of a byte that are set; 0 where there are not so many.
-
-    Which one, counted from the lowest, is in the lowest three bits of `n`; the byte is above them.
-    """
-    byte, which = int(n) >> 3 & 255, int(n) & 7
-    numbers = [k for k in range(8) if byte >> k & 1]
-    return numbers[which] if which < len(numbers) else 0

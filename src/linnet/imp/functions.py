@@ -11,7 +11,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from linnet.imp.floats import bits, count_bits, fma, from_bits, lowest_bit, nth_bit
+from linnet.imp.floats import bits, count_bits, fma, from_bits, lowest_bit
 from linnet.records import dataclass
 
 
@@ -109,7 +109,6 @@ BITS: dict[str, Callable[..., object]] = {
 }
 # These are for integers of 64 bits.
 WORDS: dict[str, Callable[..., object]] = {
-    "nth_bit": nth_bit,
     "count_bits": count_bits,
     "lowest_bit": lowest_bit,
 }

@@ -1,4 +1,4 @@
-"""How a loop is to be run, where somebody says so: unrolled, in vectors, or flat.
+"""How a loop is to be run: unrolled, in vectors, or flat.
 
 It changes nothing of what the loop means; back ends hand it to the compilers behind them.
 """
@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import field
 
 from linnet.errors import Location
+from linnet.imp.values import Var
 from linnet.records import dataclass
 
 # as `loops.commands` has them for users
@@ -20,13 +21,47 @@ LARGEST_UNROLLED = 1024
 """Code with more copies of a loop's body than this helps nobody."""
 
 
+ALL = -1
+"""Copies of all turns: no loop is left."""
+
+
+@dataclass(frozen=True, slots=True)
+class Way:
+    """A way to make the turns of a loop that has at least so many of them.
+
+    In vectors of `width` elements, `side` by side (of no vectors: sums); one by one if that is 1,
+    and as who compiles it likes if it is 0. In so many `copies` in a row, `of_vectors` or of turns;
+    0 is as they like. What vectors leave is done under a mask if they are `masked`: "all" of it, or
+    a half first where masks cost something ("load"). Floats that a loop `reduces` may be added up
+    in vectors by compilers that have to be told.
+    """
+
+    least: int = 0
+    width: int = 0
+    side: int = 0
+    copies: int = 0
+    of_vectors: bool = False
+    masked: str = ""
+    reduces: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """A sum in so many lanes that lives as long as a loop, and then is added to a total."""
+
+    part: Var
+    lanes: int
+    total: Var
+
+
 @dataclass(frozen=True, slots=True)
 class How:
     """`unroll` copies of the body in a row; in vectors, if a `race` strategy says that they may be.
 
     Loops over positions with several coordinates are `flat` if they are run as one loop, which
     tracks the outer coordinates (`lower.flat`). The `command` that asked for it, and where it
-    stands, are for messages.
+    stands, are for messages. That is what a schedule says; the `ways` that a loop is run, and what
+    is `kept` in vectors meanwhile, are decided for a target (`optimize.vectorize`).
     """
 
     unroll: int = 1
@@ -34,10 +69,12 @@ class How:
     flat: bool = False
     command: str = field(default="", compare=False)
     at: Location | None = field(default=None, compare=False)
+    ways: tuple[Way, ...] = ()
+    kept: tuple[Kept, ...] = ()
 
     @property
     def is_plain(self) -> bool:
-        """Whether nobody has said anything."""
+        """Whether no schedule has said anything."""
         return self.unroll == 1 and not self.race and not self.flat
 
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import field
+from dataclasses import field, replace
 from functools import partial
 from typing import Any, TypeAlias
 
@@ -20,7 +20,7 @@ import numpy as np
 from linnet import imp
 from linnet.errors import InternalError
 from linnet.imp.calculate import Scalar, operation
-from linnet.imp.claims import Pointers, check_buffers, checks_of, pointers_of
+from linnet.imp.claims import Check, Lists, Parts, check_buffers, checks_of, lists_of
 from linnet.imp.evaluate import (
     Array,
     Frame,
@@ -57,15 +57,17 @@ class _Code:
     """What statements become functions with: a kernel's codelets, and the counts of this run.
 
     Of a kernel the turns of each loop are counted by what it walks, and elements that are filled by
-    whose they are; of a codelet, which is `within`, all together by its name.
+    whose they are; of a codelet, which is `within`, all together by its name. What goes from part
+    to part has `parts` for the loops directly inside.
     """
 
     codelets: Mapping[str, imp.Function]
     tensors: Mapping[str, str]  # whose a buffer is
     visits: Counter[str]
-    pointers: Pointers
+    lists: Lists
     within: str = ""
     bodies: dict[str, Step] = field(default_factory=dict)
+    parts: Parts | None = None
 
     def find(self, name: str) -> tuple[imp.Function, Value] | None:
         """A codelet, and what runs it: code is made of it when it is first called."""
@@ -120,11 +122,13 @@ def run(
     counts: Counter[str] = Counter() if visits is None else visits
     check_buffers(kernel, frame)
     codelets = {f.name: f for f in kernel.codelets}
-    code = _Code(codelets, tensors, counts, pointers_of(kernel))
+    code = _Code(codelets, tensors, counts, lists_of(kernel))
     with np.errstate(all="ignore"):
         status = _result(_block(kernel.body, code), frame)
     for lent in frame.lent.values():  # a task ends with the kernel
         frame.update(lent)
+    if not status:
+        check_buffers(kernel, frame, written=True)
     found = {n: np.asarray(frame[f"{n}[]"])[:length] for n, length in frame.lengths.items()}
     return int(status or 0), found
 
@@ -219,12 +223,17 @@ def routine(function: imp.Function) -> str:
 
 def _for(stmt: imp.For, c: _Code) -> Step:
     name, start, stop = stmt.var.name, c.value(stmt.start), c.value(stmt.stop)
-    visits, what, body = c.visits, c.counted(walked(stmt)), _block(stmt.body, c)
-
-    checks = checks_of(stmt, c.pointers, c.value)
+    visits, what, counter = c.visits, c.counted(walked(stmt)), stmt.over.counter
+    parts = None if stmt.over.spans and not counter else c.parts
+    if counter and parts is None:
+        parts = Parts()
+    body, begins = _block(stmt.body, replace(c, parts=parts)), parts is not c.parts
+    checks = checks_of(stmt, c.lists, c.parts, c.value)
 
     def loop(f: Frame) -> None:
         begin, end = start(f), stop(f)
+        if parts is not None and begins:
+            parts.begin()
         for _, check in checks:
             check(f, begin, end)
         k = begin - 1
@@ -242,19 +251,30 @@ def _for(stmt: imp.For, c: _Code) -> Step:
 
 def _while(stmt: imp.While, c: _Code) -> Step:
     visits, what = c.visits, c.counted(walked(stmt))
-    cond, body = c.value(stmt.cond), _block(stmt.body, c)
-    found = checks_of(stmt, c.pointers, c.value)
+    cond, body = c.value(stmt.cond), _block(stmt.body, replace(c, parts=None))
+    parts, begins = c.parts or Parts(), c.parts is None
+    found = checks_of(stmt, c.lists, parts, c.value)
     checks = [(position, check) for position, check in found if position is not None]
+
+    inside = checks_of(stmt, c.lists, None, c.value)
+    at_the_end = [(position, check) for position, check in inside if position is not None]
+
+    def check_positions(f: Frame, checks: list[tuple[Value, Check]] = checks) -> None:
+        for position, check in checks:
+            at = position(f)
+            check(f, at, at)
 
     def loop(f: Frame) -> None:
         turns = 0
+        if begins:
+            parts.begin()
         try:
             while cond(f):
                 turns += 1
-                for position, check in checks:
-                    at = position(f)
-                    check(f, at, at)
+                check_positions(f)
                 body(f)
+            if turns:
+                check_positions(f, at_the_end)
         except _Break:
             pass
         finally:

@@ -12,8 +12,8 @@ the program, perhaps in another order: modulo 2^64 they are the same.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping
-from typing import TypeAlias
+from collections.abc import Callable, Hashable, Iterable, Mapping
+from typing import TypeAlias, cast
 
 from linnet.imp.values import INT, Binary, Cast, Const, Expr, Unary, maximum, minimum
 from linnet.records import dataclass
@@ -85,7 +85,7 @@ def within_reach(x: Expr) -> Expr:
     return minimum(maximum(x, -FAR), FAR)
 
 
-def linear(x: Expr, meaning: Callable[[Expr], Linear | None]) -> Linear:
+def linear(x: Expr, meaning: Callable[[Expr], Linear | None] = lambda _: None) -> Linear:
     """An expression of 64-bit integers as a form; `meaning` knows what some of them stand for."""
     known = meaning(x)
     if known is not None:
@@ -104,3 +104,13 @@ def linear(x: Expr, meaning: Callable[[Expr], Linear | None]) -> Linear:
         case Cast(Const() as value, dtype) if dtype == INT and value.dtype[0] in "iu":
             return linear(value, meaning)
     return atom(x)
+
+
+def as_code(form: Linear) -> Expr:
+    """A form whose atoms are expressions, as an expression: what is taken away comes last."""
+    parts = sorted(cast("Iterable[tuple[Expr, int]]", form.terms.items()), key=lambda p: p[1] < 0)
+    code: Expr = Const(form.number, INT)
+    for term, n in parts:
+        part = term if abs(n) == 1 else term * abs(n)
+        code = part if code == Const(0, INT) and n > 0 else code + part if n > 0 else code - part
+    return code

@@ -94,10 +94,11 @@ class Span:
 class Over:
     """What a loop goes through, as lowering knows it; `text` says it to who reads the code.
 
-    The range of one that is `ordered` does not end before it begins. Nothing is computed for the
-    sake of this knowledge, but the interpreter checks it. A `counter` goes from part to part of
-    what the loop in it goes through: that loop may be as long as if it stood alone. It goes through
-    a `tile`, of up to so many indices; elsewhere that is 0.
+    The range of one that is `ordered` does not end before it begins, and lies within its spans even
+    if it is empty. Nothing is computed for the sake of this knowledge, but the interpreter checks
+    it. A `counter` goes from part to part of what the loop in it goes through, in order: that loop
+    may be as long as if it stood alone. The last index of a part, at most, comes again with the
+    next. A loop goes through a `tile`, of up to so many indices; elsewhere that is 0.
     """
 
     text: str = ""
@@ -122,9 +123,9 @@ def _in_other_words(span: Span, change: Callable[[Expr], Expr]) -> Span:
 NOWHERE = Over()
 
 
-def as_part(over: Over) -> Over:
-    """What a loop goes through that goes through some of it only."""
-    spans = tuple(replace(span, part=True) for span in over.spans)
+def as_part(over: Over, position: Expr | None = None) -> Over:
+    """What a loop goes through that goes through some of it only, or moves its position itself."""
+    spans = tuple(replace(span, part=True, position=position) for span in over.spans)
     return replace(over, spans=spans, ordered=False)
 
 
@@ -192,13 +193,13 @@ class Grow:
     """Make room for `count` elements, keeping what is there; else return OUT_OF_MEMORY.
 
     They may be what is appended in `done` steps of a `whole` loop. How much room is made for the
-    next ones depends on that; nobody computes it while there is room.
+    next ones depends on that, and nothing else; nobody computes it while there is room.
     """
 
     buffer: Buffer
     count: Expr
-    done: Expr = ONE
-    whole: Expr = TWO
+    done: Expr = field(default=ONE, compare=False)
+    whole: Expr = field(default=TWO, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -291,16 +292,32 @@ class Function:
 
 
 @dataclass(frozen=True, slots=True)
+class Entries:
+    """Where what the fibers of a level store is listed: from fiber `FIRST` on, before `LAST`.
+
+    Both ends are told by these two variables, and by dimensions and buffers of the kernel.
+    """
+
+    begin: Expr
+    end: Expr
+
+
+FIRST, LAST = Var("first"), Var("last")
+
+
+@dataclass(frozen=True, slots=True)
 class Argument:
     """One tensor as a kernel sees it: its dimensions, then its buffers.
 
     In the argument block, which is an array of int64, a tensor takes one slot per dimension and
-    three per buffer: address, capacity and length (in elements).
+    three per buffer: address, capacity and length (in elements). Spans of loops mean its `entries`,
+    level by level; there are levels that have no list of them.
     """
 
     name: str
     dims: tuple[Var, ...]
     buffers: tuple[Buffer, ...]
+    entries: tuple[Entries | None, ...] = field(default=(), compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -316,6 +333,7 @@ class Kernel:
     """A compiled program in imperative form: `int64 name(int64 *args)`, returning a status.
 
     In a `narrow` one, positions of results have 32 bits, and no buffer grows beyond what they tell.
+    The fibers of `uneven` tensors are known to be short, each of another length.
     """
 
     name: str
@@ -324,6 +342,7 @@ class Kernel:
     codelets: tuple[Function, ...] = ()
     narrow: bool = False
     scratch: tuple[Scratch, ...] = ()
+    uneven: frozenset[str] = frozenset()
 
 
 MOST_NARROW = 2**31 - 1  # elements of a buffer of a narrow kernel

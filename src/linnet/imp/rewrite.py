@@ -6,7 +6,7 @@ and are left alone.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from itertools import repeat
 from operator import attrgetter, is_
@@ -103,6 +103,12 @@ def statements(block: imp.Block) -> Iterator[imp.Stmt]:
         within = _WITHIN.get(type(stmt))
         if within is not None:
             todo += within(stmt)[::-1]
+
+
+def with_statements(block: imp.Block, stmts: Sequence[imp.Stmt]) -> imp.Block:
+    """The block with these statements; the same object if they are those that it has."""
+    same = len(stmts) == len(block.stmts) and all(map(is_, stmts, block.stmts))
+    return block if same else imp.Block(tuple(stmts))
 
 
 def rebuild(node: T, change: Callable[[Tree], Tree]) -> T:

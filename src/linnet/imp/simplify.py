@@ -20,7 +20,7 @@ from linnet.imp.dead import remove_dead
 from linnet.imp.effects import Effects, breaks, effects_of, ends, leaves
 from linnet.imp.facts import Facts
 from linnet.imp.fold import fold, negation, same
-from linnet.imp.rewrite import rebuild, statements
+from linnet.imp.rewrite import rebuild, statements, with_statements
 from linnet.imp.stale import forget_stale
 from linnet.records import dataclass
 
@@ -90,13 +90,7 @@ def _inner(whole: _Pass, block: imp.Block, facts: Facts) -> imp.Block:
     match place.out:
         case [imp.Block() as alone]:
             return alone
-    if len(place.out) == len(block.stmts) and all(map(_is, place.out, block.stmts)):
-        return block
-    return imp.Block(tuple(place.out))
-
-
-def _is(a: object, b: object) -> bool:
-    return a is b
+    return with_statements(block, place.out)
 
 
 def _append(place: _Place, block: imp.Block) -> None:
@@ -258,9 +252,10 @@ def _for(place: _Place, stmt: imp.For) -> None:
         _open(place, stmt.body)
         return
     facts.forget(place.whole.effects.of(stmt).assigns)
-    body = _inner(place.whole, stmt.body, facts.copy())
-    if start is not stmt.start or stop is not stmt.stop or body is not stmt.body:
-        stmt = replace(stmt, start=start, stop=stop, body=body, over=stmt.over.map(facts.value))
+    body, over = _inner(place.whole, stmt.body, facts.copy()), stmt.over.map(facts.value)
+    same_range = start is stmt.start and stop is stmt.stop and over is stmt.over
+    if not same_range or body is not stmt.body:
+        stmt = replace(stmt, start=start, stop=stop, body=body, over=over)
     place.out.append(stmt)
 
 
@@ -274,8 +269,9 @@ def _while(place: _Place, stmt: imp.While) -> None:
     body = _inner(place.whole, stmt.body, inside)
     if not breaks(body):
         facts.assume(cond, False)
-    if cond is not stmt.cond or body is not stmt.body:
-        stmt = replace(stmt, cond=cond, body=body, over=stmt.over.map(facts.value))
+    over = stmt.over.map(facts.value)
+    if cond is not stmt.cond or body is not stmt.body or over is not stmt.over:
+        stmt = replace(stmt, cond=cond, body=body, over=over)
     place.out.append(stmt)
 
 

@@ -18,7 +18,7 @@ LOGICAL = frozenset({"and", "or"})
 # Integers wrap around. `and` and `or` look at their second side only if the first leaves it open.
 # The unary ones: - ~ not
 # Called by name: the functions of C's math.h (`sqrt`, `pow`, …), in double or single by dtype;
-#   `fma`; `bits from_bits count_bits lowest_bit nth_bit`; complex: `real imag conj abs
+#   `fma`; `bits from_bits count_bits lowest_bit`; complex: `real imag conj abs
 #   complex`; and codelets, which a module carries along.
 
 

@@ -70,7 +70,7 @@ def coordinates_of(positions: Range) -> Range:
     return Coordinates(positions)
 
 
-def one_at_least(parts: Parts) -> Expr:
+def one_at_least(parts: Expr) -> Expr:
     """How many ranges of coordinates parts of positions are: where there are none, one has all."""
     return Call(maximum, (parts, Literal(1)))
 

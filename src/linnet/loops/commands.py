@@ -61,6 +61,11 @@ class Naming:
         """The names that are new."""
         return self._named(self._makes)
 
+    @property
+    def given(self) -> tuple[str, ...]:
+        """The names that somebody thought of; others are made of these."""
+        return self.makes
+
     def _named(self, fields: tuple[str, ...]) -> tuple[str, ...]:
         values = [getattr(self, name) for name in fields]
         several = [(value,) if isinstance(value, str) else value for value in values]
@@ -210,6 +215,11 @@ class Precompute(Naming):
         """The names that are new."""
         both = [name for index in self.ends for name in (f"{index}:1", f"{index}:2")]
         return (*(name for name in self.early if name not in self.ends), *both)
+
+    @property
+    def given(self) -> tuple[str, ...]:
+        """The names that somebody thought of: those of new loops, and of the workspace."""
+        return (*(name for name in self.early if name not in self.indices), self.workspace)
 
     def __str__(self) -> str:
         indices, early = (

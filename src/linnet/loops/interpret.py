@@ -154,12 +154,13 @@ class _Compiler:
 
     def _along(self, stmt: Loop, along: Along) -> Do:
         """A loop over one coordinate of several; what has it is left to the loop inside."""
-        index, body, key = stmt.index, self.stmt(stmt.body), str(along.of)
-        found = self._range(along.of, stmt.at) if along.depth == 0 else lambda env: env[key]
+        index, body = stmt.index, self.stmt(stmt.body)
+        left, rest = (f"{along.depth + k} of {along.of}" for k in (0, 1))
+        found = self._range(along.of, stmt.at) if along.depth == 0 else lambda env: env[left]
 
         def loop(env: Env) -> None:
             for i, places in groupby(found(env), lambda place: place[0]):
-                env[index], env[key] = i, [place[1:] for place in places]
+                env[index], env[rest] = i, [place[1:] for place in places]
                 body(env)
 
         return loop

@@ -44,18 +44,19 @@ def told_by(
     If it is said which indices are `changing`, others are known anyway.
     """
     exprs = tuple(exprs)
-    found = {name for expr in exprs for name in _told(expr, ranges)}
+    found = {name for expr in exprs for name in _told(expr, ranges, changing)}
     places = [expr for expr in exprs if isinstance(expr, Place)]
     together = list(_together(ranges))
     before = None
     while before != found:
         before = set(found)
-        for place in places:  # it tells an index of a range that is known
-            if _is_fixed(place.of, found, changing):
-                found |= {name for i in place.at for name in _told(i, ranges)}
         for extent, own in together:
             if own <= found:
                 found |= _behind(extent, found, ranges)
+                places += [p for p in (point_of(extent),) if isinstance(p, Place)]
+        for place in places:  # it tells an index of a range that is known
+            if _is_fixed(place.of, found, changing):
+                found |= {name for i in place.at for name in _told(i, ranges, changing)}
     return found
 
 
@@ -101,8 +102,8 @@ def _is_fixed(node: Node | Range, known: set[str], changing: Collection[str] | N
     return names <= known and not any(isinstance(n, Access) for n in nodes)
 
 
-def _told(expr: Expr, ranges: Ranges) -> Iterator[str]:
-    """The indices that the value of an expression tells: all of them, or none.
+def _told(expr: Expr, ranges: Ranges, changing: Collection[str] | None = None) -> Iterator[str]:
+    """The indices that the value of an expression tells, if it tells all of those that change.
 
     Each must take longer steps than those before it can make up for.
     """
@@ -112,7 +113,11 @@ def _told(expr: Expr, ranges: Ranges) -> Iterator[str]:
     terms = linear(expr, None).terms
     if not all(isinstance(term, Index | Dimension) for term in terms):
         return
-    steps = [(abs(n), term.name) for term, n in terms.items() if isinstance(term, Index)]
+    steps = [
+        (abs(n), term.name)
+        for term, n in terms.items()
+        if isinstance(term, Index) and (changing is None or term.name in changing)
+    ]
     reach: int | None = 0
     for step, name in sorted(steps):
         if reach is None or step <= reach:

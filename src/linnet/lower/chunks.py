@@ -28,6 +28,7 @@ from linnet.imp.effects import Effects, independent
 from linnet.imp.rewrite import statements, substitute
 from linnet.imp.rewrite import walk as nodes
 from linnet.lower.cases import cases
+from linnet.lower.collapse import collapsed
 from linnet.lower.context import Context, Cursor
 from linnet.lower.region import Region, lower_at, lower_phases, lower_region
 from linnet.lower.shortcircuit import break_early
@@ -39,7 +40,6 @@ from linnet.lower.walks import (
     bounds,
     chunk_of,
     least,
-    moving,
     over,
     over_all,
     repeat_while,
@@ -51,7 +51,6 @@ def walk_chunks(ctx: Context, r: Region, cursor: Cursor, s: Stepper, gap: Region
     """One fiber drives the loop: a loop over positions, each from where the last one ended."""
     begin, end = bounds(ctx, r, cursor, s)
     start, chunk = ctx.b.var(f"{r.index.name}_start"), chunk_of(ctx, s)
-    ctx.b.emit(imp.Let(start, r.lo))
 
     def lower() -> None:
         stop = ctx.b.let(f"{r.index.name}_next", s.last + 1)
@@ -60,9 +59,14 @@ def walk_chunks(ctx: Context, r: Region, cursor: Cursor, s: Stepper, gap: Region
         break_early(ctx, r.body)
         ctx.b.emit(imp.Assign(start, stop))
 
-    what = over(ctx, r.index, cursor, s, begin, end)
-    ctx.b.emit(imp.For(s.pos, begin, end, ctx.collect(lower), what, r.how))
-    if not s.covers and gap.body != loops.NOTHING:
+    body, what = ctx.collect(lower), over(ctx, r.index, cursor, s, begin, end)
+    behind = not s.covers and gap.body != loops.NOTHING
+    if behind or start in nodes(body):
+        ctx.b.emit(imp.Let(start, r.lo))
+    else:  # each chunk says by itself where it begins
+        body = imp.Block(body.stmts[:-1])
+    ctx.b.emit(collapsed(ctx, imp.For(s.pos, begin, end, body, what, r.how)))
+    if behind:
         lower_region(ctx, replace(gap, lo=start))
 
 
@@ -86,12 +90,12 @@ def walk_pieces(ctx: Context, r: Region, cursor: Cursor, s: Stepper) -> None:
 
     body, what = ctx.collect(lower), over(ctx, r.index, cursor, s, begin, end)
     if s.next is None:
-        ctx.b.emit(imp.For(s.pos, begin, end, body, what, r.how))
+        ctx.b.emit(collapsed(ctx, imp.For(s.pos, begin, end, body, what, r.how)))
         return
     ctx.b.emit(imp.Let(s.pos, begin))
     end = ctx.b.let(f"{s.pos.name}_end", end)
     steps = imp.Block((*body.stmts, *s.next))
-    repeat_while(ctx, r, s.pos < end, steps, moving(what, s.pos), [cursor])
+    repeat_while(ctx, r, s.pos < end, steps, imp.as_part(what, s.pos), [cursor])
 
 
 def lower_chunk(ctx: Context, r: Region, cursor: Cursor, chunk: Looplet, early: bool) -> None:

@@ -38,6 +38,7 @@ from linnet.lower.chunks import (
     walk_chunks,
     walk_pieces,
 )
+from linnet.lower.collapse import collapsed, one_walk
 from linnet.lower.context import Context, Cursor, Mask
 from linnet.lower.expressions import lower_expr
 from linnet.lower.region import Region, lower_at, lower_region, reserve
@@ -51,7 +52,6 @@ from linnet.lower.walks import (
     at_fill,
     bounds,
     least,
-    moving,
     open_walk,
     over,
     over_all,
@@ -192,11 +192,14 @@ def walk_alone(
     body = ctx.collect(lambda: lower_at(ctx, at, s.last))
     what = over(ctx, r.index, cursor, s, begin, end)
     if s.next is None and not s.setup:
-        ctx.b.emit(imp.For(s.pos, begin, end, body, what, r.how))
+        ctx.b.emit(collapsed(ctx, imp.For(s.pos, begin, end, body, what, r.how)))
         return
-    ctx.b.emit(imp.Let(s.pos, begin))
-    steps = imp.Block((*s.setup, *body.stmts, *advance(s)))
-    repeat_while(ctx, r, s.pos < end, steps, moving(what, s.pos), [cursor])
+    first, steps = imp.Let(s.pos, begin), imp.Block((*s.setup, *body.stmts, *advance(s)))
+    what = imp.as_part(what, s.pos)
+    through = one_walk(ctx, first, imp.While(s.pos < end, steps, what))
+    ctx.b.emit(first if through is None else through)
+    if through is None:
+        repeat_while(ctx, r, s.pos < end, steps, what, [cursor])
 
 
 def merge(

@@ -12,11 +12,13 @@ from linnet.codelets.build import Builder
 from linnet.errors import Location
 from linnet.formats.fiber import Fiber, Register, Storage
 from linnet.formats.looplets import (
+    FILL,
     Fill,
     Lookup,
     Looplet,
     Missing,
     Run,
+    Sequence,
     Spike,
     Stepper,
     Switch,
@@ -149,6 +151,8 @@ class Context:
                     looplet = head
                 case Lookup(body) | Run(body) | Thunk(_, body):
                     looplet = body
+                case Sequence(phases):  # where something is stored
+                    looplet = next((p.body for p in phases if p.body != Run(FILL)), FILL)
                 case _:
                     return
         if isinstance(looplet, Fiber):

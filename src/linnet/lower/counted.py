@@ -14,6 +14,7 @@ from linnet.formats.fiber import Storage
 from linnet.imp.dead import remove_dead
 from linnet.imp.effects import Effects
 from linnet.imp.rewrite import rewrite, rewrite_statements, statements
+from linnet.lower.collapse import one_loop
 from linnet.lower.context import Context
 
 
@@ -39,6 +40,7 @@ def counting(ctx: Context, storage: Storage, writing: imp.Block) -> imp.Block:
     left = rewrite_statements(writing, rule)
     while (less := remove_dead(left, effects)) is not left:
         left = less
+    left = rewrite_statements(left, lambda node: one_loop(ctx, node))
     before, after = effects.of(writing), effects.of(left)
     own = dict.fromkeys(s.var for s in statements(left) if isinstance(s, imp.Let | imp.For))
     # what writes finds everything as it was

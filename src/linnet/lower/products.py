@@ -29,14 +29,18 @@ def along_product(ctx: Context, loop: loops.Loop) -> Bounds:
     extent = loop.extent
     assert isinstance(extent, loops.Along)
     depth = extent.depth
+    whole = isinstance(extent.of, loops.Product)
     if extent.of not in ctx.products:  # what the body changes is read before it
         found = ranges_of(ctx, extent.of, loop.index)
         ctx.products[extent.of] = [(_fixed(ctx, lo), _fixed(ctx, hi)) for lo, hi in found]
-        ctx.clips[extent.of] = bounds_of(ctx, extent.of, loop.index)
+        if not whole:
+            ctx.clips[extent.of] = bounds_of(ctx, extent.of, loop.index)
     ranges = ctx.products[extent.of]
+    start, stop = ranges[depth]
+    if whole:
+        return start, stop
     lengths = [ctx.named(_length(*ends), f"{loop.index}_length") for ends in ranges]
     lo, hi = ctx.clips[extent.of]
-    start, stop = ranges[depth]
     rest: imp.Expr = imp.ONE
     for length in lengths[depth + 1 :]:
         rest = rest * length

@@ -65,6 +65,8 @@ def bounds_around(ctx: Context, extent: loops.Range, name: str) -> list[Bounds]:
         if extent not in ctx.bounded:
             ctx.bounded[extent] = _bounded(ctx, extent, *around[-1])
         return [*around[:-1], ctx.bounded[extent]]
+    if extent in ctx.clips:
+        return [*around, ctx.clips[extent]]
     lo, hi = _in_order(ctx, *around[-1], name)
     around[-1] = (lo, hi)
     start, stop = _part(ctx, extent, lo, hi, name)

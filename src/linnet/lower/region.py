@@ -32,6 +32,7 @@ from linnet.formats.looplets import (
 from linnet.imp.how import PLAIN, How
 from linnet.imp.rewrite import substitute
 from linnet.loops.rewrite import leaves, walk
+from linnet.lower.collapse import collapsed
 from linnet.lower.context import (
     Context,
     Cursor,
@@ -264,9 +265,10 @@ def lower_lookups(ctx: Context, r: Region) -> None:
         return
     if not leaves(r.body) and _without_loop(ctx, r):
         return
-    reserve(ctx, r, imp.maximum(r.hi - r.lo, 0))
+    length = r.hi - r.lo
+    reserve(ctx, r, length if ctx.known.at_most(r.lo, r.hi) else imp.maximum(length, 0))
     body = ctx.collect(lambda: lower_point(ctx, r))
-    ctx.b.emit(imp.For(r.index, r.lo, r.hi, body, _over(ctx, r), r.how))
+    ctx.b.emit(collapsed(ctx, imp.For(r.index, r.lo, r.hi, body, _over(ctx, r), r.how)))
 
 
 def _over(ctx: Context, r: Region) -> imp.Over:

@@ -61,12 +61,19 @@ def make_storages(
     for name, storage in storages.items():
         shared = tuple(dims[name, m] for m in range(storage.format.ndim))
         storages[name] = replace(storage, dims=shared)
-    return storages, dims, tuple(arguments)
+    return storages, dims, tuple(replace(a, entries=_entries(storages[a.name])) for a in arguments)
 
 
 def is_register(program: loops.Program, name: str, format: Format) -> bool:
     """Whether a tensor is one value that never leaves the kernel."""
     return format.ndim == 0 and name not in program.params
+
+
+def _entries(storage: Storage) -> tuple[imp.Entries | None, ...]:
+    """Where the entries of each level are listed."""
+    levels = enumerate(storage.format.levels)
+    found = (level.entries(storage, k, imp.FIRST, imp.LAST) for k, level in levels)
+    return tuple([None if bounds is None else imp.Entries(*bounds) for bounds in found])
 
 
 def _init(format: Format) -> imp.Expr:

@@ -23,11 +23,10 @@ from linnet import imp, loops
 from linnet.errors import FormatError, InternalError
 from linnet.formats.fiber import Fiber, Storage
 from linnet.formats.level import Level
-from linnet.formats.looplets import Jumper, Looplet, Run, Seek, Stepper
-from linnet.formats.looplets import Sequence as Phases
+from linnet.formats.looplets import Jumper, Looplet, Seek, Stepper
 from linnet.loops.bases import coordinates, positions_in, unbound
 from linnet.loops.nodes import base_of
-from linnet.loops.rewrite import block, walk
+from linnet.loops.rewrite import block, point_of, walk
 from linnet.lower.context import Bounds, Context, Cursor, Space
 from linnet.lower.coordinates import NOTHING
 from linnet.lower.flat import lower_flat
@@ -83,7 +82,7 @@ def parts_at_once(ctx: Context, stmts: Sequence[loops.Stmt]) -> Iterator[None]:
     inside = {loop.index for those in loops_in for loop in those}
     before, spaces = ctx.clips, ctx.spaces
     for extent, count in found.items():
-        if extent is None or count < 2 or extent in before or base_of(extent) not in ctx.spaces:
+        if extent is None or count < 2 or extent in before or not _is_open(ctx, extent):
             continue
         nodes = list(walk(extent))
         if any(isinstance(n, loops.Name) for n in nodes):  # which come up on the way
@@ -92,6 +91,12 @@ def parts_at_once(ctx: Context, stmts: Sequence[loops.Stmt]) -> Iterator[None]:
             ctx.clips = {**ctx.clips, extent: bounds_of(ctx, extent, "part")}
     yield
     ctx.clips, ctx.spaces = before, spaces
+
+
+def _is_open(ctx: Context, part: loops.Range) -> bool:
+    """Whether it is known where the range is that this is a part of."""
+    base = base_of(part)
+    return isinstance(base, loops.Extent) or base in ctx.spaces
 
 
 def _part_through(loop: loops.Loop) -> loops.Range | None:
@@ -168,13 +173,22 @@ def _leader(ctx: Context, stmt: loops.Stmt, positions: loops.Positions) -> Fiber
     if not positions.given and _has_coordinates(stmt, positions):
         return Fiber(ctx.storages[positions.tensor], 0, imp.ZERO)
     for first in (n for n in inside if _goes_through(n, positions)):
+        mine = _names_of(first)
         for access in walk(first.body):
             if isinstance(access, loops.Access) and isinstance(access.tensor, Fiber):
                 fiber = access.tensor
-                here = fiber.storage.name == positions.tensor
-                if here and access.indices[:1] == (loops.Index(first.index),):
+                if fiber.storage.name == positions.tensor and mine & {*access.indices[:1]}:
                     return fiber
     return None
+
+
+def _names_of(loop: loops.Loop) -> set[loops.Expr]:
+    """The index of a loop, and others that stand for it: those of searches."""
+    found: set[loops.Expr] = {loops.Index(loop.index)}
+    for inner in (n for n in walk(loop.body) if isinstance(n, loops.Loop)):
+        if point_of(inner.extent) in found:
+            found.add(loops.Index(inner.index))
+    return found
 
 
 def _goes_through(loop: loops.Loop, positions: loops.Positions) -> bool:
@@ -256,7 +270,7 @@ def lower_stored(ctx: Context, r: Region, loop: loops.Loop) -> None:
     clip = _clip(ctx, cursor.fiber, loop)
     if not isinstance(looplet, Stepper | Jumper):
         ctx.wholes.pop(loop.index, None)  # the loop is over indices, and these are positions
-        ctx.leads(loop.index, _inside(looplet))
+        ctx.leads(loop.index, looplet)
         lower_region(ctx, r if clip is None else _within(ctx, r, clip, cursor.fiber))
         return
     s = replace(stepper_of(looplet), leads=True)
@@ -309,13 +323,6 @@ def _unread(
     if fiber is not None:
         cursor = Cursor(fiber, False, "", loops.Index(loop.index))
         yield cursor, unfurl(ctx, cursor, r.index)
-
-
-def _inside(looplet: Looplet) -> Looplet:
-    """What a fiber looks like where it stores something."""
-    if isinstance(looplet, Phases):
-        return next((p.body for p in looplet.phases if not isinstance(p.body, Run)), looplet)
-    return looplet
 
 
 def _clip(ctx: Context, fiber: Fiber, loop: loops.Loop) -> Bounds | None:

@@ -54,12 +54,6 @@ def over(
     return imp.Over(_text(index, [cursor]), () if span is None else (span,), ordered)
 
 
-def moving(over: imp.Over, position: imp.Var) -> imp.Over:
-    """What a loop goes through whose position it moves itself."""
-    spans = tuple(replace(s, part=True, position=position) for s in over.spans)
-    return imp.Over(over.text, spans)
-
-
 def over_all(index: imp.Var, walks: Sequence[Walk]) -> imp.Over:
     """What a loop goes through that walks several fibers, each by a position of its own."""
     found = [(_span(w.cursor, w.stepper, w.stepper.begin, w.end), w) for w in walks]
@@ -68,15 +62,15 @@ def over_all(index: imp.Var, walks: Sequence[Walk]) -> imp.Over:
 
 
 def _span(cursor: Cursor, s: Stepper, begin: imp.Expr, end: imp.Expr) -> imp.Span | None:
-    """The positions of a fiber, all of them or a part, if its level says where they are."""
+    """The entries of a fiber, all of them or a part, if its level says where they are."""
     if isinstance(cursor, Mask) or s.turned or cursor.fiber.present is not None:
         return None  # where it is not there, it has no positions
     fiber = cursor.fiber
     first, last = fiber.pos, fiber.pos + 1
-    positions = fiber.kind.positions(fiber.storage, fiber.level, first, last)
-    if positions is None:
+    entries = fiber.kind.entries(fiber.storage, fiber.level, first, last)
+    if entries is None:
         return None
-    whole = fiber.sub == 0 and (begin, end) == positions
+    whole = fiber.sub == 0 and (begin, end) == entries
     return imp.Span(cursor.name, fiber.level, first, last, part=not whole)
 
 

@@ -81,14 +81,17 @@ def facts_of(program: loops.Program, types: dict[str, str]) -> Facts:
     thawed |= {t for n in walk(program.body) if isinstance(n, loops.Swap) for t in (n.a, n.b)}
     names, later = {w.target.tensor for w, _ in writes}, set[str]()
     _look_for_later(program.body, frozenset(), later)
-    ranges = ranges_in(program.body)
+    ranges, nodes = ranges_in(program.body), walk(program.body)
+    counters = {n.index for n in nodes if isinstance(n, loops.Loop) and counted(n) is not None}
     for name in names:
         assert isinstance(name, str)
         mine = [(w, inner) for w, inner in writes if w.target.tensor == name]
         declared = inits.get(name, set())
         known = len(declared) == 1 and name not in thawed
         plain = [(w, inner) for w, inner in mine if w.op is None]
-        first = name not in later and all(_injective(w.target, inner, ranges) for w, inner in plain)
+        first = name not in later and all(
+            _injective(w.target, inner, counters, ranges) for w, inner in plain
+        )
         once = known and (first or all(_promised(w.target) for w, _ in mine))
         init = _init_value(program.body, name, types[name]) if known else None
         found[name] = Fact(types[name], init, frozenset(w.op for w, _ in mine), once)
@@ -116,8 +119,6 @@ def _writes(
     match stmt:
         case loops.Assign(target):
             yield stmt, path[len(scope.get(str(target.tensor), ())) :]
-        case loops.Loop(_, _, body) if counted(stmt) is not None:
-            yield from _writes(body, scope, path)
         case loops.Loop(index, extent, body):
             alias = point_of(extent)
             if isinstance(alias, loops.Index):  # another name for an index that is bound
@@ -169,6 +170,11 @@ def _look_for_later(stmt: loops.Stmt, seen: frozenset[str], later: set[str]) -> 
             return seen
 
 
-def _injective(target: loops.Access, path: tuple[str, ...], ranges: Ranges) -> bool:
-    """Whether different iterations of the loops write different elements."""
-    return set(path) <= told_by(target.indices, ranges, path)
+def _injective(
+    target: loops.Access, path: tuple[str, ...], counters: set[str], ranges: Ranges
+) -> bool:
+    """Whether different iterations of the loops write different elements.
+
+    What counts parts is told by an index within one.
+    """
+    return {*path} - counters <= told_by(target.indices, ranges, path)

@@ -31,7 +31,7 @@ Formats = dict[str, Format]
 class Refuse(Protocol):
     """How a refusal is told: the problem, and what to try."""
 
-    def __call__(self, problem: str, *, hint: str | None = None) -> NoReturn:
+    def __call__(self, problem: str, *, hint: str) -> NoReturn:
         """Tell it."""
         ...
 
@@ -58,7 +58,8 @@ def check_format(
         if stored == first + len(modes):
             return
         if stored > first + len(modes):
-            refuse(f"level {k} of `{tensor}` stores several dimensions together: collapse")
+            hint = "collapse the loops over all of these"
+            refuse(f"level {k} of `{tensor}` stores several dimensions together", hint=hint)
 
 
 def check_within(refuse: Refuse, positions: loops.Positions, equal: Equal) -> None:

@@ -25,14 +25,14 @@ from linnet.names import Names
 
 def through_array(
     stmt: loops.Stmt,
-    update: loops.Assign,
+    updates: Sequence[loops.Assign],
     over: Sequence[loops.Loop],
-    begin: loops.Declare,
+    begins: Sequence[loops.Declare],
     names: Names,
 ) -> loops.Stmt:
-    """A statement that updates an array instead, and loops as those `over` the part that write it.
+    """A statement that updates arrays instead, and loops as those `over` the part that write them.
 
-    `begin` declares it, in place of the tensor that the only update is of.
+    `begins` declare them, in place of the tensors that the only `updates` are of.
     """
     extent = over[0].extent
     assert extent is not None
@@ -40,11 +40,13 @@ def through_array(
     part = unbound(of)
     assert isinstance(part, loops.Part)
     at = tuple([loops.Index(loop.index) for loop in over])
-    element = loops.Access(begin.tensor, (loops.Place(of, at),), at=update.at)
-    done = replace(update, target=element, partial=False)
-    made = replaced(stmt, update, done)
-    write = replace(update, op=None, value=element, partial=False)
-    return block([replace(begin, dims=(part.size,)), made, _once_more(over, write, names)])
+    write = list[loops.Stmt]()
+    for update, begin in zip(updates, begins, strict=True):
+        element = loops.Access(begin.tensor, (loops.Place(of, at),), at=update.at)
+        stmt = replaced(stmt, update, replace(update, target=element, partial=False))
+        write.append(replace(update, op=None, value=element, partial=False))
+    declared = [replace(begin, dims=(part.size,)) for begin in begins]
+    return block([*declared, stmt, _once_more(over, block(write), names)])
 
 
 def _once_more(over: Sequence[loops.Loop], stmt: loops.Stmt, names: Names) -> loops.Stmt:

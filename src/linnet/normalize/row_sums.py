@@ -2,7 +2,7 @@
 
 `y[i] += A[i, j] * x[j]` walks a row of A for each i, and adds up what it finds all over x. Whether
 its rows are even or uneven is a choice, as the kinds of workspaces are (`normalize.choice`); the
-program stays as it is, and its code is another (`imp.uneven_rows`).
+program stays as it is, and its code is another (`optimize.uneven_rows`).
 """
 
 from __future__ import annotations

@@ -85,7 +85,7 @@ class Whole:
 def whole_of(
     stmt: loops.Stmt, declare: loops.Declare, format: Format, formats: Formats, agreed: int
 ) -> Whole | None:
-    """Whether updates are collected in an array, as vectors and parts of an order want.
+    """Whether updates are collected in an array, as short parts of an order want.
 
     Loops and storage agree in the dimensions around the statement. An array of a part is copied
     before the next part begins, with which the format has to go on.
@@ -93,14 +93,10 @@ def whole_of(
     tensor, modes = declare.tensor, format.order[agreed:]
     if format.leaf.selective or begins(stmt, tensor) or reads_between(parts(stmt), tensor):
         return None
-    wanted = wants_places(stmt, tensor)
-    if resumes(format, agreed, format.ndim, opened=False):
-        found = part_of(stmt, tensor, modes, formats)
-        if found is not None and (wanted or _is_short(found[1][0])):
-            return Whole(*found)
-    assert declare.dims is not None
-    dims = [declare.dims[mode] for mode in modes]
-    return Whole() if wanted and is_whole(stmt, tensor, modes, dims, formats) else None
+    if not resumes(format, agreed, format.ndim, opened=False):
+        return None
+    found = part_of(stmt, tensor, modes, formats)
+    return None if found is None or not _is_short(found[1][0]) else Whole(*found)
 
 
 def _is_short(loop: loops.Loop) -> bool:
@@ -111,12 +107,6 @@ def _is_short(loop: loops.Loop) -> bool:
             return size <= _SHORT
         case _:
             return False
-
-
-def wants_places(stmt: loops.Stmt, tensor: str) -> bool:
-    """Whether a tensor is written in loops that are to be run in vectors: at known places."""
-    vectors = (n for n in walk(stmt) if isinstance(n, loops.Loop) and n.how.race != "")
-    return any(paths(loop, tensor, ()) for loop in vectors)
 
 
 def is_whole(
@@ -190,12 +180,17 @@ def _known(path: Path, counters: Sequence[str]) -> list[loops.Loop]:
     return found if whole and [loop.index for loop in found] == list(counters) else []
 
 
+def counters_of(path: Path, indices: set[str]) -> set[str]:
+    """The loops that count parts through which those over some indices go."""
+    return {loop.index for loop in path.around if (i := counted(loop)) and i.index in indices}
+
+
 def is_alike(path: Path, indices: set[str], formats: Formats) -> bool:
     """Whether an update is made for all values of some indices, if it is made for one of them.
 
     So it is if what is read at them is never missing, and the other loops know nothing of them.
     """
-    counters = {loop.index for loop in path.around if (i := counted(loop)) and i.index in indices}
+    counters = counters_of(path, indices)
     others = [loop for loop in path.around if loop.index not in indices | counters]
     ranges = [loop.extent for loop in others if loop.extent is not None]
     if any(path.depends(extent, indices | counters) for extent in ranges):
@@ -229,6 +224,23 @@ def _is_there(path: Path, value: loops.Expr, indices: set[str], formats: Formats
             return False
 
 
+def is_always_there(path: Path, value: loops.Expr, formats: Formats) -> bool:
+    """Whether a value is something wherever it is asked for."""
+    match value:
+        case loops.Access(tensor, _, protocols):
+            format = formats.get(str(tensor))
+            if PERMISSIVE in protocols or format is None:
+                return False
+            return format.dense or _leads(path, value, format)
+        case loops.Call(function, args) if function.space is None and not function.asks_storage:
+            return all(is_always_there(path, arg, formats) for arg in args)
+        case loops.Name(name):
+            found = path.values.get(name)
+            return found is not None and is_always_there(path, found, formats)
+        case _:
+            return True
+
+
 def _leads(path: Path, access: loops.Access, format: Format) -> bool:
     """Whether loops go through what a tensor stores, so that it is stored wherever they are."""
     for loop in path.around:
@@ -246,17 +258,23 @@ def with_flag(collected: loops.Stmt, workspace: str, some: str, dtype: str) -> l
     """Updates of a workspace and its copy, which is made only if `some` element was updated."""
     begin, *done, copy = parts(collected)
     assert isinstance(begin, loops.Declare)
+    nothing = loops.Declare(some, loops.Literal(False, "bool"), (), begin.at)
+    updates = raised(block(done), workspace, some, begin.init, dtype)
+    flag = loops.Access(some, ())
+    return block([nothing, begin, updates, loops.If(flag, copy, loops.NOTHING, begin.at)])
+
+
+def raised(stmt: loops.Stmt, workspace: str, some: str, init: loops.Expr, dtype: str) -> loops.Stmt:
+    """Updates of a workspace, which say that there is `some`."""
     flag = loops.Access(some, ())
 
-    def raised(stmt: loops.Stmt) -> loops.Stmt | None:
+    def rule(stmt: loops.Stmt) -> loops.Stmt | None:
         if isinstance(stmt, loops.Assign) and stmt.target.tensor == workspace:
-            is_made = _is_made(stmt, begin.init, dtype)
+            is_made = _is_made(stmt, init, dtype)
             return block([stmt, loops.Assign(flag, table.logical_or, is_made, stmt.at)])
         return None
 
-    nothing = loops.Declare(some, loops.Literal(False, "bool"), (), begin.at)
-    updates = rewrite_stmt(block(done), raised)
-    return block([nothing, begin, updates, loops.If(flag, copy, loops.NOTHING, begin.at)])
+    return rewrite_stmt(stmt, rule)
 
 
 def _is_made(update: loops.Assign, init: loops.Expr, dtype: str) -> loops.Expr:
@@ -266,10 +284,9 @@ def _is_made(update: loops.Assign, init: loops.Expr, dtype: str) -> loops.Expr:
     """
     made: loops.Expr = loops.Literal(True, "bool")
     op = update.op
-    if op is None:
-        return made
-    idle = [op.identity(dtype), op.right_identity(dtype)]
-    if op.idempotent and op.associative and op.commutative and isinstance(init, loops.Literal):
+    idle = [] if op is None else [op.identity(dtype), op.right_identity(dtype)]
+    same = op is None or (op.idempotent and op.associative and op.commutative)
+    if same and isinstance(init, loops.Literal):
         idle.append(init.value)
     for value in dict.fromkeys(v for v in idle if v is not None):
         told = loops.Call(stored(value), (update.value,))

@@ -45,7 +45,8 @@ from linnet.normalize.choice import Choice, Chosen, Unpacking
 from linnet.normalize.classify import Assembly
 from linnet.normalize.collecting import Collecting
 from linnet.normalize.counting import count_first
-from linnet.normalize.in_order import in_parts, last_in_order, last_in_vectors
+from linnet.normalize.in_order import in_parts, last_in_order
+from linnet.normalize.in_vectors import collect_vectors
 from linnet.normalize.lifecycles import refused
 from linnet.normalize.part_arrays import through_array
 from linnet.normalize.refusals import (
@@ -109,13 +110,13 @@ def insert_workspaces(
     that of all workspaces, which are then sparse where their updates can be merged.
     """
     check_merging(program, formats)
+    program, formats, said = collect_vectors(program, formats)
     names = Names(set(formats) | names_in(program.body))
     choices: list[tuple[Choice, str]] = []
-    notes: list[str] = []
+    notes = list(said)
     hopeless = refused(program.body)  # under their own names
     for tensor in dict.fromkeys(_updated(program.body)):
         last = last_in_order(program.body, tensor, formats[tensor])
-        last = max(last, last_in_vectors(program.body, tensor, formats[tensor]))
         if last == 0 or tensor in hopeless:
             continue
         lasts = tensor in program.params
@@ -341,7 +342,7 @@ class _Insertion:
             self.make(name, ARRAY, 1, why, outer)
             part, begin = counter.body, replace(declare, tensor=name)
             ((update, _),) = paths(part, self.tensor, ())
-            done = through_array(part, update, whole.over, begin, self.names)
+            done = through_array(part, (update,), whole.over, (begin,), self.names)
         self.made[some] = flag_format()
         done = with_flag(done, name, some, dtype)
         return done if counter is None else replaced(stmt, counter, replace(counter, body=done))

@@ -23,7 +23,7 @@ from linnet.imp.replace_loops import at_another
 from linnet.imp.rewrite import rewrite_statements, walk
 from linnet.names import Names
 from linnet.optimize.legality import NEUTRAL, accumulated
-from linnet.optimize.loops import gathers
+from linnet.optimize.loops import gathers, is_refusal, scatters
 
 _PLACES = 4
 _LONG = 1 << 14  # elements: fewer are in a cache that is near
@@ -113,42 +113,19 @@ def _renamed(stmt: imp.Stmt, own: dict[imp.Var, imp.Var]) -> imp.Stmt:
 def _by_two(loop: imp.For, names: Names) -> imp.Block | None:
     """Two steps of a loop at a time, the second with sums of its own."""
     sums = accumulated(loop.body, ("+",), (imp.Store, imp.If))
-    if not sums or not _scatters(loop) or not all(map(_is_refusal, loop.body.stmts)):
+    choices = (s for s in loop.body.stmts if isinstance(s, imp.If))
+    if not sums or not scatters(loop) or not all(map(is_refusal, choices)):
         return None
     own, before, after = _parts(sums, names, "odd")
     q, end = loop.var, imp.Var(names.fresh(f"{loop.var.name}_end"))
     step = imp.Assign(q, q + 2)
     both = imp.Block((*loop.body.stmts, *at_another(loop, q + 1, own, names), step))
-    note = (imp.Comment(loop.over.text),) if loop.over.text else ()
     start = imp.Let(q, imp.widen(loop.start)), imp.Let(end, imp.widen(loop.stop))
-    turns = imp.While(q + 1 < end, both), imp.If(q < end, loop.body, imp.EMPTY)
-    return imp.Block((*before, *start, *note, *turns, *after))
-
-
-def _is_refusal(stmt: imp.Stmt) -> bool:
-    """Whether a condition, if that is what it is, ends the kernel."""
-    match stmt:
-        case imp.If(_, imp.Block((imp.Return(),)), imp.Block(())):
-            return True
-    return not isinstance(stmt, imp.If)
-
-
-def _scatters(loop: imp.For) -> bool:
-    """Whether a loop writes to places that it looks up."""
-    looked_up: set[str] = set()
-    for stmt in loop.body.stmts:
-        match stmt:
-            case imp.Let(var, value) if _is_looked_up(value, looked_up):
-                looked_up.add(var.name)
-            case imp.Store(_, index) if _is_looked_up(index, looked_up):
-                return True
-    return False
-
-
-def _is_looked_up(e: imp.Expr, known: set[str]) -> bool:
-    return any(
-        isinstance(n, imp.Load) or (isinstance(n, imp.Var) and n.name in known) for n in walk(e)
+    turns = (
+        imp.While(q + 1 < end, both, imp.as_part(loop.over, q)),
+        imp.If(q < end, loop.body, imp.EMPTY),
     )
+    return imp.Block((*before, *start, *turns, *after))
 
 
 # -- long loops ------------------------------------------------------------------------------------
@@ -195,6 +172,6 @@ def _places(loop: imp.For, names: Names) -> list[imp.Stmt]:
         imp.Let(part, imp.Select(count < _LONG, imp.ZERO, quarter)),
         *begins,
         replace(loop, start=first, stop=first + part, over=over, body=all_of_them),
-        imp.For(rest, first + part * _PLACES, first + count, imp.Block(tuple(left))),
+        imp.For(rest, first + part * _PLACES, first + count, imp.Block(tuple(left)), over),
         *ends,
     ]

@@ -24,7 +24,7 @@ from dataclasses import replace
 from linnet import imp
 from linnet.imp.effects import breaks, effects_of
 from linnet.imp.fresh import fresh_names
-from linnet.imp.rewrite import rebuild, statements
+from linnet.imp.rewrite import rebuild, statements, with_statements
 from linnet.optimize.legality import (
     Loop,
     Scope,
@@ -72,8 +72,7 @@ def _of_loops(kernel: imp.Kernel, apart: Apart) -> imp.Kernel:
                 stmts += apart(new, scope)
             else:
                 stmts.append(new)
-        same = len(stmts) == len(old.stmts) and all(map(_is, stmts, old.stmts))
-        return old if same else imp.Block(tuple(stmts))
+        return with_statements(old, stmts)
 
     body = block(kernel.body)
     return kernel if body is kernel.body else replace(kernel, body=body)
@@ -206,7 +205,3 @@ def _when(stmt: imp.Assign) -> imp.Expr | None:
             return cond
         case _:
             return None
-
-
-def _is(a: object, b: object) -> bool:
-    return a is b

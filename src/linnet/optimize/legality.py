@@ -6,13 +6,15 @@ does a loop run at all?
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import replace
 from math import inf
 from typing import TypeAlias
 
 from linnet import imp
 from linnet.imp.effects import Effects, Summary
-from linnet.imp.rewrite import statements, walk
+from linnet.imp.fold import fold
+from linnet.imp.rewrite import rewrite, statements, substitute, walk
 from linnet.names import Names
 from linnet.records import dataclass
 
@@ -213,3 +215,64 @@ def accumulated(
                 return {}
     read = any(isinstance(node, imp.Var) and node in found for node in walk(block))
     return {} if read else found
+
+
+# -- ranges that follow one another ----------------------------------------------------------------
+
+
+def all_of(path: Sequence[imp.For]) -> imp.For | None:
+    """Of loops in one another: the last, as one loop through all that it goes through in these.
+
+    There is one if each goes through fibers that follow one another, which levels say of them.
+    """
+    inner, lets = path[-1], _lets(path[:-1])
+    span = inner.over.spans[0] if len(inner.over.spans) == 1 else None
+    if span is None or not span.tensor or span.part:
+        return None
+    begins = substitute(inner.start, lets), substitute(span.first, lets)
+    ends = substitute(inner.stop, lets), substitute(span.last, lets)
+    for loop in reversed(path[:-1]):
+        following = (at(e, loop.var, loop.var + 1) for e in begins)
+        if not loop.over.ordered or (*following,) != tuple(at(e, loop.var, loop.var) for e in ends):
+            return None
+        start, first = begins
+        begins = at(start, loop.var, loop.start), at(first, loop.var, loop.start)
+        ends = at(start, loop.var, loop.stop), at(first, loop.var, loop.stop)
+    (start, first), (stop, last) = begins, ends
+    over = replace(inner.over, spans=(replace(span, first=first, last=last),), ordered=True)
+    return replace(inner, start=start, stop=stop, over=over)
+
+
+def at(e: imp.Expr, var: imp.Var, value: imp.Expr) -> imp.Expr:
+    """The expression for another value of a variable."""
+    return rewrite(substitute(e, {var.name: value}), _folded)
+
+
+def _folded(node: imp.Node) -> imp.Node | None:
+    return fold(node) if isinstance(node, imp.Binary | imp.Cast) else None
+
+
+def _lets(loops: Iterable[imp.For]) -> dict[str, imp.Expr]:
+    """What variables of their bodies stand for, without each other; not those that are moved on."""
+    values: dict[str, imp.Expr] = {}
+    for loop in loops:
+        moved = {s.var for s in statements(loop.body) if isinstance(s, imp.Assign | imp.Accumulate)}
+        for stmt in loop.body.stmts:
+            if isinstance(stmt, imp.Let) and stmt.var not in moved:
+                values[stmt.var.name] = substitute(stmt.value, values)
+    return values
+
+
+# -- places ----------------------------------------------------------------------------------------
+
+
+def is_next(index: imp.Expr, var: imp.Var) -> bool:
+    """Whether elements follow one another, so that each has a turn of a loop for itself."""
+    match index:
+        case imp.Binary("+", a, b):
+            first = is_next(a, var) and var not in walk(b)
+            return first or (is_next(b, var) and var not in walk(a))
+        case imp.Binary("-", a, b):
+            return is_next(a, var) and var not in walk(b)
+        case _:
+            return index == var

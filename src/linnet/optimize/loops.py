@@ -7,6 +7,7 @@ of a fiber, which starts anywhere, is mostly short, and what pays there is to do
 from __future__ import annotations
 
 from linnet import imp
+from linnet.imp.fold import fold
 from linnet.imp.functions import MATH
 from linnet.imp.rewrite import walk
 
@@ -15,13 +16,19 @@ SMALL = 64  # indices of a tile that is as short as a run
 
 def is_short(loop: imp.For) -> bool:
     """Whether a loop walks the entries of one fiber, and not a dimension, a block or a level."""
-    match loop.start, loop.stop:
-        case imp.Cast(imp.Load(_, a)), imp.Cast(imp.Load(_, b)):
-            return b == a + 1
-        case imp.Load(_, a), imp.Load(_, b):
-            return b == a + 1
-        case _:
-            return False
+    match loop.over.spans:
+        case (imp.Span(part=False) as span,):
+            return _is_of_one(span) and not isinstance(span.first, imp.Const)
+    return False
+
+
+def is_part(loop: imp.For) -> bool:
+    """Whether a loop walks some of the entries that one fiber has."""
+    return any(span.part and _is_of_one(span) for span in loop.over.spans)
+
+
+def _is_of_one(span: imp.Span) -> bool:
+    return bool(span.tensor) and span.last == fold(span.first + 1)
 
 
 def is_piece(loop: imp.For) -> bool:
@@ -34,23 +41,6 @@ def is_piece(loop: imp.For) -> bool:
     if isinstance(loop.start, imp.Const) or over.tile > SMALL:
         return False
     return not over.spans or any(span.tensor or span.part for span in over.spans)
-
-
-def reduced(loop: imp.For) -> list[imp.Var]:
-    """The variables that a loop accumulates values in, if it does nothing else."""
-    if not all(isinstance(s, imp.Let | imp.Accumulate | imp.Comment) for s in loop.body.stmts):
-        return []
-    return [s.var for s in loop.body.stmts if isinstance(s, imp.Accumulate)]
-
-
-def appends(loop: imp.For) -> bool:
-    """Whether a loop writes where a counter says that it keeps: the end of a walk, most likely."""
-    return any(isinstance(stmt, imp.Assign) for stmt in loop.body.stmts)
-
-
-def branches(loop: imp.For) -> bool:
-    """Whether a loop does something only under a condition."""
-    return any(isinstance(stmt, imp.If) for stmt in loop.body.stmts)
 
 
 def gathers(loop: imp.For) -> bool:
@@ -86,29 +76,19 @@ def streams(loop: imp.For) -> bool:
     return bool(stored) and all(stored.get(n.buffer, n.index) == n.index for n in loads)
 
 
-def collects(loop: imp.For) -> bool:
-    """Whether a loop writes what it finds all over memory, and nothing else, from 0 on."""
-    stmts = [s for s in loop.body.stmts if not isinstance(s, imp.Comment)]
-    stores = [s for s in stmts if isinstance(s, imp.Store)]
-    plain = all(isinstance(s, imp.Let | imp.Store) for s in stmts) and not streams(loop)
-    from_0 = imp.Binary("-", loop.var, loop.start, imp.INT)
-    return bool(stores) and plain and all(s.index == from_0 for s in stores)
-
-
 def scatters(loop: imp.For) -> bool:
-    """Whether a loop updates places all over an array, one after the other, and little else."""
-    var, lets, found = loop.var.name, set[str](), False
-    for stmt in loop.body.stmts:
-        match stmt:
-            case imp.Let(name):
-                lets.add(name.name)
-            case imp.Store(_, index):
-                found = found or not _steps(index, var, lets)
-            case imp.If(_, imp.Block((imp.Return(),)), imp.Block(())) | imp.Comment():
-                pass
-            case _:
-                return False
-    return found and not any(isinstance(n, imp.Call) for n in walk(loop.body))
+    """Whether a loop writes to places all over an array, one after the other."""
+    lets = {s.var.name for s in loop.body.stmts if isinstance(s, imp.Let)}
+    stores = (s for s in loop.body.stmts if isinstance(s, imp.Store))
+    return any(not _steps(s.index, loop.var.name, lets) for s in stores)
+
+
+def is_refusal(stmt: imp.Stmt) -> bool:
+    """Whether a statement does nothing but end the kernel, under a condition."""
+    match stmt:
+        case imp.If(_, imp.Block((imp.Return(),)), imp.Block(())):
+            return True
+    return False
 
 
 def _is_plain(value: imp.Expr) -> bool:
@@ -122,26 +102,6 @@ def _is_plain(value: imp.Expr) -> bool:
             case imp.Var(_, dtype) | imp.Load(imp.Buffer(_, dtype)) if dtype.startswith("complex"):
                 return False
     return True
-
-
-def reductions(loop: imp.For) -> list[tuple[str, list[imp.Var]]]:
-    """The float reductions of a loop that does nothing else: operators, each with variables."""
-    found: dict[str, list[imp.Var]] = {}
-    lets: set[str] = set()
-    for stmt in loop.body.stmts:
-        match stmt:
-            case imp.Let(var, value) if _contiguous(value, loop.var.name, lets):
-                lets.add(var.name)
-            case imp.Accumulate(var, ("+" | "*") as op, value) if var.dtype.startswith("float"):
-                if not _contiguous(value, loop.var.name, lets):
-                    return []
-                found.setdefault(op, []).append(var)
-            case imp.Comment():
-                pass
-            case _:
-                return []
-    names = [var.name for group in found.values() for var in group]
-    return list(found.items()) if len(found) == 1 and len(set(names)) == len(names) else []
 
 
 def _contiguous(e: imp.Expr, var: str, lets: set[str]) -> bool:

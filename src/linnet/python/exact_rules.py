@@ -5,7 +5,7 @@ from __future__ import annotations
 from types import FunctionType
 
 from linnet import imp
-from linnet.imp.floats import bits, count_bits, fma, from_bits, lowest_bit, nth_bit
+from linnet.imp.floats import bits, count_bits, fma, from_bits, lowest_bit
 from linnet.imp.functions import MATH, TESTS
 from linnet.python import arithmetic
 from linnet.python.arithmetic import coerce, combine, concrete, join, kind
@@ -58,7 +58,7 @@ def call(function: object, args: list[imp.Expr], once: Once) -> imp.Expr | None:
         return imp.Call("bits", (_convert(args[0], "float64"),), imp.INT)
     if function is from_bits and count == 1:
         return imp.Call("from_bits", (_convert(args[0], imp.INT),), "float64")
-    if function in (nth_bit, count_bits, lowest_bit) and count == 1:
+    if function in (count_bits, lowest_bit) and count == 1:
         return imp.Call(name, (_convert(args[0], imp.INT),), imp.INT)
     if function is fma and count == 3:
         return _math("fma", args)
@@ -89,7 +89,7 @@ def _math(name: str, args: list[imp.Expr]) -> imp.Expr:
 
 def text(function: object) -> tuple[FunctionType, str | None] | None:
     """A Python function is its own text, but for those that are instructions."""
-    instruction = function in (nth_bit, bits, count_bits, fma, from_bits, lowest_bit)
+    instruction = function in (bits, count_bits, fma, from_bits, lowest_bit)
     if instruction or not isinstance(function, FunctionType):
         return None
     return (function, None)

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Callable, Sequence
-from functools import cached_property
 from operator import is_
 from sys import _getframe
 from typing import TYPE_CHECKING
@@ -215,18 +214,6 @@ class Entry(Bound):
             kinds = kinds_for(self.choices, self.params, held)
             self.told = (given, kinds)  # at once: other threads may look
         return kinds
-
-    @cached_property
-    def repeats(self) -> bool:
-        """Whether a call does as the last one if the arguments hold the same (`runtime.repeat`).
-
-        It does not if sizes depend on elements, or what others take on those that are updated. What
-        fails is tried again in the general way, for which an output must still have its dimensions.
-        """
-        written = [r for r in self.results if r.position is not None]
-        if any(r.keeps for r in written):
-            return self.fixed and all(r.in_place for r in written)
-        return self.fixed and bool(written) and not self.own
 
     @property
     def recalled(self) -> bool:

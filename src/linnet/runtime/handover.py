@@ -190,7 +190,8 @@ def adopted(r: Result, block: array[int], at: int) -> tuple[Buffer, ...]:
     buffers = []
     for k, kind in enumerate(r.kinds):
         capacity = block[at + 1]
-        buffer = Buffer.native(block[at], capacity, block[at + 2], kind)
+        lent = r.rooms[k] == capacity * kind.itemsize
+        buffer = Buffer.native(block[at], capacity, block[at + 2], kind, lent=lent)
         if capacity >= _MANY or r.rooms[k]:
             r.rooms[k] = _next_room(r.rooms[k], capacity, buffer)
         buffers.append(buffer)

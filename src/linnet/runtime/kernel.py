@@ -24,7 +24,6 @@ from linnet.formats.tensor import Tensor
 from linnet.guards import COMPILING
 from linnet.options import current
 from linnet.runtime.kept import Outline, text_of
-from linnet.runtime.repeats import Repeats, results
 from linnet.runtime.watch import WATCHED, note
 from linnet.shortage import COMPILING as ROOM
 from linnet.shortage import RAISED, imported, make_room, of_memory, retold
@@ -82,8 +81,6 @@ class Kernel:
         self.kept = kept  # those of them that begin with what they held
         self.origin: str | None = None  # what it was read from, if another process may look it up
         self._fresh = tuple([p in outputs and p not in kept for p in params])
-        self._written = [k for k, p in enumerate(params) if p in outputs]
-        self._repeats = Repeats()
         self._types = [Tensor] * len(params)
         self._entries: dict[tuple[object, ...], Entry] = {}
         self._text: str | None = None
@@ -106,34 +103,18 @@ class Kernel:
 
     def __call__(self, *args: object, **named: object) -> Any:
         """Run on tensors; outputs are updated in place, and returned: one, a tuple, or none."""
-        repeat = self._repeats.latest
-        if repeat is not None and not named:
-            found: Tensor | tuple[Tensor, ...] | None = repeat.jump(*args)
-            if found is NotImplemented and not WATCHED:
-                found = self._repeats.another(args)
-            if found is not NotImplemented:
-                return found
-        return self._call(args, named)
-
-    def _call(
-        self, args: Sequence[object], named: Mapping[str, object]
-    ) -> Tensor | tuple[Tensor, ...] | None:
-        """The same, whatever the arguments are."""
         given = self._in_order(args, named) if named else args
         plain = [*map(type, given)] == self._types
         tensors: Sequence[Tensor] = given if plain else self.tensors(given)  # type: ignore[assignment]
         if len(self.outputs) > 1:
             self._check_outputs(tensors)
         held: list[Contents | None] = []
-        written = [tensors[k]._contents for k in self._written]
         try:
             # what is read is held from before it is looked at: other threads may write to it
             signatures = self._held(tensors, held, _getframe())
             entry = self._entry(signatures, held)
             if not entry.run(tensors, held):
                 entry = self._otherwise(entry, signatures, tensors, held)
-            if plain and [tensors[k]._contents for k in self._written] == written:
-                self._repeats.remember(entry, tensors, held, written)
             if WATCHED:
                 note(entry, tensors)
         except LinnetError as error:
@@ -147,7 +128,10 @@ class Kernel:
             except BaseException:  # an interrupt; after another one nobody waits any more
                 let_go(held, _getframe())
                 raise
-        return results(tensors, entry.returned)
+        returned = entry.returned
+        if len(returned) == 1:
+            return tensors[returned[0]]
+        return tuple([tensors[p] for p in returned]) or None
 
     def _held(
         self, tensors: Sequence[Tensor], held: list[Contents | None], call: FrameType

@@ -12,12 +12,13 @@ from __future__ import annotations
 import ast
 from abc import ABC, abstractmethod
 from dataclasses import replace
-from typing import Protocol, Self, TypeAlias
+from keyword import iskeyword
+from operator import index as whole_number
+from typing import Protocol, Self, SupportsIndex, TypeAlias
 
 from linnet import loops
 from linnet.errors import ArgumentError, LinnetError, Location, ScheduleError
 from linnet.formats.located import located
-from linnet.formats.tensor import Tensor
 from linnet.imp.how import RACES
 from linnet.loops.bounds import BOUNDS
 from linnet.loops.commands import (
@@ -37,7 +38,7 @@ from linnet.loops.commands import (
 from linnet.runtime.kernel import Kernel
 from linnet.scheduling.factors import canonical
 from linnet.scheduling.log import Provenance
-from linnet.scheduling.running import NOT_AFTER
+from linnet.scheduling.running import BEFORE, NOT_AFTER
 from linnet.scheduling.text import SCHEDULE, Argument, access, parse_schedule, show_schedule
 
 
@@ -66,7 +67,7 @@ class Commanded(ABC):
 
     @located
     def split(
-        self, index: Named, outer: Named, inner: Named, size: int, direction: str = "down"
+        self, index: Named, outer: Named, inner: Named, size: SupportsIndex, direction: str = "down"
     ) -> Self:
         """Two loops for one: `outer` over parts of its range, `inner` within a part.
 
@@ -75,7 +76,7 @@ class Commanded(ABC):
         if direction not in ("down", "up"):
             raise ArgumentError(f"{direction!r} is no direction", hint='"down" or "up"')
         whole, parts, within = map(name_of, (index, outer, inner))
-        return self._with(Split(whole, parts, within, size, direction == "up"))
+        return self._with(Split(whole, parts, within, _number(size), direction == "up"))
 
     @located
     def reorder(self, *order: Named) -> Self:
@@ -110,10 +111,10 @@ class Commanded(ABC):
         What is said is checked in every call.
         """
         match said:
-            case (str(kind), int(value)) if kind in BOUNDS:
-                return self._with(Bound(name_of(index), "", value, kind))
-            case (bounded, int(value), str(kind)) if kind in BOUNDS:
-                return self._with(Bound(name_of(index), name_of(bounded), value, kind))
+            case (str(kind), SupportsIndex() as value) if kind in BOUNDS:
+                return self._with(Bound(name_of(index), "", _number(value), kind))
+            case (bounded, SupportsIndex() as value, str(kind)) if kind in BOUNDS:
+                return self._with(Bound(name_of(index), name_of(bounded), _number(value), kind))
         hint = f"bound('k', ln.MaxExact, 128); kinds are {', '.join(BOUNDS)}"
         raise ArgumentError("a bound has a kind and a number", hint=hint)
 
@@ -136,9 +137,9 @@ class Commanded(ABC):
         return canonical(expr)
 
     @located
-    def unroll(self, index: Named, factor: int) -> Self:
+    def unroll(self, index: Named, factor: SupportsIndex) -> Self:
         """Write the body of a loop out `factor` times, for as many turns at once."""
-        return self._with(Unroll(name_of(index), factor))
+        return self._with(Unroll(name_of(index), _number(factor)))
 
     @located
     def parallelize(self, index: Named, unit: str, race: str = NoRaces) -> Self:
@@ -207,21 +208,27 @@ class ScheduledKernel(Kernel, Commanded):
     def __repr__(self) -> str:
         return f"<kernel {self.__name__}({', '.join(self.params)}): {self.commands}>"
 
-    def __call__(self, *args: object, **named: object) -> Tensor | tuple[Tensor, ...] | None:
-        """Run on tensors, as the kernel does."""
-        return self._call(args, named)
-
 
 def _several(index: object) -> tuple[str, ...]:
     """The names of one loop, or of several."""
     return tuple(map(name_of, index)) if isinstance(index, tuple | list) else (name_of(index),)
 
 
+def _number(value: object) -> int:
+    """A whole number, of Python or of NumPy."""
+    if isinstance(value, bool) or not isinstance(value, SupportsIndex):
+        raise ArgumentError(f"{value!r} is not a whole number", hint="a number such as 32")
+    return whole_number(value)
+
+
 def name_of(index: object) -> str:
     """The name of a loop."""
     name = index if isinstance(index, str) else getattr(index, "name", None)
-    if not isinstance(name, str):
-        raise ArgumentError(f"{index!r} is not the name of a loop", at=Location.of_caller())
+    if not isinstance(name, str) or not name:
+        hint = "the name of its index, or an index of `ln.indices`"
+        raise ArgumentError(
+            f"{index!r} is not the name of a loop", at=Location.of_caller(), hint=hint
+        )
     return name
 
 
@@ -242,7 +249,7 @@ def _check_names(program: loops.Program, command: Command) -> None:
     for earlier in program.schedule:
         if isinstance(earlier, Parallelize) and not isinstance(command, Parallelize):
             problem = f"`{command}`: it comes after `{earlier}`"
-            raise ScheduleError(problem, at=command.at, why=NOT_AFTER)
+            raise ScheduleError(problem, at=command.at, why=NOT_AFTER, hint=BEFORE)
     for name in command.uses:
         if name not in names:
             several = [n for n in names if n.partition(":")[0] == name]
@@ -251,11 +258,18 @@ def _check_names(program: loops.Program, command: Command) -> None:
                 f"`{command}`: there {'are' if several else 'is'} {what}"
                 f"{'' if several else ' among ' + ', '.join(names)}",
                 at=command.at,
-                hint=f"one of {', '.join(several)}" if several else None,
+                hint=f"one of {', '.join(several)}" if several else "name one of these",
+            )
+    for name in command.given:
+        if not name.isidentifier() or iskeyword(name):
+            raise ScheduleError(
+                f"`{command}`: `{name}` is no name for a loop or a workspace",
+                at=command.at,
+                why="code and messages call it so",
+                hint="letters, digits and underscores, as for a variable",
             )
     left = [n for n in names if n not in command.ends]
     for name in command.makes:
         if name in left:
-            raise ScheduleError(
-                f"`{command}`: there is a loop over `{name}` already", at=command.at
-            )
+            problem = f"`{command}`: there is a loop over `{name}` already"
+            raise ScheduleError(problem, at=command.at, hint="another name")

@@ -14,12 +14,9 @@ from array import array
 from collections import deque
 from collections.abc import Callable
 from contextlib import suppress
-from typing import Any
 
 from linnet.formats.spare import LEAST, SPARE, TOGETHER, Blocks, C
 from linnet.runtime.handover import Result, release, spare
-
-LITTLE = 1 << 17  # bytes that stay in the argument block of a call that is repeated
 
 Fit = tuple["array[int]", Blocks, int]
 """The end of the argument block of a call that is done, the memory that is in it, and its bytes."""
@@ -111,35 +108,3 @@ class Scratch:
         kept = getattr(self, "_kept", None)
         if kept is not None and not ending():  # `give_up` needs more than its arguments
             give_up([kept[1]])
-
-
-class Staying(Scratch):
-    """The same for calls, one at a time, that all have one argument block: it stays in there."""
-
-    __slots__ = ("_block", "_empty", "stays")
-
-    def __init__(self, temporaries: tuple[tuple[Result, int], ...], block: array[int]) -> None:
-        super().__init__(temporaries)
-        self._block, self._empty = block, block[self._tail :]
-        self.stays = False  # whether there is memory in the block, which is not much
-
-    @property
-    def begin(self) -> int:
-        """Where temporaries begin."""
-        return self._tail
-
-    def lend(self, block: array[int]) -> None:
-        """Hand memory to a call, unless it is there."""
-        if not self.stays:
-            block[self._tail :] = self._empty
-            super().lend(block)
-
-    def _keep(self, slots: array[int], blocks: Blocks, nbytes: int) -> bool:
-        """What is little stays where it is."""
-        self.stays = nbytes < LITTLE
-        return self.stays or super()._keep(slots, blocks, nbytes)
-
-    def __del__(self, *given: Any) -> None:
-        if getattr(self, "stays", False):
-            self._left.append(self._block[self._tail :])
-        super().__del__(*given)

@@ -6,46 +6,21 @@ know is there, and a result that is written out of order gets a temporary as any
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
 
 from linnet import loops
-from linnet.loops.commands import (
-    Bound,
-    Collapse,
-    Coord,
-    Parallelize,
-    Pos,
-    Precompute,
-    Reorder,
-    Split,
-    Unroll,
-)
-from linnet.normalize.agreed import equal_modes
+from linnet.loops.commands import Command, Parallelize
 from linnet.normalize.shape_checks import Check
-from linnet.scheduling.bound import bound
-from linnet.scheduling.coordinates import coord
-from linnet.scheduling.early import precompute
+from linnet.scheduling.carry_out import carry_out
+from linnet.scheduling.default import default_schedule
 from linnet.scheduling.hold_sums import hold_sums
-from linnet.scheduling.nest import Formats, Nest, loops_of, names_of
-from linnet.scheduling.positions import check_led, collapse, pos
-from linnet.scheduling.reorder import reorder
-from linnet.scheduling.running import NOT_AFTER, parallelize, unroll
-from linnet.scheduling.split import split
+from linnet.scheduling.nest import Formats, Nest
+from linnet.scheduling.positions import check_led
+from linnet.scheduling.races import check_races
+from linnet.scheduling.running import BEFORE, NOT_AFTER
+from linnet.scheduling.structural import keep_structure
 from linnet.stages import stage
-
-_APPLY: Mapping[type, Callable[[Nest, Any], None]] = {
-    Split: split,
-    Reorder: reorder,
-    Collapse: collapse,
-    Pos: pos,
-    Coord: coord,
-    Bound: bound,
-    Precompute: precompute,
-    Unroll: unroll,
-    Parallelize: parallelize,
-}
 
 
 def apply_schedule(
@@ -57,30 +32,39 @@ def apply_schedule(
 ) -> tuple[loops.Program, Formats]:
     """The program after its schedule, in which loops have the names that they were `written` with.
 
-    Also gives the formats, with those of temporaries that commands make.
+    Also gives the formats, with those of temporaries that commands make. What the default schedule
+    wants comes last, of the `final` loops: if nobody has given a command, that is all.
 
     Needs: dimensions and dtypes known, names unique; `checks` say which dimensions are one size.
     Every command is a stage of its own, under a number where it comes again. Which operands may
     lead is judged of the `final` loops: a command may change what another one has made.
     """
-    if not program.schedule:
+    if not (program.schedule or final):
         return program, formats
-    before, after = loops_of(written), loops_of(program)
-    nest = Nest(program, dict(formats), names_of(before, after))
-    nest.equal = equal_modes(checks, nest.formats)
-    nest.written = dict(zip(after, before, strict=True))
-    parallel: Parallelize | None = None
-    for k, command in enumerate(program.schedule):
-        nest.command = command
-        if parallel is not None and not isinstance(command, Parallelize):
-            nest.refuse(f"it comes after `{parallel}`", why=NOT_AFTER)
-        if isinstance(command, Parallelize):
-            parallel = parallel or command
-        _APPLY[type(command)](nest, command)
-        again = program.schedule[:k].count(command)
-        name = f"{command} #{again + 1}" if again else str(command)
-        stage(name, replace(nest.program, schedule=()))
+    nest = Nest.of(program, formats, written, checks)
+    _carry_out(nest, program.schedule)
     if final:
+        wanted = default_schedule(nest, given=bool(program.schedule))
+        if not (program.schedule or wanted):
+            return program, formats
+        _carry_out(nest, wanted)
         check_led(nest)
+        check_races(nest.program)  # flags that say the same in all turns are none
+        keep_structure(nest)
         hold_sums(nest)
     return replace(nest.program, schedule=()), nest.formats
+
+
+def _carry_out(nest: Nest, commands: Sequence[Command]) -> None:
+    """Change a program by one command after the other."""
+    parallel: Parallelize | None = None
+    for k, command in enumerate(commands):
+        if parallel is not None and not isinstance(command, Parallelize):
+            nest.command = command
+            nest.refuse(f"it comes after `{parallel}`", hint=BEFORE, why=NOT_AFTER)
+        if isinstance(command, Parallelize):
+            parallel = parallel or command
+        carry_out(nest, command)
+        again = commands[:k].count(command)
+        name = f"{command} #{again + 1}" if again else str(command)
+        stage(name, replace(nest.program, schedule=()))

@@ -27,7 +27,8 @@ def bound(nest: Nest, command: Bound) -> None:
         nest.refuse(f"`{kind}` is no kind of bound", hint=f"one of {', '.join(BOUNDS)}")
     least = 1 if kind == DIVISIBLE else -FARTHEST
     if type(value) is not int or not least <= value < FARTHEST:
-        nest.refuse(f"{value!r} is no number that a range may have to do with")
+        hint = f"an integer from {least} on" if least > 0 else "an integer"
+        nest.refuse(f"{value!r} is no number that a range may have to do with", hint=hint)
     extents = [loop.extent for loop in found]
     along = extents[0] if isinstance(extents[0], loops.Along) else None
     if len(found) > 1 and (along is None or coordinates(along.of) < len(found)):
@@ -39,11 +40,13 @@ def bound(nest: Nest, command: Bound) -> None:
     assert whole is not None
     counted = not isinstance(unbound(whole), loops.Extent)
     if counted and kind in (MIN_EXACT, MIN_CONSTRAINT) and value != 0:
-        nest.refuse(f"`{show_range(whole)}` is counted from 0")
+        hint = "say where it ends, by MaxExact or MaxConstraint"
+        nest.refuse(f"`{show_range(whole)}` is counted from 0", hint=hint)
     if kind == MAX_EXACT and counted and value < 0:
-        nest.refuse(f"`{show_range(whole)}` has no fewer than 0 indices")
+        nest.refuse(f"`{show_range(whole)}` has no fewer than 0 indices", hint="an end from 0 on")
     if point_of(whole) is not None or is_left(found[0]):
-        nest.refuse("a loop over one index, or one that may be left, is not bounded")
+        hint = "bound a loop that goes through all of its range"
+        nest.refuse("a loop over one index, or one that may be left, is not bounded", hint=hint)
     said = loops.Bounded(whole, kind, value, str(command), command.at)
     stmt: loops.Stmt = found[-1].body
     for loop in reversed(found):

@@ -23,8 +23,8 @@ from linnet.loops.bases import (
     coordinates_of,
     gone_through,
     one_at_least,
+    parts_counted,
     positions_in,
-    unbound,
 )
 from linnet.loops.commands import Coord
 from linnet.loops.nodes import base_of
@@ -41,8 +41,9 @@ def coord(nest: Nest, command: Coord) -> None:
         if _counts_tiles(found[0]):
             hint = "`coord` of the loop within a tile"
             nest.refuse(f"`{command.position}` counts tiles, which have no coordinates", hint=hint)
-        nest.refuse(f"`{command.position}` goes through coordinates already")
-    if found[0].how.flat:
+        hint = "`coord` of a loop that goes through positions"
+        nest.refuse(f"`{command.position}` goes through coordinates already", hint=hint)
+    if found[0].how.flat and len(found) > 1:
         nest.refuse(
             f"`{found[0].how.command}` has made one loop of those over positions",
             hint="leave out `flat`: loops over several coordinates stand in one another",
@@ -57,7 +58,7 @@ def coord(nest: Nest, command: Coord) -> None:
     stmt = found[-1].body
     extents = _coordinates(of, [loop.index for loop in found])
     for loop, inside in reversed(list(zip(found, extents, strict=True))):
-        stmt = replace(loop, extent=inside, body=stmt)
+        stmt = replace(loop, extent=inside, body=stmt, how=replace(loop.how, flat=False))
     nest.introduce(command.index, *nest.forget(command.position))
     nest.replaced(found[0], stmt)
     _count_one_at_least(nest, of)
@@ -96,24 +97,24 @@ def _whole(positions: loops.Positions, indices: list[str]) -> Iterator[loops.Ran
 
 
 def _count_one_at_least(nest: Nest, of: loops.Range) -> None:
-    """Let the loops that count parts of positions have a turn where there are none."""
-    wanted: dict[str, loops.Parts] = {}
-    while isinstance(of, loops.Part | loops.Bounded):
-        if isinstance(of, loops.Part) and isinstance(of.number, loops.Index):
-            wanted[of.number.name] = loops.Parts(of.of, of.size)
-        of = of.of
+    """Let the loops that count parts of positions have a turn where there are none.
 
-    def rule(stmt: loops.Stmt) -> loops.Stmt | None:
-        if not isinstance(stmt, loops.Loop) or stmt.index not in wanted:
-            return None
-        extent, parts = unbound(stmt.extent), wanted[stmt.index]
-        if extent != loops.Extent(loops.Literal(0), parts):
-            return None
-        if extent != stmt.extent:
+    Whatever else goes by that number does so, too: such loops may have been split themselves, and
+    workspaces may have an element for each part.
+    """
+    once: dict[loops.Node | None, loops.Expr] = {}
+    while isinstance(of, loops.Part | loops.Bounded):
+        if isinstance(of, loops.Part):
+            parts = loops.Parts(of.of, of.size)
+            once[parts] = one_at_least(parts)
+        of = of.of
+    for loop in (n for n in walk(nest.program.body) if isinstance(n, loops.Loop)):
+        ranges = [] if loop.extent is None else walk(loop.extent)
+        if any(isinstance(r, loops.Bounded) and parts_counted(r) in once for r in ranges):
             nest.refuse(
-                f"`{nest.name_of(stmt)}` is bounded, and has one turn more where nothing is stored",
+                f"`{nest.name_of(loop)}` is bounded, and has one turn more where nothing is stored",
                 hint="`bound` it after `coord`",
             )
-        return replace(stmt, extent=loops.Extent(loops.Literal(0), one_at_least(parts)))
-
-    nest.program = replace(nest.program, body=rewrite_stmt(nest.program.body, rule))
+    twice = {one_at_least(many): many for many in once.values()}
+    body = rewrite_stmt(nest.program.body, on_expr=lambda e: twice.get(e) or once.get(e))
+    nest.program = replace(nest.program, body=body)

@@ -21,13 +21,11 @@ from dataclasses import replace
 
 from linnet import loops
 from linnet.algebra.dtypes import concrete
-from linnet.algebra.function import Function
-from linnet.algebra.table import add, multiply, subtract
+from linnet.algebra.table import add, minimum, multiply, subtract
 from linnet.formats.format import Format
 from linnet.formats.named import DENSE
 from linnet.loops.bases import gone_through, unbound
 from linnet.loops.commands import Precompute
-from linnet.loops.nodes import base_of
 from linnet.loops.printer import show
 from linnet.loops.rewrite import (
     block,
@@ -39,10 +37,12 @@ from linnet.loops.rewrite import (
     walk,
 )
 from linnet.loops.types import dtype_of, with_lets
+from linnet.optimize.own_arrays import MOST
 from linnet.scheduling.factors import Found, part_of
 from linnet.scheduling.nest import Nest
 from linnet.scheduling.positions import goes_through_positions
 from linnet.scheduling.precompute import Around, collected_by, indices_of, scope_of
+from linnet.scheduling.structural import fill_of
 
 _ZERO = loops.Literal(0)
 
@@ -52,15 +52,15 @@ def precompute(nest: Nest, command: Precompute) -> None:
     program, name = nest.program, command.workspace
     given = [_together(nest, index) for index in command.indices]
     if not given or len(command.early) != len(given):
-        nest.refuse("every index has a name where the workspace is computed")
+        hint = "`precompute(A[i, j] * x[j], (i, j), (iw, jw), w)`"
+        nest.refuse("every index has a name where the workspace is computed", hint=hint)
     if name in {*nest.formats, *program.params}:
-        nest.refuse(f"there is a tensor `{name}` already")
+        nest.refuse(f"there is a tensor `{name}` already", hint="another name for the workspace")
     found = part_of(program, command.expr, nest.as_written)
     i_vars = [loop.index for together in given for loop in together]
     around = scope_of(program.body, found, i_vars, nest.refusal)
     _check_nest(nest, around, found)
     format = _format(nest, found, around, len(given))
-    _check_result(nest, around, found)
     places = [_place(nest, together) for together in given]
     workspace = loops.Access(name, tuple([place for place, _ in places]), at=command.at)
     assert format.fill_value is not None
@@ -73,6 +73,7 @@ def precompute(nest: Nest, command: Precompute) -> None:
     temporaries = (*program.temporaries, (name, format))
     nest.program = replace(program, body=body, temporaries=temporaries)
     nest.formats[name] = format
+    nest.early[name] = command, bool(around.summed)
 
 
 def _check_nest(nest: Nest, around: Around, found: Found) -> None:
@@ -82,30 +83,14 @@ def _check_nest(nest: Nest, around: Around, found: Found) -> None:
         stmt = stmt.body
     if stmt is not found.update:
         what = show(stmt).splitlines()[0]
-        nest.refuse(f"between the loops and the update stands `{what}`")
+        hint = "precompute over loops inside of that"
+        nest.refuse(f"between the loops and the update stands `{what}`", hint=hint)
     if leaves(stmt):
-        nest.refuse("a loop that may be left by `break` computes nothing before")
+        hint = "compute it in loops of their own, which the program has"
+        nest.refuse("a loop that may be left by `break` computes nothing before", hint=hint)
     used = {str(n.tensor) for n in walk(found.part) if isinstance(n, loops.Access)}
     if str(found.update.target.tensor) in used:
-        nest.refuse("it depends on what is updated")
-
-
-def _check_result(nest: Nest, around: Around, found: Found) -> None:
-    """Refuse a sparse result that would store what is in the workspace and was never written.
-
-    What uses the workspace comes by what is stored in a tensor whose positions it goes through.
-    """
-    result = str(found.update.target.tensor)
-    ranges = [base_of(loop.extent) for loop in around.kept if loop.extent is not None]
-    led = {extent.tensor for extent in ranges if isinstance(extent, loops.Positions)}
-    read = {str(n.tensor) for n in walk(found.part) if isinstance(n, loops.Access)} - led
-    sparse = [name for name in sorted(read) if not _is_full(nest.formats[name])]
-    if sparse and not _is_full(nest.formats[result]):
-        nest.refuse(
-            f"`{result}` would store elements where `{sparse[0]}` stores nothing",
-            why="the workspace is dense, and does not know what was written to it",
-            hint=f"let `{result}` be dense, or precompute what is dense",
-        )
+        nest.refuse("it depends on what is updated", hint="precompute what reads operands only")
 
 
 def _check_sizes(
@@ -120,11 +105,6 @@ def _check_sizes(
                 why="the workspace begins before both, and has one size",
                 hint="precompute over the inner one alone, or over loops that run by themselves",
             )
-
-
-def _is_full(format: Format) -> bool:
-    """Whether a tensor stores all its elements."""
-    return all(level.full for level in format.levels[:-1])
 
 
 def _format(nest: Nest, found: Found, around: Around, ndim: int) -> Format:
@@ -142,11 +122,15 @@ def _format(nest: Nest, found: Found, around: Around, ndim: int) -> Format:
                 hint=f"convert what is multiplied to {total}",
             )
         dtype = total
-    op = _added_by(found)
-    identity = None if op is None else op.identity(dtype)
-    if around.summed and identity is None:
-        nest.refuse(f"`{show(update)}` has nothing to begin a sum with")
-    return DENSE(ndim).with_dtype(dtype).with_fill(0 if identity is None else identity)
+    if around.summed:
+        op = collected_by(update)
+        fill = None if op is None else op.identity(dtype)
+        if fill is None:
+            hint = "let what is precomputed be no sum: give all indices of its loops"
+            nest.refuse(f"`{show(update)}` has nothing to begin a sum with", hint=hint)
+    else:
+        fill = fill_of(found.part, nest.formats, known)
+    return DENSE(ndim).with_dtype(dtype).with_fill(0 if fill is None else fill)
 
 
 def _together(nest: Nest, index: str) -> tuple[loops.Loop, ...]:
@@ -170,7 +154,8 @@ def _place(nest: Nest, together: Sequence[loops.Loop]) -> tuple[loops.Expr, loop
             why="the workspace has an element for each of them",
             hint="split it, and precompute over the positions of a part",
         )
-    return loops.Place(of, tuple([loops.Index(loop.index) for loop in together])), part.size
+    place = loops.Place(of, tuple([loops.Index(loop.index) for loop in together]))
+    return place, _size_of(part)
 
 
 def _span(nest: Nest, loop: loops.Loop) -> tuple[loops.Expr, loops.Expr]:
@@ -183,7 +168,19 @@ def _span(nest: Nest, loop: loops.Loop) -> tuple[loops.Expr, loops.Expr]:
             f"`{nest.name_of(loop)}` is one of several indices of a part",
             hint="precompute over a loop that runs by itself",
         )
-    return _first(nest, loop, extent), extent.size
+    return _first(nest, loop, extent), _size_of(extent)
+
+
+def _size_of(part: loops.Part) -> loops.Expr:
+    """How many elements a part may have: no more than its range, which may be far shorter.
+
+    A few are an array of the kernel's own, if their number is known.
+    """
+    match part.size:
+        case loops.Literal(int(size)) if size <= MOST:
+            return part.size
+        case _:
+            return loops.Call(minimum, (part.size, loops.Parts(part.of, loops.Literal(1))))
 
 
 def _first(nest: Nest, loop: loops.Loop, extent: loops.Range | None) -> loops.Expr:
@@ -213,8 +210,7 @@ def _producer(
     nest: Nest, command: Precompute, around: Around, found: Found, workspace: loops.Access
 ) -> loops.Stmt:
     """The loops that compute the workspace, under names of their own."""
-    stored = all(isinstance(place, loops.Place) for place in workspace.indices)
-    op = None if stored and not around.summed else _added_by(found)
+    op = collected_by(found.update) if around.summed else None
     compute = loops.Assign(workspace, op, found.part, found.update.at)
     stmt = replaced(around.stmt, found.update, compute)
     values: dict[str, loops.Expr] = {}
@@ -236,11 +232,6 @@ def _producer(
         return None
 
     return rewrite_stmt(stmt, rename)
-
-
-def _added_by(found: Found) -> Function | None:
-    """By what parts are added to the workspace: as their sums are to the result, if they are."""
-    return collected_by(found.update) if found.distributes else None
 
 
 def _consumer(around: Around, found: Found, workspace: loops.Access) -> loops.Stmt:

@@ -139,4 +139,4 @@ def canonical(text: str) -> str:
     try:
         return ast.unparse(ast.parse(text.strip(), mode="eval"))
     except SyntaxError:
-        raise ScheduleError(f"`{text}` is not an expression") from None
+        raise ScheduleError(f"`{text}` is not an expression", hint="`A[i, j] * x[j]`") from None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import field, replace
 from typing import NoReturn
 
@@ -14,7 +14,8 @@ from linnet.loops.commands import Command
 from linnet.loops.printer import show, show_range
 from linnet.loops.rewrite import names_in, replaced, substitute_expr, walk
 from linnet.names import Names
-from linnet.normalize.agreed import Equal, is_whole
+from linnet.normalize.agreed import Equal, equal_modes, is_whole
+from linnet.normalize.shape_checks import Check
 from linnet.records import dataclass
 
 Formats = dict[str, Format]
@@ -33,8 +34,34 @@ class Nest:
     command: Command | None = None  # the one that is being applied
     derived: set[str] = field(default_factory=set)  # names that stand for a loop no more
     led: dict[str, ScheduleError | None] = field(default_factory=dict)  # why not, if it may not
+    early: dict[str, tuple[Command, bool]] = field(
+        default_factory=dict
+    )  # workspaces; are they sums?
     equal: Equal = field(default_factory=dict)  # dimensions that are one size
     written: dict[str, str] = field(default_factory=dict)  # as the program has its loops
+
+    @staticmethod
+    def of(
+        program: loops.Program, formats: Formats, written: loops.Program, checks: Iterable[Check]
+    ) -> Nest:
+        """A program whose loops have the names that they were `written` with."""
+        before, after = loops_of(written), loops_of(program)
+        nest = Nest(program, dict(formats), names_of(before, after))
+        nest.equal = equal_modes(checks, nest.formats)
+        nest.written = dict(zip(after, before, strict=True))
+        return nest
+
+    def copy(self) -> Nest:
+        """The same, to be changed by itself."""
+        formats, stands, led = dict(self.formats), dict(self.stands), dict(self.led)
+        return replace(
+            self,
+            formats=formats,
+            stands=stands,
+            derived=set(self.derived),
+            led=led,
+            early=dict(self.early),
+        )
 
     def named(self, name: str) -> tuple[loops.Loop, ...]:
         """The loops that a name stands for."""
@@ -55,7 +82,8 @@ class Nest:
         """The only loop that a name stands for."""
         found = self.named(name)
         if len(found) > 1:
-            self.refuse(f"`{name}` are {len(found)} loops that have been collapsed")
+            problem = f"`{name}` are {len(found)} loops that have been collapsed"
+            self.refuse(problem, hint="do so with one of them before, or with the parts of both")
         return found[0]
 
     def name_of(self, loop: loops.Loop) -> str:
@@ -69,10 +97,13 @@ class Nest:
     def _unknown(self, name: str) -> NoReturn:
         several = [n for n in self.stands if n.partition(":")[0] == name]
         if several:
-            self.refuse(f"there are several loops over `{name}`: {', '.join(several)}")
+            hint = f"`{several[0]}`, if it is the first of them"
+            self.refuse(f"there are several loops over `{name}`: {', '.join(several)}", hint=hint)
         if name in self.derived:
-            self.refuse(f"the loop over `{name}` has been replaced by {', '.join(self.stands)}")
-        self.refuse(f"there is no loop over `{name}` among {', '.join(self.stands)}")
+            problem = f"the loop over `{name}` has been replaced by {', '.join(self.stands)}"
+            self.refuse(problem, hint="name one of these")
+        problem = f"there is no loop over `{name}` among {', '.join(self.stands)}"
+        self.refuse(problem, hint="name one of these")
 
     def replaced(self, old: loops.Loop, new: loops.Stmt) -> None:
         """Put a statement in the place of a loop."""
@@ -94,7 +125,7 @@ class Nest:
         The index of a new loop is called as the schedule calls it, if nothing else is.
         """
         if name in self.stands:
-            self.refuse(f"there is a loop over `{name}` already")
+            self.refuse(f"there is a loop over `{name}` already", hint="another name")
         if not indices:
             called = name.partition(":")[0]
             indices = (self.names().fresh(called) if called in self.taken else called,)
@@ -128,16 +159,14 @@ class Nest:
         names: dict[str, loops.Expr] = {own: loops.Index(n) for own, n in self.written.items()}
         return show(substitute_expr(expr, names))
 
-    def refusal(
-        self, problem: str, why: str | None = None, hint: str | None = None
-    ) -> ScheduleError:
-        """Why the command is not applied."""
+    def refusal(self, problem: str, hint: str, why: str | None = None) -> ScheduleError:
+        """Why the command is not applied, and what to write instead."""
         at: Location | None = None if self.command is None else self.command.at
         return ScheduleError(f"`{self.command}`: {problem}", at=at, why=why, hint=hint)
 
-    def refuse(self, problem: str, why: str | None = None, hint: str | None = None) -> NoReturn:
+    def refuse(self, problem: str, hint: str, why: str | None = None) -> NoReturn:
         """The command is not applied."""
-        raise self.refusal(problem, why, hint)
+        raise self.refusal(problem, hint, why)
 
 
 def loops_of(program: loops.Program) -> list[str]:

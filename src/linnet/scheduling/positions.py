@@ -1,4 +1,4 @@
-"""`collapse(i, j, f)` and `pos(f, p, A[i, j])`: loops through what a tensor stores.
+"""`pos(f, p, A[i, j])`: loops through what a tensor stores, of one coordinate or of several.
 
     for i in range(n):                 for i, j in ln.stored(A[:, :]):
         for j in range(m):                 y[i] += A[i, j] * x[j]
@@ -15,27 +15,14 @@ from dataclasses import replace
 from linnet import loops
 from linnet.formats.format import Format
 from linnet.imp.how import How
-from linnet.loops.bases import coordinates, positions_in
-from linnet.loops.commands import Collapse, Pos
+from linnet.loops.bases import coordinates as coordinates_in
+from linnet.loops.bases import positions_in, unbound
+from linnet.loops.commands import Pos
 from linnet.loops.nodes import base_of
 from linnet.loops.printer import show
 from linnet.loops.rewrite import accesses, walk
 from linnet.normalize.leading import above, check_format, check_within, left_without
 from linnet.scheduling.nest import Nest
-
-
-def collapse(nest: Nest, command: Collapse) -> None:
-    """Let one name stand for loops that are directly inside one another."""
-    outer, inner = nest.named(command.outer), nest.named(command.inner)
-    if outer[-1].body != inner[0]:
-        what = show(outer[-1].body).splitlines()[0]
-        nest.refuse(f"directly inside the loop over `{command.outer}` is `{what}`")
-    if goes_through_positions(outer[0]):
-        nest.refuse(f"`{command.outer}` goes through positions", hint="collapse first, then `pos`")
-    if goes_through_positions(inner[0]):
-        nest.refuse(f"`{command.inner}` goes through positions", hint="collapse first, then `pos`")
-    indices = nest.forget(command.outer) + nest.forget(command.inner)
-    nest.introduce(command.fused, *indices)
 
 
 def pos(nest: Nest, command: Pos) -> None:
@@ -45,43 +32,72 @@ def pos(nest: Nest, command: Pos) -> None:
     indices = [loop.index for loop in found]
     tensor, format = str(access.tensor), nest.formats.get(str(access.tensor))
     if any(map(goes_through_positions, found)):
-        nest.refuse(f"`{command.index}` goes through positions already")
+        hint = "split these positions, or go back to coordinates by `coord`"
+        nest.refuse(f"`{command.index}` goes through positions already", hint=hint)
     text, inside = show(access) if access.indices else tensor, found[-1].body
     reads = {a for a, is_target in accesses(inside) if not is_target}
     if format is None or access not in reads:
-        nest.refuse(f"`{text}` is not read in the loop over `{command.index}`")
+        hint = "an operand as it is read in that loop"
+        nest.refuse(f"`{text}` is not read in the loop over `{command.index}`", hint=hint)
     if tensor in {str(a.tensor) for a, is_target in accesses(nest.program.body) if is_target}:
-        nest.refuse(f"`{tensor}` is written, and has no positions before it is complete")
+        hint = "go through the positions of an operand"
+        nest.refuse(f"`{tensor}` is written, and has no positions before it is complete", hint=hint)
     modes = tuple([_mode(nest, access, index) for index in indices])
     check_format(nest.refuse, tensor, format, access, modes)
     _check_not_full(nest, tensor, format, modes[-1])
     if sum(1 for a in reads if a.tensor == tensor and a != access):
-        nest.refuse(f"`{tensor}` is read at several places, and one of them cannot lead")
+        hint = "go through coordinates, or through the positions of another operand"
+        nest.refuse(f"`{tensor}` is read at several places, and one of them cannot lead", hint=hint)
     given = tuple((m, i) for m, i in enumerate(access.indices) if m in above(format, modes))
-    _check_given(nest, command.index, found[0], [i for _, i in given])
-    within = _within(nest, command.index, found, tensor, modes)
-    positions = loops.Positions(tensor, modes, given, within)
-    check_within(nest.refuse, positions, nest.equal)
-    through, stmt = _again(positions), inside
-    for depth, loop in reversed(list(enumerate(found))):
-        outer = tuple(map(loops.Index, indices[:depth]))
-        extent: loops.Range = through if len(found) == 1 else loops.Along(through, outer)
-        stmt = replace(loop, extent=extent, body=stmt, how=_how(loop, command, len(found)))
+    check_given(nest, command.index, found[0], [i for _, i in given])
+    within = within_of(nest, command.index, found, tensor, modes)
+    positions = positions_of(nest, tensor, modes, given, within)
+    flat = How(flat=True, command=str(command), at=command.at) if command.flat else None
     left = left_without(nest.program, nest.formats, access, inside)
     hint = f"split coordinates instead of the positions of `{tensor}`, or go on by `coord`"
     nest.led[indices[0]] = None if left is None else nest.refusal(left, hint=hint)
     nest.introduce(command.position, *nest.forget(command.index))
-    nest.replaced(found[0], stmt)
+    nest.replaced(found[0], lead(found, positions, flat))
 
 
-def _again(positions: loops.Positions) -> loops.Range:
-    """The positions within coordinates from the same positions on: a part of these."""
-    within = positions.within
-    before = positions_in(within) if isinstance(within, loops.Coordinates) else None
+def lead(found: Sequence[loops.Loop], positions: loops.Range, flat: How | None) -> loops.Stmt:
+    """Loops through positions, one in another, or by this command one `flat` loop for all."""
+    stmt = found[-1].body
+    for depth, loop in reversed(list(enumerate(found))):
+        outer = tuple([loops.Index(loop.index) for loop in found[:depth]])
+        extent = positions if len(found) == 1 else loops.Along(positions, outer)
+        how = loop.how
+        if flat is not None:
+            how = replace(how, flat=True, command=flat.command, at=flat.at)
+        stmt = replace(loop, extent=extent, body=stmt, how=how)
+    return stmt
+
+
+def positions_of(
+    nest: Nest,
+    tensor: str,
+    modes: tuple[int, ...],
+    given: tuple[tuple[int, loops.Expr], ...],
+    within: loops.Range | None,
+) -> loops.Range:
+    """The positions that have coordinates in some modes.
+
+    Those within coordinates from the same positions on are a part of these.
+    """
+    positions = loops.Positions(tensor, modes, given, within)
+    check_within(nest.refuse, positions, nest.equal)
+    coordinates = unbound(within)
+    before = positions_in(coordinates) if isinstance(coordinates, loops.Coordinates) else None
     if before is None or replace(positions, within=before.within) != before:
         return positions
-    assert isinstance(within, loops.Coordinates)
-    return within.of
+    assert isinstance(coordinates, loops.Coordinates)
+    if coordinates is not within:
+        nest.refuse(
+            f"the coordinates between these positions of `{tensor}` are bound",
+            why="what is said of coordinates says nothing of the positions that they come of",
+            hint="bound the positions that this command makes",
+        )
+    return coordinates.of
 
 
 def check_led(nest: Nest) -> None:
@@ -92,13 +108,6 @@ def check_led(nest: Nest) -> None:
     for loop in (n for n in walk(nest.program.body) if isinstance(n, loops.Loop)):
         if goes_through_positions(loop) and nest.led.get(loop.index, refused[0]) is not None:
             raise nest.led.get(loop.index) or refused[0]
-
-
-def _how(loop: loops.Loop, command: Pos, count: int) -> How:
-    """How a loop through positions is run; one that goes through one level is flat anyway."""
-    if not command.flat or count == 1:
-        return loop.how
-    return replace(loop.how, flat=True, command=str(command), at=command.at)
 
 
 def _only_access(nest: Nest, body: loops.Stmt, access: loops.Access) -> loops.Access:
@@ -117,13 +126,13 @@ def goes_through_positions(loop: loops.Loop) -> bool:
     return loop.extent is not None and isinstance(base_of(loop.extent), loops.Positions)
 
 
-def _within(
+def within_of(
     nest: Nest, name: str, found: Sequence[loops.Loop], tensor: str, modes: Sequence[int]
 ) -> loops.Range | None:
     """The range that the outermost loops go through; None if they go through all dimensions."""
     extent, count = found[0].extent, 1
     if isinstance(extent, loops.Along):
-        count = coordinates(extent.of)
+        count = coordinates_in(extent.of)
         extent = extent.of
     for loop, mode in zip(found[count:], modes[count:], strict=True):
         if not nest.is_whole(loop.extent, tensor, mode):
@@ -139,11 +148,12 @@ def _within(
 def _mode(nest: Nest, access: loops.Access, index: str) -> int:
     """The mode of an access that a loop runs over."""
     if loops.Index(index) not in access.indices:
-        nest.refuse(f"`{show(access)}` is not indexed by `{index}`")
+        hint = f"an operand with `{index}` among its indices"
+        nest.refuse(f"`{show(access)}` is not indexed by `{index}`", hint=hint)
     return access.indices.index(loops.Index(index))
 
 
-def _check_given(nest: Nest, name: str, outermost: loops.Loop, given: Sequence[loops.Expr]) -> None:
+def check_given(nest: Nest, name: str, outermost: loops.Loop, given: Sequence[loops.Expr]) -> None:
     """Refuse positions in a fiber that is not known where the loop begins."""
     inside = {n.index for n in walk(outermost) if isinstance(n, loops.Loop)}
     inside |= {n.name for n in walk(outermost) if isinstance(n, loops.Let)}

@@ -57,15 +57,17 @@ def precompute(
     found = part_of(program, show(expr), show)
     update = found.update
 
-    def refuse(problem: str) -> ScheduleError:
-        return ScheduleError(f"cannot precompute `{show(expr)}`: {problem}", at=update.at)
+    def refuse(problem: str, hint: str) -> ScheduleError:
+        problem = f"cannot precompute `{show(expr)}`: {problem}"
+        return ScheduleError(problem, at=update.at, hint=hint)
 
     taken = {*program.params, *(n for n, _ in program.temporaries)}
     if len(i_vars) != len(o_vars) or len(i_vars) != format.ndim:
         counts = f"{len(i_vars)} and {len(o_vars)} indices"
-        raise refuse(f"{counts} for {format.ndim} dimensions of `{name}`")
+        hint = "one index for each of them, and one for the loops that compute it"
+        raise refuse(f"{counts} for {format.ndim} dimensions of `{name}`", hint)
     if name in taken:
-        raise refuse(f"there is a tensor `{name}` already")
+        raise refuse(f"there is a tensor `{name}` already", "another name for the workspace")
     around = scope_of(program.body, found, i_vars, refuse)
     names = Names({n.index for n in walk(program.body) if isinstance(n, loops.Loop)})
     fresh = {i: names.fresh(o) for i, o in zip(i_vars, o_vars, strict=True)}
@@ -89,14 +91,15 @@ def precompute(
 
 
 def scope_of(
-    body: loops.Stmt, found: Found, i_vars: Sequence[str], refuse: Callable[[str], Exception]
+    body: loops.Stmt, found: Found, i_vars: Sequence[str], refuse: Callable[[str, str], Exception]
 ) -> Around:
     """Where the workspace is made: inside all loops that what uses it needs."""
     update = found.update
     path = [n for n in walk(body) if isinstance(n, loops.Loop) and _has(n, update)]
     indices = [loop.index for loop in path]
     if not set(i_vars) <= set(indices) or len(set(i_vars)) < len(i_vars):
-        raise refuse(f"{', '.join(i_vars)} are to be different indices of loops around it")
+        problem = f"{', '.join(i_vars)} are to be different indices of loops around it"
+        raise refuse(problem, f"some of {', '.join(indices)}")
     rest = indices_of(found.rest(loops.Literal(0)))
     needed = {i for t in update.target.indices for i in indices_of(t)} | rest
     while more := {i for n in path if n.index in needed | set(i_vars) for i in _limits(n)} - needed:
@@ -115,15 +118,16 @@ def scope_of(
         if loop.index in shared:
             reduced = loop.index in rest & indices_of(found.part)
             problem = "is reduced over in both parts" if reduced else "is needed by what uses it"
-            raise refuse(
-                f"`{loop.index}` {problem}, and stands inside: put it outside by `reorder`"
-            )
+            problem = f"`{loop.index}` {problem}, and stands inside"
+            raise refuse(problem, "put it outside by `reorder`")
     kept = tuple([loop for loop in inside if loop.index in i_vars])
     summed = tuple([loop for loop in inside if loop.index not in i_vars])
     if summed and not found.distributes:
-        raise refuse(f"`{show(update.value)}` is not a product with it, summed up")
+        hint = "precompute a factor of what is summed, over all indices that are summed in it"
+        raise refuse(f"`{show(update.value)}` is not a product with it, summed up", hint)
     if summed and collected_by(update) is None:
-        raise refuse(f"`{show(update)}` updates by a function whose order counts")
+        hint = "let what is precomputed be no sum: give all indices of its loops"
+        raise refuse(f"`{show(update)}` updates by a function whose order counts", hint)
     return Around(stmt, tuple(outside), kept, summed)
 
 

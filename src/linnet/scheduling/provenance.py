@@ -78,7 +78,11 @@ def recover_original(
             first = _times(loops.Index(outer), _size(relation, bounds[index]))
             return {index: _plus(_plus(bounds[index].start, first), loops.Index(inner))}
         case Collapse(outer, inner, fused):
-            f, length = loops.Index(fused), _length(bounds[inner])
+            f = loops.Index(fused)
+            if (pos := _leader(inner, relations)) is not None:
+                found = dict(_coordinates(pos[1], originals(fused, relations), fused))
+                return {i: found[i] for i in originals(outer, relations)} | {inner: f}
+            length = _length(bounds[inner])
             return {
                 outer: _plus(bounds[outer].start, loops.Call(floor_divide, (f, length))),
                 inner: _plus(bounds[inner].start, loops.Call(remainder, (f, length))),
@@ -86,10 +90,10 @@ def recover_original(
         case Pos(index, position, access):
             return dict(_coordinates(str(access.tensor), originals(index, relations), position))
         case Coord(position, index):
-            pos = _led_by(position, relations)
-            tensor, last = str(pos.access.tensor), originals(position, relations)[-1]
+            led, tensor = _led_by(position, relations)
+            last = originals(position, relations)[-1]
             place = _places(index, originals(position, relations), bounds)
-            return {pos.position: _search(tensor, last, place[last])}
+            return {led: _search(tensor, last, place[last])}
         case Bound(index, bounded):
             return {index: loops.Index(bounded)} if bounded else {}
         case Precompute():
@@ -111,6 +115,8 @@ def recover_derived(
                 inner: loops.Call(subtract, (past, before)),
             }
         case Collapse(outer, inner, fused):
+            if _leader(inner, relations) is not None:
+                return {fused: loops.Index(inner)}
             rows = _times(_minus(outer, bounds), _length(bounds[inner]))
             return {fused: _plus(rows, _minus(inner, bounds))}
         case Pos(index, position, access):
@@ -118,8 +124,8 @@ def recover_derived(
             tensor = str(access.tensor)
             return {position: _search(tensor, last, loops.Index(last))}
         case Coord(position, index):
-            pos, found = _led_by(position, relations), originals(position, relations)
-            places = _coordinates(str(pos.access.tensor), found, pos.position)
+            (led, tensor), found = _led_by(position, relations), originals(position, relations)
+            places = _coordinates(tensor, found, led)
             return {index: _number(places, bounds)}
         case Bound(index, bounded):
             return {bounded: loops.Index(index)} if bounded else {}
@@ -143,6 +149,8 @@ def child_bounds(
             )
             return {outer: loops.Extent(_ZERO, count), inner: loops.Extent(_ZERO, size)}
         case Collapse(outer, inner, fused):
+            if (pos := _leader(inner, relations)) is not None:
+                return {fused: _fibers(pos[1], outer, originals(inner, relations)[-1], relations)}
             size = _times(_length(bounds[outer]), _length(bounds[inner]))
             return {fused: loops.Extent(_ZERO, size)}
         case Pos(index, position, access):
@@ -150,15 +158,13 @@ def child_bounds(
             if len(found) == 1:
                 within = _coordinates_in(index, bounds, relations)
                 return {position: _segment(tensor, found[-1], within)}
-            if any(isinstance(r, Split) and index in r.makes for r in relations):
-                ends = [_array(tensor, what, found[-1]) for what in ("first", "last")]
-                return {position: loops.Extent(*ends)}
-            return {position: loops.Extent(_ZERO, _array(tensor, "count", found[-1]))}
+            return {position: _fibers(tensor, index, found[-1], relations)}
         case Coord(position, index):
-            pos, found = _led_by(position, relations), originals(position, relations)
-            if position == pos.position and len(found) == 1:
-                return {index: _coordinates_in(pos.index, bounds, relations)}
-            ends = [_array(str(pos.access.tensor), what, found[-1]) for what in ("from", "to")]
+            (led, tensor), found = _led_by(position, relations), originals(position, relations)
+            if position == led and len(found) == 1:
+                (above,) = (sources(r)[0] for r in relations if led in r.makes)
+                return {index: _coordinates_in(above, bounds, relations)}
+            ends = [_array(tensor, what, found[-1]) for what in ("from", "to")]
             return {index: loops.Extent(*ends)}
         case Bound(index, bounded):
             return {bounded or index: _said(relation, bounds[index])}
@@ -271,13 +277,42 @@ def _coordinates(
         at = loops.Call(PARENT, (_array(tensor, "pos", index), at))
 
 
-def _led_by(position: str, relations: Sequence[Relation]) -> Pos:
-    """The command that has made the positions which an index goes through."""
-    for relation in relations:
-        if position in relation.makes and not isinstance(relation, Collapse):
-            above = sources(relation)[0]
-            return relation if isinstance(relation, Pos) else _led_by(above, relations)
-    raise ScheduleError(f"`{position}` goes through no positions")
+def _led_by(position: str, relations: Sequence[Relation]) -> tuple[str, str]:
+    """The index that went through all of some positions, of which one has a part; their tensor."""
+    found = _leader(position, relations)
+    if found is None:
+        hint = "go through them by `pos` before"
+        raise ScheduleError(f"`{position}` goes through no positions", hint=hint)
+    return found
+
+
+def _leader(index: str, relations: Sequence[Relation]) -> tuple[str, str] | None:
+    """The same; None if an index goes through coordinates."""
+    relation = next((r for r in relations if index in r.makes), None)
+    match relation:
+        case None | Coord():
+            return None
+        case Pos(_, position, access):
+            return position, str(access.tensor)
+        case Collapse(_, inner, fused):
+            found = _leader(inner, relations)
+            return None if found is None else (fused, found[1])
+    return _leader(sources(relation)[0], relations)
+
+
+def _fibers(tensor: str, outer: str, last: str, relations: Sequence[Relation]) -> loops.Extent:
+    """The positions of several fibers: all of a level, or those in a part of the coordinates."""
+    if _is_within(outer, relations):
+        return loops.Extent(*(_array(tensor, what, last) for what in ("first", "last")))
+    return loops.Extent(_ZERO, _array(tensor, "count", last))
+
+
+def _is_within(index: str, relations: Sequence[Relation]) -> bool:
+    """Whether an index goes through a part of its range."""
+    relation = next((r for r in relations if index in r.makes), None)
+    if relation is None or isinstance(relation, Split):
+        return relation is not None
+    return any(_is_within(above, relations) for above in sources(relation))
 
 
 def _places(index: str, found: Sequence[str], bounds: Bounds) -> dict[str, loops.Expr]:
@@ -352,7 +387,8 @@ def _undo(order: tuple[str, ...], relation: Relation, reduced: bool) -> tuple[st
 
 def _with(order: tuple[str, ...], index: str) -> tuple[str, ...]:
     if index not in order:
-        raise ScheduleError(f"there is no loop over `{index}` among {', '.join(order)}")
+        problem = f"there is no loop over `{index}` among {', '.join(order)}"
+        raise ScheduleError(problem, hint="name one of these")
     return order
 
 

@@ -23,7 +23,7 @@ class Race:
 
     problem: str
     why: str | None = None
-    hint: str | None = None
+    hint: str = "parallelize another loop"
 
 
 def check_races(program: loops.Program) -> None:
@@ -48,7 +48,8 @@ def race_in(loop: loops.Loop) -> Race | None:
     inside = {n.index if isinstance(n, loops.Loop) else n.name for n in bound}
     declared = {n.tensor for n in walk(body) if isinstance(n, loops.Declare)}
     if declared and race != IGNORE_RACES:
-        return Race(f"`{min(declared)}` is begun anew in every turn, and there is one of it")
+        problem = f"`{min(declared)}` is begun anew in every turn, and there is one of it"
+        return Race(problem, hint="begin it outside, or parallelize another loop")
     writes = [n for n in walk(body) if isinstance(n, loops.Assign)]
     for write in writes:
         if not _has_own_place(write.target, names, inside) and (
@@ -61,7 +62,8 @@ def race_in(loop: loops.Loop) -> Race | None:
     for access, is_target in accesses(body):
         if targets.get(access.tensor, access.indices) != access.indices:
             what = "writes" if is_target else "reads"
-            return Race(f"`{show(access)}` {what} what other turns may write")
+            hint = "parallelize another loop; IgnoreRaces says that no turn meets another"
+            return Race(f"`{show(access)}` {what} what other turns may write", hint=hint)
     for write in writes:
         shared = not _has_own_place(write.target, names, inside)
         if shared and any(a.tensor == write.target.tensor for a, t in accesses(body) if not t):

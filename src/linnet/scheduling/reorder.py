@@ -33,12 +33,15 @@ from linnet.loops.rewrite import (
 from linnet.loops.told import ranges_in, told_by
 from linnet.scheduling.nest import Nest
 
+_KEEP = "leave these loops in their order"
+
 
 def reorder(nest: Nest, command: Reorder) -> None:
     """Put loops into another order."""
     names = command.order
     if len(set(names)) < len(names) or len(names) < 2:
-        nest.refuse("two or more different loops are put into an order")
+        hint = "`reorder(j, i)`"
+        nest.refuse("two or more different loops are put into an order", hint=hint)
     chain = _chain(nest, names)
     body = chain[-1].body
     check_order(nest, chain, body)
@@ -52,7 +55,8 @@ def _chain(nest: Nest, names: Sequence[str]) -> list[loops.Loop]:
     """The loops of these names, the outermost first, each directly inside the one before."""
     found = {id(loop): loop for name in names for loop in nest.named(name)}
     if any(map(is_left, found.values())):
-        nest.refuse("a loop that may be left by `break` keeps its order")
+        hint = "split it, or reorder loops inside of it"
+        nest.refuse("a loop that may be left by `break` keeps its order", hint=hint)
     inner = {id(n) for loop in found.values() for n in walk(loop.body)}
     outermost = [loop for key, loop in found.items() if key not in inner]
     chain = outermost[:1]
@@ -74,14 +78,15 @@ def _refuse_between(nest: Nest, outer: str, below: loops.Stmt) -> NoReturn:
     nest.refuse(
         f"directly inside the loop over `{outer}` is `{what}`",
         why="it is done once for every turn of this loop, and would be done more often",
-        hint="schedule the term in an equation of its own" if beside else None,
+        hint="schedule the term in an equation of its own" if beside else "put it elsewhere",
     )
 
 
 def check_order(nest: Nest, chain: Sequence[loops.Loop], body: loops.Stmt) -> None:
     """Refuse another order of iterations where that could give another result."""
     if leaves(body) or any(isinstance(n, loops.Swap) for n in walk(body)):
-        nest.refuse("a loop that may be left by `break` keeps its order")
+        hint = "split it, or reorder loops inside of it"
+        nest.refuse("a loop that may be left by `break` keeps its order", hint=hint)
     moved = {loop.index for loop in chain}
     declared = {n.tensor for n in walk(body) if isinstance(n, loops.Declare)}
     writes = [n for n in walk(body) if isinstance(n, loops.Assign)]
@@ -94,10 +99,10 @@ def check_order(nest: Nest, chain: Sequence[loops.Loop], body: loops.Stmt) -> No
             _check_write(nest, write, moved)
     for name, functions in ops.items():
         if len(functions) > 1:
-            nest.refuse(f"`{name}` is updated in several ways, whose order counts")
+            nest.refuse(f"`{name}` is updated in several ways, whose order counts", hint=_KEEP)
     for access, is_target in accesses(body):
         if not is_target and access.tensor in written:
-            nest.refuse(f"`{show(access)}` reads what other iterations write")
+            nest.refuse(f"`{show(access)}` reads what other iterations write", hint=_KEEP)
 
 
 def _check_write(nest: Nest, write: loops.Assign, moved: set[str]) -> None:
@@ -111,7 +116,7 @@ def _check_write(nest: Nest, write: loops.Assign, moved: set[str]) -> None:
             hint="let every loop that is reordered be an index of what is assigned",
         )
     if not (write.op.associative and write.op.commutative):
-        nest.refuse(f"`{text}` updates by a function whose order counts")
+        nest.refuse(f"`{text}` updates by a function whose order counts", hint=_KEEP)
 
 
 def _nested(nest: Nest, order: list[loops.Loop], body: loops.Stmt) -> loops.Stmt:
@@ -120,7 +125,8 @@ def _nested(nest: Nest, order: list[loops.Loop], body: loops.Stmt) -> loops.Stmt
         assert loop.extent is not None
         inside = {n.index for n in order[k:]} - {_counter(loop)}
         for name in sorted(indices_of(loop.extent) & inside):
-            nest.refuse(f"how far `{nest.name_of(loop)}` runs depends on `{name}`, which is inside")
+            problem = f"how far `{nest.name_of(loop)}` runs depends on `{name}`, which is inside"
+            nest.refuse(problem, hint=f"put `{name}` outside of it")
     for k, loop in enumerate(order):
         counter = _counter(loop)
         later = [n.index for n in order[k + 1 :]]
@@ -130,7 +136,8 @@ def _nested(nest: Nest, order: list[loops.Loop], body: loops.Stmt) -> loops.Stmt
         assert loop.extent is not None
         inside = {n.index for n in order[k:]}
         for name in sorted(indices_of(loop.extent) & inside):
-            nest.refuse(f"how far `{nest.name_of(loop)}` runs depends on `{name}`, which is inside")
+            problem = f"how far `{nest.name_of(loop)}` runs depends on `{name}`, which is inside"
+            nest.refuse(problem, hint=f"put `{name}` outside of it")
     for loop in reversed(order):
         body = replace(loop, body=body)
     return body
@@ -169,7 +176,8 @@ def _in_steps(
             changed = map_range(extent, lambda e: substitute_expr(e, place))
             order[k] = replace(order[k], extent=changed)
             if k < inner:
-                nest.refuse(f"how far `{nest.name_of(order[k])}` runs depends on both of them")
+                problem = f"how far `{nest.name_of(order[k])}` runs depends on both of them"
+                nest.refuse(problem, hint="put it inside both")
     return substitute(body, place)
 
 
@@ -179,7 +187,8 @@ def _part_in_steps(nest: Nest, within: loops.Loop, counter: loops.Loop) -> loops
     assert isinstance(part, loops.Part)
     if not isinstance(base_of(part), loops.Extent):
         where = show_range(base_of(part))
-        nest.refuse(f"parts of `{where}` stay inside the loop that counts them")
+        hint = "only parts of coordinates are gone through in steps"
+        nest.refuse(f"parts of `{where}` stay inside the loop that counts them", hint=hint)
     if any(isinstance(n, loops.Bounded) for n in walk(part.of)):
         nest.refuse(
             f"loops in steps do not go through `{show_range(part.of)}`, of which something is said",

@@ -22,16 +22,19 @@ from linnet.scheduling.nest import Nest
 from linnet.scheduling.races import race_in
 
 NOT_AFTER = "loops of which several turns are made at the same time are not transformed any more"
+BEFORE = "put it before"
 
 
 def unroll(nest: Nest, command: Unroll) -> None:
     """Say how often the body of a loop is written out."""
     factor = command.factor
     if type(factor) is not int or not 1 < factor <= LARGEST_UNROLLED:
-        nest.refuse(f"a factor is an integer from 2 to {LARGEST_UNROLLED}, not {factor!r}")
+        problem = f"a factor is an integer from 2 to {LARGEST_UNROLLED}, not {factor!r}"
+        nest.refuse(problem, hint=f"`unroll({command.index}, 4)`")
     loop = nest.named(command.index)[-1]
     if loop.how.unroll > 1:
-        nest.refuse(f"`{loop.how.command}` has unrolled it already")
+        hint = "unroll it once, by as much as both say"
+        nest.refuse(f"`{loop.how.command}` has unrolled it already", hint=hint)
     said = " ".join(filter(None, (loop.how.command, str(command))))
     how = replace(loop.how, unroll=factor, command=said, at=command.at)
     nest.replaced(loop, replace(loop, how=how))
@@ -43,8 +46,8 @@ def parallelize(nest: Nest, command: Parallelize) -> None:
         nest.refuse(f"`{command.unit}` is no unit of the machine", hint=" or ".join(UNITS))
     loop = nest.named(command.index)[-1]
     if loop.how.race:
-        nest.refuse(f"`{loop.how.command}` has done so already")
-    if loop.how.flat:
+        nest.refuse(f"`{loop.how.command}` has done so already", hint="leave one of them out")
+    if loop.how.flat and isinstance(loop.extent, loops.Along):
         nest.refuse(
             f"`{loop.how.command}` tracks coordinates from one turn to the next",
             hint="leave out `flat`, or parallelize another loop",
@@ -53,7 +56,7 @@ def parallelize(nest: Nest, command: Parallelize) -> None:
     changed = replace(loop, how=how)
     found = race_in(changed)
     if found is not None:
-        nest.refuse(found.problem, found.why, found.hint)
+        nest.refuse(found.problem, hint=found.hint, why=found.why)
     nest.replaced(loop, _inwards(nest, changed))
 
 

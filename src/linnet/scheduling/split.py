@@ -29,9 +29,11 @@ def split(nest: Nest, command: Split) -> None:
     """Split a loop, or those that have been collapsed."""
     size = command.size
     if type(size) is not int or size <= 0:
-        nest.refuse(f"the size of a part is a positive integer, not {size!r}")
+        hint = f"`{replace(command, size=32)}`"
+        nest.refuse(f"the size of a part is a positive integer, not {size!r}", hint=hint)
     if size >= LARGEST:
-        nest.refuse(f"the size of a part is less than {LARGEST}, not {size}")
+        hint = "no range is longer than that: any size that is as long makes one part"
+        nest.refuse(f"the size of a part is less than {LARGEST}, not {size}", hint=hint)
     together = nest.named(command.index)
     if len(together) > 1 and is_left(together[-1]):
         nest.refuse(

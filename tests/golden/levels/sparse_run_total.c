@@ -21,7 +21,7 @@ i64 total(i64 *restrict args) {
     s_part_3 += x_val[x_q + x_q_part * 3] * (double)(i_next_4 - i_stop_4);
   }
   #pragma omp simd reduction(+:s)
-  for (i64 x_q_2 = x_q_first + x_q_part * 4; x_q_2 < x_q_first + x_q_count; x_q_2++) {
+  for (i64 x_q_2 = x_q_first + x_q_part * 4; x_q_2 < x_q_first + x_q_count; x_q_2++) {  // i in x[i]
     i64 i_next_5 = x_right[x_q_2], i_stop_5 = x_left[x_q_2];
     s += x_val[x_q_2] * (double)(i_next_5 - i_stop_5);
   }

@@ -14,8 +14,7 @@ i64 spmv(i64 *restrict args) {
     if ((i64)A_ptr[i] < A_ptr[i + 1] && A_idx[(i64)A_ptr[i + 1] - 1] == (i32)i) {
       double y_sum_odd = -0.0;
       i64 A_q = A_ptr[i], A_q_end = (i64)A_ptr[i + 1] - 1;
-      // j in A[i, j]
-      while (A_q + 1 < A_q_end) {
+      while (A_q + 1 < A_q_end) {  // j in A[i, j]
         i64 j = A_idx[A_q];
         y_sum += A_val[A_q] * x_val[j];
         y_val[j] += A_val[A_q] * x_i;
@@ -34,8 +33,7 @@ i64 spmv(i64 *restrict args) {
     } else {
       double y_sum_odd_2 = -0.0;
       i64 A_q_2 = A_ptr[i], A_q_2_end = A_ptr[i + 1];
-      // j in A[i, j]
-      while (A_q_2 + 1 < A_q_2_end) {
+      while (A_q_2 + 1 < A_q_2_end) {  // j in A[i, j]
         i64 j = A_idx[A_q_2];
         y_sum += A_val[A_q_2] * x_val[j];
         y_val[j] += A_val[A_q_2] * x_i;

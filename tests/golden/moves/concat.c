@@ -15,17 +15,12 @@ i64 concat(i64 *restrict args) {
   C_ptr[0] = 0;
   if (grow(C_idx, args + 5, size_n0)) return OUT_OF_MEMORY;
   if (grow(C_val, args + 8, size_n0)) return OUT_OF_MEMORY;
-  i64 room = (i64)A0_ptr[n_i0] - A0_ptr[0], room_2 = (i64)A1_ptr[n_i0] - A1_ptr[0];
+  i64 room = (i64)A0_ptr[n_i0] - A0_ptr[0] + ((i64)A1_ptr[n_i0] - A1_ptr[0]);
   if (grow(C_idx, args + 5, room)) return OUT_OF_MEMORY;
   if (grow(C_val, args + 8, room)) return OUT_OF_MEMORY;
-  if (grow(C_idx, args + 5, room_2)) return OUT_OF_MEMORY;
-  if (grow(C_val, args + 8, room_2)) return OUT_OF_MEMORY;
   for (i64 i0 = 0; i0 < n_i0; i0++) {
     if (0 < n_i1 && (0 < 0 - size_n3 || n_i1 > size_n2 - size_n3))
       return OUT_OF_BOUNDS;
-    i64 visits_2 = (i64)A0_ptr[i0 + 1] - A0_ptr[i0];
-    if (grow_for(C_idx, args + 5, C_n + visits_2, i0 + 1, n_i0)) return OUT_OF_MEMORY;
-    if (grow_for(C_val, args + 8, C_n + visits_2, i0 + 1, n_i0)) return OUT_OF_MEMORY;
     for (i64 A0_q = A0_ptr[i0]; A0_q < A0_ptr[i0 + 1]; A0_q++) {  // i1 in A0
       i64 i1 = A0_idx[A0_q];
       C_val[C_n] = A0_val[A0_q];
@@ -33,9 +28,6 @@ i64 concat(i64 *restrict args) {
     }
     if (0 < n_i1_1 && (0 < 0 - size_n4 || n_i1_1 > size_n2 - size_n4))
       return OUT_OF_BOUNDS | 1 << 8;
-    i64 visits_4 = (i64)A1_ptr[i0 + 1] - A1_ptr[i0];
-    if (grow_for(C_idx, args + 5, C_n + visits_4, i0 + 1, n_i0)) return OUT_OF_MEMORY;
-    if (grow_for(C_val, args + 8, C_n + visits_4, i0 + 1, n_i0)) return OUT_OF_MEMORY;
     for (i64 A1_q = A1_ptr[i0]; A1_q < A1_ptr[i0 + 1]; A1_q++) {  // i1_1 in A1
       i64 i1_1 = A1_idx[A1_q];
       C_val[C_n] = A1_val[A1_q];

@@ -12,15 +12,14 @@ i64 gather(i64 *restrict args) {
   C_ptr[0] = 0;
   if (grow(C_idx, args + 5, size_n0)) return OUT_OF_MEMORY;
   if (grow(C_val, args + 8, size_n0)) return OUT_OF_MEMORY;
-  i64 soon = n_i0 - 8;
+  i64 last = n_i0 - 1;
   for (i64 i0 = 0; i0 < n_i0; i0++) {
-    if (i0 < soon) {
-      i64 following = P_val[i0 + 8];
-      if (following >= 0 && following < A_n0) {
-        prefetch(A_idx, A_ptr[following]);
-        prefetch(A_val, A_ptr[following]);
-        prefetch(A_val, (i64)A_ptr[following] + 8);
-      }
+    i64 ahead = min(i0 + 10, last);
+    if (!((i64)P_val[ahead] < 0 || P_val[ahead] >= A_n0)) {
+      i64 soon = A_ptr[P_val[ahead]];
+      prefetch(A_idx, soon);
+      prefetch(A_val, soon);
+      prefetch(A_val, soon + 8);
     }
     i64 at = P_val[i0];
     if (at < 0 || at >= A_n0) return OUT_OF_BOUNDS;

@@ -13,8 +13,8 @@ i64 rename(i64 *restrict args) {
   if (grow(C_idx, args + 5, size_n0)) return OUT_OF_MEMORY;
   if (grow(C_val, args + 8, size_n0)) return OUT_OF_MEMORY;
   for (i64 i0 = 0; i0 < n_i0; i0++) {
-    if (grow_for(C_val, args + 8, C_n + ((i64)A_ptr[i0 + 1] - A_ptr[i0]), i0 + 1, n_i0)) return OUT_OF_MEMORY;
-    if (grow_for(C_idx, args + 5, C_n + ((i64)A_ptr[i0 + 1] - A_ptr[i0]), i0 + 1, n_i0)) return OUT_OF_MEMORY;
+    if (grow(C_val, args + 8, C_n + ((i64)A_ptr[i0 + 1] - A_ptr[i0]))) return OUT_OF_MEMORY;
+    if (grow(C_idx, args + 5, C_n + ((i64)A_ptr[i0 + 1] - A_ptr[i0]))) return OUT_OF_MEMORY;
     for (i64 A_q = A_ptr[i0]; A_q < A_ptr[i0 + 1]; A_q++) {  // i1 in A
       i64 i1 = A_idx[A_q];
       i32 t = P_val[i1];

@@ -12,14 +12,14 @@ i64 roll(i64 *restrict args) {
   C_ptr[0] = 0;
   if (grow(C_idx, args + 5, size_n0)) return OUT_OF_MEMORY;
   if (grow(C_val, args + 8, size_n0)) return OUT_OF_MEMORY;
+  i64 room = (i64)A_ptr[n_i0] - A_ptr[0];
+  if (grow(C_idx, args + 5, room)) return OUT_OF_MEMORY;
+  if (grow(C_val, args + 8, room)) return OUT_OF_MEMORY;
   for (i64 i0 = 0; i0 < n_i0; i0++) {
     i64 shift = -n_i1_1;
     if (n_i1_1 < n_i1 && (n_i1_1 < 0 - shift || n_i1 > size_n2 - shift))
       return OUT_OF_BOUNDS;
     i64 A_q_begin = A_ptr[i0], A_q_lo = search_i32(A_idx, A_q_begin, A_ptr[i0 + 1], n_i1_1);
-    i64 visits_2 = A_ptr[i0 + 1] - A_q_lo;
-    if (grow_for(C_idx, args + 5, C_n + visits_2, i0 + 1, n_i0)) return OUT_OF_MEMORY;
-    if (grow_for(C_val, args + 8, C_n + visits_2, i0 + 1, n_i0)) return OUT_OF_MEMORY;
     for (i64 A_q = A_q_lo; A_q < A_ptr[i0 + 1]; A_q++) {  // i1 in A
       i64 i1 = A_idx[A_q];
       C_val[C_n] = A_val[A_q];
@@ -28,9 +28,6 @@ i64 roll(i64 *restrict args) {
     if (0 < n_i1_1 && (0 < 0 - size_n3 || n_i1_1 > size_n2 - size_n3))
       return OUT_OF_BOUNDS | 1 << 8;
     i64 A_q_2_lo = A_ptr[i0], A_q_2_hi = search_i32(A_idx, A_q_2_lo, A_ptr[i0 + 1], n_i1_1);
-    i64 visits_4 = A_q_2_hi - A_q_2_lo;
-    if (grow_for(C_idx, args + 5, C_n + visits_4, i0 + 1, n_i0)) return OUT_OF_MEMORY;
-    if (grow_for(C_val, args + 8, C_n + visits_4, i0 + 1, n_i0)) return OUT_OF_MEMORY;
     for (i64 A_q_2 = A_q_2_lo; A_q_2 < A_q_2_hi; A_q_2++) {  // i1_1 in A
       i64 i1_1 = A_idx[A_q_2];
       C_val[C_n] = A_val[A_q_2];

@@ -12,12 +12,12 @@ i64 triangle(i64 *restrict args) {
   C_ptr[0] = 0;
   if (grow(C_idx, args + 5, size_n0)) return OUT_OF_MEMORY;
   if (grow(C_val, args + 8, size_n0)) return OUT_OF_MEMORY;
+  i64 room = (i64)A_ptr[n_i0] - A_ptr[0];
+  if (grow(C_idx, args + 5, room)) return OUT_OF_MEMORY;
+  if (grow(C_val, args + 8, room)) return OUT_OF_MEMORY;
   for (i64 i0 = 0; i0 < n_i0; i0++) {
     i64 i1_bound = i0 + size_n3 - size_n4, i1_stop = min(n_i1, max(0, i1_bound + 1));
     i64 A_q_lo = A_ptr[i0], A_q_hi = search_i32(A_idx, A_q_lo, A_ptr[i0 + 1], i1_stop);
-    i64 visits_2 = A_q_hi - A_q_lo;
-    if (grow_for(C_idx, args + 5, C_n + visits_2, i0 + 1, n_i0)) return OUT_OF_MEMORY;
-    if (grow_for(C_val, args + 8, C_n + visits_2, i0 + 1, n_i0)) return OUT_OF_MEMORY;
     for (i64 A_q = A_q_lo; A_q < A_q_hi; A_q++) {  // i1 in A
       i64 i1 = A_idx[A_q];
       C_val[C_n] = A_val[A_q];

@@ -30,6 +30,22 @@ def edges(dtype: str) -> np.ndarray:
             return np.array([complex(x, y) for x, y in itertools.product(_PARTS, repeat=2)], dtype)
 
 
+def is_open(name: str, z: np.ndarray) -> np.ndarray:
+    """Where NumPy before 2.3 says something else of complex numbers than C's library, and may.
+
+    The sign of these infinities is not specified; that an angle of NaN is a right one, since C17.
+    """
+    here = np.zeros(z.shape, bool)
+    if np.lib.NumpyVersion(np.__version__) < "2.3.0":
+        if name in ("acosh", "arccosh"):
+            here = (z.real == 0) & np.isnan(z.imag)
+        elif name in ("asin", "arcsin"):
+            here = np.isinf(z.real) & np.isnan(z.imag)
+        elif name in ("asinh", "arcsinh"):
+            here = np.isnan(z.real) & np.isinf(z.imag)
+    return here
+
+
 def grid(*dtypes: str, most: int = 4000) -> list[np.ndarray]:
     """All combinations of interesting values, one array per argument, thinned if there are many."""
     columns = [edges(d) for d in dtypes]

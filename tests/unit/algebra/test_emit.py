@@ -174,5 +174,7 @@ def test_constants_are_folded_with_their_types():
     assert exact.apply(table.logical_and, (2.5, 1), ("float64", "weak_int")) is True
     assert exact.apply(table.minimum, (1, 2.0), ("weak_int", "float32")) == 1.0
     assert exact.apply(table.astype["uint64"], (2**64 - 1,), ("weak_int",)) == 2**64 - 1
+    for function in (table.floor, table.ceil, table.trunc, table.rounded):
+        assert exact.apply(function, (2**60 + 1,), ("int64",)) == 2**60 + 1
     with pytest.raises(DTypeError, match="the value 300 does not fit the dtype int8"):
         exact.apply(table.add, (1, 300), ("int8", "weak_int"))

@@ -49,6 +49,8 @@ def excused(name: str, dtypes: tuple[str, ...], theirs, mine) -> bool:
     kinds = {d.removeprefix("weak_")[0] for d in dtypes}
     if mine is None:
         return name in NOT_COMPLEX and "c" in kinds
+    if name in ("floor", "ceil", "trunc") and not kinds & {"f", "c"}:
+        return mine == dtypes * 2  # NumPy before 2.1 makes floats of integers
     if theirs is not None and not kinds & {"f", "c"} and name != "ldexp":
         # NumPy computes functions of small integers in float16 and float32
         return theirs[-1] in ("float16", "float32") and mine[-1] == "float64"

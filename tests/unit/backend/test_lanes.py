@@ -10,7 +10,6 @@ import pytest
 
 from linnet.backend import llvm, machine
 from linnet.backend.identifiers import symbol
-from linnet.backend.llvm_lanes import has_lanes
 from linnet.imp import (
     OK,
     ZERO,
@@ -33,6 +32,7 @@ from linnet.imp import (
     eq,
     widen,
 )
+from linnet.optimize.vectorize import vectorize
 from linnet.target import plain
 
 LENGTHS = [0, 1, 2, 7, 8, 9, 15, 16, 17, 31, 32, 33, 70]
@@ -63,6 +63,12 @@ def blocks(dtype: str, op: str = "+", source: str | None = None) -> Kernel:
     ]
     args = (Argument("a", (n,), (ptr, start, stop, a, x, y)),)
     return Kernel("blocks", args, Block((For(i, ZERO, n, Block(tuple(body))),)))
+
+
+def has_lanes(loop: For, masks: str) -> bool:
+    """Whether a loop is run in vectors of which the last has a mask."""
+    (found,) = vectorize(Kernel("k", (), Block((loop,))), plain(masks)).body.stmts
+    return bool(found.how.ways[-1].masked)
 
 
 def run(kernel: Kernel, n: int, *arrays: np.ndarray) -> None:

@@ -13,9 +13,7 @@ from linnet import imp
 from linnet.backend import c, llvm, symbols
 from linnet.errors import InternalError
 from linnet.imp.check import check
-from linnet.imp.consecutive import Known
 from linnet.imp.printer import show
-from linnet.imp.reserve_ahead import reserve_ahead
 from linnet.optimize.hoist import hoist
 
 n, k, q, s = (imp.Var(name) for name in "nkqs")
@@ -159,12 +157,7 @@ def test_a_thread_has_a_stack_of_its_own_size(refused, monkeypatch):
 
 def test_room_is_not_made_ahead_for_what_is_swapped():
     """It is another buffer in the next iteration."""
-    fixed, more = imp.Grow(a, n), imp.Grow(a, s + (x[k + 1] - x[k]))
-    append = imp.Block((imp.Store(a, s, k), imp.Assign(s, s + 1)))
-    row, known = imp.For(q, x[k], x[k + 1], append), Known(frozenset("n"), frozenset("x"))
+    fixed = imp.Grow(a, n)
     for swapped, lifted in ((imp.Comment("none"), True), (imp.Swap(a, b), False)):
         loop = imp.For(k, imp.ZERO, n, imp.Block((fixed, swapped)))
         assert (fixed in hoist(kernel(loop)).body.stmts) == lifted
-        loop = imp.For(k, imp.ZERO, n, imp.Block((more, row, swapped)))
-        ahead = reserve_ahead(kernel(imp.Let(s, imp.ZERO), loop), known)
-        assert any(isinstance(stmt, imp.Grow) for stmt in ahead.body.stmts) == lifted

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from linnet.codelets.bit_sets import list_bits, sort_by_bits
-from linnet.imp.floats import count_bits, lowest_bit, nth_bit
+from linnet.codelets.bit_sets import sort_by_bits
+from linnet.imp.floats import count_bits, lowest_bit
 
 WIDTHS = ("int32", "int64")
 
@@ -80,32 +80,3 @@ def test_count_bits(compiled):
     for k in range(64):
         for n, count in ((-1 << k, 64 - k), ((1 << k) - 1, k), (5 << k if k < 61 else 3, 2)):
             assert find(n) == count == count_bits(n)
-
-
-def test_nth_bit(compiled):
-    def number(n: int) -> int:
-        return nth_bit(n)
-
-    find = compiled(number, "int64")
-    for byte in range(256):
-        numbers = [k for k in range(8) if byte >> k & 1]
-        for which, expected in enumerate(numbers + [0] * (8 - len(numbers))):
-            for more in (0, 1 << 11, -1 << 11, 1 << 62):
-                n = 8 * byte + which + more
-                assert find(n) == expected == nth_bit(n)
-
-
-@pytest.mark.parametrize("dtype", WIDTHS)
-def test_the_bits_of_a_word_are_listed(compiled, dtype):
-    """In order, behind what is there, and nothing is written beyond the room for all of them."""
-    put = compiled(list_bits, f"{dtype}*", "int64", "int64", "int64")
-    rng = np.random.default_rng(0)
-    words = [0, -1, 1, -1 << 63, *rng.integers(-(1 << 63), 1 << 63, 50, "int64").tolist()]
-    for word in words:
-        keys = np.full(70, -7, dtype)
-        end = put(keys, 3, word, 1000)
-        expected = [1000 + k for k in range(64) if word >> k & 1]
-        assert end == 3 + len(expected)
-        np.testing.assert_array_equal(keys[3:end], expected)
-        assert (keys[:3] == -7).all()
-        assert (keys[67:] == -7).all()

@@ -143,6 +143,38 @@ def test_trimming_gives_back_more_than_a_quarter(used, kept):
     assert buffer.array.tolist() == list(range(used))
 
 
+_LARGE = 5 << 20  # numbers: `malloc` asks the system for a block of 40 MB, whatever was before
+
+
+def reserved(used: int, touched: int, lent: bool = False) -> Buffer:
+    """What a kernel leaves that had made a lot of room, of which something was used before."""
+    memory = Memory.allocate(8 * _LARGE)
+    address, memory.address = memory.address, 0
+    np.ctypeslib.ctypes.memset(address, 0, 8 * touched)
+    return Buffer.native(address, _LARGE, used, "float64", lent=lent)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="nobody tells which pages are in memory")
+@pytest.mark.parametrize(
+    ("used", "touched", "kept"),
+    [
+        (_LARGE // 2, _LARGE // 2, True),
+        (_LARGE // 3, _LARGE // 3, True),
+        (_LARGE // 3, _LARGE // 2, False),  # as much again has been written to
+        (_LARGE // 3, _LARGE, False),
+        (_LARGE // 5, _LARGE // 5, False),  # to make so much room again takes next to no time
+    ],
+)
+def test_room_that_was_never_touched_is_kept(used, touched, kept):
+    """It takes no memory, and the next result need not ask the system for pages."""
+    assert (reserved(used, touched).capacity == _LARGE) is kept
+
+
+def test_room_that_was_lent_is_kept_if_half_of_it_is_used():
+    assert reserved(_LARGE // 2, _LARGE, lent=True).capacity == _LARGE
+    assert reserved(_LARGE // 3, _LARGE, lent=True).capacity == _LARGE // 3
+
+
 def test_a_small_block_is_left_alone():
     assert native([1.0], room=99).capacity == 100
 

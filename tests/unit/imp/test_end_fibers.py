@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 
 from linnet import imp
 from linnet.imp.check import check
-from linnet.imp.consecutive import Known
 from linnet.imp.end_fibers import end_fibers
 from linnet.imp.interpret import run
 from linnet.imp.rewrite import statements
@@ -19,7 +18,7 @@ from linnet.imp.rewrite import statements
 N, M, S, I, Q, C, F, V = (imp.Var(name) for name in ("n", "m", "s", "i", "q", "c", "f", "v"))
 LO, VAL = imp.Buffer("lo", "int32"), imp.Buffer("val", "int64")
 PTR, OUT = (imp.Buffer(name, "int64", growable=True) for name in ("ptr", "out"))
-KNOWN = Known(frozenset({"n", "m", "s"}), frozenset({"lo"}))
+ORDERED = imp.Over(ordered=True)
 POSITIVE = imp.Binary("<", imp.ZERO, VAL[Q], imp.BOOL)
 APPEND = (imp.Store(OUT, C, VAL[Q]), imp.Assign(C, C + 1))
 
@@ -35,6 +34,7 @@ def entries(*body: imp.Stmt) -> imp.For:
 
 def kernel(*row: imp.Stmt, start: imp.Expr = imp.ZERO, stop: imp.Expr = N) -> imp.Kernel:
     """For each row: `row`; m pointers, all of them in the end."""
+    over = ORDERED if start == imp.ZERO else imp.NOWHERE
     stmts = (
         imp.Let(C, imp.ZERO),
         imp.Let(F, imp.ZERO),
@@ -42,7 +42,7 @@ def kernel(*row: imp.Stmt, start: imp.Expr = imp.ZERO, stop: imp.Expr = N) -> im
         imp.Grow(PTR, M + 1),
         imp.Store(PTR, imp.ZERO, imp.ZERO),
         imp.Grow(OUT, imp.widen(LO[N]) * 2),
-        imp.For(I, start, stop, imp.Block(row)),
+        imp.For(I, start, stop, imp.Block(row), over),
         catch_up(M),
         imp.SetLength(PTR, M + 1),
         imp.SetLength(OUT, C),
@@ -63,14 +63,14 @@ def catching_up(k: imp.Kernel) -> list[imp.Stmt]:
 
 
 def test_a_loop_over_all_fibers_needs_no_cursor():
-    changed = end_fibers(FILTER, KNOWN)
+    changed = end_fibers(FILTER)
     assert catching_up(changed) == []
     (loop,) = (s for s in changed.body.stmts if isinstance(s, imp.For))
     assert loop.body.stmts[-1] == imp.Store(PTR, I + 1, C)
 
 
 def test_fibers_before_and_behind_are_caught_up_with():
-    changed = end_fibers(SHIFTED, KNOWN)
+    changed = end_fibers(SHIFTED)
     assert catching_up(changed) == [catch_up(S), catch_up(M)]
     (loop,) = (s for s in changed.body.stmts if isinstance(s, imp.For))
     assert loop.body.stmts[-1] == imp.Store(PTR, I + S + 1, C)
@@ -102,16 +102,23 @@ BREAK = imp.If(SOME, imp.Block((imp.Break(),)), imp.EMPTY)
     ],
 )  # fmt: skip
 def test_what_is_not_so_simple_stays(k):
-    assert end_fibers(k, KNOWN) is k
+    assert end_fibers(k) is k
 
 
 def test_fibers_that_may_be_opened_again_stay():
     body = imp.Block((imp.For(V, imp.ZERO, S, TWICE.body),))
-    assert end_fibers(replace(TWICE, body=body), KNOWN).body is body
+    assert end_fibers(replace(TWICE, body=body)).body is body
 
 
 def test_a_range_that_may_be_none_stays():
-    assert end_fibers(TWICE, replace(KNOWN, sizes=frozenset({"m", "s"}))) is TWICE
+    (rows,) = (s for s in TWICE.body.stmts if isinstance(s, imp.For))
+    unordered = replace(rows, over=imp.NOWHERE)
+    k = replace(TWICE, body=replace_stmt(TWICE.body, rows, unordered))
+    assert end_fibers(k) is k
+
+
+def replace_stmt(block: imp.Block, old: imp.Stmt, new: imp.Stmt) -> imp.Block:
+    return imp.Block(tuple(new if s is old else s for s in block.stmts))
 
 
 @pytest.mark.parametrize("case", CASES)
@@ -123,7 +130,7 @@ def test_the_meaning_stays(case, rows, shift):
         "lo": ends.astype(np.int32),
         "val": np.array([v for row in rows for v in row], np.int64),
     }
-    before, changed = CASES[case], end_fibers(CASES[case], KNOWN)
+    before, changed = CASES[case], end_fibers(CASES[case])
     check(changed)
     assert changed is not before
     (status, expected), (same, found) = (

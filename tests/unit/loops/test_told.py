@@ -35,6 +35,23 @@ CASES = [
         "i",
         "i t",
     ),
+    (
+        "for t in range(9):\nfor i in ln.part(range(9), t, 3):",
+        "t, ln.place(ln.part(range(9), t, 3), i)",
+        "i t",
+    ),
+    (
+        "for t in range(9):\nfor i in ln.part(range(9), t, 3):\n"
+        "for p in range(ln.place(ln.part(range(9), t, 3), i),"
+        " ln.place(ln.part(range(9), t, 3), i) + 1):",
+        "t, p",
+        "i p t",
+    ),
+    (
+        "for t in range(9):\nfor i in ln.part(range(9), t, 3):",
+        "ln.place(ln.part(range(9), t, 3), i)",
+        "",
+    ),
     ("for i in range(3):\nfor t in range(ln.parts(range(i, 9), 3)):", "3 * t + i", "i t"),
     ("for t in range(x.shape[0]):\nfor s in range(ln.parts(range(9), 3)):", "3 * t + s", "s t"),
     ("for t in range(x.shape[0]):\nfor s in range(ln.parts(range(-1, 9), 3)):", "3 * t + s", ""),

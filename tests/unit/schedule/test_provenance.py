@@ -181,6 +181,28 @@ def test_positions_of_several_levels():
     assert pairs == list(zip(rows, COLUMNS.tolist(), strict=True))
 
 
+def test_positions_of_the_fibers_that_a_loop_comes_to():
+    """Where coordinates are collapsed with positions, the outer ones are found from these."""
+    relations = (Pos("j", "p", STORED), Collapse("i", "p", "f"))
+    bounds = {name: loops.Extent(loops.Literal(0), loops.Dimension("A", mode))
+              for mode, name in enumerate("ij")}  # fmt: skip
+    for relation in relations:
+        bounds |= child_bounds(relation, bounds, relations)
+    names = {"A.crd_i": ROWS, "A.pos_j": PTR, "A.crd_j": COLUMNS, "A.count_j": 8}
+    positions, rows = span(bounds["f"], names), []
+    for f in positions:
+        found = recover_original(relations[1], bounds, relations)
+        rows.append(value(found["i"], {"f": f, **names}))
+        p = value(found["p"], {"f": f, **names})
+        j = recover_original(relations[0], bounds, relations)["j"]
+        assert value(j, {"p": p, **names}) == COLUMNS[f]
+        assert recover_derived(relations[1], bounds, relations) == {"f": loops.Index("p")}
+        assert p == f
+    assert rows == np.repeat(ROWS, np.diff(PTR)).tolist()
+    assert original_order(("f", "k"), relations, ()) == ("i", "j", "k")
+    assert originals("f", relations) == ("i", "j")
+
+
 def test_positions_within_a_part_are_found_by_its_ends():
     relations = (Split("i", "i0", "i1", 4), Split("i1", "i2", "i3", 2), Pos("i3", "p", STORED))
     bounds = {"i": loops.Extent(loops.Literal(0), loops.Dimension("A", 0))}

@@ -1,0 +1,119 @@
+"""Two loops as one: what fibers store that follow one another is gone through by one loop.
+
+    for i in 0 … n:                          for q in ptr[0] … ptr[n]:
+      for q in ptr[i] … ptr[i + 1]:    ->      body
+        body                                   (which does not speak of i)
+
+A level says where the entries of several fibers are, if they follow one another (`entries`). The
+coordinates that a `SparseCOO` stores side by side are gone through by groups of equal ones, which
+follow one another as well. The order of all iterations stays the same.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from linnet import imp
+from linnet.imp.effects import Effects, breaks
+from linnet.imp.prescribed import may_go_on
+from linnet.imp.rewrite import substitute
+from linnet.lower.context import Bounds, Context
+
+
+def collapsed(ctx: Context, loop: imp.For) -> imp.Stmt:
+    """A loop, or the one in it for all that this and it go through."""
+    inner = _alone(ctx, loop.body, {loop.var.name})
+    whole = None if inner is None or not loop.how.is_plain else _all_of(ctx, loop, inner)
+    if whole is None:
+        return loop
+    if loop.over.ordered and _lies_inside(ctx, loop, whole.over.spans[0]):
+        return whole
+    return imp.If(loop.start < loop.stop, imp.Block((whole,)), imp.EMPTY)
+
+
+def _lies_inside(ctx: Context, loop: imp.For, through: imp.Span) -> bool:
+    """Whether a range that may be empty begins at a fiber, or where the last one ends.
+
+    The positions of another tensor, or coordinates that are shifted to positions, say nothing of it.
+    """
+    at_positions = (through.first, through.last) == (loop.start, loop.stop)
+    dim = ctx.storages[through.tensor].dim(through.level - 1) if through.level > 0 else imp.ZERO
+
+    def inside(span: imp.Span) -> bool:
+        bounds = (imp.ZERO, span.first, span.last, dim)
+        if span.tensor:
+            mine = (span.tensor, span.level) == (through.tensor, through.level - 1)
+            return mine and at_positions and not span.part
+        return all(map(ctx.known.at_most, bounds, bounds[1:]))
+
+    return any(map(inside, loop.over.spans))
+
+
+def one_loop(ctx: Context, node: imp.Node) -> imp.Node | None:
+    """The same of code in which more loops than before do nothing else."""
+    match node:
+        case imp.For():
+            return collapsed(ctx, node)
+        case imp.Block((*before, imp.Let() as begin, imp.While() as walk)):
+            through = one_walk(ctx, begin, walk)
+            return None if through is None else imp.Block((*before, through))
+    return None
+
+
+def _all_of(ctx: Context, loop: imp.For, inner: imp.For) -> imp.For | None:
+    """One loop through what the inner loops go through, if these are all fibers in a row."""
+    span = inner.over.spans[0] if len(inner.over.spans) == 1 else None
+    if span is None or not span.tensor or span.part:
+        return None
+    ats = (loop.start, loop.var + 1, loop.stop)
+    first, after, last = (substitute(span.first, {loop.var.name: at}) for at in ats)
+    if not ctx.known.same(after, span.last):
+        return None
+    found = _entries(ctx, span, first, last)
+    one, rest = _entries(ctx, span, first, after), _entries(ctx, span, after, last)
+    if found is None or one is None or rest is None or one[1] != rest[0]:
+        return None
+    over = replace(inner.over, spans=(replace(span, first=first, last=last),), ordered=True)
+    return replace(inner, start=found[0], stop=found[1], over=over)
+
+
+def _entries(ctx: Context, span: imp.Span, first: imp.Expr, last: imp.Expr) -> Bounds | None:
+    """Where the entries of some fibers are that the level of a span has."""
+    storage = ctx.storages[span.tensor]
+    return storage.format.levels[span.level].entries(storage, span.level, first, last)
+
+
+def one_walk(ctx: Context, begin: imp.Let, walk: imp.While) -> imp.For | None:
+    """One loop for a walk from group to group, and through each, if groups make no difference.
+
+    A walk through one fiber ends where the last of its groups does.
+    """
+    match walk:
+        case imp.While(
+            imp.Binary("<", q, end), imp.Block((*around, imp.Assign(moved, stop))), over
+        ) if q == begin.var == moved and [span.position for span in over.spans] == [q]:
+            inner = _alone(ctx, imp.Block(tuple(around)), {begin.var.name})
+            if inner is not None and (inner.start, inner.stop) == (q, stop):
+                (span,), ends = over.spans, (begin.value, end)
+                whole = ends == _entries(ctx, span, span.first, span.last)
+                span = replace(span, part=not whole, position=None)
+                over = imp.Over(inner.over.text, (span,), ordered=whole)
+                return replace(inner, start=begin.value, stop=end, over=over)
+    return None
+
+
+def _alone(ctx: Context, body: imp.Block, own: set[str]) -> imp.For | None:
+    """The loop in the body of another one, if that does nothing else, and always the same.
+
+    It does not speak of `own` variables of the other, and leaves alone where loops begin and end.
+    """
+    *lets, inner = body.stmts or (imp.EMPTY,)
+    if not isinstance(inner, imp.For) or not all(isinstance(s, imp.Let) for s in lets):
+        return None
+    effects = Effects(ctx.b.codelets.values())
+    own = own | {s.var.name for s in lets if isinstance(s, imp.Let)}
+    ends = (imp.Let(inner.var, end) for end in (inner.start, inner.stop))
+    around, inside = effects.of(imp.Block((*lets, *ends))), effects.of(inner.body)
+    same = own.isdisjoint(inside.reads | inside.assigns)
+    stays = inside.assigns.isdisjoint(around.reads) and inside.changes.isdisjoint(around.loads)
+    return inner if same and stays and not breaks(inner.body) and may_go_on(inner) else None
