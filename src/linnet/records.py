@@ -1,12 +1,13 @@
 """`dataclass` and `NamedTuple`: nearly those of the standard library, and made sooner.
 
 There, the text of each method of each class is put together and compiled while the class is made:
-half a millisecond each, and half of what importing this package took. Here, the fields are those
-that `dataclasses` finds; comparing is one function for all classes, and `__init__` is one code for
-all classes with as many fields, in which the names of the parameters are replaced; so is `__new__`
-of named tuples. Their annotations are kept as they are written: there, each is compiled to see
-whether it is one. Fields are compared as elements of tuples are, NaN with itself as equal, too; the
-standard library does so before 3.13. Modules that use this import `annotations` from `__future__`.
+half a millisecond each, and half of what importing this package took. Here, comparing and printing
+are functions that all classes share, and `__init__` is one code for all classes with as many
+fields, in which the names of the parameters are replaced; so is `__new__` of named tuples.
+Annotations are kept as they are written; what begins with `ClassVar` is no field. What is found is
+noted as `dataclasses` notes it, whose functions take these classes, and which derives others from
+them. Fields are compared as elements of tuples are, NaN with itself as equal, too; the standard
+library does so before 3.13. Modules that use this import `annotations` from `__future__`.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ import dataclasses
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import MISSING, Field, FrozenInstanceError
 from functools import cache
+from inspect import get_annotations
 from operator import attrgetter, itemgetter
 from reprlib import recursive_repr
 from types import CodeType, FunctionType, MemberDescriptorType
@@ -42,6 +44,18 @@ class _Made:
 
 
 _MADE = _Made()
+
+
+def _example(frozen: bool) -> Any:
+    """A class with a field, of which `dataclasses` says how it notes what it finds."""
+    body = {"__doc__": "An example.", "__annotations__": {"x": "int"}}
+    made: Any = dataclasses.dataclass(init=False, repr=False, eq=False)(type("_", (), body))
+    made.__dataclass_params__.frozen = frozen
+    return made
+
+
+_PARAMETERS = {frozen: _example(frozen).__dataclass_params__ for frozen in (True, False)}
+_ORDINARY = _example(frozen=True).__dataclass_fields__["x"]._field_type
 
 
 def _dataclass(
@@ -140,29 +154,76 @@ else:
 def _processed(cls: Class, init: bool, repr: bool, eq: bool, frozen: bool, slots: bool) -> Class:
     """The class with its fields, and the methods that it does not have itself."""
     own = {name for name, value in cls.__dict__.items() if value is not None}
-    # of a class with bases, `dataclasses` compares whether they are frozen, too
-    inherits = any(dataclasses.is_dataclass(base) for base in cls.__mro__[1:])
-    plain = dataclasses.dataclass(
-        init=False, repr=False, eq=False, frozen=frozen and inherits, slots=slots
-    )
-    cls = plain(cls)
-    cls.__dataclass_params__.frozen = frozen
-    fields = dataclasses.fields(cls)
-    made: dict[str, Any] = {}
+    bases: list[Any] = [base for base in cls.__mro__[1:] if dataclasses.is_dataclass(base)]
+    if any(base.__dataclass_params__.frozen != frozen for base in bases):
+        raise TypeError("of a dataclass and its base, both are frozen or none is")
+    found = _fields(cls)
+    if slots:
+        cls = _with_slots(cls, tuple(found))
+    cls.__dataclass_fields__ = found
+    cls.__dataclass_params__ = _PARAMETERS[frozen]
+    fields = tuple(found.values())
+    made: dict[str, Any] = {"__match_args__": tuple([f.name for f in fields if f.init])}
+    made["__replace__"] = _replace
     if init:
         made["__init__"] = _init(cls, [f for f in fields if f.init], frozen)
     if repr:
-        made["__repr__"] = _repr([f.name for f in fields if f.repr])
+        made["__repr__"] = _repr
     if eq:
         made["__eq__"] = _eq(_getter([f.name for f in fields if f.compare]))
         hashed = [f.name for f in fields if (f.compare if f.hash is None else f.hash)]
         made["__hash__"] = _hash(_getter(hashed)) if frozen else None
-    if frozen and not inherits:
-        made |= _frozen(cls, frozenset([f.name for f in fields]), slots)
+    if frozen and not bases:
+        made |= _frozen(cls, frozenset(found), slots)
     for name, method in made.items():
         if name not in own:
             setattr(cls, name, method)
     return cls
+
+
+def _fields(cls: Class) -> dict[str, Any]:
+    """The fields of the bases, and those that the class has itself, as `dataclasses` tells them."""
+    found: dict[str, Any] = {}
+    for base in cls.__mro__[:0:-1]:
+        found |= getattr(base, "__dataclass_fields__", {})
+    for name, kind in get_annotations(cls).items():
+        if kind.startswith("ClassVar"):
+            found.pop(name, None)
+        else:
+            found[name] = _field(cls, name, kind)
+    return {name: f for name, f in found.items() if f._field_type is _ORDINARY}
+
+
+def _field(cls: Class, name: str, kind: str) -> Any:
+    """A field of a class, which keeps the default as its attribute, if there is one."""
+    value: Any = getattr(cls, name, MISSING)
+    if not isinstance(value, Field):
+        is_slot = isinstance(value, MemberDescriptorType)  # of a base
+        value = dataclasses.field(default=MISSING if is_slot else value)
+    elif value.default is MISSING:
+        delattr(cls, name)
+    else:
+        setattr(cls, name, value.default)
+    value.name, value.type, value._field_type = name, kind, _ORDINARY
+    value.kw_only = value.kw_only is True  # it may be MISSING
+    return value
+
+
+def _with_slots(cls: Class, names: tuple[str, ...]) -> Class:
+    """The class once more, with slots for those fields for which no base has one."""
+    there = {slot for base in cls.__mro__[1:] for slot in base.__dict__.get("__slots__", ())}
+    left_out = {*names, "__dict__", "__weakref__"}
+    body = {name: value for name, value in cls.__dict__.items() if name not in left_out}
+    body["__slots__"] = tuple([name for name in names if name not in there])
+    kind: Any = type(cls)
+    made: Class = kind(cls.__name__, cls.__bases__, body)
+    made.__qualname__ = cls.__qualname__
+    return made
+
+
+def _replace(self: Any, /, **changes: Any) -> Any:
+    """`__replace__` of all classes, which `copy.replace` calls."""
+    return dataclasses.replace(self, **changes)
 
 
 # -- making ----------------------------------------------------------------------------------------
@@ -245,13 +306,12 @@ def _hash(values: Values) -> Callable[[Any], int]:
     return __hash__
 
 
-def _repr(names: Sequence[str]) -> Callable[[Any], str]:
-    @recursive_repr()
-    def __repr__(self: Any) -> str:
-        told = ", ".join([f"{name}={getattr(self, name)!r}" for name in names])
-        return f"{self.__class__.__qualname__}({told})"
-
-    return __repr__
+@recursive_repr()
+def _repr(self: Any) -> str:
+    """`__repr__` of all classes."""
+    fields = [f.name for f in dataclasses.fields(self) if f.repr]
+    told = ", ".join([f"{name}={getattr(self, name)!r}" for name in fields])
+    return f"{self.__class__.__qualname__}({told})"
 
 
 # -- frozen ----------------------------------------------------------------------------------------

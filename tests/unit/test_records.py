@@ -9,6 +9,7 @@ import pickle
 import typing
 from dataclasses import FrozenInstanceError, field
 from itertools import product
+from typing import ClassVar
 
 import pytest
 
@@ -79,7 +80,17 @@ def completed():
     return Completed
 
 
-SHAPES = [plain, single, empty, made, completed]
+def shared():
+    class Shared:
+        """A variable of the class, which is no field."""
+
+        count: ClassVar[int] = 3
+        x: int
+
+    return Shared
+
+
+SHAPES = [plain, single, empty, made, completed, shared]
 
 
 def both(shape, options):
@@ -213,6 +224,49 @@ def test_classes_inherit_from_either_kind():
             @module.dataclass
             class Thawed(Base):
                 """Not frozen, and its base is."""
+
+
+@pytest.mark.parametrize("slots", [True, False])
+@pytest.mark.parametrize("frozen", [True, False])
+def test_what_is_derived_has_the_fields_that_the_standard_library_finds(frozen, slots):
+    def derived(module):
+        make = module.dataclass(frozen=frozen, slots=slots)
+
+        @make
+        class Above:
+            """Two fields, and variables of the class."""
+
+            x: int
+            y: list[int] = field(default_factory=list)
+            width: ClassVar[int] = 1
+            depth: ClassVar[int] = 2
+
+        @make
+        class Below(Above):
+            """A field again, one instead of a variable of the class, and one that is new."""
+
+            x: int = 7
+            width: int
+            z: str = "here"
+
+        @make
+        class Last(Below):
+            """A variable of the class instead of a field."""
+
+            z: ClassVar[str] = "there"
+
+        return Above, Below, Last
+
+    for ours, theirs in zip(derived(records), derived(dataclasses), strict=True):
+        assert str(inspect.signature(ours)) == str(inspect.signature(theirs))
+        assert ours.__match_args__ == theirs.__match_args__
+        assert ours.__qualname__ == theirs.__qualname__
+        assert ours.__dict__.get("__slots__") == theirs.__dict__.get("__slots__")
+        a, b = ours(5), theirs(5)
+        assert dataclasses.asdict(a) == dataclasses.asdict(b)
+        assert repr(a) == repr(b)
+        assert (a.width, a.depth) == (b.width, b.depth)
+        assert dataclasses.replace(a, x=6) == ours(6)
 
 
 def test_calls_are_refused_by_the_name_of_the_class():
