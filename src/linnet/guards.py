@@ -11,7 +11,7 @@ from __future__ import annotations
 import os
 import sys
 import time
-from _frozen_importlib import _find_and_load  # type: ignore[attr-defined]
+from _frozen_importlib import _find_and_load, _module_locks  # type: ignore[attr-defined]
 from _thread import get_ident
 from functools import partial
 from types import FrameType
@@ -55,7 +55,8 @@ class Guard:
 
     Who is interrupted must leave the function that has the block. With `waits`, a fork first waits
     for the thread that has it, and for those that import a part of this package: the child does not
-    find in the middle what they were at, nor a lock of Python that nobody will give back.
+    find in the middle what they were at, nor a lock of Python that nobody will give back. Others
+    may begin to import after the last look, until the process has forked: the child forgets that.
     """
 
     def __init__(self, waits: bool = False) -> None:
@@ -63,6 +64,7 @@ class Guard:
         if waits and hasattr(os, "register_at_fork"):
             over = partial(self._turns.pop, _FORK, None)
             os.register_at_fork(before=self._before_fork, after_in_parent=over, after_in_child=over)
+            os.register_at_fork(after_in_child=_forget_imports)
 
     def __enter__(self) -> None:
         mine = sys._getframe(1)
@@ -127,6 +129,16 @@ def _imports(at: FrameType | None) -> bool:
         ours = ours or str(at.f_globals.get("__name__")).partition(".")[0] == "linnet"
         last, at = at, at.f_back
     return (importing and ours) or bool(last.f_code.co_flags & _PAUSES)
+
+
+def _forget_imports() -> None:
+    """In a child: import again what threads imported that are not here, if this package does."""
+    found = {name: getattr(known(), "owner", None) for name, known in list(_module_locks.items())}
+    gone = {who for name, who in found.items() if name.partition(".")[0] == "linnet"}
+    for name in [name for name, who in found.items() if who in gone - {None, get_ident()}]:
+        _module_locks.pop(name, None)
+        if getattr(getattr(sys.modules.get(name), "__spec__", None), "_initializing", False):
+            del sys.modules[name]
 
 
 COMPILING = Guard(waits=True)

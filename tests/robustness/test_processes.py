@@ -325,6 +325,7 @@ for k in range({tries}):  # in processes that have not called anything
             os._exit(0 if mine() == matrix().sum() else 1)
         thread.join()
         status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+        print(end="" if status == 0 else f"the child ended with {{status}}", flush=True)
         os._exit(0 if status == 0 and mine() == matrix().sum() else 1)
     status = os.waitstatus_to_exitcode(os.waitpid(parent, 0)[1])
     assert status == 0, (k, status)
@@ -363,6 +364,37 @@ thread.join()
 print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
 """
 
+AFTER_THE_LAST_LOOK = """
+import os, signal, sys, threading, time
+
+def late():
+    thread.start()
+    begun.wait(20)
+
+os.register_at_fork(before=late)  # before ours, which so comes first
+import numpy as np, linnet as ln
+
+class Slow:
+    def find_spec(self, name, path=None, target=None):
+        if name == wanted and not begun.is_set():
+            begun.set()
+            time.sleep(1)
+
+a, begun = ln.asarray(np.eye(2)), threading.Event()
+wanted = "linnet.{wanted}"
+sys.meta_path.insert(0, Slow())
+assert wanted not in sys.modules
+thread = threading.Thread(target=lambda: a + a)
+child = os.fork()
+if child == 0:
+    signal.alarm(60)
+    os._exit(0 if (a + a).to_numpy().sum() == 4 else 1)
+assert begun.is_set()
+thread.join()
+assert (a + a).to_numpy().sum() == 4
+print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+"""
+
 READING = """
 import os, tempfile, threading, time
 import linnet as ln
@@ -395,6 +427,16 @@ print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
 @pytest.mark.parametrize("text", [FIRST_IMPORT, READING])
 def test_a_fork_waits_for_what_no_kernel_has_begun(text):
     """A first call still imports what kernels are; files are read by code that is no kernel."""
+    _forks_well(text)
+
+
+@posix
+@pytest.mark.parametrize("wanted", ["api.calls", "arrays.graph", "runtime.kernel"])
+def test_a_child_forgets_what_others_began_to_import_after_the_last_look(wanted):
+    _forks_well(AFTER_THE_LAST_LOOK.replace("{wanted}", wanted))
+
+
+def _forks_well(text: str) -> None:
     done = subprocess.run(
         [sys.executable, "-c", text],
         env={**os.environ, "PYTHONPATH": str(ROOT / "src"), "LINNET_CACHE": "0"},
