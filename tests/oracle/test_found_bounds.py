@@ -6,6 +6,8 @@ import warnings
 
 import numpy as np
 import pytest
+from tests.oracle.check import Subject, check
+from tests.oracle.formats import stack
 from tests.oracle.meaning import meaning
 
 import linnet as ln
@@ -256,3 +258,40 @@ def test_what_nobody_reads_is_refused_beyond_the_bounds_as_well(backend):
 
     with ln.config(backend=backend), pytest.raises(IndexBoundsError, match=r"`w` leaves"):
         f(ln.empty_tensor(ln.DENSE(1)), np.ones(3))
+
+
+@pytest.mark.parametrize("places", [[(0, 0)], [(4, 1), (5, 0)], [], [(0, 1), (3, 0), (6, 2)]])
+def test_fibers_before_a_block_are_not_looked_for_where_there_are_none(places):
+    """One loop through all fibers between an entry and a block that begins far behind it."""
+
+    @ln.kernel
+    def both(y, A, B):
+        y[...] = 0.0
+        for i, j in ...:
+            y[()] += max(A[i, j], B[i, j])
+        return y
+
+    a, b = np.zeros((9, 4)), np.zeros((9, 4))
+    b[6:8, 1:3] = 2.0
+    for place in places:
+        a[place] = 1.0
+    pair = ln.SparseList(ln.Element(0.0))
+    blocks = ln.asarray(b, format=stack(ln.SparseBlockList(pair)))
+    args = {"y": ln.scalar(0.0), "A": ln.asarray(a, format=stack(ln.SparseList(pair))), "B": blocks}
+    check(Subject.of(both.program, args), args)
+
+
+@pytest.mark.parametrize("rows", range(4))
+def test_rows_that_are_not_there_are_not_looked_for(rows):
+    """One loop through all rows but the first, of a matrix that may have none."""
+
+    @ln.kernel
+    def below(y, A):
+        y[...] = 0.0
+        for i in range(max(A.shape[0] - 1, 0)):
+            for j in range(A.shape[1]):
+                y[()] += A[i + 1, j]
+        return y
+
+    args = {"y": ln.scalar(0.0), "A": ln.asarray(np.ones((rows, 3)), format=ln.CSR)}
+    check(Subject.of(below.program, args), args)

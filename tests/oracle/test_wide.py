@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from hypothesis import given, note
 from hypothesis import strategies as st
-from tests.oracle.check import BACKENDS
+from tests.oracle.check import BACKENDS, Subject
 from tests.oracle.formats import formats
 
 import linnet as ln
@@ -14,7 +14,6 @@ from linnet.algebra import table
 from linnet.formats.assemble import unpack
 from linnet.formats.format import Format
 from linnet.loops.printer import show
-from linnet.runtime.kernel import Kernel
 
 WIDE = 2**33
 PLACES = (0, 1, 2**31 - 1, 2**31, 2**32 + 5, WIDE - 1)
@@ -31,10 +30,10 @@ def entries(ndim: int) -> st.SearchStrategy[Entries]:
     return st.dictionaries(place, st.sampled_from((1.0, 2.0, -3.0)), max_size=6)
 
 
-def stored(held: Entries, format: Format) -> ln.Tensor:
+def stored(entries: Entries, format: Format) -> ln.Tensor:
     """A tensor of these entries."""
-    coordinates = np.array(list(held), np.int64).reshape(len(held), format.ndim).T
-    values = np.array(list(held.values()), np.float64)
+    coordinates = np.array(list(entries), np.int64).reshape(len(entries), format.ndim).T
+    values = np.array(list(entries.values()), np.float64)
     return ln.tensor(list(coordinates), values, (WIDE,) * format.ndim, format)
 
 
@@ -49,19 +48,26 @@ def test_wide_dimensions(data: st.DataObject) -> None:
     shift = data.draw(st.sampled_from(SHIFTS))
     program = combine(function, order, kept, shift)
     note(f"{show(program)}\n{made}")
-    args = [
-        ln.empty_tensor(made[0].with_order(*range(kept))),
-        stored(a, made[1].with_order(*order)),
-        stored(b, made[2].with_order(*order)),
-    ]
-    with ln.config(backend=data.draw(st.sampled_from(BACKENDS))):
-        Kernel(program)(*args)
-    coordinates, values = unpack(args[0])
-    places = np.array(coordinates, np.int64).reshape(kept, len(values)).T
-    got = {tuple(p): v for p, v in zip(places.tolist(), values.tolist(), strict=True)}
+    args = {
+        "Y": ln.empty_tensor(made[0].with_order(*range(kept))),
+        "A": stored(a, made[1].with_order(*order)),
+        "B": stored(b, made[2].with_order(*order)),
+    }
+    subject = Subject.of(program, args)
+    shapes = {"Y": (WIDE,) * kept, "A": (WIDE,) * ndim, "B": (WIDE,) * ndim}
+    found = subject.interpreted(args, shapes)["Y"]  # which refuses what would crash
+    backend = data.draw(st.sampled_from(BACKENDS))
     near = {(*p[:-1], p[-1] - shift): v for p, v in b.items() if 0 <= p[-1] - shift < WIDE}
     totals = summed(function, a, near, order[:kept])
-    assert {p: v for p, v in got.items() if v != 0} == totals
+    for result in (found, subject.compiled(args, backend)["Y"]):
+        assert {p: v for p, v in held(result).items() if v != 0} == totals
+
+
+def held(tensor: ln.Tensor) -> Entries:
+    """What a tensor stores, by coordinates."""
+    coordinates, values = unpack(tensor)
+    places = np.array(coordinates, np.int64).reshape(tensor.format.ndim, len(values)).T
+    return {tuple(p): v for p, v in zip(places.tolist(), values.tolist(), strict=True)}
 
 
 def combine(function: ln.Function, order: list[int], kept: int, shift: int) -> loops.Program:

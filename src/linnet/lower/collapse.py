@@ -11,42 +11,68 @@ follow one another as well. The order of all iterations stays the same.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
+from typing import TypeAlias
 
 from linnet import imp
+from linnet.formats.fiber import Fiber
 from linnet.imp.effects import Effects, breaks
 from linnet.imp.prescribed import may_go_on
 from linnet.imp.rewrite import substitute
 from linnet.lower.context import Bounds, Context
 
+Found: TypeAlias = Iterable[tuple[Fiber, Fiber]]
 
-def collapsed(ctx: Context, loop: imp.For) -> imp.Stmt:
-    """A loop, or the one in it for all that this and it go through."""
+
+def collapsed(ctx: Context, loop: imp.For, found: Found = ()) -> imp.Stmt:
+    """A loop, or the one in it for all that this and it go through.
+
+    At each index of the loop fibers are `found` in others, at positions that are computed from it.
+    """
     inner = _alone(ctx, loop.body, {loop.var.name})
     whole = None if inner is None or not loop.how.is_plain else _all_of(ctx, loop, inner)
     if whole is None:
         return loop
-    if loop.over.ordered and _lies_inside(ctx, loop, whole.over.spans[0]):
+    fibers = whole.over.spans[0]
+    root = Fiber(ctx.storages[fibers.tensor], 0, imp.ZERO)
+    places = _places(ctx, loop, (*found, (root, root.child(loop.var))))
+    if loop.over.ordered and any(_ends_at(ctx, place, fibers) for place in places):
         return whole
     return imp.If(loop.start < loop.stop, imp.Block((whole,)), imp.EMPTY)
 
 
-def _lies_inside(ctx: Context, loop: imp.For, through: imp.Span) -> bool:
-    """Whether a range that may be empty begins at a fiber, or where the last one ends.
+def _places(ctx: Context, loop: imp.For, found: Found) -> Iterator[imp.Span]:
+    """Positions that a loop goes through, which lie within a level even if there are none.
 
-    The positions of another tensor, or coordinates that are shifted to positions, say nothing of it.
+    They are the range of the loop itself, or computed from it in a fiber that has one for every
+    index. What is computed in another way may lie anywhere if there are none.
     """
-    at_positions = (through.first, through.last) == (loop.start, loop.stop)
-    dim = ctx.storages[through.tensor].dim(through.level - 1) if through.level > 0 else imp.ZERO
-
-    def inside(span: imp.Span) -> bool:
-        bounds = (imp.ZERO, span.first, span.last, dim)
+    for span in loop.over.spans:
         if span.tensor:
-            mine = (span.tensor, span.level) == (through.tensor, through.level - 1)
-            return mine and at_positions and not span.part
-        return all(map(ctx.known.at_most, bounds, bounds[1:]))
+            yield replace(span, first=loop.start, last=loop.stop)
+    for above, below in found:
+        if not above.kind.full:
+            continue
+        first, last = (substitute(below.pos, {loop.var.name: at}) for at in (loop.start, loop.stop))
+        indices = above.kind.stretch(above.storage, above.level, above.pos, first, last)
+        assert indices is not None
+        bounds = (imp.ZERO, *indices, above.dim)
+        if all(map(ctx.known.at_most, bounds, bounds[1:])):
+            yield imp.Span(above.storage.name, above.level, first, last)
 
-    return any(map(inside, loop.over.spans))
+
+def _ends_at(ctx: Context, place: imp.Span, fibers: imp.Span) -> bool:
+    """Whether fibers are those below some positions, one or several levels deeper."""
+    if place.tensor != fibers.tensor or place.level >= fibers.level:
+        return False
+    storage, found = ctx.storages[fibers.tensor], (place.first, place.last)
+    for k in range(place.level + 1, fibers.level):
+        below = storage.format.levels[k].positions(storage, k, *found)
+        if below is None:
+            return False
+        found = below
+    return all(map(ctx.known.same, found, (fibers.first, fibers.last)))
 
 
 def one_loop(ctx: Context, node: imp.Node) -> imp.Node | None:

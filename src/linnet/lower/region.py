@@ -268,7 +268,10 @@ def lower_lookups(ctx: Context, r: Region) -> None:
     length = r.hi - r.lo
     reserve(ctx, r, length if ctx.known.at_most(r.lo, r.hi) else imp.maximum(length, 0))
     body = ctx.collect(lambda: lower_point(ctx, r))
-    ctx.b.emit(collapsed(ctx, imp.For(r.index, r.lo, r.hi, body, _over(ctx, r), r.how)))
+    lookups = [(c, x.body) for c, x in r.looplets.items() if isinstance(x, Lookup)]
+    found = [(c.fiber, below) for c, below in lookups if isinstance(below, Fiber)]
+    loop = imp.For(r.index, r.lo, r.hi, body, _over(ctx, r), r.how)
+    ctx.b.emit(collapsed(ctx, loop, found))
 
 
 def _over(ctx: Context, r: Region) -> imp.Over:
