@@ -115,9 +115,9 @@ def test_a_result_that_is_wrong_is_told(monkeypatch):
 
 
 def test_where_a_transformation_fires():
-    found = list(firing.lines("walk_together"))
-    assert found
-    assert found[0].startswith("structures: spmv of tiles | not after ")
+    found = list(firing.lines("split_accumulators"))
+    assert "reductions: total" in found
+    assert any(line.startswith("reductions: largest | not after ") for line in found)
 
 
 def test_a_transformation_that_changes_switch_off_is_told():

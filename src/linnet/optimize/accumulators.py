@@ -19,8 +19,7 @@ from dataclasses import replace
 
 from linnet import imp
 from linnet.imp.fresh import fresh_names
-from linnet.imp.replace_loops import at_another
-from linnet.imp.rewrite import rewrite_statements, walk
+from linnet.imp.rewrite import rewrite_statements, substitute, walk
 from linnet.names import Names
 from linnet.optimize.legality import NEUTRAL, accumulated
 from linnet.optimize.loops import gathers, is_refusal, scatters
@@ -119,7 +118,7 @@ def _by_two(loop: imp.For, names: Names) -> imp.Block | None:
     own, before, after = _parts(sums, names, "odd")
     q, end = loop.var, imp.Var(names.fresh(f"{loop.var.name}_end"))
     step = imp.Assign(q, q + 2)
-    both = imp.Block((*loop.body.stmts, *at_another(loop, q + 1, own, names), step))
+    both = imp.Block((*loop.body.stmts, *_at_another(loop, q + 1, own, names), step))
     start = imp.Let(q, imp.widen(loop.start)), imp.Let(end, imp.widen(loop.stop))
     turns = (
         imp.While(q + 1 < end, both, imp.as_part(loop.over, q)),
@@ -160,11 +159,11 @@ def _places(loop: imp.For, names: Names) -> list[imp.Stmt]:
     body, begins, ends = list(loop.body.stmts), list[imp.Stmt](), list[imp.Stmt]()
     for k in range(1, _PLACES):
         own, before, after = _parts(sums, names, "part")
-        body += at_another(loop, loop.var + part * k, own, names)
+        body += _at_another(loop, loop.var + part * k, own, names)
         begins, ends = [*begins, *before], [*ends, *after]
     quarter = imp.binary(">>", count, imp.Const(_PLACES.bit_length() - 1, imp.INT))
     rest = imp.Var(names.fresh(loop.var.name))
-    left = at_another(loop, rest, {var: var for var in sums}, names)
+    left = _at_another(loop, rest, {var: var for var in sums}, names)
     over, all_of_them = imp.as_part(loop.over), imp.Block(tuple(body))
     return [
         imp.Let(first, imp.widen(loop.start)),
@@ -175,3 +174,25 @@ def _places(loop: imp.For, names: Names) -> list[imp.Stmt]:
         imp.For(rest, first + part * _PLACES, first + count, imp.Block(tuple(left)), over),
         *ends,
     ]
+
+
+def _at_another(
+    loop: imp.For, at: imp.Expr, own: dict[imp.Var, imp.Var], names: Names
+) -> list[imp.Stmt]:
+    """The body of a loop once more, for another step: with sums and variables of its own.
+
+    Needs: no loops in it, and no variables in what it does under a condition.
+    """
+    new: dict[str, imp.Expr] = {loop.var.name: at}
+    stmts: list[imp.Stmt] = []
+    for stmt in loop.body.stmts:
+        match stmt:
+            case imp.Let(var, value):
+                other = imp.Var(names.fresh(var.name), var.dtype)
+                stmts.append(imp.Let(other, substitute(value, new)))
+                new[var.name] = other
+            case imp.Accumulate(var, _, value):
+                stmts.append(replace(stmt, var=own[var], value=substitute(value, new)))
+            case imp.Store() | imp.If():
+                stmts.append(substitute(stmt, new))
+    return stmts

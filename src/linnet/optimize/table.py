@@ -17,8 +17,6 @@ from linnet.imp.prescribed import obeys, prescribed
 from linnet.imp.printer import show
 from linnet.imp.simplify import simplify
 from linnet.imp.strips import strips
-from linnet.imp.walk_together import walk_together
-from linnet.imp.whole_tiles import whole_tiles
 from linnet.optimize.accumulators import split_accumulators
 from linnet.optimize.distribute import distribute
 from linnet.optimize.hoist import hoist
@@ -51,8 +49,6 @@ STEPS: dict[str, Step] = {
     "reserve": _plain(reserve),
     "distribute": _plain(distribute),
     "if_convert": _plain(if_convert),
-    "walk_together": _plain(walk_together),
-    "whole_tiles": _plain(whole_tiles),
     "strips": _plain(strips),
     "compute_ahead": _compute_ahead,
     "prefetch": prefetch,
