@@ -174,9 +174,9 @@ def test_a_kernel_reads_what_was_looked_at():
             X._contents = other.contents()
             gc.collect()
             assert values() is not None
-            return bound.ready.run(given, held)
+            return bound.operation.run(given, held)
 
-    calls._known = {key: (replace(known, bound=replace(bound, ready=Late())),)}
+    calls._known = {key: (replace(known, bound=replace(bound, operation=Late())),)}
     np.testing.assert_array_equal(dense(f(X, Y)), expected)
     assert f.count == 0
 

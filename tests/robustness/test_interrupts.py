@@ -20,8 +20,8 @@ from tests.robustness.kernels import ROOT, matrix, passes, spgemm
 
 import linnet as ln
 from linnet.formats import contents
+from linnet.runtime import bound, call
 from linnet.runtime import kernel as kernels
-from linnet.runtime import ready
 from linnet.runtime.kernel import Kernel
 
 pytestmark = pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="needs POSIX signals")
@@ -210,7 +210,7 @@ def _product(A: ln.Tensor, B: ln.Tensor) -> None:
     spgemm(ln.empty_tensor(ln.CSR), A, B)
 
 
-@pytest.mark.parametrize("module", [kernels, ready, contents])
+@pytest.mark.parametrize("module", [kernels, call, bound, contents])
 @pytest.mark.parametrize("operation", [_product, ln.add])
 def test_an_interrupt_at_any_line_leaves_nothing_pinned(module, operation):
     """A tensor that seems to be read for ever is copied by every kernel that writes to it."""
@@ -223,7 +223,7 @@ def test_an_interrupt_at_any_line_leaves_nothing_pinned(module, operation):
         assert not B._contents.readers()
         if not stopped:
             break
-    assert number > 5 or (module, operation) in ((kernels, ln.add), (ready, _product))
+    assert number > 5 or (module, operation) in ((kernels, ln.add), (bound, _product))
 
 
 def stressed(count: int, seed: int, seconds: int) -> None:

@@ -20,7 +20,8 @@ from linnet.formats.contents import Contents
 from linnet.formats.format import Format
 from linnet.formats.tensor import Tensor
 from linnet.records import dataclass
-from linnet.runtime.ready import Ready, Slots
+from linnet.runtime.bound import Operation, Steps
+from linnet.runtime.call import Slots
 from linnet.runtime.slices import sizes, slots_of
 from linnet.runtime.watch import Seen
 
@@ -32,7 +33,7 @@ class Bound:
     If there are `forms`, the last slots are those of numbers, which are computed of others.
     """
 
-    ready: Ready
+    operation: Operation
     slots: list[Slots]
     places: tuple[tuple[int, int], ...]  # of arrays: among the slots, and among what is given
     forms: tuple[Form, ...]
@@ -47,7 +48,7 @@ class Bound:
                 guarded.append(contents)
         if self.forms:
             given[-1] = slots_of([amount(form, numbers) for form in self.forms])
-        return self.ready.run(given, guarded)
+        return self.operation.run(given, guarded)
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,12 +143,13 @@ def bound_of(
     if step.numbers:
         args.append(sizes(tuple([trace.numbers[k] for k in step.numbers])))
     learning = import_module("linnet.runtime.learning")
-    recipe = learning.recipe_of(*seen[0], args, found[0], measured=True)
-    if recipe is None:
+    kernel = learning.step_of(*seen[0], args, found[0], measured=True)
+    if kernel is None:
         return None
+    operation = Operation(Steps((kernel,)), [seen[0][0].call])
     places = tuple([(k, place) for k, place in enumerate(sources) if isinstance(place, int)])
     of_arrays = dict(places)
     slots: list[Slots] = [() if k in of_arrays else x.contents().slots for k, x in enumerate(args)]
     told = tuple([forms[k] for k in step.numbers])
     moves = any(terms for _, terms in told)
-    return Bound(Ready(recipe, seen[0][0].call), slots, places, told if moves else ())
+    return Bound(operation, slots, places, told if moves else ())

@@ -95,11 +95,11 @@ class Unseen:
     Most results of small calls are read by another kernel, or dropped, and need no `Buffer`.
     """
 
-    __slots__ = ("addresses", "kinds", "lengths", "rooms")
+    __slots__ = ("_slots", "addresses", "kinds")
 
     def __init__(self, kinds: tuple[np.dtype[Any], ...], slots: list[int]) -> None:
         """Of kinds of elements, and address, capacity and length of each."""
-        self.kinds, self.rooms, self.lengths = kinds, slots[1::3], slots[2::3]
+        self.kinds, self._slots = kinds, slots
         self.addresses = slots[::3]
 
     def __del__(self, free: Callable[[int], None] = C.free) -> None:
@@ -111,21 +111,7 @@ class Unseen:
 
     def slots(self) -> list[int]:
         """Address, capacity and length of each; nothing, if they are somebody else's."""
-        addresses = self.addresses  # once: another thread may ask for buffers
-        slots = 3 * addresses
-        if slots:
-            slots[::3], slots[1::3], slots[2::3] = addresses, self.rooms, self.lengths
-        return slots
-
-    def trim(self) -> None:
-        """Give back what is not used, where that is much: no interrupt loses where a block is."""
-        at, rooms = self.addresses, self.rooms
-        for k, length in enumerate(self.lengths):
-            unused, size = rooms[k] - length, self.kinds[k].itemsize
-            if unused * 4 > rooms[k] and unused * size >= _SLACK:
-                rooms[k] = length
-                moved = filter(None, map(_realloc, (at[k],), (length * size or 1,)))
-                deque(map(at.__setitem__, (k,), moved), 0)
+        return self._slots if self.addresses else []
 
     def hand_over(self, to: object) -> None:
         """Give the blocks to somebody, as `_buffers` that own them, if no other thread was first.
@@ -135,7 +121,7 @@ class Unseen:
         here = self.addresses[:]
         if not here:
             return
-        each = zip(here, self.rooms, self.lengths, self.kinds, strict=True)
+        each = zip(here, self._slots[1::3], self._slots[2::3], self.kinds, strict=True)
         made = tuple([Buffer.native(*block, owned=False) for block in each])
         owners = [b._memory for b in made if b._memory is not None]
         addresses = [b.address for b in made if b._memory is not None]
@@ -188,14 +174,6 @@ class Buffer:
         self = cls(array.dtype, len(array), len(array), address_of(view))
         self._array = view
         self.exported = True
-        return self
-
-    @classmethod
-    def made(cls, array: NDArray[Any]) -> Buffer:
-        """The same of an array that nobody else has."""
-        array.setflags(False)  # type: ignore[call-arg]  # by name, it takes three times as long
-        self = cls(array.dtype, len(array), len(array), address_of(array))
-        self._array, self.exported = array, True
         return self
 
     @classmethod

@@ -7,7 +7,6 @@ call, then takes new memory instead of reusing theirs.
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import MutableSequence, Sequence
 from functools import lru_cache
 from types import FrameType
@@ -89,7 +88,6 @@ class Contents:
     """What a tensor holds: immutable, but for being taken by a kernel that writes."""
 
     __slots__ = (
-        "_again",
         "_buffers",
         "_measure",
         "_nnz",
@@ -110,13 +108,17 @@ class Contents:
         self,
         format: Format,
         shape: tuple[int, ...],
-        buffers: tuple[Buffer, ...] | Unseen | NDArray[Any],
+        buffers: tuple[Buffer, ...] | Unseen,
     ) -> None:
         """Of buffers, or of memory for which they are made when somebody asks for them."""
         self.format = format
         self.shape = shape
-        self._unseen: Any = buffers  # a tuple, where there are buffers
-        self._buffers: tuple[Buffer, ...] | None = buffers if type(buffers) is tuple else None
+        self._unseen: Unseen | None = None
+        self._buffers: tuple[Buffer, ...] | None = None
+        if type(buffers) is Unseen:
+            self._unseen = buffers
+        else:
+            self._buffers = buffers  # type: ignore[assignment]
         self.pins: dict[object, Any] = {}  # calls that read this now, and one that writes
         self.lent = False  # a kernel that writes has the memory, or looks whether it may
         self._slots: tuple[int, ...] | None = None
@@ -124,7 +126,6 @@ class Contents:
         self._nnz: int | None = None
         self._measure: tuple[int, ...] | None = None
         self._rows: str | None = None  # how long they are (`formats.row_lengths`)
-        self._again: Any = None  # how the last product with an array went (`runtime.again`)
         self._shared = False  # known to be memory that no kernel will write to
         self.fitted: tuple[np.dtype[Any], ...] | None = None
         self.part: str | None = None  # what of another array this is, which is not written to by it
@@ -137,12 +138,8 @@ class Contents:
 
     def _made(self) -> tuple[Buffer, ...]:
         """The buffers of what nobody has asked for yet."""
-        unseen = self._unseen
-        if type(unseen) is Unseen:
-            unseen.hand_over(self)
-        elif type(unseen) is not tuple:
-            found = (Buffer.made(unseen),)
-            deque(map(setattr, (self, self), ("_unseen", "_buffers"), (found, found)), 0)
+        if self._unseen is not None:
+            self._unseen.hand_over(self)
         assert self._buffers is not None
         return self._buffers
 
@@ -152,7 +149,7 @@ class Contents:
         if self._slots is None:
             slots = list(self.shape)
             unseen = self._unseen
-            if type(unseen) is Unseen and (known := unseen.slots()):  # to read it takes no buffers
+            if unseen is not None and (known := unseen.slots()):  # to read it takes no buffers
                 slots += known
             else:
                 for buffer in self.buffers:
@@ -164,7 +161,7 @@ class Contents:
     def exported(self) -> bool:
         """Whether others may hold every array: no kernel will write to this memory."""
         unseen = self._unseen
-        if type(unseen) is Unseen and unseen.addresses:
+        if unseen is not None and unseen.addresses:
             return False
         return all(buffer.exported for buffer in self.buffers)
 

@@ -18,7 +18,7 @@ from linnet.algebra.dtypes import Number
 from linnet.errors import ArgumentError, FormatError, LifecycleError, Location, ShapeError
 from linnet.formats import show
 from linnet.formats.away import awaited
-from linnet.formats.buffers import Buffer
+from linnet.formats.buffers import Buffer, Unseen
 from linnet.formats.contents import Contents, Signature, buffer_names, hold, let_go
 from linnet.formats.format import Format, named
 from linnet.formats.habits import Habits
@@ -69,12 +69,20 @@ class Tensor(Operators, Habits):
             if contents.export():  # else a kernel has taken them meanwhile
                 return contents
 
-    def _rebind(self, format: Format, shape: tuple[int, ...], buffers: tuple[Buffer, ...]) -> None:
+    def _rebind(
+        self,
+        format: Format,
+        shape: tuple[int, ...],
+        buffers: tuple[Buffer, ...] | Unseen,
+        signature: Signature | None = None,
+    ) -> None:
         """What a kernel has written becomes the contents."""
         given = self._given.name
         if given is not None and format.name != given:
             format = named(format, given)
-        self._contents = Contents(format, shape, buffers)
+        contents = Contents(format, shape, buffers)
+        contents._signature = signature
+        self._contents = contents
 
     @property
     def output_format(self) -> Format:

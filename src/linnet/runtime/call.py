@@ -1,51 +1,69 @@
-"""`Entry`: a kernel for arguments of certain formats, ready to be called.
+"""`Entry`: a kernel for arguments of certain formats, bound: the one way to call machine code.
 
 A warm call finds the argument block of the last one like it, adds the memory of results
-(`runtime.handover`) and jumps: see `Entry.run`.
+(`runtime.handover`) and jumps: see `Entry.run_in`. Operands are slots, whoever has the memory;
+results are tensors, which have contents whose memory is used again, or none yet.
 """
 
 from __future__ import annotations
 
 from array import array
 from collections.abc import Callable, Sequence
+from functools import lru_cache
+from math import prod
 from operator import is_
+from struct import Struct
 from sys import _getframe
 from typing import TYPE_CHECKING
 
 from linnet import imp
 from linnet.errors import LinnetError, ShapeError
 from linnet.formats.away import TAKEN, brought
-from linnet.formats.contents import NARROW, Contents, let_go
+from linnet.formats.contents import NARROW, Contents, Signature, let_go
 from linnet.formats.row_lengths import Rows, kind_of_rows
 from linnet.formats.spare import SPARE
 from linnet.formats.tensor import Tensor
 from linnet.formats.verify import verify
 from linnet.options import current
 from linnet.records import NamedTuple
-from linnet.runtime.handover import Result, is_long, lend, take_back, take_over
-from linnet.runtime.sizes import Shapes, check_size
+from linnet.runtime.handover import Place, Result, is_long, lend, take_back, take_over
+from linnet.runtime.scratch import Scratch
+from linnet.runtime.sizes import Shapes, check_size, runs_of
 
 if TYPE_CHECKING:  # nothing of the compiler is needed to call what is in the disk cache
     from linnet.lower.context import Site
     from linnet.normalize.choice import Choice, Kinds, Unpacking
     from linnet.normalize.concordance import Warned
     from linnet.normalize.shape_checks import Check
-    from linnet.runtime.scratch import Scratch
 
 _NOT_RUN = -1  # the status of a kernel that was not run, or whose status an interrupt has lost
 _FRAMES = 4  # argument blocks that an entry remembers: loops swap a few tensors
 
 
+Slots = tuple[int, ...]
+"""An operand in an argument block: dimensions, then address, capacity and length of every array."""
+
+
+class Layout(NamedTuple):
+    """The argument block for operands of certain sizes, wherever they lie."""
+
+    shapes: tuple[tuple[int, ...], ...]  # of the arguments
+    starts: tuple[int, ...]  # where the slots of each operand begin
+    packs: tuple[Callable[..., None], ...]  # what writes them there
+    results: tuple[Place, ...]
+    largest: int  # elements that a result stores densely
+    scratch: Scratch | None  # of temporaries, if there are any
+
+
 class Frame(NamedTuple):
-    """The argument block for operands of certain sizes at certain places, to be copied.
+    """The argument block for operands at certain places, to be copied.
 
     Results have their dimensions in it, and no memory yet.
     """
 
-    known: list[tuple[int, ...]]  # what it was made of
+    known: Sequence[Slots]  # what it was made of
     block: array[int]
-    writes: tuple[tuple[Result, tuple[int, ...], int], ...]  # results, shapes, where memory begins
-    scratch: Scratch | None  # of temporaries, if there are any
+    layout: Layout
 
 
 class Bound(NamedTuple):
@@ -68,6 +86,7 @@ class Bound(NamedTuple):
     # workspaces whose kind depends on sizes, operands whose rows may be uneven
     choices: tuple[Choice | Unpacking | Rows, ...] = ()
     kinds: Kinds = ()  # the kind of each
+    ndims: tuple[int, ...] = ()  # of all arguments
     # up to which sizes of operands, by position and mode, workspaces stay as they are; None: never
     limits: tuple[tuple[int, int, int], ...] | None = None
     key: str = ""  # under which the machine code is kept
@@ -79,36 +98,42 @@ class Entry(Bound):
     told: tuple[Sequence[object] | None, Kinds] = (None, ())  # contents asked for last, the answer
     frames: tuple[Frame, ...] = ()  # of the last few calls, which are often alike
 
-    def run(
-        self, tensors: Sequence[Tensor], held: Sequence[Contents | None], again: bool = False
-    ) -> bool:
+    def run(self, tensors: Sequence[Tensor], held: Sequence[Contents | None]) -> bool:
         """Call the kernel; afterwards the output tensors hold the results.
 
         `held` are the pinned contents of the arguments; None for an output that begins anew. False
         if nothing was done, since a result's indices take more bits than this entry gives them.
         """
-        frame = self._frame(tensors, held)
-        if frame is None:
-            return False
-        block, run, status = frame.block[:], False, _NOT_RUN
+        frame = self.frame(self.slots(tensors, held), held)
+        return frame is not None and self.run_in(frame, tensors, held)
+
+    def run_in(
+        self,
+        frame: Frame,
+        tensors: Sequence[Tensor],
+        held: Sequence[Contents | None],
+        again: bool = False,
+    ) -> bool:
+        """Call the kernel with an argument block; `tensors` are looked up where it writes."""
+        _, block, (_, _, _, results, _, scratch) = frame
+        block, run, status = block[:], False, _NOT_RUN
         loans: list[Contents | None] = []
         try:
-            if frame.scratch is not None:
-                frame.scratch.lend(block)
-            for r, _, at in frame.writes:
+            if scratch is not None:
+                scratch.lend(block)
+            for r, _, at, _ in results:
                 lend(r, tensors, held, block, at, loans, _getframe())
             run = True
             status = self.call(block.buffer_info()[0])
         finally:  # after an interrupt, too: a kernel runs to its end, and what it made is freed
             try:
-                for k, old in enumerate(loans):
-                    r, shape, at = frame.writes[k]
+                for place, old in zip(results, loans, strict=False):
                     if run:
-                        take_over(r, tensors, shape, block, at, old, status)
+                        take_over(place, tensors, block, old, status)
                     else:
-                        take_back(r, tensors, block, at, old)
-                if frame.scratch is not None:
-                    frame.scratch.take_back(block)
+                        take_back(place.result, tensors, block, place.at, old)
+                if scratch is not None:
+                    scratch.take_back(block)
             finally:
                 if TAKEN:
                     try:
@@ -145,7 +170,7 @@ class Entry(Bound):
             if self._outgrown(frame, block):
                 return False
             if SPARE.drop() and not again:
-                return self.run(tensors, held, again=True)
+                return self.run_in(frame, tensors, held, again=True)
         raise self._failure(status)
 
     @property
@@ -153,26 +178,50 @@ class Entry(Bound):
         """Positions of arguments that are written."""
         return [r.position for r in self.results if r.position is not None]
 
-    def _frame(self, tensors: Sequence[Tensor], held: Sequence[Contents | None]) -> Frame | None:
-        """The argument block without memory for results; None if they need wider indices."""
+    # -- argument blocks -------------------------------------------------------------------------
+
+    def slots(self, tensors: Sequence[Tensor], held: Sequence[Contents | None]) -> list[Slots]:
+        """Of every argument what an argument block depends on; nothing of a new result."""
         known = [() if c is None else c._slots or c.slots for c in held]
         for p in self.own:
             known[p] = self._shape(tensors[p], p)
+        return known
+
+    def frame(self, known: Sequence[Slots], held: Sequence[Contents | None]) -> Frame | None:
+        """The argument block without memory for results; None if they need wider indices.
+
+        `known` are the slots of what is read, by position, and of a result its dimensions, if they
+        count.
+        """
         for frame in self.frames:
             if frame.known == known:
                 return frame
-        made = self._make_frame(known, held)
+        if not self.wide and any(is_long(r, held) for r in self.results if r.keeps):
+            return None
+        shapes = tuple([slots[:n] for slots, n in zip(known, self.ndims, strict=True)])
+        like = [f for f in self.frames if f.layout.shapes == shapes]
+        made = self._moved(known, like[0]) if like else self._sized(known, shapes, held)
         if made is not None and self.fixed:
             self.frames = (made, *self.frames[: _FRAMES - 1])  # at once: other threads may look
         return made
 
-    def _make_frame(
-        self, known: list[tuple[int, ...]], held: Sequence[Contents | None]
+    def _moved(self, known: Sequence[Slots], like: Frame) -> Frame:
+        """The argument block for operands of sizes that are known, at other places."""
+        block, old, layout = like.block[:], like.known, like.layout
+        for k, p in enumerate(self.operands):
+            if known[p] != old[p]:
+                layout.packs[k](block, 8 * layout.starts[k], *known[p])
+        return Frame(known, block, layout)
+
+    def _sized(
+        self,
+        known: Sequence[Slots],
+        shapes: tuple[tuple[int, ...], ...],
+        held: Sequence[Contents | None],
     ) -> Frame | None:
         """Check the sizes of the arguments, and compute those of the results."""
-        shapes = [slots if c is None else c.shape for slots, c in zip(known, held, strict=True)]
         self.check(shapes)
-        sizes = []
+        sizes: list[tuple[int, ...]] = []
         for r in self.results:
             size = shapes[r.position] if r.dims is None else [d(shapes, held) for d in r.dims]  # type: ignore[index]
             if len(size) > 2 or max(size, default=0) >= NARROW:
@@ -180,27 +229,45 @@ class Entry(Bound):
                 if not self.wide and r.position is not None and max(size) >= NARROW:
                     return None
             sizes.append(tuple(size))
-        if not self.wide and any(is_long(r, held) for r in self.results if r.keeps):
-            return None
-        pairs = zip(sizes, self.results, strict=True)
-        memory = [(*size, *[0] * (3 * len(r.dtypes))) for size, r in pairs]
-        parts, first = [*[known[p] for p in self.operands], *memory], len(self.operands)
+        memory = [
+            (*n, *[0] * (3 * len(r.dtypes))) for n, r in zip(sizes, self.results, strict=True)
+        ]
+        parts, count = [*[known[p] for p in self.operands], *memory], len(self.operands)
         block, starts = array("q"), [0] * len(parts)
         for k in self.order:
             starts[k] = len(block)
             block.extend(parts[k])
-        at = [starts[first + k] + len(size) for k, size in enumerate(sizes)]
-        written = list(zip(self.results, sizes, at, strict=True))
-        writes = tuple([w for w in written if w[0].position is not None])
-        temporaries = tuple([(r, at) for r, _, at in written if r.position is None])
-        return Frame(known, block, writes, _scratch(temporaries) if temporaries else None)
+        packs = tuple([_pack(len(part)) for part in parts[:count]])
+        layout = self._layout(shapes, sizes, tuple(starts[:count]), packs, starts[count:])
+        return Frame(known, block, layout)
+
+    def _layout(
+        self,
+        shapes: tuple[tuple[int, ...], ...],
+        sizes: Sequence[tuple[int, ...]],
+        starts: tuple[int, ...],
+        packs: tuple[Callable[..., None], ...],
+        ends: Sequence[int],
+    ) -> Layout:
+        """Where everything is; the slots of each result begin with its sizes."""
+        places, temporaries, largest = list[Place](), list[tuple[Result, int]](), 0
+        for r, size, start in zip(self.results, sizes, ends, strict=True):
+            if r.position is None:
+                temporaries.append((r, start + len(size)))
+                continue
+            places.append(Place(r, size, start + len(size), _signature(r, size)))
+            dense = [prod([size[mode] for mode in run]) for run in runs_of(r.format)]
+            largest = max(largest, *dense, 0)
+        scratch = Scratch(tuple(temporaries)) if temporaries else None
+        return Layout(shapes, starts, packs, tuple(places), largest, scratch)
 
     def _outgrown(self, frame: Frame, block: array[int]) -> bool:
         """Whether a kernel asked for more elements than positions of 32 bits can tell apart."""
         if self.wide:
             return False
-        temporaries = () if frame.scratch is None else frame.scratch.temporaries
-        for r, at in (*[(r, at) for r, _, at in frame.writes], *temporaries):
+        layout = frame.layout
+        temporaries = () if layout.scratch is None else layout.scratch.temporaries
+        for r, at in (*[(place.result, place.at) for place in layout.results], *temporaries):
             lengths = block[at + 2 : at + 3 * len(r.dtypes) : 3]
             if any(length > imp.MOST_NARROW for length in lengths):
                 return True
@@ -258,10 +325,17 @@ class Entry(Bound):
         return failure(status, self.name, self.sites)
 
 
-def _scratch(temporaries: tuple[tuple[Result, int], ...]) -> Scratch:
-    from linnet.runtime.scratch import Scratch  # which most kernels have none of
+@lru_cache(maxsize=64)
+def _pack(count: int) -> Callable[..., None]:
+    """What writes so many slots: as a `Struct` does, it takes half as long as by an array."""
+    return Struct(f"{count}q").pack_into
 
-    return Scratch(temporaries)
+
+def _signature(r: Result, shape: tuple[int, ...]) -> Signature:
+    """What kernels that read a result are specialized to."""
+    dtypes = iter(r.dtypes)
+    by_level = [tuple([next(dtypes) for _ in level.arrays]) for level in r.format.levels]
+    return Signature.of(r.format, tuple(by_level), any(n >= NARROW for n in shape))
 
 
 def kinds_for(

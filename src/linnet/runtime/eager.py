@@ -1,7 +1,7 @@
 """Operations on tensors that are often asked for, by the shortest way: one kernel, if it is known.
 
 Each function makes a key of all that the way of doing an operation depends on, and looks up what is
-`Ready` under it. Everything else, errors included, is left to the function of a layer above that is
+known under it. Everything else, errors included, is left to the function of a layer above that is
 given as `general`. To be listed here, an operation may depend on formats, dtypes and fill values,
 on the numbers of dimensions, on `measure`, and on nothing else that its operands hold.
 """
@@ -25,9 +25,7 @@ from linnet.formats.sparse_coo import SparseCOO
 from linnet.formats.sparse_list import SparseList
 from linnet.formats.tensor import Tensor
 from linnet.options import current
-from linnet.runtime.again import Like, again, keep
 from linnet.runtime.measure import is_long, measure, measured
-from linnet.runtime.ready import Ready
 from linnet.runtime.recall import KNOWN, learned, recalled
 from linnet.runtime.slices import pattern_of, sizes, slots_of
 from linnet.runtime.with_numbers import of_number
@@ -78,29 +76,8 @@ def product(general: General, x: Any, y: object) -> Any:
     if p is None:
         return general("matmul", x, y)
     if type(y) is np.ndarray:
-        last = p._again
-        if (
-            last is not None
-            and last.dtype is y.dtype
-            and last.shape == y.shape
-            and last.options is current()
-            and y.flags.num & _PLAIN == _PLAIN
-        ):
-            found = last.run(p, address_of(y))
-            return general("matmul", x, y) if found is None else found
         return _product_with_array(general, x, p, y)
     if type(y) is Tensor and (q := y._contents) is not None:
-        last = p._again
-        if (
-            last is not None
-            and last.signature is q._signature
-            and last.shape == q.shape
-            and q._shared
-            and last.options is current()
-            and x is not y
-        ):
-            found = last.run(p, q.buffers[0].address)
-            return general("matmul", x, y) if found is None else found
         return _product_with_tensor(general, x, p, y, q)
     return general("matmul", x, y)
 
@@ -114,22 +91,8 @@ def _product_with_tensor(general: General, x: Tensor, p: Contents, y: Tensor, q:
     if ready is None:
         return learned(key, (x, y), general, ("matmul", x, y), measured=True)
     held = () if p._shared and q._shared else (p, q)
-    known = [p._slots or p.slots, q._slots or q.slots]
-    found = ready.run(known, held)
-    if found is None:
-        return general("matmul", x, y)
-    if type(ready) is Ready and x is not y:
-        _remember(ready, known, p, q)
-    return found
-
-
-def _remember(ready: Ready, known: list[tuple[int, ...]], p: Contents, q: Contents) -> None:
-    """The next product with something like the second operand, if that is dense, is `Again`."""
-    for buffer in q.buffers[-1:]:
-        lies = _described(buffer.dtype, q.shape)
-        if lies is not None and lies[0] is q._signature:
-            keep(q)
-            p._again = again(ready, known, p, Like(buffer.dtype, q.shape, lies[0]), current())
+    found = ready.run([p._slots or p.slots, q._slots or q.slots], held)
+    return general("matmul", x, y) if found is None else found
 
 
 def _product_with_array(general: General, x: Tensor, p: Contents, y: NDArray[Any]) -> Any:
@@ -146,11 +109,7 @@ def _product_with_array(general: General, x: Tensor, p: Contents, y: NDArray[Any
     n = y.size
     known = [p._slots or p.slots, (*y.shape, address_of(y), n, n)]
     found = ready.run(known, () if p._shared else (p,))
-    if found is None:
-        return general("matmul", x, y)
-    if type(ready) is Ready:
-        p._again = again(ready, known, p, Like(y.dtype, y.shape, lies[0]), current())
-    return found
+    return general("matmul", x, y) if found is None else found
 
 
 def reduction(general: General, name: str, x: Any, axis: object) -> Any:

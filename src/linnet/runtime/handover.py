@@ -19,7 +19,7 @@ from linnet import imp
 from linnet.errors import Location
 from linnet.formats.away import taken
 from linnet.formats.buffers import Buffer, Unseen, allocate
-from linnet.formats.contents import Contents
+from linnet.formats.contents import Contents, Signature
 from linnet.formats.format import Format
 from linnet.formats.spare import LEAST, SPARE
 from linnet.formats.tensor import Tensor
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from linnet.runtime.sizes import Size
 
 _MANY = 1 << 12  # elements: the memory of so many is worth being used again
-_LEFT = 1 << 10  # elements that may be left of the memory of a small result
+_LARGE = _MANY + (1 << 10)  # elements for which a result had room, that is not small
 _NONE = -1  # bytes that are lent to a kernel which makes itself more than its result takes
 
 
@@ -47,6 +47,15 @@ class Result(NamedTuple):
     at: Location | None  # where it is declared
     # the bytes that each array took in the last call, if they were many; or _NONE
     rooms: list[int]
+
+
+class Place(NamedTuple):
+    """A result in an argument block: its sizes, where its memory begins, and what it is read as."""
+
+    result: Result
+    shape: tuple[int, ...]
+    at: int
+    signature: Signature
 
 
 # -- before the kernel -----------------------------------------------------------------------------
@@ -146,30 +155,33 @@ def _lend_kept(
 
 
 def take_over(
-    r: Result,
+    place: Place,
     tensors: Sequence[Tensor],
-    shape: tuple[int, ...],
     block: array[int],
-    at: int,
     old: Contents | None,
     status: int,
 ) -> None:
     """What the kernel has allocated becomes the contents of the tensor, or is freed."""
+    r, shape, at, signature = place
+    tensor = tensors[r.position]  # type: ignore[index]
+    if old is None and not status:
+        tensor._rebind(r.format, shape, unseen(r, block, at) or adopted(r, block, at), signature)
+        return
     if r.keeps and old is not None and _stays(old, block, at):
-        _put_back(tensors[r.position], old)  # type: ignore[index]  # it ran in place
+        _put_back(tensor, old)  # it ran in place
         return
     if old is not None and old.lent:
         if status == 0 and old.shape == shape and old.returned(block, at):
-            tensors[r.position]._contents = old  # type: ignore[index]
+            tensor._contents = old
             return
         old.forget()
         old = None
     if status:
         release(r, block, at)
         if old is not None:
-            _put_back(tensors[r.position], old)  # type: ignore[index]
+            _put_back(tensor, old)
         return
-    tensors[r.position]._rebind(r.format, shape, adopted(r, block, at))  # type: ignore[index]
+    tensor._rebind(r.format, shape, adopted(r, block, at), signature)
     if old is not None:
         old.leave()
 
@@ -177,12 +189,9 @@ def take_over(
 def unseen(r: Result, block: array[int], at: int) -> Unseen | None:
     """What a kernel has allocated for a small result; None if it is large, or memory was lent."""
     slots = block[at : at + 3 * len(r.kinds)].tolist()
-    if max(slots[2::3], default=0) >= _MANY or any(r.rooms):
+    if max(slots[1::3]) >= _LARGE or any(r.rooms):
         return None
-    made = Unseen(r.kinds, slots)
-    if sum(slots[1::3]) - sum(slots[2::3]) >= _LEFT:
-        made.trim()
-    return made
+    return Unseen(r.kinds, slots)
 
 
 def adopted(r: Result, block: array[int], at: int) -> tuple[Buffer, ...]:

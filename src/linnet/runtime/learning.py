@@ -1,4 +1,4 @@
-"""From kernels that have been called to the recipes of the operation that called them."""
+"""From kernels that have been called to the steps of the operation that called them."""
 
 from __future__ import annotations
 
@@ -6,11 +6,9 @@ from collections.abc import Sequence
 
 from linnet.formats.row_lengths import MANY, UNEVEN, Rows
 from linnet.formats.tensor import Tensor
+from linnet.runtime.bound import Numbers, Step, Steps
 from linnet.runtime.call import Entry
-from linnet.runtime.handover import Result
-from linnet.runtime.ready import Recipe, Written
-from linnet.runtime.recall import Numbers, Steps
-from linnet.runtime.sizes import Axis, runs_of
+from linnet.runtime.recalled import plain_of
 from linnet.runtime.slices import is_sizes
 from linnet.runtime.stand_ins import StandIns
 from linnet.runtime.watch import Seen
@@ -29,14 +27,14 @@ def steps_of(
     if len(made) < len(seen) or not all(map(_is_full, made[:-1])):
         return None
     numbers = _numbers(seen, (*args, *made))
-    known, recipes = [*args, *numbers], list[Recipe]()
+    known, steps = [*args, *numbers], list[Step]()
     for (entry, tensors), result in zip(seen, [*made[:-1], found], strict=True):
-        recipe = recipe_of(entry, tensors, known, result, measured)
-        if recipe is None:
+        step = step_of(entry, tensors, known, result, measured)
+        if step is None:
             return None
-        recipes.append(recipe)
+        steps.append(step)
         known.append(result)
-    return Steps(tuple(recipes), tuple(map(_kept, numbers)))
+    return Steps(tuple(steps), tuple(map(_kept, numbers)))
 
 
 def _numbers(seen: Seen, known: Sequence[Tensor]) -> list[Tensor]:
@@ -63,35 +61,29 @@ def _is_full(tensor: Tensor) -> bool:
     return len(contents.buffers) == 1 and all(l.full for l in contents.format.levels[:-1])
 
 
-def recipe_of(
+def step_of(
     entry: Entry,
     tensors: Sequence[Tensor],
     args: Sequence[Tensor],
     found: Tensor,
     measured: bool = False,
-) -> Recipe | None:
+) -> Step | None:
     """How `found` comes of `args` by a call of a kernel; None if there is more to it than that.
 
     Unless all others are `measured` as these are, it holds for so few rows that they are even.
     """
-    if not _is_plain(entry) or not _holds_the_same(found, tensors[entry.returned[0]]):
+    if not _is_plain(entry) or not _holds_the_same(found, tensors[0]):
         return None
     sources = [_source(tensors[p], args) for p in entry.operands]
-    places = {p: k for k, p in enumerate(entry.operands)}
-    written = [_written(r, places) for r in entry.results]
     few = () if measured else _few_rows(entry, tensors)
-    if None in sources or None in written or few is None:
+    if None in sources or few is None:
         return None
-    return Recipe(
-        arguments=len(args),
+    plain = plain_of(entry, limits=few)
+    first = plain.results[0]._replace(format=found.contents().format)
+    return Step(
+        entry=plain._replace(results=(first, *plain.results[1:])),
         sources=tuple([s for s in sources if s is not None]),
-        ndims=tuple([len(tensors[p].contents().shape) for p in entry.operands]),
-        order=entry.order,
-        checks=tuple([(places[p], m, places[q], n) for p, m, q, n, _ in entry.checks]),
-        limits=tuple([(places[p], m, most) for p, m, most in (*(entry.limits or ()), *few)]),
-        written=tuple([w for w in written if w is not None]),
         asked=found._given,
-        format=found.contents().format,
     )
 
 
@@ -101,9 +93,9 @@ def _is_plain(entry: Entry) -> bool:
         return False
     if entry.limits is None or entry.warnings or entry.other_checks or len(entry.returned) != 1:
         return False
-    results = [r for r in entry.results if r.position is not None]
-    new = not any(r.keeps for r in entry.results)
-    return new and len(results) == 1 and entry.results[0] is results[0]
+    results = [r.position for r in entry.results if r.position is not None]
+    new = not any(r.keeps or r.dims is None for r in entry.results)
+    return new and results == [0] and entry.operands == tuple(range(1, len(entry.params)))
 
 
 def _few_rows(entry: Entry, tensors: Sequence[Tensor]) -> tuple[tuple[int, int, int], ...] | None:
@@ -117,15 +109,6 @@ def _few_rows(entry: Entry, tensors: Sequence[Tensor]) -> tuple[tuple[int, int, 
                 return None
             found.append((p, order[0], MANY - 1))
     return tuple(found)
-
-
-def _written(r: Result, places: dict[int, int]) -> Written | None:
-    """What is written, if its sizes are those of operands."""
-    axes = [dim for dim in r.dims or () if isinstance(dim, Axis) and dim.position in places]
-    if r.dims is None or len(axes) < len(r.dims):
-        return None
-    dims = tuple([(places[axis.position], axis.mode) for axis in axes])
-    return Written(r.name, r.format, r.dtypes, dims, runs_of(r.format))
 
 
 def _source(operand: Tensor, args: Sequence[Tensor]) -> int | None:

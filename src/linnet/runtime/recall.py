@@ -1,42 +1,25 @@
 """Operations that have been done before, by this process or another, as calls of kernels.
 
 The first call of an operation on tensors of certain formats goes the general way, and is watched:
-if it comes to one kernel, that is `Ready` for the next call, and its recipe is kept in the disk
-cache for the next process, which then imports nothing of the compiler. So are several, where it is
-known that nothing but the key tells which (`runtime.operation`).
+if it comes to one kernel, the next call goes to that, and its step is kept in the disk cache for
+the next process, which then imports nothing of the compiler. So are several, where it is known
+that nothing but the key tells which (`runtime.operation`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from linnet.formats.contents import Contents, Signature
 from linnet.formats.tensor import Tensor
 from linnet.options import current
-from linnet.records import NamedTuple
 from linnet.runtime import kept
+from linnet.runtime.bound import Operation, Steps
+from linnet.runtime.call import Slots
 from linnet.runtime.memory import Memory
-from linnet.runtime.ready import Ready, Recipe, Slots
 from linnet.runtime.watch import Seen, watch
-
-if TYPE_CHECKING:
-    from linnet.runtime.course import Course
-
-Numbers = tuple[str, bytes] | tuple[int, ...]
-"""An operand: a number by dtype and bytes, or several as sizes (`runtime.slices.sizes`)."""
-
-
-class Steps(NamedTuple):
-    """How an operation on tensors is calls of kernels: plain data, which is kept on disk.
-
-    The arguments of a recipe are those of the operation, then the numbers, then the results of the
-    recipes before it.
-    """
-
-    recipes: tuple[Recipe, ...]
-    numbers: tuple[Numbers, ...] = ()
 
 
 class _Never:
@@ -46,15 +29,15 @@ class _Never:
         return None
 
 
-KNOWN: Memory[tuple[object, ...], Ready | Course | _Never] = Memory()
+KNOWN: Memory[tuple[object, ...], Operation | _Never] = Memory()
 """By operation, options, and what else the way of doing it depends on."""
 _NEVER = _Never()
 
 
-def recalled(key: tuple[object, ...]) -> Ready | Course | _Never | None:
+def recalled(key: tuple[object, ...]) -> Operation | _Never | None:
     """What another process has found for an operation, which is known from now on."""
     found = kept.load(_text(key), current(), Steps)
-    return None if found is None else KNOWN.put(key, _runnable(*found))
+    return None if found is None else KNOWN.put(key, Operation(*found))
 
 
 def learned(
@@ -86,17 +69,9 @@ def known_as(key: tuple[object, ...], steps: Steps | None, seen: Seen, found: An
         KNOWN.put(key, _NEVER)
         return found
     entries = [entry for entry, _ in seen]
-    KNOWN.put(key, _runnable(steps, [entry.call for entry in entries]))
+    KNOWN.put(key, Operation(steps, [entry.call for entry in entries]))
     kept.store(_text(key), current(), steps, [entry.key for entry in entries])
     return found
-
-
-def _runnable(steps: Steps, calls: Sequence[Callable[[int], int]]) -> Ready | Course:
-    """What can be run: a single kernel that is given nothing else needs no more than itself."""
-    if len(calls) == 1 and not steps.numbers:
-        return Ready(steps.recipes[0], calls[0])
-    made: Course = import_module("linnet.runtime.course").Course(steps, calls)
-    return made
 
 
 def _text(key: tuple[object, ...]) -> str:

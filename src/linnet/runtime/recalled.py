@@ -7,7 +7,7 @@ calls again.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from linnet.errors import LinnetError
@@ -42,33 +42,51 @@ class Plain(NamedTuple):
     key: str
     choices: tuple[Rows, ...]
     kinds: Kinds
+    ndims: tuple[int, ...]
 
 
 class Recalled(Entry):
     """Machine code, and what to do before and after if nothing is wrong."""
+
+    @classmethod
+    def of(
+        cls,
+        plain: Plain,
+        call: Callable[[int], int],
+        name: str = "",
+        params: tuple[str, ...] = (),
+    ) -> Recalled:
+        """An entry of its plain data and machine code."""
+        results = tuple([r._replace(rooms=[0] * len(r.kinds)) for r in plain.results])
+        return cls(
+            name, params, call, plain.operands, results, plain.order, plain.checks,
+            plain.other_checks, sites=(), returned=plain.returned, own=plain.own, wide=False,
+            warnings=(), fixed=plain.fixed, choices=plain.choices, kinds=plain.kinds,
+            limits=plain.limits, key=plain.key, ndims=plain.ndims,
+        )  # fmt: skip
 
     @property
     def recalled(self) -> bool:
         """Yes: what it does not do is to be tried by one that is compiled here."""
         return True
 
-    def run(
-        self, tensors: Sequence[Tensor], held: Sequence[Contents | None], again: bool = False
-    ) -> bool:
+    def run(self, tensors: Sequence[Tensor], held: Sequence[Contents | None]) -> bool:
         """Call the kernel; False if it is not done, for whatever reason."""
         try:
-            return Entry.run(self, tensors, held, again)
+            return Entry.run(self, tensors, held)
         except LinnetError:  # those who compile will tell
             return False
 
     def check(self, shapes: Shapes) -> None:
         """Refuse arguments whose dimensions do not fit together."""
-        named = dict(zip(self.params, shapes, strict=True))
-        fit = all(shapes[p][m] == shapes[q][n] for p, m, q, n, _ in self.checks)
         assert self.limits is not None
-        fit = fit and all(shapes[p][m] <= most for p, m, most in self.limits)
-        if not fit or not all(check.holds(named) for check in self.other_checks):
+        fit = all(shapes[p][m] == shapes[q][n] for p, m, q, n, _ in self.checks)
+        if not fit or any(shapes[p][m] > most for p, m, most in self.limits):
             raise LinnetError("sizes do not fit")
+        if self.other_checks:
+            named = dict(zip(self.params, shapes, strict=True))
+            if not all(check.holds(named) for check in self.other_checks):
+                raise LinnetError("sizes do not fit")
 
     def _failure(self, status: int) -> LinnetError:
         return LinnetError(f"the status is {status}")
@@ -84,13 +102,7 @@ def recalled(kernel: Kernel, signatures: Sequence[Signature], kinds: Kinds = ())
         return None
     _keep_program(kernel)  # which may be written elsewhere now
     plain, (call,) = found
-    return Recalled(
-        kernel.__name__, kernel.params, call, plain.operands,
-        tuple([r._replace(rooms=[0] * len(r.kinds)) for r in plain.results]), plain.order,
-        plain.checks, plain.other_checks, sites=(), returned=plain.returned, own=plain.own,
-        wide=False, warnings=(), fixed=plain.fixed, choices=plain.choices, kinds=plain.kinds,
-        limits=plain.limits, key=plain.key,
-    )  # fmt: skip
+    return Recalled.of(plain, call, kernel.__name__, kernel.params)
 
 
 def keep(kernel: Kernel, signatures: Sequence[Signature], entry: Entry, kinds: Kinds = ()) -> None:
@@ -106,14 +118,23 @@ def keep(kernel: Kernel, signatures: Sequence[Signature], entry: Entry, kinds: K
     rows = tuple([c for c in entry.choices if type(c) is Rows])
     if (kinds or rows) and len(rows) < len(entry.choices):
         return
-    of_rows = entry.kinds if rows else ()
-    checks = tuple([(p, m, q, n, None) for p, m, q, n, _ in entry.checks])
-    results = tuple([r._replace(at=None, rooms=[]) for r in entry.results])
-    plain = Plain(entry.operands, results, entry.order, checks, entry.other_checks,
-                  entry.returned, entry.own, entry.fixed, entry.limits, entry.key,
-                  rows, of_rows)  # fmt: skip
+    plain = plain_of(entry, rows)
     kept.store(_key(kernel, signatures, kinds), current(), plain, (entry.key,))
     _keep_program(kernel)
+
+
+def plain_of(
+    entry: Entry,
+    rows: tuple[Rows, ...] = (),
+    limits: tuple[tuple[int, int, int], ...] = (),
+) -> Plain:
+    """What of an entry is plain data, with more limits; of these `rows` the kind is asked."""
+    checks = tuple([(p, m, q, n, None) for p, m, q, n, _ in entry.checks])
+    results = tuple([r._replace(at=None, rooms=[]) for r in entry.results])
+    assert entry.limits is not None
+    return Plain(entry.operands, results, entry.order, checks, entry.other_checks,
+                 entry.returned, entry.own, entry.fixed, (*entry.limits, *limits), entry.key,
+                 rows, entry.kinds if rows else (), entry.ndims)  # fmt: skip
 
 
 def _keep_program(kernel: Kernel) -> None:

@@ -173,6 +173,7 @@ def make_entry(
         choices=tuple(choice for choice, _ in normalized.choices),
         kinds=tuple((choice.name, kind) for choice, kind in normalized.choices),
         limits=_limits(normalized, [positions[p] for p in operands], positions),
+        ndims=tuple(normalized.formats[p].ndim for p in program.params),
     )
 
 

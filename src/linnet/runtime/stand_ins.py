@@ -20,14 +20,12 @@ class StandIns(Entry):
 
     others: tuple[int, ...] = ()  # their positions
 
-    def run(
-        self, tensors: Sequence[Tensor], held: Sequence[Contents | None], again: bool = False
-    ) -> bool:
+    def run(self, tensors: Sequence[Tensor], held: Sequence[Contents | None]) -> bool:
         """Call the kernel, and convert what it has written."""
         used = list(tensors)
         for p in self.others:
             used[p] = Tensor(tensors[p]._output.format.written, tensors[p].shape)
-        if not Entry.run(self, used, held, again):
+        if not Entry.run(self, used, held):
             return False
         made = [used[p].to(tensors[p]._output.format).contents() for p in self.others]
         others = [tensors[p] for p in self.others]

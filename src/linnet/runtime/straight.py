@@ -1,7 +1,7 @@
 """A kernel of one new result, called with tensors, arrays of positions and numbers.
 
 The first calls on operands of certain formats go the general way, and the second is watched; those
-after it need neither tensors for arrays and numbers nor the checks that it has passed (`ready`).
+after it need neither tensors for arrays and numbers nor the checks that it has passed (`bound`).
 """
 
 from __future__ import annotations
@@ -18,15 +18,15 @@ from linnet.formats.format import Format
 from linnet.formats.from_numpy import share
 from linnet.formats.tensor import Tensor
 from linnet.options import current
+from linnet.runtime.bound import Operation, Steps
 from linnet.runtime.memory import Memory
-from linnet.runtime.ready import Ready
 from linnet.runtime.slices import sizes, slots_of
 from linnet.runtime.watch import WATCHED, watch
 
 if TYPE_CHECKING:
     from linnet.runtime.kernel import Kernel
 
-_KNOWN: Memory[tuple[object, ...], Ready | str] = Memory()
+_KNOWN: Memory[tuple[object, ...], Operation | str] = Memory()
 _ONCE: Memory[tuple[object, ...], bool] = Memory()  # what has been called once may never be again
 _NEVER = "goes the general way every time"
 
@@ -54,7 +54,7 @@ def made(
         key = (*key, tuple([[*map(id, tensors)].index(id(x)) for x in tensors]))
     known = _KNOWN.get(key)
     # who watches is to see the kernel
-    if type(known) is Ready and not WATCHED and max(numbers, default=0) < NARROW:
+    if type(known) is Operation and not WATCHED and max(numbers, default=0) < NARROW:
         slots = [c._slots or c.slots for c in held]
         slots += [(*a.shape, address_of(a), a.size, a.size) for a in maps]
         found = known.run([*slots, slots_of(numbers)] if numbers else slots, held)
@@ -76,6 +76,7 @@ def _generally(
     with watch() as seen:
         kernel(result, *args)
     if len(seen) == 1:
-        recipe = import_module("linnet.runtime.learning").recipe_of(*seen[0], args, result)
-        _KNOWN.put(key, _NEVER if recipe is None else Ready(recipe, seen[0][0].call))
+        step = import_module("linnet.runtime.learning").step_of(*seen[0], args, result)
+        found = None if step is None else Operation(Steps((step,)), [seen[0][0].call])
+        _KNOWN.put(key, found or _NEVER)
     return result

@@ -71,10 +71,10 @@ def visits(
 ) -> Visits:
     """Interpret the code for arguments that hold these pinned contents, and count."""
     entry, lowered = lowered_for(kernel, signatures, held)
-    frame = entry._frame(tensors, held)
+    frame = entry.frame(entry.slots(tensors, held), held)
     if frame is None:  # coordinates of results take 64 bits
         entry, lowered = lowered_for(kernel, signatures, held, wide=True)
-        frame = entry._frame(tensors, held)
+        frame = entry.frame(entry.slots(tensors, held), held)
     assert frame is not None
     counts: Counter[str] = Counter()
     contents = dict(zip(entry.params, held, strict=True))

@@ -24,9 +24,9 @@ from linnet.formats.contents import Signature
 from linnet.formats.format import Format
 from linnet.formats.tensor import Tensor
 from linnet.options import current
+from linnet.runtime.bound import Operation, Steps
 from linnet.runtime.measure import measure
-from linnet.runtime.ready import Ready, Recipe
-from linnet.runtime.recall import KNOWN, Steps, known_as, recalled
+from linnet.runtime.recall import KNOWN, known_as, recalled
 from linnet.runtime.watch import Seen, watch
 
 _LARGE = 1 << 53  # integers that are not floats
@@ -48,18 +48,18 @@ def of_number(general: Callable[..., Any], name: str, args: tuple[Any, Any], pla
     ready = KNOWN.get(key) or recalled(key)
     if ready is None:
         return _learned(key, general, name, args, place, fill[0])
-    if type(ready) is not Ready:
+    if type(ready) is not Operation:
         return general(name, *args)
     slots, held = [p._slots or p.slots], None
-    if ready.recipe.number:
-        held = _held(number, ready.recipe.number)
+    if ready.number:
+        held = _held(number, ready.number)
         if held is None:
             return general(name, *args)
         slots.append((address_of(held), 1, 1))
     found = ready.run(slots, (p,))
     if found is None:
         return general(name, *args)
-    return _filled(found, fill[0]) if ready.recipe.filled else found
+    return _filled(found, fill[0]) if ready.filled else found
 
 
 def _told(number: Number) -> str:
@@ -120,27 +120,25 @@ def _learned(
     """What the general way gives; how it got there is remembered."""
     with watch() as seen:
         found = general(name, *args)
-    recipe = None
+    steps = None
     if len(seen) == 1 and type(found) is Tensor:
-        recipe = _recipe(seen, args[place], args[1 - place], found, fill)
-    return known_as(key, None if recipe is None else Steps((recipe,)), seen, found)
+        steps = _steps(seen, args[place], args[1 - place], found, fill)
+    return known_as(key, steps, seen, found)
 
 
-def _recipe(seen: Seen, x: Tensor, number: Number, found: Tensor, fill: Number) -> Recipe | None:
+def _steps(seen: Seen, x: Tensor, number: Number, found: Tensor, fill: Number) -> Steps | None:
     """How the result comes of a kernel; None if it may be otherwise for another number."""
     (entry, tensors) = seen[0]
     given = _numbers([tensors[p] for p in entry.operands], x, number)
     if given is None or (not given and not _told(number)):
         return None
-    recipe: Recipe | None = import_module("linnet.runtime.learning").recipe_of(
-        entry, tensors, (x, *given), found
-    )
-    if recipe is None or found.shape != x.shape:
+    step = import_module("linnet.runtime.learning").step_of(entry, tensors, (x, *given), found)
+    if step is None or found.shape != x.shape:
         return None
     filled = not _told(fill) and same(fill, found.fill_value)
     if not _told(fill) and not filled and not _is_full(x.contents().format):
         return None
-    return recipe._replace(number=str(given[0].dtype) if given else "", filled=filled)
+    return Steps((step,), (), str(given[0].dtype) if given else "", filled)
 
 
 def _numbers(operands: Sequence[Tensor], x: Tensor, number: Number) -> list[Tensor] | None:

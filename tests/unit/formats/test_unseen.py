@@ -137,27 +137,3 @@ def test_an_error_while_buffers_are_made_loses_nothing(monkeypatch):
     monkeypatch.undo()
     assert found._contents._unseen.addresses
     np.testing.assert_array_equal(found.to_numpy(), value)
-
-
-def test_dense_results_are_arrays_until_their_buffers_are_asked_for():
-    _, value = small_sum()
-    A, x = ln.asarray(sp.csr_array(value)), np.ones(6)
-    for _ in range(4):
-        found = A @ x
-    assert isinstance(found._contents._unseen, np.ndarray)
-    np.testing.assert_array_equal((found + found).to_numpy(), 2 * value @ x)
-    assert found._contents.buffers is found._contents.buffers
-    with pytest.raises(ValueError, match="read-only"):
-        found.to_numpy(copy=False)[0] = 7.0
-
-
-def test_much_room_is_given_back_and_a_block_that_moves_is_found():
-    kinds = (np.dtype("int32"), np.dtype("float64"))
-    places = [C.malloc(1 << 20), C.malloc(64)]
-    held = np.ctypeslib.as_array((np.ctypeslib.ctypes.c_int32 * 10).from_address(places[0]))
-    held[:] = range(10)
-    unseen, owner = Unseen(kinds, [places[0], 1 << 18, 10, places[1], 8, 8]), SimpleNamespace()
-    unseen.trim()
-    assert unseen.rooms == [10, 8]
-    unseen.hand_over(owner)
-    assert owner._buffers[0].array.tolist() == list(range(10))

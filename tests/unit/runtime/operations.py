@@ -9,8 +9,8 @@ import numpy as np
 
 import linnet as ln
 from linnet.runtime import recall
+from linnet.runtime.bound import Operation
 from linnet.runtime.memory import Memory
-from linnet.runtime.ready import Ready
 
 OPERATIONS: dict[str, Callable[[Any, Any, Any], Any]] = {
     "add": lambda a, b, x: a + b,
@@ -44,10 +44,18 @@ def forget(monkeypatch) -> None:
     monkeypatch.setattr("linnet.runtime.eager._known", memory.get)
 
 
-def known(conversions: bool = False) -> list[Ready]:
+def known(conversions: bool = False) -> list[Operation]:
     """What is ready; conversions, of which tests are full, only if they are asked for."""
-    ready = [(key, each) for key, each in recall.KNOWN._known.items() if isinstance(each, Ready)]
-    return [each for key, each in ready if (key[0] == "to") == conversions]
+    found = [(key, each) for key, each in recall.KNOWN._known.items() if type(each) is Operation]
+    return [each for key, each in found if (key[0] == "to") == conversions]
+
+
+def break_down(operation: Operation) -> list[int]:
+    """Let the kernel of an operation fail; the calls that it gets from now on."""
+    calls: list[int] = []
+    (call,) = operation.calls
+    call.entry = call.entry._replace(call=lambda address: calls.append(address) or 1)
+    return calls
 
 
 def values(shape=(4, 4), seed=0, fill=0.0, dtype="float64") -> Any:

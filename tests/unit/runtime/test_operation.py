@@ -14,9 +14,8 @@ from tests.unit.backend.harness import needs_cc
 import linnet as ln
 from linnet.formats.format import Format
 from linnet.runtime import operation, recall
-from linnet.runtime.course import Course
+from linnet.runtime.bound import Operation
 from linnet.runtime.memory import Memory
-from linnet.runtime.ready import Ready
 
 FUNCTIONS: dict[str, Callable[[Any, Any], Any]] = {
     "mean": lambda a, x: a.mean(),
@@ -93,7 +92,7 @@ def test_every_call_gives_what_the_first_gave(name, kind, monkeypatch):
 def test_what_another_process_has_done_is_recalled(name, monkeypatch):
     a, x = matrix()
     expected = told(FUNCTIONS[name](a, x))
-    assert all(isinstance(each, Ready | Course) for each in known())
+    assert all(isinstance(each, Operation) for each in known())
     forget(monkeypatch)
 
     def unexpected(*args, **named):

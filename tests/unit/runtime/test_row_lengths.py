@@ -119,7 +119,7 @@ def test_tensors_that_change_are_looked_at_again():
 
 
 def test_products_are_remembered_by_kind(tmp_path):
-    """What is `Ready` for even rows is not called for uneven ones, however alike they are else."""
+    """What is known for even rows is not called for uneven ones, however alike they are else."""
     drawn, alike = of_lengths(RNG.integers(3, 6, MANY)), of_lengths(np.full(MANY, 4))
     with ln.config(cache_dir=str(tmp_path / "cache")):
         for A in 3 * (drawn, alike):
@@ -129,7 +129,7 @@ def test_products_are_remembered_by_kind(tmp_path):
                 assert np.array_equal(ln.einsum("ij,j->i", held, X).to_numpy(), A @ X)
         keys = [key for key in KNOWN._known if key[:2] == ("matmul", id(current()))]
     assert len(keys) == 2
-    even, uneven = [KNOWN._known[key].call for key in keys]
+    even, uneven = [KNOWN._known[key].calls[0].entry.call for key in keys]
     assert even is not uneven
 
 

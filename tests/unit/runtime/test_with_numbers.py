@@ -12,7 +12,7 @@ import pytest
 import linnet as ln
 from linnet.api.calls import operator as generally
 from linnet.runtime import recall
-from linnet.runtime.ready import Ready
+from linnet.runtime.bound import Operation
 
 OPERATORS = {
     "add": operator.add,
@@ -94,7 +94,7 @@ def test_one_kernel_for_all_numbers():
         np.testing.assert_array_equal((x * number).to_numpy(), x.to_numpy() * number)
         np.testing.assert_array_equal((number * x).to_numpy(), x.to_numpy() * number)
     assert len(recall.KNOWN._known) <= before + 1
-    assert any(type(r) is Ready and r.recipe.number for r in recall.KNOWN._known.values())
+    assert any(type(r) is Operation and r.number for r in recall.KNOWN._known.values())
 
 
 def test_fill_values_follow_the_number():
