@@ -33,7 +33,7 @@ from linnet.api.storage import alike
 from linnet.formats.format import Format
 from linnet.formats.level import APPEND, INSIDE
 from linnet.formats.tensor import Tensor
-from linnet.runtime.straight import made
+from linnet.runtime.compute import compute
 
 if TYPE_CHECKING:
     from linnet.runtime.kernel import Kernel
@@ -68,7 +68,7 @@ def _join_few(parts: Sequence[Tensor], d: int, format: Format) -> Tensor:
         starts.append(starts[-1] + shape_of(x)[d])
     shape[d] = starts[-1]
     kernel = _concat(format, d, repr(format.fill_value), len(parts))
-    return made(kernel, format, parts, (), (sum(map(stored, parts)), *shape, *starts[:-1]))
+    return compute(kernel, format, parts, (), (sum(map(stored, parts)), *shape, *starts[:-1]))
 
 
 @lru_cache(maxsize=256)

@@ -125,7 +125,7 @@ def _vector(x: Any) -> Tensor:
 
 
 def _convolved(x: Tensor, y: Tensor) -> Tensor:
-    from linnet.runtime.straight import made
+    from linnet.runtime.compute import compute
 
     dtype = promote(dtype_of(x), dtype_of(y))
     x, y = (readable(_zero_filled(astype(z, dtype, copy=False))) for z in (x, y))
@@ -133,7 +133,7 @@ def _convolved(x: Tensor, y: Tensor) -> Tensor:
     format = alike(kept[0] if len(kept) == 2 else of_linnet("DENSE")(1), 1)
     target = typed(format, dtype, 0)
     room = min(stored(x) * stored(y), x.size + y.size)
-    return made(_convolution(target), target, (x, y), (), (room, x.size + y.size - 1))
+    return compute(_convolution(target), target, (x, y), (), (room, x.size + y.size - 1))
 
 
 def _zero_filled(x: Tensor) -> Tensor:

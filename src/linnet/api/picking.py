@@ -38,7 +38,7 @@ from linnet.formats.named import recognize
 from linnet.formats.packing import index_dtype
 from linnet.formats.tensor import Tensor
 from linnet.formats.verify import unfinished, verify
-from linnet.runtime.straight import made
+from linnet.runtime.compute import compute
 
 if TYPE_CHECKING:
     from linnet.runtime.kernel import Kernel
@@ -213,7 +213,7 @@ def along(x: Tensor, positions: Ints, d: int, shape: tuple[int, ...]) -> Tensor:
     kernel = _along(format, d, spread, single, repr(format.fill_value))
     room = min(math.prod(shape), stored(x) * math.prod(shape) // max(x.size, 1))
     positions = np.ascontiguousarray(positions)
-    result = made(kernel, listed(same_kind(x)), (x,), (positions,), (room, *shape))
+    result = compute(kernel, listed(same_kind(x)), (x,), (positions,), (room, *shape))
     return result if result.format == wanted else result.to(wanted)
 
 

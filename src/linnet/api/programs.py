@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import lru_cache
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from linnet import loops
 from linnet.algebra.table import add
@@ -27,6 +27,7 @@ from linnet.formats.sparse_list import SparseList
 from linnet.formats.tensor import Tensor
 from linnet.formats.validate import LARGEST
 from linnet.options import limit
+from linnet.runtime.compute import compute
 
 if TYPE_CHECKING:
     from linnet.runtime.kernel import Kernel
@@ -82,14 +83,8 @@ def readable(x: Tensor) -> Tensor:
 def run(kernel: Kernel, x: Tensor, wanted: Format, maps: Sequence[Ints], *numbers: int) -> Tensor:
     """The result of a kernel, in the format that is wanted."""
     target = listed(wanted)
-    result: Tensor = _straight().made(kernel, target, (x,), maps, numbers)
+    result = compute(kernel, target, (x,), maps, numbers)
     return result if target == wanted else result.to(wanted)
-
-
-@lru_cache(maxsize=1)
-def _straight() -> Any:
-    """How kernels are called on arrays that store much."""
-    return import_module("linnet.runtime.straight")
 
 
 def stored(x: Tensor) -> int:

@@ -40,7 +40,7 @@ from linnet.formats.named import recognize
 from linnet.formats.packing import index_dtype
 from linnet.formats.tensor import Tensor
 from linnet.formats.validate import LARGEST
-from linnet.runtime.straight import made
+from linnet.runtime.compute import compute
 
 if TYPE_CHECKING:
     from linnet.runtime.kernel import Kernel
@@ -186,7 +186,7 @@ def _folded(x: Tensor, shape: tuple[int, ...], wanted: Format) -> Tensor:
     format = x.contents().format
     kernel = _fold(format, len(shape), repr(format.fill_value))
     rows = x.size // shape[-1] if shape else 1
-    return made(kernel, wanted, (x,), (), (stored(x) + rows, *shape))
+    return compute(kernel, wanted, (x,), (), (stored(x) + rows, *shape))
 
 
 @lru_cache(maxsize=256)

@@ -24,7 +24,7 @@ from linnet.formats.sparse_list import SparseList
 from linnet.formats.tensor import Tensor
 from linnet.formats.validate import LARGEST
 from linnet.options import limit
-from linnet.runtime.straight import made
+from linnet.runtime.compute import compute
 
 if TYPE_CHECKING:
     from linnet.runtime.kernel import Kernel
@@ -59,7 +59,7 @@ def _join(a: Tensor, b: Tensor, d: int, format: Format) -> Tensor:
     shape, first = [*shape_of(a)], shape_of(a)[d]
     shape[d] += shape_of(b)[d]
     kernel = _beside(format, d, ("A", "B"), repr(format.fill_value))
-    return made(kernel, format, (a, b), (), (_runs(a) + _runs(b), *shape, 0, first))
+    return compute(kernel, format, (a, b), (), (_runs(a) + _runs(b), *shape, 0, first))
 
 
 def tiled(x: Tensor, times: int, d: int) -> Tensor:
@@ -79,7 +79,7 @@ def rolled(x: Tensor, by: int, d: int) -> Tensor:
 
 def written(kernel: Kernel, x: Tensor, *numbers: int) -> Tensor:
     """What a kernel makes of an array, in its shape and its format."""
-    return made(kernel, x.contents().format, (x,), (), (_runs(x), *shape_of(x), *numbers))
+    return compute(kernel, x.contents().format, (x,), (), (_runs(x), *shape_of(x), *numbers))
 
 
 def _runs(x: Tensor) -> int:
@@ -122,7 +122,7 @@ def tallied(x: Tensor, numbers: Ints) -> Ints:
     contents, kind = x.shared(), "int64" if x.size <= LARGEST else "float64"
     format, most = typed(contents.format, "int64", 0), int(numbers.max(initial=0)) + 1
     placed = wrap(format, contents.shape, [*contents.arrays()[:-1], numbers])
-    found = made(_tally(format, kind), typed(DENSE(1), kind, 0), (placed,), (), (most,))
+    found = compute(_tally(format, kind), typed(DENSE(1), kind, 0), (placed,), (), (most,))
     return found.to_numpy(copy=True)
 
 

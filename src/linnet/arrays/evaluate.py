@@ -15,7 +15,7 @@ from linnet.errors import ArgumentError, OutOfMemoryError
 from linnet.formats.format import Format
 from linnet.formats.named import SCALAR
 from linnet.formats.tensor import Tensor
-from linnet.runtime import straight
+from linnet.runtime.compute import compute
 from linnet.runtime.memory import Memory
 from linnet.runtime.slices import sizes
 
@@ -127,7 +127,7 @@ def run(
     if only is not None and not only.large:
         operands = [tensors[k] for k in only.inputs]
         given = tuple([numbers[k] for k in only.numbers])
-        return [straight.made(only.kernel, only.results[0].format, operands, (), given)]
+        return [compute(only.kernel, only.results[0].format, operands, (), given)]
     slots: list[Tensor] = [*tensors, *[_NOTHING] * (plan.slots - len(tensors))]
     for step in plan.steps:
         if step.large and shapes:
@@ -148,7 +148,7 @@ def run_step(step: Step, slots: list[Tensor], numbers: Sequence[int]) -> None:
         operands[place] = operands[place].to(format)
     given = tuple([numbers[k] for k in step.numbers])
     if len(step.results) == 1:
-        outs = [straight.made(step.kernel, step.results[0].format, operands, (), given)]
+        outs = [compute(step.kernel, step.results[0].format, operands, (), given)]
     else:
         outs = [Tensor(result.format, None) for result in step.results]
         step.kernel(*outs, *operands, *([sizes(given)] if given else ()))

@@ -15,8 +15,8 @@ from linnet.formats.assemble import wrap
 from linnet.formats.format import Format
 from linnet.formats.named import permute, settle
 from linnet.formats.verify import unfinished
+from linnet.runtime.compute import compute
 from linnet.runtime.slices import sizes
-from linnet.runtime.straight import made
 
 SIZES = (2, 3)
 FLOATS: Any = settle(ln.COO(2), "float64")
@@ -60,8 +60,8 @@ def test_a_kernel_that_does_not_keep_its_promise_is_told_in_every_call():
     kernel = moves._tile(x.format, 1, "0.0")
     for _ in range(4):
         with pytest.raises(InternalError, match="coordinates must rise"):
-            made(kernel, FLOATS, (x,), (), (3 * stored(x), 3, 9, 3))
-    assert made(kernel, same_kind(x), (x,), (), (3 * stored(x), 3, 9, 3)).shape == (3, 9)
+            compute(kernel, FLOATS, (x,), (), (3 * stored(x), 3, 9, 3))
+    assert compute(kernel, same_kind(x), (x,), (), (3 * stored(x), 3, 9, 3)).shape == (3, 9)
 
 
 def test_what_is_written_to_memory_that_was_there_is_looked_at_too():

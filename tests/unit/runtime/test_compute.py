@@ -1,4 +1,4 @@
-"""Kernels that move elements are called straight from the third time on, and right then, too."""
+"""Kernels that move elements: one kernel for all sizes, places and numbers."""
 
 from __future__ import annotations
 
@@ -9,32 +9,13 @@ import pytest
 from tests.unit.backend.harness import needs_cc
 
 import linnet as ln
-from linnet.runtime import straight
-from linnet.runtime.kernel import Kernel
-from linnet.runtime.memory import Memory
 from linnet.testing import dense
 
 
 @pytest.fixture(autouse=True)
-def always_compiled(monkeypatch):
-    monkeypatch.setattr(straight, "_KNOWN", Memory())  # whatever ran before
-    monkeypatch.setattr(straight, "_ONCE", Memory())
+def always_compiled():
     with ln.config(many=0):
         yield
-
-
-@pytest.fixture
-def general(monkeypatch):
-    """The kernels that are called the general way."""
-    found: list[str] = []
-
-    def noting(kernel, *args):
-        found.append(kernel.__name__)
-        return call(kernel, *args)
-
-    call = Kernel.__call__
-    monkeypatch.setattr(Kernel, "__call__", noting)
-    return found
 
 
 def matrix(n, m):
@@ -63,24 +44,17 @@ MOVES = {
     "triangle": lambda xp, x, at: xp.tril(x, k=1),
 }
 
-STRAIGHT = ("points", "rows", "joint", "flip", "triangle")  # nothing is sorted or chosen by sizes
-
-
 @pytest.mark.parametrize("move", MOVES)
 @pytest.mark.parametrize("format", [ln.CSR, ln.CSC, ln.COO], ids=str)
-def test_other_sizes_and_places(move, format, general):
+def test_other_sizes_and_places(move, format):
     rng, results = np.random.default_rng(0), []
     for k in range(6):
         a = matrix(9 + 3 * k, 20 - 2 * k)
         at = picked(a, rng)
         found = MOVES[move](ln, ln.asarray(a, format=format), at)
         results.append((found, MOVES[move](np, a, at)))
-        if k == 1:
-            first = len(general)
     for found, expected in results:  # whose memory is their own
         np.testing.assert_array_equal(dense(found), expected)
-    if format == ln.CSR and move in STRAIGHT:
-        assert len(general) == first == 2
 
 
 def test_an_operand_that_comes_twice_is_not_one_that_comes_once():
