@@ -218,7 +218,7 @@ def tiles(over: imp.Over) -> imp.Kernel:
     stop = imp.Let(J, imp.minimum(V * 4 + 4, N))
     body = imp.Block((imp.Grow(OUT, C + length(A, I)), row()))
     tile = imp.For(I, V * 4, J, body, over)
-    return whole(imp.For(V, imp.ZERO, SIZES[0], imp.Block((stop, tile)), imp.Over(counter=True)))
+    return whole(imp.For(V, imp.ZERO, SIZES[0], imp.Block((stop, tile)), imp.Over(counter="i")))
 
 
 def test_parts_that_follow_one_another():

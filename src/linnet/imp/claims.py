@@ -81,10 +81,10 @@ def _begins(pointers: np.ndarray, count: int) -> np.ndarray:
 
 
 class Parts:
-    """How far loops have come that go through something part by part, or position by position."""
+    """How far loops over an index have come that go through it by parts, or by positions."""
 
-    def __init__(self) -> None:
-        self.reached: list[int] = []
+    def __init__(self, index: str) -> None:
+        self.index, self.reached = index, list[int]()
 
     def begin(self) -> None:
         """Nothing has been gone through yet."""
@@ -117,7 +117,7 @@ def _of_range(loop: imp.For, parts: Parts | None) -> Iterator[Check]:
         yield _in_order(loop)
     if loop.over.tile:
         yield _in_tile(loop)
-    if parts is not None and loop.over.spans and not loop.over.counter:
+    if parts is not None and loop.over.spans and parts.index == loop.over.index:
         yield _following(loop, parts)
 
 

@@ -225,8 +225,8 @@ def _for(stmt: imp.For, c: _Code) -> Step:
     name, start, stop = stmt.var.name, c.value(stmt.start), c.value(stmt.stop)
     visits, what, counter = c.visits, c.counted(walked(stmt)), stmt.over.counter
     parts = None if stmt.over.spans and not counter else c.parts
-    if counter and parts is None:
-        parts = Parts()
+    if counter and (parts is None or parts.index != counter):
+        parts = Parts(counter)
     body, begins = _block(stmt.body, replace(c, parts=parts)), parts is not c.parts
     checks = checks_of(stmt, c.lists, c.parts, c.value)
 
@@ -252,7 +252,9 @@ def _for(stmt: imp.For, c: _Code) -> Step:
 def _while(stmt: imp.While, c: _Code) -> Step:
     visits, what = c.visits, c.counted(walked(stmt))
     cond, body = c.value(stmt.cond), _block(stmt.body, replace(c, parts=None))
-    parts, begins = c.parts or Parts(), c.parts is None
+    index, parts = stmt.over.index, c.parts
+    if begins := parts is None or parts.index != index:
+        parts = Parts(index)
     found = checks_of(stmt, c.lists, parts, c.value)
     checks = [(position, check) for position, check in found if position is not None]
 

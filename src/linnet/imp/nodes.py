@@ -96,15 +96,17 @@ class Over:
 
     The range of one that is `ordered` does not end before it begins, and lies within its spans even
     if it is empty. Nothing is computed for the sake of this knowledge, but the interpreter checks
-    it. A `counter` goes from part to part of what the loop in it goes through, in order: that loop
-    may be as long as if it stood alone. The last index of a part, at most, comes again with the
-    next. A loop goes through a `tile`, of up to so many indices; elsewhere that is 0.
+    it. An `index` is that of the program's loop which it is, or a piece of. A `counter` has the
+    index of loops directly inside, and goes from part to part of what these go through, in order:
+    they may be as long as if they stood alone. The last index of a part, at most, comes again with
+    the next. A loop goes through a `tile`, of up to so many indices; elsewhere that is 0.
     """
 
     text: str = ""
     spans: tuple[Span, ...] = ()
     ordered: bool = False
-    counter: bool = False
+    index: str = ""
+    counter: str = ""
     tile: int = 0
 
     def map(self, change: Callable[[Expr], Expr]) -> Over:

@@ -99,7 +99,8 @@ def _all_of(ctx: Context, loop: imp.For, inner: imp.For) -> imp.For | None:
     one, rest = _entries(ctx, span, first, after), _entries(ctx, span, after, last)
     if found is None or one is None or rest is None or one[1] != rest[0]:
         return None
-    over = replace(inner.over, spans=(replace(span, first=first, last=last),), ordered=True)
+    through = replace(span, first=first, last=last)
+    over = replace(inner.over, spans=(through,), ordered=True, index=loop.over.index)
     return replace(inner, start=found[0], stop=found[1], over=over)
 
 
@@ -123,7 +124,8 @@ def one_walk(ctx: Context, begin: imp.Let, walk: imp.While) -> imp.For | None:
                 (span,), ends = over.spans, (begin.value, end)
                 whole = ends == _entries(ctx, span, span.first, span.last)
                 span = replace(span, part=not whole, position=None)
-                over = imp.Over(inner.over.text, (span,), ordered=whole)
+                text = inner.over.text
+                over = imp.Over(text, (span,), ordered=whole, index=walk.over.index)
                 return replace(inner, start=begin.value, stop=end, over=over)
     return None
 

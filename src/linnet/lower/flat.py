@@ -277,7 +277,7 @@ class _Flat:
         span = imp.Span(fiber.storage.name, fiber.level, first, last, part=True)
         names = ", ".join(level.index.name for level in levels)
         text = f"{names} in {fiber.storage.name}"
-        return imp.Over(text, (span,), self.ctx.known.at_most(lo, hi))
+        return imp.Over(text, (span,), self.ctx.known.at_most(lo, hi), levels[0].index.name)
 
     def _how(self) -> How:
         """How the loop is run, besides that it is flat."""

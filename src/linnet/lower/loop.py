@@ -56,8 +56,6 @@ def lower_loop(ctx: Context, loop: loops.Loop, lower_stmt: LowerStmt) -> None:
 def _lower_span(ctx: Context, loop: loops.Loop, span: Span, lower_stmt: LowerStmt) -> None:
     """Emit a loop whose bounds are known."""
     body, point = loop.body, span.point
-    if loop.index in ctx.counting and ctx.known.at_most(span.hi, span.lo + 1):
-        ctx.counting[loop.index].counters.clear()  # of one index each: there is no loop inside
     if not point:
         ctx.known.enter(loop.index, span.lo, span.hi)
         match unbound(loop.extent):

@@ -30,7 +30,7 @@ from linnet.formats.looplets import (
     with_variables,
 )
 from linnet.imp.how import PLAIN, How
-from linnet.imp.rewrite import substitute
+from linnet.imp.rewrite import statements, substitute
 from linnet.loops.rewrite import leaves, walk
 from linnet.lower.collapse import collapsed
 from linnet.lower.context import (
@@ -270,18 +270,19 @@ def lower_lookups(ctx: Context, r: Region) -> None:
     body = ctx.collect(lambda: lower_point(ctx, r))
     lookups = [(c, x.body) for c, x in r.looplets.items() if isinstance(x, Lookup)]
     found = [(c.fiber, below) for c, below in lookups if isinstance(below, Fiber)]
-    loop = imp.For(r.index, r.lo, r.hi, body, _over(ctx, r), r.how)
+    loop = imp.For(r.index, r.lo, r.hi, body, _over(ctx, r, body), r.how)
     ctx.b.emit(collapsed(ctx, loop, found))
 
 
-def _over(ctx: Context, r: Region) -> imp.Over:
+def _over(ctx: Context, r: Region, body: imp.Block) -> imp.Over:
     """What a plain loop goes through: the indices of a range, or some of them."""
     first, last = ctx.wholes.get(r.index.name) or r.extent or (r.lo, r.hi)
     span = imp.Span("", -1, first, last, part=(first, last) != (r.lo, r.hi))
-    counter = any(r.index.name in counting.counters for counting in ctx.counting.values())
-    inner = ctx.counting.get(r.index.name)
-    tile = 0 if inner is None else inner.longest
-    return imp.Over("", (span,), ctx.known.at_most(r.lo, r.hi), counter, tile)
+    counted = {s.over.index for s in statements(body) if isinstance(s, imp.For | imp.While)}
+    name, counting = r.index.name, ctx.counting
+    counter = next((i for i in counted if i in counting and name in counting[i].counters), "")
+    tile = counting[name].longest if name in counting else 0
+    return imp.Over("", (span,), ctx.known.at_most(r.lo, r.hi), name, counter, tile)
 
 
 def _without_loop(ctx: Context, r: Region) -> bool:

@@ -51,14 +51,15 @@ def over(
     """What a loop over positions of a fiber goes through."""
     span = _span(cursor, s, begin, end)
     ordered = (span is not None and not span.part) or ctx.known.at_most(begin, end)
-    return imp.Over(_text(index, [cursor]), () if span is None else (span,), ordered)
+    spans = () if span is None else (span,)
+    return imp.Over(_text(index, [cursor]), spans, ordered, index.name)
 
 
 def over_all(index: imp.Var, walks: Sequence[Walk]) -> imp.Over:
     """What a loop goes through that walks several fibers, each by a position of its own."""
     found = [(_span(w.cursor, w.stepper, w.stepper.begin, w.end), w) for w in walks]
     spans = [replace(s, part=True, position=w.stepper.pos) for s, w in found if s is not None]
-    return imp.Over(_text(index, [w.cursor for w in walks]), tuple(spans))
+    return imp.Over(_text(index, [w.cursor for w in walks]), tuple(spans), index=index.name)
 
 
 def _span(cursor: Cursor, s: Stepper, begin: imp.Expr, end: imp.Expr) -> imp.Span | None:

@@ -282,7 +282,7 @@ def test_rows_do_not_follow_one_another_in_a_row():
     dense, run_dense = subject(rows, ln.DENSE(2))
 
     def counts(loop):
-        return replace(loop, over=replace(loop.over, counter=True))
+        return replace(loop, over=replace(loop.over, counter="j"))
 
     run(next(loops_with(found.code, counts)))
     assert refused(run_dense, [next(loops_with(dense.code, counts))])
@@ -315,7 +315,36 @@ def test_what_counts_parts_of_one_index_is_the_loop_itself(kernel, size):
     tiled, _ = subject(kernel, format, text=f"split(i, i0, i1, {size})")
     for found, count in ((plain, 0), (tiled, size > 1)):
         loops = [s for s in statements(found.code.body) if isinstance(s, imp.For)]
-        assert sum(loop.over.counter for loop in loops) == count
+        assert [loop.over.counter for loop in loops if loop.over.counter] == ["i"] * count
+
+
+@ln.kernel
+def no_column(y, A):
+    ln.declare(y, 0.0, (A.shape[0],))
+    for i in ...:
+        for t in range(ln.parts(range(A.shape[1]), 2)):
+            for _j in ln.part(range(A.shape[1]), t, 2):
+                y[i] += A[i, i]
+    return y
+
+
+@ln.kernel
+def no_row(y, A):
+    ln.declare(y, 0.0, (A.shape[0],))
+    for t in range(ln.parts(range(A.shape[0]), 2)):
+        for _i in ln.part(range(A.shape[0]), t, 2):
+            for k in ...:
+                y[k] = A[k, k]
+    return y
+
+
+@pytest.mark.parametrize("kernel", [no_column, no_row])
+@pytest.mark.parametrize("levels", ["DD", "DS", "SS"])
+def test_what_counts_parts_over_which_no_loop_is_left_is_no_counter(kernel, levels):
+    """Another loop inside begins anew with each of them, and goes through no part."""
+    found, run = subject(kernel, nest(levels))
+    run(found.code)
+    assert not any(isinstance(s, imp.For) and s.over.counter for s in statements(found.code.body))
 
 
 def test_what_counts_parts_of_one_index_by_hand():
