@@ -1,4 +1,4 @@
-"""What sequentially written levels share: fibers are written in order, each in one go.
+"""What sequentially written levels share: fibers are written in order.
 
 The count of stored entries is a variable of the kernel. Where the loops visit every fiber once, in
 order, the end of a fiber is stored when it is done (`ptr[p + 1] = q`). Elsewhere some fibers may
@@ -83,6 +83,11 @@ class Appended(Inner):
 
         return all_alike(b, length, each, same)
 
+    def forget(self, b: Builder, storage: Storage, level: int, start: imp.Expr) -> None:
+        f, n = _cursor(storage, level), self.count(storage, level)
+        back = imp.Assign(n, imp.widen(_pointers(storage, level)[start])), imp.Assign(f, start + 1)
+        b.emit(imp.If(f > start, imp.Block(back), imp.EMPTY))
+
     def skipped(self, b: Builder, storage: Storage, level: int) -> None:
         """Append what a fiber has that is not visited: nothing, in most levels."""
 
@@ -103,8 +108,8 @@ class Appended(Inner):
         storage, level = fiber.storage, fiber.level
         place = q if at is None else at
         fresh = not fiber.again or storage.below(level).sequential
-        if fiber.again and fiber.dirty is not None:  # also where an entry is gone on with
-            append = (*append, imp.Assign(fiber.dirty, imp.TRUE))
+        if fiber.again:  # also where an entry is gone on with
+            append = (*append, *told(fiber))
         dirty, visits = b.var(f"{storage.name}_dirty", imp.BOOL), b.var("visits")
         saved, restore = _cursors_below(b, fiber)
         keep = imp.If(dirty, imp.Block(append), imp.Block(restore))
@@ -126,13 +131,27 @@ def place_of(b: Builder, fiber: Fiber, n: imp.Var, alike: imp.Expr) -> tuple[imp
     """
     if not fiber.again:
         return n, ()
-    storage, level, q = fiber.storage, fiber.level, b.var(f"{fiber.prefix}_q")
-    first, below = imp.widen(_pointers(storage, level)[fiber.pos]), storage.below(level)
+    q = b.var(f"{fiber.prefix}_q")
+    return q, (imp.Let(q, n - imp.Cast(alike, imp.INT)), *first_time(b, fiber, q, n))
+
+
+def first_time(b: Builder, fiber: Fiber, q: imp.Var, n: imp.Var) -> Code:
+    """What is done the first time that an entry is come to at `q`, behind all that are stored."""
+    if not fiber.again:
+        return ()
     with b.collect() as new:
-        if not below.sequential:
-            below.initialize(b, storage, level + 1, q, q + 1)
-    same = imp.Cast((n > first) & alike, imp.INT)
-    return q, (imp.Let(q, n - same), imp.If(imp.eq(q, n), imp.Block(tuple(new)), imp.EMPTY))
+        fiber.storage.below(fiber.level).initialize(b, fiber.storage, fiber.level + 1, q, q + 1)
+    return (imp.If(q >= n, imp.Block(tuple(new)), imp.EMPTY),)
+
+
+def first_of(fiber: Fiber) -> imp.Expr:
+    """Where the first entry of a fiber is, or will be, once the fiber is opened."""
+    return imp.widen(_pointers(fiber.storage, fiber.level)[fiber.pos])
+
+
+def told(fiber: Fiber) -> Code:
+    """Word to the parent of a fiber that something was written to it."""
+    return () if fiber.dirty is None else (imp.Assign(fiber.dirty, imp.TRUE),)
 
 
 def list_of(
@@ -149,7 +168,8 @@ def _cursors_below(b: Builder, fiber: Fiber) -> tuple[tuple[imp.Stmt, ...], tupl
         return marks_below(b, fiber)  # catching up with fibers appends to them
     saved, restore = [], []
     for level in fiber.storage.skipping:
-        if level > fiber.level:
+        pointed = isinstance(fiber.storage.format.levels[level], Appended)
+        if level > fiber.level and pointed:
             f = _cursor(fiber.storage, level)
             before = b.var(f"{f.name}_before")
             saved.append(imp.Let(before, f))

@@ -56,6 +56,9 @@ class Dense(Inner):
         n = storage.dim(level)
         storage.below(level).initialize(b, storage, level + 1, start * n, stop * n)
 
+    def forget(self, b: Builder, storage: Storage, level: int, start: imp.Expr) -> None:
+        storage.below(level).forget(b, storage, level + 1, start * storage.dim(level))
+
     def freeze(self, b: Builder, storage: Storage, level: int, count: imp.Expr) -> None:
         storage.below(level).freeze(b, storage, level + 1, count * storage.dim(level))
 

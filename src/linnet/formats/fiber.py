@@ -67,7 +67,8 @@ class Fiber:
     walked, and what the level must remember of it. In update mode, `dirty` is the flag to set when
     something is written below, and `fresh` says that the storage of this fiber has not been
     initialized. One that is read may be there or not, as `present` says while running. One that is
-    written in parts may come to its last index `again`.
+    written in parts may come to its last index `again`, and may be `reopened`: it is the last one
+    that was written, if it was.
     """
 
     storage: Storage  # by which it is found, as storage is by its name
@@ -79,6 +80,7 @@ class Fiber:
     fresh: bool = False
     present: imp.Var | None = field(hash=False, default=None)
     again: bool = False
+    reopened: bool = False
 
     @property
     def dim(self) -> imp.Expr:
@@ -107,7 +109,9 @@ class Fiber:
 
     def child(self, pos: imp.Expr, dirty: imp.Var | None = None, fresh: bool = False) -> Fiber:
         """The fiber at `pos` of the next level."""
-        return Fiber(self.storage, self.level + 1, pos, dirty=dirty, fresh=fresh)
+        return Fiber(
+            self.storage, self.level + 1, pos, dirty=dirty, fresh=fresh, reopened=self.again
+        )
 
 
 @dataclass(frozen=True, slots=True)

@@ -80,7 +80,8 @@ class Level:
     unstored: ClassVar[bool] = False  # a scalar at a place where nothing is stored
     selective: ClassVar[bool] = False  # a leaf that stores only some of the values written to it
     sequential: ClassVar[bool] = False  # written in order, each fiber in one go
-    resumes: ClassVar[bool] = False  # … or in several: its last fiber and the last entry of that
+    reopens: ClassVar[bool] = False  # … or in several: its last fiber can be opened again
+    resumes: ClassVar[bool] = False  # … and the last entry of that can be gone on with
     skips: ClassVar[bool] = False  # some of its children are not visited where it is written
     covers: ClassVar[bool] = False  # every index of a fiber is stored, some of them together
     runs: ClassVar[bool] = False  # neighbours that are alike are stored once
@@ -181,6 +182,9 @@ class Level:
     def update(self, b: Builder, fiber: Fiber, index: imp.Expr) -> Looplet:
         """The subfibers along `index`, for writing."""
         raise NotImplementedError
+
+    def forget(self, b: Builder, storage: Storage, level: int, start: imp.Expr) -> None:
+        """Take back what is stored for the fibers from `start` on: they are empty."""
 
     def freeze(self, b: Builder, storage: Storage, level: int, count: imp.Expr) -> None:
         """Finish `count` fibers, and the levels below."""

@@ -11,6 +11,7 @@ from linnet.formats.append import (
     Appended,
     around_fiber,
     finish_pointers,
+    first_of,
     marks_below,
 )
 from linnet.formats.level import POINTERS, Array
@@ -51,6 +52,7 @@ class RunList(Appended):
     sliced: ClassVar[bool] = True
     covers: ClassVar[bool] = True
     runs: ClassVar[bool] = True
+    reopens: ClassVar[bool] = True
     skips: ClassVar[bool] = True  # the children of gaps
 
     def unfurl(self, b: Builder, fiber: Fiber, index: imp.Expr, protocol: str) -> Looplet:
@@ -81,7 +83,9 @@ class RunList(Appended):
         with b.collect() as enter:
             b.emit(*opened, imp.Let(at, imp.ZERO), imp.Let(wrote, imp.FALSE))
             make_room(b, storage, level, ("right",), n + 2)
-        leave = self._gap(b, fiber, at, fiber.dim)
+            if fiber.reopened:
+                self._reopen(b, fiber, at, wrote)
+        leave = self._leave(b, fiber, at)
         if fiber.dirty is not None:  # if nothing is written, it is as if it had not been visited
             storage.found.add(level)
             first, (before, undo) = b.var(f"{fiber.prefix}_first"), marks_below(b, fiber)
@@ -89,6 +93,32 @@ class RunList(Appended):
             undo = (*undo, imp.Assign(n, first))
             leave = (imp.If(wrote, imp.Block(leave), imp.Block(undo)),)
         return Thunk(tuple(enter), body, (*leave, *closed))
+
+    def _leave(self, b: Builder, fiber: Fiber, at: imp.Var) -> Code:
+        """Cover the rest of a fiber; where it may be opened again, say from where on that is."""
+        gap = self._gap(b, fiber, at, fiber.dim)
+        if not fiber.reopened:
+            return gap
+        n, right = self.count(fiber.storage, fiber.level), fiber.buffer("right")
+        rest = b.var(f"{fiber.prefix}_rest")  # is kept behind the runs: there is room
+        return (imp.Let(rest, at), *gap, imp.Store(right, n, imp.cast(rest, right.dtype)))
+
+    def _reopen(self, b: Builder, fiber: Fiber, at: imp.Var, wrote: imp.Var) -> None:
+        """Take back with what the rest of a fiber has been covered, if it has been left before."""
+        storage, level, right = fiber.storage, fiber.level, fiber.buffer("right")
+        n, first = self.count(storage, level), first_of(fiber)
+        with b.collect() as back:
+            b.emit(imp.Assign(n, n - 1))
+            storage.below(level).forget(b, storage, level + 1, n)
+        own = imp.eq(at, imp.ZERO) | ((n - 1 > first) & imp.eq(right[n - 2], at))
+        shorter = imp.Block((imp.Store(right, n - 1, imp.cast(at, right.dtype)),))
+        whole = imp.If(own, imp.Block(tuple(back)), shorter)
+        again = (
+            imp.Assign(at, imp.widen(right[n])),
+            imp.If(at < fiber.dim, imp.Block((whole,)), imp.EMPTY),
+            imp.Assign(wrote, imp.TRUE),
+        )
+        b.emit(imp.If(n > first, imp.Block(again), imp.EMPTY))
 
     def _gap(self, b: Builder, fiber: Fiber, at: imp.Var, stop: imp.Expr) -> Code:
         """A run of fill up to `stop`, if the runs so far end before it."""
@@ -112,6 +142,10 @@ class RunList(Appended):
             end_run(b, fiber, n, at > 0, longer, tuple(new), forget)
             b.emit(imp.Assign(at, stop))
         return tuple(code)
+
+    def forget(self, b: Builder, storage: Storage, level: int, start: imp.Expr) -> None:
+        super().forget(b, storage, level, start)
+        storage.below(level).forget(b, storage, level + 1, self.count(storage, level))
 
     def skipped(self, b: Builder, storage: Storage, level: int) -> None:
         n, dim = self.count(storage, level), storage.dim(level)

@@ -4,6 +4,9 @@ A run is written to the place behind the last one. When it is complete the two a
 they hold the same the last run is made longer, and the new one is forgotten. So nothing is stored
 twice, and nothing is left to be merged when the tensor is frozen (FINCH Table 4). Subfibers that
 take insertions in any order can be compared only when they are frozen: they stay as written.
+
+So a fiber can be opened again, and what is written next may go on with its last run. But the index
+of a subfiber cannot come again (`Level.resumes`): there may be none that is its own any more.
 """
 
 from __future__ import annotations
@@ -12,6 +15,7 @@ from collections.abc import Sequence as Ints
 from typing import TYPE_CHECKING
 
 from linnet import imp
+from linnet.formats.append import told
 from linnet.formats.looplets import Lookup, Span, Thunk
 
 if TYPE_CHECKING:
@@ -50,6 +54,8 @@ def run_lookup(
 ) -> Lookup:
     """The child at `q`, written for all of a span at once; `end` keeps it if it was written."""
     dirty = b.var(f"{fiber.storage.name}_dirty", imp.BOOL)
+    if fiber.reopened:  # also where no run is added
+        end = (*end, *told(fiber))
     keep = imp.If(dirty, imp.Block(end), imp.Block(forget))
     unsure = fiber.child(q, dirty=dirty, fresh=True)
     return Lookup(

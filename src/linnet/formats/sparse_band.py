@@ -8,7 +8,14 @@ import numpy as np
 
 from linnet import imp
 from linnet.formats.alike import all_alike, same_length
-from linnet.formats.append import Appended, around_fiber, finish_pointers, list_of
+from linnet.formats.append import (
+    Appended,
+    around_fiber,
+    finish_pointers,
+    first_of,
+    first_time,
+    list_of,
+)
 from linnet.formats.level import Array
 from linnet.formats.looplets import FILL, Lookup, Looplet, Phase, Run, Sequence, Thunk
 from linnet.formats.packing import (
@@ -44,6 +51,8 @@ class SparseBand(Appended):
     sliced: ClassVar[bool] = True
     per_fiber: ClassVar[bool] = True
     spans: ClassVar[bool] = True
+    reopens: ClassVar[bool] = True
+    resumes: ClassVar[bool] = True
     skips: ClassVar[bool] = True  # the children of elements that are skipped
     pointers: ClassVar[str] = "ofs"
 
@@ -95,14 +104,21 @@ class SparseBand(Appended):
         with b.collect() as room:
             below.reserve(b, storage, level + 1, q + (fiber.dim - index))
         wide = imp.If(n < q, imp.Block(tuple(room)), imp.EMPTY)
-        here = (anchor, imp.Let(q, index + shift), wide)
+        place: imp.Expr = index + shift
+        if fiber.reopened:  # by another index, perhaps, which the level above refuses later
+            place = imp.maximum(place, n - 1 if fiber.again else n)
+        here = (anchor, imp.Let(q, place), wide, *first_time(b, fiber, q, n))
         with b.collect() as between:
             below.initialize(b, storage, level + 1, n, q)
         keep = (imp.If(n < q, imp.Block(tuple(between)), imp.EMPTY), imp.Assign(n, q + 1))
         body = self.appended(b, fiber, n, keep, [], at=q, here=here)
         before, after = around_fiber(b, fiber, n)
-        begin = (*before, imp.Let(first, n), imp.Let(shift, imp.ZERO))
         idx = fiber.buffer("idx")
+        begin = (*before, imp.Let(first, n), imp.Let(shift, imp.ZERO))
+        if fiber.reopened:  # what comes goes to the same band
+            same = imp.Assign(shift, n - imp.widen(idx[fiber.pos]))
+            goes_on = imp.If(n > first, imp.Block((same,)), imp.EMPTY)
+            begin = (*before, imp.Let(first, first_of(fiber)), imp.Let(shift, imp.ZERO), goes_on)
         empty = imp.Store(idx, fiber.pos, imp.Const(0, idx.dtype)) if fiber.fresh else imp.EMPTY
         stop = imp.Store(idx, fiber.pos, imp.cast(n - shift, idx.dtype))
         end = imp.If(n > first, imp.Block((stop,)), imp.Block((empty,)))

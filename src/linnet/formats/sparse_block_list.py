@@ -8,7 +8,15 @@ import numpy as np
 
 from linnet import imp
 from linnet.formats.alike import all_alike, both, same_length
-from linnet.formats.append import Appended, around_fiber, finish_pointers
+from linnet.formats.append import (
+    Appended,
+    Code,
+    around_fiber,
+    finish_pointers,
+    first_of,
+    place_of,
+    told,
+)
 from linnet.formats.level import COORDINATES, POINTERS, Array
 from linnet.formats.looplets import (
     FILL,
@@ -56,6 +64,8 @@ class SparseBlockList(Appended):
         Array("ofs", "position"),
     )
     sliced: ClassVar[bool] = True
+    reopens: ClassVar[bool] = True
+    resumes: ClassVar[bool] = True
 
     def unfurl(self, b: Builder, fiber: Fiber, index: imp.Expr, protocol: str) -> Looplet:
         ptr, idx, ofs = fiber.buffer("ptr"), fiber.buffer("idx"), fiber.buffer("ofs")
@@ -101,15 +111,22 @@ class SparseBlockList(Appended):
             imp.Store(ofs, n, imp.cast(m, ofs.dtype)),
             imp.Assign(n, n + 1),
         )
-        append = (
+        append: Code = (
             imp.If(imp.ne(following, index), imp.Block(begin), imp.EMPTY),
             imp.Store(idx, n - 1, imp.cast(index + 1, idx.dtype)),
             imp.Assign(m, m + 1),
             imp.Assign(following, index + 1),
+            *(told(fiber) if fiber.reopened else ()),  # also where no block is added
         )
-        body = self.appended(b, fiber, m, append, [])
+        q, here = place_of(b, fiber, m, imp.eq(following, index + 1))
+        if fiber.again:
+            append = (imp.If(imp.eq(q, m), imp.Block(append), imp.EMPTY),)
+        body = self.appended(b, fiber, m, append, [], at=q, here=here)
         before, after = around_fiber(b, fiber, n)
         opened = (*before, imp.Let(following, imp.Const(-1, imp.INT)))
+        if fiber.reopened:  # what comes may go on with the last block
+            last = imp.Assign(following, imp.widen(idx[n - 1]))
+            opened += (imp.If(n > first_of(fiber), imp.Block((last,)), imp.EMPTY),)
         return Thunk(opened, body, after)
 
     def freeze(self, b: Builder, storage: Storage, level: int, count: imp.Expr) -> None:

@@ -11,6 +11,7 @@ from linnet.formats.append import (
     Appended,
     around_fiber,
     finish_pointers,
+    first_of,
     list_of,
     place_of,
 )
@@ -35,6 +36,7 @@ class SparseCOO(Appended):
     """
 
     sliced: ClassVar[bool] = True
+    reopens: ClassVar[bool] = True
     resumes: ClassVar[bool] = True
     n: int
 
@@ -100,7 +102,8 @@ class SparseCOO(Appended):
         else:
             arrays = [fiber.buffer(f"idx{k}") for k in range(self.n)]
             entry = list(zip(arrays, state, strict=True))
-            alike = reduce(imp.Operators.__and__, [imp.eq(a[n - 1], i) for a, i in entry])
+            equal = [imp.eq(a[n - 1], i) for a, i in entry]
+            alike = reduce(imp.Operators.__and__, equal, n > first_of(fiber))
             q, here = place_of(b, fiber, n, alike)
             stores = [imp.Store(a, q, imp.cast(i, a.dtype)) for a, i in entry]
             keep: tuple[imp.Stmt, ...] = (*stores, imp.Assign(n, q + 1))

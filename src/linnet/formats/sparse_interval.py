@@ -49,6 +49,7 @@ class SparseInterval(Inner):
     skips: ClassVar[bool] = True  # the child of an empty fiber
     limit: ClassVar[str] = "run"
     runs: ClassVar[bool] = True
+    reopens: ClassVar[bool] = True
 
     def written(self, below: tuple[Level, ...]) -> tuple[Level, ...]:
         # whether a fiber goes on with the run is not seen where it is not in order yet
@@ -79,7 +80,7 @@ class SparseInterval(Inner):
         left, right = fiber.buffer("left"), fiber.buffer("right")
         stop = (imp.Store(right, p, imp.cast(span.stop, right.dtype)),)
         taken: imp.Expr = at >= 0
-        if not fiber.fresh:  # it may have been opened before, for another index
+        if not (fiber.fresh or fiber.reopened):  # it may have been opened before, for another index
             taken = taken | (left[p] < right[p])
         second = imp.If(taken, imp.Block((storage.refuse(level),)), imp.EMPTY)
         new = (second, imp.Store(left, p, imp.cast(span.start, left.dtype)), *stop)
@@ -88,7 +89,11 @@ class SparseInterval(Inner):
             b.emit(imp.Assign(at, span.stop))
         here = (imp.Let(q, p + imp.Cast(taken, imp.INT)), *saved)
         body = run_lookup(b, fiber, q, span, here, tuple(end), forget)
-        begin = (imp.Let(at, imp.Const(-1, imp.INT)),)
+        begin: Code = (imp.Let(at, imp.Const(-1, imp.INT)),)
+        if fiber.reopened:  # it has been initialized, and what comes may go on with its run
+            last = imp.Assign(at, imp.widen(right[p]))
+            begin += (imp.If(left[p] < right[p], imp.Block((last,)), imp.EMPTY),)
+            return Thunk(begin, body)
         return Thunk(begin, body, self._leave(b, fiber, at))
 
     def _leave(self, b: Builder, fiber: Fiber, at: imp.Var) -> Code:
@@ -98,6 +103,9 @@ class SparseInterval(Inner):
                 self.initialize(b, fiber.storage, fiber.level, fiber.pos, fiber.pos + 1)
         told = () if fiber.dirty is None else (imp.Assign(fiber.dirty, imp.TRUE),)
         return (imp.If(at < 0, imp.Block(tuple(empty)), imp.Block(told)),)
+
+    def forget(self, b: Builder, storage: Storage, level: int, start: imp.Expr) -> None:
+        storage.below(level).forget(b, storage, level + 1, start)
 
     def freeze(self, b: Builder, storage: Storage, level: int, count: imp.Expr) -> None:
         b.emit(*(imp.SetLength(array, count) for array in storage.buffers[level].values()))

@@ -10,6 +10,7 @@ from linnet.formats.append import (
     Appended,
     around_fiber,
     finish_pointers,
+    first_of,
     list_of,
     place_of,
 )
@@ -31,6 +32,7 @@ class SparseList(Appended):
 
     strided: ClassVar[bool] = True
     ascends: ClassVar[bool] = True
+    reopens: ClassVar[bool] = True
     resumes: ClassVar[bool] = True
     arrays: ClassVar[tuple[Array, ...]] = (
         POINTERS,
@@ -69,7 +71,7 @@ class SparseList(Appended):
 
     def update(self, b: Builder, fiber: Fiber, index: imp.Expr) -> Looplet:
         idx, n = fiber.buffer("idx"), self.count(fiber.storage, fiber.level)
-        q, here = place_of(b, fiber, n, imp.eq(idx[n - 1], index))
+        q, here = place_of(b, fiber, n, (n > first_of(fiber)) & imp.eq(idx[n - 1], index))
         append = (imp.Store(idx, q, imp.cast(index, idx.dtype)), imp.Assign(n, q + 1))
         body = self.appended(b, fiber, n, append, [idx], at=q, here=here)
         before, after = around_fiber(b, fiber, n)

@@ -94,6 +94,9 @@ class SparsePinpoint(Inner):
             sure=Thunk(keep, fiber.child(p)),
         )
 
+    def forget(self, b: Builder, storage: Storage, level: int, start: imp.Expr) -> None:
+        storage.below(level).forget(b, storage, level + 1, start)
+
     def freeze(self, b: Builder, storage: Storage, level: int, count: imp.Expr) -> None:
         b.emit(imp.SetLength(storage.buffers[level]["idx"], count))
         storage.below(level).freeze(b, storage, level + 1, count)

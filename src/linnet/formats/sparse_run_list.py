@@ -9,6 +9,7 @@ from linnet.formats.append import (
     Appended,
     around_fiber,
     finish_pointers,
+    first_of,
     marks_below,
 )
 from linnet.formats.level import POINTERS, Array
@@ -59,6 +60,7 @@ class SparseRunList(Appended):
     )
     sliced: ClassVar[bool] = True
     runs: ClassVar[bool] = True
+    reopens: ClassVar[bool] = True
 
     def unfurl(self, b: Builder, fiber: Fiber, index: imp.Expr, protocol: str) -> Looplet:
         ptr, left, right = fiber.buffer("ptr"), fiber.buffer("left"), fiber.buffer("right")
@@ -97,6 +99,9 @@ class SparseRunList(Appended):
         with b.collect() as begin:
             b.emit(*opened, imp.Let(at, imp.Const(-1, imp.INT)))
             make_room(b, storage, level, names, n + 1)
+            if fiber.reopened:  # what comes may go on with the last run
+                last = imp.Assign(at, imp.widen(right[n - 1]))
+                b.emit(imp.If(n > first_of(fiber), imp.Block((last,)), imp.EMPTY))
         body = run_lookup(b, fiber, n, span, saved, tuple(end), forget)
         return Thunk(tuple(begin), body, closed)
 

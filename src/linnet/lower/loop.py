@@ -7,7 +7,7 @@ from dataclasses import replace
 from linnet import imp, loops
 from linnet.formats.fiber import Fiber, Register
 from linnet.formats.looplets import Looplet
-from linnet.loops.bases import unbound
+from linnet.loops.bases import part_in, unbound
 from linnet.loops.rewrite import accesses, is_left, point_of, walk
 from linnet.lower.context import (
     Context,
@@ -69,7 +69,7 @@ def _lower_span(ctx: Context, loop: loops.Loop, span: Span, lower_stmt: LowerStm
         body, looplets = join_windows(ctx, body, loop.index, looplets)
     body = settle_fresh(ctx, replace(loop, body=body), span, looplets)
     plain = not point and all(map(is_everywhere, looplets.values()))
-    looplets |= _updates(ctx, body, span)
+    looplets |= _updates(ctx, body, span, _is_part(loop))
     body, dirty = lift_dirty(body) if plain else (body, [])
     bounds = span.lo, span.hi
     region = Region(
@@ -129,13 +129,19 @@ def _reads(
     return found
 
 
-def _updates(ctx: Context, body: loops.Stmt, span: Span) -> dict[Cursor, Looplet]:
-    """What is written along the index."""
+def _updates(ctx: Context, body: loops.Stmt, span: Span, part: bool) -> dict[Cursor, Looplet]:
+    """What is written along the index, all of which may be `part` of what is written."""
     written = [c for c in cursors_of(ctx, body, span.index.name) if c.update]
     counting = ctx.counting.get(span.index.name)
     opened = {} if counting is None else counting.opened
-    looplets = {c: opened[c] if c in opened else unfurl(ctx, c, span.index) for c in written}
+    looplets = {c: opened[c] if c in opened else unfurl(ctx, c, span.index, part) for c in written}
     return {c: guard(ctx, c, looplet, span, body) for c, looplet in looplets.items()}
+
+
+def _is_part(loop: loops.Loop) -> bool:
+    """Whether other loops may go on where this one ends."""
+    extent = loop.extent.of if isinstance(loop.extent, loops.Along) else loop.extent
+    return part_in(extent) is not None
 
 
 def settle_fresh(

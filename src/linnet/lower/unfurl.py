@@ -38,8 +38,8 @@ from linnet.lower.turned import Turn, turned
 from linnet.records import dataclass
 
 
-def unfurl(ctx: Context, cursor: Cursor, index: imp.Var) -> Looplet:
-    """The fiber of a cursor along the loop."""
+def unfurl(ctx: Context, cursor: Cursor, index: imp.Var, reopened: bool = False) -> Looplet:
+    """The fiber of a cursor along the loop, which may not be the first that writes it."""
     walked = walk_of(cursor.index, Scope(index.name, (), ctx.facts.types))
     assert walked is not None
     factor, shift = walked[0], _shift(ctx, walked[1])
@@ -58,7 +58,8 @@ def unfurl(ctx: Context, cursor: Cursor, index: imp.Var) -> Looplet:
         ctx.ends[cursor] = stride.first(cursor.fiber.dim)
     level = cursor.fiber.kind
     if cursor.update:
-        fiber = replace(cursor.fiber, again=index.name in ctx.again)
+        reopened = reopened or cursor.fiber.reopened
+        fiber = replace(cursor.fiber, again=index.name in ctx.again, reopened=reopened)
         looplet = level.update(ctx.b, fiber, at)
     else:
         looplet = unfurl_present(

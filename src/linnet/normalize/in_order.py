@@ -5,7 +5,7 @@
             C[i, j] = …
 
 Coordinates come in order, but a part may end within a row: the next one goes on with it. The levels
-of the result say whether they can do that (`Level.resumes`).
+of the result say whether they can do that (`Level.reopens`, `Level.resumes`).
 """
 
 from __future__ import annotations
@@ -99,14 +99,14 @@ def resumes(format: Format, first: int, stop: int, opened: bool) -> bool:
     begin, above = 0, format.levels[0]
     for level in format.levels:
         again = first < begin < stop
-        if again and not _resumes(above):
+        if again and not _can(above, above.resumes):
             return False
-        if (again or (begin == first < stop and not opened)) and not _resumes(level):
+        if (again or (begin == first < stop and not opened)) and not _can(level, level.reopens):
             return False
         begin, above = begin + level.width, level
     return True
 
 
-def _resumes(level: Level) -> bool:
-    """Whether a level can go on with what it has: in any order, or with what comes last."""
-    return not level.selective and (level.resumes or not level.sequential)
+def _can(level: Level, in_order: bool) -> bool:
+    """Whether a level can go on with what it has: in any order, or, as it says, with the last."""
+    return not level.selective and (in_order or not level.sequential)
