@@ -25,6 +25,7 @@ from linnet.normalize.declarations import begin_results
 from linnet.normalize.dimensions import infer_dimensions
 from linnet.normalize.dtypes import infer_dtypes
 from linnet.normalize.leading import check_stored
+from linnet.normalize.leaving import leave_together
 from linnet.normalize.lifecycles import insert_lifecycles
 from linnet.normalize.reaches import reach_checks
 from linnet.normalize.rooms import choose_rooms
@@ -86,6 +87,7 @@ def normalize(
     """Say what the user left unsaid. Every line takes a program and returns a new one."""
     given = program, formats
     program, results, checks, reaches = under_schedule(program, formats)
+    program, results = leave_together(program, results)
     formats = results
     program, formats = split_symmetric(program, formats, checks)
     program = passed("symmetry", program, check_unique)

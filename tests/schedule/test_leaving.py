@@ -120,7 +120,7 @@ REFUSED = [
     ("split(j, j0, j1, 4) reorder(j1, j0)", "a loop that may be left by `break` keeps its order"),
     ("collapse(i, j, f) split(f, f0, f1, 4)", "the innermost of `f` may be left by `break`"),
     ("pos(j, p, A)", "is to be done where `A` stores nothing"),
-    ("collapse(i, j, f) pos(f, p, A)", "is to be done where `A` stores nothing"),
+    ("collapse(i, j, f) pos(f, p, A)", "the innermost of `f` may be left by `break`"),
 ]
 
 

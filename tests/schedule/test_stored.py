@@ -265,10 +265,6 @@ SYNTAX = {
         "for i in ln.along(range(3)):\n    y[i] += A[i, 0]",
         "what a loop goes along has several",
     ),
-    "break": (
-        "for i, j in ln.stored(A):\n    if A[i, j] > 1:\n        break\n    y[j] += A[i, j]",
-        "break ends one loop, and here are several",
-    ),
 }
 
 

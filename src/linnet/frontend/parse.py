@@ -259,7 +259,7 @@ def _loop(node: ast.For, scope: Scope) -> loops.Stmt:
 
 def _check_break(left: ast.Break, extent: loops.Range | None, count: int, scope: Scope) -> None:
     """Refuse to leave what is no loop of its own."""
-    if count > 1:
+    if count > 1 and extent is None:
         hint = "write a loop for each index: `for i in ...:` and below it `for j in ...:`"
         raise scope.error(left, "break ends one loop, and here are several", hint=hint)
     if point_of(extent) is not None:

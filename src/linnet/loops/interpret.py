@@ -163,7 +163,7 @@ class _Compiler:
                 env[index], env[rest] = i, [place[1:] for place in places]
                 body(env)
 
-        return loop
+        return _until_left(loop) if along.depth == 0 and is_left(stmt) else loop
 
     def _range(self, extent: Range, at: Location | None) -> Callable[[Env], Any]:
         """The indices of a range, or the coordinates of positions."""

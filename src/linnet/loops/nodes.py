@@ -352,7 +352,10 @@ class Swap:
 
 @dataclass(frozen=True, slots=True)
 class Break:
-    """`break`: the loop around ends here. That loop counts, and walks no tensor."""
+    """`break`: the loop around ends here, and those that go along with it.
+
+    A loop that may be left counts, and walks no tensor but the one that it goes along.
+    """
 
     at: Location | None = field(default=None, compare=False)
 

@@ -125,7 +125,10 @@ def is_left(loop: Loop) -> bool:
 
 
 def leaves(stmt: Stmt) -> bool:
-    """Whether a statement may end the loop around it."""
+    """Whether a statement may end the loop around it.
+
+    Of loops that go along together, what ends one of them ends those around.
+    """
     stack = [stmt]
     while stack:
         match stack.pop():
@@ -137,9 +140,23 @@ def leaves(stmt: Stmt) -> bool:
                 stack += [then, orelse]
             case Let(_, _, body):
                 stack.append(body)
-            case Loop(_, extent, body) if point_of(extent) is not None:
+            case Loop(_, extent, body) if _passes_on(extent):
                 stack.append(body)
     return False
+
+
+def _passes_on(extent: Range | None) -> bool:
+    """Whether what ends a loop over such a range ends the one around it."""
+    return point_of(extent) is not None or (isinstance(extent, Along) and extent.depth > 0)
+
+
+def before_leaving(stmt: Stmt, first: Stmt) -> Stmt:
+    """The body of a loop that does something before it leaves the loop."""
+    if isinstance(stmt, Break):
+        return block([first, stmt])
+    if isinstance(stmt, Loop) and not _passes_on(stmt.extent):
+        return stmt  # what leaves this one goes on in the other
+    return map_stmts(stmt, lambda inner: before_leaving(inner, first))
 
 
 def accesses(node: Node) -> Iterator[tuple[Access, bool]]:

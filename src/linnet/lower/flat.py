@@ -126,7 +126,7 @@ class _Flat:
             levels.append(self._level(stmt.index, inside))
             inside = levels[-1].around.loop.body
             stmt = stmt.body  # type: ignore[assignment]
-        self._check_left(levels, inside)
+        self._check_left(levels)
         ctx.b.emit(*levels[0].around.before)
         block = ctx.collect(lambda: self._tracked(levels, inside))
         sure = ctx.known.at_most(lo + 1, hi)
@@ -162,10 +162,13 @@ class _Flat:
         stop = None if s.next is None else s.next[0].value
         return _Level(fiber, imp.Var(index), var, around, stop)
 
-    def _check_left(self, levels: Sequence[_Level], inside: imp.Block) -> None:
-        """Refuse to leave a fiber early: one loop for all of them would leave all of them."""
+    def _check_left(self, levels: Sequence[_Level]) -> None:
+        """Refuse to leave a fiber early: one loop for all of them would leave all of them.
+
+        A `break` inside is to do that.
+        """
         parts = [stmt for level in levels[1:] for stmt in level.around.before + level.around.after]
-        if _leaves(inside.stmts) or _leaves(parts):
+        if _leaves(parts):
             self.refuse(f"the loop over `{levels[-1].index.name}` may be left early", None)
 
     # -- the one loop ----------------------------------------------------------------------------

@@ -178,7 +178,7 @@ def _statement(s: _Nest, stmt: loops.Stmt) -> loops.Stmt:
             s.path.append(index)
             if extent is not None:
                 s.extents[index] = extent.whole
-            if is_left(changed):
+            if is_left(changed) and not _goes_along(changed.body):
                 s.left[index] = _leader(extent)
             before = dict(s.known)
             s.known |= dict.fromkeys(handed_down(changed), len(s.path))
@@ -231,6 +231,11 @@ def _access(s: _Nest, expr: loops.Expr, update: bool = False) -> loops.Access | 
     if not changed:
         return None
     return replace(expr, indices=tuple(indices), protocols=tuple(protocols))
+
+
+def _goes_along(body: loops.Stmt) -> bool:
+    """Whether it is a loop that goes along with the one around it, as those of a flat loop do."""
+    return isinstance(body, loops.Loop) and isinstance(body.extent, loops.Along)
 
 
 def _leader(extent: loops.Range | None) -> str:

@@ -12,7 +12,7 @@ from linnet.formats.format import Format
 from linnet.loops.bases import coordinates
 from linnet.loops.commands import Command
 from linnet.loops.printer import show, show_range
-from linnet.loops.rewrite import names_in, replaced, substitute_expr, walk
+from linnet.loops.rewrite import is_left, names_in, replaced, substitute_expr, walk
 from linnet.names import Names
 from linnet.normalize.agreed import Equal, equal_modes, is_whole
 from linnet.normalize.shape_checks import Check
@@ -131,6 +131,13 @@ class Nest:
             indices = (self.names().fresh(called) if called in self.taken else called,)
         self.stands[name] = indices
         return indices[0]
+
+    def refuse_left(self, name: str, hint: str) -> None:
+        """Refuse to take several loops for one if only the innermost of them may be left."""
+        *around, inner = self.named(name)
+        if around and is_left(inner) and not is_left(around[0]):
+            why = "as one loop, all of them would be left"
+            self.refuse(f"the innermost of `{name}` may be left by `break`", why=why, hint=hint)
 
     def temporary(self, hint: str, format: Format) -> str:
         """A tensor of a new name, for what a command needs."""

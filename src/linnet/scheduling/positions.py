@@ -28,6 +28,7 @@ from linnet.scheduling.nest import Nest
 def pos(nest: Nest, command: Pos) -> None:
     """Let an operand lead: the loops go through the positions of what it stores."""
     found = nest.named(command.index)
+    nest.refuse_left(command.index, "go through the positions of one of the loops")
     access = _only_access(nest, found[-1].body, command.access)
     indices = [loop.index for loop in found]
     tensor, format = str(access.tensor), nest.formats.get(str(access.tensor))

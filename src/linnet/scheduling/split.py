@@ -18,7 +18,7 @@ from linnet import loops
 from linnet.formats.named import SCALAR
 from linnet.loops.bases import coordinates
 from linnet.loops.commands import Split
-from linnet.loops.rewrite import block, is_left, map_stmts, point_of, walk
+from linnet.loops.rewrite import before_leaving, block, is_left, walk
 from linnet.scheduling.nest import Nest
 
 LARGEST = 2**62
@@ -35,12 +35,7 @@ def split(nest: Nest, command: Split) -> None:
         hint = "no range is longer than that: any size that is as long makes one part"
         nest.refuse(f"the size of a part is less than {LARGEST}, not {size}", hint=hint)
     together = nest.named(command.index)
-    if len(together) > 1 and is_left(together[-1]):
-        nest.refuse(
-            f"the innermost of `{command.index}` may be left by `break`",
-            why="it would leave one part, and not the same loop in the next",
-            hint="split each of the loops by itself",
-        )
+    nest.refuse_left(command.index, "split each of the loops by itself")
     whole, found = _whole(nest, together)
     indices = nest.forget(command.index)
     outer = nest.introduce(command.outer)
@@ -70,18 +65,9 @@ def _leaving_all(nest: Nest, counter: loops.Loop) -> loops.Stmt:
     tell = loops.Assign(target, None, loops.Literal(True))
     part = counter.body
     assert isinstance(part, loops.Loop)
-    part = replace(part, body=_before_leaving(part.body, tell))
+    part = replace(part, body=before_leaving(part.body, tell))
     leave = loops.If(target, loops.Break(), loops.NOTHING)
     return block([begin, replace(counter, body=block([part, leave]))])
-
-
-def _before_leaving(stmt: loops.Stmt, first: loops.Stmt) -> loops.Stmt:
-    """The body of a loop that does something before it leaves the loop."""
-    if isinstance(stmt, loops.Break):
-        return block([first, stmt])
-    if isinstance(stmt, loops.Loop) and point_of(stmt.extent) is None:
-        return stmt  # what leaves this one goes on in the other
-    return map_stmts(stmt, lambda inner: _before_leaving(inner, first))
 
 
 def _whole(nest: Nest, found: Sequence[loops.Loop]) -> tuple[loops.Range, Sequence[loops.Loop]]:
