@@ -63,7 +63,8 @@ class Part:
         body = rewrite(imp.Block(tuple(stmts)), lambda n: imp.Var(HERE) if n == place else None)
         body = substitute(body, {**own, loop.var.name: start + loop.var})
         body = substitute(body, {HERE: loop.var})
-        stop, over = imp.Const(length, imp.INT), imp.Over(tile=length)
+        over = imp.Over(loop.over.text, index=loop.over.index, tile=length)
+        stop = imp.Const(length, imp.INT)
         return replace(loop, start=imp.ZERO, stop=stop, body=body, over=over)
 
 
