@@ -74,6 +74,15 @@ def test_what_is_written_once_is_not_written_where_nothing_is_stored(kernel, for
     assert found.nnz == plain.nnz
 
 
+@pytest.mark.parametrize("again", ["2", "2, up", "1, up"])
+@pytest.mark.parametrize("text", ["split(i, i0, i1, 5)", "split(i, i0, i1, 5, up)"])
+def test_parts_of_parts_are_written_in_order(text, again):
+    given = ln.empty_tensor(ln.CSR), ln.asarray(M, format=ln.CSR)
+    tiled = scale.schedule().apply(f"{text} split(i1, i2, i3, {again})")
+    assert "temp" not in tiled.loops(*given)
+    assert np.array_equal(tiled(*given).to_numpy(), M * 2)
+
+
 @pytest.mark.parametrize("format", [ln.CSF(4), ln.COO(4)], ids=str)
 @pytest.mark.parametrize("size", [1, 3, 8, 100])
 @pytest.mark.parametrize("depth", [2, 3, 4])

@@ -60,13 +60,12 @@ def counted(loop: Loop) -> Loop | None:
     known that they follow one another.
     """
     inner, lets = _inside(loop)
-    if inner is None or point_of(loop.extent) is not None:
+    if inner is None or _is_one(loop):
         return None
     if _has_part_of(inner.extent, loop.index):
         found: Loop | None = counted(inner) or inner
     else:
-        parts = parts_counted(inner.extent)
-        inside = parts is not None and _has_part_of(parts.of, loop.index)
+        inside = _has_part_of(_in_parts(inner), loop.index)
         found = counted(inner) if inside else _by_hand(loop)
     if found is None or is_left(loop) or is_left(found):
         return None
@@ -102,10 +101,10 @@ def _through_parts(
 
     Where that counts other parts, they are found `deeper`. A loop may go through a part `alone`.
     """
-    if is_left(loop) or point_of(loop.extent) is not None:
+    if is_left(loop) or _is_one(loop):
         return ()
-    parts, found = parts_counted(inner.extent), tuple[Loop, ...]()
-    if parts is not None and _has_part_of(parts.of, loop.index):
+    found: tuple[Loop, ...] = ()
+    if _has_part_of(_in_parts(inner), loop.index):
         found = deeper(inner)
     elif isinstance(inner.extent, Along) and _has_part_of(inner.extent.of, loop.index):
         found = _along(inner, inner.extent.of) if inner.extent.depth == 0 else ()
@@ -190,6 +189,25 @@ def _named(loop: Loop, lets: dict[str, Expr]) -> Loop:
     if not lets or loop.extent is None:
         return loop
     return replace(loop, extent=map_range(loop.extent, lambda e: substitute_expr(e, lets)))
+
+
+def _is_one(loop: Loop) -> bool:
+    """Whether a loop has a single index, which is not the number of the only part of a range."""
+    return point_of(loop.extent) is not None and _in_parts(loop) is None
+
+
+def _in_parts(loop: Loop) -> Range | None:
+    """The range of which a loop counts the parts, of some size or as many as it has turns."""
+    parts = parts_counted(loop.extent)
+    if parts is not None:
+        return parts.of
+    match unbound(loop.extent):
+        case Extent(Literal(0), Literal() as count):
+            found = (n for n in walk(loop.body) if isinstance(n, Part))
+            mine = (part for part in found if part.number == Index(loop.index))
+            return next((part.of for part in mine if _are_all(count, part)), None)
+        case _:
+            return None
 
 
 def _has_part_of(extent: Range | None, counter: str) -> bool:

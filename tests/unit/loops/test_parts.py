@@ -28,6 +28,16 @@ UP = """\
 for t in range(3):
     for i in ln.part(range(9), t, ln.parts(range(9), 3)):
         y[i] = x[i]"""
+TWICE_UP = """\
+for t in range(ln.parts(range(9), 4)):
+    for s in range(3):
+        for i in ln.part(ln.part(range(9), t, 4), s, ln.parts(ln.part(range(9), t, 4), 3)):
+            y[i] = x[i]"""
+ONE = """\
+for t in range(ln.parts(range(9), 4)):
+    for s in range(1):
+        for i in ln.part(ln.part(range(9), t, 4), s, ln.parts(ln.part(range(9), t, 4), 1)):
+            y[i] = x[i]"""
 COUNTED = """\
 for r in range(2):
     for t in ln.part(range(ln.parts(range(9), 2)), r, ln.parts(range(ln.parts(range(9), 2)), 2)):
@@ -75,7 +85,9 @@ def test_there_are_no_parts_of_no_size():
     assert not part_of(range(5), 0, 0)
 
 
-@pytest.mark.parametrize("text", [TWICE, UP, COUNTED], ids=["twice", "up", "counted"])
+@pytest.mark.parametrize(
+    "text", [TWICE, UP, TWICE_UP, ONE, COUNTED], ids=["twice", "up", "twice up", "one", "counted"]
+)
 def test_counters_of_all_parts_cover_the_range(text: str):
     loop = outermost(text)
     inner = counted(loop)
