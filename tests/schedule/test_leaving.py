@@ -193,6 +193,23 @@ def test_long_parts_end_where_the_whole_would():
         assert tiled.total == plain.total + 1
 
 
+@ln.kernel
+def all_above(s, A):
+    s[...] = True
+    for i in ...:
+        for j in ...:
+            s[()] &= A[i, j] > 7
+    return s
+
+
+@pytest.mark.parametrize("size", [1000, 25])
+def test_rows_of_which_nothing_is_stored_are_left_once_they_decide(size):
+    A = ln.asarray(np.zeros((20, 30)), format=ln.DCSR)
+    tiled = all_above.schedule().collapse("i", "j", "f").split("f", "f0", "f1", size)
+    visits = tiled.visits(ln.scalar(True), A)
+    assert (visits["f0"], visits["i"]) == (1, 1)
+
+
 # -- positions, which are gone through as far as that ----------------------------------------------
 
 

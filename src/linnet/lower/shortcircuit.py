@@ -2,8 +2,9 @@
 
 A scalar that asks for it (`ShortCircuit`) is tested in every iteration. Where nobody asks, values
 are tested where a test costs little beside what else is done: in loops that walk several fibers or
-runs, around calls of functions that are loops themselves, outside of such loops, and after each
-part of a range. A plain loop over values is left to `imp.strips`.
+runs, around calls of functions that are loops themselves, outside of such loops, after each part of
+a range, and where nothing is stored that could be looked at. A plain loop over values is left to
+`imp.strips`.
 """
 
 from __future__ import annotations
@@ -43,7 +44,13 @@ def break_early(
     found = settled(ctx, body)
     if found is None:
         return
-    if found.asked or code is None or _pays(code) or _counts_parts(body, index):
+    if (
+        found.asked
+        or code is None
+        or _pays(code)
+        or _decides(body, code)
+        or _counts_parts(body, index)
+    ):
         ctx.b.emit(imp.If(found.cond, imp.Block((imp.Break(),)), imp.EMPTY))
 
 
@@ -61,6 +68,13 @@ def _pays(code: imp.Block) -> bool:
         isinstance(n, imp.Break) or (isinstance(n, imp.Call) and is_called(n.function))
         for n in nodes(code)
     )
+
+
+def _decides(body: loops.Stmt, code: imp.Block) -> bool:
+    """Whether an iteration may say the last word, and looks at nothing that is stored."""
+    updates = (n for n in walk(body) if isinstance(n, loops.Assign))
+    known = any(isinstance(update.value, loops.Literal) for update in updates)
+    return known and not any(isinstance(n, imp.Load) for n in nodes(code))
 
 
 def _counts_parts(body: loops.Stmt, index: str) -> bool:
