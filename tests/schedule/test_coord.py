@@ -31,6 +31,10 @@ ROWS = [
     "pos(j, q, A) split(q, q0, q1, 2) collapse(i, q0, f) coord(q1, c)",
     "split(j, j0, j1, 8) pos(j1, q, A) split(q, q0, q1, 2) coord(q1, c)",
     "split(j, j0, j1, 8) pos(j1, q, A) coord(q, c)",
+    "pos(j, q, A) split(q, q0, q1, 3) coord(q1, c) split(c, c0, c1, 2) "
+    "pos(c1, p, A) split(p, p0, p1, 1) coord(p1, d)",
+    "pos(j, q, A) split(q, q0, q1, 3) split(q0, r0, r1, 5, up) coord(q1, c) "
+    "split(c, c0, c1, 1, up) pos(c1, p, A) split(p, p0, p1, 1) coord(p1, d)",
 ]
 TOGETHER = [
     "collapse(i, j, f) pos(f, q, A) coord(q, c)",
@@ -122,6 +126,36 @@ def test_positions_of_coordinates_of_positions_are_the_positions():
     again = spmv.schedule().apply(f"{tiles} coord(q1, c) pos(c, p, A)").loops(y, A, x)
     assert "ln.part(ln.stored(A[:, :]), q0, 4)" in again
     assert "coordinates" not in again
+
+
+def test_coordinates_among_which_others_are_led_are_in_tiles_themselves():
+    A = ln.asarray(np.eye(1, 20, 3) + np.eye(1, 20, 17), format=ln.CSR)
+    tiles = "pos(j, q, A) split(q, q0, q1, 1) coord(q1, c) split(c, c0, c1, 5)"
+    led = f"{tiles} pos(c1, p, A) split(p, p0, p1, 1) coord(p1, d)"
+    outer, all_of_them = (
+        visited.schedule().apply(text).visits(result(), A) for text in (tiles, led)
+    )
+    assert all_of_them["q0"] == outer["q0"] == 2
+    assert all_of_them["c0"] == outer["c0"] == 5  # 17 columns of the first, and 3 of the second
+
+
+@pytest.mark.parametrize("size", [0, 1, 2, 5])
+@pytest.mark.parametrize("level", [ln.SparseList, ln.SparsePinpoint])
+def test_a_range_may_end_before_it_begins(level, size):
+    @ln.kernel
+    def all_but_two(y, x):
+        y[...] = 1
+        for i in range(x.shape[0] - 2):
+            y[i] = x[i]
+        return y
+
+    x = np.zeros(size)
+    x[-1:] = 3
+    given = ln.asarray(x, format=level(ln.Element(0.0)))
+    tiled = all_but_two.schedule().apply("pos(i, p, x) split(p, p0, p1, 2) coord(p1, c)")
+    y = ln.empty_tensor(ln.DENSE(1))
+    assert np.array_equal(tiled(y, given).to_numpy(), x[: max(size - 2, 0)])
+    assert tiled.visits(y, given)["p0"] == 1  # what is said of ranges is checked
 
 
 def test_no_more_is_visited_than_without_tiles():

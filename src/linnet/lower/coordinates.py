@@ -21,7 +21,7 @@ from linnet.lower.context import Bounds, Context, Space
 from linnet.lower.expressions import lower_expr
 from linnet.lower.points import coordinate_at
 from linnet.lower.products import Point, corners, count_product, ranges_of
-from linnet.lower.ranges import bounds_around, bounds_of
+from linnet.lower.ranges import bounds_around, bounds_of, in_order
 
 NOTHING: Bounds = imp.ZERO, imp.ZERO
 """Where there are no positions."""
@@ -37,7 +37,7 @@ def bounds_between(ctx: Context, extent: loops.Coordinates, name: str) -> list[B
         sizes = [size for _, size in ranges_of(ctx, extent, name)]
         ends = [_number(point, sizes) for point in points_between(ctx, extent, name)]
         return [(ctx.named(ends[0], f"{name}_first"), ctx.named(ends[1], f"{name}_last"))]
-    whole = bounds_of(ctx, extent.whole, name)
+    whole = in_order(ctx, *bounds_of(ctx, extent.whole, name), name)
     (start,), (stop,) = points_between(ctx, extent, name)
     for a, b in ((whole[0], start), (start, stop), (stop, whole[1])):
         ctx.known.assume(a, b)
@@ -64,6 +64,8 @@ def _points(ctx: Context, of: loops.Range, name: str) -> tuple[Point, Point]:
         if of.within is None:
             return (imp.ZERO, *others), (bounds_of(ctx, of.whole, name)[1], *others)
         start, stop = corners(ctx, of.within, name)
+        if len(of.modes) == 1:
+            stop = (in_order(ctx, start[0], stop[0], name)[1],)
         return (*start, *others)[: len(of.modes)], (*stop, *others)[: len(of.modes)]
     if isinstance(of, loops.Bounded):
         bounds_of(ctx, of, name)  # what is said is checked

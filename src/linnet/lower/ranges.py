@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 
 import numpy as np
 
@@ -67,7 +69,7 @@ def bounds_around(ctx: Context, extent: loops.Range, name: str) -> list[Bounds]:
         return [*around[:-1], ctx.bounded[extent]]
     if extent in ctx.clips:
         return [*around, ctx.clips[extent]]
-    lo, hi = _in_order(ctx, *around[-1], name)
+    lo, hi = in_order(ctx, *around[-1], name)
     around[-1] = (lo, hi)
     start, stop = _part(ctx, extent, lo, hi, name)
     for least, most in around:
@@ -98,7 +100,7 @@ def _part(ctx: Context, part: loops.Part, lo: imp.Expr, hi: imp.Expr, name: str)
     return start, ctx.named(start + imp.minimum(size, hi - start), f"{name}_end")
 
 
-def _in_order(ctx: Context, lo: imp.Expr, hi: imp.Expr, name: str) -> Bounds:
+def in_order(ctx: Context, lo: imp.Expr, hi: imp.Expr, name: str) -> Bounds:
     """A range that does not end before it begins."""
     if ctx.known.at_most(lo, hi):
         return lo, hi
@@ -177,7 +179,7 @@ def parts_in(length: imp.Expr, size: imp.Expr) -> imp.Expr:
 def lower_parts(ctx: Context, parts: loops.Parts, name: str = "part") -> imp.Expr:
     """How many parts a range has."""
     lo, end = bounds_of(ctx, parts.of, name)
-    lo, hi = _in_order(ctx, lo, end, name)
+    lo, hi = in_order(ctx, lo, end, name)
     length = ctx.named(hi - lo, f"{name}_length")
     size = lower_expr(ctx, parts.size, imp.INT)
     if not isinstance(size, imp.Const):
@@ -190,6 +192,37 @@ def lower_parts(ctx: Context, parts: loops.Parts, name: str = "part") -> imp.Exp
         # as it is said where an index counts every `size`-th coordinate (`lower.strides`)
         ctx.known.assume(count, imp.binary("div", end - lo + most, size))
     return count
+
+
+@contextmanager
+def parts_at_once(ctx: Context, stmts: Sequence[loops.Stmt]) -> Iterator[None]:
+    """Say once where a part of positions is that several of these statements go through."""
+    loops_in = [[n for n in walk(s) if isinstance(n, loops.Loop)] for s in stmts]
+    found = Counter(e for those in loops_in for e in {_part_through(loop) for loop in those})
+    inside = {loop.index for those in loops_in for loop in those}
+    before, spaces = ctx.clips, ctx.spaces
+    for extent, count in found.items():
+        if extent is None or count < 2 or extent in before or not _is_open(ctx, extent):
+            continue
+        nodes = list(walk(extent))
+        if any(isinstance(n, loops.Name) for n in nodes):  # which come up on the way
+            continue
+        if not any(isinstance(n, loops.Index) and n.name in inside for n in nodes):
+            ctx.clips = {**ctx.clips, extent: bounds_of(ctx, extent, "part")}
+    yield
+    ctx.clips, ctx.spaces = before, spaces
+
+
+def _is_open(ctx: Context, part: loops.Range) -> bool:
+    """Whether it is known where the range is that this is a part of."""
+    base = base_of(part)
+    return isinstance(base, loops.Extent) or base in ctx.spaces
+
+
+def _part_through(loop: loops.Loop) -> loops.Range | None:
+    """The part of a range that a loop goes through, with others or alone."""
+    extent = loop.extent.of if isinstance(loop.extent, loops.Along) else loop.extent
+    return extent if isinstance(unbound(extent), loops.Part) else None
 
 
 def lower_place(ctx: Context, place: loops.Place) -> imp.Expr:

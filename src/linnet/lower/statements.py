@@ -12,7 +12,8 @@ from linnet.lower.context import Context, fresh_targets, initialize, settle
 from linnet.lower.counted import counting
 from linnet.lower.expressions import lower_expr, lower_update, out_of_bounds, status_of
 from linnet.lower.loop import lower_loop
-from linnet.lower.stored import find_positions, parts_at_once
+from linnet.lower.ranges import parts_at_once
+from linnet.lower.stored import find_positions
 from linnet.lower.trace import body_lines
 from linnet.normalize.simplify import MISSING, is_missing
 

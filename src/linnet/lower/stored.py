@@ -14,7 +14,6 @@ searches find at the ends. They go on from where the part before it began:
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -53,16 +52,22 @@ def open_positions(ctx: Context, loop: loops.Loop) -> Iterator[None]:
         dict(ctx.between),
     )
     counted = set() if loop.extent is None else {*walk(loop.extent)}
-    for node in walk(loop):
-        if isinstance(node, loops.Positions) and node not in ctx.spaces:
+    for node in _outer_first(loop):
+        if node not in ctx.spaces:
             fiber = _leader(ctx, loop, node)
             if fiber is not None:
                 ctx.spaces[node] = _space(ctx, fiber, node)
-            elif node in counted:  # nothing is there: coordinates have no gaps
+            elif node in counted or not _waits(loop, node):  # nothing is there: there are no gaps
                 ctx.spaces[node] = Space(_missing(ctx, node), (NOTHING,))
     _begin_searches(ctx, loop)
     yield
     ctx.spaces, ctx.clips, ctx.bounded, ctx.reached, ctx.products, ctx.between = before
+
+
+def _outer_first(stmt: loops.Stmt) -> list[loops.Positions]:
+    """The positions in a statement: those first within a range of which others are."""
+    found = {n: None for n in walk(stmt) if isinstance(n, loops.Positions)}
+    return sorted(found, key=lambda node: sum(isinstance(n, loops.Positions) for n in walk(node)))
 
 
 def find_positions(ctx: Context, stmt: loops.Declare, rest: Sequence[loops.Stmt]) -> None:
@@ -72,37 +77,6 @@ def find_positions(ctx: Context, stmt: loops.Declare, rest: Sequence[loops.Stmt]
         fiber = _leader(ctx, block(rest), node)
         missing = Space(_missing(ctx, node), (NOTHING,))
         ctx.spaces = {**ctx.spaces, node: missing if fiber is None else _space(ctx, fiber, node)}
-
-
-@contextmanager
-def parts_at_once(ctx: Context, stmts: Sequence[loops.Stmt]) -> Iterator[None]:
-    """Say once where a part of positions is that several of these statements go through."""
-    loops_in = [[n for n in walk(s) if isinstance(n, loops.Loop)] for s in stmts]
-    found = Counter(e for those in loops_in for e in {_part_through(loop) for loop in those})
-    inside = {loop.index for those in loops_in for loop in those}
-    before, spaces = ctx.clips, ctx.spaces
-    for extent, count in found.items():
-        if extent is None or count < 2 or extent in before or not _is_open(ctx, extent):
-            continue
-        nodes = list(walk(extent))
-        if any(isinstance(n, loops.Name) for n in nodes):  # which come up on the way
-            continue
-        if not any(isinstance(n, loops.Index) and n.name in inside for n in nodes):
-            ctx.clips = {**ctx.clips, extent: bounds_of(ctx, extent, "part")}
-    yield
-    ctx.clips, ctx.spaces = before, spaces
-
-
-def _is_open(ctx: Context, part: loops.Range) -> bool:
-    """Whether it is known where the range is that this is a part of."""
-    base = base_of(part)
-    return isinstance(base, loops.Extent) or base in ctx.spaces
-
-
-def _part_through(loop: loops.Loop) -> loops.Range | None:
-    """The part of a range that a loop goes through, with others or alone."""
-    extent = loop.extent.of if isinstance(loop.extent, loops.Along) else loop.extent
-    return extent if isinstance(unbound(extent), loops.Part) else None
 
 
 def has_no_positions(ctx: Context, loop: loops.Loop) -> bool:
@@ -119,15 +93,29 @@ def has_no_positions(ctx: Context, loop: loops.Loop) -> bool:
     missing = {n.tensor for n in found if not _has_coordinates(loop, n)}
     if not missing:
         return False
-    read = (n.tensor for n in walk(loop.body) if isinstance(n, loops.Access))
-    return not missing & {t.storage.name if isinstance(t, Fiber) else str(t) for t in read}
+    return not missing & _read(loop.body)
+
+
+def _read(stmt: loops.Stmt) -> set[str]:
+    """The tensors that a statement reads or writes."""
+    found = (n.tensor for n in walk(stmt) if isinstance(n, loops.Access))
+    return {t.storage.name if isinstance(t, Fiber) else str(t) for t in found}
+
+
+def _waits(loop: loops.Loop, positions: loops.Positions) -> bool:
+    """Whether it will be known further inside where positions are: of what is still read there."""
+    closed = {n.index for n in walk(loop) if isinstance(n, loops.Loop)}
+    waits = any(isinstance(n, loops.Index) and n.name in closed for n in walk(positions))
+    return waits or positions.tensor in _read(loop.body)
 
 
 def _has_coordinates(stmt: loops.Stmt, positions: loops.Positions) -> bool:
-    """Whether loops go through the coordinates from some positions on, which have no gaps."""
-    inside = [n.extent for n in walk(stmt) if isinstance(n, loops.Loop) and n.extent is not None]
-    mine = [base_of(e) for e in inside if positions_in(e) == positions]
-    return any(isinstance(base, loops.Coordinates) for base in mine)
+    """Whether loops go through the coordinates from some positions on, which have no gaps.
+
+    They may go through the positions of another tensor among these coordinates.
+    """
+    found = (n for n in walk(stmt) if isinstance(n, loops.Coordinates))
+    return any(positions_in(n) == positions for n in found)
 
 
 def _are_there(ctx: Context, positions: loops.Positions) -> bool:
@@ -192,11 +180,12 @@ def _names_of(loop: loops.Loop) -> set[loops.Expr]:
 
 
 def _goes_through(loop: loops.Loop, positions: loops.Positions) -> bool:
-    """Whether a loop is the outermost one over positions, or over a part of them."""
+    """Whether a loop is the outermost one over positions, a part of them, or their coordinates."""
     extent = loop.extent
-    if isinstance(extent, loops.Along) and extent.depth > 0:
+    if extent is None or (isinstance(extent, loops.Along) and extent.depth > 0):
         return False
-    return extent is not None and positions_in(extent) == positions
+    among = (positions_in(n) for n in walk(extent) if isinstance(n, loops.Coordinates))
+    return positions_in(extent) == positions or positions in among
 
 
 def _space(ctx: Context, fiber: Fiber, positions: loops.Positions) -> Space:
