@@ -8,8 +8,10 @@ from contextlib import contextmanager
 from linnet import imp
 from linnet.codelets.named import Codelet, instantiate
 from linnet.errors import FormatError
+from linnet.imp.rewrite import statements
 from linnet.names import Names
 
+_SETS = (imp.Let, imp.Assign, imp.Accumulate, imp.For)
 MOST = 10_000  # statements: a kernel with more has run away, and would take minutes to compile
 
 
@@ -45,6 +47,15 @@ class Builder:
     def var(self, hint: str, dtype: str = imp.INT) -> imp.Var:
         """A fresh variable that is not introduced yet."""
         return imp.Var(self.names.fresh(hint), dtype)
+
+    def given(self, var: imp.Var) -> imp.Expr | None:
+        """What a variable was given last, as far as the block that is being written tells."""
+        for stmt in reversed(self._stmts):
+            if isinstance(stmt, imp.Let | imp.Assign) and stmt.var == var:
+                return stmt.value
+            if any(isinstance(s, _SETS) and s.var == var for s in statements(imp.Block((stmt,)))):
+                return None
+        return None
 
     @contextmanager
     def collect(self) -> Iterator[list[imp.Stmt]]:

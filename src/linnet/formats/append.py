@@ -4,7 +4,8 @@ The count of stored entries is a variable of the kernel. Where the loops visit e
 order, the end of a fiber is stored when it is done (`ptr[p + 1] = q`). Elsewhere some fibers may
 be skipped, and a cursor `f` follows: pointers below `f` are final, and catch up when a fiber is
 opened. Which of the two it is must be one decision for all places that write a level: if lowering
-finds that fibers are skipped, it begins again with that knowledge (`lower.program`).
+finds that fibers are skipped, it begins again with that knowledge (`lower.program`). A loop that
+comes to one fiber after the other ends each of them itself, whether it was opened or not.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from linnet import imp
 from linnet.formats.alike import all_alike, both, same_length
 from linnet.formats.level import Inner
 from linnet.formats.looplets import Lookup, Reserve, Thunk
+from linnet.imp.linear import Linear, linear
 from linnet.records import dataclass
 
 if TYPE_CHECKING:
@@ -90,6 +92,24 @@ class Appended(Inner):
 
     def skipped(self, b: Builder, storage: Storage, level: int) -> None:
         """Append what a fiber has that is not visited: nothing, in most levels."""
+
+    def ending(
+        self, b: Builder, fiber: Fiber, lo: imp.Expr, hi: imp.Expr
+    ) -> tuple[Code, Code] | None:
+        storage, level, ptr = fiber.storage, fiber.level, _pointers(fiber.storage, fiber.level)
+        if level not in storage.skipping or self._of_skipped(b, storage, level):
+            return None
+        n = self.count(storage, level)
+        before: Code = (imp.Assign(_cursor(storage, level), hi + 1),)
+        if lo != imp.ZERO:  # where the first fiber begins is known
+            some = imp.Block((_catch_up(b, storage, level, n, lo), *before))
+            before = (imp.If(lo < hi, some, imp.EMPTY),)
+        return before, (imp.Store(ptr, fiber.pos + 1, imp.cast(n, ptr.dtype)),)
+
+    def _of_skipped(self, b: Builder, storage: Storage, level: int) -> list[imp.Stmt]:
+        with b.collect() as empty:
+            self.skipped(b, storage, level)
+        return empty
 
     def appended(
         self,
@@ -187,7 +207,7 @@ def around_fiber(b: Builder, fiber: Fiber, q: imp.Var) -> tuple[Code, Code]:
     before: Code = ()
     after: Code = ()
     if level in storage.skipping:
-        before = (_catch_up(b, storage, level, q, fiber.pos),)
+        before = () if fiber.ended else (_catch_up(b, storage, level, q, fiber.pos),)
     else:
         after = (imp.Store(ptr, fiber.pos + 1, imp.cast(q, ptr.dtype)),)
         if fiber.fresh:
@@ -203,7 +223,9 @@ def around_fiber(b: Builder, fiber: Fiber, q: imp.Var) -> tuple[Code, Code]:
 
 def finish_pointers(b: Builder, storage: Storage, level: int, q: imp.Var, count: imp.Expr) -> None:
     """The pointers of fibers that were not visited, when all is written."""
-    if storage.notes.get(level) != DIRECT:
+    reached = b.given(_cursor(storage, level))
+    ended = reached is not None and linear(reached - count) == Linear({}, 1)
+    if storage.notes.get(level) != DIRECT and not ended:
         b.emit(_catch_up(b, storage, level, q, count))
     b.emit(imp.SetLength(_pointers(storage, level), count + 1))
 
@@ -222,8 +244,7 @@ def _catch_up(b: Builder, storage: Storage, level: int, q: imp.Var, pos: imp.Exp
     """`while (f <= pos) ptr[f++] = q`."""
     f, ptr, kind = _cursor(storage, level), _pointers(storage, level), storage.format.levels[level]
     assert isinstance(kind, Appended)
-    with b.collect() as empty:
-        kind.skipped(b, storage, level)
+    empty = kind._of_skipped(b, storage, level)
     if empty:
         empty = [imp.If((f > 0) & imp.eq(ptr[f - 1], q), imp.Block(tuple(empty)), imp.EMPTY)]
     body = (*empty, imp.Store(ptr, f, imp.cast(q, ptr.dtype)), imp.Assign(f, f + 1))

@@ -68,7 +68,8 @@ class Fiber:
     something is written below, and `fresh` says that the storage of this fiber has not been
     initialized. One that is read may be there or not, as `present` says while running. One that is
     written in parts may come to its last index `again`, and may be `reopened`: it is the last one
-    that was written, if it was.
+    that was written, if it was. Where one that is `ended` by the loop around it ends is no matter
+    of what is written to it.
     """
 
     storage: Storage  # by which it is found, as storage is by its name
@@ -81,6 +82,7 @@ class Fiber:
     present: imp.Var | None = field(hash=False, default=None)
     again: bool = False
     reopened: bool = False
+    ended: bool = field(hash=False, compare=False, default=False)
 
     @property
     def dim(self) -> imp.Expr:

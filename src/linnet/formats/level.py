@@ -186,6 +186,15 @@ class Level:
     def forget(self, b: Builder, storage: Storage, level: int, start: imp.Expr) -> None:
         """Take back what is stored for the fibers from `start` on: they are empty."""
 
+    def ending(
+        self, b: Builder, fiber: Fiber, lo: imp.Expr, hi: imp.Expr
+    ) -> tuple[tuple[imp.Stmt, ...], tuple[imp.Stmt, ...]] | None:
+        """How a loop ends the fibers from lo to hi, of which each turn comes to the next, `fiber`.
+
+        What is done before the loop, and at the end of a turn; None if fibers end by themselves.
+        """
+        return None
+
     def freeze(self, b: Builder, storage: Storage, level: int, count: imp.Expr) -> None:
         """Finish `count` fibers, and the levels below."""
         raise NotImplementedError

@@ -42,6 +42,7 @@ from linnet.lower.context import (
     targets,
 )
 from linnet.lower.diagonals import along
+from linnet.lower.ending import ending
 from linnet.lower.presence import as_read
 from linnet.lower.repeat import begins_anew, carries, declared_in, lower_repeated, repeat
 from linnet.lower.shortcircuit import break_early, settled
@@ -267,7 +268,11 @@ def lower_lookups(ctx: Context, r: Region) -> None:
         return
     length = r.hi - r.lo
     reserve(ctx, r, length if ctx.known.at_most(r.lo, r.hi) else imp.maximum(length, 0))
-    body = ctx.collect(lambda: lower_point(ctx, r))
+    ends = ending(ctx, r.index, r.lo, r.hi, r.looplets, r.body)
+    body = ctx.collect(lambda: lower_point(ctx, replace(r, looplets=ends.looplets)))
+    if body.stmts:
+        ctx.b.emit(*ends.before)
+        body = imp.Block((*body.stmts, *ends.behind))
     lookups = [(c, x.body) for c, x in r.looplets.items() if isinstance(x, Lookup)]
     found = [(c.fiber, below) for c, below in lookups if isinstance(below, Fiber)]
     loop = imp.For(r.index, r.lo, r.hi, body, _over(ctx, r, body), r.how)

@@ -12,7 +12,6 @@ from linnet import imp
 from linnet.algebra.elementary import is_vectorized
 from linnet.errors import LinnetError
 from linnet.imp.ahead import compute_ahead
-from linnet.imp.end_fibers import end_fibers
 from linnet.imp.prescribed import obeys, prescribed
 from linnet.imp.printer import show
 from linnet.imp.simplify import simplify
@@ -45,7 +44,6 @@ def _compute_ahead(kernel: imp.Kernel, target: Target) -> imp.Kernel:
 STEPS: dict[str, Step] = {
     "hoist": _plain(hoist),
     "hold": _plain(hold),
-    "end_fibers": _plain(end_fibers),
     "reserve": _plain(reserve),
     "distribute": _plain(distribute),
     "if_convert": _plain(if_convert),
