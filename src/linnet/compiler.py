@@ -10,7 +10,6 @@ from linnet import imp, loops
 from linnet.algebra.codelets import with_codelets
 from linnet.formats.format import Format
 from linnet.formats.policies import Policy
-from linnet.formats.row_lengths import UNEVEN, Rows
 from linnet.imp.check import check as check_code
 from linnet.imp.prescribed import check_vectors
 from linnet.imp.simplify import simplify as simplify_code
@@ -29,7 +28,6 @@ from linnet.normalize.leaving import leave_together
 from linnet.normalize.lifecycles import insert_lifecycles
 from linnet.normalize.reaches import reach_checks
 from linnet.normalize.rooms import choose_rooms
-from linnet.normalize.row_sums import row_sums
 from linnet.normalize.scalars import specialize_scalars
 from linnet.normalize.scopes import name_scopes
 from linnet.normalize.shape_checks import Check
@@ -68,14 +66,7 @@ class Normalized:
     checks: tuple[Check, ...]
     warnings: tuple[Warned, ...]
     declares: dict[str, loops.Declare]
-    # workspaces and rows, and the kind of each
-    choices: tuple[tuple[Choice | Unpacking | Rows, str], ...] = ()
-
-    @property
-    def uneven(self) -> frozenset[str]:
-        """The tensors whose rows are known to be uneven."""
-        rows = [(c.name, kind) for c, kind in self.choices if isinstance(c, Rows)]
-        return frozenset(name for name, kind in rows if kind == UNEVEN)
+    choices: tuple[tuple[Choice | Unpacking, str], ...] = ()  # workspaces, and the kind of each
 
 
 def normalize(
@@ -104,8 +95,7 @@ def normalize(
     program = passed("concordance", program, check_unique)
     program = passed("lifecycles", insert_lifecycles(program), check_modes)
     stage("formats", formats)
-    rows = row_sums(program, formats, decide)
-    checks, choices = (*checks, *reaches), (*rooms.choices, *inserted.choices, *rows)
+    checks, choices = (*checks, *reaches), (*rooms.choices, *inserted.choices)
     return Normalized(program, formats, results, checks, warnings, declares, choices)
 
 
@@ -163,9 +153,7 @@ def generate(normalized: Normalized, arrays: Arrays, target: Target) -> Lowered:
     program = specialize_scalars(normalized.program, normalized.formats)
     bound = bind(program, normalized.formats, arrays)
     lowered = lower(program, bound, normalized.checks)
-    # sums of uneven rows end under a mask
-    uneven = normalized.uneven if target.masks else frozenset[str]()
-    code = simplify_code(replace(lowered.kernel, uneven=uneven))
+    code = simplify_code(lowered.kernel)
     code = own_arrays(code, {name for name, _ in program.temporaries})
     code = raise_flags(code) if "raise_flags" not in current().without else code
     code = whole_parts(code)

@@ -14,7 +14,7 @@ from linnet.scheduling.default import DEFAULT
 from linnet.stages import recorded
 
 WAYS: tuple[Kinds, ...] = ((DENSE, UNPACKED), (COORD, MERGED))
-"""Workspaces of each kind, and rows that are uneven: as large operands have them."""
+"""Workspaces of each kind: as large operands have them."""
 
 
 def fires(program: Program) -> frozenset[str]:

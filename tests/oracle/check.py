@@ -30,7 +30,6 @@ from linnet.errors import (
 from linnet.formats.assemble import unpack, wrap
 from linnet.formats.format import Format
 from linnet.formats.insertion import COORD, DENSE, OPERAND
-from linnet.formats.row_lengths import UNEVEN, Rows
 from linnet.imp.interpret import run as run_code
 from linnet.imp.rewrite import walk
 from linnet.loops.printer import show
@@ -58,8 +57,8 @@ KINDS: tuple[Kinds | None, ...] = (
     (COORD, UNPACKED),
     (OPERAND, MERGED),
 )
-"""Of workspaces, and of sparse vectors that meet many rows: as for large operands, whose rows are
-uneven, or (None) as the sizes of small ones say."""
+"""Of workspaces, and of sparse vectors that meet many rows: as for large operands, or (None) as the
+sizes of small ones say."""
 
 
 # -- ways of running a program ---------------------------------------------------------------------
@@ -134,12 +133,10 @@ class Subject:
 
 @contextmanager
 def deciding(kinds: Kinds | None) -> Iterator[None]:
-    """Workspaces of a given kind, and uneven rows, whatever the operands are."""
+    """Workspaces of a given kind, whatever the operands are."""
 
-    def decide(choice: Choice | Unpacking | Rows, held: object) -> Chosen:
+    def decide(choice: Choice | Unpacking, held: object) -> Chosen:
         assert kinds is not None
-        if isinstance(choice, Rows):
-            return Chosen(UNEVEN, "drawn")
         kind = kinds[isinstance(choice, Unpacking)]
         if kind == OPERAND and getattr(choice, "operand", None) is None:
             kind = choice.usual

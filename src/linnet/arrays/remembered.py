@@ -143,7 +143,7 @@ def bound_of(
     if step.numbers:
         args.append(sizes(tuple([trace.numbers[k] for k in step.numbers])))
     learning = import_module("linnet.runtime.learning")
-    kernel = learning.step_of(*seen[0], args, found[0], measured=True)
+    kernel = learning.step_of(*seen[0], args, found[0])
     if kernel is None:
         return None
     operation = Operation(Steps((kernel,)), [seen[0][0].call])

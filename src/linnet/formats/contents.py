@@ -91,7 +91,6 @@ class Contents:
         "_buffers",
         "_measure",
         "_nnz",
-        "_rows",
         "_shared",
         "_signature",
         "_slots",
@@ -125,7 +124,6 @@ class Contents:
         self._signature: Signature | None = None
         self._nnz: int | None = None
         self._measure: tuple[int, ...] | None = None
-        self._rows: str | None = None  # how long they are (`formats.row_lengths`)
         self._shared = False  # known to be memory that no kernel will write to
         self.fitted: tuple[np.dtype[Any], ...] | None = None
         self.part: str | None = None  # what of another array this is, which is not written to by it

@@ -335,7 +335,6 @@ class Kernel:
     """A compiled program in imperative form: `int64 name(int64 *args)`, returning a status.
 
     In a `narrow` one, positions of results have 32 bits, and no buffer grows beyond what they tell.
-    The fibers of `uneven` tensors are known to be short, each of another length.
     """
 
     name: str
@@ -344,7 +343,6 @@ class Kernel:
     codelets: tuple[Function, ...] = ()
     narrow: bool = False
     scratch: tuple[Scratch, ...] = ()
-    uneven: frozenset[str] = frozenset()
 
 
 MOST_NARROW = 2**31 - 1  # elements of a buffer of a narrow kernel

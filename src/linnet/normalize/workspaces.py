@@ -28,7 +28,6 @@ from linnet.formats.insertion import (
 )
 from linnet.formats.level import APPEND
 from linnet.formats.policies import Policy
-from linnet.formats.row_lengths import EVEN, Rows
 from linnet.loops.printer import show
 from linnet.loops.rewrite import (
     block,
@@ -75,7 +74,7 @@ from linnet.records import dataclass
 
 Formats = dict[str, Format]
 Path = tuple[str, ...]
-Decide = Callable[[Choice | Unpacking | Rows], Chosen]
+Decide = Callable[[Choice | Unpacking], Chosen]
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,10 +90,8 @@ class Inserted:
     notes: tuple[str, ...]
 
 
-def by_place(choice: Choice | Unpacking | Rows) -> Chosen:
+def by_place(choice: Choice | Unpacking) -> Chosen:
     """The kind of a workspace, or of rows, of which nothing is known but the place."""
-    if isinstance(choice, Rows):
-        return Chosen(EVEN, "most are")
     return Chosen(choice.usual, "by its dimensions alone")
 
 

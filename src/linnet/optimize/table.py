@@ -23,7 +23,6 @@ from linnet.optimize.hold import hold
 from linnet.optimize.if_convert import if_convert
 from linnet.optimize.prefetch import prefetch
 from linnet.optimize.reserve import reserve
-from linnet.optimize.uneven_rows import uneven_rows
 from linnet.options import current
 from linnet.stages import stage, watched
 from linnet.target import IN_BACK_ENDS, IN_SCHEDULES, Target
@@ -51,7 +50,6 @@ STEPS: dict[str, Step] = {
     "compute_ahead": _compute_ahead,
     "prefetch": prefetch,
     "split_accumulators": _plain(split_accumulators),
-    "uneven_rows": _plain(uneven_rows),
 }
 
 

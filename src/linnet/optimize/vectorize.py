@@ -43,13 +43,11 @@ _LANED = {"f": frozenset("+-*/"), "i": frozenset("+-*&|^"), "u": frozenset("+-*&
 
 def vectorize(kernel: imp.Kernel, target: Target) -> imp.Kernel:
     """Say of every loop of a kernel, and of its codelets, how a target makes its turns."""
-    own = {scratch.buffer.name for scratch in kernel.scratch}
 
     def rule(node: imp.Node) -> imp.Node | None:
         if not isinstance(node, imp.For):
             return None
-        ways = tuple([_at_no_cost(node, way, own) for way in _ways(node, target)])
-        return replace(node, how=replace(node.how, ways=ways, kept=(*_kept(node),)))
+        return replace(node, how=replace(node.how, ways=_ways(node, target), kept=(*_kept(node),)))
 
     def inside(function: imp.Function) -> imp.Function:
         body = rewrite_statements(function.body, rule)
@@ -216,13 +214,6 @@ def _masked(loop: imp.For, way: Way, target: Target) -> Way:
     if not lanes or not target.masks or (target.masks == "load" and not _pays(loop, lanes)):
         return way
     return Way(width=lanes, masked=target.masks)
-
-
-def _at_no_cost(loop: imp.For, way: Way, own: set[str]) -> Way:
-    """The same, where what is masked was computed ahead for it, into arrays of the kernel's own."""
-    loads = (node for node in walk(loop.body) if isinstance(node, imp.Load))
-    free = way.masked and is_short(loop) and all(load.buffer.name in own for load in loads)
-    return replace(way, masked="all") if free else way
 
 
 def _lanes(loop: imp.For) -> int:

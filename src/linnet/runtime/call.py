@@ -20,7 +20,6 @@ from linnet import imp
 from linnet.errors import LinnetError, ShapeError
 from linnet.formats.away import TAKEN, brought
 from linnet.formats.contents import NARROW, Contents, Signature, let_go
-from linnet.formats.row_lengths import Rows, kind_of_rows
 from linnet.formats.spare import SPARE
 from linnet.formats.tensor import Tensor
 from linnet.formats.verify import verify
@@ -83,8 +82,7 @@ class Bound(NamedTuple):
     wide: bool  # coordinates of results have 64 bits
     warnings: tuple[Warned, ...]  # to be told when it is made
     fixed: bool  # sizes of results follow from shapes alone, and from no element
-    # workspaces whose kind depends on sizes, operands whose rows may be uneven
-    choices: tuple[Choice | Unpacking | Rows, ...] = ()
+    choices: tuple[Choice | Unpacking, ...] = ()  # workspaces whose kind depends on sizes
     kinds: Kinds = ()  # the kind of each
     ndims: tuple[int, ...] = ()  # of all arguments
     # up to which sizes of operands, by position and mode, workspaces stay as they are; None: never
@@ -274,7 +272,7 @@ class Entry(Bound):
         return False
 
     def wanted(self, held: Sequence[Contents | None]) -> Kinds:
-        """The kinds of workspaces that are best for these operands, and of their rows."""
+        """The kinds of workspaces that are best for these operands."""
         given = [None if c is None else c._slots or c.slots for c in held]
         last, kinds = self.told
         if last is None or not all(map(is_, given, last)):  # the same objects, or other contents
@@ -339,14 +337,12 @@ def _signature(r: Result, shape: tuple[int, ...]) -> Signature:
 
 
 def kinds_for(
-    choices: Sequence[Choice | Unpacking | Rows],
+    choices: Sequence[Choice | Unpacking],
     params: Sequence[str],
     held: Sequence[Contents | None],
 ) -> Kinds:
-    """The kinds of workspaces that are best for these operands, and of their rows."""
+    """The kinds of workspaces that are best for these operands."""
     known = {name: c for name, c in zip(params, held, strict=True) if c is not None}
-    if all(type(c) is Rows for c in choices):  # which takes nothing of the compiler
-        return tuple([(c.name, kind_of_rows(known[c.name])) for c in choices])
     from linnet.runtime.deciding import decide
 
     return tuple([(c.name, decide(c, known).kind) for c in choices])

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from linnet.formats.contents import Contents
-from linnet.formats.row_lengths import EVEN, Rows, kind_of_rows
 from linnet.normalize.choice import Choice, Chosen, Unpacking, choose
 from linnet.runtime.meeting import meeting
 from linnet.runtime.sampling import is_uneven, sample
@@ -14,11 +13,8 @@ MANY = 200_000  # stored values from which on a look at them takes little of the
 SOME = 20_000  # the same, if it is likely to tell something
 
 
-def decide(choice: Choice | Unpacking | Rows, held: Mapping[str, Contents]) -> Chosen:
+def decide(choice: Choice | Unpacking, held: Mapping[str, Contents]) -> Chosen:
     """The kind for these operands, by name."""
-    if isinstance(choice, Rows):
-        rows = held.get(choice.name)
-        return Chosen(EVEN if rows is None else kind_of_rows(rows), "by the lengths of some")
     shapes = {name: contents.shape for name, contents in held.items()}
     counts = {name: contents.nnz for name, contents in held.items()}
     stored = sum(counts.values())

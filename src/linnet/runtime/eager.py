@@ -89,7 +89,7 @@ def _product_with_tensor(general: General, x: Tensor, p: Contents, y: Tensor, q:
     key = ("matmul", id(current()), signature, size, other, q._measure or measure(q), x is y)
     ready = _known(key) or recalled(key)
     if ready is None:
-        return learned(key, (x, y), general, ("matmul", x, y), measured=True)
+        return learned(key, (x, y), general, ("matmul", x, y))
     held = () if p._shared and q._shared else (p, q)
     found = ready.run([p._slots or p.slots, q._slots or q.slots], held)
     return general("matmul", x, y) if found is None else found
@@ -105,7 +105,7 @@ def _product_with_array(general: General, x: Tensor, p: Contents, y: NDArray[Any
     ready = _known(key) or recalled(key)
     if ready is None:
         shared = share(y)
-        return learned(key, (x, shared), general, ("matmul", x, shared), measured=True)
+        return learned(key, (x, shared), general, ("matmul", x, shared))
     n = y.size
     known = [p._slots or p.slots, (*y.shape, address_of(y), n, n)]
     found = ready.run(known, () if p._shared else (p,))
@@ -119,7 +119,7 @@ def reduction(general: General, name: str, x: Any, axis: object) -> Any:
         key = (name, id(current()), p._signature or p.signature, axis, p._measure or measure(p))
         ready = _known(key) or recalled(key)
         if ready is None:
-            return learned(key, (x,), lambda: general(x, axis=axis), (), measured=True)
+            return learned(key, (x,), lambda: general(x, axis=axis), ())
         found = ready.run([p._slots or p.slots], () if p._shared else (p,))
         if found is not None:
             return found

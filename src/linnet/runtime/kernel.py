@@ -34,7 +34,6 @@ if TYPE_CHECKING:
     from linnet import loops
     from linnet.formats.policies import Policy
     from linnet.lower.program import Lowered
-    from linnet.normalize.choice import Kinds
     from linnet.runtime.call import Entry
     from linnet.runtime.scheduled import ScheduledKernel
     from linnet.runtime.visits import Visits
@@ -167,7 +166,6 @@ class Kernel:
         if entry.recalled:
             key = (id(current()), False, signatures)
             self._entries.pop(key, None)
-            self._entries.pop((*key, entry.kinds), None)
             entry = self._entry(signatures, held, recalls=False)
             if entry.run(tensors, held):
                 return entry
@@ -204,21 +202,16 @@ class Kernel:
             if recalls and not wide:
                 entry = self._recalled(key, signatures)
             entry = entry or self._compiled(key, signatures, held, wide)
-        if entry.choices:  # what operands hold may want workspaces, or rows, of another kind
+        if entry.choices:  # what operands hold may want workspaces of another kind
             kinds = entry.wanted(held)
             if kinds != entry.kinds:
                 key = (*key, kinds)
-                other = self._entries.get(key)
-                if other is None and recalls and not wide:
-                    other = self._recalled(key, signatures, kinds)
-                entry = other or self._compiled(key, signatures, held, wide)
+                entry = self._entries.get(key) or self._compiled(key, signatures, held, wide)
         return entry
 
-    def _recalled(
-        self, key: tuple[object, ...], signatures: tuple[Signature, ...], kinds: Kinds = ()
-    ) -> Entry | None:
+    def _recalled(self, key: tuple[object, ...], signatures: tuple[Signature, ...]) -> Entry | None:
         """What another process has compiled, which is known from now on."""
-        found: Entry | None = _recalling().recalled(self, signatures, kinds)
+        found: Entry | None = _recalling().recalled(self, signatures)
         return None if found is None else self._entries.setdefault(key, found)
 
     def _compiled(
@@ -232,7 +225,8 @@ class Kernel:
             wide = wide or any(s.wide for s in signatures)
             entry = self._specialized(signatures, held, wide)
             self._entries[key] = entry
-        _recalling().keep(self, signatures, entry, entry.kinds if len(key) > 3 else ())
+        if len(key) == 3:  # for no kind of workspace in particular
+            _recalling().keep(self, signatures, entry)
         try:
             entry.warn()
         except Warning:  # the user has made it an error, and shall see it again

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from linnet.formats.row_lengths import MANY, UNEVEN, Rows
 from linnet.formats.tensor import Tensor
 from linnet.runtime.bound import Numbers, Step, Steps
 from linnet.runtime.call import Entry
@@ -14,12 +13,9 @@ from linnet.runtime.stand_ins import StandIns
 from linnet.runtime.watch import Seen
 
 
-def steps_of(
-    seen: Seen, args: Sequence[Tensor], found: Tensor, measured: bool = False
-) -> Steps | None:
+def steps_of(seen: Seen, args: Sequence[Tensor], found: Tensor) -> Steps | None:
     """How `found` comes of `args` and numbers by these calls; None if there is more to it.
 
-    They hold for arguments like these, which are `measured` alike if their keys say so.
     What a kernel makes for another must store all its elements: how much another format stores may
     have told which kernel came next.
     """
@@ -29,7 +25,7 @@ def steps_of(
     numbers = _numbers(seen, (*args, *made))
     known, steps = [*args, *numbers], list[Step]()
     for (entry, tensors), result in zip(seen, [*made[:-1], found], strict=True):
-        step = step_of(entry, tensors, known, result, measured)
+        step = step_of(entry, tensors, known, result)
         if step is None:
             return None
         steps.append(step)
@@ -66,19 +62,14 @@ def step_of(
     tensors: Sequence[Tensor],
     args: Sequence[Tensor],
     found: Tensor,
-    measured: bool = False,
 ) -> Step | None:
-    """How `found` comes of `args` by a call of a kernel; None if there is more to it than that.
-
-    Unless all others are `measured` as these are, it holds for so few rows that they are even.
-    """
+    """How `found` comes of `args` by a call of a kernel; None if there is more to it than that."""
     if not _is_plain(entry) or not _holds_the_same(found, tensors[0]):
         return None
     sources = [_source(tensors[p], args) for p in entry.operands]
-    few = () if measured else _few_rows(entry, tensors)
-    if None in sources or few is None:
+    if None in sources:
         return None
-    plain = plain_of(entry, limits=few)
+    plain = plain_of(entry)
     first = plain.results[0]._replace(format=found.contents().format)
     return Step(
         entry=plain._replace(results=(first, *plain.results[1:])),
@@ -96,19 +87,6 @@ def _is_plain(entry: Entry) -> bool:
     results = [r.position for r in entry.results if r.position is not None]
     new = not any(r.keeps or r.dims is None for r in entry.results)
     return new and results == [0] and entry.operands == tuple(range(1, len(entry.params)))
-
-
-def _few_rows(entry: Entry, tensors: Sequence[Tensor]) -> tuple[tuple[int, int, int], ...] | None:
-    """Up to which sizes rows are even, whatever they are, by position and mode; None: never."""
-    found = []
-    for choice, (_, kind) in zip(entry.choices, entry.kinds, strict=True):
-        if type(choice) is Rows:
-            p = entry.params.index(choice.name)
-            order = tensors[p].contents().format.order
-            if kind == UNEVEN or len(order) != 2:
-                return None
-            found.append((p, order[0], MANY - 1))
-    return tuple(found)
 
 
 def _source(operand: Tensor, args: Sequence[Tensor]) -> int | None:

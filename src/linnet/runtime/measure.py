@@ -6,7 +6,6 @@ from functools import lru_cache
 
 from linnet.formats.contents import Contents
 from linnet.formats.coordinates import KEY, MANY, key_bits
-from linnet.formats.row_lengths import UNEVEN, kind_of_rows
 from linnet.options import limit
 
 
@@ -26,15 +25,14 @@ def _is_filled(count: int, shape: tuple[int, ...]) -> bool:
 
 
 @lru_cache(maxsize=4096)
-def measured(count: int, shape: tuple[int, ...], uneven: bool = False) -> tuple[int, ...]:
-    """Both, whether there is no element at all, and whether rows are uneven."""
-    return (_is_filled(count, shape), 0 in shape, uneven, *scale(count, shape))
+def measured(count: int, shape: tuple[int, ...]) -> tuple[int, ...]:
+    """Both, and whether there is no element at all."""
+    return (_is_filled(count, shape), 0 in shape, *scale(count, shape))
 
 
 def measure(contents: Contents) -> tuple[int, ...]:
     """The same of what a tensor holds, which remembers it, and whether others hold its memory."""
-    uneven = kind_of_rows(contents) == UNEVEN
-    contents._measure = found = measured(contents.nnz, contents.shape, uneven)
+    contents._measure = found = measured(contents.nnz, contents.shape)
     contents._shared = contents.exported
     return found
 

@@ -65,7 +65,7 @@ def operation(
         if ready is None:
             run = partial(general, *given[: len(args)])
             run.keywords.update(zip(words, given[len(args) :], strict=True))
-            return learned(key, arrays, run, (), sized=True, measured=True)
+            return learned(key, arrays, run, (), sized=True)
     if ready is not None:
         found = ready.run([p._slots or p.slots for p in held], [p for p in held if not p._shared])
         if found is not None:

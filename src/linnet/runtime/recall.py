@@ -46,18 +46,17 @@ def learned(
     general: Callable[..., Any],
     given: Sequence[object],
     sized: bool = False,
-    measured: bool = False,
 ) -> Any:
     """What the general way gives; how it got there is remembered.
 
     `sized` says that the key has all sizes, so that numbers may follow from them, and that which
-    kernels are called follows from it; `measured`, that it has the measures of all arguments.
+    kernels are called follows from it.
     """
     with watch() as seen:
         found = general(*given)
     steps = None
     if type(found) is Tensor and (len(seen) == 1 or (seen and sized)):
-        steps = import_module("linnet.runtime.learning").steps_of(seen, args, found, measured)
+        steps = import_module("linnet.runtime.learning").steps_of(seen, args, found)
     return known_as(
         key, steps if steps is None or sized or not steps.numbers else None, seen, found
     )

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 
 from linnet.errors import LinnetError
 from linnet.formats.contents import Contents, Signature
-from linnet.formats.row_lengths import Rows
 from linnet.formats.tensor import Tensor
 from linnet.options import current
 from linnet.records import NamedTuple
@@ -22,7 +21,6 @@ from linnet.runtime.handover import Result
 from linnet.runtime.sizes import Shapes
 
 if TYPE_CHECKING:
-    from linnet.normalize.choice import Kinds
     from linnet.normalize.shape_checks import Check
     from linnet.runtime.kernel import Kernel
 
@@ -40,8 +38,6 @@ class Plain(NamedTuple):
     fixed: bool
     limits: tuple[tuple[int, int, int], ...]
     key: str
-    choices: tuple[Rows, ...]
-    kinds: Kinds
     ndims: tuple[int, ...]
 
 
@@ -61,8 +57,7 @@ class Recalled(Entry):
         return cls(
             name, params, call, plain.operands, results, plain.order, plain.checks,
             plain.other_checks, sites=(), returned=plain.returned, own=plain.own, wide=False,
-            warnings=(), fixed=plain.fixed, choices=plain.choices, kinds=plain.kinds,
-            limits=plain.limits, key=plain.key, ndims=plain.ndims,
+            warnings=(), fixed=plain.fixed, limits=plain.limits, key=plain.key, ndims=plain.ndims,
         )  # fmt: skip
 
     @property
@@ -92,12 +87,12 @@ class Recalled(Entry):
         return LinnetError(f"the status is {status}")
 
 
-def recalled(kernel: Kernel, signatures: Sequence[Signature], kinds: Kinds = ()) -> Recalled | None:
-    """What another process has found for arguments of these formats, with rows of these kinds."""
+def recalled(kernel: Kernel, signatures: Sequence[Signature]) -> Recalled | None:
+    """What another process has found for arguments of these formats."""
     options = current()
     if options.check:  # what the compiler does is to be looked at
         return None
-    found = kept.load(_key(kernel, signatures, kinds), options, Plain)
+    found = kept.load(_key(kernel, signatures), options, Plain)
     if found is None:
         return None
     _keep_program(kernel)  # which may be written elsewhere now
@@ -105,36 +100,28 @@ def recalled(kernel: Kernel, signatures: Sequence[Signature], kinds: Kinds = ())
     return Recalled.of(plain, call, kernel.__name__, kernel.params)
 
 
-def keep(kernel: Kernel, signatures: Sequence[Signature], entry: Entry, kinds: Kinds = ()) -> None:
+def keep(kernel: Kernel, signatures: Sequence[Signature], entry: Entry) -> None:
     """Keep an entry for other processes, if there is nothing that each of them has to be told.
 
-    It is the one for rows of these `kinds`; without any, the one that is asked first. There is none
-    for a kind of workspace, which others may not want.
+    It is the one that is asked first: a kind of workspace others may not want.
     """
     if type(entry) is not Entry or entry.wide or entry.warnings or entry.limits is None:
         return
     if kernel.policy is not None or not entry.key:
         return
-    rows = tuple([c for c in entry.choices if type(c) is Rows])
-    if (kinds or rows) and len(rows) < len(entry.choices):
-        return
-    plain = plain_of(entry, rows)
-    kept.store(_key(kernel, signatures, kinds), current(), plain, (entry.key,))
+    plain = plain_of(entry)
+    kept.store(_key(kernel, signatures), current(), plain, (entry.key,))
     _keep_program(kernel)
 
 
-def plain_of(
-    entry: Entry,
-    rows: tuple[Rows, ...] = (),
-    limits: tuple[tuple[int, int, int], ...] = (),
-) -> Plain:
-    """What of an entry is plain data, with more limits; of these `rows` the kind is asked."""
+def plain_of(entry: Entry) -> Plain:
+    """What of an entry is plain data."""
     checks = tuple([(p, m, q, n, None) for p, m, q, n, _ in entry.checks])
     results = tuple([r._replace(at=None, rooms=[]) for r in entry.results])
     assert entry.limits is not None
     return Plain(entry.operands, results, entry.order, checks, entry.other_checks,
-                 entry.returned, entry.own, entry.fixed, (*entry.limits, *limits), entry.key,
-                 rows, entry.kinds if rows else (), entry.ndims)  # fmt: skip
+                 entry.returned, entry.own, entry.fixed, entry.limits, entry.key,
+                 entry.ndims)  # fmt: skip
 
 
 def _keep_program(kernel: Kernel) -> None:
@@ -149,7 +136,7 @@ def _keep_program(kernel: Kernel) -> None:
     kernel.origin = None
 
 
-def _key(kernel: Kernel, signatures: Sequence[Signature], kinds: Kinds) -> str:
-    """What the entry depends on: the program, functions and levels of users, formats and kinds."""
+def _key(kernel: Kernel, signatures: Sequence[Signature]) -> str:
+    """What the entry depends on: the program, functions and levels of users, and formats."""
     begin = "checked kernel" if current().check else "kernel"  # which has code of its own
-    return "\n".join([begin, kernel.text, *map(kept.told, signatures), *map(repr, kinds)])
+    return "\n".join([begin, kernel.text, *map(kept.told, signatures)])

@@ -18,7 +18,6 @@ from linnet.formats.assemble import unpack
 from linnet.formats.contents import Contents, Signature
 from linnet.formats.format import Format
 from linnet.formats.insertion import DENSE
-from linnet.formats.row_lengths import Rows
 from linnet.formats.tensor import Tensor
 from linnet.imp.failing import fails_late
 from linnet.loops.cells import DenseTensor
@@ -131,7 +130,6 @@ def key_of(normalized: Normalized, arrays: Arrays) -> str:
         format = normalized.formats[name]
         parts.append(f"{name}: {format.describe()} {format.fill_value!r} {arrays[name]}")
         parts += [level.stamp for level in format.levels if level.stamp]
-    parts += [f"uneven rows of {name}" for name in sorted(normalized.uneven)]
     return hashlib.sha256("\n".join(parts).encode()).hexdigest()
 
 
@@ -191,8 +189,6 @@ def _limits(
     """Up to which sizes of operands workspaces have the kinds that they have; None: never."""
     found = []
     for choice, kind in normalized.choices:
-        if isinstance(choice, Rows):  # which no size tells
-            continue
         most, dim = always_dense(choice), getattr(choice, "dims", (None,))[0]
         if kind != DENSE or not most or not isinstance(dim, loops.Dimension):
             return None
