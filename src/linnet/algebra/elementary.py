@@ -28,14 +28,8 @@ ELEMENTARY: dict[tuple[str, str], FunctionType] = {
     for module, names in modules.items()
     for name in names.split()
 }
-_BRANCHING = {("sin", "float64"), ("cos", "float64")}
 
 
 def is_elementary(call: imp.Call, target: Target) -> bool:
     """Whether a call of math.h is computed by a codelet."""
     return target.fused and (call.function, call.dtype) in ELEMENTARY
-
-
-def is_vectorized(call: imp.Call, target: Target) -> bool:
-    """Whether a call is of a function that a loop over neighbours computes in vectors."""
-    return is_elementary(call, target) and (call.function, call.dtype) not in _BRANCHING

@@ -44,6 +44,7 @@ from linnet.lower.expressions import lower_expr
 from linnet.lower.region import Region, lower_at, lower_region, reserve
 from linnet.lower.repeat import carries, is_unordered, lower_repeated
 from linnet.lower.shortcircuit import unless_settled
+from linnet.lower.strips import in_strips
 from linnet.lower.trace import body_lines
 from linnet.lower.walks import (
     Walk,
@@ -192,7 +193,8 @@ def walk_alone(
     body = ctx.collect(lambda: lower_at(ctx, at, s.last))
     what = over(ctx, r.index, cursor, s, begin, end)
     if s.next is None and not s.setup:
-        ctx.b.emit(collapsed(ctx, imp.For(s.pos, begin, end, body, what, r.how)))
+        loop = collapsed(ctx, imp.For(s.pos, begin, end, body, what, r.how))
+        ctx.b.emit(in_strips(ctx, r.body, r.index.name, loop))
         return
     first, steps = imp.Let(s.pos, begin), imp.Block((*s.setup, *body.stmts, *advance(s)))
     what = imp.as_part(what, s.pos)

@@ -46,6 +46,7 @@ from linnet.lower.ending import ending
 from linnet.lower.presence import as_read
 from linnet.lower.repeat import begins_anew, carries, declared_in, lower_repeated, repeat
 from linnet.lower.shortcircuit import break_early, settled
+from linnet.lower.strips import in_strips
 from linnet.lower.trace import body_lines, region_lines, rule_of
 from linnet.lower.unfurl import Span
 from linnet.records import dataclass
@@ -275,8 +276,8 @@ def lower_lookups(ctx: Context, r: Region) -> None:
         body = imp.Block((*body.stmts, *ends.behind))
     lookups = [(c, x.body) for c, x in r.looplets.items() if isinstance(x, Lookup)]
     found = [(c.fiber, below) for c, below in lookups if isinstance(below, Fiber)]
-    loop = imp.For(r.index, r.lo, r.hi, body, _over(ctx, r, body), r.how)
-    ctx.b.emit(collapsed(ctx, loop, found))
+    loop = collapsed(ctx, imp.For(r.index, r.lo, r.hi, body, _over(ctx, r, body), r.how), found)
+    ctx.b.emit(in_strips(ctx, r.body, r.index.name, loop))
 
 
 def _over(ctx: Context, r: Region, body: imp.Block) -> imp.Over:

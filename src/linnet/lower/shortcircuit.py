@@ -3,8 +3,8 @@
 A scalar that asks for it (`ShortCircuit`) is tested in every iteration. Where nobody asks, values
 are tested where a test costs little beside what else is done: in loops that walk several fibers or
 runs, around calls of functions that are loops themselves, outside of such loops, after each part of
-a range, and where nothing is stored that could be looked at. A plain loop over values is left to
-`imp.strips`.
+a range, and where nothing is stored that could be looked at. A plain loop over values is tested now
+and then (`lower.strips`).
 """
 
 from __future__ import annotations
@@ -22,6 +22,8 @@ from linnet.loops.types import dtype_of
 from linnet.lower.context import Context
 from linnet.normalize.simplify import MISSING
 from linnet.records import dataclass
+
+LEAVE = imp.Block((imp.Break(),))
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +53,7 @@ def break_early(
         or _decides(body, code)
         or _counts_parts(body, index)
     ):
-        ctx.b.emit(imp.If(found.cond, imp.Block((imp.Break(),)), imp.EMPTY))
+        ctx.b.emit(imp.If(found.cond, LEAVE, imp.EMPTY))
 
 
 def unless_settled(ctx: Context, body: loops.Stmt, code: imp.Block) -> imp.Block:

@@ -6,16 +6,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
 
 from linnet import imp
-from linnet.algebra.elementary import is_vectorized
 from linnet.errors import LinnetError
-from linnet.imp.ahead import compute_ahead
 from linnet.imp.prescribed import obeys, prescribed
 from linnet.imp.printer import show
 from linnet.imp.simplify import simplify
-from linnet.imp.strips import strips
 from linnet.optimize.accumulators import split_accumulators
 from linnet.optimize.distribute import distribute
 from linnet.optimize.hoist import hoist
@@ -36,18 +32,12 @@ def _plain(step: Callable[[imp.Kernel], imp.Kernel]) -> Step:
     return lambda kernel, _: step(kernel)
 
 
-def _compute_ahead(kernel: imp.Kernel, target: Target) -> imp.Kernel:
-    return compute_ahead(kernel, partial(is_vectorized, target=target))
-
-
 STEPS: dict[str, Step] = {
     "hoist": _plain(hoist),
     "hold": _plain(hold),
     "reserve": _plain(reserve),
     "distribute": _plain(distribute),
     "if_convert": _plain(if_convert),
-    "strips": _plain(strips),
-    "compute_ahead": _compute_ahead,
     "prefetch": prefetch,
     "split_accumulators": _plain(split_accumulators),
 }
