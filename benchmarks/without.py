@@ -37,9 +37,9 @@ from linnet.backend import back_ends
 from linnet.optimize.table import STEPS
 from linnet.options import Options, current
 from linnet.scheduling.default import QUESTIONS
-from linnet.target import IN_BACK_ENDS
+from linnet.target import IN_VECTORIZE
 
-GROUPS = (*QUESTIONS, *STEPS, *IN_BACK_ENDS)
+GROUPS = (*QUESTIONS, *STEPS, *IN_VECTORIZE)
 ALL = "linnet"  # with all steps
 AGAIN = "the same"  # once more: how much factors say of such a row
 SAME = "the same code as "

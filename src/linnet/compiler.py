@@ -41,6 +41,7 @@ from linnet.optimize.hoist import raise_flags
 from linnet.optimize.own_arrays import own_arrays
 from linnet.optimize.parts import whole_parts
 from linnet.optimize.table import improve
+from linnet.optimize.vectorize import vectorize
 from linnet.options import current
 from linnet.records import dataclass
 from linnet.scheduling.apply import apply_schedule
@@ -161,6 +162,7 @@ def generate(normalized: Normalized, arrays: Arrays, target: Target) -> Lowered:
     code = improve(code, target, partial(checked, target))
     check_growth(code, target)
     code = replace(with_codelets(code, target), narrow=is_narrow(bound))
+    code = stage("vectorize", vectorize(code, target))
     checked(target, code)
     return replace(lowered, kernel=stage("code", code))
 

@@ -20,8 +20,8 @@ _PAGE = 4096  # bytes: the least that any system has
 HELD = 256  # bytes: half of the registers of 32 bytes that there are, the least that vectors have
 _AVX512 = frozenset({"+avx512f", "+avx512bw", "+avx512vl"})
 _FUSED = frozenset({"+fma", "+neon"})
-IN_BACK_ENDS = ("hints", "lanes")
-"""What a back end does for loops, and can leave out: hints to LLVM, and lanes with a mask."""
+IN_VECTORIZE = ("hints", "lanes")
+"""What is said of how loops are run, and can be left out: hints to LLVM, lanes with a mask."""
 IN_SCHEDULES = ("default_schedule", "row_inside", "sums_of_rows")
 """What the default schedule does, as a whole and by its questions, and can leave out."""
 _SYSTEMS = {
@@ -64,7 +64,7 @@ class Target:
     grows: bool = True
     # bytes of a vector that pays: longer ones leave more for the loop after them
     vector: int = 32
-    # what is left out for it, of `IN_BACK_ENDS`
+    # what is left out for it, of `IN_VECTORIZE`
     without: frozenset[str] = frozenset()
 
     @property
@@ -117,12 +117,13 @@ PLAIN = plain()
 
 def of(options: Options) -> Target:
     """The processor that we are on, as far as NumPy has found out, and who compiles for it."""
-    return _here(options.target)
+    return _here(options.target, frozenset(options.without).intersection(IN_VECTORIZE))
 
 
 @cache
-def _here(language: str) -> Target:
-    return Target(_triple(), features=",".join(_features(known_features())), language=language)
+def _here(language: str, without: frozenset[str]) -> Target:
+    features = ",".join(_features(known_features()))
+    return Target(_triple(), features=features, language=language, without=without)
 
 
 def known_features() -> dict[str, bool]:

@@ -36,6 +36,13 @@ def test_what_a_step_changed_is_a_stage():
     assert len(set(texts)) == len(texts)
 
 
+def test_how_loops_are_run_is_the_last_stage():
+    stages = ln.explain(product, *args()).stages
+    assert [*stages][-3:] == ["lattices", "code", "llvm"]
+    assert [name for name in stages if name in (*table.STEPS, "vectorize")][-1] == "vectorize"
+    assert "# level 1 of B below k; one by one" in stages["vectorize"]
+
+
 def test_who_does_not_look_gets_the_same_code():
     looked_at = ln.explain(product, *args())["code"]
     assert product.code(*args()) == looked_at

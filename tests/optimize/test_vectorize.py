@@ -48,9 +48,13 @@ def test_neighbours_are_vectors():
     assert only.width == 4
 
 
+def assembly(kernel: imp.Kernel) -> str:
+    return machine.assembly(llvm.render(vectorize(kernel, PLAIN)))
+
+
 def test_small_loops_lie_within_a_cache_line():
-    assert ".p2align\t5" in machine.assembly(llvm.render(kernels.spmv()))
-    assert ".p2align\t5" not in machine.assembly(llvm.render(kernels.reductions("float64", ["+"])))
+    assert ".p2align\t5" in assembly(kernels.spmv())
+    assert ".p2align\t5" not in assembly(kernels.reductions("float64", ["+"]))
 
 
 def test_what_is_done_under_a_condition_is_not_gathered():

@@ -28,7 +28,7 @@ def features(monkeypatch):
 
 
 def here(language: str) -> target.Target:
-    return target._here.__wrapped__(language)
+    return target._here.__wrapped__(language, frozenset())
 
 
 def test_what_vectors_do_in_part(features):

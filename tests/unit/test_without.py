@@ -12,6 +12,7 @@ from linnet.backend import llvm
 from linnet.backend.entries import full_key
 from linnet.errors import LinnetError
 from linnet.optimize.table import STEPS
+from linnet.optimize.vectorize import vectorize
 from linnet.options import Options
 from linnet.stages import recorded
 from linnet.target import plain
@@ -79,6 +80,6 @@ def test_there_is_no_such_step():
 def test_what_is_left_out_in_llvm(without, hinted, masked):
     args = ln.empty_tensor(ln.DENSE(1)), ln.asarray(np.eye(4), format=ln.BAND), np.ones(4)
     target = replace(plain("all"), without=frozenset(without))
-    text = llvm.render(dense.lowered(*args).kernel, target)
+    text = llvm.render(vectorize(dense.lowered(*args).kernel, target), target)
     assert ("!llvm.loop" in text) == hinted
     assert ("masked.load" in text) == masked

@@ -49,10 +49,6 @@ class _OfLLVM:
 
     def generate(self, kernel: imp.Kernel, options: Options) -> tuple[bytes, dict[str, str]]:
         target = _module("machine").host(loader.is_used(options))
-        if options.without:
-            known = imported("linnet.target").IN_BACK_ENDS
-            left_out = frozenset(options.without).intersection(known)
-            target = replace(target, without=left_out)
         text, codelets = _module("llvm").separate(kernel, target)
         return self._compiled(text, _as_deep_as(kernel, options)), codelets
 

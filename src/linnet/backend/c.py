@@ -17,13 +17,10 @@ from linnet.backend.identifiers import Identifiers, symbol
 from linnet.backend.survey import Survey, returns, survey
 from linnet.imp.effects import effects_of
 from linnet.names import identifier
-from linnet.optimize.vectorize import vectorize
-from linnet.target import PLAIN
 
 
 def render(kernel: imp.Kernel) -> str:
     """The kernel as a C file."""
-    kernel = vectorize(kernel, PLAIN)
     needs = Needs(narrow=kernel.narrow)
     globals_ = Identifiers(frozenset({symbol(kernel)}), functions=True)
     codelets = {f.name: globals_[f.name] for f in kernel.codelets}

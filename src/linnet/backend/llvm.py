@@ -34,7 +34,6 @@ from linnet.backend.llvm_writer import PARTS, TYPES, Module, Pointer, Shared, Va
 from linnet.backend.survey import Survey, survey
 from linnet.imp.effects import effects_of
 from linnet.names import identifier
-from linnet.optimize.vectorize import vectorize
 from linnet.target import PLAIN, Target
 
 Constants: TypeAlias = Mapping[int, imp.Const]
@@ -54,7 +53,6 @@ attributes #6 = {{ nounwind nofree nosync memory(argmem: readwrite) }}
 
 def render(kernel: imp.Kernel, target: Target = PLAIN) -> str:
     """The kernel and its codelets as one LLVM module, for a target."""
-    kernel = vectorize(kernel, target)
     codelets = _Codelets(kernel)
     return _whole(
         kernel,
@@ -69,7 +67,6 @@ def separate(kernel: imp.Kernel, target: Target = PLAIN) -> tuple[str, dict[str,
 
     They are named for what they are: two kernels that ask for a name mean the same code.
     """
-    kernel = vectorize(kernel, target)
     codelets, modules = _Codelets(kernel), dict[str, str]()
     module, calls = Module(codelets=codelets.functions, target=target), codelets.calls()
     for name in codelets.shared:

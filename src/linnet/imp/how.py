@@ -44,6 +44,19 @@ class Way:
     masked: str = ""
     reduces: bool = False
 
+    def __str__(self) -> str:
+        """`from 32 turns on, in vectors of 4, 4 side by side`; nothing if nothing is said."""
+        what = "one by one" if self.width == 1 else f"in vectors of {self.width}"
+        parts = [f"from {self.least} turns on"] if self.least else []
+        parts += [what] if self.width else []
+        parts += [f"{self.side} side by side"] if self.side > 1 else []
+        parts += ["the last under a mask"] if self.masked else []
+        parts += ["all at once" if self.copies == ALL else f"{self.copies} copies"] * bool(
+            self.copies
+        )
+        parts += ["sums in any order"] if self.reduces else []
+        return ", ".join(parts)
+
 
 @dataclass(frozen=True, slots=True)
 class Kept:

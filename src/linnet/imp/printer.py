@@ -12,6 +12,7 @@ from typing import assert_never
 
 from linnet import imp
 from linnet.imp.fold import fold
+from linnet.imp.how import Way
 
 # How tightly operators bind, in Python.
 _CHOICE, _NOT, _UNARY, _ATOM = 0, 3, 11, 12
@@ -98,10 +99,11 @@ def _statement(stmt: imp.Stmt) -> Iterator[str]:
             assert_never(stmt)
 
 
-def _over(over: imp.Over) -> str:
-    """What a loop goes through, where it is one fiber of a tensor or several: a comment."""
-    spans = [_span(span) for span in over.spans if span.tensor]
-    return f"  # {', '.join(spans)}" if spans else ""
+def _over(over: imp.Over, ways: tuple[Way, ...] = ()) -> str:
+    """A comment: what a loop goes through, if these are fibers of tensors, and in which ways."""
+    spans = ", ".join([_span(span) for span in over.spans if span.tensor])
+    said = [text for text in (spans, *map(str, ways)) if text]
+    return f"  # {'; '.join(said)}" if said else ""
 
 
 def _span(span: imp.Span) -> str:
@@ -116,7 +118,7 @@ def _span(span: imp.Span) -> str:
 def _nested(stmt: imp.For | imp.While | imp.If | imp.Block) -> Iterator[str]:
     match stmt:
         case imp.For(var, _, _, body):
-            yield f"for {var.name} in {_range(stmt)}:{_over(stmt.over)}"
+            yield f"for {var.name} in {_range(stmt)}:{_over(stmt.over, stmt.how.ways)}"
             yield from _indented(body)
         case imp.While(cond, body):
             yield f"while {_expr(cond)}:{_over(stmt.over)}"

@@ -21,7 +21,7 @@ from linnet.optimize.prefetch import prefetch
 from linnet.optimize.reserve import reserve
 from linnet.options import current
 from linnet.stages import stage, watched
-from linnet.target import IN_BACK_ENDS, IN_SCHEDULES, Target
+from linnet.target import IN_SCHEDULES, IN_VECTORIZE, Target
 
 Step = Callable[[imp.Kernel, Target], imp.Kernel]
 Check = Callable[[imp.Kernel], None]
@@ -63,9 +63,9 @@ def improve(kernel: imp.Kernel, target: Target, check: Check) -> imp.Kernel:
 
 
 def left_out() -> frozenset[str]:
-    """The steps that are not to be taken, here, in back ends, and of the default schedule."""
+    """The steps that are not to be taken, of the default schedule, here, and in `vectorize`."""
     without = frozenset(current().without)
-    known = (*IN_SCHEDULES, *STEPS, *IN_BACK_ENDS)
+    known = (*IN_SCHEDULES, *STEPS, *IN_VECTORIZE)
     unknown = sorted(without - frozenset(known))
     if unknown:
         raise LinnetError(

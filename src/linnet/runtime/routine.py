@@ -48,7 +48,11 @@ class Routine:
         compiled = backend.load(key, options)
         if compiled is None:
             make_room(COMPILING)
-            compiled = backend.build(self.kernel(types), key, options)
+            from linnet import target
+            from linnet.optimize.vectorize import vectorize
+
+            code = vectorize(self.kernel(types), target.of(options))
+            compiled = backend.build(code, key, options)
         return _compiled.setdefault((self.function, types, options), compiled)
 
     def kernel(self, types: tuple[str, ...]) -> imp.Kernel:

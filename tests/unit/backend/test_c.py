@@ -33,6 +33,8 @@ from linnet.imp import (
     Var,
     While,
 )
+from linnet.optimize.vectorize import vectorize
+from linnet.target import PLAIN
 
 i, j, n, p, q = (Var(x) for x in "i j n p q".split())
 x = Buffer("x", "float64")
@@ -43,7 +45,8 @@ HALF = Const(0.5, "float64")
 def body(*stmts: imp.Stmt) -> str:
     """The C of statements, without what surrounds them."""
     lets = [Let(v, ZERO) for v in (p, q)]
-    text = c.render(Kernel("k", (Argument("x", (n,), (x, y)),), Block((*lets, *stmts))))
+    kernel = Kernel("k", (Argument("x", (n,), (x, y)),), Block((*lets, *stmts)))
+    text = c.render(vectorize(kernel, PLAIN))
     lines = [line[2:] for line in text[text.index("i64 p = 0") :].splitlines()[1:-1]]
     return "\n".join(lines[:-1] if lines[-1] == "return 0;" else lines)
 

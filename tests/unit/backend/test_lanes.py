@@ -73,12 +73,12 @@ def has_lanes(loop: For, masks: str) -> bool:
 
 def run(kernel: Kernel, n: int, *arrays: np.ndarray) -> None:
     """Compile with masks, whatever the machine can do, and call."""
-    call(llvm.render(kernel, plain("all")), kernel, n, *arrays)
+    call(llvm.render(vectorize(kernel, plain("all")), plain("all")), kernel, n, *arrays)
 
 
 def run_both(kernel: Kernel, n: int, *arrays: np.ndarray) -> None:
     """Sums, also where masks cost something: the last array is the same."""
-    call(llvm.render(kernel, plain("load")), kernel, n, *arrays)
+    call(llvm.render(vectorize(kernel, plain("load")), plain("load")), kernel, n, *arrays)
     expected = arrays[-1].copy()
     run(kernel, n, *arrays)
     assert np.array_equal(arrays[-1], expected)
@@ -153,7 +153,7 @@ def test_the_lanes_of_tiles_are_added_up_once_for_each_row():
     body = Block((let, replace(loop, body=Block((begin, fixed, add))), store))
     kernel = replace(kernel, body=Block((replace(rows, body=body),)))
     for masks in ("all", "load"):
-        text = llvm.render(kernel, plain(masks))
+        text = llvm.render(vectorize(kernel, plain(masks)), plain(masks))
         assert text.count("call reassoc nsz contract double @llvm.vector.reduce.fadd.v4f64") == 1
         reduced, done = (
             text.index("reduce.fadd.v4f64("),

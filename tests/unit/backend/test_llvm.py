@@ -15,6 +15,8 @@ from linnet.imp import (
     Store,
     Var,
 )
+from linnet.optimize.vectorize import vectorize
+from linnet.target import PLAIN
 
 x86 = pytest.mark.skipif(not loader.supported(), reason="reads x86-64 assembly")
 
@@ -37,7 +39,7 @@ def test_only_reductions_may_be_reordered():
 
 
 def test_arrays_that_are_only_read_do_not_change():
-    text = llvm.render(kernels.spmv())
+    text = llvm.render(vectorize(kernels.spmv(), PLAIN))
     # A_ptr twice; A_idx, A_val and x_val in the loop for long rows and in that for short ones
     assert text.count("!invariant.load") == 2 + 2 * 3
 
