@@ -85,7 +85,7 @@ def test_tour_follows_the_compiler():
     first = ["order_positions", "infer_dimensions", "begin_results", "name_scopes"]
     assert order[:4] == first
     last = ["simplify", "own_arrays", "raise_flags", "whole_parts"]
-    assert order[-6:] == [*last, "improve", "with_codelets"]
+    assert order[-7:] == [*last, "improve", "with_codelets", "vectorize"]
     for function in order:
         assert f"[`{function}`]" in text[at:], f"the tour does not come to {function}"
         at = text.index(f"[`{function}`]", at)

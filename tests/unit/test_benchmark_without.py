@@ -34,14 +34,14 @@ def found(monkeypatch) -> without.Found:
     monkeypatch.setattr(without, "_KNOWN", {})
     made, A = without.recorded(), np.eye(3)
     case = Case("add", "made", 3, (A, A), {"linnet": side}, expected=lambda: A + A)
-    groups = ("hoist+end_fibers", "reserve+hoist")
+    groups = ("hoist+distribute", "reserve+hoist")
     return without.Found.of("sums", without.Row(case, made), groups, 0.0)
 
 
 def test_only_what_has_other_code_is_timed(found):
     group = "reserve+hoist"
     assert set(found.seconds) == {"linnet", "the same", group}
-    assert found.same == {"hoist+end_fibers": "linnet", "reserve": group, "hoist": "linnet"}
+    assert found.same == {"hoist+distribute": "linnet", "reserve": group, "hoist": "linnet"}
     assert not found.missing
 
 
