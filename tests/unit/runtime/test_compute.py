@@ -44,6 +44,7 @@ MOVES = {
     "triangle": lambda xp, x, at: xp.tril(x, k=1),
 }
 
+
 @pytest.mark.parametrize("move", MOVES)
 @pytest.mark.parametrize("format", [ln.CSR, ln.CSC, ln.COO], ids=str)
 def test_other_sizes_and_places(move, format):
