@@ -76,6 +76,14 @@ def again(C, D, A, B):
 
 
 @ln.kernel
+def numbers(C, A, B):
+    C[...] = 0
+    for i, j, k in ln.product(range(7), range(6), range(B.shape[1])):
+        C[i, k] += A[i, j] * B[j, k]
+    return C
+
+
+@ln.kernel
 def sums(y, B):
     y[...] = 0
     for k, j in ...:
@@ -101,6 +109,7 @@ CASES = {
         ln.CSR,
         "split(k:1, k0, k1, 32) reorder(k0, j:1) split(k:2, k0_2, k1_2, 32) reorder(k0_2, j:2)",
     ),
+    "numbers": (numbers, [DENSE], ln.CSR, HELD),
     "sums": (sums, [ln.DENSE(1)], None, TURNED),
 }
 

@@ -12,13 +12,21 @@ from linnet.formats.format import Format
 from linnet.loops.bases import coordinates
 from linnet.loops.commands import Command
 from linnet.loops.printer import show, show_range
-from linnet.loops.rewrite import is_left, names_in, replaced, substitute_expr, walk
+from linnet.loops.rewrite import (
+    is_left,
+    names_in,
+    replaced,
+    rewrite_stmt,
+    substitute_expr,
+    walk,
+)
 from linnet.names import Names
 from linnet.normalize.agreed import Equal, equal_modes, is_whole
 from linnet.normalize.shape_checks import Check
 from linnet.records import dataclass
 
 Formats = dict[str, Format]
+_FIXED = (loops.Literal, loops.Dimension)
 
 
 @dataclass(slots=True)
@@ -46,7 +54,8 @@ class Nest:
     ) -> Nest:
         """A program whose loops have the names that they were `written` with."""
         before, after = loops_of(written), loops_of(program)
-        nest = Nest(program, dict(formats), names_of(before, after))
+        body = rewrite_stmt(program.body, _apart)
+        nest = Nest(replace(program, body=body), dict(formats), names_of(before, after))
         nest.equal = equal_modes(checks, nest.formats)
         nest.written = dict(zip(after, before, strict=True))
         return nest
@@ -193,3 +202,15 @@ def names_of(before: Sequence[str], after: Sequence[str]) -> dict[str, tuple[str
             name = f"{name}:{before[:k].count(name) + 1}"
         found[name] = (own,)
     return found
+
+
+def _apart(stmt: loops.Stmt) -> loops.Stmt | None:
+    """A loop over a product of ranges that nothing changes, as one over its own range.
+
+    Those that a `break` ends together go along together.
+    """
+    match stmt:
+        case loops.Loop(_, loops.Along(loops.Product(ranges), outer)) if not is_left(stmt):
+            fixed = all(isinstance(end, _FIXED) for r in ranges for end in (r.start, r.stop))
+            return replace(stmt, extent=ranges[len(outer)]) if fixed else None
+    return None
