@@ -11,22 +11,25 @@ i64 spmm(i64 *restrict args) {
   double Y_w_5[8];
   if (grow(Y_val, args + 2, n_i * n_k)) return OUT_OF_MEMORY;
   i64 k0_parts = n_k / 32 + (n_k % 32 > 0);
-  for (i64 i = 0; i < n_i; i++)
-    for (i64 k0 = 0; k0 < k0_parts; k0++) {
-      i64 part_start = k0 * 32, part_end = part_start + min(32, n_k - part_start);
-      if (n_k - part_start >= 32) {
-        for (i64 k_3 = 0; k_3 < 32; k_3++) Y_w_2[k_3] = 0;
-        for (i64 A_q = A_ptr[i]; A_q < A_ptr[i + 1]; A_q++) {  // j in A[i, j]
-          i64 j = A_idx[A_q];
-          double A_j = A_val[A_q];
-          for (i64 k = 0; k < 32; k++)
-            Y_w_2[k] += A_j * X_val[j * n_k + (part_start + k)];
-        }
-        for (i64 k_2 = 0; k_2 < 32; k_2++)
-          Y_val[i * n_k + (part_start + k_2)] = Y_w_2[k_2];
-      } else if (n_k - part_start >= 16)
-        for (i64 turn = 0; turn < (part_end - part_start + 15) / 16; turn++) {
-          i64 at = min(part_start + turn * 16, part_end - 16);
+  for (i64 i = 0; i < n_i; i++) {
+    i64 whole = n_k / 32;
+    for (i64 k0 = 0; k0 < whole; k0++) {
+      i64 part_start = k0 * 32;
+      for (i64 k_3 = 0; k_3 < 32; k_3++) Y_w_2[k_3] = 0;
+      for (i64 A_q = A_ptr[i]; A_q < A_ptr[i + 1]; A_q++) {  // j in A[i, j]
+        i64 j = A_idx[A_q];
+        double A_j = A_val[A_q];
+        for (i64 k = 0; k < 32; k++)
+          Y_w_2[k] += A_j * X_val[j * n_k + (part_start + k)];
+      }
+      for (i64 k_2 = 0; k_2 < 32; k_2++)
+        Y_val[i * n_k + (part_start + k_2)] = Y_w_2[k_2];
+    }
+    if (whole < k0_parts) {
+      i64 part_start = whole * 32;
+      if (n_k - part_start >= 16)
+        for (i64 turn = 0; turn < (n_k - part_start + 15) / 16; turn++) {
+          i64 at = min(part_start + turn * 16, n_k - 16);
           for (i64 k_4 = 0; k_4 < 16; k_4++) Y_w_3[k_4] = 0;
           for (i64 A_q = A_ptr[i]; A_q < A_ptr[i + 1]; A_q++) {  // j in A[i, j]
             i64 j = A_idx[A_q];
@@ -38,8 +41,8 @@ i64 spmm(i64 *restrict args) {
             Y_val[i * n_k + (at + k_2)] = Y_w_3[k_2];
         }
       else if (n_k - part_start >= 8)
-        for (i64 turn_2 = 0; turn_2 < (part_end - part_start + 7) / 8; turn_2++) {
-          i64 at_2 = min(part_start + turn_2 * 8, part_end - 8);
+        for (i64 turn_2 = 0; turn_2 < (n_k - part_start + 7) / 8; turn_2++) {
+          i64 at_2 = min(part_start + turn_2 * 8, n_k - 8);
           for (i64 k_5 = 0; k_5 < 8; k_5++) Y_w_4[k_5] = 0;
           for (i64 A_q = A_ptr[i]; A_q < A_ptr[i + 1]; A_q++) {  // j in A[i, j]
             i64 j = A_idx[A_q];
@@ -55,17 +58,18 @@ i64 spmm(i64 *restrict args) {
         for (i64 A_q = A_ptr[i]; A_q < A_ptr[i + 1]; A_q++) {  // j in A[i, j]
           i64 j = A_idx[A_q];
           double A_j = A_val[A_q];
-          for (i64 k = part_start; k < part_end; k++) {
+          for (i64 k = part_start; k < n_k; k++) {
             i64 k_place = k - part_start;
             Y_w_5[k_place] += A_j * X_val[j * n_k + k];
           }
         }
-        for (i64 k_2 = part_start; k_2 < part_end; k_2++) {
+        for (i64 k_2 = part_start; k_2 < n_k; k_2++) {
           i64 k_2_place = k_2 - part_start;
           Y_val[i * n_k + k_2] = Y_w_5[k_2_place];
         }
       }
     }
+  }
   args[4] = n_i * n_k;  // length of Y_val
   return 0;
 }

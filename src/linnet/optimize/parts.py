@@ -1,15 +1,17 @@
 """What is done with a part of a range is coded for parts of known lengths.
 
-    end = start + min(32, last - start)     end = start + min(32, last - start)
-    for k in start … end:                   if last - start >= 32:
-      t[k - start] += …                       for k in 0 … 32: t[k] += … start + k …
-                                            elif last - start >= 16:
-                                      ->      for turn in 0 … (end - start + 15) / 16:
-                                                at = min(start + 16 * turn, end - 16)
-                                                for k in 0 … 16: t_2[k] += … at + k …
-                                            elif last - start >= 8: …
-                                            else:
-                                              for k in start … end: t_4[k - start] += …
+    for part in 0 … parts:                    whole = n / 32
+      start = part * 32                       for part in 0 … whole:
+      end = start + min(32, n - start)          for k in 0 … 32: t[k] += … start + k …
+      for k in start … end:                   if whole < parts:
+        t[k - start] += …                       start = whole * 32; end = n
+                                                if n - start >= 16:
+                                        ->        for turn in 0 … (end - start + 15) / 16:
+                                                    at = min(start + 16 * turn, end - 16)
+                                                    for k in 0 … 16: t_2[k] += … at + k …
+                                                elif n - start >= 8: …
+                                                else:
+                                                  for k in start … end: t_4[k - start] += …
 
 It pays where an array of the kernel's own has an element for each turn: loops of a known length are
 written out by back ends, and then its elements are in registers. What is left of the last part is
@@ -24,8 +26,9 @@ from collections.abc import Collection
 from dataclasses import field, replace
 
 from linnet import imp
+from linnet.imp.fold import fold
 from linnet.imp.fresh import fresh_names
-from linnet.imp.rewrite import children, rebuild, rewrite, substitute, walk
+from linnet.imp.rewrite import children, rebuild, rewrite, statements, substitute, walk
 from linnet.names import Names
 from linnet.optimize.elementwise import LONGEST, Part, at_once, is_elementwise, part_of
 from linnet.records import dataclass
@@ -42,13 +45,25 @@ def whole_parts(kernel: imp.Kernel) -> imp.Kernel:
     own = {s.buffer.name: s for s in kernel.scratch if s.size <= LONGEST}
     if not own:
         return kernel
-    found = _Pass(own, _used(kernel.body), fresh_names(kernel))
+    found = _Pass(own, _used(kernel.body), _values(kernel.body), fresh_names(kernel))
     body = found.block(kernel.body)
     if body is kernel.body:
         return kernel
     used = _used(body)
     scratch = (s for s in (*kernel.scratch, *found.scratch) if used[s.buffer.name])
     return replace(kernel, body=body, scratch=tuple(scratch))
+
+
+def _values(block: imp.Block) -> dict[imp.Var, imp.Expr | None]:
+    """The values of variables; None for those that have others, too."""
+    found: dict[imp.Var, imp.Expr | None] = {}
+    for stmt in statements(block):
+        match stmt:
+            case imp.Let(var, value):
+                found[var] = value if found.get(var, value) == value else None
+            case imp.Assign(var) | imp.Accumulate(var):
+                found[var] = None
+    return found
 
 
 def _used(block: imp.Stmt) -> Counter[str]:
@@ -62,6 +77,7 @@ class _Pass:
 
     own: dict[str, imp.Scratch]
     uses: Counter[str]
+    values: dict[imp.Var, imp.Expr | None]
     names: Names
     scratch: list[imp.Scratch] = field(default_factory=list)
 
@@ -71,14 +87,50 @@ class _Pass:
             rest = imp.Block(block.stmts[k + 1 :])
             part = self._part(stmt, rest)
             if part is not None:
-                return imp.Block((*block.stmts[: k + 1], self._versions(part, rest)))
+                either = imp.If(part.left >= part.most, *self._versions(part, rest))
+                return imp.Block((*block.stmts[: k + 1], either))
         return rebuild(block, self._inside)
 
     def _inside(self, node: imp.Node) -> imp.Node:
         if isinstance(node, imp.Block):
             return self.block(node)
+        if isinstance(node, imp.For) and (apart := self._whole_first(node)):
+            return apart
         nested = isinstance(node, imp.For | imp.While | imp.If)
         return rebuild(node, self._inside) if nested else node
+
+    def _whole_first(self, loop: imp.For) -> imp.Block | None:
+        """A loop through the whole parts of a range, and then the part that is left."""
+        start, end, *stmts = (*loop.body.stmts, imp.EMPTY, imp.EMPTY)
+        rest = imp.Block(tuple(stmts[:-2]))
+        part = self._part(end, rest)
+        plain = loop.how.is_plain and loop.start == imp.ZERO
+        if part is None or not plain or start != imp.Let(part.start, loop.var * part.most):
+            return None
+        match part.left:
+            case imp.Binary("-", n, part.start) if self._covers(loop.stop, n, part.most):
+                whole, left = self._versions(part, rest)
+            case _:
+                return None
+        count = imp.Var(self.names.fresh("whole"))
+        body, over = imp.Block((start, *whole.stmts)), imp.as_part(loop.over)
+        last = imp.Let(loop.var, count), start, imp.Let(part.end, n), *left.stmts
+        return imp.Block(
+            (
+                imp.Let(count, imp.binary("div", n, part.most)),
+                replace(loop, stop=count, body=body, over=over),
+                imp.If(count < loop.stop, imp.Block(last), imp.EMPTY),
+            )
+        )
+
+    def _covers(self, parts: imp.Expr, n: imp.Expr, most: int) -> bool:
+        """Whether a number of parts is that of whole ones, and one more if something is left."""
+        more = imp.Cast(imp.binary("rem", n, most) > 0, imp.INT)
+        known = self.values.get(parts) if isinstance(parts, imp.Var) else parts
+        stays = isinstance(n, imp.Const) or (
+            isinstance(n, imp.Var) and self.values.get(n, n) is not None
+        )
+        return stays and known == fold(imp.binary("div", n, most) + more)
 
     def _part(self, stmt: imp.Stmt, rest: imp.Block) -> Part | None:
         """The part that a statement finds the end of, if it has elements in an own array."""
@@ -92,22 +144,18 @@ class _Pass:
         used = {name for s in simple for name in _used(s)}
         return any(self.own[name].size == size for name in used & self.own.keys())
 
-    def _versions(self, part: Part, rest: imp.Block) -> imp.If:
-        """What is done with a part, for a whole one and for others."""
+    def _versions(self, part: Part, rest: imp.Block) -> tuple[imp.Block, imp.Block]:
+        """What is done with a part: with a whole one, and with another."""
         own = self._begun(part, rest)
         whole = self._known(part, part.start, part.most, rest, own)
         if not own or not is_elementwise(part, rest, own):
-            return imp.If(part.left >= part.most, whole, rest)
-        found = [(part.most, whole)]
-        for length in (part.most // 2, part.most // 4):
-            if length > 1:
-                found.append((length, imp.Block((self._several(part, length, rest, own),))))
-        left = self._with_own(rest, found[-1][0], own)
-        for length, version in reversed(found):
+            return whole, rest
+        lengths = [n for n in (part.most // 2, part.most // 4) if n > 1]
+        several = [imp.Block((self._several(part, n, rest, own),)) for n in lengths]
+        left = self._with_own(rest, min(lengths, default=part.most), own)
+        for length, version in reversed([*zip(lengths, several, strict=True)]):
             left = imp.Block((imp.If(part.left >= length, version, left),))
-        (stmt,) = left.stmts
-        assert isinstance(stmt, imp.If)
-        return stmt
+        return whole, left
 
     def _begun(self, part: Part, rest: imp.Block) -> frozenset[str]:
         """The own arrays that are used here, if they are of the part: filled first, here alone."""
