@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import ast
+import os
+import re
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -13,6 +17,7 @@ SOURCE = Path(__file__).parent.parent / "src" / "linnet"
 # Lowest first. A module imports from its own layer and from those before it.
 LAYERS = (
     ("errors", "guards", "options", "shortage", "stages", "records", "rewrite", "names", "target"),
+    ("handed", "texts"),
     ("imp",),
     ("python",),
     ("codelets",),
@@ -30,16 +35,11 @@ LAYERS = (
     ("arrays",),
     ("frontend",),
     ("api",),
+    ("__init__", "wiring"),
     ("command",),
-    ("__init__", "__main__"),
+    ("__main__",),
 )
 LAYER = {name: depth for depth, names in enumerate(LAYERS) for name in names}
-
-# Imports that point up, each with its reason. Nothing is added here lightly.
-EXCEPTIONS = {
-    ("formats/coordinates.py", "runtime"): "a sort of many entries is compiled, too",
-    ("formats/tensor.py", "runtime"): "a conversion is a compiled program; imported when asked for",
-}
 
 
 def modules() -> list[Path]:
@@ -52,7 +52,10 @@ def room(path: Path) -> str:
 
 
 def imports(tree: ast.AST) -> Iterator[str]:
-    """The parts of the package that a module imports, wherever in the file."""
+    """The parts of the package that a module imports, wherever in the file.
+
+    A name in a string is an import, too: `imported("linnet.lower.loop")`, and `f"linnet.{name}"`.
+    """
     for node in ast.walk(tree):
         match node:
             case ast.Import(names=names):
@@ -61,11 +64,22 @@ def imports(tree: ast.AST) -> Iterator[str]:
                 dotted = [f"{module}.{alias.name}" for alias in names]
             case ast.ImportFrom():
                 raise AssertionError("relative imports hide where a name comes from")
+            case ast.Constant(value=str(text)) if is_module(text):
+                dotted = [text]
+            case ast.JoinedStr(values=[ast.Constant(value="linnet."), *_]):
+                dotted = ["linnet"]  # whichever
+            case ast.Subscript(value=ast.Attribute(attr="modules"), slice=ast.Constant("linnet")):
+                dotted = ["linnet"]
             case _:
                 continue
         for parts in (name.split(".") for name in dotted):
             if parts[0] == "linnet":
-                yield parts[1] if len(parts) > 1 else "__init__"
+                yield parts[1] if len(parts) > 1 and parts[1] else "__init__"
+
+
+def is_module(text: str) -> bool:
+    """Whether a text names a part of the package, or is the beginning of such a name."""
+    return re.fullmatch(r"linnet\.[a-z_]+(\.[a-z_0-9]*)*", text) is not None
 
 
 def upward() -> set[tuple[str, str]]:
@@ -80,7 +94,87 @@ def upward() -> set[tuple[str, str]]:
 
 
 def test_imports_point_one_way():
-    assert upward() == set(EXCEPTIONS)
+    assert upward() == set()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "import linnet.api.calls",
+        "from linnet.api import calls",
+        "from linnet import api",
+        "def f():\n    from linnet.api.calls import put",
+        "imported('linnet.api.calls')",
+        "imported(f'linnet.api.{name}')",
+        "PLACES = {'put': 'linnet.api.calls'}",
+        "getattr(sys.modules['linnet.api'], name)",
+    ],
+)
+def test_imports_are_found(text):
+    assert list(imports(ast.parse(text))) == ["api"]
+
+
+@pytest.mark.parametrize("text", ["import linnet", "sys.modules['linnet']", "f'linnet.{name}'"])
+def test_the_package_itself_is_found(text):
+    assert list(imports(ast.parse(text))) == ["__init__"]
+
+
+@pytest.mark.parametrize("text", ["'linnet'", "name.startswith('linnet.')", "'see linnet.api'"])
+def test_other_texts_are_no_imports(text):
+    assert list(imports(ast.parse(text))) == []
+
+
+# Whoever imports by name asks for a part of this package, by `imported`; but for these.
+BY_NAME = {"shortage.py", "python/sending.py"}  # `imported` itself; and what users' modules hold
+
+
+def test_parts_are_imported_in_one_way():
+    found = set()
+    for path in modules():
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            named = getattr(node, "id", None) or getattr(node, "attr", None)
+            if named in ("import_module", "__import__"):
+                found.add(path.relative_to(SOURCE).as_posix())
+    assert found == BY_NAME
+
+
+LAYER_BY_LAYER = """
+import importlib, sys, types
+from pathlib import Path
+
+source, layers = Path(sys.argv[1]), [layer.split(",") for layer in sys.argv[2:]]
+package = sys.modules["linnet"] = types.ModuleType("linnet")
+package.__path__ = [str(source)]  # `linnet/__init__.py` would import what stands above
+there = set()
+
+class Below:
+    def find_spec(self, name, path=None, target=None):
+        parts = name.split(".")
+        if parts[0] == "linnet" and parts[1] not in there:
+            raise ImportError(f"{name} stands above")
+
+sys.meta_path.insert(0, Below())
+for layer in layers:
+    there |= set(layer)
+    for part in layer:
+        for path in sorted([source / f"{part}.py", *(source / part).rglob("*.py")]):
+            if path.exists() and part not in ("__init__", "__main__"):
+                name = path.relative_to(source).with_suffix("").as_posix().replace("/", ".")
+                importlib.import_module(f"linnet.{name.removesuffix('.__init__')}")
+print(len(sys.modules))
+"""
+
+
+def test_each_layer_does_without_those_above():
+    layers = [",".join(names) for names in LAYERS]
+    done = subprocess.run(
+        [sys.executable, "-c", LAYER_BY_LAYER, str(SOURCE), *layers],
+        env={**os.environ, "PYTHONPATH": str(SOURCE.parent)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
 
 
 @pytest.mark.parametrize("path", modules(), ids=lambda p: p.relative_to(SOURCE).as_posix())

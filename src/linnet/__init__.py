@@ -16,6 +16,7 @@ kernel can call (`ln.minimum`, `ln.sqrt`, `ln.where` …) are rows of `linnet.al
 """
 
 from linnet import errors, testing
+from linnet import wiring as _wiring  # who does what layers ask of those above them
 from linnet.algebra.function import Function
 from linnet.algebra.lookup import by_name as _by_name
 from linnet.algebra.table import FUNCTIONS as _FUNCTIONS

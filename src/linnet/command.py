@@ -11,7 +11,6 @@ import re
 import sys
 import time
 from collections.abc import Sequence
-from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
@@ -23,6 +22,7 @@ from linnet.explanation import Explanation
 from linnet.formats.format import Format
 from linnet.formats.tensor import Tensor
 from linnet.scheduling.text import SCHEDULE
+from linnet.shortage import imported
 
 STAGES = ("code", "loops", "llvm", "provenance", "all")
 OPTIONAL = ("scipy", "h5py", "matplotlib", "cupy")
@@ -80,7 +80,7 @@ def _parser() -> argparse.ArgumentParser:
 def doctor() -> int:
     """What there is on this machine, and whether a kernel compiles and computes."""
     lines = [
-        ("linnet", import_module("linnet").__version__),
+        ("linnet", imported("linnet").__version__),
         ("python", f"{sys.version.split()[0]} on {sys.platform} {architecture()}"),
         ("numpy", np.__version__),
         ("llvmlite", _version("llvmlite")),
@@ -110,7 +110,7 @@ def _compiler() -> str:
     from linnet.options import current
 
     try:
-        found: tuple[str, ...] = import_module("linnet.backend.toolchain").find(current())
+        found: tuple[str, ...] = imported("linnet.backend.toolchain").find(current())
     except LinnetError:
         return "none (not needed)"
     return " ".join(found)
@@ -272,7 +272,7 @@ def _level(node: ast.expr) -> object:
     """A level, or a number, from its text; nothing else is evaluated."""
     match node:
         case ast.Call(func=ast.Name(id=name), args=args, keywords=[]) if name[:1].isupper():
-            return getattr(import_module("linnet"), name)(*map(_level, args))
+            return getattr(imported("linnet"), name)(*map(_level, args))
         case ast.Constant(value=bool() | int() | float() | complex() | str() as value):
             return value
     raise TypeError(f"`{ast.unparse(node)}` is no level")

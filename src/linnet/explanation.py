@@ -6,7 +6,6 @@ The compiler is imported when it is asked for.
 from __future__ import annotations
 
 from dataclasses import replace
-from importlib import import_module
 from typing import Any, Protocol
 
 from linnet import imp, loops
@@ -15,6 +14,7 @@ from linnet.formats.located import bordered
 from linnet.imp.printer import show as show_code
 from linnet.loops.printer import show
 from linnet.runtime.kernel import Kernel
+from linnet.shortage import imported
 from linnet.stages import recorded
 
 
@@ -88,9 +88,9 @@ def explain(kernel: Kernel | Explained, *tensors: object) -> Explanation:
 def _lattices(record: dict[str, object]) -> str:
     """What the loops visit, as lattices of the user's own statements."""
     program, formats = record.get("scopes"), record.get("formats")
-    text: str = import_module("linnet.normalize.spaces").describe(program, formats)
+    text: str = imported("linnet.normalize.spaces").describe(program, formats)
     return text
 
 
 def _backend(name: str) -> Any:
-    return import_module(f"linnet.backend.{name}")
+    return imported(f"linnet.backend.{name}")

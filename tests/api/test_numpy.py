@@ -11,7 +11,7 @@ import pytest
 from tests.api.operands import FILLS, cube, cube_formats, matrix
 
 import linnet as ln
-from linnet.api import numpy_dispatch
+from linnet.api.numpy import dispatch
 
 OF_MATRICES: dict[str, Callable[[Any], Any]] = {
     "atleast_2d": np.atleast_2d,
@@ -263,7 +263,7 @@ TOLD = [
 
 @pytest.mark.parametrize(("text", "names", "defaults"), TOLD)
 def test_what_the_documentation_of_older_numpys_tells(text, names, defaults):
-    found = numpy_dispatch._documented(f"{text}\n\nMore on it.")
+    found = dispatch._documented(f"{text}\n\nMore on it.")
     assert " ".join(found) == names
     assert [value for value in found.values() if value is not inspect.Parameter.empty] == defaults
 
@@ -280,12 +280,12 @@ def test_functions_of_older_numpys_have_no_signature(text, monkeypatch):
             raise ValueError("no signature found")
         return inspect.signature(function)
 
-    monkeypatch.setattr(numpy_dispatch, "signature", refuse)
+    monkeypatch.setattr(dispatch, "signature", refuse)
     concatenate.__doc__ = text
     x, a = matrix("csr")
 
     def call(*args, **named):
-        return numpy_dispatch.array_function(concatenate, (ln.Tensor,), args, named)
+        return dispatch.array_function(concatenate, (ln.Tensor,), args, named)
 
     _check(call([x, x], axis=1), np.concatenate([a, a], axis=1))
     if text is None:

@@ -6,13 +6,13 @@ import ast
 import builtins
 import hashlib
 from collections.abc import Iterator, Mapping
-from importlib import import_module
 from types import CellType, CodeType, FunctionType
 from weakref import WeakValueDictionary
 
 import numpy as np
 
 from linnet.python.source import adopt, source_of
+from linnet.shortage import imported
 
 _bodies: WeakValueDictionary[str, Body] = WeakValueDictionary()
 
@@ -80,7 +80,7 @@ class Frozen:
         self.kept = {} if kept is None else kept
 
     def __reduce__(self) -> tuple[object, ...]:
-        return Frozen, (import_module("linnet.python.sending").sendable(self.kept),)
+        return Frozen, (imported("linnet.python.sending").sendable(self.kept),)
 
     def __getattr__(self, name: str) -> object:
         if name == "kept" or name not in self.kept:

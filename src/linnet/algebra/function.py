@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import field
 from functools import lru_cache
-from importlib import import_module
 from typing import Any
 
 from linnet import imp
@@ -14,6 +13,7 @@ from linnet.algebra.dtypes import Number
 from linnet.algebra.regions import Region
 from linnet.errors import ArgumentError, Location
 from linnet.guards import Guard
+from linnet.handed import Above
 from linnet.records import dataclass
 from linnet.shortage import RAISED, imported, retold
 
@@ -24,6 +24,7 @@ Emit = Callable[[tuple[imp.Expr, ...], str], imp.Expr]
 Constant = Callable[[str], Number | None]
 """A value that depends on the dtype, or None."""
 
+_above = Above("functions")
 _GUARD = Guard()  # for cases that are added
 
 
@@ -95,23 +96,22 @@ class Function:
                 return number
             if others or not self._is_built_in():
                 return self._of_arrays(self.name, *args)
-            return imported("linnet.runtime.eager").unary(self._of_arrays, self.name, x)
+            return _above.unary(self._of_arrays, self.name, x)
         except RAISED as error:
             retold(error)
 
     def _of_arrays(self, name: str, *args: object) -> object:
-        return import_module("linnet.arrays").apply(self, *args)
+        return _above.apply(self, *args)
 
     def _is_built_in(self) -> bool:
         """Whether this is what its name stands for in every process."""
-        return import_module("linnet.algebra.lookup").by_name.get(self.name) is self
+        return imported("linnet.algebra.lookup").by_name.get(self.name) is self
 
     def __reduce__(self) -> tuple[object, ...]:
         """By name where that is known elsewhere, as those of the table are; else by its text."""
         if self._is_built_in():
             return _of_name, (self.name,)
-        reduced: tuple[object, ...] = import_module("linnet.frontend.sending").reduced(self)
-        return reduced
+        return _above.reduced(self)  # type: ignore[no-any-return]
 
     def __copy__(self) -> Function:
         return self
@@ -165,5 +165,5 @@ def add_cases(function: Function, cases: tuple[Case, ...]) -> None:
 
 
 def _of_name(name: str) -> Function:
-    found: Function = import_module("linnet.algebra.lookup").by_name[name]
+    found: Function = imported("linnet.algebra.lookup").by_name[name]
     return found

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from linnet.handed import Above
 from linnet.shortage import imported
 
 if TYPE_CHECKING:
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
         small,
     )
 
+above = Above("api")
 _MODULES = {
     "dtypes": "can_cast finfo iinfo isdtype result_type astype int8 int16 int32 int64 uint8 uint16 "
     "uint32 uint64 float32 float64 complex64 complex128 e pi inf nan newaxis",
@@ -55,6 +57,29 @@ NAMES = {
     for module, names in _MODULES.items()
     for name in names.split()
 } | {"bool": ("linnet.api.dtypes", "bool_")}
+_METHODS = {
+    "calls": "getitem iterate operator part put reshape setitem transpose update",
+    "dtypes": "astype",
+    "elementwise": "divmod",
+    "foreign": "to_cupy to_torch",
+    "habits": "argsort as_format compressed coordinate count_stored cumprod cumsum density "
+    "diagonal eliminate flags item maximum minimum multiply power rounded searchsorted "
+    "set_diagonal tensordot to_array to_blocks to_scipy_sparse trace",
+    "indexing": "take",
+    "missing": "nanmax nanmin",
+    "numpy.dispatch": "array_function array_ufunc",
+    "numpy.functions": "clip",
+    "numpy.shapes": "flattened swapaxes",
+    "products": "dot",
+    "protocols": "adjoint dlpack matvec namespace to_device token",
+    "searching": "argmax argmin count_nonzero nonzero",
+    "shapes": "matrix_transpose squeeze",
+    "statistics": "all any max mean min prod std sum var",
+}
+METHODS = {
+    name: f"linnet.api.{module}" for module, names in _METHODS.items() for name in names.split()
+}
+"""The module of each function that arrays call as Python objects."""
 SPACES = {"linalg": "linnet.api.linalg", "fft": "linnet.api.fft"}
 _PARTS = "assign indexing moves picking products reshaping run_vectors shapes small".split()
 

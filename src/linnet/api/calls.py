@@ -28,7 +28,7 @@ from linnet.formats.from_numpy import share
 from linnet.formats.from_scipy import is_scipy_sparse
 from linnet.formats.located import bordered, located
 from linnet.formats.tensor import Tensor
-from linnet.shortage import RAISED, retold
+from linnet.shortage import RAISED, imported, retold
 
 _PLAIN = (Tensor, Lazy, bool, int, float, complex, np.ndarray, np.generic)
 _COMPARISONS = {"equal", "not_equal"}
@@ -239,6 +239,14 @@ def iterate(x: Tensor) -> Iterator[Tensor]:
     if not x.ndim:
         raise ArgumentError("an array without dimensions has no parts", at=Location.of_caller())
     return (getitem(x, i) for i in range(shape_of(x)[0]))
+
+
+def reshape(x: Tensor, shape: Any, order: str | None, copy: bool | None) -> Tensor:
+    """The same elements in another shape, by rows unless told."""
+    if order in ("C", None):
+        return api.shapes.reshape(x, shape, copy=copy)
+    found: Tensor = imported("linnet.api.numpy.shapes").reshape(x, shape, order, copy=copy)
+    return found
 
 
 @located

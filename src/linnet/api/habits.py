@@ -12,9 +12,10 @@ from linnet import loops
 from linnet.algebra import table
 from linnet.algebra.dtypes import Number
 from linnet.algebra.exact import same
-from linnet.api import linalg, numpy_functions, products, running, searching
+from linnet.api import linalg, products, running, searching
 from linnet.api.calls import held
 from linnet.api.gaps import pattern
+from linnet.api.numpy import functions
 from linnet.api.operands import Array, Axes, as_tensor, shape_of, whole
 from linnet.api.programs import (
     assignment,
@@ -219,7 +220,7 @@ def tensordot(x: Tensor, other: Array, axes: Any = 2) -> Any:
 @located
 def rounded(x: Tensor, decimals: int = 0) -> Any:
     """Rounded to so many digits after the point."""
-    return numpy_functions.rounded(x, whole(decimals, "a number of digits"))
+    return functions.rounded(x, whole(decimals, "a number of digits"))
 
 
 @located
@@ -243,7 +244,7 @@ def argsort(
     """The positions of the elements in order along a dimension, or of all in one line."""
     if order is not None:
         raise ArgumentError("the values of an array have no fields to be sorted by")
-    return numpy_functions.FUNCTIONS["argsort"](x, axis)
+    return functions.FUNCTIONS["argsort"](x, axis)
 
 
 @located

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from functools import lru_cache
-from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -39,6 +38,7 @@ from linnet.formats.packing import index_dtype
 from linnet.formats.tensor import Tensor
 from linnet.formats.verify import unfinished, verify
 from linnet.runtime.compute import compute
+from linnet.shortage import imported
 
 if TYPE_CHECKING:
     from linnet.runtime.kernel import Kernel
@@ -137,7 +137,7 @@ def _arranged(x: Tensor) -> Tensor:
 
 def _fibers() -> Any:
     """What sorts by machine code, for arrays that store much."""
-    return import_module("linnet.runtime.fibers")
+    return imported("linnet.runtime.fibers")
 
 
 def _ranges(positions: Ints, n: int) -> list[Ints]:

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import lru_cache
-from importlib import import_module
 from typing import TYPE_CHECKING
 
 from linnet import loops
@@ -28,6 +27,7 @@ from linnet.formats.tensor import Tensor
 from linnet.formats.validate import LARGEST
 from linnet.options import limit
 from linnet.runtime.compute import compute
+from linnet.shortage import imported
 
 if TYPE_CHECKING:
     from linnet.runtime.kernel import Kernel
@@ -175,5 +175,5 @@ def moving_kernel(
     init = loops.Literal(format.fill_value, format.dtype)
     block = loops.Block((loops.Declare("C", init, dims, room=number(0)), body))
     program = loops.Program(name, ("C", *params, _SIZE), (), block, ("C",))
-    made: Kernel = import_module("linnet.runtime.kernel").Kernel(program)
+    made: Kernel = imported("linnet.runtime.kernel").Kernel(program)
     return made

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import sys
 from typing import Any
 
 import numpy as np
 
+from linnet.api import above
 from linnet.api.operands import check_device
 from linnet.api.storage import is_dense
 from linnet.arrays import apply
@@ -25,7 +25,7 @@ def namespace(api_version: str | None) -> Any:
             at=Location.of_caller(),
             hint=f"one of {', '.join(VERSIONS)}",
         )
-    return sys.modules["linnet"]
+    return above.package()
 
 
 def to_device(x: Tensor, device: object, stream: object) -> Tensor:

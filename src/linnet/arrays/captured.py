@@ -11,7 +11,6 @@ import dis
 import math
 import operator
 from collections.abc import Mapping
-from importlib import import_module
 from types import CellType, CodeType, EllipsisType, FunctionType, ModuleType, NoneType
 
 import numpy as np
@@ -19,6 +18,7 @@ import numpy as np
 from linnet.algebra.function import Function
 from linnet.formats.format import Format
 from linnet.formats.named import Family
+from linnet.handed import Above
 from linnet.records import dataclass
 
 _CHANGES = frozenset((
@@ -36,8 +36,7 @@ _FIXED = (
     int, float, complex, str, bytes, NoneType, EllipsisType, range, np.dtype, np.ufunc,
     Function, Format, Family,
 )  # fmt: skip
-_OWN = ("linnet.api.", "linnet.arrays.", "linnet.frontend.")
-_AROUND = ("linnet.formats.located", "linnet.runtime.operation")  # whose decorators these may have
+_above = Above("arrays")
 _ABSENT = object()
 
 
@@ -157,9 +156,9 @@ class _Reader:
 
     def _is_known(self, value: object) -> bool:
         """Whether a value cannot change, or is a function that does nothing but compute."""
-        if isinstance(value, FunctionType) and not is_own(value):
+        if isinstance(value, FunctionType) and not _above.is_own(value):
             return self.reads(value)
-        return is_own(value) or is_fixed(value)
+        return _above.is_own(value) or is_fixed(value)
 
 
 def is_fixed(value: object) -> bool:
@@ -178,27 +177,14 @@ def _is_scalar(kind: type) -> bool:
     return issubclass(kind, np.generic) and kind.__module__ == "numpy" and kind is not np.void
 
 
-def is_own(value: object) -> bool:
-    """Whether a value is a function of arrays of this package, whose result its arguments tell."""
-    if not isinstance(value, FunctionType):
-        return False
-    module = value.__globals__.get("__name__", "")
-    named = value.__module__ or ""
-    return (
-        str(module).startswith((*_OWN, *_AROUND))
-        and named.startswith(_OWN)
-        and named != "linnet.api.random"
-    )
-
-
 def is_function_of(module: ModuleType, name: str) -> bool:
     """Whether an attribute of a module is a number, or a function whose arguments tell all."""
     value = getattr(module, name, _ABSENT)
     if module is math or module is operator:
         return value is not _ABSENT
     if module.__name__.partition(".")[0] == "linnet":
-        return is_own(value) or is_fixed(value)
+        return _above.is_own(value) or is_fixed(value)
     if module is np:  # whose functions of arrays are ours, if an operand is
-        ours = callable(value) and hasattr(import_module("linnet"), name)
+        ours = callable(value) and _above.is_function(name)
         return ours or is_fixed(value) or value is np.s_
     return False

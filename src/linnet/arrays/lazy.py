@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import cache, update_wrapper
-from importlib import import_module
 from types import MethodType
 from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeVar, overload
 
@@ -23,6 +22,7 @@ from linnet.formats.named import FormatLike, as_format
 from linnet.formats.operators import Operators
 from linnet.formats.tensor import Tensor
 from linnet.formats.to_scipy import is_asked_by_operator
+from linnet.shortage import imported
 
 if TYPE_CHECKING:
     from linnet.arrays.nodes import Labels, Node
@@ -231,7 +231,7 @@ class Fused(Generic[P, R]):
 
         It is made before its surroundings are, in which it may be named.
         """
-        sending = import_module("linnet.python.sending")
+        sending = imported("linnet.python.sending")
         module, name = getattr(self, "__module__", None), getattr(self, "__qualname__", "")
         if sending.is_imported(self, module, name):
             return str(name)
@@ -241,7 +241,7 @@ class Fused(Generic[P, R]):
 
 @cache
 def _module(name: str) -> Any:
-    return import_module(f"linnet.arrays.{name}")
+    return imported(f"linnet.arrays.{name}")
 
 
 def _evaluate(*asked: Sequence[Any]) -> list[Tensor]:

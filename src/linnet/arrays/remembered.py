@@ -6,7 +6,6 @@ It holds no array that was an argument, and of what was computed nothing but for
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from importlib import import_module
 
 from linnet.algebra.dtypes import kind
 from linnet.algebra.table import power
@@ -24,6 +23,7 @@ from linnet.runtime.bound import Operation, Steps
 from linnet.runtime.call import Slots
 from linnet.runtime.slices import sizes, slots_of
 from linnet.runtime.watch import Seen
+from linnet.shortage import imported
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,7 +142,7 @@ def bound_of(
     args = list(trace.tensors)
     if step.numbers:
         args.append(sizes(tuple([trace.numbers[k] for k in step.numbers])))
-    learning = import_module("linnet.runtime.learning")
+    learning = imported("linnet.runtime.learning")
     kernel = learning.step_of(*seen[0], args, found[0])
     if kernel is None:
         return None

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
-from importlib import import_module
 from pathlib import Path
 
 from linnet.algebra.dtypes import canonical
@@ -13,6 +12,7 @@ from linnet.formats.located import located
 from linnet.formats.named import FormatLike
 from linnet.formats.tensor import Tensor
 from linnet.formats.validate import check_shape
+from linnet.shortage import imported
 
 # The end of a name, and who reads such a file: imported when one is read.
 _READERS = {
@@ -105,5 +105,5 @@ def kind_of(path: Path, known: tuple[str, ...]) -> str:
 def part(name: str) -> Callable[..., Tensor]:
     """A function of one of the files beside this one."""
     module, function = name.split(".")
-    found: Callable[..., Tensor] = getattr(import_module(f"linnet.files.{module}"), function)
+    found: Callable[..., Tensor] = getattr(imported(f"linnet.files.{module}"), function)
     return found

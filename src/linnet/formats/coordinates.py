@@ -14,10 +14,12 @@ from linnet.algebra.lookup import lookup
 from linnet.errors import ArgumentError, DTypeError, ShapeError
 from linnet.formats.given import as_indices, refuse_masked
 from linnet.formats.validate import LARGEST, check_range, first_unsorted
+from linnet.handed import Above
 from linnet.options import limit
 
 Ints: TypeAlias = NDArray[Any]
 Combine: TypeAlias = Function | Callable[[Any, Any], Any] | str
+_above = Above("formats")
 KEY = 63  # bits of a key
 MANY = 1 << 12  # entries: for so many it pays to compile a sort, or to load one that was
 
@@ -89,9 +91,7 @@ def _sort(
     Few are sorted by NumPy, which needs no code to be compiled.
     """
     if len(values) >= limit(MANY) and sum(key_bits(dims)) <= KEY:
-        from linnet.runtime.entries import sort_entries
-
-        return sort_entries(coordinates, dims, values, op)
+        return _above.sort_entries(coordinates, dims, values, op)  # type: ignore[no-any-return]
     if first_unsorted(np.array([0, len(values)]), coordinates) is None:
         return list(coordinates), values, True
     order = _sorting(coordinates, dims)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from linnet.formats.operators import method_of, of_api, reduction_of
+from linnet.formats.operators import method_of, methods, reduction_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -21,7 +21,7 @@ def _of_values(name: str, called: str) -> Any:
     """A method that is a function of every value."""
 
     def method(self: Any, /) -> Any:
-        return of_api("calls.operator")(name, self)
+        return methods.operator(name, self)
 
     method.__name__ = method.__qualname__ = called
     method.__doc__ = f"As `ln.{name}` of this array."
@@ -37,13 +37,13 @@ class Habits:
 
     def toarray(self) -> NDArray[Any]:
         """A NumPy array of all elements, in memory of its own."""
-        return of_api("habits.to_array")(self)  # type: ignore[no-any-return]
+        return methods.to_array(self)  # type: ignore[no-any-return]
 
     todense = toarray
 
     def asformat(self, format: Any, copy: bool = False) -> Tensor:
         """As `.to(format)`."""
-        return of_api("habits.as_format")(self, format, copy)  # type: ignore[no-any-return]
+        return methods.as_format(self, format, copy)  # type: ignore[no-any-return]
 
     def tocsr(self, copy: bool = False) -> Tensor:
         """The matrix by rows."""
@@ -59,56 +59,56 @@ class Habits:
 
     def tobsr(self, blocksize: tuple[int, int] | None = None, copy: bool = False) -> Tensor:
         """The matrix by blocks of one size."""
-        return of_api("habits.to_blocks")(self, blocksize, copy)  # type: ignore[no-any-return]
+        return methods.to_blocks(self, blocksize, copy)  # type: ignore[no-any-return]
 
-    to_scipy_sparse = method_of("habits.to_scipy_sparse")
+    to_scipy_sparse = method_of("to_scipy_sparse")
 
     # -- parts -------------------------------------------------------------------------------------
 
-    diagonal, trace = method_of("habits.diagonal"), method_of("habits.trace")
-    getnnz = method_of("habits.count_stored")
+    diagonal, trace = method_of("diagonal"), method_of("trace")
+    getnnz = method_of("count_stored")
 
     @property
     def indptr(self) -> NDArray[Any]:
         """Where each row of a CSR matrix, or each column of a CSC matrix, begins."""
-        return of_api("habits.compressed")(self, "ptr1")  # type: ignore[no-any-return]
+        return methods.compressed(self, "ptr1")  # type: ignore[no-any-return]
 
     @property
     def indices(self) -> NDArray[Any]:
         """The column of each value of a CSR matrix, the row of each of a CSC matrix."""
-        return of_api("habits.compressed")(self, "idx1")  # type: ignore[no-any-return]
+        return methods.compressed(self, "idx1")  # type: ignore[no-any-return]
 
     @property
     def row(self) -> NDArray[Any]:
         """The row of every value that is stored."""
-        return of_api("habits.coordinate")(self, -2)  # type: ignore[no-any-return]
+        return methods.coordinate(self, -2)  # type: ignore[no-any-return]
 
     @property
     def col(self) -> NDArray[Any]:
         """The column of every value that is stored."""
-        return of_api("habits.coordinate")(self, -1)  # type: ignore[no-any-return]
+        return methods.coordinate(self, -1)  # type: ignore[no-any-return]
 
     @property
     def density(self) -> float:
         """The part of the elements that is stored."""
-        return of_api("habits.density")(self)  # type: ignore[no-any-return]
+        return methods.density(self)  # type: ignore[no-any-return]
 
     @property
     def flags(self) -> Any:
         """How the elements lie in memory, as far as NumPy has words for it."""
-        return of_api("habits.flags")(self)
+        return methods.flags(self)
 
     # -- arithmetic --------------------------------------------------------------------------------
 
-    multiply, power = method_of("habits.multiply"), method_of("habits.power")
-    maximum, minimum = method_of("habits.maximum"), method_of("habits.minimum")
-    tensordot = method_of("habits.tensordot")
-    nanmax, nanmin = reduction_of("missing.nanmax"), reduction_of("missing.nanmin")
-    round = method_of("habits.rounded")
+    multiply, power = method_of("multiply"), method_of("power")
+    maximum, minimum = method_of("maximum"), method_of("minimum")
+    tensordot = method_of("tensordot")
+    nanmax, nanmin = reduction_of("nanmax"), reduction_of("nanmin")
+    round = method_of("rounded")
     __round__ = round
-    cumsum, cumprod = method_of("habits.cumsum"), method_of("habits.cumprod")
-    swapaxes = method_of("numpy_shapes.swapaxes")
-    argsort, searchsorted = method_of("habits.argsort"), method_of("habits.searchsorted")
+    cumsum, cumprod = method_of("cumsum"), method_of("cumprod")
+    swapaxes = method_of("swapaxes")
+    argsort, searchsorted = method_of("argsort"), method_of("searchsorted")
     sqrt, sign, floor, ceil = (_of_values(n, n) for n in ("sqrt", "sign", "floor", "ceil"))
     trunc, rint = _of_values("trunc", "trunc"), _of_values("round", "rint")
     log1p, expm1 = _of_values("log1p", "log1p"), _of_values("expm1", "expm1")
@@ -123,11 +123,11 @@ class Habits:
 
     def eliminate_zeros(self) -> None:
         """Stored values that equal the fill value are not stored any more."""
-        of_api("habits.eliminate")(self)
+        methods.eliminate(self)
 
     def setdiag(self, values: Any, k: int = 0) -> None:
         """Other values on the k-th diagonal of a matrix."""
-        of_api("habits.set_diagonal")(self, values, k)
+        methods.set_diagonal(self, values, k)
 
     def sum_duplicates(self) -> None:
         """Nothing: no element is stored twice."""

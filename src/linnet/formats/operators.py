@@ -1,55 +1,31 @@
 """What arrays do as Python objects: operators, indexing, methods, protocols of other libraries.
 
-Everything here is one call of a function of `linnet.api`, which is imported when it is first used.
-Operations that are asked for most often try `linnet.runtime.eager` before, which takes less time.
+Everything here is one call of a function that stands above (`methods`), and is imported when it is
+first used. Operations that are asked for most often try a shorter way before (`quick`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from linnet.formats.located import bordered
-from linnet.shortage import RAISED, imported, retold
+from linnet.handed import Above
+from linnet.shortage import RAISED, retold
 
 if TYPE_CHECKING:
     from linnet.formats.tensor import Tensor
 
-_found: dict[str, Callable[..., Any]] = {}
-
-
-def of_api(name: str) -> Callable[..., Any]:
-    """A function of `linnet.api`, such as `statistics.sum`."""
-    function = _found.get(name)
-    if function is None:
-        module, _, attribute = name.rpartition(".")
-        function = bordered(getattr(imported(f"linnet.api.{module}"), attribute))
-        _found[name] = function
-    return function
-
-
-class _Later:
-    """The functions of a module, which is imported when one is first called."""
-
-    def __init__(self, module: str) -> None:
-        self._module = module
-
-    def __getattr__(self, name: str) -> Callable[..., Any]:
-        function: Callable[..., Any] = getattr(imported(self._module), name)
-        setattr(self, name, function)
-        return function
-
-
-_eager = _Later("linnet.runtime.eager")
-_known = _Later("linnet.runtime.operation")
+methods = Above("methods", bordered)
+quick = Above("quick")
 
 
 def _operator(name: str, *args: object) -> Any:
-    return of_api("calls.operator")(name, *args)
+    return methods.operator(name, *args)
 
 
 def _getitem(x: Any, key: object) -> Any:
-    return of_api("calls.getitem")(x, key)
+    return methods.getitem(x, key)
 
 
 def _binary(name: str, eager: bool = True) -> tuple[Any, Any, Any]:
@@ -58,7 +34,7 @@ def _binary(name: str, eager: bool = True) -> tuple[Any, Any, Any]:
     def forward(self: Any, other: object, /) -> Any:
         try:
             if eager:
-                return _eager.elementwise(_operator, name, self, other)
+                return quick.elementwise(_operator, name, self, other)
             return _operator(name, self, other)
         except RAISED as error:
             retold(error)
@@ -66,13 +42,13 @@ def _binary(name: str, eager: bool = True) -> tuple[Any, Any, Any]:
     def backward(self: Any, other: object, /) -> Any:
         try:
             if eager:
-                return _eager.elementwise(_operator, name, other, self)
+                return quick.elementwise(_operator, name, other, self)
             return _operator(name, other, self)
         except RAISED as error:
             retold(error)
 
     def update(self: Any, other: object, /) -> Any:
-        return of_api("calls.update")(name, self, other)
+        return methods.update(name, self, other)
 
     return forward, backward, update
 
@@ -89,7 +65,7 @@ def _without_modulus(power: Any) -> Any:
 def _unary(name: str) -> Any:
     def operator(self: Any, /) -> Any:
         try:
-            return _eager.unary(_operator, name, self)
+            return quick.unary(_operator, name, self)
         except RAISED as error:
             retold(error)
 
@@ -100,11 +76,11 @@ def method_of(name: str) -> Any:
     """A method that is a function of the API whose first argument is the array."""
 
     def method(self: Any, /, *args: Any, out: Any = None, **named: Any) -> Any:
-        found = of_api(name)(self, *args, **named)
-        return found if out is None else of_api("calls.put")(out, found)
+        found = getattr(methods, name)(self, *args, **named)
+        return found if out is None else methods.put(out, found)
 
-    method.__name__ = method.__qualname__ = name.rpartition(".")[2]
-    method.__doc__ = f"As `ln.{name.rpartition('.')[2]}` of this array."
+    method.__name__ = method.__qualname__ = name
+    method.__doc__ = f"As `ln.{name}` of this array."
     return method
 
 
@@ -112,23 +88,23 @@ def reduction_of(name: str, eager: bool = False, by_kernels: bool = False) -> An
     """A method that is a function of the API, with the axis in NumPy's place."""
 
     def general(x: Any, **named: Any) -> Any:
-        return of_api(name).__wrapped__(x, **named)  # type: ignore[attr-defined]
+        return getattr(methods, name).__wrapped__(x, **named)
 
     def method(self: Any, /, axis: Any = None, *, out: Any = None, **named: Any) -> Any:
         if out is not None:
-            return of_api("calls.put")(out, method(self, axis, **named))
+            return methods.put(out, method(self, axis, **named))
         try:
             if eager and not named:
-                return _eager.reduction(general, name, self, axis)
+                return quick.reduction(general, name, self, axis)
             if by_kernels:
                 named["axis"] = axis
-                return _known.operation(general, f"linnet.api.{name}", (self,), named)
-            return of_api(name)(self, axis=axis, **named)
+                return quick.operation(general, name, (self,), named)
+            return getattr(methods, name)(self, axis=axis, **named)
         except RAISED as error:
             retold(error)
 
-    method.__name__ = method.__qualname__ = name.rpartition(".")[2]
-    method.__doc__ = f"As `ln.{name.rpartition('.')[2]}` of this array."
+    method.__name__ = method.__qualname__ = name
+    method.__doc__ = f"As `ln.{name}` of this array."
     return method
 
 
@@ -160,29 +136,29 @@ class Operators:
 
     def __matmul__(self, other: object, /) -> Any:
         try:
-            return _eager.product(_operator, self, other)
+            return quick.product(_operator, self, other)
         except RAISED as error:
             retold(error)
 
     def __divmod__(self, other: object, /) -> tuple[Any, Any]:
-        return of_api("elementwise.divmod")(self, other)  # type: ignore[no-any-return]
+        return methods.divmod(self, other)  # type: ignore[no-any-return]
 
     def __rdivmod__(self, other: object, /) -> tuple[Any, Any]:
-        return of_api("elementwise.divmod")(other, self)  # type: ignore[no-any-return]
+        return methods.divmod(other, self)  # type: ignore[no-any-return]
 
     # -- parts -----------------------------------------------------------------------------------
 
     def __getitem__(self, key: Any, /) -> Tensor:
         try:
-            return _eager.part(_getitem, self, key)  # type: ignore[no-any-return]
+            return quick.part(_getitem, self, key)  # type: ignore[no-any-return]
         except RAISED as error:
             retold(error)
 
     def __setitem__(self, key: Any, value: Any, /) -> None:
-        of_api("calls.setitem")(self, key, value)
+        methods.setitem(self, key, value)
 
     def __iter__(self) -> Iterator[Tensor]:
-        return of_api("calls.iterate")(self)  # type: ignore[no-any-return]
+        return methods.iterate(self)  # type: ignore[no-any-return]
 
     def __contains__(self, value: object, /) -> bool:
         found: Any = self == value  # all at once: Python would compare row after row
@@ -191,72 +167,68 @@ class Operators:
     # -- methods ---------------------------------------------------------------------------------
 
     sum, prod, min, max, any, all = (
-        reduction_of(f"statistics.{name}", eager=True, by_kernels=True)
+        reduction_of(name, eager=True, by_kernels=True)
         for name in ("sum", "prod", "min", "max", "any", "all")
     )
-    mean, var, std = (
-        reduction_of(f"statistics.{name}", by_kernels=True) for name in ("mean", "var", "std")
-    )
-    argmin, argmax = reduction_of("searching.argmin"), reduction_of("searching.argmax")
-    nonzero, count_nonzero = method_of("searching.nonzero"), reduction_of("searching.count_nonzero")
-    astype, dot = method_of("dtypes.astype"), method_of("products.dot")
-    clip = method_of("numpy_functions.clip")
-    squeeze, take = method_of("shapes.squeeze"), method_of("indexing.take")
+    mean, var, std = (reduction_of(name, by_kernels=True) for name in ("mean", "var", "std"))
+    argmin, argmax = reduction_of("argmin"), reduction_of("argmax")
+    nonzero, count_nonzero = method_of("nonzero"), reduction_of("count_nonzero")
+    astype, dot = method_of("astype"), method_of("dot")
+    clip = method_of("clip")
+    squeeze, take = method_of("squeeze"), method_of("take")
 
     def reshape(self, *shape: Any, order: str | None = "C", copy: bool | None = None) -> Tensor:
         """The same elements, by rows unless told, in another shape; one size may be -1."""
         wanted = shape[0] if len(shape) == 1 and not isinstance(shape[0], int) else shape
-        if order not in ("C", None):
-            return of_api("numpy_shapes.reshape")(self, wanted, order, copy=copy)  # type: ignore[no-any-return]
-        return of_api("shapes.reshape")(self, wanted, copy=copy)  # type: ignore[no-any-return]
+        return methods.reshape(self, wanted, order, copy)  # type: ignore[no-any-return]
 
     def transpose(self, *order: Any, axes: Any = None, copy: bool = False) -> Tensor:
         """With dimensions in reverse, or in the order given; nothing is copied unless told."""
         if axes is not None:
             order = (*order, axes)
         given = order[0] if len(order) == 1 and not isinstance(order[0], int) else order or None
-        return of_api("calls.transpose")(self, given, copy)  # type: ignore[no-any-return]
+        return methods.transpose(self, given, copy)  # type: ignore[no-any-return]
 
     def ravel(self, order: str | None = "C") -> Tensor:
         """The elements in one dimension."""
-        return of_api("numpy_shapes.flattened")(self, order)  # type: ignore[no-any-return]
+        return methods.flattened(self, order)  # type: ignore[no-any-return]
 
     flatten = ravel
 
     def conj(self) -> Tensor:
         """The complex conjugate of every element."""
-        return of_api("calls.operator")("conj", self)  # type: ignore[no-any-return]
+        return methods.operator("conj", self)  # type: ignore[no-any-return]
 
     @property
     def real(self) -> Tensor:
         """The real parts, to be read: what is assigned to a copy of them stays there."""
-        return of_api("calls.part")("real", self)  # type: ignore[no-any-return]
+        return methods.part("real", self)  # type: ignore[no-any-return]
 
     @property
     def imag(self) -> Tensor:
         """The imaginary parts, likewise."""
-        return of_api("calls.part")("imag", self)  # type: ignore[no-any-return]
+        return methods.part("imag", self)  # type: ignore[no-any-return]
 
     @property
     def mT(self) -> Tensor:
         """With the last two dimensions exchanged; nothing is copied."""
-        return of_api("shapes.matrix_transpose")(self)  # type: ignore[no-any-return]
+        return methods.matrix_transpose(self)  # type: ignore[no-any-return]
 
     def matvec(self, x: Any) -> Any:
         """The product with a vector of NumPy, as one: SciPy's solvers call this."""
-        return of_api("protocols.matvec")(self, x)
+        return methods.matvec(self, x)
 
     def rmatvec(self, x: Any) -> Any:
         """The product of the conjugate transpose with a vector of NumPy, as one."""
-        return of_api("protocols.matvec")(of_api("protocols.adjoint")(self), x)
+        return methods.matvec(methods.adjoint(self), x)
 
     def to_torch(self) -> Any:
         """A tensor of torch: strided if all is stored, else CSR, CSC or of coordinates."""
-        return of_api("foreign.to_torch")(self)
+        return methods.to_torch(self)
 
     def to_cupy(self) -> Any:
         """An array of CuPy, or a sparse matrix of `cupyx.scipy.sparse`."""
-        return of_api("foreign.to_cupy")(self)
+        return methods.to_cupy(self)
 
     # -- protocols -------------------------------------------------------------------------------
 
@@ -267,10 +239,10 @@ class Operators:
 
     def to_device(self, device: Any, /, *, stream: object = None) -> Tensor:
         """The array itself: there is one device."""
-        return of_api("protocols.to_device")(self, device, stream)  # type: ignore[no-any-return]
+        return methods.to_device(self, device, stream)  # type: ignore[no-any-return]
 
     def __array_namespace__(self, /, *, api_version: str | None = None) -> Any:
-        return of_api("protocols.namespace")(api_version)
+        return methods.namespace(api_version)
 
     def __dlpack__(
         self,
@@ -280,16 +252,16 @@ class Operators:
         dl_device: tuple[int, int] | None = None,
         copy: bool | None = None,
     ) -> Any:
-        return of_api("protocols.dlpack")(self, stream, max_version, dl_device, copy)
+        return methods.dlpack(self, stream, max_version, dl_device, copy)
 
     def __dlpack_device__(self) -> tuple[int, int]:
         return (1, 0)
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **named: Any) -> Any:
-        return of_api("numpy_dispatch.array_ufunc")(ufunc, method, inputs, named)
+        return methods.array_ufunc(ufunc, method, inputs, named)
 
     def __array_function__(self, function: Any, types: Any, args: Any, named: Any) -> Any:
-        return of_api("numpy_dispatch.array_function")(function, types, args, named)
+        return methods.array_function(function, types, args, named)
 
     def __dask_tokenize__(self) -> Any:
-        return of_api("protocols.token")(self)
+        return methods.token(self)

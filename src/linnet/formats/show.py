@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import sys
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
 
 from linnet.errors import ArgumentError, Location
+from linnet.handed import Above
 
 if TYPE_CHECKING:
     from linnet.formats.tensor import Tensor
@@ -18,6 +18,7 @@ _LISTED = 1 << 16  # stored values: of more, not all are listed to print the fir
 
 
 # What users of other libraries ask an array for, and how it is written here.
+_above = Above("formats")
 ELSEWHERE = {
     "todia": 'A.to(ln.BAND), or A.to_scipy("dia")',
     "tolil": "A[i, j] = value on any format, or ln.tensor(coordinates, values, shape)",
@@ -73,8 +74,7 @@ def written_instead(name: str) -> str | None:
     """How something is written that is no method here: it is often a function."""
     if name in ELSEWHERE or name.startswith("_"):
         return ELSEWHERE.get(name)
-    package = sys.modules.get("linnet")
-    return f"ln.{name}(A, …)" if callable(getattr(package, name, None)) else None
+    return f"ln.{name}(A, …)" if callable(getattr(_above.package(), name, None)) else None
 
 
 def one_line(tensor: Tensor) -> str:

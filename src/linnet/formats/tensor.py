@@ -24,7 +24,7 @@ from linnet.formats.format import Format, named
 from linnet.formats.habits import Habits
 from linnet.formats.located import bordered, located
 from linnet.formats.named import DENSE, FormatLike, as_format, permute, settle
-from linnet.formats.operators import Operators, of_api
+from linnet.formats.operators import Operators, methods, quick
 from linnet.formats.to_scipy import is_asked_by_operator, to_scipy
 
 __all__ = ["Contents", "Signature", "Tensor", "buffer_names", "empty_tensor"]
@@ -289,7 +289,7 @@ class Tensor(Operators, Habits):
         An index by itself counts all elements by rows.
         """
         if index:
-            return of_api("habits.item")(self, index)  # type: ignore[no-any-return]
+            return methods.item(self, index)  # type: ignore[no-any-return]
         if self.size != 1:
             raise ShapeError(f"item() wants one element, and the tensor has {self.size}")
         number: Number = self.to_numpy().item()
@@ -353,9 +353,7 @@ def _converted(tensor: Tensor, format: Format) -> Tensor:
     if tensor.contents().format.leaf.unstored:  # a single number
         value = tensor.to_numpy().astype(str(format.dtype)).reshape(1)
         return Tensor(format, (), (Buffer.borrow(value),))
-    from linnet.runtime.eager import conversion
-
-    return conversion(tensor, format)
+    return quick.conversion(tensor, format)  # type: ignore[no-any-return]
 
 
 @located

@@ -6,7 +6,6 @@ computed before, of operands in these formats and sizes.
 
 from __future__ import annotations
 
-from importlib import import_module
 from typing import TYPE_CHECKING
 
 from linnet.algebra.dtypes import Number
@@ -15,6 +14,7 @@ from linnet.formats.located import located
 from linnet.formats.named import FormatLike
 from linnet.formats.tensor import Tensor
 from linnet.runtime.operation import operation
+from linnet.shortage import imported
 
 if TYPE_CHECKING:
     from linnet.runtime.scheduled import Commanded
@@ -48,7 +48,7 @@ def einsum(
     if not isinstance(schedule, str) or schedule != "auto":
         return _scheduled(equation, tensors, operands, format, fill_value, schedule)
     if not isinstance(equation, str):
-        from_lists = import_module("linnet.arrays.subscripts").from_lists
+        from_lists = imported("linnet.arrays.subscripts").from_lists
         equation, tensors = from_lists((equation, *tensors))
     named = {"format": format, "fill_value": fill_value, **operands}
     found: Tensor = operation(_computed, "einsum", (equation, *tensors), named)
@@ -69,11 +69,11 @@ def _scheduled(
             "a schedule speaks of the names of indices and operands, which are not given here",
             hint='ln.einsum("y[i] += A[i,j] * x[j]", A=A, x=x, schedule=…)',
         )
-    module = import_module("linnet.frontend.equations")
+    module = imported("linnet.frontend.equations")
     found: Tensor = module.scheduled(equation, operands, format, fill_value, schedule).run()
     return found
 
 
 def _computed(*given: object, **named: object) -> Tensor:
-    found: Tensor = import_module("linnet.frontend.equations").computed(*given, **named)
+    found: Tensor = imported("linnet.frontend.equations").computed(*given, **named)
     return found

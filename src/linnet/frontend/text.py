@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import builtins
-import importlib
 import pkgutil
 import textwrap
 from collections import ChainMap
@@ -22,6 +21,7 @@ from linnet.formats.level import Level
 from linnet.frontend import words
 from linnet.frontend.parse import parse_tree
 from linnet.python.source import Source
+from linnet.shortage import imported
 
 
 def parse_text(text: str, names: Mapping[str, object] | None = None) -> loops.Program:
@@ -68,7 +68,7 @@ class _Linnet:
 def _levels() -> dict[str, type[Level]]:
     """All level classes by name. Each is a file beside the others, and no list names them."""
     for module in pkgutil.iter_modules(formats.__path__):
-        importlib.import_module(f"{formats.__name__}.{module.name}")
+        imported(f"{formats.__name__}.{module.name}")
     classes = list(Level.__subclasses__())
     for cls in classes:
         classes.extend(cls.__subclasses__())

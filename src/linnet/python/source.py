@@ -11,13 +11,13 @@ import inspect
 import linecache
 from collections.abc import Sequence
 from functools import lru_cache
-from importlib import import_module
 from types import CodeType, FunctionType
 from weakref import WeakKeyDictionary
 
 from linnet.errors import KernelSyntaxError, Location
 from linnet.python.compiled import alike, is_text_of, runs
 from linnet.records import dataclass
+from linnet.shortage import imported
 
 
 @dataclass(frozen=True, slots=True)
@@ -243,7 +243,7 @@ def _packed(module: str | None) -> list[str]:
     if module is None or not module.startswith("linnet."):
         return []
     try:
-        texts: dict[str, str] = import_module("linnet.texts").texts()
+        texts: dict[str, str] = imported("linnet.texts").texts()
     except ImportError:
         return []
     return texts[module].splitlines(keepends=True)

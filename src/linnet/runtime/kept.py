@@ -10,7 +10,6 @@ import pickle
 import struct
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from importlib import import_module
 from typing import TYPE_CHECKING, TypeVar
 
 from linnet import backend
@@ -19,6 +18,7 @@ from linnet.formats.contents import Signature
 from linnet.formats.format import Format
 from linnet.options import Options
 from linnet.records import NamedTuple
+from linnet.shortage import imported
 
 if TYPE_CHECKING:
     from linnet import loops
@@ -86,8 +86,8 @@ def store(key: str, options: Options, thing: object, machine_keys: Sequence[str]
 
 def text_of(program: loops.Program) -> str:
     """What tells a program from others: its text, functions and levels of users in it."""
-    show = import_module("linnet.loops.printer").show
-    content = import_module("linnet.loops.functions").content
+    show = imported("linnet.loops.printer").show
+    content = imported("linnet.loops.functions").content
     lines = [show(program), *content(program)]
     for name, format in program.temporaries:
         lines.append(f"{name}: {format.describe()} {format.fill_value!r} {stamps(format)}")

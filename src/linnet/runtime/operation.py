@@ -34,7 +34,7 @@ _TRIED: Memory[Key, list[Key]] = Memory()
 
 def by_kernels(function: Callable[P, R]) -> Callable[P, R]:
     """The same function, of which `operation` remembers how it is done."""
-    name = f"{function.__module__}.{function.__qualname__}"
+    name = function.__qualname__
 
     @bordered
     @wraps(function)

@@ -9,7 +9,6 @@ that nothing but the key tells which (`runtime.operation`).
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from importlib import import_module
 from typing import Any
 
 from linnet.formats.contents import Contents, Signature
@@ -20,6 +19,7 @@ from linnet.runtime.bound import Operation, Steps
 from linnet.runtime.call import Slots
 from linnet.runtime.memory import Memory
 from linnet.runtime.watch import Seen, watch
+from linnet.shortage import imported
 
 
 class _Never:
@@ -56,7 +56,7 @@ def learned(
         found = general(*given)
     steps = None
     if type(found) is Tensor and (len(seen) == 1 or (seen and sized)):
-        steps = import_module("linnet.runtime.learning").steps_of(seen, args, found)
+        steps = imported("linnet.runtime.learning").steps_of(seen, args, found)
     return known_as(
         key, steps if steps is None or sized or not steps.numbers else None, seen, found
     )

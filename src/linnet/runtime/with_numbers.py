@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import lru_cache
-from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -28,6 +27,7 @@ from linnet.runtime.bound import Operation, Steps
 from linnet.runtime.measure import measure
 from linnet.runtime.recall import KNOWN, known_as, recalled
 from linnet.runtime.watch import Seen, watch
+from linnet.shortage import imported
 
 _LARGE = 1 << 53  # integers that are not floats
 
@@ -132,7 +132,7 @@ def _steps(seen: Seen, x: Tensor, number: Number, found: Tensor, fill: Number) -
     given = _numbers([tensors[p] for p in entry.operands], x, number)
     if given is None or (not given and not _told(number)):
         return None
-    step = import_module("linnet.runtime.learning").step_of(entry, tensors, (x, *given), found)
+    step = imported("linnet.runtime.learning").step_of(entry, tensors, (x, *given), found)
     if step is None or found.shape != x.shape:
         return None
     filled = not _told(fill) and same(fill, found.fill_value)

@@ -9,9 +9,9 @@ loops: p0, p1
 from __future__ import annotations
 
 from collections.abc import Sequence
-from importlib import import_module
 
 from linnet import loops
+from linnet.handed import Above
 from linnet.loops.commands import Bound, Command, Pos, Reorder, Split
 from linnet.loops.printer import show
 from linnet.loops.rewrite import accesses, walk
@@ -25,6 +25,8 @@ from linnet.scheduling.provenance import (
     relations_of,
     sources,
 )
+
+_above = Above("scheduling")
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,8 +82,7 @@ class Provenance:
         return str(self)
 
     def _repr_svg_(self) -> str:
-        # pictures stand above schedules, and are wanted in notebooks only
-        svg: str = import_module("linnet.pictures.derived").derived(self).svg
+        svg: str = _above.derived(self).svg
         return svg
 
 

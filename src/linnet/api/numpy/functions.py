@@ -1,6 +1,6 @@
 """NumPy's functions that the standard does not have, from those that it has.
 
-`np.median(x)` and its kin come here by `numpy_dispatch`, with NumPy's names for their arguments.
+`np.median(x)` and its kin come here by `dispatch`, with NumPy's names for their arguments.
 """
 
 from __future__ import annotations
@@ -11,10 +11,9 @@ from typing import Any
 import numpy as np
 
 from linnet.algebra import table
-from linnet.api import numpy_shapes as shapes
-from linnet.api import numpy_statistics as statistics
 from linnet.api.dtypes import astype
-from linnet.api.numpy_shapes import flat, of_linnet
+from linnet.api.numpy import shapes, statistics
+from linnet.api.numpy.shapes import flat, of_linnet
 from linnet.api.operands import as_array, as_tensor, axis_number, dtype_of, kind_of, shape_of
 from linnet.api.storage import alike
 from linnet.arrays import apply

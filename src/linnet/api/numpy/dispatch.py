@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import ast
 import re
-import sys
 from collections.abc import Callable, Iterable
 from functools import lru_cache
 from inspect import Parameter, signature
@@ -18,12 +17,12 @@ import numpy as np
 
 from linnet.algebra.lookup import lookup
 from linnet.algebra.table import PAIRS
-from linnet.api import NAMES
+from linnet.api import NAMES, above
 from linnet.api.calls import put
 from linnet.api.dtypes import astype
 from linnet.api.foreign import ARRAYS, home_of, taken_in
-from linnet.api.numpy_functions import FUNCTIONS, UFUNCS
-from linnet.api.numpy_more import MORE
+from linnet.api.numpy.functions import FUNCTIONS, UFUNCS
+from linnet.api.numpy.more import MORE
 from linnet.api.operands import as_array, as_tensor, shape_of
 from linnet.api.restricted import REDUCTIONS, restricted
 from linnet.arrays import Lazy, apply, reduce
@@ -232,4 +231,4 @@ def _parameters(function: Callable[..., Any]) -> tuple[str, ...]:
 
 
 def _api(name: str) -> Any:
-    return getattr(sys.modules["linnet"], name)
+    return getattr(above.package(), name)

@@ -17,7 +17,7 @@ from linnet.algebra import table
 from linnet.algebra.dtypes import promote
 from linnet.api.dtypes import astype
 from linnet.api.indexing import positions
-from linnet.api.numpy_shapes import flat, of_linnet, select, unique
+from linnet.api.numpy.shapes import flat, of_linnet, select, unique
 from linnet.api.operands import (
     as_array,
     as_tensor,

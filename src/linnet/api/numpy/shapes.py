@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Sequence
 from copy import copy
 from typing import Any
@@ -10,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from linnet.algebra import table
+from linnet.api import above
 from linnet.api.indexing import positions
 from linnet.api.operands import as_array, as_tensor, axis_number, shape_of, whole
 from linnet.api.storage import DENSE_LIMIT, countable, densely, is_dense, reshaped_alike
@@ -20,7 +20,7 @@ from linnet.formats.tensor import Tensor
 
 def of_linnet(name: str) -> Any:
     """A function of this package."""
-    return getattr(sys.modules["linnet"], name)
+    return getattr(above.package(), name)
 
 
 def flat(x: Any) -> Any:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from linnet.algebra import table
-from linnet.api.numpy_shapes import of_linnet
+from linnet.api.numpy.shapes import of_linnet
 from linnet.api.operands import Axes, as_array, as_tensor, axis_numbers, dtype_of, shape_of, whole
 from linnet.api.storage import refuse_large
 from linnet.arrays import apply
