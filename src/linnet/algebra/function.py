@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import field
 from functools import lru_cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from linnet import imp
-from linnet.algebra.body import Body
 from linnet.algebra.dtypes import Number
 from linnet.algebra.regions import Region
 from linnet.errors import ArgumentError, Location
@@ -16,6 +15,9 @@ from linnet.guards import Guard
 from linnet.handed import Above
 from linnet.records import dataclass
 from linnet.shortage import RAISED, imported, retold
+
+if TYPE_CHECKING:
+    from linnet.algebra.body import Body
 
 Types = Callable[[tuple[str, ...]], tuple[tuple[str, ...], str]]
 """From the arguments' dtypes: the dtypes to which they are converted, and the result's."""
