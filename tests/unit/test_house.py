@@ -50,6 +50,19 @@ def _called(decorator: ast.expr) -> str:
 
 
 @pytest.mark.parametrize("path", MODULES, ids=name)
+def test_loops_are_changed_by_replace(path: Path):
+    """One that is made of the body of another would forget what that one knows of itself."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    cases = [n.pattern for n in ast.walk(tree) if isinstance(n, ast.match_case)]
+    matched = {id(n) for case in cases for n in ast.walk(case)}
+    for node in (n for n in ast.walk(tree) if isinstance(n, ast.Call) and id(n) not in matched):
+        if _called(node) in ("For", "While", "Loop"):
+            given = [*node.args, *(keyword.value for keyword in node.keywords)]
+            taken = {a.attr for a in given if isinstance(a, ast.Attribute)}
+            assert not taken & {"body", "over", "extent"}, ast.unparse(node)
+
+
+@pytest.mark.parametrize("path", MODULES, ids=name)
 def test_environment_is_read_in_one_place(path: Path):
     text = path.read_text(encoding="utf-8")
     reads = re.search(r"os\.environ(\.get\b|\[)|os\.getenv", text)

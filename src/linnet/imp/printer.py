@@ -100,9 +100,10 @@ def _statement(stmt: imp.Stmt) -> Iterator[str]:
 
 
 def _over(over: imp.Over, ways: tuple[Way, ...] = ()) -> str:
-    """A comment: what a loop goes through, if these are fibers of tensors, and in which ways."""
+    """A comment: what a loop goes through, if that is more than a range, and in which ways."""
     spans = ", ".join([_span(span) for span in over.spans if span.tensor])
-    said = [text for text in (spans, *map(str, ways)) if text]
+    parts = f"counts parts of {over.counter}" if over.counter else ""
+    said = [text for text in (spans, parts, *map(str, ways)) if text]
     return f"  # {'; '.join(said)}" if said else ""
 
 

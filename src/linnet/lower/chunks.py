@@ -42,6 +42,7 @@ from linnet.lower.walks import (
     least,
     over,
     over_all,
+    over_skipped,
     repeat_while,
     step,
 )
@@ -320,6 +321,6 @@ def follow(ctx: Context, w: Walk, where: imp.Expr) -> Looplet:
     s = w.stepper
     behind = s.last + 1 <= where
     moves = imp.Block((*advance(s), *again(s)))
-    ctx.b.emit(imp.While(behind if s.covers else w.more & behind, moves))
+    ctx.b.emit(imp.While(behind if s.covers else w.more & behind, moves, over_skipped(w)))
     chunk = chunk_of(ctx, s)
     return chunk if s.covers else Switch(w.more, chunk, Run(FILL))

@@ -56,6 +56,7 @@ from linnet.lower.walks import (
     open_walk,
     over,
     over_all,
+    over_skipped,
     own,
     repeat_while,
     stepper_of,
@@ -288,7 +289,7 @@ def trail(ctx: Context, w: Walk, where: imp.Expr) -> Looplet:
     if not isinstance(s.chunk, Spike):
         return follow(ctx, w, where)
     moves = imp.Block((*advance(s), *again(s), *look(w)))
-    ctx.b.emit(imp.While(w.last < where, moves))
+    ctx.b.emit(imp.While(w.last < where, moves, over_skipped(w)))
     return Switch(imp.eq(w.last, where), Run(s.chunk.tail), Run(FILL))
 
 

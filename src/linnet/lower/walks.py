@@ -57,9 +57,15 @@ def over(
 
 def over_all(index: imp.Var, walks: Sequence[Walk]) -> imp.Over:
     """What a loop goes through that walks several fibers, each by a position of its own."""
-    found = [(_span(w.cursor, w.stepper, w.stepper.begin, w.end), w) for w in walks]
-    spans = [replace(s, part=True, position=w.stepper.pos) for s, w in found if s is not None]
-    return imp.Over(_text(index, [w.cursor for w in walks]), tuple(spans), index=index.name)
+    spans = tuple([span for w in walks for span in over_skipped(w).spans])
+    return imp.Over(_text(index, [w.cursor for w in walks]), spans, index=index.name)
+
+
+def over_skipped(w: Walk) -> imp.Over:
+    """What a loop goes through that moves one fiber on to where others have come."""
+    span = _span(w.cursor, w.stepper, w.stepper.begin, w.end)
+    at = w.stepper.pos
+    return imp.Over(spans=() if span is None else (replace(span, part=True, position=at),))
 
 
 def _span(cursor: Cursor, s: Stepper, begin: imp.Expr, end: imp.Expr) -> imp.Span | None:

@@ -163,15 +163,16 @@ def _places(loop: imp.For, names: Names) -> list[imp.Stmt]:
         begins, ends = [*begins, *before], [*ends, *after]
     quarter = imp.binary(">>", count, imp.Const(_PLACES.bit_length() - 1, imp.INT))
     rest = imp.Var(names.fresh(loop.var.name))
-    left = _at_another(loop, rest, {var: var for var in sums}, names)
+    left = imp.Block(tuple(_at_another(loop, rest, {var: var for var in sums}, names)))
     over, all_of_them = imp.as_part(loop.over), imp.Block(tuple(body))
+    behind, end = first + part * _PLACES, first + count
     return [
         imp.Let(first, imp.widen(loop.start)),
         imp.Let(count, imp.maximum(imp.widen(loop.stop), first) - first),
         imp.Let(part, imp.Select(count < _LONG, imp.ZERO, quarter)),
         *begins,
         replace(loop, start=first, stop=first + part, over=over, body=all_of_them),
-        imp.For(rest, first + part * _PLACES, first + count, imp.Block(tuple(left)), over),
+        replace(loop, var=rest, start=behind, stop=end, over=over, body=left),
         *ends,
     ]
 

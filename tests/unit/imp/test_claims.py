@@ -7,6 +7,8 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from tests.golden.test_tiles import CASES, MOVES
+from tests.golden.test_tiles import arguments as arguments_of
 from tests.levels.samples import nest
 from tests.oracle.check import Subject
 
@@ -19,6 +21,8 @@ from linnet.imp.interpret import run
 from linnet.imp.printer import show
 from linnet.imp.rewrite import rewrite_statements, statements, substitute
 from linnet.imp.stale import forget_stale
+from linnet.runtime.kernel import Kernel
+from linnet.scheduling.text import parse_schedule
 
 
 @ln.kernel
@@ -122,6 +126,22 @@ def test_tiles_that_are_longer_than_is_said(code):
     wrong = replace(code, body=rewrite_statements(code.body, rule))
     with pytest.raises(InternalError, match="the range of i is longer than a tile"):
         run(wrong, arguments())
+
+
+@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize("tile", ["", "split({}, tile, within, 4)"], ids=["whole", "tiled"])
+def test_loops_of_shipped_code_say_what_they_go_through(name, tile):
+    """But for those that count turns of others, and those that store pointers of empty rows."""
+    kernel, given = arguments_of(name)
+    outer = "j" if name == "spmv_columns" else "i0" if name in MOVES else "i"
+    program = replace(kernel.program, schedule=parse_schedule(tile.format(outer)))
+    for loop in statements(Kernel(program).lowered(*given).kernel.body):
+        if isinstance(loop, imp.For | imp.While):
+            over, inside = loop.over, list(statements(loop.body))
+            turns = any(isinstance(s, imp.For) and s.over.tile for s in inside)
+            stores = [s.buffer.holds for s in inside if isinstance(s, imp.Store)]
+            pointers = any(held is not None and held.role == "position" for held in stores)
+            assert over.spans or over.text or over.tile or turns or pointers, show(loop)
 
 
 # -- every claim, made wrong -----------------------------------------------------------------------
