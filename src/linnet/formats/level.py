@@ -37,6 +37,7 @@ ONCE = "once"  # the protocol of an update that promises to write no element twi
 APPEND = "append"  # the same, and all in the order of storage, inside the dimension
 INSIDE = "inside"  # the protocol of slices, which do not leave their dimension
 WORD = "word"  # the protocol of an access by a list and a number in it, as `Level.grid` says
+NEAR = "near"  # the protocol of a walk through a part of a fiber: the ends of parts are close
 WITHIN = "within"  # the protocol of an index that is known to lie in its dimension
 PERMISSIVE = "permissive"  # the protocol of `A[~i]`: nothing is there beyond the bounds
 
@@ -62,6 +63,11 @@ POINTERS = Array("ptr", "position", fiber=True, ascends=True)
 """Where the entries of each fiber begin, and where those of the last one end."""
 COORDINATES = Array("idx", "coordinate", ascends=True, unique=True)
 """The coordinates of the entries of a fiber, in order."""
+
+
+def search_of(protocol: str) -> str:
+    """The codelet that looks for an index among those of a fiber: from where it is, or anywhere."""
+    return "gallop" if protocol in ("gallop", NEAR) else "search"
 
 
 @dataclass(frozen=True)

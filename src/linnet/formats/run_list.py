@@ -14,7 +14,7 @@ from linnet.formats.append import (
     first_of,
     marks_below,
 )
-from linnet.formats.level import POINTERS, Array
+from linnet.formats.level import POINTERS, Array, search_of
 from linnet.formats.looplets import Jumper, Looplet, Run, Seek, Stepper, Thunk
 from linnet.formats.packing import (
     Arrays,
@@ -59,14 +59,13 @@ class RunList(Appended):
         ptr, right = fiber.buffer("ptr"), fiber.buffer("right")
         q, target = b.var(f"{fiber.prefix}_q"), b.var("target")
         begin, end = imp.widen(ptr[fiber.pos]), imp.widen(ptr[fiber.pos + 1])
-        codelet = "gallop" if protocol == "gallop" else "search"
         stepper = Stepper(
             pos=q,
             begin=begin,
             end=end,
             last=imp.widen(right[q]) - 1,
             chunk=Run(fiber.child(q)),
-            seek=Seek(target, b.call(codelet, right, q, end, target + 1)),
+            seek=Seek(target, b.call(search_of(protocol), right, q, end, target + 1)),
             covers=True,
         )
         return Jumper(stepper) if protocol == "gallop" else stepper

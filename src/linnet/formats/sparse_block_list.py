@@ -17,7 +17,7 @@ from linnet.formats.append import (
     place_of,
     told,
 )
-from linnet.formats.level import COORDINATES, POINTERS, Array
+from linnet.formats.level import COORDINATES, POINTERS, Array, search_of
 from linnet.formats.looplets import (
     FILL,
     Jumper,
@@ -75,7 +75,6 @@ class SparseBlockList(Appended):
         shift, stop = b.var(f"{fiber.prefix}_shift"), imp.widen(idx[t])
         between = Phase(imp.widen(ofs[t]) - shift, Run(FILL))
         block = Phase(None, Lookup(fiber.child(index + shift)))
-        codelet = "gallop" if protocol == "gallop" else "search"
         stepper = Stepper(
             pos=t,
             begin=begin,
@@ -85,7 +84,7 @@ class SparseBlockList(Appended):
                 (imp.Let(shift, imp.widen(ofs[t + 1]) - stop),),
                 Sequence((between, block), inside=True),
             ),
-            seek=Seek(target, b.call(codelet, idx, t, end, target + 1)),
+            seek=Seek(target, b.call(search_of(protocol), idx, t, end, target + 1)),
         )
         return Jumper(stepper) if protocol == "gallop" else stepper
 

@@ -16,7 +16,7 @@ from linnet.formats.append import (
     place_of,
 )
 from linnet.formats.fiber import Fiber
-from linnet.formats.level import POINTERS, Array, Level
+from linnet.formats.level import POINTERS, Array, Level, search_of
 from linnet.formats.looplets import Jumper, Lookup, Looplet, Seek, Spike, Stepper, Thunk
 from linnet.formats.validate import check_pointers, check_sorted_coordinates
 from linnet.records import dataclass
@@ -66,8 +66,7 @@ class SparseCOO(Appended):
         ptr, idx = fiber.buffer("ptr"), fiber.buffer(f"idx{fiber.sub}")
         begin, end = fiber.state or (imp.widen(ptr[fiber.pos]), imp.widen(ptr[fiber.pos + 1]))
         q, target = b.var(f"{fiber.prefix}_q"), b.var("target")
-        codelet = "gallop" if protocol == "gallop" else "search"
-        seek = Seek(target, b.call(codelet, idx, q, end, target))
+        seek = Seek(target, b.call(search_of(protocol), idx, q, end, target))
         last = imp.widen(idx[q])
         if fiber.sub == self.n - 1:
             stepper = Stepper(q, begin, end, last, Spike(fiber.child(q)), seek)

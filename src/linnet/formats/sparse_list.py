@@ -14,7 +14,7 @@ from linnet.formats.append import (
     list_of,
     place_of,
 )
-from linnet.formats.level import COORDINATES, POINTERS, Array, Level
+from linnet.formats.level import COORDINATES, POINTERS, Array, Level, search_of
 from linnet.formats.looplets import Jumper, Lookup, Looplet, Seek, Spike, Stepper, Thunk
 from linnet.formats.validate import check_pointers, check_sorted
 from linnet.records import dataclass
@@ -48,14 +48,13 @@ class SparseList(Appended):
         q = b.var(f"{fiber.prefix}_q")
         begin, end = imp.widen(ptr[fiber.pos]), imp.widen(ptr[fiber.pos + 1])
         target = b.var("target")
-        codelet = "gallop" if protocol == "gallop" else "search"
         stepper = Stepper(
             pos=q,
             begin=begin,
             end=end,
             last=imp.widen(idx[q]),
             chunk=Spike(fiber.child(q)),
-            seek=Seek(target, b.call(codelet, idx, q, end, target)),
+            seek=Seek(target, b.call(search_of(protocol), idx, q, end, target)),
         )
         return Jumper(stepper) if protocol == "gallop" else stepper
 

@@ -12,7 +12,7 @@ from linnet.formats.append import (
     first_of,
     marks_below,
 )
-from linnet.formats.level import POINTERS, Array
+from linnet.formats.level import POINTERS, Array, search_of
 from linnet.formats.looplets import (
     FILL,
     Jumper,
@@ -69,14 +69,13 @@ class SparseRunList(Appended):
         between = Phase(imp.widen(left[q]), Run(FILL))
         # the runs of a temporary have been joined where they hold the same
         apart = fiber.storage.temporary and fiber.child(q).constant is not None
-        codelet = "gallop" if protocol == "gallop" else "search"
         stepper = Stepper(
             pos=q,
             begin=begin,
             end=end,
             last=imp.widen(right[q]) - 1,
             chunk=Sequence((between, Phase(None, Run(fiber.child(q)))), inside=True),
-            seek=Seek(target, b.call(codelet, right, q, end, target + 1)),
+            seek=Seek(target, b.call(search_of(protocol), right, q, end, target + 1)),
             reach=q if apart else b.call(last_of_stretch, left, right, q, end),
         )
         return Jumper(stepper) if protocol == "gallop" else stepper

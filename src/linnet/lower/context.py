@@ -84,7 +84,7 @@ class Counting:
     before the first part. A walk that has come to an end in one part goes on from there in the next
     one: `reached` has its first position, and the variable for where it stands. The `counters` are
     the loop itself and those inside that count parts of its parts, the `longest` of which has so
-    many indices.
+    many indices. What is walked may be `chosen` anew in each part.
     """
 
     bounds: tuple[imp.Expr, imp.Expr] | None
@@ -94,6 +94,7 @@ class Counting:
     reached: dict[Cursor, tuple[imp.Expr, imp.Var]] = field(default_factory=dict)
     counters: set[str] = field(default_factory=set)
     longest: int = UNKNOWN
+    chosen: bool = False
 
 
 @dataclass(slots=True)

@@ -154,6 +154,8 @@ def lower_switch(ctx: Context, r: Region, cursor: Cursor, switch: Switch) -> Non
     """Two versions of the region."""
     if r.point and r.every is None:
         r = replace(r, every=r.body)
+    if (counting := ctx.counting.get(r.index.name)) is not None:
+        counting.chosen = True
     head = ctx.collect(lambda: lower_region(ctx, r.with_looplet(cursor, switch.head)))
     tail = ctx.collect(lambda: lower_region(ctx, r.with_looplet(cursor, switch.tail)))
     ctx.b.emit(imp.If(switch.cond, head, tail))

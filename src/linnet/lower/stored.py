@@ -354,9 +354,11 @@ def _parents(
     begin = ctx.named(first, f"{index}_first")
     last = level.parent(ctx.b, storage, number, hi - 1, begin, most)
     assert last is not None
-    if reached is not None:
+    if reached is not None:  # others may go through the same part
         ctx.b.emit(imp.Assign(reached, begin))
-    return begin, ctx.named(imp.Select(lo < hi, last + 1, begin), f"{index}_stop")
+    stop = ctx.named(imp.Select(lo < hi, last + 1, begin), f"{index}_stop")
+    ctx.known.assume(begin, stop)
+    return begin, stop
 
 
 def _within(ctx: Context, r: Region, clip: Bounds, fiber: Fiber) -> Region:

@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from linnet import imp, loops
 from linnet.formats.fiber import Register
-from linnet.formats.level import APPEND, INSIDE, PERMISSIVE, WITHIN, WORD
+from linnet.formats.level import APPEND, INSIDE, NEAR, PERMISSIVE, WITHIN, WORD
 from linnet.formats.looplets import (
     Jumper,
     Looplet,
@@ -62,8 +62,10 @@ def unfurl(ctx: Context, cursor: Cursor, index: imp.Var, reopened: bool = False)
         fiber = replace(cursor.fiber, again=index.name in ctx.again, reopened=reopened)
         looplet = level.update(ctx.b, fiber, at)
     else:
+        near = not cursor.protocol and index.name in ctx.wholes
+        protocol = NEAR if near else cursor.protocol
         looplet = unfurl_present(
-            ctx, cursor.fiber, lambda fiber: level.unfurl(ctx.b, fiber, at, cursor.protocol)
+            ctx, cursor.fiber, lambda fiber: level.unfurl(ctx.b, fiber, at, protocol)
         )
     if factor < 0:
         looplet = turned(ctx, looplet, turn)

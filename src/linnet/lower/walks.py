@@ -148,8 +148,9 @@ def bounds(ctx: Context, r: Region, cursor: Cursor, s: Stepper) -> tuple[imp.Exp
     reached = _reached(ctx, r, cursor, s)
     if not ctx.known.at_most(r.lo, ctx.begin(cursor)):
         begin = ctx.b.let(f"{s.pos.name}_begin", begin) if reached is None else reached
-        seek = substitute(s.seek.position, {s.pos.name: begin, s.seek.target.name: r.lo})
-        begin = ctx.b.let(f"{s.pos.name}_lo", seek)
+        if reached is None or not _goes_on(ctx, r, cursor, s):
+            begin = substitute(s.seek.position, {s.pos.name: begin, s.seek.target.name: r.lo})
+        begin = ctx.b.let(f"{s.pos.name}_lo", begin)
     stop = ctx.dim(cursor) if s.stop is None else s.stop
     if not ctx.known.at_most(stop, r.hi) and isinstance(s.chunk, Spike):
         begin = begin if isinstance(begin, imp.Var) else ctx.b.let(f"{s.pos.name}_lo", begin)
@@ -178,6 +179,17 @@ def _reached(ctx: Context, r: Region, cursor: Cursor, s: Stepper) -> imp.Var | N
         (None, None) if counting is None else counting.reached.get(cursor, (None, None))
     )
     return reached if first == s.begin else None
+
+
+def _goes_on(ctx: Context, r: Region, cursor: Cursor, s: Stepper) -> bool:
+    """Whether a part begins at the entry where the one before has ended, and the first one, too.
+
+    So it is if a fiber is walked in all parts of a range that begins where the fiber does.
+    """
+    counting = ctx.counting[r.index.name]
+    if counting.bounds is None or counting.chosen or not r.is_whole:
+        return False
+    return isinstance(s.chunk, Spike) and ctx.known.at_most(counting.bounds[0], ctx.begin(cursor))
 
 
 def repeat_while(

@@ -207,9 +207,20 @@ class Iteration:
     def _between(self, low: imp.Expr, high: imp.Expr) -> imp.Expr | None:
         """How much a range holds in all iterations: as much as they that it lies in, at most."""
         found = self._followed(low, high)
+        if found is None:
+            found = self._clipped(low, high)
         if found is None and (low, high) in self._within:
-            return self._followed(*self._within[low, high][0])
+            found = self._followed(*self._within[low, high][0])
         return found
+
+    def _clipped(self, low: imp.Expr, high: imp.Expr) -> imp.Expr | None:
+        """How much ranges hold that follow one another, as far as they lie within a fixed one."""
+        match low, high:
+            case imp.Binary("max", a, first), imp.Binary("min", b, last):
+                fixed = self.is_fixed(first) and self.is_fixed(last)
+                if fixed and self._followed(a, b) is not None:
+                    return imp.maximum(last - first, 0)
+        return None
 
     def _followed(self, low: imp.Expr, high: imp.Expr) -> imp.Expr | None:
         for (lo, hi), (first, last) in self._following:
@@ -235,7 +246,8 @@ class Iteration:
         """What an amount adds up to at most that is the least of several, or a multiple."""
         match e:
             case imp.Binary("min", a, b):
-                known = [x for x in (self._whole(a), self._whole(b)) if x is not None]
+                most = self._whole(a), self._whole(b), self._parts_of(a, b), self._parts_of(b, a)
+                known = [x for x in most if x is not None]
                 return reduce(imp.minimum, known) if known else None
             case imp.Binary("max", a, imp.Const(0)):
                 return self._whole(a)
@@ -243,6 +255,15 @@ class Iteration:
                 x, y = (a, b) if self.is_fixed(b) else (b, a)
                 found = self._whole(x)
                 return None if found is None else found * y
+        return None
+
+    def _parts_of(self, size: imp.Expr, left: imp.Expr) -> imp.Expr | None:
+        """What parts of a `size` add up to, if each is a size less of what is `left` for it."""
+        form = linear(left)
+        match self.loop, size:
+            case imp.For(var, start), imp.Const(int(n)) if terms(form).get(var) == -n:
+                whole = as_code(form.without(var))
+                return imp.maximum(whole - start * n, 0) if self.is_fixed(whole) else None
         return None
 
     def _whole(self, e: imp.Expr) -> imp.Expr | None:

@@ -197,10 +197,14 @@ def _told(effects: Effects, loop: imp.For) -> imp.For:
         if isinstance(s, imp.Let) or (isinstance(s, imp.Assign) and isinstance(s.value, imp.Const))
     }
 
+    named = {s.var: s.value for s in statements(loop.body) if isinstance(s, imp.Let)}
+
     def rule(node: imp.Node) -> imp.Node | None:
-        match node:
-            case imp.Grow(buffer, imp.Binary("+", imp.Var() as end, _) as room):
-                return None if end in begun else imp.Grow(buffer, room, done, count)
+        room = node.count if isinstance(node, imp.Grow) else None
+        match named.get(room, room) if isinstance(room, imp.Var) else room:
+            case imp.Binary("+", imp.Var() as end, _) if end not in begun:
+                assert isinstance(node, imp.Grow)
+                return replace(node, done=done, whole=count)
         return None
 
     return rewrite_statements(loop, rule)
