@@ -158,6 +158,26 @@ def test_a_range_may_end_before_it_begins(level, size):
     assert tiled.visits(y, given)["p0"] == 1  # what is said of ranges is checked
 
 
+@ln.kernel
+def found_behind(s, x):
+    s[...] = 0
+    for i in range(2, x.shape[0]):
+        if x[i] > 2:
+            s[()] = i
+            break
+    return s
+
+
+@pytest.mark.parametrize("size", [0, 1, 2, 5])
+def test_a_range_may_begin_behind_the_end(size):
+    x = np.zeros(size)
+    x[-1:] = 3
+    given = ln.scalar(0), ln.asarray(x, format=ln.CSF(1))
+    tiled = found_behind.schedule().apply("pos(i, p, x) split(p, p0, p1, 2) coord(p1, c)")
+    assert tiled(*given).item() == (4 if size == 5 else 0)
+    assert tiled.visits(*given)["p0"] == 1
+
+
 def test_no_more_is_visited_than_without_tiles():
     """What is stored in the operand is known to lie in a tile; others go on from tile to tile."""
 

@@ -37,11 +37,13 @@ def bounds_between(ctx: Context, extent: loops.Coordinates, name: str) -> list[B
         sizes = [size for _, size in ranges_of(ctx, extent, name)]
         ends = [_number(point, sizes) for point in points_between(ctx, extent, name)]
         return [(ctx.named(ends[0], f"{name}_first"), ctx.named(ends[1], f"{name}_last"))]
-    whole = in_order(ctx, *bounds_of(ctx, extent.whole, name), name)
+    positions = positions_in(extent)
+    assert positions is not None
+    (least,), (most,) = points_between(ctx, loops.Coordinates(positions), name)
     (start,), (stop,) = points_between(ctx, extent, name)
-    for a, b in ((whole[0], start), (start, stop), (stop, whole[1])):
+    for a, b in ((least, start), (start, stop), (stop, most)):
         ctx.known.assume(a, b)
-    return [whole, (start, stop)]
+    return [(least, most), (start, stop)]
 
 
 def _number(point: Point, sizes: list[imp.Expr]) -> imp.Expr:
@@ -71,7 +73,7 @@ def _points(ctx: Context, of: loops.Range, name: str) -> tuple[Point, Point]:
         bounds_of(ctx, of, name)  # what is said is checked
         return _points(ctx, of.of, name)
     assert isinstance(of, loops.Part)
-    first, last = _points(ctx, of.of, name)
+    first, last = points_between(ctx, loops.Coordinates(of.of), name)
     positions = positions_in(of)
     assert positions is not None
     space = ctx.spaces[positions]
