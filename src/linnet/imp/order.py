@@ -237,9 +237,10 @@ class _Question:
         """Forms that are at most this one: an atom in it is replaced by what bounds it.
 
         All that is taken away has to go: it is enough to begin with one of them, or with what is at
-        least so much.
+        least so much. What is made of others comes first: with its bounds, they may cancel.
         """
         away = [term for term, n in form.terms.items() if n < 0]
+        away.sort(key=lambda term: isinstance(term, str))
         for term in [x for x in form.terms if x not in away]:
             for bound in self._bounds(term, upper=False):
                 if not away or any(x in bound.terms for x in away):

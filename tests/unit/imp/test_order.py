@@ -142,6 +142,16 @@ def test_indices_inside_a_tile_are_inside_the_dimension(tiles):
     assert not tiles.at_most(i + 2, n)
 
 
+def test_indices_inside_a_tile_are_inside_what_is_at_least_as_long(tiles):
+    tiles.assume(n, m)
+    tiles.introduce(imp.Var("lo"), LO)
+    tiles.introduce(imp.Var("hi"), imp.Var("lo") + imp.minimum(imp.Const(32, imp.INT), n - LO))
+    tiles.assume(imp.Var("hi"), n)
+    tiles.enter("i", imp.Var("lo"), imp.Var("hi"))
+    assert tiles.at_most(i + 1, m)
+    assert not tiles.at_most(i + 2, m)
+
+
 def test_of_a_tile_that_may_begin_below_zero_nothing_is_known():
     known = Order({"n"})
     known.enter("t", imp.Const(-1, imp.INT), n)
