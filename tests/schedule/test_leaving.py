@@ -210,6 +210,25 @@ def test_rows_of_which_nothing_is_stored_are_left_once_they_decide(size):
     assert (visits["f0"], visits["i"]) == (1, 1)
 
 
+@ln.kernel
+def none_at_all(s, A, B):
+    s[...] = False
+    for j in range(B.shape[0]):
+        for i in ...:
+            s[()] &= A[i, j]
+    return s
+
+
+@pytest.mark.parametrize("text", ["", "split(j, j0, j1, 2)", "split(j, j0, j1, 2, up)"])
+def test_what_is_final_from_the_start_is_not_looked_for(text):
+    pattern = ln.SparseList(ln.SparseList(ln.Pattern()))
+    A = ln.asarray(np.zeros((3, 4), bool), format=pattern)
+    given = ln.scalar(False), A, ln.asarray(np.ones(4))
+    tiled = none_at_all.schedule().apply(text) if text else none_at_all
+    assert tiled.visits(*given).total == 0
+    assert not tiled(*given).item()
+
+
 # -- positions, which are gone through as far as that ----------------------------------------------
 
 

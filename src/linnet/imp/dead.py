@@ -150,7 +150,7 @@ class _Backwards:
             live |= cond.reads
             changes = cond.changes
             new = replace(stmt, body=body)
-        if body.stmts or changes:
+        if changes or body.stmts not in ((), (imp.Break(),)):  # left at once, it does nothing
             kept.append(stmt if body is stmt.body else new)
 
     def _exposed(self, stmt: imp.Stmt) -> frozenset[str]:

@@ -291,6 +291,12 @@ def test_what_an_iteration_leaves_is_kept_for_the_next():
     assert imp.Assign(Z, X) in list(statements(found))
 
 
+def test_a_loop_that_is_left_at_once_does_nothing():
+    assert simplify(block(imp.For(X, imp.ZERO, Y, block(imp.Break())))) == imp.EMPTY
+    inner = imp.For(X, imp.ZERO, Y, block(imp.Break()))
+    assert simplify(block(imp.For(Z, imp.ZERO, Y, block(inner)))) == imp.EMPTY
+
+
 def test_dead_variables_go_with_what_feeds_them():
     program = block(
         imp.Let(X, A[0]),
