@@ -109,6 +109,12 @@ def test_other_numbers_are_told_at_once(size):
         spmv.schedule().unroll("i", size)
 
 
+def test_words_of_schedules_are_public():
+    names = ("CPUVector", "NoRaces", "IgnoreRaces", "ParallelReduction")
+    assert all(getattr(ln, name) == name and name in dir(ln) for name in names)
+    assert not any(hasattr(ln, name) for name in ("CPUThread", "Atomics", "Temporary"))
+
+
 @pytest.mark.parametrize(
     "text", ["parallelize(i, CPUThread, NoRaces)", "parallelize(j, CPUVector, Atomics)"]
 )
@@ -207,6 +213,27 @@ def test_tiles_of_any_kind(rows, size, direction, format):
     for plan, name in ((spmv.schedule(), "i"), (spmv.schedule(), "j"), (positions, "q")):
         tiled = plan.split(name, "a", "b", size, direction=direction)
         assert np.array_equal(tiled(vector(), A, V).to_numpy(), M[:rows] @ V)
+
+
+@ln.kernel
+def sums_and_products(y, z, A, B):
+    y[...] = 0
+    z[...] = 0
+    for i, j in ...:
+        y[i] += A[i, j] + B[i, j]
+        z[i] += A[i, j] * B[i, j]
+    return y, z
+
+
+@pytest.mark.parametrize("format", FORMATS[:3], ids=str)
+@pytest.mark.parametrize("size", ["1", "4", "10", "100", "3, up"])
+def test_pairs_are_split_where_operands_are_walked_together(size, format):
+    other = np.roll(M, 1, axis=1) * (np.arange(9)[:, None] != 4)
+    given = ln.asarray(M, format=format), ln.asarray(other, format=format)
+    tiled = sums_and_products.schedule().apply(f"collapse(i, j, f) split(f, a, b, {size})")
+    found = tiled(vector(), vector(), *given)
+    assert np.array_equal(found[0].to_numpy(), (M + other).sum(axis=1))
+    assert np.array_equal(found[1].to_numpy(), (M * other).sum(axis=1))
 
 
 @pytest.mark.parametrize("text", ["", *TEXTS[:2]])
