@@ -110,6 +110,8 @@ class Subject:
             raise IndexBoundsError("the code says so")
         if status & 0xFF == imp.NO_PLACE:
             raise FormatError("the code says so")
+        if status & 0xFF == imp.UNBOUND:
+            raise ScheduleError("the code says so")
         assert status == 0, f"the kernel returns {status}"
         return {
             a.name: wrap(self.results[a.name], shapes[a.name], [arrays[b.name] for b in a.buffers])

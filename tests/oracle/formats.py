@@ -21,6 +21,10 @@ WRITTEN = (*CORE * 3, *STRETCHES, ln.SparseTiles)
 RESULTS = (*WRITTEN * 2, *SINGLE)
 ALL = (*CORE, *STRETCHES, *SINGLE, ln.SparseTiles, ln.SparseSymmetric)
 READ = (*CORE * 2, *STRETCHES, *SINGLE, ln.SparseTiles, ln.SparseSymmetric)
+LEADING = (  # mostly those that have positions
+    *(ln.SparseList, ln.SparseList, ln.SparseCOO, ln.Dense) * 2,
+    *(ln.SparseList, ln.SparseBand, ln.SparseHash, ln.SparseRunList, ln.SparseBlockList),
+)
 POLICIES = (
     *(ln.Coord(), ln.Bucket(), ln.Hash(), ln.Heap(), ln.Coord(capacity=2), ln.Hash(capacity=3)),
     *(ln.Heap(capacity=2), Insertion(capacity=3), ln.Coord(capacity=3, double_buffered=True)),

@@ -49,7 +49,7 @@ class Author(Steps):
         """A tensor to be read."""
         ndim = self.choose([n for n in (1, 2, 2, 1, 2, 3, 3, 1, 0, 4, 5) if n <= self.style.ndim])
         dims = tuple(self.choose(list(self.least)) for _ in range(ndim))
-        format = self.draw(formats(ndim, self.kinds(READ)))
+        format = self.draw(formats(ndim, self.kinds(self.style.levels or READ)))
         dims = square(dims, format)
         how = WILD if self.style.choices or self.one_in(3) else SMALL
         self.recipes[name] = self.draw(recipes(format, how))

@@ -1,14 +1,23 @@
-"""Random schedules for random programs: commands that may be legal or not."""
+"""Random schedules for random programs: commands each of which may follow those before it.
+
+A command is drawn for the loops that there are by then, and tried. One that is refused is left out,
+and another is drawn: so most of what is drawn is legal, however many commands there are. What is
+refused may be any command; it must be refused in words.
+"""
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field, replace
+from typing import TypeVar
+from unittest import mock
 
 from hypothesis import strategies as st
+from tests.oracle.meaning import Arguments
 
-from linnet import loops
-from linnet.imp.how import How
-from linnet.loops.bases import one_at_least
+from linnet import compiler, loops
+from linnet.errors import LinnetError, ScheduleError
+from linnet.loops.bounds import BOUNDS
 from linnet.loops.commands import (
     Bound,
     Collapse,
@@ -16,8 +25,7 @@ from linnet.loops.commands import (
     Coord,
     CPUVector,
     Divisible,
-    MaxConstraint,
-    MinConstraint,
+    IgnoreRaces,
     NoRaces,
     Parallelize,
     ParallelReduction,
@@ -27,15 +35,24 @@ from linnet.loops.commands import (
     Split,
     Unroll,
 )
-from linnet.loops.printer import show
-from linnet.loops.rewrite import accesses, rewrite_stmt, walk
-from linnet.normalize.scopes import name_scopes
-from linnet.scheduling.nest import loops_of, names_of
+from linnet.loops.rewrite import accesses, walk
+from linnet.normalize.shape_checks import Check
+from linnet.runtime.kernel import Kernel
+from linnet.runtime.specialize import formats_of
+from linnet.scheduling.carry_out import carry_out
+from linnet.scheduling.nest import Nest
+from linnet.scheduling.positions import goes_through_positions
 
-SIZES = (1, 2, 3, 5)
-KINDS = (Split, Split, Reorder, Collapse, Pos, Pos, Unroll, Bound, Precompute)
-# bounds that hold of all ranges of small programs
-HOLD = ((MinConstraint, -1000), (MaxConstraint, 1000), (Divisible, 1))
+T = TypeVar("T")
+SIZES = (2, 1, 3, 5, 1000)
+LENGTHS = (1, 2, 3, 4, 5, 6)
+TRIES = 3  # for each command
+RACES = st.permutations((NoRaces, ParallelReduction, IgnoreRaces))
+# the first is what examples shrink to; common ones are repeated
+KINDS = (
+    *(Split, Pos, Collapse, Pos, Reorder) * 2,
+    *(Split, Coord, Bound, Precompute, Unroll),
+)
 
 # What commands keep. New ones belong into one of these, or into both.
 LOOPS_IN_ORDER = (Split, Collapse, Pos, Bound)  # of which nothing is said of how they are run
@@ -52,8 +69,9 @@ def keeps_loops(commands: tuple[Command, ...]) -> bool:
 
 
 def keeps_sums(commands: tuple[Command, ...]) -> bool:
-    """Whether all sums are made in the order of the program."""
-    plain = [c for c in commands if not (isinstance(c, Parallelize) and c.race == NoRaces)]
+    """Whether all sums are made in the order of the program: no turns of a loop share one."""
+    apart = (NoRaces, IgnoreRaces)
+    plain = [c for c in commands if not (isinstance(c, Parallelize) and c.race in apart)]
     return all(isinstance(command, SUMS_IN_ORDER) for command in plain)
 
 
@@ -64,141 +82,200 @@ def untiled(commands: tuple[Command, ...], longest: int) -> tuple[Command, ...]:
 
 
 @st.composite
-def schedules(draw: st.DrawFn, program: loops.Program) -> tuple[Command, ...]:
-    """A few commands for a program; most name loops that there are by then."""
-    scoped = name_scopes(program)
-    names = list(names_of(loops_of(program), loops_of(scoped)))
-    reads = [a for a, is_target in accesses(scoped.body) if not is_target and a.indices]
-    values = [n.value for n in walk(program.body) if isinstance(n, loops.Assign)]
-    nodes = [n for value in values for n in walk(value)]
-    parts = [show(n) for n in nodes if isinstance(n, loops.Access | loops.Call)]
-    found: list[Command] = []
-    for k in range(draw(st.integers(1, 5))):
-        if not names:
-            break
-        kind = draw(st.sampled_from(KINDS))
-        at = draw(st.integers(0, len(names) - 1))
-        new: list[str] = []
-        if kind is Split:
-            new = [f"s{k}", f"t{k}"]
-            size, up = draw(st.sampled_from(SIZES)), draw(st.booleans())
-            found.append(Split(names[at], *new, size, up))
-        elif kind is Pos and reads:
-            new = [f"p{k}"]
-            access = draw(st.sampled_from(reads))
-            if draw(st.booleans()):
-                access = loops.Access(access.tensor, ())  # the only one, whatever its indices are
-            found.append(Pos(names[at], *new, access, draw(st.booleans())))
-            if draw(st.booleans()):
-                tiled, index = draw(tiles_of_positions(new[0], k))
-                found += tiled
-                new = index
-            elif at > 0 and draw(st.booleans()):  # with the loop around
-                at, new = at - 1, [f"g{k}"]
-                found.append(Collapse(names.pop(at), f"p{k}", *new))
-        elif kind is Collapse and at + 1 < len(names):
-            new = [f"f{k}"]
-            found.append(Collapse(names[at], names.pop(at + 1), *new))
-        elif kind is Bound:
-            said, value = draw(st.sampled_from(HOLD))
-            new = draw(st.sampled_from(([], [f"b{k}"])))
-            found.append(Bound(names[at], "".join(new), value, said))
-        elif kind is Precompute and parts:
-            index = names[at]
-            early = draw(st.sampled_from((index, f"e{k}")))
-            found.append(Precompute(draw(st.sampled_from(parts)), (index,), (early,), f"w{k}"))
-            if early == index:
-                new = [f"{index}:1", f"{index}:2"]
-            else:
-                names.insert(at, early)
-        elif kind is Unroll:
-            found.append(Unroll(names[at], draw(st.sampled_from((2, 3, 4)))))
-        elif len(names) > 1:
-            order = draw(st.permutations(names))
-            found.append(Reorder(tuple(order[: draw(st.integers(2, min(4, len(names))))])))
-        if new:
-            names[at : at + 1] = new
-    if names and draw(st.integers(0, 3)) == 0:
-        race = draw(st.sampled_from((NoRaces, ParallelReduction)))  # others are promises
-        found.append(Parallelize(draw(st.sampled_from(names)), CPUVector, race))
-    return tuple(found)
+def schedules(draw: st.DrawFn, program: loops.Program, args: Arguments) -> tuple[Command, ...]:
+    """A few commands for a program; none if that has no meaning, or no loops."""
+    nest = nest_of(program, args)
+    if nest is None or not nest.stands:
+        return ()
+    sizes = {n for tensor in args.values() for n in tensor.shape or ()}
+    scheduler = Scheduler(draw, nest, sorted({1, 2, 3, *sizes}))
+    for _ in range(draw(st.sampled_from(LENGTHS))):
+        any(scheduler.command() for _ in range(TRIES))
+    scheduler.all_coordinates()
+    if scheduler.one_in(4):
+        scheduler.vectors()
+    return tuple(scheduler.found)
 
 
-@st.composite
-def tiles_of_positions(draw: st.DrawFn, position: str, k: int) -> tuple[list[Command], list[str]]:
-    """Tiles of positions, which become ranges of coordinates; and the names of their loops."""
-    found, names = list[Command](), [position]
-    for depth in range(draw(st.integers(0, 2))):
-        new = [f"q{k}{depth}", f"r{k}{depth}"]
-        found.append(Split(names[-1], *new, draw(st.sampled_from(SIZES)), draw(st.booleans())))
-        names[-1:] = new
-    found.append(Coord(names[-1], f"c{k}"))
-    return found, [*names[:-1], f"c{k}"]
+def nest_of(program: loops.Program, args: Arguments) -> Nest | None:
+    """The program as the first command finds it; None if it does not come to that."""
+    kernel, found = Kernel(program), list[Nest]()
 
+    def keep(
+        program: loops.Program,
+        formats: compiler.Formats,
+        written: loops.Program,
+        checks: Iterable[Check] = (),
+        final: bool = True,
+    ) -> tuple[loops.Program, compiler.Formats]:
+        found.append(Nest.of(program, formats, written, checks))
+        return program, formats
 
-@st.composite
-def led(draw: st.DrawFn, program: loops.Program) -> loops.Program | None:
-    """The program with loops through what one of its operands stores, or through parts of that.
-
-    It is another program, which need not have a meaning. None if no loops are over the indices of
-    an operand, directly inside one another.
-    """
-    found: list[tuple[loops.Loop, loops.Access]] = []
-    for loop in walk(program.body):
-        if isinstance(loop, loops.Loop):
-            inside = [a for a, is_target in accesses(loop.body) if not is_target and a.indices]
-            found += [(loop, a) for a in inside if nest_of(loop, a) is not None]
-    if not found:
-        return None
-    loop, access = draw(st.sampled_from(found))
-    nest = nest_of(loop, access)
-    assert nest is not None
-    within = draw(st.sampled_from((None, None, loops.Extent(loops.Literal(1), loops.Literal(3)))))
-    positions: loops.Range = loops.Positions(str(access.tensor), (), within=within)
-    size, counter = draw(st.sampled_from((None, *SIZES))), "tile"
-    gaps = draw(st.booleans())
-    how = How(flat=not gaps and draw(st.booleans()))
-    of = positions
-    if size is not None:
-        of = loops.Part(positions, loops.Index(counter), loops.Literal(size))
-    if gaps:  # all coordinates from there on
-        of = loops.Coordinates(of)
-    stmt = nest[-1].body
-    between = size is not None and is_free(stmt) and draw(st.booleans())
-    around = stmt if between and isinstance(stmt, loops.Loop) else None
-    stmt = stmt if around is None else around.body
-    for depth, index in reversed(list(enumerate(access.indices))):
-        assert isinstance(index, loops.Index)
-        extent = loops.Along(of, access.indices[:depth]) if len(nest) > 1 else of
-        stmt = loops.Loop(index.name, extent, stmt, how=how)
-    if around is not None:
-        stmt = replace(around, body=stmt)  # between the parts and what is in them
-    if size is not None:
-        count = loops.Parts(positions, loops.Literal(size))
-        most = draw(st.sampled_from((count, one_at_least(count))))
-        stmt = loops.Loop(counter, loops.Extent(loops.Literal(0), most), stmt)
-    body = rewrite_stmt(program.body, lambda s: stmt if s is loop else None)
-    return replace(program, body=body)
-
-
-def is_free(stmt: loops.Stmt) -> bool:
-    """Whether a statement is a loop whose range depends on no other loop."""
-    if not isinstance(stmt, loops.Loop):
-        return False
-    return stmt.extent is None or not any(
-        isinstance(n, loops.Index | loops.Name) for n in walk(stmt.extent)
-    )
-
-
-def nest_of(loop: loops.Loop, access: loops.Access) -> list[loops.Loop] | None:
-    """The loops over all indices of an access, directly inside one another from this one on."""
-    wanted = {i.name for i in access.indices if isinstance(i, loops.Index)}
-    nest, stmt = [], loop
-    while len(wanted) == len(access.indices) and stmt.index in wanted:
-        nest.append(stmt)
-        if len(nest) == len(wanted):
-            return nest
-        if not isinstance(stmt.body, loops.Loop):
+    with mock.patch.object(compiler, "apply_schedule", keep):
+        try:
+            compiler.under_schedule(program, formats_of(kernel, [args[p] for p in program.params]))
+        except LinnetError:
             return None
-        stmt = stmt.body
-    return None
+    return found[0] if found else None
+
+
+def followed(nest: Nest, command: Command) -> Nest | None:
+    """What a command makes of a nest, which is left as it is; None if it is refused."""
+    after = nest.copy()
+    try:
+        carry_out(after, command)
+    except ScheduleError:
+        return None
+    return after
+
+
+@dataclass
+class Scheduler:
+    """Commands that have been drawn for a program, and what they have made of it."""
+
+    draw: st.DrawFn
+    nest: Nest
+    values: list[int]  # of bounds
+    found: list[Command] = field(default_factory=list)
+    tried: int = 0
+
+    def choose(self, options: Iterable[T]) -> T:
+        """One of these; the first in the simplest example."""
+        return self.draw(st.sampled_from(tuple(options)))
+
+    def one_in(self, n: int) -> bool:
+        """True once in a while, and False in the simplest example."""
+        return self.draw(st.integers(0, n - 1)) == n - 1
+
+    def fresh(self, letter: str) -> str:
+        """A name that no loop has."""
+        return f"{letter}{self.tried}"
+
+    def add(self, command: Command) -> bool:
+        """Let a command follow, if it may."""
+        self.tried += 1
+        after = followed(self.nest, command)
+        if after is None:
+            return False
+        self.nest, self.found = after, [*self.found, command]
+        return True
+
+    # -- what there is ---------------------------------------------------------------------------
+
+    def loops_of(self, name: str) -> tuple[loops.Loop, ...]:
+        """The loops that a name stands for."""
+        nodes = walk(self.nest.program.body)
+        found = {n.index: n for n in nodes if isinstance(n, loops.Loop)}
+        return tuple([found[index] for index in self.nest.stands[name]])
+
+    def name(self) -> str:
+        """The name of a loop: often one that the last command has made."""
+        names = list(self.nest.stands)
+        last = [n for n in self.found[-1].makes if n in names] if self.found else []
+        return self.choose(last if last and self.draw(st.booleans()) else names)
+
+    def pairs(self) -> Iterator[tuple[str, str]]:
+        """The names of loops of which one is directly inside the other."""
+        for outer in self.nest.stands:
+            for inner in self.nest.stands:
+                if self.loops_of(outer)[-1].body == self.loops_of(inner)[0]:
+                    yield outer, inner
+
+    def chain(self) -> list[str]:
+        """The names of loops directly inside one another, the outermost first."""
+        inside, names = dict(self.pairs()), [self.name()]
+        while names[-1] in inside:
+            names.append(inside[names[-1]])
+        return names
+
+    def reads(self, name: str) -> list[loops.Access]:
+        """What is read in the loops that a name stands for, each access once."""
+        found = accesses(self.loops_of(name)[-1].body)
+        return list(dict.fromkeys(a for a, is_target in found if not is_target and a.indices))
+
+    # -- commands --------------------------------------------------------------------------------
+
+    def command(self) -> bool:
+        """One more, if it may follow."""
+        match self.choose(KINDS):
+            case kind if kind is Split:
+                return self.split(self.name())
+            case kind if kind is Pos:
+                return self.positions()
+            case kind if kind is Coord:
+                led = [n for n in self.nest.stands if goes_through_positions(self.loops_of(n)[0])]
+                return self.add(Coord(self.choose(led or self.nest.stands), self.fresh("c")))
+            case kind if kind is Collapse:
+                pairs = list(self.pairs()) or [(self.name(), self.name())]
+                return self.add(Collapse(*self.choose(pairs), self.fresh("f")))
+            case kind if kind is Reorder:
+                chain = self.chain()
+                names = chain if len(chain) > 1 else list(self.nest.stands)
+                order = self.draw(st.permutations(names))
+                return self.add(Reorder(tuple(order[: self.choose((2, 3, 4))])))
+            case kind if kind is Bound:
+                return self.bound()
+            case kind if kind is Precompute:
+                return self.early()
+            case _:
+                return self.add(Unroll(self.name(), self.choose((2, 3, 4))))
+
+    def split(self, name: str) -> bool:
+        """Parts of a range, of some size or so many."""
+        size, up = self.choose(SIZES), self.draw(st.booleans())
+        return self.add(Split(name, self.fresh("s"), self.fresh("t"), size, up))
+
+    def positions(self) -> bool:
+        """Lead a loop through what an operand stores: one that can lead, if there is one."""
+        new, flat = self.fresh("p"), self.one_in(4)
+        found = [Pos(name, new, a, flat) for name in self.nest.stands for a in self.reads(name)]
+        legal = [command for command in found if followed(self.nest, command) is not None]
+        options = legal if legal and not self.one_in(8) else found
+        if not options:
+            return False
+        command = self.choose(options)
+        if self.draw(st.booleans()):  # its only access, whatever its indices are
+            command = replace(command, access=loops.Access(command.access.tensor, ()))
+        return self.add(command)
+
+    def bound(self) -> bool:
+        """Say something of a range, which need not be true."""
+        kind, value = self.choose(BOUNDS), self.choose((0, *self.values))
+        value = max(value, 1) if kind == Divisible else value
+        bounded = self.choose(("", self.fresh("b")))
+        return self.add(Bound(self.name(), bounded, value, kind))
+
+    def early(self) -> bool:
+        """Compute a part of an update before the rest, over an index, or over more of them."""
+        updates = [n for n in walk(self.nest.program.body) if isinstance(n, loops.Assign)]
+        values = [n for update in updates for n in walk(update.value)]
+        parts = [v for v in values if isinstance(v, loops.Access | loops.Call)]
+        texts, early = list(dict.fromkeys(map(self.nest.as_written, parts))), self.fresh("e")
+        over, w = list(self.nest.stands), self.fresh("w")
+        same = self.draw(st.booleans())
+        found = [Precompute(t, (n,), (n if same else early,), w) for t in texts for n in over]
+        legal = [command for command in found if followed(self.nest, command) is not None]
+        options = legal if legal and not self.one_in(8) else found
+        if not options:
+            return False
+        command = self.choose(options)
+        for k, index in enumerate(n for n in over if n not in command.indices and self.one_in(4)):
+            indices, names = (*command.indices, index), (*command.early, f"{early}{k}")
+            command = replace(command, indices=indices, early=names)
+        return self.add(command)
+
+    def all_coordinates(self) -> None:
+        """Go on to all coordinates where an operand may not lead."""
+        for name in list(self.nest.stands):
+            loop = self.loops_of(name)[0]
+            if goes_through_positions(loop) and self.nest.led.get(loop.index) is not None:
+                if not self.one_in(4) and self.split(name):
+                    name = self.found[-1].makes[-1]
+                self.add(Coord(name, self.fresh("c")))
+
+    def vectors(self) -> None:
+        """Make several turns of a loop at the same time."""
+        names = list(self.nest.stands)
+        inner = [n for n in names if not any(n == outer for outer, _ in self.pairs())]
+        name, races = self.choose(names if self.one_in(4) else inner), self.draw(RACES)
+        any(self.add(Parallelize(name, CPUVector, race)) for race in races)

@@ -44,6 +44,10 @@ class Style:
     affine: bool = False  # masks and indices are mostly sums, with numbers that are read
     steps: bool = False  # a loop over steps, in which tensors are both read and updated
     tiles: bool = False  # loops over parts of a dimension, inside loops that count them
+    nested: bool = False  # all statements are inside loops
+    leaves: bool = False  # loops may be left by `break`
+    cut: bool = False  # where digits are lost, that is said: otherwise it is refused
+    levels: tuple[type[Level], ...] = ()  # of operands; any, if none are said
     sizes: tuple[int, ...] = SIZES
 
     @property

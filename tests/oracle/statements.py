@@ -11,6 +11,7 @@ from dataclasses import replace
 from functools import partial
 from math import inf
 
+import numpy as np
 from tests.oracle.data import square
 from tests.oracle.expressions import Expressions
 from tests.oracle.formats import INSERTING, RESULTS, WRITTEN, formats, workspaces
@@ -22,7 +23,7 @@ import linnet as ln
 from linnet import loops
 from linnet.algebra import table
 from linnet.algebra.derive import is_lawful
-from linnet.algebra.dtypes import as_python, kind
+from linnet.algebra.dtypes import as_python, concrete, fits, kind, promote
 from linnet.algebra.function import Function
 from linnet.formats.combining import merges
 from linnet.formats.format import Format
@@ -126,10 +127,12 @@ class Statements(Expressions):
         running = {r.dim for r in scope.loops}
         missing = [d for d in self.tensors[name].dims if d not in running] if name else []
         nests = bool(self.anchors) and len(scope.loops) < self.style.depth
-        deeper = nests and (self.one_in(2) if scope.loops else not self.one_in(8))
+        deeper = nests and (
+            self.one_in(2) if scope.loops else self.style.nested or not self.one_in(8)
+        )
         if missing or deeper:
             return self.nest(scope, missing, wish)
-        if self.style.branches and self.one_in(3):
+        if self.style.branches and self.one_in(2 if self.style.leaves else 3):
             return self.branch(scope, wish)
         if self.style.branches and self.one_in(5):
             return self.let(scope, wish)
@@ -148,9 +151,20 @@ class Statements(Expressions):
         def body(running: tuple[Running, ...]) -> loops.Stmt:
             self.left += 1
             inside = scope.inside(*running)
-            return self.block(inside) if wish == ANY else self.statement(inside, wish)
+            stmt = self.block(inside) if wish == ANY else self.statement(inside, wish)
+            return self.perhaps_left(inside, stmt)
 
         return self.loop(scope, self.shuffled(dims[:room]), body)
+
+    def perhaps_left(self, scope: Scope, stmt: loops.Stmt) -> loops.Stmt:
+        """What a loop does; now and then it is left before or after that."""
+        if not self.style.leaves or not self.one_in(3):
+            return stmt
+        cond = self.condition(scope).expr
+        if isinstance(cond, loops.Call) and len(set(cond.args)) == 1:
+            return stmt  # `i == i`: a loop of one turn
+        leave = loops.If(cond, loops.Break(), loops.NOTHING)
+        return block(self.shuffled([leave, stmt]))
 
     def loop(
         self, scope: Scope, dims: list[str], inner: Inner, open: tuple[Running, ...] = ()
@@ -268,8 +282,9 @@ class Statements(Expressions):
         held = Typed(target, tensor.dtype, tensor.bound)
         ops = [None, None] if self.one_in(4) else [self.choose(UPDATES), None]
         ops = [tensor.op] if tensor.merges else ops
-        value = fitting(tensor, value)
+        value, whole = fitting(tensor, value), value
         for op in ops:
+            value = cut(tensor, whole) if op is None and self.style.cut else whole
             bound = updated(held, op, value, scope.rounds * self.style.longest ** len(scope.loops))
             if bound is not None and (not tensor.steady or stays(tensor, bound)):
                 break
@@ -328,6 +343,17 @@ def fitting(tensor: Known, value: Typed) -> Typed:
         return value  # in another way, or not at all
     lawful = is_lawful(op, tensor.dtype, value.dtype)
     return value if lawful else call(table.astype[tensor.dtype], value) or value
+
+
+def cut(tensor: Known, value: Typed) -> Typed:
+    """A value as a tensor can hold it: digits are lost only where that is said."""
+    if isinstance(value.expr, loops.Literal) and kind(tensor.dtype) in "biu":
+        holds = value.value is not None and fits(value.value, tensor.dtype)
+    else:
+        weak = value.dtype.startswith("weak_")
+        result = promote(value.dtype, tensor.dtype) if weak else value.dtype
+        holds = np.can_cast(concrete(result), tensor.dtype, "same_kind")
+    return value if holds else call(table.astype[tensor.dtype], value) or value
 
 
 def stays(tensor: Known, bound: float) -> bool:

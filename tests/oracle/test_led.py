@@ -6,9 +6,9 @@ import pytest
 from hypothesis import event, given, note, settings
 from hypothesis import strategies as st
 from tests.oracle.check import BACKENDS, KINDS, Subject, check, describe
+from tests.oracle.led import led
 from tests.oracle.meaning import meaning
 from tests.oracle.programs import arguments, cases
-from tests.oracle.schedules import led
 from tests.oracle.scopes import Style
 from tests.oracle.test_programs import LARGE
 from tests.oracle.test_schedules import TILED

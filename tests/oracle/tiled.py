@@ -4,7 +4,8 @@ Work is every turn of every loop, codelets included, of the code that is shipped
 is compared with itself without them. It may do more only where
 
 * a loop counts tiles, or stands between one that does and the loop through its tiles: as many turns
-  as the program says, by its interpreter;
+  as the program says, by its interpreter; so does one around it, or one over the rows of a tile,
+  which is one with what is inside where there are no tiles, as of rows that follow one another;
 * a tile begins: a row or a run that goes on in the next one is come by twice.
 
 What is counted first is gone through twice, tiles included.
@@ -12,8 +13,9 @@ What is counted first is gone through twice, tiles included.
 Searches are counted apart, for where a tile begins and ends in each of the fibers in it, and so is
 what is filled, which may be whole words for each tile. Where fibers end is written once for each,
 in a loop of its own or in one that is counted anyway: that is not counted. What each tile assigns
-again, to places that do not tell the tile, is not bounded here. A temporary that is needed for
-nothing may be cleared all the same.
+again, to places that do not tell the tile, is not bounded here, and neither are loops of which all
+turns are alike, which are one turn where there are no tiles. A temporary that is needed for nothing
+may be cleared all the same.
 """
 
 from __future__ import annotations
@@ -59,19 +61,21 @@ def check_work(subject: Subject, args: Arguments, shapes: Shapes) -> None:
         return  # it visits what others do not
     plain, whole = without_tiles(program, args)
     formats = formats_of(subject.kernel, [args[p] for p in program.params])
-    if _assigns_again(under_schedule(program, formats)[0].body):
+    tiled = under_schedule(program, formats)[0].body
+    if _assigns_again(tiled) or _repeats(tiled):
         return
     # half of a symmetric tensor is searched for where it is not read by its rows
     alike = keeps_loops(program.schedule) and not any(map(_is_mirrored, formats.values()))
     alike = alike and temporaries_of(program, formats) == temporaries_of(plain, formats)
     try:
         reference = Subject.of(plain if alike else whole, args, subject.kinds)
-    except ScheduleError:  # what depends on how long tiles are, such as vectors of single ones
+        before = visits(reference, args, shapes)
+    except ScheduleError:  # what depends on how long tiles are: vectors of single ones, bounds
         return
-    found, before = visits(subject, args, shapes), visits(reference, args, shapes)
+    found = visits(subject, args, shapes)
     for name, _ in program.temporaries:
         found[f"fill {name}"] = min(found[f"fill {name}"], before[f"fill {name}"])
-    turns, searches = tiles(subject, args)
+    turns, searches = tiles(subject, args, before)
     routines = {routine(f) for code in (subject.code, reference.code) for f in code.codelets}
     for kind_of, added in ((False, turns), (True, searches)):
         of, than = (
@@ -105,6 +109,26 @@ def visits(subject: Subject, args: Arguments, shapes: Shapes) -> Counter[str]:
     return Counter({what: n for what, n in counts.items() if not CATCHES_UP.match(what)})
 
 
+def _repeats(body: loops.Stmt) -> bool:
+    """Whether all turns of a loop through tiles are alike: without tiles they are one turn.
+
+    Where they write makes no difference: one row is computed for all.
+    """
+    nodes = [n for n in walk(body) if isinstance(n, loops.Loop)]
+    parts = [n for n in nodes if isinstance(n.extent, loops.Part | loops.Along | loops.Bounded)]
+    return any(loops.Index(loop.index) not in _matters(loop.body) for loop in parts)
+
+
+def _matters(node: loops.Node) -> Iterator[loops.Node]:
+    """What is computed, and how often, apart from where it is written."""
+    yield node
+    left_out = node.target if isinstance(node, loops.Assign) else None
+    below = (node.of,) if isinstance(node, loops.Along) else loops.rewrite.children(node)
+    for child in below:
+        if child is not left_out:
+            yield from _matters(child)
+
+
 def _assigns_again(body: loops.Stmt) -> bool:
     """Whether a loop through tiles assigns to places that are the same in the next tile."""
     return any(_goes_on(stmt, loop) for loop in _over_parts(body) for stmt in walk(loop.body))
@@ -126,14 +150,21 @@ def _longest(args: Arguments) -> int:
     return max(max(sizes, default=1) ** 3, held, 1)
 
 
-def tiles(subject: Subject, args: Arguments) -> tuple[Counter[str], Counter[str]]:
-    """What tiles add to the turns of loops, and to searches: see above."""
+def tiles(
+    subject: Subject, args: Arguments, before: Counter[str]
+) -> tuple[Counter[str], Counter[str]]:
+    """What tiles add to the turns of loops, and to searches, `before` which there were: see above.
+
+    A loop that has not been one of its own `before` is counted if tiles make it one.
+    """
     program = subject.kernel.program
     given = [args[p] for p in program.params]
     formats = formats_of(subject.kernel, given)
     tiled, formats, *_ = under_schedule(program, formats)
     formats |= dict(tiled.temporaries)
-    between, parts = set(_between(tiled.body)), list(_over_parts(tiled.body))
+    own = {what.partition(" ")[0] for what in before}
+    apart = _around(tiled.body) | _together(tiled.body)
+    between, parts = {*_between(tiled.body), *apart - own}, list(_over_parts(tiled.body))
     times = _times(subject, args, tiled, formats, [*between, *(f"begin {p.index}" for p in parts)])
     turns, searches = Counter({index: times[index] for index in between}), Counter[str]()
     bits = 2 + _longest(args).bit_length()
@@ -211,6 +242,21 @@ def _between(stmt: loops.Stmt, open: frozenset[str] = frozenset()) -> Iterator[s
             yield from _between(child, open)
 
 
+def _around(body: loops.Stmt) -> set[str]:
+    """The loops inside which others count tiles."""
+    nodes, counted = [n for n in walk(body) if isinstance(n, loops.Loop)], set[str]()
+    for part in _over_parts(body):
+        counted |= _counters(part)
+    return {n.index for n in nodes if counted & {m.index for m in walk(n.body) if m in nodes}}
+
+
+def _together(body: loops.Stmt) -> set[str]:
+    """The loops that go through tiles together with others inside."""
+    extents = {n.index: n.extent for n in walk(body) if isinstance(n, loops.Loop)}
+    along = {index: e for index, e in extents.items() if isinstance(e, loops.Along)}
+    return {index for index, e in along.items() if e.depth + 1 < coordinates(e.of)}
+
+
 def _times(
     subject: Subject,
     args: Arguments,
@@ -246,13 +292,14 @@ def _times(
 
 
 def check_sums(subject: Subject, args: Arguments, shapes: Shapes) -> None:
-    """Sums whose order is kept have the same bits.
+    """Sums whose order is kept have the same bits, unless they are products: of turns all alike.
 
     Passes that take sums in another order, as `Accumulate` lets them, are left out: they do so
     without a schedule, too.
     """
     program = subject.kernel.program
-    if not keeps_sums(program.schedule):
+    formats = formats_of(subject.kernel, [args[p] for p in program.params])
+    if not keeps_sums(program.schedule) or _repeats(under_schedule(program, formats)[0].body):
         return
     rough = {name: roughened(tensor) for name, tensor in args.items()}
     with mock.patch.object(compiler, "improve", lambda kernel, *_: kernel):
