@@ -178,6 +178,24 @@ def test_fibers_that_do_not_follow_each_other_are_looked_at_alone():
     assert not asks(kernel(FIND, LOOK, DEAL, MOVE, stop=imp.widen(PTR[I]) + 3))
 
 
+def test_parts_that_follow_each_other_are_looked_at_together():
+    """The last of those that a part asks for may be those of the next: it is told by the fiber."""
+    k = kernel(FIND, ROW, stop=imp.minimum(imp.widen(PTR[I + 1]), imp.widen(PTR[I]) + 4))
+    here = "        last: int64 = int64(ptr[i + 1]) - 1"
+    assert here in show(asking(_over_parts(k)).body)
+    assert here not in show(asking(k).body)
+
+
+def _over_parts(k: imp.Kernel) -> imp.Kernel:
+    """The kernel whose outer loop is said to go from part to part of what the inner one does."""
+    outer = next(s for s in k.body.stmts if isinstance(s, imp.For))
+    (inner,) = outer.body.stmts
+    inner = replace(inner, over=replace(inner.over, index="q"))
+    outer = replace(outer, over=replace(outer.over, counter="q"), body=imp.Block((inner,)))
+    stmts = tuple(outer if isinstance(s, imp.For) else s for s in k.body.stmts)
+    return replace(k, body=imp.Block(stmts))
+
+
 def test_a_search_begins_at_its_beginning():
     assert asks(kernel(FIND, imp.Let(P, SEARCH), imp.Store(Y, Q, VAL[P]))) == ["rows", "col"]
     row = imp.For(P, R, N, imp.Block((imp.Store(Y, Q, VAL[P]),)))

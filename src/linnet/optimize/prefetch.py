@@ -13,7 +13,8 @@ Addresses are those that an iteration computes itself, in terms of a later one. 
 the way there is prefetched earlier still. Loads that lead nowhere else a processor begins by itself
 for many iterations; but it does not see past the end of an inner loop, and stores wait in order. So
 that is asked for: where inner loops begin, always, for it is little beside a loop; and what is
-stored, if all of it together is more than the caches hold.
+stored, if all of it together is more than the caches hold. A loop through one part after the other
+looks beyond its part, as far as what they are parts of goes.
 """
 
 from __future__ import annotations
@@ -22,11 +23,11 @@ from collections.abc import Iterator
 from dataclasses import field, replace
 
 from linnet import imp
-from linnet.imp.effects import Effects, effects_of
 from linnet.imp.fold import fold
 from linnet.imp.fresh import fresh_names
-from linnet.imp.rewrite import rebuild, rewrite_statements, substitute, with_statements
+from linnet.imp.rewrite import rebuild, rewrite_statements, substitute, walk, with_statements
 from linnet.names import Names
+from linnet.optimize.following import Known
 from linnet.optimize.legality import all_of, may_leave
 from linnet.optimize.places import Conds, Iteration, Place
 from linnet.records import dataclass
@@ -40,7 +41,9 @@ def prefetch(kernel: imp.Kernel, target: Target) -> imp.Kernel:
     """Prefetch what loops are led to by what they load. Needs: simplified code."""
     if not target.prefetches:
         return kernel
-    body = _Pass(target, effects_of(kernel.codelets), fresh_names(kernel)).block(kernel.body, ())
+    counted = {n.over.counter for n in walk(kernel.body) if isinstance(n, imp.For)}
+    pass_ = _Pass(target, Known.of(kernel), fresh_names(kernel), frozenset(counted - {""}))
+    body = pass_.block(kernel.body, ())
     return kernel if body is kernel.body else replace(kernel, body=body)
 
 
@@ -49,8 +52,9 @@ class _Pass:
     """All loops of a kernel, and what is to be computed before some of them."""
 
     target: Target
-    effects: Effects
+    known: Known
     names: Names
+    counted: frozenset[str]  # indices of loops through parts that follow one another
     before: dict[int, list[imp.Stmt]] = field(default_factory=dict)
 
     def block(self, block: imp.Block, around: Nest) -> imp.Block:
@@ -78,7 +82,7 @@ class _Pass:
             ends = self._ends(loops) if len(loops) == len(nest) - k else None
             if ends is None:
                 continue
-            iteration = Iteration(loops[-1], loops[0], self.effects)
+            iteration = Iteration(loops[-1], loops[0], self.known.effects)
             found = [*iteration.entered.values()]
             stored = [*iteration.stored.values()] if k == 0 and not found else []
             if found or stored:
@@ -101,10 +105,19 @@ class _Pass:
         around = (s for loop in nest[:-1] for s in loop.body.stmts if s not in nest)
         if through is None or may_leave(around):
             return None
-        start, stop = imp.widen(through.start), imp.widen(through.stop)
-        known, done = self.effects.of(stop - start), self.effects.of(whole)
+        start, stop = imp.widen(through.start), imp.widen(self._last_end(through))
+        known, done = self.known.effects.of(stop - start), self.known.effects.of(whole)
         fixed = known.loads.isdisjoint(done.changes) and known.reads.isdisjoint(done.assigns)
         return (start, stop) if fixed else None
+
+    def _last_end(self, loop: imp.For) -> imp.Expr:
+        """Where a loop ends, or the last of the parts that it goes through in turn."""
+        span = loop.over.spans[0] if len(loop.over.spans) == 1 else None
+        if span is None or not span.part or loop.over.index not in self.counted:
+            return loop.stop
+        entries = self.known.lists.get((span.tensor, span.level))
+        fibers = {imp.FIRST.name: span.first, imp.LAST.name: span.last}
+        return loop.stop if entries is None else substitute(entries.end, fibers)
 
     def _prefetches(self, q: imp.Var, last: imp.Var, places: list[Place]) -> Iterator[imp.Stmt]:
         """Prefetch the places of later iterations: as many as may be under way at once."""
