@@ -117,6 +117,18 @@ def test_the_largest_elements_fill_a_vector():
     assert not only.width
 
 
+def test_what_a_loop_goes_on_with_has_no_mask():
+    """The next turn of a loop around would load what was stored under one."""
+    target = replace(PLAIN, cpu="skylake-avx512", features="+avx512f,+avx512bw,+avx512vl")
+    assert target.masks
+    made = [part(imp.Store(VAL, Q, value)) for value in (X[Q], VAL[Q] + X[Q])]
+    new, updated = vectorize(imp.Kernel("k", (), imp.Block(tuple(made))), target).body.stmts
+    assert isinstance(new, imp.For)
+    assert isinstance(updated, imp.For)
+    assert [way.masked for way in new.how.ways] == [target.masks]
+    assert [(way.masked, way.width) for way in updated.how.ways] == [("", 4)]
+
+
 @pytest.mark.parametrize(
     "loop",
     [

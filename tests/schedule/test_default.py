@@ -238,13 +238,41 @@ def read_back(C, A, B):
     return C
 
 
-@pytest.mark.parametrize("kernel", [triangle, powers, onto, read_back], ids=lambda k: k.__name__)
+@pytest.mark.parametrize("kernel", [triangle, powers, read_back], ids=lambda k: k.__name__)
 def test_loops_that_stay(kernel):
-    """Cut in the middle of a row, with calls, added to what is there, or in two ways."""
-    C, *given = arguments("rows")
-    if kernel is onto:
-        C = ln.asarray(np.ones((7, 5)))
-    assert "default_schedule" not in ln.explain(kernel, C, *given).stages
+    """Cut in the middle of a row, with calls, or added to in two ways."""
+    assert "default_schedule" not in ln.explain(kernel, *arguments("rows")).stages
+
+
+@pytest.mark.parametrize("backend", ["llvm", "c"])
+@pytest.mark.parametrize("width", [0, 5, 9, 31, 32, 45, 64])
+def test_what_is_there_is_added_to(width, backend):
+    """Also in rows that get nothing."""
+    _, A, B = arguments("rows", width)
+    C = ln.asarray(np.arange(7.0 * width).reshape(7, width))
+    assert ln.explain(onto, C, A, B)["default_schedule"] == HELD
+    with ln.config(backend=backend):
+        found = onto(C, A, B)
+    expected = np.arange(7.0 * width).reshape(7, width) + A.to_numpy() @ B.to_numpy()
+    np.testing.assert_array_equal(found.to_numpy(), expected)
+
+
+@ln.kernel
+def one_is_kept(C, D, A, B):
+    D[...] = 0
+    for i, j, k in ...:
+        C[i, k] += A[i, j] * B[j, k]
+        D[i, k] += A[i, j] * 2 * B[j, k]
+    return C, D
+
+
+@pytest.mark.parametrize("width", [5, 9, 16, 40])
+def test_one_result_begins_anew(width):
+    _, A, B = arguments("rows", width)
+    C, D = one_is_kept(ln.asarray(np.ones((7, width))), ln.empty_tensor(DENSE), A, B)
+    product = A.to_numpy() @ B.to_numpy()
+    np.testing.assert_array_equal(C.to_numpy(), product + 1)
+    np.testing.assert_array_equal(D.to_numpy(), 2 * product)
 
 
 PAPER = """

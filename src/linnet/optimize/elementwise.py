@@ -43,6 +43,11 @@ class Part:
         return (s for s in statements(block) if isinstance(s, imp.For) and self.goes_through(s))
 
     @property
+    def is_whole(self) -> imp.Expr:
+        """That it has all of its elements."""
+        return self.left >= self.most
+
+    @property
     def runs(self) -> imp.Expr:
         """That it is not empty."""
         return self.start < self.end

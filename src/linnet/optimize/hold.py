@@ -6,8 +6,9 @@
         y[i * n + k] += …                       for k in start … end: t[k - start] += …
                                               for k in start … end: y[i * n + k] = t[k - start]
 
-For whole parts these are registers (`optimize.parts`): an addition need not wait until the one
-before it is stored and loaded. Each element is added to in the same order as before.
+It is done with whole parts, for which these are registers (`optimize.parts`): an addition need not
+wait until the one before it is stored and loaded. Each element is added to in the same order as
+before.
 """
 
 from __future__ import annotations
@@ -106,7 +107,8 @@ class _Pass:
             return rewrite(node, rule)
 
         changed = rewrite_statements(loop, inside)
-        return imp.If(runs(loop), imp.Block((*load, changed, *store)), imp.EMPTY)
+        held = imp.If(runs(loop), imp.Block((*load, changed, *store)), imp.EMPTY)
+        return imp.If(part.is_whole, imp.Block((held,)), imp.Block((loop,)))
 
 
 def _sections(loop: imp.For, part: Part) -> dict[imp.Buffer, imp.Expr]:

@@ -87,7 +87,7 @@ class _Pass:
             rest = imp.Block(block.stmts[k + 1 :])
             part = self._part(stmt, rest)
             if part is not None:
-                either = imp.If(part.left >= part.most, *self._versions(part, rest))
+                either = imp.If(part.is_whole, *self._versions(part, rest))
                 return imp.Block((*block.stmts[: k + 1], either))
         return rebuild(block, self._inside)
 
@@ -149,7 +149,7 @@ class _Pass:
         own = self._begun(part, rest)
         whole = self._known(part, part.start, part.most, rest, own)
         if not own or not is_elementwise(part, rest, own):
-            return whole, rest
+            return whole, rewrite(rest, lambda n: imp.FALSE if n == part.is_whole else None)
         lengths = [n for n in (part.most // 2, part.most // 4) if n > 1]
         several = [imp.Block((self._several(part, n, rest, own),)) for n in lengths]
         left = self._with_own(rest, min(lengths, default=part.most), own)
@@ -183,7 +183,7 @@ class _Pass:
         def rule(node: imp.Node) -> imp.Node | None:
             if isinstance(node, imp.For) and part.goes_through(node):
                 return part.from_0(node, start, length)
-            return imp.TRUE if node == part.runs else None
+            return imp.TRUE if node in (part.runs, part.is_whole) else None
 
         known = {part.start.name: start, part.end.name: start + length}
         return self._with_own(substitute(rewrite(rest, rule), known), length, own)

@@ -80,7 +80,7 @@ def _ways(loop: imp.For, target: Target) -> tuple[Way, ...]:
     if short or is_piece(loop) or any(isinstance(s, imp.Assign) for s in stmts):
         width = 0 if short else _width(loop, target.vector)
         way = Way(width=width, side=1)
-        return (_masked(loop, way, target) if width else way,)
+        return (_masked(loop, way, target) if width and not _goes_on(loop) else way,)
     return (Way(copies=ALL, of_vectors=True) if _is_strip(loop) else Way(),)
 
 
@@ -185,6 +185,12 @@ def _updates(loop: imp.For) -> bool:
     few = (imp.Let, imp.Store, imp.Comment)
     simple = all(isinstance(s, few) or is_refusal(s) for s in loop.body.stmts)
     return simple and scatters(loop) and not any(isinstance(n, imp.Call) for n in walk(loop.body))
+
+
+def _goes_on(loop: imp.For) -> bool:
+    """Whether a loop updates elements: a load waits for a store under a mask, whatever it wrote."""
+    stored = {s.buffer.name for s in loop.body.stmts if isinstance(s, imp.Store)}
+    return any(isinstance(n, imp.Load) and n.buffer.name in stored for n in walk(loop.body))
 
 
 def _width(loop: imp.For, vector: int) -> int:

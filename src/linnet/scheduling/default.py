@@ -12,9 +12,10 @@ from collections.abc import Callable, Sequence
 from linnet import loops
 from linnet.errors import ScheduleError
 from linnet.loops.commands import Command, Split
+from linnet.loops.rewrite import walk
 from linnet.options import current
 from linnet.scheduling.carry_out import carry_out
-from linnet.scheduling.chains import chains
+from linnet.scheduling.chains import chains, updates_in
 from linnet.scheduling.hold_sums import hold_sums
 from linnet.scheduling.nest import Nest
 from linnet.scheduling.positions import check_led
@@ -62,4 +63,15 @@ def _after(nest: Nest, commands: Sequence[Command]) -> Nest | None:
     except ScheduleError:
         return None
     split = any(isinstance(command, Split) for command in commands)
-    return changed if not split or hold_sums(changed.copy()) else None
+    return changed if not split or hold_sums(changed.copy()) or _are_there(nest) else None
+
+
+def _are_there(nest: Nest) -> bool:
+    """Whether all that a program adds to is dense, and there before (`optimize.hold`)."""
+    updated = {
+        str(u.target.tensor)
+        for chain in chains(nest.program.body)
+        for u in updates_in(chain[-1].body)
+    }
+    begun = {n.tensor for n in walk(nest.program.body) if isinstance(n, loops.Declare)}
+    return begun.isdisjoint(updated) and all(nest.formats[t].dense for t in updated)
