@@ -1,10 +1,13 @@
 """What each step of the compiler is worth: rows without steps, beside all of them and beside C.
 
     python -m benchmarks.without [families] [--sizes small] [--groups hoist+reserve,hints]
+    python -m benchmarks.without [families] --groups misses/2,misses*2
 
 A row is timed without a group only if that changes its machine code; where several steps of a group
 do, each is left out alone, too. The sides of a row are interleaved, and their results are checked.
-Factors say how many times as long a row takes without a group: above 1, the group helps.
+Factors say how many times as long a row takes without a group: above 1, the group helps. So may it
+be asked what becomes of a row if a number that the compiler goes by is half of what it is, or twice
+as large (`CONSTANTS`).
 """
 
 from __future__ import annotations
@@ -23,17 +26,20 @@ import math
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
+from types import ModuleType
+from unittest import mock
 
 import linnet as ln
 from benchmarks import harness, report
 from benchmarks.__main__ import FAMILIES
 from benchmarks.data import SIZES, Load
 from benchmarks.harness import Case, Side, Unavailable
-from linnet import imp
+from linnet import imp, target
 from linnet.backend import back_ends
+from linnet.optimize import accumulators, hold, loops, places, vectorize
 from linnet.optimize.table import STEPS
 from linnet.options import Options, current
 from linnet.scheduling.default import QUESTIONS
@@ -45,6 +51,13 @@ AGAIN = "the same"  # once more: how much factors say of such a row
 SAME = "the same code as "
 Way = Callable[..., Side]
 Code = tuple[bytes, ...]
+CONSTANTS: dict[str, tuple[ModuleType, str] | None] = {
+    "misses": None, "cache": None, "vector": None, "long": (vectorize, "_LONG"),
+    "part": (vectorize, "_PART"), "strip": (vectorize, "_STRIP"), "few": (vectorize, "_FEW"),
+    "small": (loops, "SMALL"), "places": (accumulators, "_PLACES"), "far": (accumulators, "_LONG"),
+    "held": (hold, "_MOST"), "wide": (places, "_WIDE"),
+}  # fmt: skip
+"""Numbers that steps go by: of the processor (None), or of a module."""
 _KNOWN: dict[tuple[Code, tuple[str, ...]], Code] = {}
 """What becomes of code when steps are left out: the same in every row of a kernel."""
 _NUMBERS = itertools.count(1)
@@ -69,18 +82,44 @@ def recorded() -> list[bytes]:
 def options_without(steps: tuple[str, ...]) -> Callable[[], AbstractContextManager[object]]:
     """Options that nobody has had before: what is compiled under them is compiled for them."""
     before = current()
+    constants = [step for step in steps if step[:-2] in CONSTANTS]
+    rest = tuple(step for step in steps if step not in constants)
     usual = {"without": (), "cache": before.cache, "cache_limit": before.cache_limit}
-    changes = {"without": steps, "cache": False, "cache_limit": _LIMIT + next(_NUMBERS)}
+    changes = {"without": rest, "cache": False, "cache_limit": _LIMIT + next(_NUMBERS)}
 
     @contextmanager
     def within() -> Iterator[None]:
         ln.config(**changes)  # of the process, where calls look first; not for a block
         try:
-            yield
+            with ExitStack() as stack:
+                for name in constants:
+                    stack.enter_context(changed(name))
+                yield
         finally:
             ln.config(**usual)
 
     return within
+
+
+@contextmanager
+def changed(name: str) -> Iterator[None]:
+    """One of the constants is half of what it is, or twice as large: `misses/2`, `misses*2`."""
+    constant, double = CONSTANTS[name[:-2]], name[-2] == "*"
+    if constant is None:  # of the processor
+        before = target._here
+
+        def here(*asked: object) -> target.Target:
+            found = before(*asked)
+            value = getattr(found, name[:-2])
+            return replace(found, **{name[:-2]: value * 2 if double else value // 2})
+
+        patch = mock.patch.object(target, "_here", here)
+    else:
+        module, attribute = constant
+        value = getattr(module, attribute)
+        patch = mock.patch.object(module, attribute, value * 2 if double else value // 2)
+    with patch:
+        yield
 
 
 class Row:

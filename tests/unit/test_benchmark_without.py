@@ -10,7 +10,9 @@ from benchmarks import harness, without
 from benchmarks.harness import Case, Side
 
 import linnet as ln
+from linnet import target
 from linnet.backend import back_ends
+from linnet.optimize import vectorize
 from linnet.options import current
 
 
@@ -66,3 +68,11 @@ def test_a_wrong_result_is_told(monkeypatch):
     outcome = harness.run(Case("k", "d", 1, (), ways, expected=lambda: 1.0), 0.0)
     assert outcome.missing["c"].startswith("WRONG RESULT")
     assert len(entered) > 1
+
+
+def test_constants_are_halved_and_doubled():
+    with without.changed("misses/2"), without.changed("long*2"):
+        assert target.of(current()).misses == 16
+        assert vectorize._LONG == 64
+    assert target.of(current()).misses == 32
+    assert vectorize._LONG == 32
