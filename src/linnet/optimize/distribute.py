@@ -21,7 +21,7 @@ from linnet.imp.effects import Effects, effects_of
 from linnet.imp.fresh import fresh_names
 from linnet.imp.rewrite import rebuild, rewrite_statements
 from linnet.names import Names
-from linnet.optimize.legality import all_of, may_leave, runs
+from linnet.optimize.legality import all_of, is_fixed, may_leave, runs
 from linnet.records import dataclass
 
 
@@ -130,7 +130,6 @@ class _Pass:
         of = self.effects.of
         inside, others, both = of(loop.body), of(around), of(rows)
         written = {store.buffer.name for store in append.stores}
-        bounds = [of(whole.start), of(whole.stop)]
         values = [s.value for s in loop.body.stmts if isinstance(s, imp.Let | imp.Store)]
         return (
             ends.isdisjoint(others.assigns)
@@ -138,8 +137,7 @@ class _Pass:
             and written.issuperset(inside.changes)
             and inside.loads.isdisjoint(both.changes)
             and not any(ends & of(value).reads for value in values)
-            and all(b.loads.isdisjoint(both.changes) for b in bounds)
-            and all(b.reads.isdisjoint(both.assigns) for b in bounds)
+            and all(is_fixed(end, rows, self.effects) for end in (whole.start, whole.stop))
         )
 
 

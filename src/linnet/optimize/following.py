@@ -17,7 +17,7 @@ from linnet.imp.fold import fold
 from linnet.imp.linear import Linear, as_code, linear
 from linnet.imp.order import Order
 from linnet.imp.rewrite import rewrite, statements, substitute, walk
-from linnet.optimize.legality import Loop
+from linnet.optimize.legality import Loop, is_fixed
 from linnet.records import dataclass
 
 Range = tuple[imp.Expr, imp.Expr]
@@ -157,9 +157,7 @@ class Iteration:
 
     def is_fixed(self, e: imp.Expr) -> bool:
         """Whether an expression has the same value in all iterations."""
-        found = self.known.effects.of(e)
-        same = found.reads.isdisjoint(self._inside.assigns) and not found.changes
-        return same and found.loads.isdisjoint(self._inside.changes) and _is_told(e)
+        return is_fixed(e, self.loop, self.known.effects) and _is_told(e)
 
     def holds_before(self, e: imp.Expr) -> bool:
         """Whether an expression has the same value before the loop as when it begins."""

@@ -28,7 +28,7 @@ from linnet.imp.fresh import fresh_names
 from linnet.imp.rewrite import rebuild, rewrite_statements, substitute, walk, with_statements
 from linnet.names import Names
 from linnet.optimize.following import Known
-from linnet.optimize.legality import all_of, may_leave
+from linnet.optimize.legality import all_of, is_fixed, may_leave
 from linnet.optimize.places import Conds, Iteration, Place
 from linnet.records import dataclass
 from linnet.target import Target
@@ -106,9 +106,7 @@ class _Pass:
         if through is None or may_leave(around):
             return None
         start, stop = imp.widen(through.start), imp.widen(self._last_end(through))
-        known, done = self.known.effects.of(stop - start), self.known.effects.of(whole)
-        fixed = known.loads.isdisjoint(done.changes) and known.reads.isdisjoint(done.assigns)
-        return (start, stop) if fixed else None
+        return (start, stop) if is_fixed(stop - start, whole, self.known.effects) else None
 
     def _last_end(self, loop: imp.For) -> imp.Expr:
         """Where a loop ends, or the last of the parts that it goes through in turn."""

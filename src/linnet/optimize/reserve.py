@@ -27,7 +27,7 @@ from linnet.imp.fresh import fresh_names
 from linnet.imp.linear import Linear, as_code, linear
 from linnet.imp.rewrite import rebuild, rewrite_statements, statements, with_statements
 from linnet.optimize.following import Iteration, Known, Sum, terms
-from linnet.optimize.legality import Loop
+from linnet.optimize.legality import Loop, is_fixed
 from linnet.records import dataclass
 
 
@@ -188,9 +188,8 @@ def _outermost(effects: Effects, node: imp.Node) -> imp.Node:
 def _told(effects: Effects, loop: imp.For) -> imp.For:
     start, stop = imp.widen(loop.start), imp.widen(loop.stop)
     done, count = loop.var - start + 1, stop - start
-    bounds, inside = effects.of(count), effects.of(loop)
-    if bounds.loads & inside.changes or bounds.reads & inside.assigns:
-        return loop  # they may be others by now
+    if not is_fixed(count, loop, effects):
+        return loop  # it may be another by now
     begun = {
         s.var
         for s in statements(loop.body)
