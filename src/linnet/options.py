@@ -12,7 +12,7 @@ import os
 import sys
 import threading
 from contextvars import ContextVar, Token
-from dataclasses import astuple, replace
+from dataclasses import field, fields, replace
 from pathlib import Path
 from types import TracebackType
 from typing import Any, TypedDict, Unpack
@@ -23,6 +23,7 @@ from linnet.records import dataclass
 
 BACKENDS = ("llvm", "c")
 LOADERS = ("own", "llvm")
+_ROOM = 256 << 20  # bytes of a cache
 _FALSE = ("", "0", "false", "no", "off")
 
 
@@ -30,6 +31,7 @@ _FALSE = ("", "0", "false", "no", "off")
 class Options:
     """How kernels are compiled, kept and run.
 
+    Of a run alone are `threads` and `cache_limit`: to change them compiles nothing.
     `check` verifies the program after every stage, and every result. `sanitize` compiles with a C
     compiler's address and undefined-behaviour sanitizers. `loader` is who puts the machine code of
     LLVM into memory: we, where we can, or LLVM, as on systems of which we know too little. Without
@@ -47,13 +49,16 @@ class Options:
     optimize: bool = True
     cache: bool = True
     cache_dir: str | None = None
-    cache_limit: int = 256 << 20
+    cache_limit: int = _ROOM
     compiler: str | None = None
     threads: int = 1
     many: int | None = None
     without: tuple[str, ...] = ()
+    # what of these decides which code is run: one object for all that agree in that
+    code: object = field(init=False, compare=False, repr=False)
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "code", None)
         if self.backend not in BACKENDS:
             raise LinnetError(f"there is no back end {self.backend!r}", hint=f"one of {BACKENDS}")
         if self.loader not in LOADERS:
@@ -247,11 +252,17 @@ class config:
 
 
 _known: dict[tuple[object, ...], Options] = {}
+_OF_A_RUN: dict[str, Any] = {"threads": 1, "cache_limit": _ROOM}
 
 
 def _one(options: Options) -> Options:
     """The one object for these options, so that asking for them again finds the same kernels."""
-    return _known.setdefault(astuple(options), options)
+    key = tuple([getattr(options, f.name) for f in fields(options) if f.init])
+    found = _known.setdefault(key, options)
+    if found.code is None:
+        plain = replace(found, **_OF_A_RUN)
+        object.__setattr__(found, "code", found if plain == found else _one(plain))
+    return found
 
 
 def _close(change: _Change) -> bool:

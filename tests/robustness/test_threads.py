@@ -261,7 +261,7 @@ def test_options_of_one_thread_are_its_own():
 
     together(4, work)
     assert current() is before
-    assert len(kernel._entries) == 4
+    assert len(kernel._entries) == 2  # checked or not: the number of threads makes no other code
 
 
 def test_a_kernel_called_while_another_is_being_compiled():

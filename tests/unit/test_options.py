@@ -106,7 +106,7 @@ def test_the_environment(monkeypatch):
     assert (found.backend, found.check, found.sanitize) == ("c", True, False)
     assert (found.cache_dir, found.compiler, found.optimize) == ("/somewhere", "gcc -m64", False)
     monkeypatch.setattr(options, "_process", None)
-    assert astuple(current()) == astuple(found)
+    assert current() == found
 
 
 @pytest.mark.parametrize(
@@ -201,3 +201,13 @@ def test_the_same_options_are_the_same_object():
         pass
     with config(check=True) as second:
         assert first is second
+
+
+def test_options_of_a_run_agree_in_code():
+    with config(optimize=False) as plain:
+        pass
+    with config(optimize=False, threads=3, cache_limit=1 << 20) as other:
+        assert other is not plain
+        assert other.code is plain.code
+    with config(optimize=True) as best:
+        assert best.code is not plain.code

@@ -41,7 +41,7 @@ def matmul(x1: Array, x2: Array, /, *, format: FormatLike | None = None) -> Arra
     if format is None and type(a) is Tensor and type(b) is Tensor:
         plain = _plain(a.signature, b.signature)
         if plain is not None and shape_of(a)[-1] == shape_of(b)[0]:
-            return contract(plain, a, b, format=_mixed(a, b))
+            return contract(plain, a, b, format=_mixed(a, b), told="matmul")
     a, b = _alike(a, b, "matmul")
     known = _MATRICES.get((a.ndim, b.ndim))
     if known is not None and shape_of(a)[-1] == shape_of(b)[0]:

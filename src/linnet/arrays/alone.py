@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import lru_cache
+from functools import lru_cache, partial
 
 import numpy as np
 
@@ -19,7 +19,7 @@ from linnet.algebra.dtypes import concrete
 from linnet.algebra.function import Function, no_constant
 from linnet.algebra.lookup import lookup
 from linnet.algebra.table import power
-from linnet.arrays.evaluate import run
+from linnet.arrays.evaluate import calls_of, run
 from linnet.arrays.exponents import check_exponent
 from linnet.arrays.graph import fill_of, leaf, map_of, node_of
 from linnet.arrays.nodes import Constant, Leaf, Node
@@ -32,6 +32,7 @@ from linnet.formats.located import located
 from linnet.formats.tensor import Tensor
 from linnet.records import dataclass
 from linnet.runtime.memory import Memory
+from linnet.runtime.recall import Computed
 
 _NUMBERS = frozenset((bool, int, float, complex))
 
@@ -63,7 +64,7 @@ _PLANS: Memory[tuple[object, ...], Plan] = Memory()
 _GIVEN: Memory[tuple[object, ...], _Given] = Memory()
 
 
-def alone(function: object, args: Sequence[object]) -> Tensor | None:
+def alone(function: object, args: Sequence[object]) -> Computed | Tensor | None:
     """A function of one sparse tensor and numbers; None if the arguments are others.
 
     Single elements that are not stored may decide it, whatever the others are.
@@ -86,7 +87,7 @@ def alone(function: object, args: Sequence[object]) -> Tensor | None:
 @located
 def _computed(
     function: object, args: Sequence[object], tensor: Tensor, kinds: list[object]
-) -> Tensor | None:
+) -> Computed | None:
     found = lookup(function)
     if found is None or found.arity != len(args):
         return None
@@ -105,7 +106,9 @@ def _computed(
             return None
         numbers = [scalar(a, d) for a, d in zip(args, way.dtypes, strict=True) if d is not None]  # type: ignore[arg-type]
         given = _GIVEN.put(key, _Given(tuple(numbers), result))
-    return _labelled(run(way.plan, [_shared(tensor, way.held), *given.numbers])[0], given.result)
+    tensors = [_shared(tensor, way.held), *given.numbers]
+    made = _labelled(run(way.plan, tensors)[0], given.result)
+    return Computed(made, partial(calls_of, way.plan, tensors, (), made))
 
 
 def _texts(args: Sequence[object], tensor: Tensor) -> list[str]:

@@ -12,12 +12,14 @@ from linnet.arrays.passing import filled, holds_only, passing
 from linnet.arrays.plan import BY_VALUE, Plan, Step, plan, renumbered
 from linnet.arrays.trace import Trace
 from linnet.errors import ArgumentError, OutOfMemoryError
+from linnet.formats.contents import Signature
 from linnet.formats.format import Format
 from linnet.formats.named import SCALAR
 from linnet.formats.tensor import Tensor
 from linnet.runtime.compute import compute
 from linnet.runtime.memory import Memory
 from linnet.runtime.slices import sizes
+from linnet.runtime.watch import Seen
 
 LARGE = 2**27
 """More elements than this are not stored densely unless an operand or a format says so."""
@@ -139,6 +141,19 @@ def run(
         outs.append(copy(slots[k]) if k in own else slots[k])
         own.add(k)
     return outs
+
+
+def calls_of(plan: Plan, tensors: Sequence[Tensor], numbers: Sequence[int], found: Tensor) -> Seen:
+    """The kernel that a plan has called, if it is one, and what it was called with."""
+    step = plan.steps[0] if len(plan.steps) == 1 else None
+    if step is None or step.reorder or len(step.results) > 1 or step.results[0].convert:
+        return []
+    operands = [tensors[k] for k in step.inputs]
+    if step.numbers:
+        operands.append(sizes(tuple([numbers[k] for k in step.numbers])))
+    held = [x.contents() for x in operands]
+    signatures = (Signature.of(step.results[0].format), *[p.signature for p in held])
+    return [(step.kernel.entry(signatures, [None, *held]), [found, *operands])]
 
 
 def run_step(step: Step, slots: list[Tensor], numbers: Sequence[int]) -> None:

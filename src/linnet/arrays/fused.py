@@ -34,7 +34,6 @@ from linnet.formats.located import located
 from linnet.formats.tensor import Tensor
 from linnet.options import current
 from linnet.runtime.measure import measure
-from linnet.runtime.watch import watch
 
 Key: TypeAlias = tuple[object, ...]
 Ways: TypeAlias = tuple[Remembered, ...]
@@ -134,8 +133,7 @@ class Calls:
         if not nodes:
             self._remember(key, _NEVER)
             return made
-        with watch() as seen:
-            outs, plan, trace = _evaluated(nodes)
+        outs, plan, trace = _evaluated(nodes)
         sources = sources_of(trace, [arg for arg in given if type(arg) is Tensor])
         if computed or sources is None or not _is_told(made) or not around.holds():
             self._remember(key, _NEVER)
@@ -146,7 +144,7 @@ class Calls:
             around, law, plan, sources, forms,
             tuple([forms_of(n.shape) for n in moved.nodes]) if is_large else (),
             tuple([(k, outs[k].contents().format) for k in plan.filled]),
-            bound_of(plan, trace, sources, forms, outs, seen), _parts_of(made),
+            bound_of(plan, trace, sources, forms, outs), _parts_of(made),
         ))  # fmt: skip
         return _with_parts(made, iter(outs))
 
@@ -203,7 +201,7 @@ def _key(
     What the arrays hold, of which it tells, is added to `held`, and integers, of which it does not
     tell what they are, to `numbers`.
     """
-    key: list[object] = [id(current()), names]
+    key: list[object] = [id(current().code), names]
     for arg in given:
         if type(arg) is Tensor:
             p = arg._contents

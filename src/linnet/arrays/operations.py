@@ -1,65 +1,39 @@
 """The operations on arrays: lazy if an operand is lazy, else computed at once, by the same path.
 
-An operation on tensors is a graph of one node, planned and run like any other. Its plan is also
-kept under a key that is quick to make, so that the next call like it only runs the kernel.
+An operation on tensors is a graph of one node, planned and run like any other. What is known of a
+function of elements is looked up first (`runtime.eager`), by the same keys as operators.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from copy import copy
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import TypeAlias
-
-import numpy as np
 
 from linnet.algebra.dtypes import Number
 from linnet.algebra.function import Function
-from linnet.algebra.lookup import lookup
+from linnet.algebra.lookup import by_name, lookup
 from linnet.algebra.table import power
 from linnet.arrays.alone import alone
-from linnet.arrays.evaluate import evaluate, run
-from linnet.arrays.exponents import check_exponent
-from linnet.arrays.graph import (
-    broadcast,
-    broadcast_shape,
-    map_of,
-    node_of,
-    permuted,
-    reduce_of,
-    rounded,
-)
+from linnet.arrays.evaluate import calls_of, evaluate, evaluated, planned, run
+from linnet.arrays.graph import broadcast, map_of, node_of, permuted, reduce_of, rounded
 from linnet.arrays.lazy import Lazy
-from linnet.arrays.nodes import Constant, Leaf, Node, View
-from linnet.arrays.plan import BY_VALUE, Plan, plan
-from linnet.arrays.scalars import as_numbers, passed, scalar
+from linnet.arrays.nodes import Leaf, Node, View
+from linnet.arrays.scalars import as_numbers
 from linnet.arrays.slices import Index, viewed
 from linnet.arrays.subscripts import contraction
-from linnet.arrays.trace import trace
 from linnet.arrays.written import Expression, called
-from linnet.errors import ArgumentError, DTypeError, ShapeError
+from linnet.errors import ArgumentError, DTypeError
 from linnet.formats.format import Format
 from linnet.formats.located import located
 from linnet.formats.named import Family, FormatLike, as_format
 from linnet.formats.tensor import Tensor
-from linnet.records import dataclass
-from linnet.runtime.measure import scale, well_filled
-from linnet.runtime.memory import Memory
+from linnet.runtime import eager
+from linnet.runtime.recall import Computed, result
 from linnet.runtime.slices import pattern_of
 
 Array: TypeAlias = Tensor | Lazy
-
-_NUMBERS = frozenset((bool, int, float, complex))
-_FAST: Memory[tuple[object, ...], Quick] = Memory()
-
-
-@dataclass(frozen=True, slots=True)
-class Quick:
-    """A plan that needs nothing but tensors, and the dtypes of those that are made of numbers."""
-
-    plan: Plan
-    dtypes: tuple[str, ...]
-    powers: bool = False  # exponents are looked at first
 
 
 def apply(function: object, *args: object, format: FormatLike | None = None) -> Array:
@@ -67,21 +41,31 @@ def apply(function: object, *args: object, format: FormatLike | None = None) -> 
     if Lazy in map(type, args):
         return _noted(function, args)
     args = as_numbers(args)
-    if format is None:
-        try:
-            made = alone(function, args)
-            found = _quick(function, args) if made is None else None
-        except DTypeError:  # a number that does not fit: refused, unless it is compared with
-            made = found = None
-        if made is not None:
-            return made
-        if found is not None:
-            if found[0].plan is BY_VALUE:
-                return _through_graph(function, args)
-            if found[0].powers:
-                check_exponent(*map(operand, args))
-            return run(found[0].plan, found[1])[0]
-    return _applied(function, args, format)
+    if format is not None:
+        return result(_applied(function, args, format))  # type: ignore[no-any-return]
+    found = lookup(function)
+    if found is None or found is power:  # whose exponents are looked at in every call
+        return result(_computed(function, *args))  # type: ignore[no-any-return]
+    # functions of users have names that others may have, too
+    name = found.name if by_name.get(found.name) is found else found
+    if len(args) == 1:
+        return result(eager.unary(_of_name, name, *args))  # type: ignore[no-any-return]
+    if len(args) == 2:
+        return result(eager.elementwise(_of_name, name, *args))  # type: ignore[no-any-return]
+    return result(_computed(found, *args))  # type: ignore[no-any-return]
+
+
+def _of_name(name: str | Function, *args: object) -> Computed | Array:
+    return _computed(by_name[name] if isinstance(name, str) else name, *args)
+
+
+def _computed(function: object, *args: object) -> Computed | Array:
+    """A function of tensors and numbers, computed as nobody has done it before."""
+    try:
+        made = alone(function, args)
+    except DTypeError:  # a number that does not fit: refused, unless it is compared with
+        made = None
+    return _applied(function, args, None) if made is None else made
 
 
 @located
@@ -98,88 +82,13 @@ def _noted(function: object, args: tuple[object, ...]) -> Array:
     return Lazy(_mapped(function_of(function), nodes))
 
 
-def _quick(function: object, args: tuple[object, ...]) -> tuple[Quick, list[Tensor]] | None:
-    """How this has been done before, and with which tensors."""
-    key, tensors, number = _quick_key(function, args)
-    known = None if key is None else _FAST.get(key)
-    if known is None:
-        return None
-    if known.dtypes and number is not None:
-        place, value = number
-        tensors.insert(place, scalar(value, known.dtypes[place]))
-    return known, tensors
-
-
-def _quick_key(
-    function: object, args: tuple[object, ...]
-) -> tuple[tuple[object, ...] | None, list[Tensor], tuple[int, Number] | None]:
-    """What tells how tensors and a number are combined, if it is as simple as that."""
-    tensors: list[Tensor] = []
-    number: tuple[int, Number] | None = None
-    key: list[object] = [function]
-    shapes: list[tuple[int, ...]] = []
-    for arg in args:
-        if type(arg) is Tensor and (contents := arg._contents) is not None:
-            key.append(contents.signature)
-            tensors.append(arg)
-            shapes.append(contents.shape)
-        elif type(arg) in _NUMBERS or isinstance(arg, np.generic):
-            if number is not None:
-                return None, tensors, None
-            number = len(tensors), arg  # type: ignore[assignment]
-            key.append(arg.dtype if isinstance(arg, np.generic) else type(arg))
-        else:
-            return None, tensors, None
-    if len(tensors) > 1:
-        if shapes.count(shapes[0]) < len(shapes):
-            key.append(_repeated(tuple(shapes)))
-        distinct = {id(t): t for t in tensors}
-        if len(distinct) < len(tensors):  # an operand of the kernel is read twice
-            key.append(tuple([[*distinct].index(id(t)) for t in tensors]))
-            tensors = [*distinct.values()]
-        if key[-1] is None or (number is not None and len(distinct) < len(shapes)):
-            return None, tensors, None
-    return tuple(key), tensors, number
-
-
-@lru_cache(maxsize=1024)
-def _repeated(shapes: tuple[tuple[int, ...], ...]) -> tuple[object, ...] | None:
-    """Which dimensions of operands are whole and not repeated; None if they do not fit."""
-    try:
-        sizes = broadcast_shape(shapes)
-    except ShapeError:  # which is told elsewhere
-        return None
-    return tuple(
-        [
-            tuple([n == m for n, m in zip(shape, sizes[len(sizes) - len(shape) :], strict=True)])
-            for shape in shapes
-        ]
-    )
-
-
 @located
-def _applied(function: object, args: tuple[object, ...], format: FormatLike | None) -> Array:
+def _applied(
+    function: object, args: tuple[object, ...], format: FormatLike | None
+) -> Computed | Array:
     if any(isinstance(a, Expression) for a in args):
         return called(function_of(function), args)  # type: ignore[return-value]
-    found = function_of(function)
-    nodes = rounded(found, [operand(a) for a in args])
-    made = map_of(found, nodes)
-    key = None if format is not None else _quick_key(function, args)[0]
-    if not any(isinstance(n, Constant) for n in nodes):
-        return _evaluated(made, format, key, powers=found is power)
-    if key is None or made.args != tuple(nodes):
-        return _evaluated(made, format, None)
-    lifted = passed(found, nodes)
-    if lifted is None:
-        _FAST.put(key, Quick(BY_VALUE, ()))  # there is no quicker way than through a graph
-        return _evaluated(made, format, None)
-    return _evaluated(map_of(found, lifted), format, key, tuple([a.dtype for a in lifted]))
-
-
-@located
-def _through_graph(function: object, args: tuple[object, ...]) -> Array:
-    """A function of tensors and numbers, of which the result may depend."""
-    return evaluate([_mapped(function_of(function), [operand(a) for a in args])])[0]
+    return _evaluated(_mapped(function_of(function), [operand(a) for a in args]), format)
 
 
 def _mapped(function: Function, nodes: Sequence[Node]) -> Node:
@@ -214,29 +123,8 @@ def reduce(
     >>> ln.reduce(either, ln.asarray([[0.5, 0.0, 0.5], [0.0, 0.25, 0.0]]), axis=1).tolist()
     [0.75, 0.25]
     """
-    key: tuple[object, ...] | None = None
-    if type(x) is Tensor and initial is None and format is None and x._contents is not None:
-        contents = x._contents
-        if type(axis) is list:
-            axis = tuple(axis)
-        if _is_told(function, axis, keepdims, dtype):
-            key = (function, contents.signature, axis, keepdims, dtype, well_filled(contents))
-        known = None if key is None or 0 in contents.shape else _FAST.get(key)
-        if known is not None:
-            return run(known.plan, [x])[0]
     made = reduce_of(function_of(function), operand(x), axis, keepdims, initial, dtype)
-    return Lazy(made) if isinstance(x, Lazy) else _evaluated(made, format, key)
-
-
-def _is_told(function: object, axis: object, keepdims: object, dtype: object) -> bool:
-    """Whether a reduction may be known by these: what is refused may be equal to what is not."""
-    axes = axis if type(axis) is tuple else (axis,)
-    plain = type(keepdims) is bool and all(type(a) is int or a is None for a in axes)
-    try:
-        hash((function, dtype))
-    except TypeError:  # a list, or something that holds one
-        return False
-    return plain
+    return Lazy(made) if isinstance(x, Lazy) else result(_evaluated(made, format))
 
 
 @located
@@ -247,7 +135,7 @@ def view(x: object, index: Index, format: FormatLike | None = None) -> Array:
         if found is not None:
             return found
     made = viewed(operand(x), index)
-    return Lazy(made) if isinstance(x, Lazy) else _evaluated(made, format, None)
+    return Lazy(made) if isinstance(x, Lazy) else result(_evaluated(made, format))
 
 
 def window(x: Tensor, parts: tuple[object, ...]) -> Tensor | None:
@@ -262,18 +150,18 @@ def window(x: Tensor, parts: tuple[object, ...]) -> Tensor | None:
     if found is None:
         return None
     pattern, numbers = found
-    known = _FAST.get(pattern)
-    if known is not None:
-        return run(known.plan, [x], numbers)[0]
-    node = viewed(operand(x), parts)  # type: ignore[arg-type]
-    if not isinstance(node, View):
-        return None
-    traced = trace([node])
-    made = plan(traced, [node], [None])
-    if traced.numbers != numbers or any(step.large for step in made.steps):
-        return None
-    _FAST.put(pattern, Quick(made, ()))
-    return run(made, traced.tensors, numbers)[0]
+
+    def general(x: Tensor) -> Computed | None:
+        node = viewed(operand(x), parts)  # type: ignore[arg-type]
+        if not isinstance(node, View):
+            return None
+        made, traced = planned([node], [None], ())
+        if traced.numbers != numbers or any(step.large for step in made.steps):
+            return None
+        (found,) = run(made, traced.tensors, numbers)
+        return Computed(found, partial(calls_of, made, traced.tensors, numbers, found))
+
+    return result(eager.window(general, x, pattern, numbers))  # type: ignore[no-any-return]
 
 
 @located
@@ -284,14 +172,14 @@ def permute(x: object, axes: Sequence[int], format: FormatLike | None = None) ->
         return Lazy(made)
     if isinstance(x, Tensor) and format is None:
         return x.permute(tuple(int(a) % x.ndim for a in axes))
-    return _evaluated(made, format, None)
+    return result(_evaluated(made, format))  # type: ignore[no-any-return]
 
 
 @located
 def broadcast_to(x: object, shape: tuple[int, ...], format: FormatLike | None = None) -> Array:
     """The array with its elements repeated to fill a shape."""
     made = broadcast(operand(x), tuple(int(n) for n in shape))
-    return Lazy(made) if isinstance(x, Lazy) else _evaluated(made, format, None)
+    return Lazy(made) if isinstance(x, Lazy) else result(_evaluated(made, format))
 
 
 @located
@@ -300,47 +188,37 @@ def contract(
     *args: object,
     semiring: object = None,
     format: FormatLike | None = None,
+    told: str = "",
 ) -> Array:
     """Products of elements summed over indices, in NumPy's notation: `"ij,jk->ik"`.
 
     With a semiring, its functions take the places of product and sum. `...` stands for the
-    dimensions that are not named, which are broadcast.
+    dimensions that are not named, which are broadcast. `told` is the operator of which the formats
+    of operands tell all this.
     """
-    key, tensors = _contract_key(subscripts, args, semiring, format)
-    known = None if key is None else _FAST.get(key)
-    if known is not None:
-        return run(known.plan, tensors)[0]
+    if _is_plain(subscripts, args) and isinstance(format, str | Format | Family | None):
+
+        def general(*tensors: Tensor) -> Computed | Tensor:
+            made = contraction(subscripts, [operand(a) for a in tensors], semiring)
+            return _evaluated(made, format)
+
+        known = told or (subscripts, semiring, format)
+        return result(eager.contraction(general, known, args))  # type: ignore[no-any-return, arg-type]
     made = contraction(subscripts, [operand(a) for a in args], semiring)
     if any(isinstance(a, Lazy) for a in args):
         return Lazy(made)
-    return _evaluated(made, format, key)
+    return result(_evaluated(made, format))  # type: ignore[no-any-return]
 
 
-def _contract_key(
-    subscripts: str, args: tuple[object, ...], semiring: object, format: FormatLike | None
-) -> tuple[tuple[object, ...] | None, list[Tensor]]:
-    """What tells how tensors are contracted, if none of their dimensions is broadcast."""
-    key: list[object] = [subscripts, semiring, format]
-    tensors: list[Tensor] = []
+def _is_plain(subscripts: str, args: tuple[object, ...]) -> bool:
+    """Whether tensors are contracted none of whose dimensions is repeated."""
     terms, equal = _terms(subscripts) if type(subscripts) is str else ((), ())
-    if len(terms) != len(args) or not isinstance(format, str | Format | Family | None):
-        return None, tensors
-    shapes: list[tuple[int, ...]] = []
-    for ndim, arg in zip(terms, args, strict=True):
-        if type(arg) is not Tensor or (contents := arg._contents) is None:
-            return None, tensors
-        shape = contents.shape
-        if len(shape) != ndim:
-            return None, tensors
-        shapes.append(shape)
-        tensors.append(arg)
-        key += (contents.signature, well_filled(contents), scale(contents.nnz, shape))
-    if len({*map(id, tensors)}) < len(tensors):
-        return None, tensors
-    for p, m, q, n in equal:
-        if shapes[p][m] != shapes[q][n]:
-            return None, tensors
-    return tuple(key), tensors
+    if len(terms) != len(args):
+        return False
+    shapes = [a._contents.shape for a in args if type(a) is Tensor and a._contents is not None]
+    if tuple(map(len, shapes)) != terms:
+        return False
+    return all(shapes[p][m] == shapes[q][n] for p, m, q, n in equal)
 
 
 @lru_cache(maxsize=256)
@@ -378,22 +256,10 @@ def operand(value: object) -> Node:
     return value.node if isinstance(value, Lazy) else node_of(value)
 
 
-def _evaluated(
-    node: Node,
-    format: FormatLike | None,
-    key: tuple[object, ...] | None,
-    dtypes: tuple[str, ...] = (),
-    powers: bool = False,
-) -> Tensor:
-    """The tensor of a node; its plan is kept under a quick key if it needs nothing else."""
+def _evaluated(node: Node, format: FormatLike | None) -> Computed | Tensor:
+    """The tensor of a node, and what its plan has called."""
     if format is None and isinstance(node, Leaf):
         return copy(node.tensor)  # another object, that may be written to
     wanted = None if format is None else as_format(format, len(node.shape))
-    if key is None:
-        return evaluate([node], [wanted])[0]
-    found = trace([node])
-    made = plan(found, [node], [wanted])
-    if any(step.numbers or step.large for step in made.steps):
-        return evaluate([node], [wanted])[0]
-    known = _FAST.put(key, Quick(made, dtypes, powers))
-    return run(known.plan, found.tensors)[0]
+    (found,), made, traced = evaluated([node], (wanted,), ())
+    return Computed(found, partial(calls_of, made, traced.tensors, traced.numbers, found))

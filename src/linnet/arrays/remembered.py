@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Sequence
 from linnet.algebra.dtypes import kind
 from linnet.algebra.table import power
 from linnet.arrays.captured import Captured
-from linnet.arrays.evaluate import run
+from linnet.arrays.evaluate import calls_of, run
 from linnet.arrays.moving import Form, Law, Notes, amount, form_of
 from linnet.arrays.nodes import Constant, Map, Node
 from linnet.arrays.plan import Plan
@@ -21,9 +21,8 @@ from linnet.formats.tensor import Tensor
 from linnet.records import dataclass
 from linnet.runtime.bound import Operation, Steps
 from linnet.runtime.call import Slots
-from linnet.runtime.slices import sizes, slots_of
-from linnet.runtime.watch import Seen
-from linnet.shortage import imported
+from linnet.runtime.learning import step_of
+from linnet.runtime.slices import slots_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,20 +132,19 @@ def bound_of(
     sources: Sequence[int | Tensor],
     forms: tuple[Form, ...],
     found: Sequence[Tensor],
-    seen: Seen,
 ) -> Bound | None:
     """The kernel of a plan with everything bound, if it is one with one result."""
     step = plan.only
-    if step is None or step.large or len(seen) != 1:
+    if step is None or step.large:
         return None
     args = list(trace.tensors)
+    ((entry, tensors),) = calls_of(plan, args, trace.numbers, found[0])
     if step.numbers:
-        args.append(sizes(tuple([trace.numbers[k] for k in step.numbers])))
-    learning = imported("linnet.runtime.learning")
-    kernel = learning.step_of(*seen[0], args, found[0])
+        args.append(tensors[-1])
+    kernel = step_of(entry, tensors, args, found[0])
     if kernel is None:
         return None
-    operation = Operation(Steps((kernel,)), [seen[0][0].call])
+    operation = Operation(Steps((kernel,)), [entry.call])
     places = tuple([(k, place) for k, place in enumerate(sources) if isinstance(place, int)])
     of_arrays = dict(places)
     slots: list[Slots] = [() if k in of_arrays else x.contents().slots for k, x in enumerate(args)]

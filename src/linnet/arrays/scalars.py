@@ -16,9 +16,9 @@ import numpy as np
 
 from linnet import loops
 from linnet.algebra.derive import decides
-from linnet.algebra.dtypes import Number, as_python, concrete, kind
+from linnet.algebra.dtypes import Number, as_python, concrete
 from linnet.algebra.exact import apply as value_of
-from linnet.algebra.function import Function, typed
+from linnet.algebra.function import Function
 from linnet.algebra.overflow import overflows
 from linnet.arrays.nodes import Constant, Leaf, Map, Node, Take, View
 from linnet.errors import DTypeError
@@ -121,37 +121,6 @@ def _tells(function: Function, k: int, value: Number, dtype: str) -> bool:
     laws = (function.identity, function.left_identity, function.right_identity)
     cases = [case for case in function.cases if (k, value) in case.values]
     return bool(function.space or cases) or any(law(dtype) == value for law in laws)
-
-
-def passed(function: Function, args: Sequence[Node]) -> list[Node] | None:
-    """Arguments of which a number is a tensor, if nothing of the kernel depends on what it is.
-
-    None where the fill value of the result may, or where more than one of them is a number.
-    """
-    numbers = [a for a in args if isinstance(a, Constant)]
-    if len(numbers) != 1 or len(args) == 1 or function.name in BETTER_KNOWN:
-        return None
-    given = typed(function, tuple([a.dtype for a in args]))[0]
-    facts = tuple([None if isinstance(a, Constant) else known_fill(a) for a in args])
-    decided = any(facts) and (
-        _decides(function, args, given) or fixed_fill(function, facts, given) is None
-    )
-    if decided:
-        return None
-    return [
-        Leaf(scalar(a.value, dtype), (), dtype) if isinstance(a, Constant) else a
-        for a, dtype in zip(args, given, strict=True)
-    ]
-
-
-def _decides(function: Function, args: Sequence[Node], given: Sequence[str]) -> bool:
-    """Whether the number decides the result exactly, so that nothing is to be computed."""
-    return any(
-        isinstance(a, Constant)
-        and kind(given[k]) in "biu"
-        and decides(function, k, a.value, concrete(given[k])) is not None
-        for k, a in enumerate(args)
-    )
 
 
 # -- fill values -----------------------------------------------------------------------------------

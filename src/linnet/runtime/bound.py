@@ -24,6 +24,7 @@ from linnet.records import NamedTuple
 from linnet.runtime.call import Slots
 from linnet.runtime.recalled import Plain, Recalled
 from linnet.runtime.slices import slots_of
+from linnet.runtime.watch import WATCHED
 
 Numbers = tuple[str, bytes] | tuple[int, ...]
 """An operand: a number by dtype and bytes, or several as sizes (`runtime.slices.sizes`)."""
@@ -93,6 +94,8 @@ class Operation:
         `held` are contents that other threads may write to, unless somebody reads them: all but
         those whose memory is shared anyway.
         """
+        if WATCHED:  # who watches is to see the kernels
+            return None
         pinned: list[Contents | None] = []
         try:
             if held and not hold(held, pinned, _getframe()):

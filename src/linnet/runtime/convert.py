@@ -8,7 +8,7 @@ coordinates is not copied at all (`listing`).
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import lru_cache
+from functools import lru_cache, partial
 from sys import _getframe
 
 import numpy as np
@@ -20,7 +20,7 @@ from linnet.algebra.stored import stored
 from linnet.algebra.table import astype
 from linnet.formats.assemble import pack, unpack
 from linnet.formats.buffers import Buffer
-from linnet.formats.contents import Contents, let_go
+from linnet.formats.contents import Contents, Signature, let_go
 from linnet.formats.format import Format
 from linnet.formats.from_numpy import differs
 from linnet.formats.named import COO, SCALAR, settle
@@ -30,6 +30,8 @@ from linnet.runtime.entries import sort_entries
 from linnet.runtime.kernel import Kernel
 from linnet.runtime.listing import relisting
 from linnet.runtime.measure import is_long
+from linnet.runtime.recall import Computed
+from linnet.runtime.watch import Seen
 
 
 @lru_cache(maxsize=1024)
@@ -78,12 +80,34 @@ def _holds_all(format: Format) -> bool:
 
 def convert(tensor: Tensor, format: Format) -> Tensor:
     """The tensor in another format, whose dtype and fill value are known."""
-    return _way(tensor.contents().format, format)(tensor, format)
+    contents = tensor.contents()
+    return _way(contents.format, format, is_long(contents))(tensor, format)
+
+
+def computed(tensor: Tensor, format: Format) -> Computed:
+    """The same, with the kernel that has been called, if that is all."""
+    found = convert(tensor, format)
+    return Computed(found, partial(_calls, tensor, format, found))
+
+
+def _calls(tensor: Tensor, format: Format, found: Tensor) -> Seen:
+    """The kernel that has copied what is stored, if a conversion is that and nothing else."""
+    contents = tensor.contents()
+    source, target = contents.format, format
+    way = _way(source, target, is_long(contents))
+    if way is _with_its_fill and not _is_dense(target):
+        zero = as_python(0, str(target.dtype))
+        source, target = source.with_fill(zero), target.with_fill(zero)
+        contents = Contents(source, contents.shape, contents.buffers)
+    elif way is not _copied:
+        return []
+    kernel, signatures = copy_kernel(source, target), (Signature.of(target), contents.signature)
+    return [(kernel.entry(signatures, [None, contents]), [found, tensor])]
 
 
 @lru_cache(maxsize=1024)
-def _way(source: Format, target: Format) -> Callable[[Tensor, Format], Tensor]:
-    """What converts tensors of one format to another."""
+def _way(source: Format, target: Format, long: bool) -> Callable[[Tensor, Format], Tensor]:
+    """What converts tensors of one format to another, of many entries or of few."""
     if any(level.mirrored for level in source.levels):
         return lambda tensor, format: _listed(tensor).to(format)
     if target.written is not target:
@@ -91,9 +115,7 @@ def _way(source: Format, target: Format) -> Callable[[Tensor, Format], Tensor]:
     way = relisting(source, target) or (_with_its_fill if _keeps_fill(source, target) else _copied)
     # of one level that is written in order, the entries of each fiber are counted instead
     in_order = sum(level.width for level in target.levels[:-1] if level.sequential)
-    if source.order != target.order and in_order > 1:
-        return lambda x, format: (_sorted if is_long(x.contents()) else way)(x, format)
-    return way
+    return _sorted if long and source.order != target.order and in_order > 1 else way
 
 
 def _copied(tensor: Tensor, format: Format) -> Tensor:

@@ -111,7 +111,7 @@ class Kernel:
         try:
             # what is read is held from before it is looked at: other threads may write to it
             signatures = self._held(tensors, held, _getframe())
-            entry = self._entry(signatures, held)
+            entry = self.entry(signatures, held)
             if not entry.run(tensors, held):
                 entry = self._otherwise(entry, signatures, tensors, held)
             if WATCHED:
@@ -164,12 +164,12 @@ class Kernel:
     ) -> Entry:
         """Run where an entry has done nothing: compiled here, or with coordinates of 64 bits."""
         if entry.recalled:
-            key = (id(current()), False, signatures)
+            key = (id(current().code), False, signatures)
             self._entries.pop(key, None)
-            entry = self._entry(signatures, held, recalls=False)
+            entry = self.entry(signatures, held, recalls=False)
             if entry.run(tensors, held):
                 return entry
-        entry = self._entry(signatures, held, wide=True)
+        entry = self.entry(signatures, held, wide=True)
         entry.run(tensors, held)
         return entry
 
@@ -184,7 +184,7 @@ class Kernel:
         pairs = zip(self._fresh, tensors, strict=True)
         return tuple([t._output if fresh else t.contents().signature for fresh, t in pairs])
 
-    def _entry(
+    def entry(
         self,
         signatures: tuple[Signature, ...],
         held: Held,
@@ -195,8 +195,8 @@ class Kernel:
 
         `recalls` says whether it may be what another process has compiled.
         """
-        # equal options are one object, which is never freed
-        key: tuple[object, ...] = (id(current()), wide, signatures)
+        # options that agree in what code is are one object, which is never freed
+        key: tuple[object, ...] = (id(current().code), wide, signatures)
         entry = self._entries.get(key)
         if entry is None:
             if recalls and not wide:

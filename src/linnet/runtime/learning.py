@@ -82,7 +82,7 @@ def _is_plain(entry: Entry) -> bool:
     """Whether a kernel writes one new result of 32 bits, and nothing is asked of it but sizes."""
     if isinstance(entry, StandIns) or not entry.fixed or entry.wide or entry.own or not entry.key:
         return False
-    if entry.limits is None or entry.warnings or entry.other_checks or len(entry.returned) != 1:
+    if entry.limits is None or entry.warnings or len(entry.returned) != 1:
         return False
     results = [r.position for r in entry.results if r.position is not None]
     new = not any(r.keeps or r.dims is None for r in entry.results)

@@ -56,7 +56,7 @@ def operation(
     given = [_described(x, told, arrays, held) for x in values]
     if not arrays or _UNKNOWN in told:
         return general(*args, **named)
-    key = (name, id(current()), len(args), *words, *told)
+    key = (name, id(current().code), len(args), *words, *told)
     if len(held) > 1:
         key = (*key, *[held.index(p) for p in held])
     ready = KNOWN.get(key)

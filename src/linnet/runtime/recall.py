@@ -1,9 +1,9 @@
 """Operations that have been done before, by this process or another, as calls of kernels.
 
-The first call of an operation on tensors of certain formats goes the general way, and is watched:
-if it comes to one kernel, the next call goes to that, and its step is kept in the disk cache for
-the next process, which then imports nothing of the compiler. So are several, where it is known
-that nothing but the key tells which (`runtime.operation`).
+The first call of an operation on tensors of certain formats goes the general way. The array layer
+says which kernel its plan has called; reductions, conversions and functions of several kernels
+(`runtime.operation`) are watched. The next call goes to that kernel, and its step is kept in the
+disk cache for the next process, which then imports nothing of the compiler.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from typing import Any
 from linnet.formats.contents import Contents, Signature
 from linnet.formats.tensor import Tensor
 from linnet.options import current
+from linnet.records import NamedTuple
 from linnet.runtime import kept
 from linnet.runtime.bound import Operation, Steps
 from linnet.runtime.call import Slots
@@ -31,13 +32,45 @@ class _Never:
 
 KNOWN: Memory[tuple[object, ...], Operation | _Never] = Memory()
 """By operation, options, and what else the way of doing it depends on."""
-_NEVER = _Never()
+NEVER = _Never()
 
 
 def recalled(key: tuple[object, ...]) -> Operation | _Never | None:
     """What another process has found for an operation, which is known from now on."""
-    found = kept.load(_text(key), current(), Steps)
+    found = kept.load(_text(key), current(), Steps) if type(key[0]) is str else None
     return None if found is None else KNOWN.put(key, Operation(*found))
+
+
+class Computed(NamedTuple):
+    """What the general way gives, where it knows which kernels it has called."""
+
+    tensor: Tensor
+    calls: Callable[[], Seen]
+
+
+def result(found: Any) -> Any:
+    """What the general way gives, whatever else it tells."""
+    return found.tensor if type(found) is Computed else found
+
+
+def first(
+    key: tuple[object, ...],
+    args: Sequence[Tensor],
+    general: Callable[..., Any],
+    given: Sequence[object],
+) -> Any:
+    """What the general way gives; what it says of how it got there is remembered.
+
+    It may be remembered under the same key on the way: there is nothing to be said of that here.
+    """
+    found = general(*given)
+    if type(found) is not Computed:
+        KNOWN.put(key, NEVER)
+        return found
+    seen, steps = found.calls(), None
+    if len(seen) == 1:
+        steps = imported("linnet.runtime.learning").steps_of(seen, args, found.tensor)
+    return known_as(key, None if steps and steps.numbers else steps, seen, found.tensor)
 
 
 def learned(
@@ -47,7 +80,7 @@ def learned(
     given: Sequence[object],
     sized: bool = False,
 ) -> Any:
-    """What the general way gives; how it got there is remembered.
+    """What the general way gives, which is watched; how it got there is remembered.
 
     `sized` says that the key has all sizes, so that numbers may follow from them, and that which
     kernels are called follows from it.
@@ -64,12 +97,15 @@ def learned(
 
 def known_as(key: tuple[object, ...], steps: Steps | None, seen: Seen, found: Any) -> Any:
     """Remember how an operation came to what was found, by the kernels that were seen."""
+    if KNOWN.get(key) is not None:  # the general way has asked for the same
+        return found
     if steps is None:
-        KNOWN.put(key, _NEVER)
+        KNOWN.put(key, NEVER)
         return found
     entries = [entry for entry, _ in seen]
     KNOWN.put(key, Operation(steps, [entry.call for entry in entries]))
-    kept.store(_text(key), current(), steps, [entry.key for entry in entries])
+    if type(key[0]) is str:  # a function of a user is known by itself, in this process
+        kept.store(_text(key), current(), steps, [entry.key for entry in entries])
     return found
 
 

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 class Plain(NamedTuple):
     """What of an entry is plain data."""
 
+    params: tuple[str, ...]
     operands: tuple[int, ...]
     results: tuple[Result, ...]
     order: tuple[int, ...]
@@ -45,17 +46,11 @@ class Recalled(Entry):
     """Machine code, and what to do before and after if nothing is wrong."""
 
     @classmethod
-    def of(
-        cls,
-        plain: Plain,
-        call: Callable[[int], int],
-        name: str = "",
-        params: tuple[str, ...] = (),
-    ) -> Recalled:
+    def of(cls, plain: Plain, call: Callable[[int], int], name: str = "") -> Recalled:
         """An entry of its plain data and machine code."""
         results = tuple([r._replace(rooms=[0] * len(r.kinds)) for r in plain.results])
         return cls(
-            name, params, call, plain.operands, results, plain.order, plain.checks,
+            name, plain.params, call, plain.operands, results, plain.order, plain.checks,
             plain.other_checks, sites=(), returned=plain.returned, own=plain.own, wide=False,
             warnings=(), fixed=plain.fixed, limits=plain.limits, key=plain.key, ndims=plain.ndims,
         )  # fmt: skip
@@ -97,7 +92,7 @@ def recalled(kernel: Kernel, signatures: Sequence[Signature]) -> Recalled | None
         return None
     _keep_program(kernel)  # which may be written elsewhere now
     plain, (call,) = found
-    return Recalled.of(plain, call, kernel.__name__, kernel.params)
+    return Recalled.of(plain, call, kernel.__name__)
 
 
 def keep(kernel: Kernel, signatures: Sequence[Signature], entry: Entry) -> None:
@@ -119,7 +114,7 @@ def plain_of(entry: Entry) -> Plain:
     checks = tuple([(p, m, q, n, None) for p, m, q, n, _ in entry.checks])
     results = tuple([r._replace(at=None, rooms=[]) for r in entry.results])
     assert entry.limits is not None
-    return Plain(entry.operands, results, entry.order, checks, entry.other_checks,
+    return Plain(entry.params, entry.operands, results, entry.order, checks, entry.other_checks,
                  entry.returned, entry.own, entry.fixed, entry.limits, entry.key,
                  entry.ndims)  # fmt: skip
 

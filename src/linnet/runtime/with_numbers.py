@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import lru_cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,18 +25,23 @@ from linnet.formats.tensor import Tensor
 from linnet.options import current
 from linnet.runtime.bound import Operation, Steps
 from linnet.runtime.measure import measure
-from linnet.runtime.recall import KNOWN, known_as, recalled
-from linnet.runtime.watch import Seen, watch
+from linnet.runtime.recall import KNOWN, NEVER, Computed, known_as, recalled
 from linnet.shortage import imported
+
+if TYPE_CHECKING:
+    from linnet.algebra.function import Function
+    from linnet.runtime.watch import Seen
 
 _LARGE = 1 << 53  # integers that are not floats
 
 
-def of_number(general: Callable[..., Any], name: str, args: tuple[Any, Any], place: int) -> Any:
+def of_number(
+    general: Callable[..., Any], name: str | Function, args: tuple[Any, Any], place: int
+) -> Any:
     """A function of a tensor, at this place, and an `int` or a `float` at the other."""
     x, number = args[place], args[1 - place]
     p = x._contents
-    if p is None or not -_LARGE < number < _LARGE:
+    if p is None or type(name) is not str or not -_LARGE < number < _LARGE:
         return general(name, *args)
     signature, told = p._signature or p.signature, _told(number)
     kind = float if type(number) is float else int
@@ -44,7 +49,16 @@ def of_number(general: Callable[..., Any], name: str, args: tuple[Any, Any], pla
     if fill is None:
         return general(name, *args)
     size = p._measure or measure(p)
-    key = (name, id(current()), signature, size[:2], place, kind.__name__, told, _told(fill[0]))
+    key = (
+        name,
+        id(current().code),
+        signature,
+        size[:2],
+        place,
+        kind.__name__,
+        told,
+        _told(fill[0]),
+    )
     ready = KNOWN.get(key) or recalled(key)
     if ready is None:
         return _learned(key, general, name, args, place, fill[0])
@@ -117,13 +131,15 @@ def _learned(
     place: int,
     fill: Number,
 ) -> Any:
-    """What the general way gives; how it got there is remembered."""
-    with watch() as seen:
-        found = general(name, *args)
-    steps = None
-    if len(seen) == 1 and type(found) is Tensor:
-        steps = _steps(seen, args[place], args[1 - place], found, fill)
-    return known_as(key, steps, seen, found)
+    """What the general way gives; what it says of how it got there is remembered."""
+    found = general(name, *args)
+    if type(found) is not Computed:
+        KNOWN.put(key, NEVER)
+        return found
+    seen, steps = found.calls(), None
+    if len(seen) == 1:
+        steps = _steps(seen, args[place], args[1 - place], found.tensor, fill)
+    return known_as(key, steps, seen, found.tensor)
 
 
 def _steps(seen: Seen, x: Tensor, number: Number, found: Tensor, fill: Number) -> Steps | None:

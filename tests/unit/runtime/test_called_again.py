@@ -72,6 +72,22 @@ def test_a_result_finds_room_where_the_last_one_was(spmv):
     np.testing.assert_array_equal(y.to_numpy(), a @ b)
 
 
+def test_options_of_a_run_compile_nothing(spmv, monkeypatch):
+    kernel, (y, A, x), a, b = spmv
+    operations = (lambda: A @ x, lambda: A + A, lambda: A * 2, lambda: ln.exp(A), lambda: A.sum(0))
+    found = [operation().to_numpy() for operation in operations]
+
+    def refuse(*given, **named):
+        raise AssertionError("something is compiled, or looked for on disk")
+
+    monkeypatch.setattr("linnet.runtime.specialize.specialize", refuse)
+    monkeypatch.setattr("linnet.runtime.kept.load", refuse)
+    with ln.config(threads=3, cache_limit=1 << 20):
+        np.testing.assert_array_equal(kernel(y, A, x).to_numpy(), a @ b)
+        for operation, expected in zip(operations, found, strict=True):
+            np.testing.assert_array_equal(operation().to_numpy(), expected)
+
+
 def test_what_an_operand_holds_changes(spmv):
     kernel, (y, A, x), a, b = spmv
     copy = ln.kernel(added)

@@ -257,3 +257,13 @@ def test_a_process_that_does_what_was_done_before_imports_no_planning(tmp_path):
     assert first.splitlines()[0] == "True True"
     assert again.splitlines()[:2] == ["False False", "False"]
     assert again.splitlines()[2] == first.splitlines()[2]
+
+
+def test_what_is_made_of_operations_that_are_known_is_known_too():
+    """A part that is looked up is seen by who watches the whole."""
+    a, _ = matrix()
+    for _ in range(2):
+        found = a.sum(0) / 6.0
+        np.testing.assert_array_equal(a.mean(0).to_numpy(), found.to_numpy())
+    names = [key[0] for key, each in recall.KNOWN._known.items() if type(each) is Operation]
+    assert {"sum", "divide", "mean"} <= {*names}
