@@ -73,9 +73,15 @@ def without_tile(kernel: imp.Kernel, size: imp.Var) -> imp.Block:
                 return imp.Grow(buffer, count)
             case imp.Binary() | imp.Cast():
                 return fold(node)
-            case imp.Call(function, (imp.Address(), first, last, at)):
-                if function.startswith(("search_", "gallop_")) and at in (*BEGIN, size):
-                    return last if at == size else first
+            case imp.Call(function, (imp.Address(buffer), first, last, at)):
+                if not function.startswith(("search_", "gallop_")) or at not in (*BEGIN, size):
+                    return None
+                if buffer.name.endswith("_right") and at == size:  # a run, and not what is behind
+                    return (last.a if isinstance(last, imp.Binary) else last) - 1
+                return last if at == size else first
+            case imp.For(over=over) if any(span.part for span in over.spans):
+                spans = tuple([replace(span, part=False) for span in over.spans])
+                return replace(node, over=replace(over, spans=spans))
             case imp.Block(stmts):
                 return _without_bounds([s for stmt in stmts for s in _of_all(stmt)], moved)
         return None
@@ -127,12 +133,11 @@ def _put_first(stmts: list[imp.Stmt], grow: imp.Grow) -> None:
 
 
 BEGIN = (imp.ZERO, imp.ONE)  # where a tile begins, and behind its first index
-BOUND = re.compile(r"_(start|end|lo|hi|reached|begin|parts)(_\d+)?$|^(room|visits)(_\d+)?$")
+BOUND = re.compile(r"_(start|end|lo|hi|last|reached|begin|parts)(_\d+)?$|^(room|visits)(_\d+)?$")
 
 DIFFERENT = {
-    # a walk through runs goes on until it has passed the end of a tile: a loop that counts turns
-    # would have to search for the run that the end cuts, in every tile
-    "run_total": "a tile may end within a run, and its end is not searched for",
+    # a walk through runs with gaps goes on until it has passed the end of a tile: the run that is
+    # found where that ends may begin behind it
     "sparse_run_total": "a tile may end within a run, and its end is not searched for",
     # what is stored together are strips of another height, with entries in the order of columns:
     # the rows of a tile are no range of them, and its entries are searched for one by one

@@ -25,7 +25,7 @@ from linnet.formats.looplets import (
     piece_of,
 )
 from linnet.imp.effects import Effects, independent
-from linnet.imp.rewrite import statements, substitute
+from linnet.imp.rewrite import rewrite, statements, substitute
 from linnet.imp.rewrite import walk as nodes
 from linnet.lower.cases import cases
 from linnet.lower.collapse import collapsed
@@ -43,6 +43,7 @@ from linnet.lower.walks import (
     over,
     over_all,
     over_skipped,
+    reached_by,
     repeat_while,
     step,
 )
@@ -69,6 +70,40 @@ def walk_chunks(ctx: Context, r: Region, cursor: Cursor, s: Stepper, gap: Region
     ctx.b.emit(collapsed(ctx, imp.For(s.pos, begin, end, body, what, r.how)))
     if behind:
         lower_region(ctx, replace(gap, lo=start))
+
+
+def walk_runs(ctx: Context, r: Region, cursor: Cursor, s: Stepper) -> None:
+    """One fiber drives a loop over a part of it: over the runs of the first index to the last.
+
+    A search finds the last run: each has an index, so that it is not further than that.
+    """
+
+    def walk() -> None:
+        begin, _ = bounds(ctx, r, cursor, s)
+        begin = begin if isinstance(begin, imp.Var) else ctx.b.let(f"{s.pos.name}_lo", begin)
+        seek = substitute(s.seek.position, {s.pos.name: begin, s.seek.target.name: r.hi - 1})
+        most = imp.minimum(s.end, begin + (r.hi - r.lo))
+        if not s.turned:
+            seek = rewrite(seek, lambda node: most if node == s.end else None)
+        last = ctx.b.let(f"{s.pos.name}_last", seek)
+        if (reached := reached_by(ctx, r, cursor, s)) is not None:
+            ctx.b.emit(imp.Assign(reached, last))
+        end = ctx.b.let(f"{s.pos.name}_hi", last + 1)
+        start = ctx.b.let(f"{r.index.name}_start", r.lo)
+
+        def lower() -> None:
+            stop = ctx.b.let(f"{r.index.name}_next", imp.minimum(s.last + 1, r.hi))
+            here = replace(r.with_looplet(cursor, s.chunk), lo=start, hi=stop, nonempty=True)
+            lower_region(ctx, here)
+            break_early(ctx, r.body)
+            ctx.b.emit(imp.Assign(start, stop))
+
+        body, what = ctx.collect(lower), over(ctx, r.index, cursor, s, begin, end)
+        ctx.b.emit(imp.For(s.pos, begin, end, body, what, r.how))
+
+    code = ctx.collect(walk)
+    sure = r.nonempty or ctx.known.at_most(r.lo + 1, r.hi)
+    ctx.b.emit(code if sure else imp.If(r.lo < r.hi, code, imp.EMPTY))
 
 
 def walk_pieces(ctx: Context, r: Region, cursor: Cursor, s: Stepper) -> None:

@@ -37,6 +37,7 @@ from linnet.lower.chunks import (
     merge_chunks,
     walk_chunks,
     walk_pieces,
+    walk_runs,
 )
 from linnet.lower.collapse import collapsed, one_walk
 from linnet.lower.context import Context, Cursor, Mask
@@ -163,6 +164,8 @@ def alone(ctx: Context, r: Region, cursor: Cursor, s: Stepper, gap: Region) -> b
         walk_pieces(ctx, r, cursor, s)
     elif not spike and counts and r.hi == ctx.dim(cursor):
         walk_chunks(ctx, r, cursor, s, gap)
+    elif counts and s.covers and isinstance(s.chunk, Run):
+        walk_runs(ctx, r, cursor, s)
     else:
         return False
     return True

@@ -96,7 +96,7 @@ def _begin_walks(
             continue
         fiber = cursor.fiber
         if not fiber.kind.full and cursor.index == loops.Index(inner.index):
-            found = fiber.kind.positions(fiber.storage, fiber.level, fiber.pos, fiber.pos + 1)
+            found = fiber.kind.entries(fiber.storage, fiber.level, fiber.pos, fiber.pos + 1)
             if found is not None:
                 yield cursor, (found[0], ctx.b.let(f"{fiber.prefix}_reached", found[0]))
 

@@ -145,7 +145,7 @@ def bounds(ctx: Context, r: Region, cursor: Cursor, s: Stepper) -> tuple[imp.Exp
     begin, end = s.begin, s.end
     if (tile := _tile(ctx, r, cursor)) is not None:
         return tile
-    reached = _reached(ctx, r, cursor, s)
+    reached = reached_by(ctx, r, cursor, s)
     if not ctx.known.at_most(r.lo, ctx.begin(cursor)):
         begin = ctx.b.let(f"{s.pos.name}_begin", begin) if reached is None else reached
         if reached is None or not _goes_on(ctx, r, cursor, s):
@@ -172,7 +172,7 @@ def _tile(ctx: Context, r: Region, cursor: Cursor) -> tuple[imp.Expr, imp.Expr] 
     return ctx.clips[of] if mine and cursor.index == loops.Index(r.index.name) else None
 
 
-def _reached(ctx: Context, r: Region, cursor: Cursor, s: Stepper) -> imp.Var | None:
+def reached_by(ctx: Context, r: Region, cursor: Cursor, s: Stepper) -> imp.Var | None:
     """The variable for where a walk stands that goes on from part to part."""
     counting = ctx.counting.get(r.index.name)
     first, reached = (
