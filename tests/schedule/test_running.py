@@ -354,3 +354,22 @@ def test_vectors_of_a_sum_go_on_in_the_next_row(A):
     assert "reduction(+:s" in text
     assert "A_ptr[n_i]" in text
     assert "for (i64 i " not in text
+
+
+@ln.kernel
+def ones_everywhere(Y, A):
+    Y[...] = 0
+    for i in range(A.shape[0]):
+        for j in range(A.shape[0]):
+            Y[i, j] = 1.0
+    return Y
+
+
+@pytest.mark.parametrize("size", [1, 3, 7, 100])
+def test_vectors_write_parts_of_pairs_to_their_places(size):
+    """The place of a pair in a part is told by both indices."""
+    text = f"collapse(i, j, f) split(f, f0, f1, {size}) parallelize(f1, CPUVector, NoRaces)"
+    given = ln.empty_tensor(ln.CSR), ln.asarray(np.zeros(5))
+    tiled = ones_everywhere.schedule().apply(text)
+    tiled.visits(*given)  # what is written lies inside arrays
+    assert np.array_equal(tiled(*given).to_numpy(), np.ones((5, 5)))

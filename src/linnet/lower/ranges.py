@@ -232,6 +232,8 @@ def lower_place(ctx: Context, place: loops.Place) -> imp.Expr:
     here: imp.Expr = imp.Var(index.name)
     if isinstance(base_of(place.of), loops.Positions):
         here = ctx.led[index.name].pos
+    elif len(place.at) > 1:
+        here = _number_at(ctx, place, index.name)
     lo, _ = ctx.clips.get(place.of) or bounds_of(ctx, place.of, index.name)
     found = ctx.named(fold(here - lo), f"{index.name}_place")
     ctx.known.assume(imp.ZERO, found)
@@ -239,6 +241,16 @@ def lower_place(ctx: Context, place: loops.Place) -> imp.Expr:
         case loops.Part(_, _, loops.Literal(int(size))):
             ctx.known.assume(found + 1, imp.Const(size, imp.INT))
     return found
+
+
+def _number_at(ctx: Context, place: loops.Place, name: str) -> imp.Expr:
+    """The number of some indices among all those of several ranges, in the order of the loops."""
+    from linnet.lower.products import ranges_of
+
+    number: imp.Expr = imp.ZERO
+    for index, (start, stop) in zip(place.at, ranges_of(ctx, place.of, name), strict=True):
+        number = number * (stop - start) + (lower_expr(ctx, index, imp.INT) - start)
+    return number
 
 
 def _end(ctx: Context, expr: loops.Expr, name: str) -> imp.Expr:
