@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -64,7 +65,9 @@ def code_of(kernel, *args):
 
 
 def hows(code):
-    return [s.how for s in statements(code.body) if isinstance(s, For) and not s.how.is_plain]
+    """What a schedule says of how loops are run, and what copies are made of their turns."""
+    found = [s.how for s in statements(code.body) if isinstance(s, For) and not s.how.is_plain]
+    return [(replace(how, ways=(), kept=()), [way.copies for way in how.ways]) for how in found]
 
 
 # -- what becomes of loops -------------------------------------------------------------------------
@@ -103,11 +106,12 @@ def test_the_code_says_how_a_loop_is_run(A):
     given = ln.empty_tensor(ln.DENSE(1)), ln.asarray(A, format=ln.CSR), np.arange(37.0)
     unrolled = spmv.schedule().unroll("j", 4)
     assert "for j in ln.unrolled(range(A.shape[1]), 4):" in unrolled.loops(*given)
-    assert hows(unrolled.lowered(*given).kernel) == [How(unroll=4)]
+    assert hows(unrolled.lowered(*given).kernel) == [(How(unroll=4), [4])]
     assert "#pragma GCC unroll 4\n" in unrolled.code(*given)
     vector = spmv.schedule().parallelize("j", ln.CPUVector, ln.ParallelReduction)
     assert 'in ln.vector(range(A.shape[1]), "ParallelReduction"):' in vector.loops(*given)
-    assert hows(vector.lowered(*given).kernel) == [How(race="ParallelReduction")]
+    ((how, _),) = hows(vector.lowered(*given).kernel)
+    assert how == How(race="ParallelReduction")
     assert "#pragma omp simd reduction(+:y_i)\n" in vector.code(*given)
 
 
