@@ -49,7 +49,7 @@ def break_early(
     if (
         found.asked
         or code is None
-        or _pays(code)
+        or pays(code)
         or _decides(body, code)
         or _counts_parts(body, index)
     ):
@@ -64,7 +64,7 @@ def unless_settled(ctx: Context, body: loops.Stmt, code: imp.Block) -> imp.Block
     return imp.Block((imp.If(imp.Unary("not", found.cond, imp.BOOL), code, imp.EMPTY),))
 
 
-def _pays(code: imp.Block) -> bool:
+def pays(code: imp.Block) -> bool:
     """Whether a loop around this code takes long for each iteration, or ends early inside."""
     return any(
         isinstance(n, imp.Break) or (isinstance(n, imp.Call) and is_called(n.function))

@@ -16,7 +16,7 @@ from dataclasses import replace
 
 from linnet import imp, loops
 from linnet.lower.context import Context
-from linnet.lower.shortcircuit import LEAVE, settled
+from linnet.lower.shortcircuit import LEAVE, pays, settled
 
 _BITS = 10  # of the turns in a strip, beside which a test takes no time
 _EAGER = {"or": "|", "and": "&"}  # which compute both sides, and so in vectors
@@ -40,10 +40,10 @@ def in_strips(ctx: Context, body: loops.Stmt, index: str, stmt: imp.Stmt) -> imp
 def _tested(ctx: Context, index: str, loop: imp.For, leave: imp.If) -> imp.Stmt:
     """The loop with a test: of each turn with loops in it, or of each strip."""
     *stmts, last = loop.body.stmts
-    if (
-        isinstance(loop.start, imp.Const) and last == leave and _is_simple(stmts)
-    ):  # it was asked for
-        return _strips(ctx, replace(loop, body=imp.Block(tuple(stmts))), leave)
+    if last == leave and pays(imp.Block(tuple(stmts))):
+        return loop  # each turn takes longer than its test
+    if isinstance(loop.start, imp.Const) and last == leave and _is_simple(stmts):
+        return _strips(ctx, replace(loop, body=imp.Block(tuple(stmts))), leave)  # it was asked for
     counting = ctx.counting.get(index)
     counters = set() if counting is None else counting.counters
     around = sum(ctx.running[:-1]) - len(counters.intersection(ctx.indices))

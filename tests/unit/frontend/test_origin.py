@@ -145,9 +145,9 @@ def test_a_program_that_cannot_be_made_of_its_bytes_is_read_again(tmp_path):
 
 
 def test_a_first_call_imports_nothing_that_it_does_not_call(tmp_path):
-    """Neither the loop language, nor what reads programs, has temporaries, or explains mistakes."""
+    """Neither the loop language, nor what reads programs, or explains mistakes."""
     unused = ("linnet.loops.", "linnet.normalize.", "linnet.frontend.parse",
-              "linnet.runtime.failures", "linnet.runtime.scratch")  # fmt: skip
+              "linnet.runtime.failures")  # fmt: skip
     (tmp_path / "kernels.py").write_text(TEXT.replace("def", "@ln.kernel\ndef"))
     text = (
         "import sys; import numpy as np; import linnet as ln; from kernels import kernel\n"
