@@ -155,7 +155,8 @@ def chosen(draw: Draw, a: np.ndarray) -> Call:
 
 
 def running(draw: Draw, a: np.ndarray) -> Call:
-    return _same(f"xp.cumulative_sum(xp.isfinite(x), axis={_axis(draw, a)})")
+    name = "getattr(xp, 'cumulative_sum', np.cumsum)"  # in NumPy since 2.1
+    return _same(f"{name}(xp.isfinite(x), axis={_axis(draw, a)})")
 
 
 def reduced(draw: Draw, a: np.ndarray) -> Call:

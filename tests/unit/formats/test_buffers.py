@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import gc
+import mmap
 import pickle
 import sys
 import threading
@@ -17,7 +18,7 @@ from linnet.formats.buffers import Buffer, Memory, allocate
 from linnet.formats.construct import asarray
 from linnet.formats.contents import Contents, let_go
 from linnet.formats.named import CSR, DENSE
-from linnet.formats.spare import LEAST, MOST, Spare
+from linnet.formats.spare import LEAST, MOST, C, Spare
 from linnet.formats.tensor import Tensor, empty_tensor
 
 
@@ -143,13 +144,17 @@ def test_trimming_gives_back_more_than_a_quarter(used, kept):
     assert buffer.array.tolist() == list(range(used))
 
 
-_LARGE = 5 << 20  # numbers: `malloc` asks the system for a block of 40 MB, whatever was before
+_LARGE = 5 << 20  # numbers, or 40 MB
+_DONTNEED = 4  # pages that are forgotten: malloc may find a block that somebody has written to
 
 
 def reserved(used: int, touched: int, lent: bool = False) -> Buffer:
     """What a kernel leaves that had made a lot of room, of which something was used before."""
     memory = Memory.allocate(8 * _LARGE)
     address, memory.address = memory.address, 0
+    if hasattr(C, "madvise"):
+        begin = -(-address // mmap.PAGESIZE) * mmap.PAGESIZE
+        C.madvise(begin, address + 8 * _LARGE - begin - mmap.PAGESIZE, _DONTNEED)
     np.ctypeslib.ctypes.memset(address, 0, 8 * touched)
     return Buffer.native(address, _LARGE, used, "float64", lent=lent)
 
