@@ -286,7 +286,8 @@ class Statements(Expressions):
         for op in ops:
             value = cut(tensor, whole) if op is None and self.style.cut else whole
             bound = updated(held, op, value, scope.rounds * self.style.longest ** len(scope.loops))
-            if tensor.merges and op is not None and not is_lawful(op, tensor.dtype, value.dtype):
+            merged = bound is not None and tensor.merges and op is not None
+            if merged and not is_lawful(op, tensor.dtype, value.dtype):
                 bound = None  # it would be cut after the update, which is refused
             if bound is not None and (not tensor.steady or stays(tensor, bound)):
                 break
